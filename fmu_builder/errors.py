@@ -1,0 +1,63 @@
+"""What can go wrong, in one tree.
+
+    FmuBuilderError
+    ├── InputError        exit code 2: a recipe, scenario, trace or argument is wrong; the message says what to change
+    └── ToolError         exit code 3: the tool chain failed
+        └── SlaveError    exit code 3: an FMU failed while it was loaded or run
+
+Every error carries all problems found, not the first.  Nothing else is raised on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One fault: where it is (file, table, key) and what is wrong (value with unit, rule, repair)."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}" if self.where else self.what
+
+
+class FmuBuilderError(Exception):
+    """Base of all errors of this package.  `problems` lists every fault found; `exit_code` is the command's."""
+
+    exit_code = 3
+
+    def __init__(self, problems: str | Problem | Iterable[Problem]) -> None:
+        if isinstance(problems, str):
+            problems = Problem("", problems)
+        if isinstance(problems, Problem):
+            problems = [problems]
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class InputError(FmuBuilderError):
+    """The input is wrong: a recipe, a declaration, a scenario, a trace, an argument."""
+
+    exit_code = 2
+
+
+class ToolError(FmuBuilderError):
+    """The tool chain failed: no compiler, a compiler error, an unwritable folder."""
+
+
+class SlaveError(ToolError):
+    """An FMU failed: it does not load, refuses a call, or returns a status that ends the run."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` for the known word nearest to `word`, else `; known: a, b, c`, else nothing."""
+    names = sorted(known)
+    near = get_close_matches(word, names, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    return f"; known: {', '.join(names)}" if 0 < len(names) <= 20 else ""

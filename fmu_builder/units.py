@@ -1,0 +1,347 @@
+"""Units at the edges: texts such as `N/mm` or `1e6 [N/m]` become SI numbers, and units become FMI 2.0 declarations.
+
+    unit    = "" | "-" | product
+    product = power (("." | "*" | blank | "/") power)*        left to right: N/m.s is (N/m).s
+    power   = (symbol | "1" | "(" product ")") [["^"] integer]
+
+Factors are exact fractions until the last rounding, so `35 mm` is the same double as 0.035.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fmu_builder.errors import InputError, Problem, did_you_mean
+
+BASES = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
+
+_LONGEST_TEXT = 200  # characters; bounds the depth of parentheses
+_LARGEST_POWER = 12
+_LARGEST_FACTOR_BITS = 4096  # far above the range of a double; stops nested powers from filling the memory
+_PI = Fraction(math.pi)
+
+# (powers of the bases, symbols of that dimension with their factors to SI)
+_SYMBOL_GROUPS: tuple[tuple[dict[str, int], dict[str, str | Fraction]], ...] = (
+    ({"m": 1}, {"m": "1", "mm": "1e-3", "cm": "1e-2", "um": "1e-6", "km": "1e3", "in": "0.0254"}),
+    ({"kg": 1}, {"g": "1e-3", "kg": "1", "t": "1e3"}),
+    ({"s": 1}, {"s": "1", "ms": "1e-3", "us": "1e-6", "min": "60", "h": "3600"}),
+    (
+        {"kg": 1, "m": 1, "s": -2},
+        {"N": "1", "kN": "1e3", "MN": "1e6", "mN": "1e-3", "lbf": "4.4482216152605"},
+    ),
+    ({"kg": 1, "m": -1, "s": -2}, {"Pa": "1", "kPa": "1e3", "MPa": "1e6", "GPa": "1e9"}),
+    ({"kg": 1, "m": 2, "s": -2}, {"J": "1", "kJ": "1e3", "mJ": "1e-3"}),
+    ({"kg": 1, "m": 2, "s": -3}, {"W": "1", "kW": "1e3"}),
+    ({"s": -1}, {"Hz": "1"}),
+    ({"rad": 1}, {"rad": "1", "mrad": "1e-3", "deg": _PI / 180, "rev": 2 * _PI}),
+    ({"rad": 1, "s": -1}, {"rpm": 2 * _PI / 60}),
+    ({"A": 1}, {"A": "1"}),
+    ({"K": 1}, {"K": "1", "degC": "1"}),
+    ({"mol": 1}, {"mol": "1"}),
+    ({"cd": 1}, {"cd": "1"}),
+    ({}, {"%": "0.01"}),
+)
+_SYMBOLS = {
+    symbol: (Fraction(factor), dimension) for dimension, symbols in _SYMBOL_GROUPS for symbol, factor in symbols.items()
+}
+_CELSIUS_OFFSET = Fraction("273.15")
+
+# What a reader of results would rather see, by SI unit.  Where two units share a dimension (J, N.m), the first one
+# serves other spellings such as kg.m2/s2.
+_DISPLAY_UNITS: dict[str, tuple[str, ...]] = {
+    "1": ("%",),
+    "m": ("mm", "cm"),
+    "m2": ("mm2", "cm2"),
+    "m3": ("mm3", "cm3"),
+    "m/s": ("mm/s", "km/h"),
+    "m/s2": ("mm/s2",),
+    "s/m": ("s/mm",),
+    "rad": ("deg", "rev"),
+    "rad/s": ("rpm", "deg/s"),
+    "rad/s2": ("deg/s2",),
+    "s": ("ms", "min"),
+    "kg": ("g", "t"),
+    "kg.m2": ("kg.mm2",),
+    "N": ("kN", "mN", "lbf"),
+    "N/m": ("N/mm", "kN/mm"),
+    "N.s/m": ("N.s/mm",),
+    "J": ("kJ", "mJ"),
+    "N.m": ("N.mm", "kN.m"),
+    "N.m/rad": ("N.m/deg",),
+    "N.m.s/rad": ("N.m.s/deg",),
+    "W": ("kW",),
+    "Pa": ("kPa", "MPa", "GPa"),
+    "K": ("degC",),
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit: SI value = factor * value + offset.
+
+    name       as written, "1" when dimensionless
+    exponents  shape (8,), powers of BASES
+    """
+
+    name: str
+    exponents: tuple[int, ...]
+    factor: float = 1.0
+    offset: float = 0.0
+
+    @property
+    def is_si(self) -> bool:
+        return self.factor == 1.0 and self.offset == 0.0
+
+    def same_dimension(self, other: Unit) -> bool:
+        """Equal powers of the bases; the radian counts as dimensionless, so N.m and N.m/rad agree."""
+        return _without_rad(self.exponents) == _without_rad(other.exponents)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """What a unit text means, before rounding."""
+
+    exponents: tuple[int, ...] = (0,) * len(BASES)
+    factor: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
+
+    def times(self, other: _Scale, sign: int) -> _Scale:
+        exponents = tuple(a + sign * b for a, b in zip(self.exponents, other.exponents, strict=True))
+        return _Scale(exponents, self.factor * other.factor**sign)
+
+    def power(self, power: int) -> _Scale:
+        return _Scale(tuple(power * exponent for exponent in self.exponents), self.factor**power)
+
+
+class _FaultyUnitError(ValueError):
+    """Private to this module: why a unit text is refused; becomes an InputError that names the place."""
+
+
+def parse_unit(text: str) -> Unit:
+    """The unit a text names; "1", "-" and "" are dimensionless.   Raises InputError naming the text and the symbol."""
+    try:
+        scale = _parse(text)
+    except _FaultyUnitError as fault:
+        raise InputError(Problem("unit", str(fault))) from None
+    return _unit(text, scale)
+
+
+def parse_quantity(value: float | int | str, unit: Unit, where: str) -> float:
+    """The SI value of a number (SI already) or of a text "number unit", "number [unit]" or "number" (SI).
+
+    unit   whose dimension the text must have; its factor plays no part
+    where  file and key for the message, e.g. "fmus/Pad.toml: [start] C_F"
+    Raises InputError for another dimension, an unknown unit, a value that is not a finite number, a boolean.
+    """
+    if isinstance(value, bool) or not isinstance(value, float | int | str):
+        raise _quantity_error(where, value, f"must be a number or a text such as '1 {unit.name}'")
+    if not isinstance(value, str):
+        return _finite(value, where, value)
+    match = _QUANTITY.fullmatch(value.strip())
+    if match is None:
+        raise _quantity_error(where, value, f"must start with a number, as in '1 {unit.name}'")
+    number = _finite(match["number"], where, value)
+    unit_text = match["bracketed"] if match["bracketed"] is not None else match["bare"]
+    if not unit_text and match["bracketed"] is None:
+        return number
+    try:
+        scale = _parse(unit_text)
+    except _FaultyUnitError as fault:
+        raise _quantity_error(where, value, f"has a faulty unit: {fault}") from None
+    given = _unit(unit_text, scale)
+    if not given.same_dimension(unit):
+        needed = dimension_text(unit)
+        needed = unit.name if unit.name == needed else f"{unit.name} ({needed})"
+        raise _quantity_error(where, value, f"has the dimension {dimension_text(given)} but {needed} is needed")
+    if (_counts_cycles(given) and _has_angle(unit)) or (_counts_cycles(unit) and _has_angle(given)):
+        # equal dimensions, but taking 50 Hz for 50 rad/s would be wrong by 2 pi
+        repair = "write rad/s, rev/s or rpm" if _has_angle(unit) else "write Hz"
+        raise _quantity_error(where, value, f"mixes Hz (cycles) with an angle but {unit.name} is needed; {repair}")
+    # the shortest decimal of the double is what was written, without the huge fraction of a text such as 1e-999999999
+    return _finite(Fraction(repr(number)) * scale.factor + scale.offset, where, value)
+
+
+def dimension_text(unit: Unit) -> str:
+    """The bases with their powers, `kg.m-1.s-2`; "1" when dimensionless.   parse_unit reads it back."""
+    powers = ((base, exponent) for base, exponent in zip(BASES, unit.exponents, strict=True) if exponent)
+    return ".".join(base if exponent == 1 else f"{base}{exponent}" for base, exponent in powers) or "1"
+
+
+def display_units(unit: Unit) -> tuple[Unit, ...]:
+    """Units in which people like to read values of this unit; empty when it is not SI or not in the table."""
+    if not unit.is_si:
+        return ()
+    name = re.sub(r"\s*\*\s*|\s+", ".", unit.name)
+    if name not in _DISPLAY_UNITS:
+        if _counts_cycles(unit):
+            return ()
+        alike = (si_name for si_name in _DISPLAY_UNITS if parse_unit(si_name).exponents == unit.exponents)
+        name = next(alike, "")
+    return tuple(parse_unit(display) for display in _DISPLAY_UNITS.get(name, ()))
+
+
+def fmi_display(unit: Unit, display: Unit) -> tuple[float, float]:
+    """Factor and offset of the FMI 2.0 <DisplayUnit>: display value = factor * value in `unit` + offset.
+
+    Raises InputError when the dimensions differ.
+    """
+    if not unit.same_dimension(display):
+        dimensions = f"{display.name} ({dimension_text(display)}) and {unit.name} ({dimension_text(unit)})"
+        raise InputError(Problem("display unit", f"{dimensions} differ in dimension"))
+    # through the shortest decimals, so that mm against m is 1000 and not 999.9999999999999
+    factor, offset, display_factor, display_offset = (
+        Fraction(repr(number)) for number in (unit.factor, unit.offset, display.factor, display.offset)
+    )
+    return float(factor / display_factor), float((offset - display_offset) / display_factor)
+
+
+def fmi_base_unit(unit: Unit) -> dict[str, str]:
+    """Attributes of the FMI 2.0 <BaseUnit>: exponents other than 0, factor other than 1, offset other than 0."""
+    attributes = {base: str(power) for base, power in zip(BASES, unit.exponents, strict=True) if power}
+    if unit.factor != 1.0:
+        attributes["factor"] = repr(unit.factor)
+    if unit.offset != 0.0:
+        attributes["offset"] = repr(unit.offset)
+    return attributes
+
+
+_QUANTITY = re.compile(
+    r"(?P<number>[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?:nan|inf(?:inity)?)(?![a-z])))"
+    r"\s*(?:\[(?P<bracketed>[^\[\]]*)\]|(?P<bare>.*))",
+    re.IGNORECASE | re.DOTALL,
+)
+_TOKEN = re.compile(
+    r"(?P<open>\(\s*)|(?P<close>\s*\))|(?P<operator>\s*[./*]\s*|\s+)|(?P<power>\^\s*[+-]?[0-9]+|-?[0-9]+)"
+    r"|(?P<symbol>%|[^\W\d_]+)"
+)
+
+
+class _Parser:
+    """Recursive descent over the tokens of one unit text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[tuple[str, str]] = []
+        position = 0
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            if match is None:
+                raise _FaultyUnitError(f"'{text}': '{text[position]}' is not allowed in a unit")
+            self.tokens.append((str(match.lastgroup), match.group().strip()))
+            position = match.end()
+        self.next = 0
+
+    def kind(self) -> str:
+        return self.tokens[self.next][0] if self.next < len(self.tokens) else "end"
+
+    def take(self) -> str:
+        self.next += 1
+        return self.tokens[self.next - 1][1]
+
+    def unit(self) -> _Scale:
+        scale = self.product()
+        if self.kind() == "close":
+            raise _FaultyUnitError(f"'{self.text}': ')' closes nothing")
+        if self.kind() != "end":
+            raise _FaultyUnitError(f"'{self.text}': '.', '*', '/' or a blank must stand before '{self.take()}'")
+        return scale
+
+    def product(self) -> _Scale:
+        scale = self.powered()
+        while self.kind() == "operator":
+            sign = -1 if self.take() == "/" else 1
+            scale = scale.times(self.powered(), sign)
+        return scale
+
+    def powered(self) -> _Scale:
+        scale = self.atom()
+        if self.kind() != "power":
+            return scale
+        written = self.take()
+        power = int(written.removeprefix("^"))
+        bits = max(scale.factor.numerator.bit_length(), scale.factor.denominator.bit_length())
+        if abs(power) > _LARGEST_POWER or abs(power) * bits > _LARGEST_FACTOR_BITS:
+            raise _FaultyUnitError(f"'{self.text}': the power '{written}' is too large; the largest is {_LARGEST_POWER}")
+        return scale.power(power)
+
+    def atom(self) -> _Scale:
+        kind = self.kind()
+        if kind == "end":
+            raise _FaultyUnitError(f"'{self.text}': a unit symbol is missing at the end")
+        word = self.take()
+        if kind == "open":
+            scale = self.product()
+            if self.kind() != "close":
+                raise _FaultyUnitError(f"'{self.text}': ')' is missing")
+            self.take()
+            return scale
+        if kind == "symbol":
+            return self.symbol(word)
+        if word == "1":
+            return _Scale()
+        if kind == "power":
+            raise _FaultyUnitError(f"'{self.text}': the only number that may stand alone in a unit is 1, not '{word}'")
+        raise _FaultyUnitError(f"'{self.text}': a unit symbol is missing before '{word}'")
+
+    def symbol(self, symbol: str) -> _Scale:
+        if symbol not in _SYMBOLS:
+            raise _FaultyUnitError(f"'{self.text}': the symbol '{symbol}' is unknown{did_you_mean(symbol, _SYMBOLS)}")
+        if symbol == "degC" and len(self.tokens) > 1:
+            raise _FaultyUnitError(f"'{self.text}': degC has an offset and can only stand alone; write K")
+        factor, dimension = _SYMBOLS[symbol]
+        exponents = tuple(dimension.get(base, 0) for base in BASES)
+        return _Scale(exponents, factor, _CELSIUS_OFFSET if symbol == "degC" else Fraction(0))
+
+
+def _parse(text: str) -> _Scale:
+    text = text.strip()
+    if text in ("", "-"):
+        return _Scale()
+    if len(text) > _LONGEST_TEXT:
+        raise _FaultyUnitError(f"'{text[:40]}...' has {len(text)} characters; at most {_LONGEST_TEXT} are read")
+    scale = _Parser(text).unit()
+    try:
+        representable = float(scale.factor) > 0.0
+    except OverflowError:
+        representable = False
+    if not representable:
+        raise _FaultyUnitError(f"'{text}': its factor to SI is outside the range of a double")
+    return scale
+
+
+def _unit(text: str, scale: _Scale) -> Unit:
+    name = text.strip()
+    return Unit("1" if name in ("", "-") else name, scale.exponents, float(scale.factor), float(scale.offset))
+
+
+def _without_rad(exponents: tuple[int, ...]) -> tuple[int, ...]:
+    return exponents[: BASES.index("rad")]
+
+
+def _has_angle(unit: Unit) -> bool:
+    return unit.exponents[BASES.index("rad")] != 0
+
+
+def _counts_cycles(unit: Unit) -> bool:
+    return "Hz" in re.findall(r"[A-Za-z]+", unit.name)
+
+
+def _finite(number: float | int | str | Fraction, where: str, value: float | int | str) -> float:
+    try:
+        result = float(number)
+    except OverflowError:  # an integer or fraction beyond the largest double
+        result = math.inf
+    if not math.isfinite(result):
+        raise _quantity_error(where, value, "must be finite")
+    return result
+
+
+def _quantity_error(where: str, value: object, fault: str) -> InputError:
+    """An error that reads `where = value fault`; what stands before the last ": " of `where` is the file."""
+    file, _, key = where.rpartition(": ")
+    written = repr(value)
+    written = written if len(written) <= 80 else f"{written[:77]}..."
+    return InputError(Problem(file, f"{key} = {written} {fault}"))

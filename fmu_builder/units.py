@@ -214,7 +214,7 @@ _QUANTITY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _TOKEN = re.compile(
-    r"(?P<open>\(\s*)|(?P<close>\s*\))|(?P<operator>\s*[./*]\s*|\s+)|(?P<power>\^\s*[+-]?[0-9]+|-?[0-9]+)"
+    r"(?P<open>\(\s*)|(?P<close>\s*\))|(?P<power>\s*\^\s*[+-]?[0-9]+|-?[0-9]+)|(?P<operator>\s*[./*]\s*|\s+)"
     r"|(?P<symbol>%|[^\W\d_]+)"
 )
 
@@ -264,7 +264,8 @@ class _Parser:
         power = int(written.removeprefix("^"))
         bits = max(scale.factor.numerator.bit_length(), scale.factor.denominator.bit_length())
         if abs(power) > _LARGEST_POWER or abs(power) * bits > _LARGEST_FACTOR_BITS:
-            raise _FaultyUnitError(f"'{self.text}': the power '{written}' is too large; the largest is {_LARGEST_POWER}")
+            rule = f"the power '{written}' is too large; the largest is {_LARGEST_POWER}"
+            raise _FaultyUnitError(f"'{self.text}': {rule}")
         return scale.power(power)
 
     def atom(self) -> _Scale:

@@ -1,0 +1,473 @@
+"""The same FMU on Linux, Windows and ARM: the same bits.
+
+An FMU's binaries for linux64, win64 and aarch64-linux run the same 100,000 steps, natively, under wine and under qemu,
+and must return the same bits.  macOS cannot run here: its ARM code is only searched for fused multiply-add, which
+rounds once where x86-64 rounds twice.  Real Windows and real ARM processors are not covered either.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import fmpy
+import pytest
+
+pytestmark = pytest.mark.platform
+
+HERE = Path(__file__).parent
+RECIPES = HERE.parents[1] / "fmus"
+FMI_HEADERS = Path(fmpy.__file__).parent / "c-code"
+INSTALL = "run tests/platform/install (apt-get install wine64 qemu-user libc6-arm64-cross gcc)"
+
+STEP_COUNT = 100_000
+BUILT_PLATFORMS = ("linux64", "win64", "aarch64-linux", "aarch64-darwin")
+LIBRARY_SUFFIX = {"linux64": ".so", "win64": ".dll", "aarch64-linux": ".so"}  # the platforms that can run here
+
+Range = tuple[float, float]
+
+
+# --- what is run ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Motion:
+    """An FMU and how its inputs move.
+
+    inputs   range (low, high) of every continuous Real input, SI, by name; a vector has one range per component
+    counted  the Boolean output that must be true in some steps and false in others, or None
+    """
+
+    recipe: str
+    inputs: Mapping[str, tuple[Range, ...]]
+    counted: str | None = None
+
+    def ranges(self) -> dict[str, Range]:
+        """Range by the full name of the variable: `point.r` with three ranges is `point.r[1]` to `point.r[3]`."""
+        return {
+            name if len(ranges) == 1 else f"{name}[{i}]": limits
+            for name, ranges in self.inputs.items()
+            for i, limits in enumerate(ranges, start=1)
+        }
+
+
+POINT_MASS = Motion("PointMass", {"p.f": ((-20.0, 20.0),) * 3})
+
+# the point moves 10 mm up and 4 mm down through a floor that shakes by 1 mm and tilts: into contact and out of it
+POINT_SURFACE = Motion(
+    "PointSurface",
+    {
+        "point.r": ((-0.02, 0.02), (-0.02, 0.02), (-4e-3, 10e-3)),
+        "point.v": ((-1.0, 1.0),) * 3,
+        "surface.r": ((-1e-3, 1e-3),) * 3,
+        "surface.q": ((0.9, 1.1), (-0.05, 0.05), (-0.05, 0.05), (-0.05, 0.05)),
+        "surface.v": ((-0.2, 0.2),) * 3,
+        "surface.w": ((-2.0, 2.0),) * 3,
+    },
+    counted="in_contact",
+)
+
+MOTIONS = (POINT_MASS, POINT_SURFACE)
+
+
+@pytest.fixture(scope="session")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The .fmu file of every recipe run here, with binaries for all platforms looked at."""
+    from fmu_builder import build
+
+    folder = tmp_path_factory.mktemp("fmus")
+    return {
+        motion.recipe: Path(build(RECIPES / f"{motion.recipe}.toml", folder, platforms=BUILT_PLATFORMS))
+        for motion in MOTIONS
+    }
+
+
+# --- tools ------------------------------------------------------------------------------------------------------------
+
+
+def find_tool(*candidates: str) -> str:
+    """Path of the first candidate (a command or a file) that exists; a missing tool fails the test."""
+    for candidate in candidates:
+        path = shutil.which(candidate)
+        if path:
+            return path
+    pytest.fail(f"{candidates[0]} not found: {INSTALL}", pytrace=False)
+
+
+def run_command(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, encoding="utf-8", timeout=150
+    )
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Compilers and emulators whose caches and settings lie in one temporary folder."""
+
+    folder: Path
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "ZIG_GLOBAL_CACHE_DIR": str(self.folder / "zig"),
+            "ZIG_LOCAL_CACHE_DIR": str(self.folder / "zig"),
+            "WINEPREFIX": str(self.folder / "wine"),
+            "WINEDEBUG": "-all",
+            "WINEDLLOVERRIDES": "mscoree,mshtml=",  # no offer to download .NET and a browser engine at the first start
+            "DISPLAY": "",
+        }
+
+    def compile(self, compiler: list[str], arguments: list[str], folder: Path) -> None:
+        command = compiler + arguments
+        result = run_command(command, folder, self.environment())
+        assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
+
+    def compile_driver(self, platform: str, folder: Path) -> list[str]:
+        """Build the trace driver for `platform` beside its driver_config.h; the command that runs it."""
+        arguments = ["-std=c11", "-O2", "-s", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]
+        arguments += ["-Wno-type-limits"]  # a count of zero variables makes `i < 0`
+        arguments += [f"-I{FMI_HEADERS}", f"-I{folder}", str(HERE / "trace_driver.c"), "-o"]
+        if platform == "win64":
+            arguments += ["driver.exe", "-ffreestanding", "-nostdlib", "-lkernel32"]
+            arguments += ["-Wl,--subsystem,console", "-Wl,-e,mainCRTStartup"]
+            self.compile(zig("x86_64-windows-gnu"), arguments, folder)
+            return [find_tool("wine64", "/usr/lib/wine/wine64"), "driver.exe"]
+        arguments += ["driver", "-ldl"]
+        if platform == "linux64":
+            self.compile([find_tool("gcc")], arguments, folder)
+            return [str(folder / "driver")]
+        self.compile(zig("aarch64-linux-gnu.2.17"), arguments, folder)
+        c_library = Path("/usr/aarch64-linux-gnu")
+        if not (c_library / "lib" / "libc.so.6").exists():
+            pytest.fail(f"{c_library}/lib/libc.so.6 not found: {INSTALL}", pytrace=False)
+        return [find_tool("qemu-aarch64"), "-L", str(c_library), str(folder / "driver")]
+
+
+def zig(target: str) -> list[str]:
+    return [sys.executable, "-m", "ziglang", "cc", "-target", target]
+
+
+@pytest.fixture(scope="session")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
+    folder = tmp_path_factory.mktemp("tools")
+    tools = Tools(folder)
+    yield tools
+    if (folder / "wine").exists():  # 700 MB; its server must be gone first, and this prefix's server only
+        run_command([find_tool("wineserver", "/usr/lib/wine/wineserver"), "-k"], folder, tools.environment())
+        run_command([find_tool("wineserver", "/usr/lib/wine/wineserver"), "-w"], folder, tools.environment())
+        shutil.rmtree(folder / "wine")
+
+
+# --- one run of the driver --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What the driver prints: hash of all bits of all steps, steps with status OK, steps with the Boolean true."""
+
+    hash: str
+    steps_ok: int
+    steps_counted: int
+
+
+def value_references(description: fmpy.model_description.ModelDescription, *types: str) -> list[int]:
+    """Value references of all variables of the given types, each once, ascending."""
+    return sorted({v.valueReference for v in description.modelVariables if v.type in types})
+
+
+def driver_config(fmu: Path, motion: Motion, guid: str | None = None) -> str:
+    """Text of driver_config.h: `motion` applied to `fmu`, with a GUID other than the FMU's own on request."""
+    description = fmpy.read_model_description(fmu)
+    identifier = description.coSimulation.modelIdentifier
+    ranges = motion.ranges()
+    inputs = [v for v in description.modelVariables if v.causality == "input" and v.type == "Real"]
+    names = {v.name for v in inputs}
+    assert names == set(ranges), (
+        f"{fmu.name}: give ranges for inputs {sorted(names - set(ranges))}, "
+        f"remove those of {sorted(set(ranges) - names)} in test_platforms.py"
+    )
+    booleans = value_references(description, "Boolean")
+    by_name = {v.name: v for v in description.modelVariables}
+    counted = booleans.index(by_name[motion.counted].valueReference) if motion.counted else -1
+    experiment = description.defaultExperiment
+    step = float(experiment.stepSize) if experiment is not None and experiment.stepSize is not None else 1e-3
+
+    arrays: dict[str, tuple[str, list[str]]] = {
+        "REAL_INPUTS": ("fmi2ValueReference", [str(v.valueReference) for v in inputs]),
+        "REAL_INPUT_LOW": ("double", [ranges[v.name][0].hex() for v in inputs]),
+        "REAL_INPUT_HIGH": ("double", [ranges[v.name][1].hex() for v in inputs]),
+        "REALS": ("fmi2ValueReference", [str(r) for r in value_references(description, "Real")]),
+        "INTEGERS": ("fmi2ValueReference", [str(r) for r in value_references(description, "Integer", "Enumeration")]),
+        "BOOLEANS": ("fmi2ValueReference", [str(r) for r in booleans]),
+    }
+    lines = [
+        "#ifdef _WIN32",
+        f'#define LIBRARY "{identifier}.dll"',
+        "#else",
+        f'#define LIBRARY "./{identifier}.so"',
+        "#endif",
+        f'#define MODEL_GUID "{guid or description.guid}"',
+        f"#define STEP_COUNT {STEP_COUNT}",
+        f"#define STEP_SIZE {step.hex()} /* s */",
+        f"#define COUNTED_BOOLEAN {counted}",
+    ]
+    for name, (c_type, values) in arrays.items():
+        lines.append(f"#define {name}_COUNT {len(values)}")
+        lines.append(f"static const {c_type} {name}[] = {{{', '.join(values) or '0'}}};")
+    return "\n".join(lines) + "\n"
+
+
+def run_driver(tools: Tools, fmu: Path, platform: str, config: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Lay the platform's library, the driver and its configuration into `folder` and run there."""
+    identifier = fmpy.read_model_description(fmu).coSimulation.modelIdentifier
+    library = identifier + LIBRARY_SUFFIX[platform]
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(fmu) as archive:
+        (folder / library).write_bytes(archive.read(f"binaries/{platform}/{library}"))
+    (folder / "driver_config.h").write_text(config, encoding="utf-8")
+    command = tools.compile_driver(platform, folder)
+    return run_command(command, folder, tools.environment())
+
+
+def read_trace(result: subprocess.CompletedProcess[str], what: str) -> Trace:
+    fields = re.fullmatch(r"([0-9a-f]{16}) (\d+) (\d+)", result.stdout.strip())
+    assert result.returncode == 0 and fields, f"{what}: exit code {result.returncode}: {result.stdout}{result.stderr}"
+    return Trace(fields[1], int(fields[2]), int(fields[3]))
+
+
+@pytest.fixture(scope="session", params=MOTIONS, ids=lambda motion: motion.recipe)
+def traces(
+    request: pytest.FixtureRequest, fmus: dict[str, Path], tools: Tools, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Motion, dict[str, Trace]]:
+    """One motion and its trace by platform."""
+    motion: Motion = request.param
+    fmu = fmus[motion.recipe]
+    config = driver_config(fmu, motion)
+    folder = tmp_path_factory.mktemp(motion.recipe)
+    return motion, {
+        platform: read_trace(run_driver(tools, fmu, platform, config, folder / platform), f"{fmu.name} on {platform}")
+        for platform in LIBRARY_SUFFIX
+    }
+
+
+# --- the same bits everywhere -----------------------------------------------------------------------------------------
+
+
+def test_linux_windows_and_arm_return_the_same_bits(traces: tuple[Motion, dict[str, Trace]]) -> None:
+    motion, trace = traces
+    assert len(set(trace.values())) == 1, f"{motion.recipe}: {trace}"
+
+
+def test_every_step_of_every_platform_is_ok(traces: tuple[Motion, dict[str, Trace]]) -> None:
+    _, trace = traces
+    assert {platform: t.steps_ok for platform, t in trace.items()} == dict.fromkeys(LIBRARY_SUFFIX, STEP_COUNT)
+
+
+def test_the_motion_enters_and_leaves_contact(traces: tuple[Motion, dict[str, Trace]]) -> None:
+    motion, trace = traces
+    for t in trace.values():
+        if motion.counted is None:
+            assert t.steps_counted == 0
+        else:  # a twentieth is 5000 steps or 78 targets of the motion: not one lucky touch, nor one lucky escape
+            assert STEP_COUNT / 20 < t.steps_counted < STEP_COUNT * 19 / 20, t
+
+
+def test_the_last_bit_of_one_input_range_changes_the_hash(fmus: dict[str, Path], tools: Tools, tmp_path: Path) -> None:
+    """Without this an equal hash could mean that the hash sees nothing."""
+    (low, high), *others = POINT_MASS.inputs["p.f"]
+    nudged = replace(POINT_MASS, inputs={"p.f": ((low, high + math.ulp(high - low)), *others)})
+    fmu = fmus["PointMass"]
+    first, second = (
+        read_trace(run_driver(tools, fmu, "linux64", driver_config(fmu, motion), tmp_path / name), name)
+        for name, motion in (("given", POINT_MASS), ("nudged", nudged))
+    )
+    assert first.hash != second.hash
+
+
+@pytest.mark.parametrize("platform", LIBRARY_SUFFIX)
+def test_a_refused_instance_is_reported_with_the_name_of_the_call(
+    platform: str, fmus: dict[str, Path], tools: Tools, tmp_path: Path
+) -> None:
+    fmu = fmus["PointMass"]
+    result = run_driver(tools, fmu, platform, driver_config(fmu, POINT_MASS, guid="another model"), tmp_path)
+    assert result.returncode == 1
+    assert re.match(r"fmi2Instantiate returned NULL, step 0.*\n\Z", result.stdout), result.stdout
+
+
+# --- no fused multiply-add in ARM code --------------------------------------------------------------------------------
+
+# (mask, value) of the 32-bit A64 instructions that round once where the C text says a product and a sum.  Arm
+# Architecture Reference Manual, C4.1 "A64 instruction set encoding".  SVE and the half-to-single forms are left out: no
+# build here asks for them.  The complex forms belong to the Apple baseline, and the elements use complex numbers.
+FUSED = {
+    "fmadd, fmsub, fnmadd, fnmsub": (0xFF000000, 0x1F000000),
+    "fmla, fmls vector": (0xBF20FC00, 0x0E20CC00),
+    "fmla, fmls vector, half precision": (0xBF60FC00, 0x0E400C00),
+    "fmla, fmls by element": (0xBF00B400, 0x0F001000),
+    "fmla, fmls scalar by element": (0xFF00B400, 0x5F001000),
+    "fcmla vector": (0xBF20E400, 0x2E00C400),
+    "fcmla by element": (0xBF009400, 0x2F001000),
+}
+
+CPU_TYPE_ARM64 = 0x0100000C
+MACHO_MAGIC, UNIVERSAL_MAGIC = 0xFEEDFACF, 0xCAFEBABE
+LC_SEGMENT_64 = 0x19
+S_ATTR_INSTRUCTIONS = 0x80000400  # pure instructions, some instructions
+EM_AARCH64, SHF_EXECINSTR = 183, 4
+
+
+def fused_instructions(code: bytes) -> list[str]:
+    """`offset: word: kind` of every fused multiply-add in A64 code."""
+    return [
+        f"{4 * i:#x}: {word:08x}: {kind}"
+        for i, (word,) in enumerate(struct.iter_unpack("<I", code[: len(code) // 4 * 4]))
+        for kind, (mask, value) in FUSED.items()
+        if word & mask == value
+    ]
+
+
+def arm_code(binary: bytes) -> bytes:
+    """All sections of A64 instructions of an ELF or Mach-O file, thin or universal; empty if there are none."""
+    if binary[:4] == b"\x7fELF":
+        return elf_code(binary)
+    if int.from_bytes(binary[:4], "big") == UNIVERSAL_MAGIC:
+        (count,) = struct.unpack_from(">I", binary, 4)
+        slices = [struct.unpack_from(">5I", binary, 8 + 20 * i) for i in range(count)]
+        return b"".join(macho_code(binary[offset : offset + size]) for _, _, offset, size, _ in slices)
+    if int.from_bytes(binary[:4], "little") == MACHO_MAGIC:
+        return macho_code(binary)
+    return b""
+
+
+def elf_code(binary: bytes) -> bytes:
+    (machine,) = struct.unpack_from("<H", binary, 18)
+    if machine != EM_AARCH64:
+        return b""
+    (table,) = struct.unpack_from("<Q", binary, 40)
+    entry_size, count = struct.unpack_from("<HH", binary, 58)
+    code = b""
+    for i in range(count):
+        _, _, flags, _, offset, size = struct.unpack_from("<IIQQQQ", binary, table + i * entry_size)
+        if flags & SHF_EXECINSTR:
+            code += binary[offset : offset + size]
+    return code
+
+
+def macho_code(binary: bytes) -> bytes:
+    _, cpu_type, _, _, command_count = struct.unpack_from("<5I", binary)
+    if cpu_type != CPU_TYPE_ARM64:
+        return b""
+    code, position = b"", 32
+    for _ in range(command_count):
+        command, command_size = struct.unpack_from("<II", binary, position)
+        if command == LC_SEGMENT_64:
+            (section_count,) = struct.unpack_from("<I", binary, position + 64)
+            for i in range(section_count):
+                size, offset, _, _, _, flags = struct.unpack_from("<QIIIII", binary, position + 72 + 80 * i + 40)
+                if flags & S_ATTR_INSTRUCTIONS:
+                    code += binary[offset : offset + size]
+        position += command_size
+    return code
+
+
+ARM_TARGETS = {"aarch64-linux": "aarch64-linux-gnu.2.17", "aarch64-darwin": "aarch64-macos.11.0"}
+
+CONTRACTIBLE = """
+double one_sum(double a, double b, double c) { return a * b + c; }
+void many_sums(double *restrict y, const double *restrict a, const double *restrict b) {
+    for (int i = 0; i < 64; i++) y[i] += a[i] * b[i];
+}
+"""
+
+# one of every kind, assembled by the compiler so that the masks above are not checked against themselves
+FUSED_ASSEMBLY = """
+    fmadd d0, d1, d2, d3
+    fmsub s0, s1, s2, s3
+    fnmadd d31, d30, d29, d28
+    fnmsub h0, h1, h2, h3
+    fmla v0.2d, v1.2d, v2.2d
+    fmls v31.4s, v30.4s, v29.4s
+    fmla v0.2s, v1.2s, v2.2s
+    fmls v0.8h, v1.8h, v2.8h
+    fmla v0.2d, v1.2d, v2.d[1]
+    fmls v0.4s, v1.4s, v31.s[3]
+    fmla v0.8h, v1.8h, v15.h[7]
+    fmla d0, d1, v2.d[1]
+    fmls s0, s1, v2.s[2]
+    fcmla v0.2d, v1.2d, v2.2d, #90
+    fcmla v0.4s, v1.4s, v2.s[1], #270
+"""
+SEPARATE_ASSEMBLY = """
+    fmul d0, d1, d2
+    fnmul d0, d1, d2
+    fadd d0, d1, d2
+    fsub d31, d30, d29
+    fdiv d0, d1, d2
+    fsqrt d0, d1
+    fcsel d0, d1, d2, gt
+    fmul v0.2d, v1.2d, v2.2d
+    fadd v0.2d, v1.2d, v2.2d
+    fsub v0.2d, v1.2d, v2.2d
+    fmul v0.2d, v1.2d, v2.d[1]
+    fmulx v0.2d, v1.2d, v2.2d
+    fmulx v0.2d, v1.2d, v2.d[1]
+    fcadd v0.2d, v1.2d, v2.2d, #90
+    faddp v0.2d, v1.2d, v2.2d
+    fmax v0.2d, v1.2d, v2.2d
+    mla v0.4s, v1.4s, v2.4s
+    mla v0.4s, v1.4s, v2.s[1]
+    madd x0, x1, x2, x3
+    umull v0.2d, v1.2s, v2.2s
+"""
+
+
+@pytest.mark.parametrize("platform", ARM_TARGETS)
+@pytest.mark.parametrize("recipe", [motion.recipe for motion in MOTIONS])
+def test_arm_code_rounds_every_product_before_it_is_added(recipe: str, platform: str, fmus: dict[str, Path]) -> None:
+    with zipfile.ZipFile(fmus[recipe]) as archive:
+        binaries = {name: archive.read(name) for name in archive.namelist() if name.startswith(f"binaries/{platform}/")}
+    assert binaries, f"{recipe}.fmu has no binary for {platform}"
+    for name, binary in binaries.items():
+        code = arm_code(binary)
+        assert code, f"{recipe}.fmu: {name} holds no ARM code"
+        assert fused_instructions(code) == [], f"{recipe}.fmu: {name}"
+
+
+@pytest.mark.parametrize("target", ARM_TARGETS.values())
+def test_fused_multiply_add_is_found_exactly_when_the_compiler_may_fuse(
+    target: str, tools: Tools, tmp_path: Path
+) -> None:
+    (tmp_path / "sums.c").write_text(CONTRACTIBLE, encoding="utf-8")
+    found = {}
+    for contraction in ("off", "fast"):
+        arguments = ["-O2", "-s", "-shared", "-fPIC", "-ffreestanding", "-nostdlib", f"-ffp-contract={contraction}"]
+        tools.compile(zig(target), [*arguments, "sums.c", "-o", "sums.so"], tmp_path)
+        code = arm_code((tmp_path / "sums.so").read_bytes())
+        assert code
+        found[contraction] = " ".join(fused_instructions(code))
+    assert found["off"] == ""
+    assert "fmadd" in found["fast"] and "fmla" in found["fast"]
+
+
+def test_every_kind_of_fused_instruction_is_recognised_and_no_other(tools: Tools, tmp_path: Path) -> None:
+    for name, text in (("fused", FUSED_ASSEMBLY), ("separate", SEPARATE_ASSEMBLY)):
+        (tmp_path / f"{name}.s").write_text(".text\n" + text, encoding="utf-8")
+        # the Apple processor has all of these instructions
+        command = ["-mcpu=apple_m1", "-c", f"{name}.s", "-o", f"{name}.o"]
+        tools.compile(zig(ARM_TARGETS["aarch64-linux"]), command, tmp_path)
+    fused, separate = (arm_code((tmp_path / f"{name}.o").read_bytes()) for name in ("fused", "separate"))
+    count = len(FUSED_ASSEMBLY.split("\n")) - 2  # the text starts and ends with an empty line
+    assert len(fused) == 4 * count
+    found = fused_instructions(fused)
+    assert [line.split(":")[0] for line in found] == [f"{4 * i:#x}" for i in range(count)]
+    assert {line.split(": ", 2)[2] for line in found} == set(FUSED)
+    assert len(separate) == 4 * (len(SEPARATE_ASSEMBLY.split("\n")) - 2)
+    assert fused_instructions(separate) == []

@@ -1,0 +1,358 @@
+"""Traces: sampled signals with their units, events and provenance, as a CSV file and a JSON file beside it.
+
+    trace.csv        "time","floor.depth",...       comma, quoted names, numbers that round-trip, Booleans 0 and 1
+    trace.csv.json   {"units": {name: unit}, "events": {name: value}, "provenance": {...}}
+
+Equal times in consecutive rows are a jump: left and right value of every signal.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+
+_SHOWN_FAULTS = 20  # of one trace; a broken column would otherwise print every row
+_SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_NOT_FINITE = re.compile(r"\s*[+-]?(nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*", re.ASCII)
+_JSON_KEYS = ("events", "provenance", "units")
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Signals over time.
+
+    time        shape (n,), s, n >= 1, never decreasing; equal times are a jump
+    names       m names of signals, unique, none of them "time"
+    values      shape (n, m), column j belongs to names[j]; Booleans are 0 and 1
+    units       unit per name, where known ("time" may be among them)
+    events      value per event, see events.py for names and units
+    provenance  where the trace comes from; anything JSON can hold
+    All numbers are finite; the arrays are stored as read-only float64.   Raises InputError with all faults.
+    """
+
+    time: NDArray[np.float64]
+    names: tuple[str, ...]
+    values: NDArray[np.float64]
+    units: Mapping[str, str]
+    events: Mapping[str, float] = field(default_factory=dict)
+    provenance: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "time", _read_only(self.time))
+        object.__setattr__(self, "values", _read_only(self.values))
+        object.__setattr__(self, "names", tuple(self.names))
+        _raise(self._faults())
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        """The signal `name`, shape (n,), read-only.   Raises InputError if there is none."""
+        if name not in self._column:
+            raise InputError(Problem("trace", f"no signal '{name}'{did_you_mean(name, self.names)}"))
+        return self.values[:, self._column[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._column
+
+    @cached_property
+    def _column(self) -> dict[str, int]:
+        return {name: column for column, name in enumerate(self.names)}
+
+    def _faults(self) -> list[Problem]:
+        shape = (self.time.size, len(self.names))
+        if self.time.ndim != 1 or self.time.size == 0 or self.values.shape != shape:
+            what = f"time has shape {self.time.shape}, values {self.values.shape}, with {len(self.names)} names"
+            return [Problem("trace", f"{what}; must be (n,), n >= 1, and (n, {len(self.names)})")]
+        faults = _name_faults("trace", self.names)
+        if "time" in self.names:
+            faults.append(Problem("trace", "a signal is named 'time'; this name belongs to the first column"))
+        for k in np.flatnonzero(~np.isfinite(self.time)):
+            faults.append(Problem("trace", f"time of row {k} is {self.time[k]}; must be finite"))
+        for k in np.flatnonzero(self.time[1:] < self.time[:-1]) + 1:
+            faults.append(_decrease("trace", self.time[k], self.time[k - 1], f"row {k - 1}"))
+        for k, column in np.argwhere(~np.isfinite(self.values)):
+            where = f"trace, signal '{self.names[column]}'"
+            faults.append(Problem(where, f"{self.values[k, column]} at time {self.time[k]!s} s; must be finite"))
+        faults += _unit_faults("trace, units", self.units, self.names)
+        for name, value in self.events.items():
+            if not math.isfinite(value):
+                faults.append(Problem(f"trace, event '{name}'", f"{value}; must be finite"))
+        return faults
+
+
+def write_trace(trace: Trace, path: Path) -> None:
+    """Writes the CSV file `path` and `<path>.json` beside it; equal traces give equal bytes.
+
+    Both are moved into place complete, the CSV file last; on any failure both targets stay as they were.
+    Raises InputError if the provenance is nothing JSON can hold, ToolError if the folder cannot be written.
+    """
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in ("time", *trace.names))
+    rows = np.column_stack((trace.time, trace.values)).tolist()
+    body = "".join(",".join(map(repr, row)) + "\n" for row in rows)
+    # "1.0" and "1" are the same double; without the fraction a Boolean reads 0 or 1
+    body = body.replace(".0,", ",").replace(".0\n", "\n")
+    events = {name: float(value) for name, value in trace.events.items()}
+    beside = {"units": dict(trace.units), "events": events, "provenance": dict(trace.provenance)}
+    try:
+        beside_text = json.dumps(beside, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        what = f"{error}; units, events and provenance may hold text, finite numbers, lists and tables only"
+        raise InputError(Problem("trace", what)) from error
+    try:
+        _write_pair(path, f"{header}\n{body}", _beside(path), beside_text)
+    except OSError as error:
+        raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
+
+
+def read_trace(path: Path) -> Trace:
+    """Reads a CSV file of numbers, and `<path>.json` if there is one.
+
+    The first line names the columns, quoted or not, separated by comma or semicolon; the first column is the time in s,
+    whatever its name.   Raises InputError with up to 20 faults of both files, each with its line and column.
+    """
+    text = _read_text(path)
+    stream = io.StringIO(text, newline="")
+    reader = csv.reader(stream, delimiter=_separator(text), skipinitialspace=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        header = next(reader, [])
+        body_start = stream.tell()
+        for row in reader:
+            if len(row) > 1 or (row and row[0].strip()):
+                rows.append(row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise InputError(Problem(f"{path}: line {reader.line_num}", f"{error}; is a quote left open?")) from error
+    faults = _header_faults(path, header)
+    if header and not rows:
+        faults.append(Problem(str(path), "has no rows of numbers"))
+    table = _fast_table(rows, len(header), text[body_start:])
+    if table is None:
+        table, table_faults = _checked_table(path, header, rows, lines)
+        faults += table_faults
+    units, events, provenance = _read_beside(_beside(path), header, faults)
+    _raise(faults)
+    return Trace(table[:, 0], tuple(header[1:]), table[:, 1:], units, events, provenance)
+
+
+def _read_only(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64).view()
+    array.flags.writeable = False
+    return array
+
+
+def _raise(faults: Sequence[Problem]) -> None:
+    if len(faults) > _SHOWN_FAULTS:
+        rest = Problem("", f"and {len(faults) - _SHOWN_FAULTS} further faults")
+        raise InputError([*faults[:_SHOWN_FAULTS], rest])
+    if faults:
+        raise InputError(faults)
+
+
+def _decrease(where: str, time: float, before: float, place: str) -> Problem:
+    what = f"time {float(time)!r} s is below {float(before)!r} s of {place}; times must not decrease"
+    return Problem(where, f"{what} (equal times are a jump)")
+
+
+def _name_faults(where: str, names: Iterable[str]) -> list[Problem]:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    return [Problem(where, f"the name '{name}' appears more than once; names must be unique") for name in repeated]
+
+
+def _unit_faults(where: str, units: Iterable[str], names: Iterable[str]) -> list[Problem]:
+    known = {"time", *names}
+    unknown = [name for name in units if name not in known]
+    return [Problem(where, f"'{name}' is not a column of the trace{did_you_mean(name, known)}") for name in unknown]
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(path.name + ".json")
+
+
+def _temporary(target: Path) -> Path:
+    # not tempfile: its files are private to the user and would stay so after the move
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+
+
+def _write_pair(path: Path, text: str, beside: Path, beside_text: str) -> None:
+    """Writes both files or, on any failure, leaves both targets as they were."""
+    new, new_beside, old_beside = _temporary(path), _temporary(beside), _temporary(beside)
+    try:
+        new_beside.write_text(beside_text, encoding="utf-8", newline="\n")
+        new.write_text(text, encoding="utf-8", newline="\n")
+        had_beside = beside.exists()
+        if had_beside:
+            old_beside.write_bytes(beside.read_bytes())
+        new_beside.replace(beside)
+        try:
+            new.replace(path)
+        except OSError:  # for example a CSV file that a spreadsheet holds open on Windows
+            if had_beside:
+                old_beside.replace(beside)
+            else:
+                beside.unlink()
+            raise
+    finally:
+        for temporary in (new, new_beside, old_beside):
+            temporary.unlink(missing_ok=True)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")  # spreadsheets put a byte order mark in front
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from error
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(Problem(f"{path}: line {line}", f"is not UTF-8 text: {error.reason}")) from error
+
+
+def _separator(text: str) -> str:
+    """Semicolon if the first line has one outside quotes; a comma may be part of an unquoted name as in m[1,2]."""
+    first_line = text.partition("\n")[0]
+    return ";" if ";" in re.sub(r'"[^"]*"', "", first_line) else ","
+
+
+def _header_faults(path: Path, header: Sequence[str]) -> list[Problem]:
+    where = f"{path}: line 1"
+    if not header:
+        return [Problem(str(path), "is empty; the first line must name the columns, the first of them the time")]
+    if all(_NUMBER.fullmatch(cell) for cell in header):
+        return [Problem(where, "holds numbers; it must name the columns, the first of them the time")]
+    faults = [
+        Problem(where, f"column {column} has no name") for column, name in enumerate(header, 1) if not name.strip()
+    ]
+    faults += _name_faults(where, (name for name in header if name.strip()))
+    if header[0].casefold() != "time":
+        later = [column for column, name in enumerate(header[1:], 2) if name.casefold() == "time"]
+        what = f"the first column '{header[0]}' must be the time, which is column"
+        faults += [Problem(where, f"{what} {column}; move it to the front") for column in later]
+    return faults
+
+
+def _fast_table(rows: Sequence[Sequence[str]], width: int, body: str) -> NDArray[np.float64] | None:
+    """All cells as numbers, shape (rows, width), or None if anything needs a closer look."""
+    # float() also takes 1_000 and digits of other scripts, which are no numbers of a CSV file
+    if not rows or "_" in body or not body.isascii() or any(len(row) != width for row in rows):
+        return None
+    try:
+        table = np.array([[float(cell) for cell in row] for row in rows])
+    except ValueError:
+        return None
+    good = np.isfinite(table).all() and (table[1:, 0] >= table[:-1, 0]).all()
+    return table if good else None
+
+
+def _checked_table(
+    path: Path, header: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[int]
+) -> tuple[NDArray[np.float64], list[Problem]]:
+    """All cells as numbers, shape (rows, columns), and every fault; faulty cells are 0."""
+    faults: list[Problem] = []
+    table = np.zeros((len(rows), max(len(header), 1)))
+    before: tuple[float, int] | None = None  # last good time and its line
+    for row, line, numbers in zip(rows, lines, table, strict=True):
+        where = f"{path}: line {line}"
+        if len(row) != len(header):
+            faults.append(Problem(where, f"has {len(row)} cells; line 1 names {len(header)} columns"))
+            continue
+        for column, (name, cell) in enumerate(zip(header, row, strict=True)):
+            wrong = _cell_fault(cell)
+            if wrong:
+                faults.append(Problem(f"{where}, column '{name}'", wrong))
+                continue
+            numbers[column] = float(cell)
+            if column == 0:
+                if before is not None and numbers[0] < before[0]:
+                    faults.append(_decrease(f"{where}, column '{name}'", numbers[0], before[0], f"line {before[1]}"))
+                before = (float(numbers[0]), line)
+    return table, faults
+
+
+def _cell_fault(cell: str) -> str:
+    """What is wrong with the cell, or nothing."""
+    shown = cell if len(cell) <= _SHOWN_CHARACTERS else cell[:_SHOWN_CHARACTERS] + "..."
+    if _NOT_FINITE.fullmatch(cell):
+        return f"'{shown}' is not finite; a trace holds finite numbers only"
+    if _DECIMAL_COMMA.fullmatch(cell):
+        return f"'{shown}' is not a number; write a decimal point: {cell.strip().replace(',', '.')}"
+    if not _NUMBER.fullmatch(cell):
+        truth = {"true": "1", "false": "0"}.get(cell.strip().casefold())
+        return f"'{shown}' is not a number" + (f"; write {truth}" if truth else "")
+    return "" if math.isfinite(float(cell)) else f"'{shown}' is beyond the range of a double"
+
+
+def _read_beside(
+    path: Path, header: Sequence[str], faults: list[Problem]
+) -> tuple[dict[str, str], dict[str, float], dict[str, object]]:
+    """Units, events and provenance from the JSON file, all empty without one; adds what is wrong to `faults`."""
+    if not path.exists():
+        return {}, {}, {}
+    try:
+        content = json.loads(_read_text(path))
+    except InputError as error:
+        faults += error.problems
+        return {}, {}, {}
+    except json.JSONDecodeError as error:
+        faults.append(Problem(f"{path}: line {error.lineno}", f"is not JSON: {error.msg}"))
+        return {}, {}, {}
+    if not isinstance(content, dict):
+        faults.append(
+            Problem(str(path), f"holds a {type(content).__name__}; must be a table of events, provenance and units")
+        )
+        return {}, {}, {}
+    for key in content:
+        if key not in _JSON_KEYS:
+            faults.append(Problem(str(path), f"unknown key '{key}'{did_you_mean(key, _JSON_KEYS)}"))
+    tables: dict[str, dict[str, object]] = {}
+    for key in _JSON_KEYS:
+        table = content.get(key, {})
+        if not isinstance(table, dict):
+            faults.append(Problem(f"{path}: {key}", f"is a {type(table).__name__}; must be a table of names"))
+        tables[key] = table if isinstance(table, dict) else {}
+    units: dict[str, str] = {}
+    for name, unit in tables["units"].items():
+        if isinstance(unit, str):
+            units[name] = unit
+        else:
+            faults.append(Problem(f"{path}: units, '{name}'", f'{unit!r} is not a text; a unit is one, as in "m/s"'))
+    faults += _unit_faults(f"{path}: units", units, header)
+    units = {"time" if name == header[0] else name: unit for name, unit in units.items()} if header else units
+    events: dict[str, float] = {}
+    for name, value in tables["events"].items():
+        number = _finite(value)
+        if number is None:
+            faults.append(Problem(f"{path}: events, '{name}'", f"{value!r} is not a finite number"))
+        else:
+            events[name] = number
+    return units, events, tables["provenance"]
+
+
+def _finite(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,74 @@
+/* The contact law of EULER's contactPS for one point: normal force with restitution, friction.
+ *
+ * Signs: depth h > 0 in contact; depth rate w = dh/dt > 0 while the point goes deeper; n is the outward unit normal of
+ * the surface; v is the velocity of the point relative to the material of the surface at the point.
+ *
+ * Elastic force, N            F_e = C_F h                                     h > 0, else 0
+ * Elastic energy, J           U   = C_F h^2 / 2
+ * Damping ratio, 1            d(w) = max(d_rest, min(d_comp, k_D w))          relative damping: multiplies F_e
+ *                             d_comp =  (1 - C_r^2) k_E / Delta,       d_rest = -(1 - C_r^2) (1 - k_E) / Delta,
+ *                             Delta  =  1 - k_E + C_r^2 k_E
+ * Normal force, N             N = F_e (1 + d(w))                              never negative, as d_rest >= -1
+ * Friction force, N           F_fr = K_fr N min(k_T |v_t|, 1)                 against the slip v_t = v + w n
+ * Force on the point, N       F = N n - F_fr v_t / |v_t|                      no moment
+ *
+ * C_F   contact stiffness, N/m, >= 0            C_r  restitution coefficient, 1, 0 .. 1
+ * K_fr  friction coefficient, 1, >= 0           k_D  slope of the damping ratio, s/m, >= 0
+ * k_T   slope of the friction ramp, s/m, >= 0   k_E  share of the loss taken in compression, 1, 0 <= k_E < 1
+ *
+ * Whatever k_E is, a contact in which d stays on its limits returns C_r^2 of the energy it took: compression absorbs
+ * E/Delta, restitution gives back C_r^2 E/Delta.  At speeds below d_comp/k_D the damping does not reach its limits and
+ * the effective restitution is larger (elements/point_surface/README.md gives the exact value).
+ *
+ * Not modelled: sticking (the ramp creeps under a tangential load), adhesion, plastic deformation.
+ *
+ * Source: EULER manual, contactPS; limits d_comp and d_rest follow from the energy balance.
+ */
+#ifndef CC_CONTACT_H
+#define CC_CONTACT_H
+
+#include "vector.h"
+
+typedef struct {
+    Real C_F, K_fr, C_r, k_D, k_E, k_T;
+} CcContactLaw;
+
+typedef struct {
+    Real elastic_force;  /* F_e, N */
+    Real damping_force;  /* F_e d, N, negative in restitution */
+    Real normal_force;   /* N, N */
+    Real friction_force; /* F_fr, N */
+    Real slip_speed;     /* |v_t|, m/s */
+    Real elastic_energy; /* U, J */
+    Real force[3];       /* F on the point, N */
+} CcContact;
+
+/* Damping ratio d(w) for the depth rate w, m/s. */
+CC_API Real cc_damping_ratio(const CcContactLaw *law, Real w)
+{
+    Real loss = 1.0 - law->C_r * law->C_r;
+    Real delta = 1.0 - law->k_E + law->C_r * law->C_r * law->k_E;
+    return cc_clamp(law->k_D * w, -loss * (1.0 - law->k_E) / delta, loss * law->k_E / delta);
+}
+
+/* Forces of a point at depth h > 0 whose velocity relative to the surface is v. */
+CC_API void cc_contact(const CcContactLaw *law, Real h, const Real n[3], const Real v[3], CcContact *out)
+{
+    Real w = -cc_dot(v, n);
+    Real v_t[3] = {v[0] + w * n[0], v[1] + w * n[1], v[2] + w * n[2]};
+    Real F_e = law->C_F * h;
+    Real N = F_e * (1.0 + cc_damping_ratio(law, w));
+    Real slip = cc_norm(v_t);
+    /* Written as a factor of v_t, so that at rest there is nothing to divide: the force is zero. */
+    Real viscosity = re(slip) * re(law->k_T) < 1.0 ? law->k_T : 1.0 / slip;
+    out->elastic_force = F_e;
+    out->damping_force = N - F_e;
+    out->normal_force = N;
+    out->slip_speed = slip;
+    out->friction_force = law->K_fr * N * viscosity * slip;
+    out->elastic_energy = 0.5 * F_e * h;
+    for (int i = 0; i < 3; i++)
+        out->force[i] = N * n[i] - law->K_fr * N * viscosity * v_t[i];
+}
+
+#endif

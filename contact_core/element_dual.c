@@ -1,0 +1,6 @@
+/* The element once more over dual numbers: derivatives of outputs and of state derivatives. */
+#define CC_DUAL
+#include "element_run.h"
+
+/* block: CC_VARIABLES pairs (value, direction * CC_DUAL_STEP); on return those of outputs and derivatives are set. */
+void CC_ENTRY(dual)(double *block) { cc_evaluate((Element *)block); }

@@ -1,0 +1,38 @@
+/* One element compiled over Real: its generated struct, its own text, and the entry points of the waist.
+ * element_real.c and element_dual.c include it, one for each meaning of Real. */
+#ifndef CC_ELEMENT_RUN_H
+#define CC_ELEMENT_RUN_H
+
+#include "waist.h"
+
+static void outputs(Element *e);
+#if CC_HAS_CHECK
+static void check(const Element *e, CcHost *host) __attribute__((unused));
+#endif
+#if CC_HAS_DERIVATIVES
+static void derivatives(Element *e);
+#endif
+#if CC_INDICATORS
+static void indicators(const Element *e, double z[CC_INDICATORS]) __attribute__((unused));
+#endif
+#if CC_HAS_ACCEPT
+static void start(Element *e) __attribute__((unused));
+static void accept(Element *e, CcHost *host, double step) __attribute__((unused));
+#endif
+
+#include "element.c"
+
+/* Outputs and state derivatives of the point (t, p, u, x, m) in the block. */
+CC_API void cc_evaluate(Element *e)
+{
+    Real *block = (Real *)e;
+    outputs(e);
+#if CC_HAS_DERIVATIVES
+    derivatives(e);
+#endif
+    for (int i = 0; i < CC_STATES; i++)
+        if (cc_state_rates[i] >= 0)
+            block[cc_state_derivatives[i]] = block[cc_state_rates[i]];
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* What a library without a C library has to bring along: the memory functions compilers call on their own, and the
+ * entry points that Windows looks for.  Only in our own binaries; an importer who compiles the sources has a C library. */
+#include <stddef.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+#if defined __clang__
+#define NO_BUILTIN __attribute__((no_builtin)) /* else the loop becomes a call of itself */
+#else
+#define NO_BUILTIN __attribute__((optimize("no-tree-loop-distribute-patterns")))
+#endif
+
+HIDDEN void *memcpy(void *restrict to, const void *restrict from, size_t n);
+HIDDEN void *memmove(void *to, const void *from, size_t n);
+HIDDEN void *memset(void *to, int value, size_t n);
+
+NO_BUILTIN void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+    size_t words = n / sizeof(unsigned long long);
+    struct __attribute__((packed, may_alias)) Word { unsigned long long bits; } *t = to;
+    const struct Word *f = from;
+    for (size_t i = 0; i < words; i++)
+        t[i] = f[i];
+    for (size_t i = words * sizeof(unsigned long long); i < n; i++)
+        ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
+    return to;
+}
+
+NO_BUILTIN void *memmove(void *to, const void *from, size_t n)
+{
+    unsigned char *t = to;
+    const unsigned char *f = from;
+    if ((size_t)(t - f) >= n)
+        return memcpy(to, from, n);
+    while (n--)
+        t[n] = f[n];
+    return to;
+}
+
+NO_BUILTIN void *memset(void *to, int value, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ((unsigned char *)to)[i] = (unsigned char)value;
+    return to;
+}
+
+#if defined __APPLE__ /* clang turns memset to zero into one of these */
+HIDDEN void bzero(void *to, size_t n);
+HIDDEN void __bzero(void *to, size_t n);
+NO_BUILTIN void bzero(void *to, size_t n) { memset(to, 0, n); }
+NO_BUILTIN void __bzero(void *to, size_t n) { memset(to, 0, n); }
+#endif
+
+#if defined _WIN32
+int _fltused = 1; /* the compiler asks for it where floating point is used */
+int __stdcall DllMainCRTStartup(void *module, unsigned long reason, void *reserved);
+int __stdcall _DllMainCRTStartup(void *module, unsigned long reason, void *reserved);
+int __stdcall DllMainCRTStartup(void *module, unsigned long reason, void *reserved)
+{
+    (void)module, (void)reason, (void)reserved;
+    return 1;
+}
+int __stdcall _DllMainCRTStartup(void *module, unsigned long reason, void *reserved) /* the entry for zig up to 0.16 */
+{
+    return DllMainCRTStartup(module, reason, reserved);
+}
+#endif

@@ -1,0 +1,219 @@
+/* One instance of the FMU: its memory, its log, its rules.  No globals; the static pool serves importers that bring
+ * no memory callbacks. */
+#ifndef CC_INSTANCE_H
+#define CC_INSTANCE_H
+
+#include "fmi2Functions.h"
+
+#include "model_tables.h" /* generated: cc_variables, log categories */
+#include "text.h"
+#include "waist.h"
+
+/* Modes of fmi2 co-simulation, as bits so that a function can name those it is legal in. */
+enum {
+    CC_INSTANTIATED = 1,
+    CC_INITIALIZATION = 2,
+    CC_STEP_COMPLETE = 4,
+    CC_ERROR = 8, /* a step or the initialization failed; fmi2SetFMUstate, fmi2Reset and fmi2FreeInstance help */
+    CC_TERMINATED = 16,
+    CC_ANY = 31
+};
+
+#define CC_NAME_SIZE 128
+#define CC_POOL_SIZE 4
+
+/* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
+typedef struct {
+    double mode;
+    double experiment;     /* 1 after fmi2SetupExperiment */
+    double stop_defined, stop_time, tolerance;
+    double logging, categories;
+    double dirty;          /* outputs are older than a set value */
+    double jumped;         /* a value was set since the last step */
+    double changed;        /* a tunable parameter or discrete input was set since the last step */
+    double extrapolate;    /* fmi2SetRealInputDerivatives was called since the last step */
+    double last_step;      /* length of the last communication step, s; 0 before the first */
+    double last_status;    /* of fmi2DoStep */
+    double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs for the next step */
+    Element element;
+} CcState;
+
+struct CcHost {
+    fmi2CallbackFunctions callbacks; /* a copy: the importer's struct is valid during fmi2Instantiate only */
+    char name[CC_NAME_SIZE];
+    int failures; /* of rules, counted by cc_fail */
+    int quiet;    /* 1 while an initial value is only asked for */
+    CcState now;
+    CcState before;                       /* the step's beginning, to return to when it fails */
+    double input_starts[CC_INPUTS + 1];   /* continuous inputs at the beginning of the step */
+    double x_0[CC_STATES + 1], x_sum[CC_STATES + 1]; /* of the integrator */
+    double z_0[CC_INDICATORS + 1], z_1[CC_INDICATORS + 1]; /* indicators at both ends of a step */
+    double dual[2 * CC_VARIABLES];
+};
+
+typedef struct CcHost Instance;
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char taken;
+    _Alignas(16) unsigned char bytes[sizeof(Instance) > sizeof(CcState) ? sizeof(Instance) : sizeof(CcState)];
+} CcPoolItem;
+
+static CcPoolItem cc_pool[CC_POOL_SIZE];
+
+static void *cc_allocate(const fmi2CallbackFunctions *callbacks, size_t size)
+{
+    void *memory = NULL;
+    if (callbacks->allocateMemory) {
+        memory = callbacks->allocateMemory(1, size);
+    } else {
+        for (int i = 0; i < CC_POOL_SIZE && !memory; i++)
+            if (!__atomic_test_and_set(&cc_pool[i].taken, __ATOMIC_ACQUIRE))
+                memory = cc_pool[i].bytes;
+    }
+    if (memory)
+        __builtin_memset(memory, 0, size);
+    return memory;
+}
+
+static void cc_release(const fmi2CallbackFunctions *callbacks, void *memory)
+{
+    for (int i = 0; i < CC_POOL_SIZE; i++)
+        if (memory == cc_pool[i].bytes) {
+            __atomic_clear(&cc_pool[i].taken, __ATOMIC_RELEASE);
+            return;
+        }
+    if (callbacks->freeMemory)
+        callbacks->freeMemory(memory);
+}
+
+/* ---- log ------------------------------------------------------------------------------------------------------- */
+
+static int cc_same(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+/* The importer's logger treats the text as a printf format in which #r1# stands for a variable: escape % and #. */
+__attribute__((noinline)) static void cc_send(const fmi2CallbackFunctions *callbacks, const char *name, fmi2Status status, const char *category,
+                    const CcText *text)
+{
+    CcText escaped;
+    escaped.length = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        if (text->chars[i] == '%' || text->chars[i] == '#')
+            cc_text_char(&escaped, text->chars[i]);
+        cc_text_char(&escaped, text->chars[i]);
+    }
+    if (callbacks->logger && escaped.length)
+        callbacks->logger(callbacks->componentEnvironment, name, status, category, escaped.chars);
+}
+
+/* Errors are always told; everything else only while logging is on and its category wanted. */
+__attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status status, const char *category, const char *format,
+                       va_list arguments)
+{
+    if (instance->quiet)
+        return;
+    if (status < fmi2Error) {
+        int index = 0;
+        while (index < CC_LOG_CATEGORIES && !cc_same(category, cc_log_categories[index]))
+            index++;
+        if (instance->now.logging == 0.0 || !((unsigned)instance->now.categories >> index & 1u))
+            return;
+    }
+    CcText text;
+    text.length = 0;
+    cc_text_format(&text, format, arguments);
+    cc_send(&instance->callbacks, instance->name, status, category, &text);
+}
+
+void cc_log(CcHost *host, int level, const char *category, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    cc_message(host, level == CC_INFO ? fmi2OK : fmi2Warning, category, format, arguments);
+    va_end(arguments);
+}
+
+void cc_fail(CcHost *host, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    host->failures++;
+    cc_message(host, fmi2Error, "logStatusError", format, arguments);
+    va_end(arguments);
+}
+
+/* Say why, and return the status: `return cc_refuse(instance, fmi2Error, "...")`. */
+__attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refuse(Instance *instance, fmi2Status status,
+                                                                  const char *format, ...)
+{
+    static const char *const categories[] = {"logStatusWarning", "logStatusWarning", "logStatusDiscard",
+                                             "logStatusError"};
+    va_list arguments;
+    va_start(arguments, format);
+    cc_message(instance, status, categories[status], format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+static double *cc_block(Instance *instance) { return (double *)&instance->now.element; }
+
+/* Rules that need several values or a strict bound; each broken one is told.  Returns their number. */
+static int cc_check(Instance *instance)
+{
+    const double *block = cc_block(instance);
+    instance->failures = 0;
+    for (int i = 0; i < CC_VARIABLES; i++) {
+        const CcVariable *v = &cc_variables[i];
+        if (v->strict && !(block[i] > v->above))
+            cc_fail(instance, "%s = %g %s: it must be greater than %g", v->name, block[i], v->unit, v->above);
+        if (v->strict && !(block[i] < v->below))
+            cc_fail(instance, "%s = %g %s: it must be less than %g", v->name, block[i], v->unit, v->below);
+    }
+    CC_ENTRY(check)(&instance->now.element, instance);
+    return instance->failures;
+}
+
+/* Orientation quaternions must not vanish: they are normalised on use. */
+static int cc_check_quaternions(Instance *instance)
+{
+    const double *block = cc_block(instance);
+    instance->failures = 0;
+    for (int i = 0; i < CC_QUATERNIONS; i++) {
+        const double *q = block + cc_quaternions[i][0];
+        double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+        if (!(square >= 0.25))
+            cc_fail(instance, "%s .. [4] = (%g, %g, %g, %g): the length of a quaternion must be 1 and is below 0.5",
+                    cc_variables[cc_quaternions[i][0]].name, q[0], q[1], q[2], q[3]);
+    }
+    return instance->failures;
+}
+
+/* Index of the first variable that is not finite, else -1. */
+static int cc_first_not_finite(const double *block)
+{
+    for (int i = 0; i < CC_VARIABLES; i++)
+        if (!cc_is_finite(block[i]))
+            return i;
+    return -1;
+}
+
+/* Bring outputs up to date with what was set.  In initialization mode the initial state follows the parameters. */
+static void cc_refresh(Instance *instance)
+{
+    if (instance->now.dirty == 0.0)
+        return;
+    if (instance->now.mode == CC_INITIALIZATION)
+        CC_ENTRY(start)(&instance->now.element);
+    CC_ENTRY(evaluate)(&instance->now.element);
+    instance->now.dirty = 0.0;
+}
+
+#endif

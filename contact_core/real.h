@@ -1,0 +1,50 @@
+/* Real, the number type of laws, geometry and elements.
+ *
+ * Every file that computes physics is compiled twice: with Real = double, and (CC_DUAL defined) with
+ * Real = double _Complex.  A derivative direction is put into the imaginary part, scaled by CC_DUAL_STEP; products of
+ * two imaginary parts then underflow to zero, so the arithmetic is exactly that of dual numbers and the derivative
+ * comes out exact to rounding, kinks included: the side of a kink is chosen by the real part (compare with re()).
+ *
+ * Squire & Trapp, SIAM Review 40 (1998) 110: complex-step derivative.
+ *
+ * Range: exact while re(divisor)^2 neither overflows nor underflows, 1e-150 < |re| < 1e150.
+ * Compilers: clang and gcc (C11 with the __real__ / __imag__ operators). */
+#ifndef CC_REAL_H
+#define CC_REAL_H
+
+/* Everything of contact_core is private to the one file that includes it, so two FMUs can be linked together. */
+#ifndef CC_API
+#define CC_API static __attribute__((unused))
+#endif
+
+#define CC_DUAL_STEP 1e-180 /* squares to zero, yet leaves 1e128 of range for derivatives */
+
+#ifdef CC_DUAL
+
+typedef double _Complex Real;
+CC_API double re(Real a) { return __real__ a; }
+CC_API Real cc_real(double value, double direction) { return __builtin_complex(value, direction); }
+
+/* d sqrt(a) = da / (2 sqrt a); at a = 0, where no derivative exists, 0. */
+CC_API Real cc_sqrt(Real a)
+{
+    double root = __builtin_sqrt(__real__ a);
+    return cc_real(root, root > 0.0 ? __imag__ a / (2.0 * root) : 0.0);
+}
+
+#else
+
+typedef double Real;
+CC_API double re(Real a) { return a; }
+CC_API Real cc_sqrt(Real a) { return __builtin_sqrt(a); }
+
+#endif
+
+CC_API Real cc_abs(Real a) { return re(a) < 0.0 ? -a : a; }
+CC_API Real cc_min(Real a, Real b) { return re(b) < re(a) ? b : a; }
+CC_API Real cc_max(Real a, Real b) { return re(b) > re(a) ? b : a; }
+CC_API Real cc_clamp(Real a, Real low, Real high) { return cc_max(low, cc_min(a, high)); }
+
+CC_API int cc_is_finite(double a) { return a - a == 0.0; }
+
+#endif

@@ -1,0 +1,50 @@
+/* Vectors of three and quaternions over Real.  Quaternions: scalar first, body to world. */
+#ifndef CC_VECTOR_H
+#define CC_VECTOR_H
+
+#include "real.h"
+
+CC_API Real cc_dot(const Real a[3], const Real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+CC_API void cc_cross(const Real a[3], const Real b[3], Real out[3])
+{
+    Real x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+    out[0] = x;
+    out[1] = y;
+    out[2] = z;
+}
+
+/* |a|, scaled by a power of two where squares would overflow or vanish.  At a = 0 the derivative is set to 0. */
+CC_API Real cc_norm(const Real a[3])
+{
+    double largest = re(cc_max(cc_abs(a[0]), cc_max(cc_abs(a[1]), cc_abs(a[2]))));
+    double scale = largest > 1e150 ? 0x1p-600 : largest < 1e-150 ? 0x1p600 : 1.0;
+    Real b[3] = {a[0] * scale, a[1] * scale, a[2] * scale};
+    return cc_sqrt(cc_dot(b, b)) * (1.0 / scale);
+}
+
+/* Rotation matrix of a quaternion of any length > 0: column j is body axis j in world components. */
+CC_API void cc_rotation(const Real q[4], Real R[3][3])
+{
+    Real s = 2.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    Real wx = s * q[0] * q[1], wy = s * q[0] * q[2], wz = s * q[0] * q[3];
+    Real xx = s * q[1] * q[1], xy = s * q[1] * q[2], xz = s * q[1] * q[3];
+    Real yy = s * q[2] * q[2], yz = s * q[2] * q[3], zz = s * q[3] * q[3];
+    R[0][0] = 1.0 - yy - zz, R[0][1] = xy - wz, R[0][2] = xz + wy;
+    R[1][0] = xy + wz, R[1][1] = 1.0 - xx - zz, R[1][2] = yz - wx;
+    R[2][0] = xz - wy, R[2][1] = yz + wx, R[2][2] = 1.0 - xx - yy;
+}
+
+CC_API void cc_to_world(Real R[3][3], const Real body[3], Real world[3])
+{
+    for (int i = 0; i < 3; i++)
+        world[i] = R[i][0] * body[0] + R[i][1] * body[1] + R[i][2] * body[2];
+}
+
+CC_API void cc_to_body(Real R[3][3], const Real world[3], Real body[3])
+{
+    for (int j = 0; j < 3; j++)
+        body[j] = R[0][j] * world[0] + R[1][j] * world[1] + R[2][j] * world[2];
+}
+
+#endif

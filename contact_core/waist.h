@@ -1,0 +1,48 @@
+/* The waist: all that contact_core knows of an element, and all that an element knows of contact_core.
+ *
+ * An element is an ordinary differential equation with events over one flat struct `Element` of Reals, generated from
+ * element.toml: time t, parameters p, inputs u, states x, their derivatives, outputs y, memory m.  It defines, as
+ * static functions of these names,
+ *
+ *   outputs      y from t, p, u, x, m; may be called any number of times and changes nothing else      always
+ *   derivatives  dx/dt from t, p, u, x, m, after outputs        if a state declares no `rate`; the others are generated
+ *   start        the initial m from t, p, u, x                                                     if it has [memory]
+ *   accept       bookkeeping at an accepted point, step = length of the step that led there, s,    if it has [memory]
+ *                or 0 when initialization ends; only start and accept change m
+ *   indicators   zero-crossing functions z; between two of their sign changes outputs are smooth   if it has [indicators]
+ *   check        rules across parameters, cc_fail for each one broken                              if it has [rules]
+ *
+ * Derivatives of all this are compiled from the same text (real.h); only outputs and derivatives run on duals. */
+#ifndef CC_WAIST_H
+#define CC_WAIST_H
+
+#include "model_data.h" /* generated: Element, structure constants, index tables, CC_HAS_*, CC_ENTRY */
+#include "real.h"
+
+#define CC_HIDDEN __attribute__((visibility("hidden")))
+
+typedef struct CcHost CcHost; /* who listens to an element: the instance it lives in */
+
+enum { CC_INFO, CC_WARNING };
+
+#define cc_log CC_ENTRY(log)
+#define cc_fail CC_ENTRY(fail)
+
+/* Say something in a declared log category.  Format: %s text, %d integer, %g number with up to 9 digits. */
+CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_log(CcHost *host, int level, const char *category,
+                                                            const char *format, ...);
+
+/* A rule across variables is broken: the text names the variables, their values and the rule.  Call once a fault. */
+CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const char *format, ...);
+
+/* What contact_core calls.  CC_ENTRY(name) carries the name of the model, so several FMUs can be linked together. */
+#ifndef CC_DUAL
+CC_HIDDEN void CC_ENTRY(evaluate)(Element *e);
+CC_HIDDEN void CC_ENTRY(start)(Element *e);
+CC_HIDDEN void CC_ENTRY(accept)(Element *e, CcHost *host, double step);
+CC_HIDDEN void CC_ENTRY(indicators)(const Element *e, double z[]);
+CC_HIDDEN void CC_ENTRY(check)(const Element *e, CcHost *host);
+#endif
+CC_HIDDEN void CC_ENTRY(dual)(double *block);
+
+#endif

@@ -1,0 +1,188 @@
+"""From a recipe to a checked .fmu file."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fmpy.validation import validate_fmu
+
+from fmu_builder.binaries import check_library
+from fmu_builder.description import build_description, model_description
+from fmu_builder.documentation import documentation_files
+from fmu_builder.errors import Problem, ToolError
+from fmu_builder.generate import fmu_sources, write_sources
+from fmu_builder.model import Model, build_model
+from fmu_builder.paths import is_shipped
+from fmu_builder.recipe import read_recipe
+from fmu_builder.toolchain import (
+    INSTALL_HINT,
+    PLATFORMS,
+    Compiler,
+    cache_folder,
+    compile_fmu,
+    find_compiler,
+    fmi2_functions,
+    host_platform,
+    resolve_platforms,
+)
+
+_PLACEHOLDER = "{00000000-0000-0000-0000-000000000000}"
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `build` made: the file, its platforms, and notes a user should read."""
+
+    path: Path
+    model: Model
+    guid: str
+    platforms: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def build(recipe: Path | str, output: Path | str | None = None, platforms: Sequence[str] = ("all",)) -> Path:
+    """Build the FMU of a recipe for the given platforms (`all`, `host`, or names); returns its path.
+
+    `output` is a folder, by default the recipe's own, or the current one for a recipe of the installed package.
+    Without a compiler the FMU holds its sources only.  Raises InputError or ToolError; then no file was written."""
+    return build_fmu(Path(recipe), Path(output) if output is not None else None, platforms).path
+
+
+def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
+    """As `build`, with everything worth saying about the result."""
+    wanted = resolve_platforms(platforms)
+    model = build_model(read_recipe(recipe))
+    folder = output if output is not None else Path.cwd() if is_shipped(recipe) else recipe.parent
+    guid = content_guid(model)
+    files = fmu_files(model, guid)
+    compiler = find_compiler()
+    reachable, notes = _reachable(wanted, compiler)
+    if reachable and compiler is not None:
+        files |= _binaries(model, files, reachable, compiler)
+    data = pack(files)
+    target = folder / f"{model.name}.fmu"
+    _check_and_move(data, target, smoke=host_platform() in reachable)
+    return Built(target, model, guid, reachable, notes)
+
+
+def _reachable(wanted: Sequence[str], compiler: Compiler | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which platforms this compiler can build, and what to say about the rest."""
+    if not wanted:
+        return (), ()
+    if compiler is None:
+        return (), (f"no compiler was found, so the FMU holds its sources only; {INSTALL_HINT}",)
+    if compiler.cross:
+        return tuple(wanted), ()
+    host = host_platform()
+    missing = [name for name in wanted if name != host]
+    note = (f"{compiler.version} builds for this machine only, not built: {', '.join(missing)}; {INSTALL_HINT}",)
+    return (host,) if host in wanted else (), note if missing else ()
+
+
+def content_guid(model: Model) -> str:
+    """GUID = hash of modelDescription.xml without GUID and of all sources, not of binaries: a saved state moves between
+    platforms, and between two builds of the same recipe, and nowhere else."""
+    digest = hashlib.sha256(model_description(model, _PLACEHOLDER))
+    for name, text in sorted(fmu_sources(model, _PLACEHOLDER).items()):
+        digest.update(f"\0{name}\0{text}".encode())
+    h = digest.hexdigest()
+    return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"
+
+
+def fmu_files(model: Model, guid: str) -> dict[str, bytes]:
+    """Archive name -> bytes of all but the binaries."""
+    files = {"modelDescription.xml": model_description(model, guid)}
+    for name, text in fmu_sources(model, guid).items():
+        files[f"sources/{name}"] = text.encode("utf-8")
+    files["sources/buildDescription.xml"] = build_description(model)
+    files |= documentation_files(model)
+    return files
+
+
+def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], compiler: Compiler) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
+        sources = Path(folder) / "sources"
+        write_sources(
+            {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")}, sources
+        )
+        libraries = compile_fmu(sources, model.name, platforms, compiler)
+    binaries, problems = {}, []
+    for platform, library in libraries.items():
+        name = f"binaries/{platform}/{model.name}{PLATFORMS[platform].suffix}"
+        problems += check_library(library, expected_exports=fmi2_functions(), platform=platform, where=name)
+        binaries[name] = library
+    if problems:
+        raise ToolError(problems)
+    return binaries
+
+
+def pack(files: dict[str, bytes]) -> bytes:
+    """A zip archive whose bytes depend on its contents only: sorted, stored, no clock, no owner."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in sorted(files.items(), key=lambda item: (item[0] != "modelDescription.xml", item[0])):
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.create_system = 3
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, data)
+    return buffer.getvalue()
+
+
+def _check_and_move(data: bytes, target: Path, smoke: bool) -> None:
+    """Write beside the target under a temporary name, validate, run, and only then give it its name."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=".fmu", dir=target.parent)
+    except OSError as error:
+        raise ToolError(Problem(str(target.parent), f"cannot be written to: {error.strerror}; choose another folder with -o")) from error
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        problems = [Problem(target.name, text) for text in validate_fmu(str(temporary))]
+        if problems:
+            raise ToolError(problems)
+        if smoke:
+            _smoke_run(temporary, target.name)
+        temporary.chmod(0o644)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise ToolError(Problem(str(target), f"cannot be written: {error.strerror}")) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _smoke_run(fmu: Path, name: str) -> None:
+    """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder."""
+    done = subprocess.run(
+        [sys.executable, "-m", "fmu_builder.smoke", str(fmu)],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    if done.returncode != 0:
+        lines = (done.stdout + done.stderr).strip().splitlines()
+        what = "; ".join(lines[-3:]) or f"it ended with exit code {done.returncode}"
+        raise ToolError(Problem(name, f"the smoke run failed: {what}"))
+
+
+def host_fmu(recipe: Path) -> Path:
+    """The FMU of a recipe for this machine, from the cache if its contents are unchanged."""
+    model = build_model(read_recipe(recipe))
+    folder = cache_folder() / "fmus" / content_guid(model).strip("{}")
+    cached = folder / f"{model.name}.fmu"
+    if not cached.is_file():
+        built = build_fmu(recipe, folder, ("host",))
+        if not built.platforms:
+            raise ToolError(Problem(built.path.name, "; ".join(built.notes)))
+    return cached

@@ -1,0 +1,190 @@
+"""element.toml, the one declaration of an element, read and checked."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.units import parse_unit
+
+Number = int | float
+Start = bool | Number | str | list[Number]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Variable(_Entry):
+    """One entry of a variable table.  Values are SI."""
+
+    description: str = Field(min_length=3)
+    unit: str = "1"
+    type: Literal["real", "int", "bool"] = "real"
+    size: int | str | None = Field(default=None, description="length of a vector: a number or a structure name")
+    each: str | None = Field(default=None, description="structure name: one variable for each")
+    start: Start | None = Field(default=None, description="start value; for a state also the name of a parameter")
+    min: float | None = None
+    max: float | None = None
+    above: float | None = Field(default=None, description="strict lower bound, checked when initialization ends")
+    below: float | None = Field(default=None, description="strict upper bound, checked when initialization ends")
+    nominal: float | None = None
+    display: str | None = Field(default=None, description="display unit")
+    depends: list[str] | None = Field(default=None, description="what the value (of a state: its derivative) depends on")
+    fixed: bool = Field(default=False, description="a parameter that cannot be tuned")
+    output: bool = Field(default=False, description="a state or memory variable that is an output")
+    hidden: bool = Field(default=False, description="not in modelDescription.xml")
+    rate: str | None = Field(default=None, description="variable that is the derivative of this state")
+
+
+class PortState(_Entry):
+    start: Start = 0.0
+    rate: str | None = None
+    depends: list[str] | None = None
+
+
+class Port(_Entry):
+    """A bundle of motion and force (ports.py).  `states` makes motion roles of a body its states."""
+
+    description: str = Field(min_length=3)
+    kind: Literal["point", "frame", "rotational", "translational"]
+    side: Literal["body", "force"]
+    each: str | None = None
+    depends: list[str] = []
+    states: dict[str, PortState] = {}
+
+
+class Size(_Entry):
+    description: str = Field(min_length=3)
+    default: int
+    min: int = 1
+    max: int = 100_000
+
+
+class Indicator(_Entry):
+    description: str = Field(min_length=3)
+    each: str | None = None
+
+
+class Experiment(_Entry):
+    """DefaultExperiment of the FMU, s; `step` is the preferred communication step."""
+
+    stop: float = Field(default=1.0, gt=0)
+    step: float = Field(default=1e-3, gt=0)
+    tolerance: float = Field(default=1e-9, gt=0)
+
+
+class Declaration(_Entry):
+    """All tables of element.toml."""
+
+    description: str = Field(min_length=3)
+    origin: str = ""
+    experiment: Experiment = Experiment()
+    structure: dict[str, Size] = {}
+    log: dict[str, str] = {}
+    rules: dict[str, str] = {}
+    parameters: dict[str, Variable] = {}
+    inputs: dict[str, Variable] = {}
+    ports: dict[str, Port] = {}
+    states: dict[str, Variable] = {}
+    outputs: dict[str, Variable] = {}
+    memory: dict[str, Variable] = {}
+    locals: dict[str, Variable] = {}
+    indicators: dict[str, Indicator] = {}
+
+
+VARIABLE_TABLES = ("parameters", "inputs", "states", "outputs", "memory", "locals")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)?")
+_C_KEYWORDS = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while der time".split()
+)
+
+
+def read_toml(path: Path) -> dict[str, object]:
+    """A TOML file as a dictionary.  Raises InputError with the line of a syntax error."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be read: {error.strerror}")) from error
+    except UnicodeDecodeError as error:
+        raise InputError(Problem(str(path), f"is not UTF-8 text: {error.reason} at byte {error.start}")) from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(Problem(str(path), f"is not valid TOML: {error}")) from error
+
+
+def explain(path: Path, error: ValidationError, known: type[BaseModel]) -> list[Problem]:
+    """pydantic's faults in our words: file, table, key, value, rule."""
+    problems = []
+    for fault in error.errors():
+        location = [str(part) for part in fault["loc"]]
+        where = f"{path}: " + (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + location[-1]
+        if fault["type"] == "extra_forbidden":
+            fields = {name for model in _models(known) for name in model.model_fields}
+            problems.append(Problem(where, "this key is unknown" + did_you_mean(location[-1], fields)))
+        elif fault["type"] == "missing":
+            problems.append(Problem(where, "this key is missing"))
+        else:
+            problems.append(Problem(where, f"{fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]}"))
+    return problems
+
+
+def _models(model: type[BaseModel]) -> list[type[BaseModel]]:
+    if model is Declaration:
+        return [Declaration, Variable, Port, PortState, Size, Indicator, Experiment]
+    return [model]
+
+
+def read_declaration(folder: Path) -> Declaration:
+    """The checked element.toml of an element's folder.  Raises InputError with every problem found."""
+    path = folder / "element.toml"
+    tables = read_toml(path)
+    try:
+        declaration = Declaration.model_validate(tables)
+    except ValidationError as error:
+        raise InputError(explain(path, error, Declaration)) from error
+    problems = list(_problems(path, declaration))
+    if problems:
+        raise InputError(problems)
+    return declaration
+
+
+def _problems(path: Path, declaration: Declaration) -> list[Problem]:
+    problems: list[Problem] = []
+
+    def add(table: str, name: str, what: str) -> None:
+        problems.append(Problem(f"{path}: [{table}] {name}", what))
+
+    for table in (*VARIABLE_TABLES, "ports", "structure", "indicators"):
+        for name in getattr(declaration, table):
+            parts = name.split(".")
+            if not _NAME.fullmatch(name) or any(part in _C_KEYWORDS for part in parts):
+                add(table, name, "a name consists of letters, digits and _, at most one dot, and is no keyword of C")
+    for table in VARIABLE_TABLES:
+        entries: dict[str, Variable] = getattr(declaration, table)
+        for name, entry in entries.items():
+            for unit in (entry.unit, entry.display):
+                try:
+                    parse_unit(unit or "1")
+                except InputError as error:
+                    add(table, name, f"unit: {error.problems[0].what}")
+            for size in (entry.size, entry.each):
+                if isinstance(size, str) and size not in declaration.structure:
+                    add(table, name, f"'{size}' is not in [structure]" + did_you_mean(size, declaration.structure))
+            if table in ("outputs", "locals") and entry.depends is None:
+                add(table, name, "depends is missing: list the inputs and parameters it depends on, [] for none")
+            if table in ("parameters", "inputs") and entry.type == "real" and isinstance(entry.start, str):
+                add(table, name, f"start = {entry.start!r} must be a number")
+            if table == "parameters" and entry.start is None:
+                add(table, name, "start is missing: a parameter needs a default")
+            if (entry.above is not None or entry.below is not None) and table != "parameters":
+                add(table, name, "above and below belong to parameters")
+    for name, port in declaration.ports.items():
+        if port.each is not None and port.each not in declaration.structure:
+            add("ports", name, f"each = '{port.each}' is not in [structure]" + did_you_mean(port.each, declaration.structure))
+    return problems

@@ -1,0 +1,202 @@
+"""modelDescription.xml and buildDescription.xml of an FMU, valid against the FMI 2.0 schema that fmpy ships."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from pathlib import Path
+
+import fmpy
+from lxml import etree
+
+from fmu_builder.errors import Problem, ToolError
+from fmu_builder.generate import SOURCE_FILES, log_categories
+from fmu_builder.model import Model, Variable
+from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
+
+_TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean"}
+_CAPABILITIES = {
+    "canHandleVariableCommunicationStepSize": "true",
+    "canInterpolateInputs": "true",
+    "maxOutputDerivativeOrder": "1",
+    "canRunAsynchronuously": "false",
+    "canBeInstantiatedOnlyOncePerProcess": "false",
+    "canNotUseMemoryManagementFunctions": "false",
+    "canGetAndSetFMUstate": "true",
+    "canSerializeFMUstate": "true",
+    "providesDirectionalDerivative": "true",
+}
+
+
+def number(value: float) -> str:
+    """A double as text that reads back to the same bits."""
+    return repr(float(value))
+
+
+def model_description(model: Model, guid: str) -> bytes:
+    """modelDescription.xml.  Raises ToolError naming what the schema refuses."""
+    root = etree.Element(
+        "fmiModelDescription",
+        fmiVersion="2.0",
+        modelName=model.name,
+        guid=guid,
+        description=model.description,
+        generationTool="fmu-builder",
+        license="BSD-2-Clause",
+        variableNamingConvention="structured",
+    )
+    slave = etree.SubElement(root, "CoSimulation", modelIdentifier=model.name, needsExecutionTool="false", **_CAPABILITIES)
+    files = etree.SubElement(slave, "SourceFiles")
+    for name in SOURCE_FILES:
+        etree.SubElement(files, "File", name=name)
+
+    visible = [v for v in model.variables if not v.hidden]
+    _units(root, visible)
+    categories = etree.SubElement(root, "LogCategories")
+    for name, description in log_categories(model).items():
+        etree.SubElement(categories, "Category", name=name, description=description)
+    etree.SubElement(
+        root,
+        "DefaultExperiment",
+        startTime="0.0",
+        stopTime=number(model.experiment.stop),
+        tolerance=number(model.experiment.tolerance),
+        stepSize=number(model.experiment.step),
+    )
+    variables = etree.SubElement(root, "ModelVariables")
+    position = {v.index: i + 1 for i, v in enumerate(visible)}  # FMI counts variables from 1, hidden ones left out
+    for v in visible:
+        variables.append(_scalar_variable(model, v, position))
+    root.append(_structure(model, visible, position))
+    text = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+    _check_against_schema(text)
+    return bytes(text)
+
+
+def _units(root: etree._Element, variables: Iterable[Variable]) -> None:
+    used: dict[str, Unit] = {}
+    shown: dict[str, dict[str, Unit]] = {}
+    for v in variables:
+        used[v.unit.name] = v.unit
+        displays = [*display_units(v.unit), *([v.display] if v.display else [])]
+        shown.setdefault(v.unit.name, {}).update({d.name: d for d in displays})
+    definitions = etree.SubElement(root, "UnitDefinitions")
+    for name in sorted(used):
+        unit = etree.SubElement(definitions, "Unit", name=name)
+        etree.SubElement(unit, "BaseUnit", **fmi_base_unit(used[name]))
+        for display_name, display in sorted(shown[name].items()):
+            factor, offset = fmi_display(used[name], display)
+            attributes = {"name": display_name, "factor": number(factor)}
+            if offset:
+                attributes["offset"] = number(offset)
+            etree.SubElement(unit, "DisplayUnit", **attributes)
+
+
+def _causality(v: Variable) -> dict[str, str]:
+    """causality, variability and initial, in the combinations FMI 2.0 allows."""
+    if v.kind == "time":
+        return {"causality": "independent", "variability": "continuous"}
+    if v.kind in ("fixed", "tunable"):
+        return {"causality": "parameter", "variability": v.kind, "initial": "exact"}
+    variability = "continuous" if v.type == "real" and v.kind != "memory" else "discrete"
+    if v.kind == "input":
+        return {"causality": "input", "variability": variability}
+    return {"causality": "output" if v.is_output else "local", "variability": variability, "initial": "calculated"}
+
+
+def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etree._Element:
+    element = etree.Element(
+        "ScalarVariable", name=v.name, valueReference=str(v.index), description=v.description, **_causality(v)
+    )
+    attributes: dict[str, str] = {}
+    if v.type == "real":
+        attributes["unit"] = v.unit.name
+        if v.display:
+            attributes["displayUnit"] = v.display.name
+    if v.type != "bool":
+        low = v.min if v.min is not None else v.above
+        high = v.max if v.max is not None else v.below
+        if low is not None:
+            attributes["min"] = _value(v, low)
+        if high is not None:
+            attributes["max"] = _value(v, high)
+    if v.nominal is not None:
+        attributes["nominal"] = number(v.nominal)
+    if v.kind in ("fixed", "tunable", "input"):
+        attributes["start"] = _value(v, v.start)
+    if v.kind == "derivative":
+        attributes["derivative"] = str(position[v.derivative])
+    etree.SubElement(element, _TYPES[v.type], **attributes)
+    return element
+
+
+def _value(v: Variable, value: float) -> str:
+    if v.type == "bool":
+        return "true" if value else "false"
+    return str(int(value)) if v.type == "int" else number(value)
+
+
+def _structure(model: Model, visible: list[Variable], position: dict[int, int]) -> etree._Element:
+    """ModelStructure.  Outputs depend on inputs, derivatives on inputs and states, initial unknowns on inputs and
+    parameters; states and memory are no functions of the inputs of the moment."""
+    structure = etree.Element("ModelStructure")
+    kinds = {v.index: v.kind for v in model.variables}
+
+    def add(group: etree._Element, v: Variable, depends: Iterable[int]) -> None:
+        listed = sorted({position[i] for i in depends})
+        etree.SubElement(group, "Unknown", index=str(position[v.index]), dependencies=" ".join(map(str, listed)))
+
+    outputs = etree.SubElement(structure, "Outputs")
+    for v in visible:
+        if v.is_output:
+            add(outputs, v, [i for i in v.depends if kinds[i] == "input"] if v.kind == "output" else [])
+    derivatives = [v for v in visible if v.kind == "derivative"]
+    if derivatives:
+        group = etree.SubElement(structure, "Derivatives")
+        for v in derivatives:
+            add(group, v, [i for i in v.depends if kinds[i] in ("input", "state")])
+    group = etree.SubElement(structure, "InitialUnknowns")
+    for v in visible:
+        if v.kind in ("state", "derivative") or v.is_output:
+            add(group, v, initial_dependencies(model, v))
+    if not len(group):
+        structure.remove(group)
+    return structure
+
+
+def initial_dependencies(model: Model, v: Variable) -> set[int]:
+    """Inputs and parameters that an initial value depends on: states follow the parameters of their initial values,
+    memory may follow everything."""
+    known: set[int] = set()
+    if v.kind == "memory":
+        return {u.index for u in model.by_kind("fixed", "tunable", "input") if not u.hidden}
+    for i in (v.index,) if v.kind == "state" else v.depends:
+        variable = model.variables[i]
+        if variable.kind == "state":
+            known |= {variable.start_from} if variable.start_from >= 0 else set()
+        else:
+            known.add(i)
+    return known
+
+
+def build_description(model: Model) -> bytes:
+    """sources/buildDescription.xml (FMI 3.0 form, which FMI 2.0 importers read too)."""
+    root = etree.Element("fmiBuildDescription", fmiVersion="3.0")
+    configuration = etree.SubElement(root, "BuildConfiguration", modelIdentifier=model.name)
+    files = etree.SubElement(
+        configuration, "SourceFileSet", language="C11", compilerOptions="-ffp-contract=off -fno-math-errno"
+    )
+    for name in SOURCE_FILES:
+        etree.SubElement(files, "SourceFile", name=name)
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+
+
+@functools.cache
+def _schema() -> etree.XMLSchema:
+    return etree.XMLSchema(etree.parse(Path(fmpy.__file__).parent / "schema" / "fmi2" / "fmi2ModelDescription.xsd"))
+
+
+def _check_against_schema(text: bytes) -> None:
+    schema = _schema()
+    if not schema.validate(etree.fromstring(text)):
+        raise ToolError(Problem("modelDescription.xml", str(e.message)) for e in schema.error_log)

@@ -1,0 +1,198 @@
+"""From a model to C: the struct, the tables, the constants.  Everything else in an FMU's sources is contact_core and
+element.c as they stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fmu_builder.model import Model, Node, Variable
+from fmu_builder.paths import shipped
+
+_KINDS = {
+    "time": "CC_TIME",
+    "fixed": "CC_FIXED",
+    "tunable": "CC_TUNABLE",
+    "input": "CC_INPUT",
+    "state": "CC_STATE",
+    "derivative": "CC_DERIVATIVE",
+    "output": "CC_OUTPUT",
+    "memory": "CC_MEMORY",
+}
+_TYPES = {"real": "CC_REAL", "int": "CC_INTEGER", "bool": "CC_BOOLEAN"}
+_HUGE = "1.7976931348623157e308"
+
+# Standard categories of FMI 2.0 that contact_core logs in; an element adds its own.
+LOG_CATEGORIES = {
+    "logStatusWarning": "Calls that were answered with fmi2Warning",
+    "logStatusDiscard": "Values that were refused, calls that were answered with fmi2Discard",
+    "logStatusError": "Calls that were answered with fmi2Error; logged also while logging is off",
+}
+
+
+def log_categories(model: Model) -> dict[str, str]:
+    """Names and descriptions of all categories this FMU logs in."""
+    return {**LOG_CATEGORIES, **model.element.log}
+
+
+def fmu_sources(model: Model, guid: str) -> dict[str, str]:
+    """File name -> text of the FMU's sources folder: the generated headers, element.c, contact_core."""
+    core = shipped("contact_core")
+    files = {path.name: path.read_text(encoding="utf-8") for path in sorted(core.glob("*.h"))}
+    for name in SOURCE_FILES:
+        files[name] = (core / name).read_text(encoding="utf-8")
+    for path in sorted(model.recipe.element_folder.glob("*.[ch]")):
+        files[path.name] = path.read_text(encoding="utf-8")
+    files["model_data.h"] = model_data(model, guid)
+    files["model_tables.h"] = model_tables(model)
+    return files
+
+
+SOURCE_FILES = ("fmu.c", "element_real.c", "element_dual.c")  # what an importer compiles; everything else is included by them
+
+
+def _number(value: float | None, default: str = "0.0") -> str:
+    """A C constant with the same bits: hexadecimal, so that no parser rounds."""
+    return default if value is None else value.hex() if value != int(value) or abs(value) > 1e15 else f"{value:.1f}"
+
+
+def _text(value: str) -> str:
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _members(node: Node, indent: str) -> list[str]:
+    lines = []
+    for name, member in node.members.items():
+        each = f"[{member.each}]" if member.each else ""
+        if member.members:
+            lines += [f"{indent}struct {{", *_members(member, indent + "    "), f"{indent}}} {name}{each};"]
+        else:
+            size = f"[{member.size}]" if member.size else ""
+            lines.append(f"{indent}Real {name}{each}{size};")
+    return lines
+
+
+def _int_table(name: str, values: list[int]) -> str:
+    rows = [", ".join(map(str, values[i : i + 20])) for i in range(0, len(values), 20)] or ["-1"]
+    body = ",\n    ".join(rows)
+    return f"static const int {name}[] __attribute__((unused)) = {{\n    {body}}};"
+
+
+def _real_inputs(model: Model) -> list[Variable]:
+    return [v for v in model.variables if v.is_continuous_input]
+
+
+def model_data(model: Model, guid: str) -> str:
+    """model_data.h: the struct Element and what both compilations of the element need."""
+    states = model.by_kind("state")
+    inputs = _real_inputs(model)
+    has_memory = bool(model.by_kind("memory"))
+    # All states are accumulators of quantities that no state enters: with held inputs their rates are constant.
+    quadrature = bool(states) and all(
+        s.rate >= 0 and model.variables[s.rate].kind == "output"
+        and not any(model.variables[i].kind == "state" for i in model.variables[s.rate].depends)
+        for s in states
+    )
+    lines = [
+        f"/* Generated from {model.element_name}/element.toml and {model.recipe.path.name}; do not edit. */",
+        "#ifndef MODEL_DATA_H",
+        "#define MODEL_DATA_H",
+        "",
+        '#include "real.h"',
+        "",
+        f"#define CC_GUID {_text(guid)}",
+        f"#define CC_ENTRY(name) {model.name}_##name",
+        f"#define CC_HAS_CHECK {int(bool(model.element.rules))}",
+        f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in states))}",
+        f"#define CC_HAS_ACCEPT {int(has_memory)}",
+        f"#define CC_QUADRATURE {int(quadrature)}",
+        f"#define CC_INDICATORS {model.indicators}",
+        f"#define CC_VARIABLES {len(model.variables)}",
+        f"#define CC_STATES {len(states)}",
+        f"#define CC_INPUTS {len(inputs)}",
+        f"#define CC_QUATERNIONS {len(model.quaternions)}",
+        "",
+    ]
+    if model.sizes:
+        lines += [f"enum {{ {', '.join(f'{name.upper()} = {size}' for name, size in model.sizes.items())} }};", ""]
+    for constant in model.constants:
+        values = ", ".join(_number(v) for v in constant.values)
+        lines.append(f"static const double {constant.name}[] __attribute__((unused)) = {{{values}}};")
+    lines += [
+        "",
+        "typedef struct {",
+        *_members(model.layout.root, "    "),
+        "} Element;",
+        "",
+        _int_table("cc_states", [s.index for s in states]),
+        _int_table("cc_state_derivatives", [s.derivative for s in states]),
+        _int_table("cc_state_rates", [s.rate for s in states]),
+        _int_table("cc_state_starts", [s.start_from for s in states]),
+        _int_table("cc_inputs", [v.index for v in inputs]),
+        _int_table("cc_input_rates", [v.rate for v in inputs]),
+        "static const int cc_quaternions[][2] __attribute__((unused)) = {"
+        + (", ".join(f"{{{q}, {w}}}" for q, w in model.quaternions) or "{-1, -1}")
+        + "};",
+        "",
+        "#endif",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def model_tables(model: Model) -> str:
+    """model_tables.h: what the FMI layer knows of every variable."""
+    inputs = {v.index: i for i, v in enumerate(_real_inputs(model))}
+    rows = []
+    for v in model.variables:
+        strict = v.above is not None or v.below is not None
+        flags = f"{int(v.is_output)}, {int(v.hidden)}, {int(strict)}"
+        numbers = ", ".join(
+            (
+                _number(v.start),
+                _number(v.min, f"-{_HUGE}"),
+                _number(v.max, _HUGE),
+                _number(v.above, f"-{_HUGE}"),
+                _number(v.below, _HUGE),
+            )
+        )
+        unit = "" if v.unit.name == "1" else v.unit.name
+        rows.append(
+            f"    {{{_text(v.name)}, {_text(unit)}, {_KINDS[v.kind]}, {_TYPES[v.type]}, {flags}, {inputs.get(v.index, -1)}, {numbers}}},"
+        )
+    categories = log_categories(model)
+    lines = [
+        f"/* Generated from {model.element_name}/element.toml and {model.recipe.path.name}; do not edit. */",
+        "#ifndef MODEL_TABLES_H",
+        "#define MODEL_TABLES_H",
+        "",
+        f"enum {{ {', '.join(_KINDS.values())} }};",
+        f"enum {{ {', '.join(_TYPES.values())} }};",
+        "",
+        "typedef struct {",
+        "    const char *name, *unit;",
+        "    unsigned char kind, type, is_output, hidden, strict;",
+        "    int input; /* its place among the continuous inputs, or -1 */",
+        "    double start, min, max, above, below; /* min and max are allowed, above and below are not */",
+        "} CcVariable;",
+        "",
+        "static const CcVariable cc_variables[] = {",
+        *rows,
+        "};",
+        "",
+        f"#define CC_LOG_CATEGORIES {len(categories)}",
+        f"static const char *const cc_log_categories[] = {{{', '.join(map(_text, categories))}}};",
+        "",
+        "#endif",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def write_sources(files: dict[str, str], folder: Path) -> None:
+    """Write the sources; a file that is already there with the same text keeps its time, so compilers can cache."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        path = folder / name
+        data = text.encode("utf-8")
+        if not path.is_file() or path.read_bytes() != data:
+            path.write_bytes(data)

@@ -1,0 +1,463 @@
+"""The model: a recipe's variables as one flat, ordered table.  Everything an FMU needs derives from it.
+
+The order is that of the C struct `Element`; a variable's value reference is its index there.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from fmu_builder.declaration import Declaration, Experiment, Start
+from fmu_builder.declaration import Variable as Entry
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.ports import PORT_KINDS, PortKind
+from fmu_builder.recipe import Recipe
+from fmu_builder.structure import Constant
+from fmu_builder.units import Unit, parse_quantity, parse_unit
+
+Kind = Literal["time", "fixed", "tunable", "input", "state", "derivative", "output", "memory"]
+Type = Literal["real", "int", "bool"]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One scalar.  `index` is its value reference.  `depends`: indices of inputs, parameters and states; for a
+    derivative and for outputs computed from t, p, u, x, m."""
+
+    name: str
+    index: int
+    kind: Kind
+    type: Type
+    description: str
+    unit: Unit
+    display: Unit | None
+    start: float
+    min: float | None
+    max: float | None
+    above: float | None
+    below: float | None
+    nominal: float | None
+    is_output: bool
+    hidden: bool
+    depends: tuple[int, ...] = ()
+    rate: int = -1  # of a state or an input: the variable that is its time derivative, -1 if there is none
+    start_from: int = -1  # of a state: the parameter that holds its initial value, -1 for `start`
+    derivative: int = -1  # of a state: its der(...) variable; of a der(...) variable: its state
+
+    @property
+    def is_continuous_input(self) -> bool:
+        return self.kind == "input" and self.type == "real"
+
+
+@dataclass(frozen=True)
+class PortUse:
+    """A port as the FMU shows it: `names` holds the variable names of each role, motion and force."""
+
+    name: str
+    kind: str
+    side: Literal["body", "force"]
+    description: str
+    motion: Mapping[str, tuple[str, ...]]
+    force: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Model:
+    name: str
+    description: str
+    element_name: str
+    element: Declaration
+    recipe: Recipe
+    variables: tuple[Variable, ...]
+    ports: tuple[PortUse, ...]
+    layout: Layout
+    sizes: Mapping[str, int]
+    constants: tuple[Constant, ...]
+    quaternions: tuple[tuple[int, int], ...]  # first index of q and of the w that turns it
+    indicators: int
+    experiment: Experiment
+
+    def by_kind(self, *kinds: Kind) -> list[Variable]:
+        return [v for v in self.variables if v.kind in kinds]
+
+    def __getitem__(self, name: str) -> Variable:
+        return self._names[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    @cached_property
+    def _names(self) -> dict[str, Variable]:
+        return {v.name: v for v in self.variables}
+
+
+# ---- the C struct ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Node:
+    """A member of the struct: a group of members, or a leaf of `size` values (0: scalar)."""
+
+    each: int = 0
+    size: int = 0
+    members: dict[str, Node] = field(default_factory=dict)
+
+    @property
+    def length(self) -> int:
+        inner = sum(m.length for m in self.members.values()) if self.members else max(self.size, 1)
+        return inner * max(self.each, 1)
+
+
+@dataclass
+class Layout:
+    """The tree of the struct; leaves know where their scalars are."""
+
+    root: Node = field(default_factory=Node)
+
+    def add(self, path: tuple[str, ...], each: int, size: int) -> None:
+        node = self.root
+        for depth, part in enumerate(path):
+            leaf = depth == len(path) - 1
+            node = node.members.setdefault(part, Node())
+            group = depth == 0 if path[0] != "der" else leaf
+            if group and (not leaf or path[0] == "der" or len(path) == 1):
+                node.each = each
+            if leaf:
+                node.size = size
+
+    def indices(self, path: tuple[str, ...]) -> list[list[int]]:
+        """Value references of a leaf: one list per `each`, with one index per component."""
+        starts, node = [0], self.root
+        for part in path:
+            offset = 0
+            for name, member in node.members.items():
+                if name == part:
+                    break
+                offset += member.length
+            node = node.members[part]
+            one = node.length // max(node.each, 1)
+            starts = [s + offset + i * one for s in starts for i in range(max(node.each, 1))]
+        return [[s + k for k in range(max(node.size, 1))] for s in starts]
+
+
+# ---- from declarations to scalars --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """One declared vector of variables, from whichever table."""
+
+    path: tuple[str, ...]
+    kind: Kind
+    entry: Entry
+    each: str | None
+    size: int
+
+    @property
+    def base(self) -> str:
+        return ".".join(self.path)
+
+
+def build_model(recipe: Recipe) -> Model:
+    """Flatten a recipe's element into scalars and apply the recipe's start values.
+
+    Raises InputError with every problem found: unknown names, wrong units, values outside [min, max]."""
+    element = recipe.element
+    declared = list(_declared(element, recipe.sizes))
+    layout = Layout()
+    for d in declared:
+        layout.add(d.path, recipe.sizes[d.each] if d.each else 0, d.size)
+    for d in declared:
+        if d.kind == "state":
+            layout.add(("der", *d.path), recipe.sizes[d.each] if d.each else 0, d.size)
+    patterns = _Patterns(recipe, declared, layout)
+    variables: dict[int, Variable] = {}
+    for d in declared:
+        for variable in _scalars(recipe, d, layout, patterns):
+            variables[variable.index] = variable
+    ordered = [variables[i] for i in range(len(variables))]
+    model = Model(
+        name=recipe.name,
+        description=recipe.description,
+        element_name=recipe.element_name,
+        element=element,
+        recipe=recipe,
+        variables=tuple(ordered),
+        ports=tuple(_port_uses(recipe)),
+        layout=layout,
+        sizes=recipe.sizes,
+        constants=recipe.constants,
+        quaternions=tuple(_quaternions(recipe, layout)),
+        indicators=sum(recipe.sizes[i.each] if i.each else 1 for i in element.indicators.values()),
+        experiment=element.experiment,
+    )
+    return _with_starts(model, recipe)
+
+
+def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Declared]:
+    def size_of(entry: Entry) -> int:
+        return sizes[entry.size] if isinstance(entry.size, str) else entry.size or 0
+
+    yield _Declared(("time",), "time", Entry(description="Time", unit="s"), None, 0)
+    for name, entry in element.parameters.items():
+        yield _Declared(tuple(name.split(".")), "fixed" if entry.fixed else "tunable", entry, entry.each, size_of(entry))
+    for name, entry in element.inputs.items():
+        yield _Declared(tuple(name.split(".")), "input", entry, entry.each, size_of(entry))
+    for name, port in element.ports.items():
+        kind = PORT_KINDS[port.kind]
+        taken = kind.force if port.side == "body" else kind.motion
+        for role in (*kind.motion, *kind.force):
+            text = f"{port.description}: {role.description}"
+            size = role.size if role.size > 1 else 0
+            state = port.states.get(role.name)
+            if role in taken:
+                start = list(role.starts) if size else role.starts[0]
+                entry = Entry(description=text, unit=role.unit.name, start=start, rate=role.rate)
+                yield _Declared((name, role.name), "input", entry, port.each, size)
+            elif state is not None:
+                entry = Entry(
+                    description=text, unit=role.unit.name, output=True, start=state.start, rate=state.rate, depends=state.depends
+                )
+                yield _Declared((name, role.name), "state", entry, port.each, size)
+            else:
+                entry = Entry(description=text, unit=role.unit.name, output=True, depends=port.depends)
+                yield _Declared((name, role.name), "output", entry, port.each, size)
+    for table, table_kind in (("states", "state"), ("outputs", "output"), ("memory", "memory"), ("locals", "output")):
+        entries: Mapping[str, Entry] = getattr(element, table)
+        for name, entry in entries.items():
+            if table == "outputs":
+                entry = entry.model_copy(update={"output": True})
+            yield _Declared(tuple(name.split(".")), table_kind, entry, entry.each, size_of(entry))  # type: ignore[arg-type]
+
+
+class _Patterns:
+    """Resolves `depends` patterns such as "point.*" or "C_F" to value references."""
+
+    def __init__(self, recipe: Recipe, declared: Iterable[_Declared], layout: Layout) -> None:
+        self._recipe = recipe
+        self._declared = {d.base: d for d in declared}
+        self._layout = layout
+
+    def group(self, base: str, each_index: int, each: str | None) -> list[int]:
+        """All scalars of the declared name; the same `each` index if both run over the same size."""
+        groups = self._layout.indices(self._declared[base].path)
+        if each is not None and self._declared[base].each == each:
+            groups = [groups[each_index]]
+        return [i for group in groups for i in group]
+
+    def resolve(
+        self, patterns: Iterable[str], where: str, each_index: int, each: str | None, component: int = 0
+    ) -> tuple[int, ...]:
+        """Indices of the parameters, inputs and states the patterns stand for; "p.f[k]" is the same component of p.f."""
+        found: set[int] = set()
+        for written in patterns:
+            pattern = written.removesuffix("[k]")
+            bases = [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
+            if not bases:
+                path = self._recipe.element_folder / "element.toml"
+                raise InputError(
+                    Problem(f"{path}: {where}", f"depends on '{pattern}', which is unknown" + did_you_mean(pattern, self._declared))
+                )
+            for base in bases:
+                if self._declared[base].kind in ("fixed", "tunable", "input", "state"):
+                    group = self.group(base, each_index, each)
+                    found.update([group[component]] if written != pattern else group)
+        return tuple(sorted(found))
+
+    def declared(self, base: str, where: str) -> _Declared:
+        if base not in self._declared:
+            path = self._recipe.element_folder / "element.toml"
+            raise InputError(Problem(f"{path}: {where}", f"'{base}' is unknown" + did_you_mean(base, self._declared)))
+        return self._declared[base]
+
+
+def fmi_name(path: tuple[str, ...], each: int | None, component: int | None) -> str:
+    """The structured FMI name: the index over `each` stands behind the first part, that of a vector at the end."""
+    if len(path) == 1:
+        indices = [str(i) for i in (each, component) if i is not None]
+        return path[0] + (f"[{','.join(indices)}]" if indices else "")
+    first = path[0] + (f"[{each}]" if each is not None else "")
+    return ".".join([first, *path[1:]]) + (f"[{component}]" if component is not None else "")
+
+
+def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) -> Iterator[Variable]:
+    entry = d.entry
+    groups = layout.indices(d.path)
+    derivatives = layout.indices(("der", *d.path)) if d.kind == "state" else groups
+    numbered = d.each is not None and (recipe.sizes[d.each] > 1 or d.each in recipe.given_sizes)
+    for i, (group, derivative_group) in enumerate(zip(groups, derivatives, strict=True)):
+        for k, (index, derivative) in enumerate(zip(group, derivative_group, strict=True)):
+            name = fmi_name(d.path, i + 1 if numbered else None, k + 1 if d.size else None)
+            start, start_from = _start(entry.start, k, d, patterns, i)
+            rate = -1
+            if entry.rate is not None:
+                base = entry.rate if d.kind == "state" else f"{d.path[0]}.{entry.rate}"
+                rate = patterns.group(patterns.declared(base, d.base).base, i, d.each)[min(k, max(d.size, 1) - 1)] if not (
+                    d.kind == "input" and d.size == 4
+                ) else -1
+            variable = Variable(
+                name=name,
+                index=index,
+                kind=d.kind,
+                type=entry.type,
+                description=entry.description,
+                unit=parse_unit(entry.unit),
+                display=parse_unit(entry.display) if entry.display else None,
+                start=start,
+                min=entry.min if entry.min is not None else (0.0 if entry.type == "bool" else None),
+                max=entry.max if entry.max is not None else (1.0 if entry.type == "bool" else None),
+                above=entry.above,
+                below=entry.below,
+                nominal=entry.nominal,
+                is_output=entry.output,
+                hidden=entry.hidden,
+                depends=patterns.resolve(entry.depends or (), d.base, i, d.each, k) if d.kind == "output" else (),
+                rate=rate,
+                start_from=start_from,
+                derivative=derivative if d.kind == "state" else -1,
+            )
+            yield variable
+            if d.kind == "state":
+                yield Variable(
+                    name=f"der({name})",
+                    index=derivative,
+                    kind="derivative",
+                    type="real",
+                    description=f"Derivative of {name}",
+                    unit=_per_second(variable.unit),
+                    display=None,
+                    start=0.0,
+                    min=None,
+                    max=None,
+                    above=None,
+                    below=None,
+                    nominal=None,
+                    is_output=False,
+                    hidden=False,
+                    depends=_derivative_depends(d, patterns, i, k, rate),
+                    derivative=index,
+                )
+
+
+def _derivative_depends(d: _Declared, patterns: _Patterns, each_index: int, component: int, rate: int) -> tuple[int, ...]:
+    if d.entry.rate is None:
+        return patterns.resolve(d.entry.depends or (), d.base, each_index, d.each, component)
+    source = patterns.declared(d.entry.rate, d.base)
+    if source.kind == "output":
+        return patterns.resolve(source.entry.depends or (), source.base, each_index, d.each, component)
+    return (rate,)
+
+
+def _start(start: Start | None, component: int, d: _Declared, patterns: _Patterns, each_index: int) -> tuple[float, int]:
+    if isinstance(start, str):
+        indices = patterns.group(patterns.declared(start, d.base).base, each_index, d.each)
+        return 0.0, indices[component]
+    if isinstance(start, list):
+        return float(start[component]), -1
+    return float(start or 0.0), -1
+
+
+_RATE_UNITS = {"m": "m/s", "m/s": "m/s2", "rad": "rad/s", "rad/s": "rad/s2", "N.s": "N", "J": "W", "s": "1"}
+
+
+def _per_second(unit: Unit) -> Unit:
+    return parse_unit(_RATE_UNITS[unit.name] if unit.name in _RATE_UNITS else f"({unit.name})/s")
+
+
+def _port_uses(recipe: Recipe) -> Iterator[PortUse]:
+    for name, port in recipe.element.ports.items():
+        kind: PortKind = PORT_KINDS[port.kind]
+        numbered = port.each is not None and (recipe.sizes[port.each] > 1 or port.each in recipe.given_sizes)
+        for i in range(recipe.sizes[port.each] if port.each else 1):
+            each = i + 1 if numbered else None
+
+            def names(role_name: str, size: int, each: int | None = each, name: str = name) -> tuple[str, ...]:
+                return tuple(
+                    fmi_name((name, role_name), each, k + 1 if size > 1 else None) for k in range(size)
+                )
+
+            yield PortUse(
+                name=name + (f"[{each}]" if each is not None else ""),
+                kind=port.kind,
+                side=port.side,
+                description=port.description,
+                motion={role.name: names(role.name, role.size) for role in kind.motion},
+                force={role.name: names(role.name, role.size) for role in kind.force},
+            )
+
+
+def _quaternions(recipe: Recipe, layout: Layout) -> Iterator[tuple[int, int]]:
+    for name, port in recipe.element.ports.items():
+        if port.kind == "frame" and port.side == "force":
+            for q, w in zip(layout.indices((name, "q")), layout.indices((name, "w")), strict=True):
+                yield q[0], w[0]
+
+
+# ---- start values of the recipe ----------------------------------------------------------------------------------
+
+
+def _with_starts(model: Model, recipe: Recipe) -> Model:
+    """The model with the recipe's [start] values: single names, or the base name of a vector with a list."""
+    names = model._names
+    vectors: dict[str, list[str]] = {}
+    for v in model.variables:
+        if v.name.endswith("]") and "[" in v.name:
+            vectors.setdefault(v.name[: v.name.rindex("[")], []).append(v.name)
+    settable = {v.name for v in model.by_kind("fixed", "tunable", "input")}
+    values: dict[str, float] = {}
+    problems: list[Problem] = []
+    for key, value in recipe.starts.items():
+        where = f"{recipe.path}: [start] {key}"
+        targets = [key] if key in names else vectors.get(key, [])
+        if not targets:
+            known = settable | {base for base, members in vectors.items() if members[0] in settable}
+            problems.append(Problem(where, "there is no such variable" + did_you_mean(key, known)))
+            continue
+        if not set(targets) <= settable:
+            problems.append(Problem(where, "only parameters and inputs have start values; this one is computed"))
+            continue
+        given = value if isinstance(value, list) else [value]
+        if len(given) != len(targets):
+            problems.append(Problem(where, f"{value!r}: {len(targets)} value{'s' * (len(targets) > 1)} needed, {len(given)} given"))
+            continue
+        for target, one in zip(targets, given, strict=True):
+            checked = _check_start(names[target], one, where, problems)
+            if checked is not None:
+                values[target] = checked
+    if problems:
+        raise InputError(problems)
+    return replace(model, variables=tuple(replace(v, start=values.get(v.name, v.start)) for v in model.variables))
+
+
+def _check_start(variable: Variable, value: object, where: str, problems: list[Problem]) -> float | None:
+    if variable.type == "bool":
+        if not isinstance(value, bool):
+            problems.append(Problem(where, f"{value!r} must be true or false"))
+            return None
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        problems.append(Problem(where, f"{value!r} must be a number, or text 'number unit'"))
+        return None
+    try:
+        number = parse_quantity(value, variable.unit, where)
+    except InputError as error:
+        problems.extend(error.problems)
+        return None
+    if variable.type == "int" and number != int(number):
+        problems.append(Problem(where, f"{value!r} must be a whole number"))
+        return None
+    unit = "" if variable.unit.name == "1" else f" {variable.unit.name}"
+    for broken, rule in (
+        (variable.min is not None and number < variable.min, f"at least {variable.min}{unit}"),
+        (variable.max is not None and number > variable.max, f"at most {variable.max}{unit}"),
+        (variable.above is not None and number <= variable.above, f"greater than {variable.above}{unit}"),
+        (variable.below is not None and number >= variable.below, f"less than {variable.below}{unit}"),
+    ):
+        if broken:
+            problems.append(Problem(where, f"{value!r} is refused: {variable.name} must be {rule}"))
+            return None
+    return number

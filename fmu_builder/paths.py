@@ -1,0 +1,70 @@
+"""Where elements, contact_core and fmus are: below the installed package, else beside it in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fmu_builder.errors import InputError, Problem, did_you_mean
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def shipped(folder: str) -> Path:
+    """The folder `elements`, `contact_core` or `fmus` of this installation."""
+    below = _PACKAGE / folder
+    return below if below.is_dir() else _PACKAGE.parent / folder
+
+
+def is_shipped(path: Path) -> bool:
+    """True for a file of the installed package; false in a checkout, where the files belong to the user."""
+    return _PACKAGE in path.resolve().parents
+
+
+def find_element(element: str, recipe: Path) -> Path:
+    """The folder of an element named in a recipe: a path, or `elements/<name>` beside the recipe, then upwards, then
+    in the installation.  Raises InputError naming the places looked at."""
+    if "/" in element or "\\" in element:
+        folder = (recipe.parent / element).resolve()
+        if not (folder / "element.toml").is_file():
+            raise InputError(Problem(f"{recipe}: element", f"'{element}' is no folder with an element.toml"))
+        return folder
+    places = [parent / "elements" for parent in recipe.resolve().parents] + [shipped("elements")]
+    for place in places:
+        if (place / element / "element.toml").is_file():
+            return place / element
+    known = {folder.parent.name for place in places for folder in place.glob("*/element.toml")}
+    raise InputError(
+        Problem(
+            f"{recipe}: element",
+            f"there is no element '{element}' in elements/ beside the recipe, above it, or in the installation"
+            + did_you_mean(element, known),
+        )
+    )
+
+
+def find_recipe(name: str, beside: Path | None = None) -> Path:
+    """A recipe or system by path, or by its name in the catalogue (`PointMass`, `systems/...`).
+
+    `beside` is the folder a scenario lies in: its own recipes win over the catalogue's.  Raises InputError."""
+    as_path = Path(name)
+    if as_path.suffix == ".toml":
+        candidate = as_path if as_path.is_absolute() or beside is None else beside / as_path
+        if candidate.is_file():
+            return candidate
+        raise InputError(Problem(name, f"there is no file {candidate}"))
+    folders = ([beside] if beside else [Path.cwd(), Path.cwd() / "fmus"]) + [shipped("fmus")]
+    for folder in folders:
+        if (folder / f"{name}.toml").is_file():
+            return folder / f"{name}.toml"
+    known = {path.stem for folder in folders for path in folder.glob("*.toml")}
+    raise InputError(Problem(name, "there is no recipe of this name" + did_you_mean(name, known)))
+
+
+def catalogue() -> list[Path]:
+    """The recipes we ship, sorted by name."""
+    return sorted(shipped("fmus").glob("*.toml"))
+
+
+def shipped_elements() -> list[Path]:
+    """The folders of the elements we ship, sorted by name."""
+    return sorted(path.parent for path in shipped("elements").glob("*/element.toml"))

@@ -1,0 +1,57 @@
+"""Port kinds: which variables a bundle of motion and force holds.  Vectors in world components, SI.
+
+Connecting two ports of one kind wires the motion one way and the force the other.  A body gives motion and takes the
+force on it; a force element the reverse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fmu_builder.units import Unit, parse_unit
+
+
+@dataclass(frozen=True)
+class Role:
+    """One quantity of a port.  `rate` names the role that is its time derivative."""
+
+    name: str
+    unit: Unit
+    size: int
+    description: str
+    rate: str | None = None
+    start: tuple[float, ...] = ()
+
+    @property
+    def starts(self) -> tuple[float, ...]:
+        return self.start or (0.0,) * self.size
+
+
+@dataclass(frozen=True)
+class PortKind:
+    motion: tuple[Role, ...]
+    force: tuple[Role, ...]
+
+
+def _role(name: str, unit: str, size: int, description: str, rate: str | None = None, start: tuple[float, ...] = ()) -> Role:
+    return Role(name, parse_unit(unit), size, description, rate, start)
+
+
+_POSITION = _role("r", "m", 3, "position", rate="v")
+_VELOCITY = _role("v", "m/s", 3, "velocity")
+_FORCE = _role("f", "N", 3, "force on the body at this port")
+
+PORT_KINDS = {
+    "point": PortKind((_POSITION, _VELOCITY), (_FORCE,)),
+    "frame": PortKind(
+        (
+            _POSITION,
+            _role("q", "1", 4, "orientation quaternion, body to world, scalar first", rate="w", start=(1.0, 0.0, 0.0, 0.0)),
+            _VELOCITY,
+            _role("w", "rad/s", 3, "angular velocity"),
+        ),
+        (_FORCE, _role("t", "N.m", 3, "moment on the body about the origin of the frame")),
+    ),
+    "rotational": PortKind((_role("w", "rad/s", 1, "angular velocity"),), (_role("t", "N.m", 1, "torque on the body"),)),
+    "translational": PortKind((_role("v", "m/s", 1, "velocity"),), (_role("F", "N", 1, "force on the body"),)),
+}

@@ -1,0 +1,117 @@
+"""A recipe (fmus/<Name>.toml): one element, its structure and its start values.  Read and checked."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from fmu_builder.declaration import Declaration, read_declaration, read_toml
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.paths import find_element
+from fmu_builder.structure import Constant, Reader
+
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_KEYS = ("element", "description", "start", "structure", "drawing")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`name` is the modelIdentifier; `starts` holds start values by FMU name, as written."""
+
+    path: Path
+    name: str
+    description: str
+    element: Declaration
+    element_folder: Path
+    starts: Mapping[str, object]
+    sizes: Mapping[str, int]
+    given_sizes: frozenset[str]
+    constants: tuple[Constant, ...]
+
+    @property
+    def element_name(self) -> str:
+        return self.element_folder.name
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a recipe and all it names.  Raises InputError with every problem found; start values are checked by
+    `model.build_model`, which knows the variables."""
+    tables = read_toml(path)
+    problems: list[Problem] = []
+    if not _IDENTIFIER.fullmatch(path.stem):
+        problems.append(
+            Problem(str(path), f"the file stem '{path.stem}' is the model identifier, so it must be a C identifier")
+        )
+    element_name = tables.get("element")
+    if not isinstance(element_name, str):
+        raise InputError([*problems, Problem(f"{path}: element", "this key is missing: it names the element")])
+    folder = find_element(element_name, path)
+    element = read_declaration(folder)
+    module = _structure_module(folder)
+    structure_tables: tuple[str, ...] = getattr(module, "TABLES", ())
+
+    known = (*_KEYS, *structure_tables)
+    for key, value in tables.items():
+        if key not in known:
+            problems.append(Problem(f"{path}: {key}", "this key is unknown" + did_you_mean(key, known)))
+        elif key not in ("element", "description") and not isinstance(value, dict):
+            problems.append(Problem(f"{path}: {key}", f"{value!r} must be a table [{key}]"))
+    description = tables.get("description", element.description)
+    if not isinstance(description, str):
+        problems.append(Problem(f"{path}: description", f"{description!r} must be text"))
+
+    def table(name: str) -> dict[str, object]:
+        value = tables.get(name, {})
+        return value if isinstance(value, dict) else {}
+
+    sizes = _sizes(path, element, table("structure"), problems)
+    constants: tuple[Constant, ...] = ()
+    if module is not None:
+        reader = Reader(path, {name: table(name) for name in structure_tables})
+        structure = module.structure({name: table(name) for name in structure_tables}, reader)
+        problems.extend(reader.problems)
+        constants = structure.constants
+        sizes.update(structure.sizes)
+    if problems:
+        raise InputError(problems)
+    return Recipe(
+        path=path,
+        name=path.stem,
+        description=str(description),
+        element=element,
+        element_folder=folder,
+        starts=table("start"),
+        sizes=sizes,
+        given_sizes=frozenset(table("structure")),
+        constants=constants,
+    )
+
+
+def _sizes(path: Path, element: Declaration, given: dict[str, object], problems: list[Problem]) -> dict[str, int]:
+    sizes = {name: size.default for name, size in element.structure.items()}
+    for name, value in given.items():
+        where = f"{path}: [structure] {name}"
+        if name not in element.structure:
+            problems.append(Problem(where, "this size is unknown" + did_you_mean(name, element.structure)))
+            continue
+        rule = element.structure[name]
+        if isinstance(value, bool) or not isinstance(value, int) or not rule.min <= value <= rule.max:
+            problems.append(Problem(where, f"{value!r} must be a whole number from {rule.min} to {rule.max}"))
+            continue
+        sizes[name] = value
+    return sizes
+
+
+def _structure_module(folder: Path) -> ModuleType | None:
+    path = folder / "structure.py"
+    if not path.is_file():
+        return None
+    spec = importlib.util.spec_from_file_location(f"fmu_builder_structure_{folder.name}", path)
+    assert spec is not None and spec.loader is not None  # a file path always has a loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,266 @@
+"""Compiling the C of an FMU for every platform: `python -m ziglang cc`, else the system compiler for this machine.
+
+Everything is self-contained C (`-nostdlib`): a binary needs no C library of any version on its target.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform as _platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import fmpy
+
+from fmu_builder.binaries import merge_universal
+from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+from fmu_builder.generate import SOURCE_FILES
+from fmu_builder.paths import shipped
+
+
+@dataclass(frozen=True)
+class Platform:
+    """One folder of `binaries/`: library suffix and the compiler targets that go into it, by machine."""
+
+    name: str
+    suffix: str
+    targets: Mapping[str, str]
+
+
+_MAC_X86 = {"x86_64": "x86_64-macos.11.0"}
+_MAC_ARM = {"aarch64": "aarch64-macos.11.0"}
+PLATFORMS = {
+    p.name: p
+    for p in (
+        Platform("linux64", ".so", {"x86_64": "x86_64-linux-gnu.2.17"}),
+        Platform("win64", ".dll", {"x86_64": "x86_64-windows-gnu"}),
+        Platform("darwin64", ".dylib", _MAC_X86 | _MAC_ARM),  # universal: several importers look here on any Mac
+        Platform("aarch64-linux", ".so", {"aarch64": "aarch64-linux-gnu.2.17"}),
+        Platform("aarch64-darwin", ".dylib", _MAC_ARM),
+    )
+}
+
+_WARNINGS = ("-Wall", "-Wextra", "-Werror")
+# The language of the physics: no fused multiply-add and no library functions, so that all platforms give the same bits;
+# complex products without the NaN repair that the dual numbers of real.h never need.
+_LANGUAGE = (
+    "-std=c11",
+    "-O2",
+    "-ffp-contract=off",
+    "-fno-fast-math",
+    "-fno-math-errno",
+    "-fcx-limited-range",
+    "-U__FP_FAST_FMA",
+)
+_LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden")
+_FREESTANDING = ("-ffreestanding", "-nostdlib")
+INSTALL_HINT = "install the compiler with `python -m pip install ziglang` (no Windows wheel? `ziglang<0.17`)"
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """`command` starts it; `cross` is true if it reaches all platforms."""
+
+    command: tuple[str, ...]
+    cross: bool
+    version: str
+
+
+def host_platform() -> str:
+    """The platform name of this machine.  Raises ToolError on one we build nothing for."""
+    machine = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64": "aarch64"}.get(
+        _platform.machine().lower(), _platform.machine()
+    )
+    names = {
+        ("linux", "x86_64"): "linux64",
+        ("linux", "aarch64"): "aarch64-linux",
+        ("win32", "x86_64"): "win64",
+        ("darwin", "x86_64"): "darwin64",
+        ("darwin", "aarch64"): "aarch64-darwin",
+    }
+    try:
+        return names[sys.platform, machine]
+    except KeyError:
+        raise ToolError(f"this machine ({sys.platform}, {machine}) is none of {', '.join(names.values())}") from None
+
+
+def resolve_platforms(names: Sequence[str]) -> tuple[str, ...]:
+    """Platform names from the command line: `host` and `all` are replaced, doubles dropped.  Raises InputError."""
+    known = [*PLATFORMS, "host", "all"]
+    unknown = [Problem("--platform", f"'{n}' is unknown" + did_you_mean(n, known)) for n in names if n not in known]
+    if unknown:
+        raise InputError(unknown)
+    found: list[str] = []
+    for name in names:
+        found += PLATFORMS if name == "all" else [host_platform() if name == "host" else name]
+    return tuple(dict.fromkeys(found))
+
+
+@functools.cache
+def find_compiler() -> Compiler | None:
+    """ziglang if it is installed and starts, else gcc or clang for this machine, else None."""
+    zig = (sys.executable, "-m", "ziglang")
+    version = _version((*zig, "version"))
+    if version:
+        return Compiler((*zig, "cc"), cross=True, version=f"ziglang {version}")
+    for name in ("gcc", "clang", "cc"):
+        if shutil.which(name):
+            version = _version((name, "--version"))
+            if version:
+                return Compiler((name,), cross=False, version=version.splitlines()[0])
+    return None
+
+
+def _version(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """A writable folder for compiler caches and the host library: FMU_BUILDER_CACHE, the user's, a temporary one."""
+    given = os.environ.get("FMU_BUILDER_CACHE")
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
+    for folder in (Path(given) if given else None, Path(home) / "fmu-builder"):
+        if folder is not None and _writable(folder):
+            return folder
+    folder = Path(tempfile.gettempdir()) / "fmu-builder-cache"
+    if not _writable(folder):
+        raise ToolError(f"no writable cache folder: tried {given or home} and {folder}; set FMU_BUILDER_CACHE to one")
+    return folder
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def fmi_headers() -> Path:
+    """The folder of the FMI 2.0 headers, which the fmpy wheel ships."""
+    return Path(fmpy.__file__).parent / "c-code"
+
+
+@functools.cache
+def fmi2_functions() -> frozenset[str]:
+    """The names of all functions of FMI 2.0, as the standard's header declares them."""
+    text = (fmi_headers() / "fmi2Functions.h").read_text(encoding="utf-8")
+    return frozenset(re.findall(r"FMI2_Export\s+fmi2\w+TYPE\s+(fmi2\w+)\s*;", text))
+
+
+def compile_fmu(
+    sources: Path, name: str, platforms: Sequence[str], compiler: Compiler, extra: Sequence[str] = ()
+) -> dict[str, bytes]:
+    """Compile the sources folder of an FMU; returns the library of each platform.
+
+    `compiler` must be able to reach the platforms.  Raises ToolError with the compiler's own messages."""
+    targets = {t: PLATFORMS[p].suffix for p in platforms for t in PLATFORMS[p].targets.values()}
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        jobs = {
+            target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra)
+            for target, suffix in targets.items()
+        }
+        done = {target: job.result() for target, job in jobs.items()}
+    libraries = {}
+    for platform in platforms:
+        slices = {machine: done[target] for machine, target in PLATFORMS[platform].targets.items()}
+        libraries[platform] = merge_universal(slices) if len(slices) > 1 else next(iter(slices.values()))
+    return libraries
+
+
+def _compile_target(
+    sources: Path, name: str, target: str, suffix: str, compiler: Compiler, extra: Sequence[str]
+) -> bytes:
+    core = shipped("contact_core")
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
+        library = Path(folder) / f"{name}{suffix}"  # its name is part of the bytes on Windows and macOS
+        link: tuple[str, ...] = ("-s",)
+        if "linux" in target:
+            link += ("-Wl,-z,defs",)
+        if "macos" in target:
+            link += (f"-Wl,-install_name,@rpath/{library.name}",)
+        run_compiler(
+            compiler,
+            [
+                *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
+                *_LANGUAGE,
+                *_WARNINGS,
+                *_LIBRARY,
+                *_FREESTANDING,
+                *link,
+                f"-I{sources}",
+                "-isystem",
+                str(core / "freestanding_include"),
+                "-isystem",
+                str(fmi_headers()),
+                *extra,
+                *(str(sources / file) for file in SOURCE_FILES),
+                str(core / "freestanding.c"),
+                "-o",
+                str(library),
+            ],
+        )
+        return library.read_bytes()
+
+
+def compile_hosted(sources: Sequence[Path], library: Path, include: Sequence[Path], compiler: Compiler, extra: Sequence[str]) -> None:
+    """Compile a shared library for this machine with the language of the physics, for tests and the host library."""
+    target = next(iter(PLATFORMS[host_platform()].targets.values()))
+    run_compiler(
+        compiler,
+        [
+            *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
+            *_LANGUAGE,
+            *_WARNINGS,
+            *_LIBRARY,
+            *(part for folder in include for part in ("-I", str(folder))),
+            *extra,
+            *map(str, sources),
+            "-o",
+            str(library),
+        ],
+    )
+
+
+def run_compiler(compiler: Compiler, arguments: Sequence[str]) -> str:
+    """Run the compiler with its caches in our folder; returns its output.  Raises ToolError with its last lines."""
+    for attempt in (1, 2):
+        # A second try has a cache of its own: a damaged or contested one must not stop a build.
+        cache = cache_folder() / "zig" if attempt == 1 else Path(tempfile.mkdtemp(prefix="fmu-builder-zig-"))
+        environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
+        try:
+            done = subprocess.run(
+                [*compiler.command, *arguments],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise ToolError(f"{compiler.command[0]} cannot be started: {error.strerror}") from error
+        finally:
+            if attempt == 2:
+                shutil.rmtree(cache, ignore_errors=True)
+        if done.returncode == 0:
+            return done.stdout
+        if not compiler.cross or re.search(r"\.[ch]:\d+:\d+: (fatal )?error", done.stderr):
+            break
+    lines = done.stderr.strip().splitlines()
+    raise ToolError(
+        f"the compiler failed (exit {done.returncode}): {' '.join(compiler.command)} ...\n" + "\n".join(lines[-30:])
+    )

@@ -112,7 +112,8 @@ def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], c
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         sources = Path(folder) / "sources"
         write_sources(
-            {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")}, sources
+            {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")},
+            sources,
         )
         libraries = compile_fmu(sources, model.name, platforms, compiler)
     binaries, problems = {}, []
@@ -143,7 +144,9 @@ def _check_and_move(data: bytes, target: Path, smoke: bool) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=".fmu", dir=target.parent)
     except OSError as error:
-        raise ToolError(Problem(str(target.parent), f"cannot be written to: {error.strerror}; choose another folder with -o")) from error
+        raise ToolError(
+            Problem(str(target.parent), f"cannot be written to: {error.strerror}; choose another folder with -o")
+        ) from error
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -35,7 +35,9 @@ class Variable(_Entry):
     below: float | None = Field(default=None, description="strict upper bound, checked when initialization ends")
     nominal: float | None = None
     display: str | None = Field(default=None, description="display unit")
-    depends: list[str] | None = Field(default=None, description="what the value (of a state: its derivative) depends on")
+    depends: list[str] | None = Field(
+        default=None, description="what the value (of a state: its derivative) depends on"
+    )
     fixed: bool = Field(default=False, description="a parameter that cannot be tuned")
     output: bool = Field(default=False, description="a state or memory variable that is an output")
     hidden: bool = Field(default=False, description="not in modelDescription.xml")
@@ -101,8 +103,44 @@ class Declaration(_Entry):
 VARIABLE_TABLES = ("parameters", "inputs", "states", "outputs", "memory", "locals")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)?")
 _C_KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while der time".split()
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "der",
+        "time",
+    ]
 )
 
 
@@ -118,26 +156,20 @@ def read_toml(path: Path) -> dict[str, object]:
         raise InputError(Problem(str(path), f"is not valid TOML: {error}")) from error
 
 
-def explain(path: Path, error: ValidationError, known: type[BaseModel]) -> list[Problem]:
-    """pydantic's faults in our words: file, table, key, value, rule."""
+def explain(path: Path, error: ValidationError, *models: type[BaseModel]) -> list[Problem]:
+    """pydantic's faults in our words: file, table, key, value, rule.  `models` knows the keys to suggest."""
+    fields = {name for model in models for name in model.model_fields}
     problems = []
     for fault in error.errors():
         location = [str(part) for part in fault["loc"]]
-        where = f"{path}: " + (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + location[-1]
+        where = f"{path}: " + (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + "".join(location[-1:])
         if fault["type"] == "extra_forbidden":
-            fields = {name for model in _models(known) for name in model.model_fields}
             problems.append(Problem(where, "this key is unknown" + did_you_mean(location[-1], fields)))
         elif fault["type"] == "missing":
             problems.append(Problem(where, "this key is missing"))
         else:
             problems.append(Problem(where, f"{fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]}"))
     return problems
-
-
-def _models(model: type[BaseModel]) -> list[type[BaseModel]]:
-    if model is Declaration:
-        return [Declaration, Variable, Port, PortState, Size, Indicator, Experiment]
-    return [model]
 
 
 def read_declaration(folder: Path) -> Declaration:
@@ -147,7 +179,9 @@ def read_declaration(folder: Path) -> Declaration:
     try:
         declaration = Declaration.model_validate(tables)
     except ValidationError as error:
-        raise InputError(explain(path, error, Declaration)) from error
+        raise InputError(
+            explain(path, error, Declaration, Variable, Port, PortState, Size, Indicator, Experiment)
+        ) from error
     problems = list(_problems(path, declaration))
     if problems:
         raise InputError(problems)
@@ -186,5 +220,9 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, "above and below belong to parameters")
     for name, port in declaration.ports.items():
         if port.each is not None and port.each not in declaration.structure:
-            add("ports", name, f"each = '{port.each}' is not in [structure]" + did_you_mean(port.each, declaration.structure))
+            add(
+                "ports",
+                name,
+                f"each = '{port.each}' is not in [structure]" + did_you_mean(port.each, declaration.structure),
+            )
     return problems

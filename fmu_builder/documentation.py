@@ -36,12 +36,16 @@ def quantity(value: float) -> str:
 
 def documentation_files(model: Model) -> dict[str, bytes]:
     """Archive name -> bytes of documentation/ and model.png."""
-    page = templates().get_template("fmu.html").render(
-        model=model,
-        theory=markdown(theory(model.recipe.element_folder)),
-        groups=variable_groups(model),
-        ranges={v.name: variable_range(v) for v in model.variables},
-        categories=log_categories(model),
+    page = (
+        templates()
+        .get_template("fmu.html")
+        .render(
+            model=model,
+            theory=markdown(theory(model.recipe.element_folder)),
+            groups=variable_groups(model),
+            ranges={v.name: variable_range(v) for v in model.variables},
+            categories=log_categories(model),
+        )
     )
     files = {
         "documentation/index.html": page.encode("utf-8"),

@@ -33,7 +33,9 @@ class PortKind:
     force: tuple[Role, ...]
 
 
-def _role(name: str, unit: str, size: int, description: str, rate: str | None = None, start: tuple[float, ...] = ()) -> Role:
+def _role(
+    name: str, unit: str, size: int, description: str, rate: str | None = None, start: tuple[float, ...] = ()
+) -> Role:
     return Role(name, parse_unit(unit), size, description, rate, start)
 
 
@@ -46,12 +48,16 @@ PORT_KINDS = {
     "frame": PortKind(
         (
             _POSITION,
-            _role("q", "1", 4, "orientation quaternion, body to world, scalar first", rate="w", start=(1.0, 0.0, 0.0, 0.0)),
+            _role(
+                "q", "1", 4, "orientation quaternion, body to world, scalar first", rate="w", start=(1.0, 0.0, 0.0, 0.0)
+            ),
             _VELOCITY,
             _role("w", "rad/s", 3, "angular velocity"),
         ),
         (_FORCE, _role("t", "N.m", 3, "moment on the body about the origin of the frame")),
     ),
-    "rotational": PortKind((_role("w", "rad/s", 1, "angular velocity"),), (_role("t", "N.m", 1, "torque on the body"),)),
+    "rotational": PortKind(
+        (_role("w", "rad/s", 1, "angular velocity"),), (_role("t", "N.m", 1, "torque on the body"),)
+    ),
     "translational": PortKind((_role("v", "m/s", 1, "velocity"),), (_role("F", "N", 1, "force on the body"),)),
 }

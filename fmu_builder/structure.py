@@ -57,7 +57,9 @@ class Reader:
         value = table.get(key, choices[0])
         if value not in choices:
             self.problem(
-                self._table_of[id(table)], key, f"{value!r} is none of {', '.join(choices)}{did_you_mean(str(value), choices)}"
+                self._table_of[id(table)],
+                key,
+                f"{value!r} is none of {', '.join(choices)}{did_you_mean(str(value), choices)}",
             )
             return choices[0]
         return str(value)
@@ -77,7 +79,9 @@ class Reader:
             self.problems.extend(error.problems)
             return default
         if not low < high:
-            self.problem(name, key, f"from {low:g} {unit} to {high:g} {unit}: the second must be greater than the first")
+            self.problem(
+                name, key, f"from {low:g} {unit} to {high:g} {unit}: the second must be greater than the first"
+            )
             return default
         return low, high
 

@@ -121,7 +121,9 @@ def find_compiler() -> Compiler | None:
 
 def _version(command: Sequence[str]) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
@@ -217,7 +219,9 @@ def _compile_target(
         return library.read_bytes()
 
 
-def compile_hosted(sources: Sequence[Path], library: Path, include: Sequence[Path], compiler: Compiler, extra: Sequence[str]) -> None:
+def compile_hosted(
+    sources: Sequence[Path], library: Path, include: Sequence[Path], compiler: Compiler, extra: Sequence[str]
+) -> None:
     """Compile a shared library for this machine with the language of the physics, for tests and the host library."""
     target = next(iter(PLATFORMS[host_platform()].targets.values()))
     run_compiler(

@@ -1,0 +1,207 @@
+"""From the connections of a scenario to pairs of single variables, checked: names, directions, types, units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.ports import PORT_KINDS
+from fmu_builder.slave import FAMILY, SlaveDescription, SlavePort, SlaveVariable
+from fmu_builder.units import Unit, dimension_text, parse_unit
+
+Node = tuple[str, str]  # (slave, variable)
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """`sources[input]` lists the outputs whose sum the input gets; more than one only on a force.
+
+    `notes` are worth telling the user: motion inputs that stay at their start values, moments that go nowhere."""
+
+    sources: Mapping[Node, tuple[Node, ...]]
+    notes: tuple[str, ...]
+
+
+def wire(
+    path: Path,
+    connections: Sequence[tuple[str, str]],
+    slaves: Mapping[str, SlaveDescription],
+    driven: Sequence[str] = (),
+    free_moment: bool = False,
+) -> Wiring:
+    """Resolve connections between ports or single variables.  Raises InputError with every problem found."""
+    problems: list[Problem] = []
+    notes: list[str] = []
+    sources: dict[Node, list[Node]] = {}
+    forces = {
+        (s, n)
+        for s, d in slaves.items()
+        for p in d.ports.values()
+        if p.side == "body"
+        for g in p.force.values()
+        for n in g
+    }
+
+    def connect(source: Node, target: Node, where: str) -> None:
+        already = sources.setdefault(target, [])
+        if already and target not in forces:
+            problems.append(
+                Problem(
+                    where,
+                    f"{_name(target)} gets {_name(already[0])} already; only forces on a body may have several sources",
+                )
+            )
+        elif source in already:
+            problems.append(Problem(where, f"{_name(source)} is connected to {_name(target)} twice"))
+        else:
+            already.append(source)
+
+    for pair in connections:
+        where = f"{path}: connections [{pair[0]}, {pair[1]}]"
+        ends = [_end(name, slaves, where, problems) for name in pair]
+        if ends[0] is None or ends[1] is None:
+            continue
+        (slave_a, a), (slave_b, b) = ends[0], ends[1]
+        if isinstance(a, SlavePort) and isinstance(b, SlavePort):
+            for source, target in _connect_ports((slave_a, a), (slave_b, b), free_moment, where, problems, notes):
+                connect(source, target, where)
+        elif isinstance(a, SlaveVariable) and isinstance(b, SlaveVariable):
+            if a.causality == "input" and b.causality == "output":
+                (slave_a, a), (slave_b, b) = (slave_b, b), (slave_a, a)
+            found = _variable_problem((slave_a, a), (slave_b, b))
+            if found:
+                problems.append(Problem(where, found))
+            else:
+                connect((slave_a, a.name), (slave_b, b.name), where)
+        else:
+            problems.append(Problem(where, "a port can be connected to a port, a variable to a variable"))
+    if problems:
+        raise InputError(problems)
+    notes += _unconnected(slaves, sources, driven)
+    return Wiring({target: tuple(found) for target, found in sources.items()}, tuple(notes))
+
+
+def _name(node: Node) -> str:
+    return f"{node[0]}.{node[1]}"
+
+
+def _end(
+    name: str, slaves: Mapping[str, SlaveDescription], where: str, problems: list[Problem]
+) -> tuple[str, SlavePort | SlaveVariable] | None:
+    slave, _, rest = name.partition(".")
+    if slave not in slaves:
+        problems.append(Problem(where, f"there is no slave '{slave}'" + did_you_mean(slave, slaves)))
+        return None
+    description = slaves[slave]
+    if rest in description.ports:
+        return slave, description.ports[rest]
+    if rest in description.variables:
+        return slave, description.variables[rest]
+    known = [
+        *description.ports,
+        *(v.name for v in description.variables.values() if v.causality in ("input", "output")),
+    ]
+    problems.append(
+        Problem(
+            where, f"{slave} ({description.model_name}) has no port or variable '{rest}'" + did_you_mean(rest, known)
+        )
+    )
+    return None
+
+
+def _connect_ports(
+    first: tuple[str, SlavePort],
+    second: tuple[str, SlavePort],
+    free_moment: bool,
+    where: str,
+    problems: list[Problem],
+    notes: list[str],
+) -> list[tuple[Node, Node]]:
+    """Pairs (source, target) of a body's port and a force element's."""
+    bodies = [end for end in (first, second) if end[1].side == "body"]
+    elements = [end for end in (first, second) if end[1].side == "force"]
+    if len(bodies) != 1:
+        both = "bodies: put a force element between them" if bodies else "force elements: each needs a body"
+        problems.append(Problem(where, f"both ports belong to {both}"))
+        return []
+    (body, at), (element, to) = bodies[0], elements[0]
+    if at.kind != to.kind and not {at.kind, to.kind} == {"point", "frame"}:
+        problems.append(Problem(where, f"{body}.{at.name} is a {at.kind} port, {element}.{to.name} a {to.kind} port"))
+        return []
+    if at.kind == "point" and to.kind == "frame":
+        if not free_moment:
+            problems.append(
+                Problem(
+                    where,
+                    f"{body}.{at.name} is a point and cannot take the moment of {element}.{to.name}; "
+                    "free_moment = true lets the moment go nowhere",
+                )
+            )
+            return []
+        notes.append(
+            f"the moment of {element}.{to.name} goes nowhere: {body}.{at.name} is a point (free_moment = true)"
+        )
+    pairs = []
+    for role in PORT_KINDS[to.kind].motion:
+        if role.name in at.motion:
+            pairs += [
+                ((body, a), (element, b)) for a, b in zip(at.motion[role.name], to.motion[role.name], strict=True)
+            ]
+    for role in PORT_KINDS[to.kind].force:
+        if role.name in at.force:
+            pairs += [((element, b), (body, a)) for a, b in zip(at.force[role.name], to.force[role.name], strict=True)]
+    return pairs
+
+
+def _variable_problem(source: tuple[str, SlaveVariable], target: tuple[str, SlaveVariable]) -> str | None:
+    """Why the source cannot drive the target, or None."""
+    (slave_a, a), (slave_b, b) = source, target
+    if a.causality != "output" or b.causality != "input":
+        return f"{slave_a}.{a.name} is {_article(a.causality)}, {slave_b}.{b.name} is {_article(b.causality)}; an output drives an input"
+    if a.type == "String" or b.type == "String" or FAMILY[a.type] != FAMILY[b.type]:
+        return f"{slave_a}.{a.name} is of type {a.type}, {slave_b}.{b.name} of type {b.type}"
+    return _unit_problem(f"{slave_a}.{a.name}", a.unit, f"{slave_b}.{b.name}", b.unit)
+
+
+def _article(causality: str) -> str:
+    return f"an {causality}" if causality[0] in "aeiou" else f"a {causality}"
+
+
+def _unit_problem(source: str, unit_a: str, target: str, unit_b: str) -> str | None:
+    if unit_a == unit_b or not unit_a or not unit_b:
+        return None
+    a, b = _parsed(unit_a), _parsed(unit_b)
+    if a is None or b is None:
+        return f"{source} is in '{unit_a}', {target} in '{unit_b}', and one of these units is unknown here"
+    if not a.same_dimension(b):
+        return f"{source} is in {unit_a} ({dimension_text(a)}), {target} in {unit_b} ({dimension_text(b)})"
+    if (a.factor, a.offset) != (b.factor, b.offset):
+        return f"{source} is in {unit_a}, {target} in {unit_b}: values are handed over as they are, so the units must be equal"
+    return None
+
+
+def _parsed(unit: str) -> Unit | None:
+    try:
+        return parse_unit(unit)
+    except InputError:
+        return None
+
+
+def _unconnected(
+    slaves: Mapping[str, SlaveDescription], sources: Mapping[Node, object], driven: Sequence[str]
+) -> list[str]:
+    """Ports of force elements whose motion nobody gives: a fixed ground, which the user should know of."""
+    notes = []
+    for slave, description in slaves.items():
+        for port in description.ports.values():
+            if port.side != "force":
+                continue
+            names = [n for group in port.motion.values() for n in group]
+            left = [n for n in names if (slave, n) not in sources and f"{slave}.{n}" not in driven]
+            if len(left) == len(names):
+                notes.append(f"{slave}.{port.name} is not connected: it stays at its start values, a fixed ground")
+            elif left:
+                notes.append(f"{slave}.{port.name}: {', '.join(left)} not connected, kept at the start values")
+    return notes

@@ -1,0 +1,266 @@
+"""Closed forms behind the cases of this folder.  `python references.py` writes every *_ref.csv anew.
+
+A mass m meets the unbounded floor z = 0 of stiffness k with w = sqrt(k/m).  None of this uses the code under test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+from fmu_builder.trace import Trace, write_trace
+
+G = 9.81
+Z, VZ, X, VX = "body.p.r[3]", "body.p.v[3]", "body.p.r[1]", "body.p.v[1]"
+_UNITS = {Z: "m", VZ: "m/s", X: "m", VX: "m/s"}
+
+Array = NDArray[np.float64]
+
+
+def grid(stop: float, output_step: float) -> Array:
+    return np.arange(round(stop / output_step) + 1) * output_step
+
+
+def trace(name: str, formula: str, time: Array, columns: dict[str, Array], events: dict[str, float]) -> Trace:
+    values = np.column_stack([np.broadcast_to(c, time.shape) for c in columns.values()])
+    units = {n: _UNITS.get(n, "J") for n in columns}
+    return Trace(
+        time, tuple(columns), values, units, events, {"case": name, "formula": formula, "script": "references.py"}
+    )
+
+
+def effective_restitution(c_r: float, k_e: float, k_d: float, v_0: float) -> float:
+    """e of the law F = F_e(h) (1 + d(dh/dt)), exact for every elastic law F_e, no gravity.
+
+    Energy: int_0^v0 w dw / (1 + d(w)) = int_0^y w dw / (1 + d(-w)) gives the rebound speed y; e = y / v0.  Each
+    integral is elementary below the speed at which d reaches its limit and above it."""
+    delta = 1 - k_e + c_r**2 * k_e
+    up, down = (1 - c_r**2) * k_e / delta, (1 - c_r**2) * (1 - k_e) / delta
+
+    def integral(v: float, limit: float, sign: float) -> float:
+        """int_0^v w dw / (1 + sign min(k_d w, limit))"""
+        knee = min(v, limit / k_d)
+        ramp = sign * knee / k_d - math.log1p(sign * k_d * knee) / k_d**2
+        return ramp + (v**2 - knee**2) / 2 / (1 + sign * limit)
+
+    taken = integral(v_0, up, +1.0)
+    return brentq(lambda y: integral(y, down, -1.0) - taken, 0.0, v_0, xtol=1e-16, rtol=1e-15) / v_0
+
+
+def drop_elastic() -> Trace:
+    """Drop from 50 mm, C_r = 1, with gravity: parabola, harmonic contact about the static depth, parabola."""
+    k, height, stop = 1e5, 0.05, 0.18
+    w = math.sqrt(k)
+    t_0, v_0 = math.sqrt(2 * height / G), math.sqrt(2 * G * height)
+    t_c = 2 / w * (math.pi - math.atan(w * v_0 / G))
+    h_max = G / w**2 + math.hypot(G / w**2, v_0 / w)
+    t = grid(stop, 1e-4)
+    inside = t - t_0
+    after = t - t_0 - t_c
+    falling, touching = t < t_0, t < t_0 + t_c
+    z = np.select(
+        [falling, touching],
+        [height - G * t**2 / 2, -G / w**2 + G / w**2 * np.cos(w * inside) - v_0 / w * np.sin(w * inside)],
+        v_0 * after - G * after**2 / 2,
+    )
+    v = np.select(
+        [falling, touching], [-G * t, -G / w * np.sin(w * inside) - v_0 * np.cos(w * inside)], v_0 - G * after
+    )
+    # the rebound is sampled up to one output step after release, the approach up to one before touch-down
+    events = {"floor.touch[1]": t_0, "floor.duration[1]": t_c, "floor.peak_force[1]": k * h_max}
+    return trace(
+        "drop_elastic",
+        "t_c = 2/w (pi - atan(w v0/g)), h_max = g/w^2 + sqrt((g/w^2)^2 + (v0/w)^2)",
+        t,
+        {Z: z, VZ: v},
+        events,
+    )
+
+
+def _events(name: str, formula: str, stop: float, events: dict[str, float]) -> Trace:
+    """A reference of events alone: the closed form gives them exactly, and no signal."""
+    time = np.array([0.0, stop])
+    return Trace(time, (), np.zeros((2, 0)), {}, events, {"case": name, "formula": formula, "script": "references.py"})
+
+
+_BALANCE = "e = y/v0 with int_0^v0 w/(1+d(w)) dw = int_0^y w/(1+d(-w)) dw"
+
+
+def impact_half() -> Trace:
+    """C_r = 0.5 and k_D = 10 s/m at 1 m/s without gravity: e = 0.50120818539908."""
+    return _events("impact_half", _BALANCE, 0.02, {"floor.restitution[1]": effective_restitution(0.5, 0.5, 10.0, 1.0)})
+
+
+def impact_tenth() -> Trace:
+    """C_r = 0.1 and the default k_D = 100 s/m at 1 m/s."""
+    return _events(
+        "impact_tenth", _BALANCE, 0.08, {"floor.restitution[1]": effective_restitution(0.1, 0.5, 100.0, 1.0)}
+    )
+
+
+def impact_slow() -> Trace:
+    """C_r = 0.5, k_D = 10 s/m at 0.1 m/s: damping hardly reaches its limits, so e = 0.609069 and not 0.5."""
+    return _events("impact_slow", _BALANCE, 0.025, {"floor.restitution[1]": effective_restitution(0.5, 0.5, 10.0, 0.1)})
+
+
+def impact_saturated() -> Trace:
+    """C_r = 0.5, k_E = 0.5, damping always on its limits: Delta = 1 - k_E + C_r^2 k_E,
+
+    h_max = v0 sqrt(m Delta/k),  F_max = v0 sqrt(k m/Delta),  t_c = pi/2 sqrt(m Delta/k) (1 + 1/C_r)."""
+    k, c_r, k_e = 1e5, 0.5, 0.5
+    delta = 1 - k_e + c_r**2 * k_e
+    events = {
+        "floor.restitution[1]": c_r,
+        "floor.touch[1]": 1e-3,
+        "floor.duration[1]": math.pi / 2 * math.sqrt(delta / k) * (1 + 1 / c_r),
+        "floor.peak_force[1]": math.sqrt(k / delta),
+        "floor.impulse[1]": 1 + c_r,
+    }
+    return _events("impact_saturated", "t_c = pi/2 sqrt(m Delta/k) (1 + 1/C_r)", 0.016, events)
+
+
+def bounce_train() -> Trace:
+    """Three bounces from 20 mm with C_r = 0.7 on a stiff floor, rigid limit: each rebound is e times the impact, so
+
+    touch_n = sqrt(2 h0/g) (1 + 2 sum_(i=1)^(n-1) e^i).  Contact times (0.5 ms each) and the work of gravity during
+    contact, O(g/(w v)) of e, are left out of it and belong into the tolerance."""
+    e, h_0 = 0.7, 0.02
+    fall = math.sqrt(2 * h_0 / G)
+    events = {f"floor.touch[{n + 1}]": fall * (1 + 2 * sum(e**i for i in range(1, n + 1))) for n in range(3)}
+    events |= {f"floor.restitution[{n + 1}]": e for n in range(3)}
+    return _events("bounce_train", "touch_n = sqrt(2 h0/g) (1 + 2 sum e^i), rigid limit", 0.25, events)
+
+
+def rest_on_floor() -> Trace:
+    """Settling to the static depth m g/k: m z'' = k h (1 + k_D h') - m g, integrated by DOP853 (independent of the code
+    under test) from 5 % above equilibrium; the damping ratio is g k_D sqrt(m/k)/2 = 0.4905 and h -> m g/k."""
+    k, k_d = 1e6, 100.0
+    depth = G / k
+    t = grid(0.02, 1e-5)
+
+    def motion(_: float, y: Array) -> list[float]:
+        z, v = y
+        return [v, k * max(-z, 0.0) * (1 - k_d * v) - G]
+
+    solution = solve_ivp(motion, (0.0, t[-1]), [-0.95 * depth, 0.0], method="DOP853", rtol=1e-12, atol=1e-18, t_eval=t)
+    assert abs(solution.y[0, -1] + depth) < 2e-3 * depth
+    return trace("rest_on_floor", "m z'' = k h (1 + k_D h') - m g", t, {Z: solution.y[0], VZ: solution.y[1]}, {})
+
+
+def sliding_block() -> Trace:
+    """A block slides to a stop: v = v0 - mu g t down to vT = 1/k_T at t1, then v = vT exp(-mu g k_T (t - t1));
+    stopping distance (v0^2 + vT^2)/(2 mu g) = 0.679595651 m."""
+    mu, v_0, v_t = 0.3, 2.0, 0.01
+    a = mu * G
+    t_1, x_1 = (v_0 - v_t) / a, (v_0**2 - v_t**2) / (2 * a)
+    t = grid(0.75, 1e-3)
+    late = np.maximum(t - t_1, 0.0)
+    ramp = np.exp(-a / v_t * late)
+    sliding = t < t_1
+    v = np.where(sliding, v_0 - a * t, v_t * ramp)
+    x = np.where(sliding, v_0 * t - a * t**2 / 2, x_1 + v_t**2 / a * (1 - ramp))
+    return trace("sliding_block", "stop distance (v0^2 + vT^2)/(2 mu g)", t, {X: x, VX: v}, {})
+
+
+def incline_creep() -> Trace:
+    """A block held by the friction ramp on a 10 degree incline creeps at tan(th)/(mu k_T) = 5.87756602e-3 m/s."""
+    th, mu, k_t, k = math.radians(10.0), 0.3, 100.0, 1e6
+    speed, depth = math.tan(th) / (mu * k_t), G * math.cos(th) / k
+    t = grid(0.5, 1e-3)
+    x = speed * math.cos(th) * t - depth * math.sin(th)
+    z = -speed * math.sin(th) * t - depth * math.cos(th)
+    v_x, v_z = speed * math.cos(th) + 0 * t, -speed * math.sin(th) + 0 * t
+    return trace("incline_creep", "v = tan(th)/(mu k_T)", t, {X: x, Z: z, VX: v_x, VZ: v_z}, {})
+
+
+def depth_limit() -> Trace:
+    """Too fast for D_max = 2 mm: harmonic down to D_max, then no force; v = sqrt(v0^2 - k D_max^2/m), and the energy
+    k D_max^2/2 = 0.2 J is destroyed by switching."""
+    k, v_0, d_max, t_0 = 1e5, 1.0, 2e-3, 1e-3
+    w = math.sqrt(k)
+    t_1 = t_0 + math.asin(w * d_max / v_0) / w
+    v_1 = math.sqrt(v_0**2 - k * d_max**2)
+    t = grid(0.01, 1e-5)
+    z = np.select([t < t_0, t < t_1], [1e-3 - v_0 * t, -v_0 / w * np.sin(w * (t - t_0))], -d_max - v_1 * (t - t_1))
+    v = np.select([t < t_0, t < t_1], [-v_0 + 0 * t, -v_0 * np.cos(w * (t - t_0))], -v_1)
+    switched = np.where(t < t_1, 0.0, k * d_max**2 / 2)
+    return trace(
+        "depth_limit",
+        "v = sqrt(v0^2 - k D_max^2/m), W_switched = k D_max^2/2",
+        t,
+        {Z: z, VZ: v, "floor.energy.switched": switched},
+        {},
+    )
+
+
+def _leave(name: str, t_1: float) -> Trace:
+    """Contact that ends at t_1 while compressed: harmonic up to there, then free; switched energy k h(t_1)^2/2."""
+    k, v_0, t_0 = 1e5, 1.0, 1e-3
+    w = math.sqrt(k)
+    t = grid(0.012, 1e-5)
+    z_1, v_1 = -v_0 / w * math.sin(w * (t_1 - t_0)), -v_0 * math.cos(w * (t_1 - t_0))
+    z = np.select([t < t_0, t < t_1], [1e-3 - v_0 * t, -v_0 / w * np.sin(w * (t - t_0))], z_1 + v_1 * (t - t_1))
+    v = np.select([t < t_0, t < t_1], [-v_0 + 0 * t, -v_0 * np.cos(w * (t - t_0))], v_1)
+    switched = np.where(t < t_1, 0.0, k * z_1**2 / 2)
+    return trace(
+        name,
+        "W_switched = k h^2/2 at the instant of switching",
+        t,
+        {Z: z, VZ: v, "floor.energy.switched": switched},
+        {},
+    )
+
+
+def patch_edge() -> Trace:
+    """The point slides over the edge x = 10 mm of the floor at 2 m/s, 5 ms after the start, deep in the material."""
+    return _leave("patch_edge", 5e-3)
+
+
+def work_off() -> Trace:
+    """`work` is switched off 4 ms after the start, in the middle of the compression: the floor stops pushing."""
+    return _leave("work_off", 4e-3)
+
+
+def _elastic_impact(name: str) -> Trace:
+    """Elastic impact without gravity at 1 m/s: the mass leaves with the speed it came with."""
+    t = grid(0.0128, 1.6e-4)
+    w = math.sqrt(1e5)
+    t_0, t_c = 1e-3, math.pi / math.sqrt(1e5)
+    v = np.select([t < t_0, t < t_0 + t_c], [-1.0 + 0 * t, -np.cos(w * (t - t_0))], 1.0)
+    return trace(name, "v after = -v before", t, {VZ: v}, {"floor.impulse[1]": 2.0})
+
+
+def converge_gauss_seidel() -> Trace:
+    return _elastic_impact("converge_gauss_seidel")
+
+
+def converge_jacobi() -> Trace:
+    return _elastic_impact("converge_jacobi")
+
+
+CASES: tuple[Callable[[], Trace], ...] = (
+    bounce_train,
+    converge_gauss_seidel,
+    converge_jacobi,
+    depth_limit,
+    drop_elastic,
+    impact_half,
+    impact_saturated,
+    impact_slow,
+    impact_tenth,
+    incline_creep,
+    patch_edge,
+    rest_on_floor,
+    sliding_block,
+    work_off,
+)
+
+if __name__ == "__main__":
+    for case in CASES:
+        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")

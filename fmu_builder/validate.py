@@ -1,0 +1,199 @@
+"""Cases: scenarios with a reference.  Run them, compare, and check the order with which a coupling converges."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from fmu_builder.compare import Comparison, Tolerance, compare
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, did_you_mean
+from fmu_builder.events import event_units
+from fmu_builder.master import run
+from fmu_builder.paths import shipped
+from fmu_builder.scenario import Convergence, Scenario, ToleranceEntry, read_scenario
+from fmu_builder.trace import Trace, read_trace
+from fmu_builder.units import parse_quantity, parse_unit
+
+
+@dataclass(frozen=True)
+class Order:
+    """Errors of one quantity over steps, and the slope of their logarithms."""
+
+    quantity: str
+    unit: str
+    steps: tuple[float, ...]
+    errors: tuple[float, ...]
+    measured: float
+    expected: float
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        return abs(self.measured - self.expected) <= self.tolerance
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """What came of one case.  `failure` is the message of an error that ended it."""
+
+    name: str
+    description: str
+    source: str
+    comparison: Comparison | None
+    order: Order | None
+    trace: Trace | None
+    reference: Trace | None
+    notes: tuple[str, ...]
+    seconds: float
+    failure: str | None = None
+    exit_code: int = 0
+
+    @property
+    def passed(self) -> bool:
+        return (
+            self.failure is None
+            and (self.comparison is None or (self.comparison.passed and not self.comparison.span.note))
+            and (self.order is None or self.order.passed)
+        )
+
+
+def all_cases() -> dict[str, Path]:
+    """The cases of all shipped elements and systems by name `<element>/<case>`."""
+    found = {f"{p.parent.parent.name}/{p.stem}": p for p in sorted(shipped("elements").glob("*/cases/*.toml"))}
+    return found | {f"systems/{p.stem}": p for p in sorted((shipped("fmus") / "systems").glob("*.toml"))}
+
+
+def find_cases(names: Sequence[str]) -> dict[str, Path]:
+    """Cases by path, by name `element/case`, by element, or by case; all of them for no names.  Raises InputError."""
+    known = all_cases()
+    if not names:
+        return known
+    chosen: dict[str, Path] = {}
+    problems = []
+    for name in names:
+        if name.endswith(".toml"):
+            chosen[Path(name).stem] = Path(name)
+            continue
+        matches = {n: p for n, p in known.items() if name in (n, *n.split("/"))}
+        if not matches:
+            words = {word for n in known for word in (n, *n.split("/"))}
+            problems.append(Problem(name, "there is no such case" + did_you_mean(name, words)))
+        chosen |= matches
+    if problems:
+        raise InputError(problems)
+    return chosen
+
+
+def validate(cases: dict[str, Path], finished: Callable[[CaseResult], None] | None = None) -> tuple[CaseResult, ...]:
+    """Run cases, two processes at a time on two cores; `finished` hears of each as it ends.  Sorted by name."""
+    results = []
+    workers = min(os.cpu_count() or 1, len(cases))
+    with ProcessPoolExecutor(max_workers=max(workers, 1), mp_context=get_context("spawn")) as pool:
+        for job in as_completed([pool.submit(run_case, name, path) for name, path in cases.items()]):
+            results.append(job.result())
+            if finished:
+                finished(results[-1])
+    return tuple(sorted(results, key=lambda result: result.name))
+
+
+def run_case(name: str, path: Path) -> CaseResult:
+    """Run one case.  Errors end up in the result, so that one bad case does not hide the others."""
+    begin = time.perf_counter()
+    try:
+        scenario = read_scenario(path)
+        return _run(name, scenario, begin)
+    except FmuBuilderError as error:
+        seconds = time.perf_counter() - begin
+        return CaseResult(name, "", "", None, None, None, None, (), seconds, str(error), error.exit_code)
+
+
+def _run(name: str, scenario: Scenario, begin: float) -> CaseResult:
+    if scenario.reference is None:
+        raise InputError(Problem(str(scenario.path), "has no [reference], so there is nothing to compare with"))
+    done = run(scenario)
+    reference = read_trace(scenario.path.parent / scenario.reference.file)
+    signals = {
+        n: _tolerance(scenario, n, t, done.trace.units.get(n, "1")) for n, t in scenario.reference.signals.items()
+    }
+    events = {n: _tolerance(scenario, n, t, event_units(n) or "1") for n, t in scenario.reference.events.items()}
+    chosen = _only(reference, signals)
+    comparison = compare(done.trace, chosen, signals, Tolerance(), events)
+    order = _order(scenario, scenario.convergence, reference) if scenario.convergence else None
+    return CaseResult(
+        name=name,
+        description=scenario.description,
+        source=scenario.reference.source,
+        comparison=comparison,
+        order=order,
+        trace=done.trace,
+        reference=reference,
+        notes=done.notes,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def _only(reference: Trace, signals: dict[str, Tolerance]) -> Trace:
+    """The reference with the signals that have a tolerance."""
+    keep = [i for i, n in enumerate(reference.names) if n in signals]
+    names = tuple(reference.names[i] for i in keep)
+    units = {n: u for n, u in reference.units.items() if n in names}
+    return Trace(reference.time, names, reference.values[:, keep], units, reference.events, reference.provenance)
+
+
+def _tolerance(scenario: Scenario, name: str, entry: ToleranceEntry, unit: str) -> Tolerance:
+    where = f"{scenario.path}: [reference] {name}"
+    return Tolerance(
+        absolute=parse_quantity(entry.absolute, parse_unit(unit or "1"), f"{where} absolute"),
+        relative=entry.relative,
+        time=parse_quantity(entry.time, parse_unit("s"), f"{where} time"),
+    )
+
+
+def _order(scenario: Scenario, convergence: Convergence, reference: Trace) -> Order:
+    """Least-squares slope of log(error) over log(step) of the last value of a signal, or of an event."""
+    steps = [parse_quantity(s, parse_unit("s"), f"{scenario.path}: [convergence] steps") for s in convergence.steps]
+    errors = [abs(error) for error in coupling_errors(scenario, convergence.quantity, steps, reference)]
+    if min(errors) == 0.0:
+        raise InputError(
+            Problem(
+                f"{scenario.path}: [convergence] quantity",
+                f"{convergence.quantity} is exact at a step: there is no order",
+            )
+        )
+    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    unit = reference.units.get(convergence.quantity) or event_units(convergence.quantity)
+    return Order(
+        convergence.quantity,
+        unit,
+        tuple(steps),
+        tuple(errors),
+        float(slope),
+        convergence.order,
+        convergence.order_tolerance,
+    )
+
+
+def coupling_errors(scenario: Scenario, quantity: str, steps: Sequence[float], reference: Trace) -> Iterator[float]:
+    """Signed error of a quantity for each communication step: the last value of a signal, or an event."""
+    for step in steps:
+        experiment = scenario.experiment.model_copy(update={"step": step, "output_step": step})
+        trace = run(scenario.model_copy(update={"experiment": experiment})).trace
+        yield _last(trace, quantity, scenario) - _last(reference, quantity, scenario)
+
+
+def _last(trace: Trace, quantity: str, scenario: Scenario) -> float:
+    if quantity in trace:
+        return float(trace[quantity][-1])
+    if quantity in trace.events:
+        return trace.events[quantity]
+    known = [*trace.names, *trace.events]
+    raise InputError(
+        Problem(f"{scenario.path}: [convergence] quantity", f"'{quantity}' is unknown" + did_you_mean(quantity, known))
+    )

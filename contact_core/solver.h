@@ -1,111 +1,164 @@
-/* Integration of one communication step with the classical Runge-Kutta method of order 4.
+/* Integration of one communication step with the Runge-Kutta pair of order 5(4) by Dormand and Prince.
  *
- * Inputs are held, or follow u(t) = u(t_c) + u' (t - t_c) where the importer gave derivatives.  A sign change of an
- * indicator is located by bisection to 1e-12 of the step; the step then ends just behind it, the element accepts the
- * point, and integration goes on from there. */
+ * Inputs are held, or follow u(t) = u(t_c) + u' (t - t_c) where the importer gave derivatives.
+ *
+ * Substeps    An attempt is refused and halved while its estimated error in a state x exceeds
+ *                 tolerance * max(|x| before, |x| behind, substep * |x'| at any stage),
+ *             a measure without units and without a size below which states would not count.
+ * Events      Between two of their zeros the indicators promise smooth right-hand sides.  An attempt with a stage on
+ *             which an indicator has another sign than at its beginning (0 is a sign of its own) is halved as well, so
+ *             substeps end closer and closer before the zero, and the last one, CC_EVENT_STEP long, leads behind it:
+ *             no accepted substep mixes both sides.  Indicators linear in time are never missed; others may cross twice
+ *             between two stages.
+ * Chatter     An indicator that rounding shakes around zero would cost an event at every stage: after CC_MAX_EVENTS
+ *             events, signs are left alone until the end of the communication step.
+ *
+ * The element accepts the end of every substep.  Time inside a step counts from its communication point, so that a
+ * large clock does not blur it.
+ *
+ * Source: Dormand & Prince, J. Comp. Appl. Math. 6 (1980) 19. */
 #ifndef CC_SOLVER_H
 #define CC_SOLVER_H
 
 #include "instance.h"
 
-#define CC_MAX_EVENTS 1000 /* in one communication step; more is chatter, and the importer must hear of it */
+#define CC_MAX_EVENTS 100                /* located in one communication step */
+#define CC_EVENT_STEP 0x1p-40            /* of the communication step: how sharply events are located */
+#define CC_SMALLEST_STEP 0x1p-17         /* of the communication step: attempts this short are not refused for their error */
+#define CC_SMALLEST_TOLERANCE 1e-13      /* below it rounding would be taken for an error of the method */
 
-/* Inputs and time at t, s. */
-static void cc_place(Instance *instance, double t_c, double t)
+#define CC_STAGES 7
+static const double cc_nodes[CC_STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
+static const double cc_stage_weights[CC_STAGES][CC_STAGES - 1] = {
+    {0.0},
+    {1.0 / 5.0},
+    {3.0 / 40.0, 9.0 / 40.0},
+    {44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0},
+    {19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0},
+    {9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0},
+    {35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0}, /* the end of the substep */
+};
+static const double cc_error_weights[CC_STAGES] = {
+    71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0};
+
+/* A communication step. */
+typedef struct {
+    double t_c, t_end, length; /* s */
+    double tolerance;
+    int locate;                /* 0 after too many events */
+} CcStep;
+
+/* Inputs and time at t_c + tau. */
+static void cc_place(Instance *instance, const CcStep *step, double tau)
 {
     double *block = cc_block(instance);
-    block[0] = t;
+    block[0] = tau < step->length ? step->t_c + tau : step->t_end;
     if (instance->now.extrapolate != 0.0)
         for (int i = 0; i < CC_INPUTS; i++)
-            block[cc_inputs[i]] = instance->input_starts[i] + instance->now.input_rates[i] * (t - t_c);
+            block[cc_inputs[i]] = instance->input_starts[i] + instance->now.input_rates[i] * tau;
 }
 
-/* From x_0 at t to t + h; the block is left evaluated at the end. */
-static void cc_runge_kutta(Instance *instance, double t_c, double t, double h)
+/* Slopes x' of a stage.  They live in memory that a step does not use otherwise: `dual` has room for four, as every
+ * state has a derivative among the variables.  Stage 5 takes the place of stage 1, which nothing reads any more. */
+static double *cc_slopes(Instance *instance, int stage)
 {
-    static const double node[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
-    double *block = cc_block(instance);
-    for (int i = 0; i < CC_STATES; i++)
-        instance->x_sum[i] = instance->x_0[i];
-    for (int stage = 0; CC_STATES && stage < 4; stage++) {
-        for (int i = 0; i < CC_STATES; i++) /* the slope still in the block is that of the stage before */
-            block[cc_states[i]] =
-                instance->x_0[i] + (stage ? node[stage] * h * block[cc_state_derivatives[i]] : 0.0);
-        cc_place(instance, t_c, t + node[stage] * h);
-        CC_ENTRY(evaluate)(&instance->now.element);
-        for (int i = 0; i < CC_STATES; i++)
-            instance->x_sum[i] += weight[stage] * h * block[cc_state_derivatives[i]];
-    }
-    for (int i = 0; i < CC_STATES; i++)
-        block[cc_states[i]] = instance->x_sum[i];
-    cc_place(instance, t_c, t + h);
-    CC_ENTRY(evaluate)(&instance->now.element);
+    return stage == 4 ? instance->x_sum : instance->dual + (stage == 5 ? 1 : stage) * CC_STATES;
 }
 
+/* Where the block stands in relation to the beginning of the attempt: 1 if an indicator has changed its sign. */
+static int cc_has_crossed(Instance *instance)
+{
 #if CC_INDICATORS
-static int cc_changed_sign(const double a[], const double b[])
-{
+    const double *a = instance->z_0, *b = instance->z_1;
+    CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
     for (int i = 0; i < CC_INDICATORS; i++)
-        if ((a[i] > 0.0 && b[i] < 0.0) || (a[i] < 0.0 && b[i] > 0.0))
+        if ((a[i] > 0.0) != (b[i] > 0.0) || (a[i] < 0.0) != (b[i] < 0.0))
             return 1;
+#endif
+    (void)instance;
     return 0;
 }
-#endif
 
-/* One step from t towards t_end: to t_end itself, or to just behind the first sign change.  Returns its length. */
-static double cc_step(Instance *instance, double t_c, double t, double t_end)
+/* From x_0 at tau to `end`, where the block is left evaluated.  Returns 1 if an indicator changes its sign on the way;
+ * *error is the estimated error as a multiple of what is allowed. */
+static int cc_attempt(Instance *instance, const CcStep *step, double tau, double end, double *error)
 {
-    double *block = cc_block(instance);
-    double h = t_end - t;
-    for (int i = 0; i < CC_STATES; i++)
-        instance->x_0[i] = block[cc_states[i]];
-#if CC_INDICATORS
-    CC_ENTRY(indicators)(&instance->now.element, instance->z_0);
-    cc_runge_kutta(instance, t_c, t, h);
-    CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
-    if (!cc_changed_sign(instance->z_0, instance->z_1))
-        return h;
-    double low = 0.0;
-    while (h - low > 1e-12 * (t_end - t_c)) {
-        double middle = 0.5 * (low + h);
-        cc_runge_kutta(instance, t_c, t, middle);
-        CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
-        if (cc_changed_sign(instance->z_0, instance->z_1))
-            h = middle;
-        else
-            low = middle;
+    double *block = cc_block(instance), h = end - tau;
+    int crossed = 0;
+    for (int stage = 0; stage < CC_STAGES; stage++) {
+        for (int i = 0; i < CC_STATES; i++) {
+            double slope = 0.0;
+            for (int s = 0; s < stage; s++)
+                slope += cc_stage_weights[stage][s] * cc_slopes(instance, s)[i];
+            block[cc_states[i]] = instance->x_0[i] + h * slope;
+        }
+        cc_place(instance, step, cc_nodes[stage] < 1.0 ? tau + cc_nodes[stage] * h : end);
+        CC_ENTRY(evaluate)(&instance->now.element);
+        crossed |= step->locate && cc_has_crossed(instance);
+        for (int i = 0; i < CC_STATES && stage + 1 < CC_STAGES; i++)
+            cc_slopes(instance, stage)[i] = block[cc_state_derivatives[i]];
     }
-#endif
-    cc_runge_kutta(instance, t_c, t, h);
-    return h;
+    *error = 0.0;
+    for (int i = 0; i < CC_STATES; i++) {
+        double slope = block[cc_state_derivatives[i]];
+        double sum = cc_error_weights[CC_STAGES - 1] * slope, steepest = cc_abs(slope);
+        for (int s = 0; s + 1 < CC_STAGES; s++)
+            if (s != 1) { /* its weight is 0 and its place taken */
+                slope = cc_slopes(instance, s)[i];
+                sum += cc_error_weights[s] * slope;
+                steepest = cc_max(steepest, cc_abs(slope));
+            }
+        double size = cc_max(cc_max(cc_abs(instance->x_0[i]), cc_abs(block[cc_states[i]])), h * steepest);
+        if (h * cc_abs(sum) > *error * step->tolerance * size)
+            *error = h * cc_abs(sum) / (step->tolerance * size);
+    }
+    return crossed;
 }
 
-/* From the block's time to t_end, accepting every step.  Returns 0, or 1 if the events do not come to an end. */
+/* From the block's time to t_end, accepting every substep.  Returns 0: it comes to an end in any case, and what went
+ * wrong shows in values that are not finite. */
 static int cc_integrate(Instance *instance, double t_c, double t_end)
 {
     double *block = cc_block(instance);
-    double t = block[0];
     for (int i = 0; i < CC_INPUTS; i++)
         instance->input_starts[i] = block[cc_inputs[i]];
     if (CC_QUADRATURE && instance->now.extrapolate == 0.0) { /* all rates are constant: nothing to solve or to locate */
+        double h = t_end - block[0];
         for (int i = 0; i < CC_STATES; i++)
-            block[cc_states[i]] += (t_end - t) * block[cc_state_derivatives[i]];
+            block[cc_states[i]] += h * block[cc_state_derivatives[i]];
         block[0] = t_end;
         CC_ENTRY(evaluate)(&instance->now.element);
-        CC_ENTRY(accept)(&instance->now.element, instance, t_end - t);
+        CC_ENTRY(accept)(&instance->now.element, instance, h);
         return 0;
     }
-    for (int events = 0; events < CC_MAX_EVENTS; events++) {
-        double h = cc_step(instance, t_c, t, t_end);
-        int last = h >= t_end - t;
-        if (last)
-            cc_place(instance, t_c, t_end);
+    double tolerance = instance->now.tolerance > 0.0 ? instance->now.tolerance : CC_TOLERANCE;
+    CcStep step = {t_c, t_end, t_end - t_c, cc_max(tolerance, CC_SMALLEST_TOLERANCE), 1};
+    double tau = block[0] - t_c, h = step.length - tau;
+    for (int events = 0, refused = 0; tau < step.length;) {
+        double end = h < step.length - tau ? tau + h : step.length, error;
+        if (!refused) { /* else the attempt before began here as well */
+            for (int i = 0; i < CC_STATES; i++)
+                instance->x_0[i] = block[cc_states[i]];
+            CC_ENTRY(indicators)(&instance->now.element, instance->z_0);
+        }
+        int crossed = cc_attempt(instance, &step, tau, end, &error);
+        h = end - tau;
+        if ((crossed && h > CC_EVENT_STEP * step.length) || (error > 1.0 && h > CC_SMALLEST_STEP * step.length)) {
+            h *= 0.5;
+            refused = 1;
+            continue;
+        }
         CC_ENTRY(accept)(&instance->now.element, instance, h);
-        if (last)
-            return 0;
-        t += h;
+        tau = end;
+        if (crossed) {
+            step.locate = ++events < CC_MAX_EVENTS;
+            h = step.length - tau;
+        } else if (!refused && error < 1.0 / 64.0) { /* twice the step has at most 2^6 times the error */
+            h *= 2.0;
+        }
+        refused = 0;
     }
-    return 1;
+    return 0;
 }
 
 #endif

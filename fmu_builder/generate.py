@@ -105,6 +105,7 @@ def model_data(model: Model, guid: str) -> str:
         f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in states))}",
         f"#define CC_HAS_ACCEPT {int(has_memory)}",
         f"#define CC_QUADRATURE {int(quadrature)}",
+        f"#define CC_TOLERANCE {_number(model.experiment.tolerance)} /* relative, where the importer gives none */",
         f"#define CC_INDICATORS {model.indicators}",
         f"#define CC_VARIABLES {len(model.variables)}",
         f"#define CC_STATES {len(states)}",

@@ -97,11 +97,14 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
         cc_to_body(R, arm, local);
         z[0] = re(e->distance[i]);
         z[1] = re(e->distance[i] + e->D_max);
-        z[2] = cc_plane_margin(surface_x, surface_y, local);
-        z[3] = re(e->depth_rate[i]);
-        z[4] = ratio - loss * re(e->k_E) / delta;
-        z[5] = ratio + loss * (1.0 - re(e->k_E)) / delta;
-        z[6] = re(e->k_T * e->slip_speed[i]) - 1.0;
+        z[2] = re(local[0]) - surface_x[0]; /* one for each edge: their minimum could cross zero twice in a step */
+        z[3] = surface_x[1] - re(local[0]);
+        z[4] = re(local[1]) - surface_y[0];
+        z[5] = surface_y[1] - re(local[1]);
+        z[6] = re(e->depth_rate[i]);
+        z[7] = ratio - loss * re(e->k_E) / delta;
+        z[8] = ratio + loss * (1.0 - re(e->k_E)) / delta;
+        z[9] = re(e->k_T * e->slip_speed[i]) - 1.0;
     }
 }
 
@@ -122,7 +125,8 @@ static void start(Element *e)
 /* Elastic energy at depth h for the stiffness C, J. */
 static double energy_at(double C, double h) { return 0.5 * C * h * h; }
 
-/* A contact that was on and is off: told and booked unless the point left through the surface. */
+/* A contact that was on and is off: booked unless the point left through the surface.  Energy is destroyed where the
+ * point passed D_max, or where it is now: off the drawn part, switched off, or behind a D_max that was made smaller. */
 static double end_of_contact(const Element *e, int i, CcHost *host)
 {
     double h = -re(e->distance[i]), limit = re(e->D_max);
@@ -131,7 +135,7 @@ static double end_of_contact(const Element *e, int i, CcHost *host)
     if (h > limit) {
         cc_log(host, CC_WARNING, "contact", "point %d passed the limit depth: depth %g m is greater than D_max = %g m, "
                "its forces are off; a larger C_F or D_max keeps the contact", i + 1, h, limit);
-        return energy_at(re(e->previous_stiffness), limit);
+        h = -re(e->previous[i].distance) > limit ? h : limit;
     }
     return energy_at(re(e->previous_stiffness), h);
 }

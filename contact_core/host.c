@@ -1,0 +1,26 @@
+/* contact_core as a shared library for this machine: what tests, prototypes and the master call.
+ *
+ * CC_API keeps a function private inside an FMU; here it exports it.  fmu_builder/host.py reads the declarations from
+ * this same text, with CC_API set to a marker of its own: a header included here needs no other entry. */
+#ifndef CC_API
+#ifdef _WIN32
+#define CC_API __attribute__((dllexport))
+#else
+#define CC_API __attribute__((visibility("default")))
+#endif
+#endif
+
+#include "contact.h"
+#include "plane.h"
+#include "real.h"
+#include "text.h"
+#include "vector.h"
+
+/* cc_text_format for callers that cannot make a va_list. */
+CC_API __attribute__((format(printf, 2, 3))) void cc_host_format(CcText *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    cc_text_format(text, format, arguments);
+    va_end(arguments);
+}

@@ -17,8 +17,8 @@ void CC_ENTRY(start)(Element *e)
 void CC_ENTRY(accept)(Element *e, CcHost *host, double step)
 {
 #if CC_HAS_ACCEPT
-    accept(e, host, step);
-    cc_evaluate(e); /* outputs may depend on memory */
+    if (accept(e, host, step))
+        cc_evaluate(e);
 #endif
     (void)e, (void)host, (void)step;
 }

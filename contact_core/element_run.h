@@ -17,7 +17,7 @@ static void indicators(const Element *e, double z[CC_INDICATORS]) __attribute__(
 #endif
 #if CC_HAS_ACCEPT
 static void start(Element *e) __attribute__((unused));
-static void accept(Element *e, CcHost *host, double step) __attribute__((unused));
+static int accept(Element *e, CcHost *host, double step) __attribute__((unused));
 #endif
 
 #include "element.c"

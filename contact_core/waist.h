@@ -8,7 +8,8 @@
  *   derivatives  dx/dt from t, p, u, x, m, after outputs        if a state declares no `rate`; the others are generated
  *   start        the initial m from t, p, u, x                                                     if it has [memory]
  *   accept       bookkeeping at an accepted point, step = length of the step that led there, s,    if it has [memory]
- *                or 0 when initialization ends; only start and accept change m
+ *                or 0 when initialization ends; only start and accept change m; returns 1 if outputs depend on the
+ *                change and have to be computed again, else 0
  *   indicators   zero-crossing functions z; between two of their sign changes outputs are smooth   if it has [indicators]
  *   check        rules across parameters, cc_fail for each one broken                              if it has [rules]
  *

@@ -153,7 +153,7 @@ static double begin_of_contact(const Element *e, int i, CcHost *host, double ste
     return from_outside && plausible ? 0.0 : -energy_at(re(e->C_F), h);
 }
 
-static void accept(Element *e, CcHost *host, double step)
+static int accept(Element *e, CcHost *host, double step)
 {
     double switched = 0.0;
     for (int i = 0; i < POINTS; i++) {
@@ -174,4 +174,5 @@ static void accept(Element *e, CcHost *host, double step)
     }
     e->previous_stiffness = e->C_F;
     e->energy.switched += switched;
+    return switched != 0.0;
 }

@@ -1,0 +1,113 @@
+"""Speed of what runs in every step, timed from C loops.  `python -m pytest -m benchmark tests/benchmarks`.
+
+Figures are per call; `extra_info` of the JSON report holds them in ns.  Nothing is asserted but that the work was done:
+machines differ.  The budgets stand beside the figures for the reader.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fmu_builder.build import host_fmu
+from fmu_builder.paths import shipped
+from fmu_builder.slave import Slave, read_slave
+from fmu_builder.toolchain import compile_hosted, find_compiler, fmi_headers
+
+pytestmark = pytest.mark.benchmark
+
+CALLS = 100_000
+
+
+@pytest.fixture(scope="module")
+def loops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ctypes.CDLL]:
+    folder = tmp_path_factory.mktemp("loops")
+    compiler = find_compiler()
+    assert compiler is not None, "a benchmark needs a compiler: python -m pip install ziglang"
+    libraries = {}
+    for name, defines in (("real", ["-DLOOP_LAW=loop_law"]), ("dual", ["-DLOOP_LAW=loop_law", "-DCC_DUAL"])):
+        library = folder / f"{name}.so"
+        include = [shipped("contact_core"), fmi_headers()]
+        compile_hosted([Path(__file__).parent / "loops.c"], library, include, compiler, defines)
+        libraries[name] = ctypes.CDLL(str(library))
+        libraries[name].loop_law.restype = ctypes.c_double
+        libraries[name].loop_law.argtypes = [ctypes.c_long]
+    return libraries
+
+
+@pytest.fixture
+def floor() -> Iterator[Slave]:
+    slave = Slave("floor", read_slave(host_fmu(shipped("fmus") / "PointSurface.toml")))
+    slave.dll.fmi2SetupExperiment(slave.component, 0, 0.0, 0.0, 0, 0.0)
+    slave.call("fmi2EnterInitializationMode")
+    variables = slave.description.variables
+    slave.set(variables["point.r[3]"], -1e-3)
+    slave.call("fmi2ExitInitializationMode")
+    yield slave
+    slave.close()
+
+
+def report(benchmark: Callable[..., object], run: Callable[[], object], budget: str) -> None:
+    benchmark.pedantic(run, rounds=15, iterations=1, warmup_rounds=2)  # type: ignore[attr-defined]
+    nanoseconds = benchmark.stats.stats.median / CALLS * 1e9  # type: ignore[attr-defined]
+    benchmark.extra_info["ns_per_call"] = round(nanoseconds, 1)  # type: ignore[attr-defined]
+    print(f"\n{benchmark.name}: {nanoseconds:.1f} ns per call (budget {budget})")  # type: ignore[attr-defined]
+
+
+def test_contact_law(benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL]) -> None:
+    report(benchmark, lambda: loops["real"].loop_law(CALLS), "60 ns")
+    assert loops["real"].loop_law(CALLS) != 0.0
+
+
+def test_contact_law_with_one_derivative(benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL]) -> None:
+    report(benchmark, lambda: loops["dual"].loop_law(CALLS), "150 ns")
+    assert loops["dual"].loop_law(CALLS) != 0.0
+
+
+def _clock(slave: Slave) -> Callable[[], float]:
+    """Where the next series of steps begins."""
+    state = {"steps": 0}
+
+    def now() -> float:
+        state["steps"] += CALLS
+        return (state["steps"] - CALLS) * 1e-6
+
+    return now
+
+
+def test_point_surface_do_step(benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL], floor: Slave) -> None:
+    now = _clock(floor)
+    step = ctypes.cast(floor.dll.fmi2DoStep, ctypes.c_void_p)
+    component = ctypes.c_void_p(floor.component)
+
+    def run() -> None:
+        status = loops["real"].loop_do_step(
+            step, component, ctypes.c_double(now()), ctypes.c_double(1e-6), ctypes.c_long(CALLS)
+        )
+        assert status == 0
+
+    report(benchmark, run, "500 ns")
+
+
+def test_point_surface_step_with_new_inputs(
+    benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL], floor: Slave
+) -> None:
+    now = _clock(floor)
+    calls = [
+        ctypes.cast(f, ctypes.c_void_p) for f in (floor.dll.fmi2SetReal, floor.dll.fmi2DoStep, floor.dll.fmi2GetReal)
+    ]
+    variables = floor.description.variables
+    motion = (ctypes.c_uint * 6)(*(variables[f"point.{n}[{i}]"].reference for n in "rv" for i in (1, 2, 3)))
+    force = (ctypes.c_uint * 3)(*(variables[f"point.f[{i}]"].reference for i in (1, 2, 3)))
+    component = ctypes.c_void_p(floor.component)
+
+    def run() -> None:
+        status = loops["real"].loop_steps(
+            *calls, component, motion, force, ctypes.c_double(now()), ctypes.c_double(1e-6), ctypes.c_long(CALLS)
+        )
+        assert status == 0
+
+    report(benchmark, run, "500 ns for the step alone")

@@ -12,17 +12,51 @@ free_moment = false                                              # true: a `poin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from fmu_builder.declaration import explain, read_toml
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.units import parse_quantity, parse_unit
 
-Quantity = int | float | str
-StartValue = bool | int | float | str | list[int | float | str]
+
+def _rule(text: str) -> PydanticCustomError:
+    return PydanticCustomError("rule", text)
+
+
+def _quantity(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise _rule("must be a number (SI) or a text with a unit such as '1 ms'")
+    return value
+
+
+def _start_value(value: object) -> object:
+    items = value if isinstance(value, list) else [value]
+    if not items or not all(isinstance(item, bool | int | float | str) for item in items):
+        raise _rule("must be a number, a text, true, false, or a list of these")
+    return value
+
+
+def _pair(value: object) -> object:
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(isinstance(end, str) for end in value):
+        raise _rule("must be a pair of texts ['slave.port', 'slave.port']")
+    return tuple(value)
+
+
+def _truth_or_number(value: object) -> object:
+    if not isinstance(value, bool | int | float):
+        raise _rule("must be a number (SI), true or false")
+    return value
+
+
+Quantity = Annotated[int | float | str, BeforeValidator(_quantity)]
+ALGORITHMS = ("jacobi", "gauss_seidel")
+Scalar = bool | int | float | str
+StartValue = Annotated[Scalar | list[Scalar], BeforeValidator(_start_value)]
 
 
 class _Table(BaseModel):
@@ -37,7 +71,7 @@ class Experiment(_Table):
     step: Quantity
     output_step: Quantity | None = None
     algorithm: Literal["jacobi", "gauss_seidel"] = "gauss_seidel"
-    tolerance: float | None = Field(default=None, gt=0)
+    tolerance: FiniteFloat | None = Field(default=None, gt=0)
 
 
 class SlaveEntry(_Table):
@@ -51,18 +85,18 @@ class Drive(_Table):
     Real inputs are interpolated linearly, others hold; driving a position drives its velocity with the exact slope."""
 
     table: str | None = None
-    time: list[float] | None = None
-    value: list[bool | float] | None = None
+    time: list[FiniteFloat] | None = None
+    value: list[Annotated[bool | FiniteFloat, BeforeValidator(_truth_or_number)]] | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> Drive:
         if (self.table is None) == (self.time is None or self.value is None):
-            raise ValueError("give either table = 'file.csv', or both time and value")
+            raise _rule("give either table = 'file.csv', or both time and value")
         if self.time is not None and self.value is not None:
             if len(self.time) != len(self.value) or not self.time:
-                raise ValueError("time and value must have the same number of entries, at least one")
+                raise _rule("time and value must have the same number of entries, at least one")
             if any(b < a for a, b in zip(self.time, self.time[1:], strict=False)):
-                raise ValueError("time must not decrease")
+                raise _rule("time must not decrease")
         return self
 
 
@@ -81,12 +115,12 @@ class Reference(_Table):
     @model_validator(mode="after")
     def _something(self) -> Reference:
         if not self.signals and not self.events:
-            raise ValueError("signals and events are both empty: nothing would be compared")
+            raise _rule("signals and events are both empty: nothing would be compared")
         return self
 
 
 class Convergence(_Table):
-    """The error of `quantity` (an event, or the last value of a signal) over decreasing steps must fall with `order`."""
+    """The error of `quantity` (an event, or the last value of a signal) must fall with `order` over `steps`."""
 
     quantity: str
     steps: list[Quantity] = Field(min_length=3)
@@ -99,7 +133,7 @@ class Scenario(_Table):
 
     path: Path
     description: str = ""
-    connections: list[tuple[str, str]] = []
+    connections: list[Annotated[tuple[str, str], BeforeValidator(_pair)]] = []
     free_moment: bool = False
     experiment: Experiment
     slaves: dict[str, SlaveEntry]
@@ -112,10 +146,16 @@ class Scenario(_Table):
         return self.path.stem
 
     def seconds(self, key: Literal["start", "stop", "step", "output_step"]) -> float:
-        value = getattr(self.experiment, key)
-        if value is None:
-            value = self.experiment.step
-        return parse_quantity(value, parse_unit("s"), f"{self.path}: [experiment] {key}")
+        return _seconds(self.path, self.experiment, key)
+
+
+_TIMES: tuple[Literal["start", "stop", "step", "output_step"], ...] = ("start", "stop", "step", "output_step")
+
+
+def _seconds(path: Path, experiment: Experiment, key: Literal["start", "stop", "step", "output_step"]) -> float:
+    if key == "output_step" and experiment.output_step is None:
+        key = "step"
+    return parse_quantity(getattr(experiment, key), parse_unit("s"), f"{path}: [experiment] {key}")
 
 
 _MODELS: tuple[type[BaseModel], ...] = (Scenario, Experiment, SlaveEntry, Drive, Reference, ToleranceEntry, Convergence)
@@ -126,18 +166,20 @@ def read_scenario(path: Path) -> Scenario:
 
     Raises InputError with every problem found."""
     tables = read_toml(path)
-    slaves = tables.get("slaves")
-    if isinstance(slaves, dict):
-        tables["slaves"] = {name: {"recipe": s} if isinstance(s, str) else s for name, s in slaves.items()}
-    drive = tables.get("drive")
     problems: list[Problem] = []
+    if tables.pop("path", None) is not None:  # a field of ours, no key of the file
+        problems.append(Problem(f"{path}: path", "this key is unknown"))
+    slaves, drive = tables.get("slaves"), tables.get("drive")
+    if isinstance(slaves, dict):
+        problems += _name_problems(path, slaves, tables.get("connections"))
+        tables["slaves"] = {name: {"recipe": s} if isinstance(s, str) else s for name, s in slaves.items()}
     if isinstance(drive, dict):
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
+    problems += _time_problems(path, tables.get("experiment"))
     try:
         scenario = Scenario.model_validate({"path": path, **tables})
     except ValidationError as error:
         raise InputError([*problems, *explain(path, error, *_MODELS)]) from error
-    problems += list(_check(scenario))
     if problems:
         raise InputError(problems)
     return scenario
@@ -147,7 +189,7 @@ def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> obj
     """A plain number or Boolean is a constant."""
     if isinstance(value, bool | int | float):
         return {"time": [0.0], "value": [value]}
-    if isinstance(value, str):
+    if not isinstance(value, dict):
         problems.append(
             Problem(
                 f"{path}: [drive] {name}", f"{value!r} must be a number, true, false, {{ time, value }} or {{ table }}"
@@ -157,23 +199,43 @@ def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> obj
     return value
 
 
-def _check(scenario: Scenario) -> list[Problem]:
-    problems: list[Problem] = []
-    where = f"{scenario.path}: [experiment]"
-    times: dict[str, float] = {}
-    for key in ("start", "stop", "step", "output_step"):
-        try:
-            times[key] = scenario.seconds(key)  # type: ignore[arg-type]
-        except InputError as error:
-            problems += error.problems
-    if len(times) == 4:
-        problems += check_times(where, times["start"], times["stop"], times["step"], times["output_step"])
-    if not scenario.slaves:
-        problems.append(Problem(f"{scenario.path}: [slaves]", "there is no slave"))
-    for name in scenario.slaves:
+def _name_problems(path: Path, slaves: dict[str, object], connections: object) -> Iterator[Problem]:
+    """Names of slaves: there are some, they are identifiers, and connections name no others."""
+    if not slaves:
+        yield Problem(f"{path}: [slaves]", "there is no slave")
+    for name in slaves:
         if not name.isidentifier():
-            problems.append(Problem(f"{scenario.path}: [slaves] {name}", "the name of a slave must be an identifier"))
-    return problems
+            yield Problem(
+                f"{path}: [slaves] {name}", "the name of a slave must be an identifier: letters, digits and _"
+            )
+    for pair in connections if isinstance(connections, list) else ():
+        for end in pair if isinstance(pair, list) else ():
+            slave, dot, _ = str(end).partition(".")
+            where = f"{path}: connections [{', '.join(map(str, pair))}]"
+            if not dot:
+                yield Problem(where, f"'{end}' must be 'slave.port' or 'slave.variable'")
+            elif slave not in slaves:
+                yield Problem(where, f"there is no slave '{slave}'" + did_you_mean(slave, slaves))
+
+
+def _time_problems(path: Path, table: object) -> list[Problem]:
+    """Of [experiment], if it is sound in itself."""
+    try:
+        experiment = Experiment.model_validate(table)
+    except ValidationError:
+        return []  # explained with the rest
+    problems: list[Problem] = []
+    times = {}
+    for key in _TIMES:
+        if getattr(experiment, key) is not None:
+            try:
+                times[key] = _seconds(path, experiment, key)
+            except InputError as error:
+                problems += error.problems
+    if problems:
+        return problems
+    where = f"{path}: [experiment]"
+    return check_times(where, times["start"], times["stop"], times["step"], times.get("output_step", times["step"]))
 
 
 def check_times(where: str, start: float, stop: float, step: float, output_step: float) -> list[Problem]:

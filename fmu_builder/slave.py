@@ -1,18 +1,22 @@
-"""One FMU as a slave: read, checked, loaded through fmpy's FMU2Slave, and called with buffers that stay where they are."""
+"""One FMU as a slave: read, checked, and loaded through fmpy's FMU2Slave."""
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
-from ctypes import byref, c_double, c_int, c_uint
-from dataclasses import dataclass
+from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import fmpy
+from fmpy.fmi1 import printLogMessage
 from fmpy.fmi2 import (
     FMU2Slave,
     fmi2CallbackAllocateMemoryTYPE,
@@ -31,8 +35,8 @@ OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
 _TERMINATED, _LAST_SUCCESSFUL_TIME = 3, 2  # fmi2StatusKind
 
 Type = Literal["Real", "Integer", "Boolean", "Enumeration", "String"]
-BUFFER = {"Real": c_double, "Integer": c_int, "Boolean": c_int, "Enumeration": c_int}
-FAMILY = {"Real": "Real", "Integer": "Integer", "Boolean": "Boolean", "Enumeration": "Integer"}
+FAMILY = {"Real": "Real", "Integer": "Integer", "Boolean": "Boolean", "Enumeration": "Integer", "String": "String"}
+_FAMILY_LETTERS = {"r": "Real", "i": "Integer", "b": "Boolean", "s": "String"}  # as logged texts point to variables
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class SlaveVariable:
     unit: str
     start: str | None
     depends: frozenset[str] | None
+    literals: Mapping[str, int] = field(default_factory=dict)  # of an enumeration
 
 
 @dataclass(frozen=True)
@@ -70,24 +75,38 @@ class SlaveDescription:
     guid: str
     variables: Mapping[str, SlaveVariable]
     ports: Mapping[str, SlavePort]
-    step: float | None
+    platforms: tuple[str, ...]
+    start: float = 0.0
+    stop: float | None = None
+    step: float | None = None
+
+    def missing_binary(self) -> str | None:
+        """Why this machine cannot load the FMU, or None."""
+        platform = host_platform()
+        if platform in self.platforms:
+            return None
+        return f"has no binary for this machine ({platform}); it has {', '.join(self.platforms) or 'none'}"
 
 
 def read_slave(path: Path) -> SlaveDescription:
     """What modelDescription.xml of an .fmu says.  Raises InputError for anything that is no FMI 2.0 slave."""
-    _check_archive(path)
+    names = _check_archive(path)
     try:
         description = fmpy.read_model_description(str(path), validate=False)
     except Exception as error:  # fmpy raises bare exceptions and lxml errors alike
         raise InputError(Problem(str(path), f"modelDescription.xml cannot be read: {error}")) from error
     if description.fmiVersion != "2.0":
-        raise InputError(Problem(str(path), f"is for FMI {description.fmiVersion}, only 2.0 is run here"))
+        raise InputError(Problem(str(path), f"is for FMI {description.fmiVersion}; only FMI 2.0 is run here"))
     if description.coSimulation is None:
-        raise InputError(Problem(str(path), "has no co-simulation part, so it cannot be a slave"))
+        raise InputError(
+            Problem(str(path), "is for model exchange only; a slave needs co-simulation: export it again with that")
+        )
+    identifier = description.coSimulation.modelIdentifier
     unknowns = {u.variable.name: u.dependencies for u in (*description.outputs, *description.initialUnknowns)}
     variables = {}
     for v in description.modelVariables:
         depends = unknowns.get(v.name)
+        declared = v.declaredType
         variables[v.name] = SlaveVariable(
             name=v.name,
             reference=v.valueReference,
@@ -95,43 +114,67 @@ def read_slave(path: Path) -> SlaveDescription:
             causality=v.causality,
             variability=v.variability,
             initial=v.initial,
-            unit=v.unit or (v.declaredType.unit if v.declaredType else None) or "",
+            unit=v.unit or (declared.unit if declared else None) or "",
             start=v.start,
             depends=None if depends is None else frozenset(d.name for d in depends),
+            literals={i.name: int(i.value) for i in declared.items} if declared and v.type == "Enumeration" else {},
         )
-    step = description.defaultExperiment.stepSize if description.defaultExperiment else None
+    experiment = description.defaultExperiment
+
+    def seconds(text: str | None) -> float | None:
+        try:
+            return float(text) if text else None
+        except ValueError:
+            return None  # a default that cannot be read is no default
+
     return SlaveDescription(
         path=path,
         model_name=description.modelName,
-        identifier=description.coSimulation.modelIdentifier,
+        identifier=identifier,
         guid=description.guid,
         variables=variables,
         ports={p.name: p for p in find_ports(variables)},
-        step=float(step) if step else None,
+        platforms=tuple(n for n, p in PLATFORMS.items() if f"binaries/{n}/{identifier}{p.suffix}" in names)
+        + tuple(sorted(_other_platforms(names))),
+        start=(seconds(experiment.startTime) if experiment else None) or 0.0,
+        stop=seconds(experiment.stopTime) if experiment else None,
+        step=seconds(experiment.stepSize) if experiment else None,
     )
 
 
-def _check_archive(path: Path) -> None:
-    """A readable zip whose files stay inside the folder they are extracted to."""
+def _other_platforms(names: frozenset[str]) -> set[str]:
+    """Folders of `binaries/` for platforms we build nothing for, such as win32."""
+    folders = {name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1}
+    return folders - set(PLATFORMS)
+
+
+def _check_archive(path: Path) -> frozenset[str]:
+    """The file names of a readable zip whose files stay inside the folder they are extracted to."""
     if not path.is_file():
         raise InputError(Problem(str(path), "there is no such file"))
     try:
         with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
-        raise InputError(Problem(str(path), f"is no complete FMU (a zip archive): {error}")) from error
+            damaged = archive.testzip()
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
+        raise InputError(Problem(str(path), f"is no complete FMU (a zip archive): {error}; copy it again")) from error
+    except (RuntimeError, NotImplementedError) as error:  # encrypted; compressed in a way Python does not know
+        raise InputError(Problem(str(path), f"cannot be unpacked: {error}")) from error
+    problems = []
     if damaged:
-        raise InputError(Problem(str(path), f"is damaged: the checksum of {damaged} is wrong"))
-    problems = [
-        Problem(str(path), f"holds '{name}', which would be written outside its folder; the FMU is refused")
-        for name in names
-        if name.startswith(("/", "\\")) or ":" in name or ".." in re.split(r"[/\\]", name)
-    ]
+        problems.append(Problem(str(path), f"is damaged: the checksum of {damaged} is wrong; copy it again"))
+    for name in names:
+        if name.startswith(("/", "\\")) or ":" in name or ".." in re.split(r"[/\\]", name):
+            problems.append(
+                Problem(str(path), f"holds '{name}', which would be written outside its folder; the FMU is refused")
+            )
+        elif "\\" in name:
+            problems.append(Problem(str(path), f"holds '{name}'; FMI wants forward slashes: pack the FMU again"))
+    if "modelDescription.xml" not in names:
+        problems.append(Problem(str(path), "holds no modelDescription.xml, so it is no FMU"))
     if problems:
         raise InputError(problems)
-    if "modelDescription.xml" not in names:
-        raise InputError(Problem(str(path), "holds no modelDescription.xml, so it is no FMU"))
+    return frozenset(names)
 
 
 def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[SlavePort]:
@@ -143,7 +186,7 @@ def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[SlavePort]:
             motion = {r.name: _role_names(prefix, r.name, r.size) for r in roles.motion}
             force = {r.name: _role_names(prefix, r.name, r.size) for r in roles.force}
             names = [n for group in (*motion.values(), *force.values()) for n in group]
-            if not all(n in variables for n in names):
+            if not all(n in variables and variables[n].type == "Real" for n in names):
                 continue
             given = {variables[n].causality for group in motion.values() for n in group}
             taken = {variables[n].causality for group in force.values() for n in group}
@@ -175,14 +218,23 @@ class LogEntry:
 
 
 # One logger for all slaves of this process: fmpy's proxy, which finishes the text of variadic messages, keeps only one.
-_log: list[LogEntry] = []
+# The environment a slave was given, which it must hand back, says whose message it is.
+_slaves: dict[int, Slave] = {}
+_environments = itertools.count(1)
 
 
-def _receive(_environment: object, name: bytes, status: int, category: bytes, text: bytes) -> None:
-    def decode(raw: bytes | None) -> str:
-        return (raw or b"").decode("utf-8", errors="replace")
+def _receive(environment: int | None, name: bytes | None, status: int, category: bytes | None, text: bytes) -> None:
+    slave = _slaves.get(environment or 0)
+    if slave is None:  # it forgot its environment
+        slave = next((s for s in _slaves.values() if s.name.encode("utf-8") == name), None)
+    if slave is None:  # loaded by someone else in this process, whose messages the proxy sends here
+        printLogMessage(environment, name, status, category, text)
+    else:
+        slave.log.append(LogEntry(slave.name, status, _decode(category), slave.readable(_decode(text))))
 
-    _log.append(LogEntry(decode(name), status, decode(category), decode(text).replace("##", "#")))
+
+def _decode(raw: bytes | None) -> str:
+    return (raw or b"").decode("utf-8", errors="replace")
 
 
 _callbacks = fmi2CallbackFunctions()
@@ -190,6 +242,8 @@ _callbacks.logger = fmi2CallbackLoggerTYPE(_receive)
 _callbacks.allocateMemory = fmi2CallbackAllocateMemoryTYPE(fmpy.calloc)
 _callbacks.freeMemory = fmi2CallbackFreeMemoryTYPE(fmpy.free)
 addLoggerProxy(byref(_callbacks))
+
+_SHOWN_MESSAGES = 3  # of what a slave logged, in an error
 
 
 class Slave:
@@ -199,66 +253,83 @@ class Slave:
         self.name = name
         self.description = description
         self.log: list[LogEntry] = []
-        self._folder = Path(tempfile.mkdtemp(prefix="fmu-builder-"))
-        self._alive = False
+        self.status = OK  # of the last call that was not OK
+        where = f"{name} ({description.path.name})"
+        missing = description.missing_binary()
+        if missing:
+            raise SlaveError(Problem(where, missing))
         platform = host_platform()
-        library = self._folder / "binaries" / platform / (description.identifier + PLATFORMS[platform].suffix)
+        self._alive = self._loaded = False
+        self._environment = next(_environments)
+        self._folder = Path(tempfile.mkdtemp(prefix="fmu-builder-"))
         try:
-            fmpy.extract(str(description.path), unzipdir=str(self._folder))
-            if not library.is_file():
-                found = sorted(p.name for p in (self._folder / "binaries").glob("*"))
-                raise SlaveError(
-                    Problem(
-                        f"{name} ({description.path.name})",
-                        f"has no binary for this machine ({platform}); it has {', '.join(found) or 'none'}",
-                    )
-                )
+            wanted = ("resources/", f"binaries/{platform}/")
             try:
-                self.fmu = FMU2Slave(
-                    guid=description.guid,
-                    unzipDirectory=str(self._folder),
-                    modelIdentifier=description.identifier,
-                    instanceName=name,
-                    libraryPath=str(library),
+                fmpy.extract(str(description.path), str(self._folder), include=lambda n: n.startswith(wanted))
+                self.fmu = self._load(
+                    self._folder / "binaries" / platform / (description.identifier + PLATFORMS[platform].suffix)
                 )
-            except Exception as error:  # fmpy raises a bare Exception where the library does not load
-                raise SlaveError(Problem(f"{name} ({description.path.name})", f"does not load: {error}")) from error
+            except Exception as error:  # fmpy raises bare exceptions where a file is not to its liking
+                raise SlaveError(Problem(where, f"does not load: {error}")) from error
             self.dll = self.fmu.dll
-            _log.clear()
+            self._loaded = True
+            _slaves[self._environment] = self
+            callbacks = fmi2CallbackFunctions.from_buffer_copy(_callbacks)
+            callbacks.componentEnvironment = c_void_p(self._environment)
             try:
-                self.fmu.instantiate(callbacks=_callbacks, loggingOn=True)
+                self.fmu.instantiate(callbacks=callbacks, loggingOn=True)
             except Exception as error:  # fmpy: "Failed to instantiate model"
-                self._collect()
                 raise self._error("fmi2Instantiate", None) from error
             self._alive = True
-            self._collect()
         except BaseException:
             self.close()
             raise
+
+    def _load(self, library: Path) -> FMU2Slave:
+        """fmpy works in the library's folder while it loads, and stays there if that fails."""
+        before = Path.cwd()
+        try:
+            return FMU2Slave(
+                guid=self.description.guid,
+                unzipDirectory=str(self._folder),
+                modelIdentifier=self.description.identifier,
+                instanceName=self.name,
+                libraryPath=str(library),
+            )
+        finally:
+            os.chdir(before)
 
     @property
     def component(self) -> int:
         return int(self.fmu.component)
 
-    def _collect(self) -> None:
-        self.log += [entry for entry in _log if entry.slave == self.name or not entry.slave]
-        _log[:] = [entry for entry in _log if entry.slave != self.name and entry.slave]
+    def readable(self, text: str) -> str:
+        """A logged text with the names of the variables it points to (`#r12#`), and its escapes undone."""
+
+        def name(found: re.Match[str]) -> str:
+            family = _FAMILY_LETTERS[found[1]]
+            for v in self.description.variables.values():
+                if v.reference == int(found[2]) and FAMILY.get(v.type, v.type) == family:
+                    return v.name
+            return found[0]
+
+        return re.sub(r"#([ribs])(\d+)#", name, text).replace("##", "#")
 
     def _error(self, call: str, status: int | None, note: str = "") -> SlaveError:
         if status is None:
             answer = "gave no instance"
+        elif 0 <= status < len(STATUS):
+            answer = f"answered {STATUS[status]}"
         else:
-            answer = (
-                f"answered {STATUS[status]}" if 0 <= status < len(STATUS) else f"answered the undefined status {status}"
-            )
-        said = [entry.text for entry in self.log if entry.status >= DISCARD][-3:]
-        what = f"{call} {answer}" + (f" ({note})" if note else "") + "".join(f"; {text}" for text in said)
+            answer = f"answered the undefined status {status}"
+        worst = [entry for entry in self.log if entry.status >= DISCARD] or self.log
+        said = "; ".join(dict.fromkeys(entry.text for entry in worst[-_SHOWN_MESSAGES:]))
+        what = f"{call} {answer}" + (f" ({note})" if note else "") + (f"; it logged: {said}" if said else "")
         return SlaveError(Problem(self.name, what))
 
     def check(self, status: int, call: str, note: str = "") -> None:
-        """Collect what was logged; raise SlaveError unless the status is OK or Warning."""
-        if _log:
-            self._collect()
+        """Raise SlaveError unless the status is OK or Warning."""
+        self.status = status
         if status not in (OK, WARNING):
             raise self._error(call, status, note)
 
@@ -266,47 +337,49 @@ class Slave:
         status = self.dll.fmi2SetupExperiment(
             self.component, int(tolerance is not None), tolerance or 0.0, start, 1, stop
         )
-        self.check(status, "fmi2SetupExperiment")
+        self.check(status, "fmi2SetupExperiment", f"start {start:g} s, stop {stop:g} s")
 
-    def call(self, name: str) -> None:
+    def call(self, name: str, note: str = "") -> None:
         """A function whose only argument is the instance."""
-        self.check(getattr(self.dll, name)(self.component), name)
+        self.check(getattr(self.dll, name)(self.component), name, note)
 
-    def set(self, variable: SlaveVariable, value: float) -> None:
+    def set(self, variable: SlaveVariable, value: float | str) -> None:
         family = FAMILY[variable.type]
-        buffer = BUFFER[variable.type]
-        status = getattr(self.dll, f"fmi2Set{family}")(
-            self.component,
-            (c_uint * 1)(variable.reference),
-            1,
-            (buffer * 1)(buffer(value).value if buffer is c_double else int(value)),
-        )
-        self.check(status, f"fmi2Set{family}", f"{variable.name} = {value!r}")
+        if isinstance(value, str):
+            values: Array[Any] = (c_char_p * 1)(value.encode("utf-8"))
+        elif family == "Real":
+            values = (c_double * 1)(value)
+        else:
+            values = (c_int * 1)(int(value))
+        status = getattr(self.dll, f"fmi2Set{family}")(self.component, (c_uint * 1)(variable.reference), 1, values)
+        unit = f" {variable.unit}" if variable.unit else ""
+        self.check(status, f"fmi2Set{family}", f"{variable.name} = {value!r}{unit}")
 
     def get(self, variable: SlaveVariable) -> float:
+        """The value of a variable that is a number."""
         family = FAMILY[variable.type]
-        value = (BUFFER[variable.type] * 1)()
+        value: Array[Any] = (c_double * 1)() if family == "Real" else (c_int * 1)()
         status = getattr(self.dll, f"fmi2Get{family}")(self.component, (c_uint * 1)(variable.reference), 1, value)
         self.check(status, f"fmi2Get{family}", variable.name)
         return float(value[0])
 
     def discarded(self, time: float, step: float) -> float:
         """After fmi2Discard: the time at which the slave ended the simulation, else SlaveError."""
-        if _log:
-            self._collect()
         terminated, last = c_int(0), c_double(time)
         self.dll.fmi2GetRealStatus(self.component, _LAST_SUCCESSFUL_TIME, byref(last))
         if self.dll.fmi2GetBooleanStatus(self.component, _TERMINATED, byref(terminated)) == OK and terminated.value:
             return last.value
-        raise self._error(
-            "fmi2DoStep",
-            DISCARD,
-            f"step of {step:g} s from {time:g} s, done up to {last.value:g} s; try a smaller step",
-        )
+        note = f"step of {step:g} s from {time:g} s, done up to {last.value:g} s; try a smaller step"
+        raise self._error("fmi2DoStep", DISCARD, note)
 
-    def close(self) -> None:
-        """Free the instance and its folder; never raises."""
-        if self._alive:
-            self._alive = False
-            self.fmu.freeInstance()
+    def close(self, free: bool = True) -> None:
+        """Free the instance and its folder; never raises.
+
+        `free`: false after fmi2Fatal, when no function of any instance may be called any more."""
+        if self._alive and free:
+            self.fmu.fmi2FreeInstance(self.fmu.component)
+        if self._loaded and (free or not self._alive):
+            self.fmu.freeLibrary()
+        self._alive = self._loaded = False
+        _slaves.pop(self._environment, None)
         shutil.rmtree(self._folder, ignore_errors=True)

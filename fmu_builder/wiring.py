@@ -66,7 +66,11 @@ def wire(
         (slave_a, a), (slave_b, b) = ends[0], ends[1]
         if isinstance(a, SlavePort) and isinstance(b, SlavePort):
             for source, target in _connect_ports((slave_a, a), (slave_b, b), free_moment, where, problems, notes):
-                connect(source, target, where)
+                found = _unit_problem(*_unit_of(source, slaves), *_unit_of(target, slaves))
+                if found:
+                    problems.append(Problem(where, found))
+                else:
+                    connect(source, target, where)
         elif isinstance(a, SlaveVariable) and isinstance(b, SlaveVariable):
             if a.causality == "input" and b.causality == "output":
                 (slave_a, a), (slave_b, b) = (slave_b, b), (slave_a, a)
@@ -81,6 +85,10 @@ def wire(
         raise InputError(problems)
     notes += _unconnected(slaves, sources, driven)
     return Wiring({target: tuple(found) for target, found in sources.items()}, tuple(notes))
+
+
+def _unit_of(node: Node, slaves: Mapping[str, SlaveDescription]) -> tuple[str, str]:
+    return _name(node), slaves[node[0]].variables[node[1]].unit
 
 
 def _name(node: Node) -> str:
@@ -127,7 +135,7 @@ def _connect_ports(
         problems.append(Problem(where, f"both ports belong to {both}"))
         return []
     (body, at), (element, to) = bodies[0], elements[0]
-    if at.kind != to.kind and not {at.kind, to.kind} == {"point", "frame"}:
+    if at.kind != to.kind and {at.kind, to.kind} != {"point", "frame"}:
         problems.append(Problem(where, f"{body}.{at.name} is a {at.kind} port, {element}.{to.name} a {to.kind} port"))
         return []
     if at.kind == "point" and to.kind == "frame":
@@ -159,9 +167,15 @@ def _variable_problem(source: tuple[str, SlaveVariable], target: tuple[str, Slav
     """Why the source cannot drive the target, or None."""
     (slave_a, a), (slave_b, b) = source, target
     if a.causality != "output" or b.causality != "input":
-        return f"{slave_a}.{a.name} is {_article(a.causality)}, {slave_b}.{b.name} is {_article(b.causality)}; an output drives an input"
+        return (
+            f"{slave_a}.{a.name} is {_article(a.causality)}, {slave_b}.{b.name} is {_article(b.causality)}; "
+            "an output drives an input"
+        )
     if a.type == "String" or b.type == "String" or FAMILY[a.type] != FAMILY[b.type]:
-        return f"{slave_a}.{a.name} is of type {a.type}, {slave_b}.{b.name} of type {b.type}"
+        return (
+            f"{slave_a}.{a.name} is of type {a.type}, {slave_b}.{b.name} of type {b.type}; "
+            "only numbers of one type are connected"
+        )
     return _unit_problem(f"{slave_a}.{a.name}", a.unit, f"{slave_b}.{b.name}", b.unit)
 
 
@@ -174,11 +188,15 @@ def _unit_problem(source: str, unit_a: str, target: str, unit_b: str) -> str | N
         return None
     a, b = _parsed(unit_a), _parsed(unit_b)
     if a is None or b is None:
-        return f"{source} is in '{unit_a}', {target} in '{unit_b}', and one of these units is unknown here"
+        unknown = unit_a if a is None else unit_b
+        return f"{source} is in '{unit_a}', {target} in '{unit_b}': the unit '{unknown}' is unknown here"
     if not a.same_dimension(b):
         return f"{source} is in {unit_a} ({dimension_text(a)}), {target} in {unit_b} ({dimension_text(b)})"
     if (a.factor, a.offset) != (b.factor, b.offset):
-        return f"{source} is in {unit_a}, {target} in {unit_b}: values are handed over as they are, so the units must be equal"
+        return (
+            f"{source} is in {unit_a}, {target} in {unit_b}: values are handed over as they are, "
+            "so the units must be equal"
+        )
     return None
 
 

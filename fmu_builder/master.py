@@ -7,29 +7,46 @@ Gauss-Seidel: slaves step in the order of the scenario, each with the newest val
 from __future__ import annotations
 
 import ctypes
+import math
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.build import host_fmu
+from fmu_builder.declaration import read_toml
 from fmu_builder.errors import InputError, Problem, SlaveError, did_you_mean
 from fmu_builder.events import contact_events
 from fmu_builder.paths import find_recipe
 from fmu_builder.scenario import Drive, Experiment, Scenario, SlaveEntry, read_scenario
-from fmu_builder.slave import DISCARD, FAMILY, LogEntry, Slave, SlaveDescription, SlaveVariable, read_slave
+from fmu_builder.slave import (
+    DISCARD,
+    FAMILY,
+    FATAL,
+    LogEntry,
+    Slave,
+    SlaveDescription,
+    SlaveVariable,
+    read_slave,
+)
 from fmu_builder.trace import Trace, read_trace
-from fmu_builder.units import parse_quantity, parse_unit
+from fmu_builder.units import Unit, parse_quantity, parse_unit
 from fmu_builder.wiring import Node, Wiring, wire
 
-_MAX_SWEEPS = 100  # of an algebraic loop at initialization
-_LOOP_TOLERANCE = 1e-10  # relative change at which a loop counts as solved
+_MAX_SWEEPS = 1000  # of an algebraic loop at initialization
+_LOOP_TOLERANCE = 1e-10  # relative error at which a loop counts as solved
+_ROUNDING = 1e-15  # relative change that is no change
+
+Start = float | str
 
 
 @dataclass(frozen=True)
@@ -51,17 +68,19 @@ def run(scenario: Scenario | Path | str, progress: Callable[[float], None] | Non
 
 
 def load_scenario(path: Path) -> Scenario:
-    """A scenario file; for an .fmu or a recipe the scenario of this one slave at its recommended step."""
+    """A scenario file; for an .fmu or a recipe the scenario of this one slave, with its default experiment."""
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
-        if "slaves" in path.read_text(encoding="utf-8"):
+        if "element" not in read_toml(path):
             return read_scenario(path)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
     step = description.step or 1e-3
+    stop = description.stop if description.stop is not None else description.start + 1.0
+    count = max(round((stop - description.start) / step), 1)
     return Scenario(
         path=path,
         description=description.model_name,
-        experiment=Experiment(stop=round(1.0 / step) * step, step=step),
+        experiment=Experiment(start=description.start, stop=description.start + count * step, step=step),
         slaves={"fmu": SlaveEntry(recipe=str(path.resolve()))},
     )
 
@@ -71,102 +90,171 @@ def describe_slaves(scenario: Scenario) -> dict[str, SlaveDescription]:
 
     Raises InputError with the problems of all slaves."""
     problems: list[Problem] = []
-    found = {}
-    for name, entry in scenario.slaves.items():
-        try:
-            given = Path(entry.recipe)
-            if given.suffix == ".fmu":
-                found[name] = read_slave(given if given.is_absolute() else scenario.path.parent / given)
-            else:
-                found[name] = read_slave(host_fmu(find_recipe(entry.recipe, scenario.path.parent)))
-        except InputError as error:
-            problems += [Problem(f"{scenario.path}: [slaves] {name}", str(p)) for p in error.problems]
+    found = _describe(scenario, problems)
     if problems:
         raise InputError(problems)
     return found
 
 
+def _describe(scenario: Scenario, problems: list[Problem]) -> dict[str, SlaveDescription]:
+    """As describe_slaves, leaving out the slaves that have problems."""
+    read: dict[str, SlaveDescription] = {}  # a recipe or file that is used several times is read once
+    found = {}
+    for name, entry in scenario.slaves.items():
+        where = f"{scenario.path}: [slaves] {name}"
+        try:
+            if entry.recipe not in read:
+                read[entry.recipe] = read_slave(_fmu_of(entry.recipe, scenario.path.parent))
+        except InputError as error:
+            problems += [Problem(where, str(p)) for p in error.problems]
+            continue
+        missing = read[entry.recipe].missing_binary()
+        if missing:
+            problems.append(Problem(where, f"{entry.recipe} {missing}"))
+        else:
+            found[name] = read[entry.recipe]
+    return found
+
+
+def _fmu_of(recipe: str, folder: Path) -> Path:
+    given = Path(recipe)
+    if given.suffix == ".fmu":
+        return given if given.is_absolute() else folder / given
+    return host_fmu(find_recipe(recipe, folder))
+
+
 # ---- start values and drives -------------------------------------------------------------------------------------
 
 
-def start_values(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> dict[str, dict[str, float]]:
-    """SI start values by slave and variable.  Raises InputError with every problem found."""
+def start_values(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> dict[str, dict[str, Start]]:
+    """SI start values by slave and variable, of the given slaves.  Raises InputError with every problem found."""
     problems: list[Problem] = []
-    values: dict[str, dict[str, float]] = {}
-    for slave, entry in scenario.slaves.items():
-        variables = slaves[slave].variables
+    values: dict[str, dict[str, Start]] = {}
+    for slave, description in slaves.items():
+        variables = description.variables
         values[slave] = {}
-        for key, value in entry.start.items():
+        for key, value in scenario.slaves[slave].start.items():
             where = f"{scenario.path}: [slaves] {slave} start {key}"
+            names = [key] if key in variables else _elements(key, variables)
             items = value if isinstance(value, list) else [value]
-            names = [key] if key in variables else [f"{key}[{k + 1}]" for k in range(len(items))]
-            if names[0] not in variables or len(names) != len(items) or names[-1] not in variables:
+            if not names:
+                known = {
+                    n for v in variables.values() if _settable(v) for n in (v.name, v.name.rpartition("[")[0]) if n
+                }
                 problems.append(
-                    Problem(where, f"{slaves[slave].model_name} has no such variable" + did_you_mean(key, variables))
+                    Problem(where, f"{description.model_name} has no such variable" + did_you_mean(key, known))
                 )
-                continue
-            for name, item in zip(names, items, strict=True):
-                try:
-                    values[slave][name] = _value(variables[name], item, where)
-                except InputError as error:
-                    problems += error.problems
+            elif len(names) != len(items):
+                many = "s" * (len(names) > 1)
+                problems.append(Problem(where, f"{value!r}: {len(names)} value{many} needed, {len(items)} given"))
+            else:
+                for name, item in zip(names, items, strict=True):
+                    with _collected(problems):
+                        values[slave][name] = _start(variables[name], item, where)
     if problems:
         raise InputError(problems)
     return values
 
 
-def _value(variable: SlaveVariable, value: bool | int | float | str, where: str) -> float:
-    if variable.causality not in ("parameter", "input") and variable.initial not in ("exact", "approx"):
-        raise InputError(Problem(where, f"is computed by the FMU ({variable.causality}), it has no start value"))
+@contextmanager
+def _collected(problems: list[Problem]) -> Iterator[None]:
+    """Adds the problems of an InputError to the list instead of raising it."""
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
+
+
+def _elements(base: str, variables: Mapping[str, SlaveVariable]) -> list[str]:
+    """The names `base[1]`, `base[2]`, ... that exist."""
+    names: list[str] = []
+    while f"{base}[{len(names) + 1}]" in variables:
+        names.append(f"{base}[{len(names) + 1}]")
+    return names
+
+
+def _settable(variable: SlaveVariable) -> bool:
+    if variable.variability == "constant":
+        return False
+    return variable.causality == "input" or variable.initial in ("exact", "approx")
+
+
+def _start(variable: SlaveVariable, value: bool | int | float | str, where: str) -> Start:
+    if not _settable(variable):
+        what = f"{variable.name} is {variable.variability}, {variable.causality}: the FMU computes it, no start is set"
+        raise InputError(Problem(where, what))
     if variable.type == "Boolean":
         if not isinstance(value, bool):
             raise InputError(Problem(where, f"{value!r} must be true or false"))
         return float(value)
+    if variable.type == "String":
+        if not isinstance(value, str):
+            raise InputError(Problem(where, f"{value!r} must be a text"))
+        return value
     if isinstance(value, bool):
         raise InputError(Problem(where, f"{value!r} must be a number"))
-    return parse_quantity(value, parse_unit(variable.unit if variable.type == "Real" else "1"), where)
+    if variable.type == "Real":
+        return parse_quantity(value, _unit(variable), where)
+    if isinstance(value, str) and variable.literals:
+        if value not in variable.literals:
+            raise InputError(Problem(where, f"'{value}' is no literal" + did_you_mean(value, variable.literals)))
+        return float(variable.literals[value])
+    number = parse_quantity(value, parse_unit("1"), where)
+    if number != int(number):
+        raise InputError(Problem(where, f"{value!r} must be a whole number"))
+    return number
+
+
+def _unit(variable: SlaveVariable) -> Unit:
+    """The unit of a Real; one that is unknown here takes plain numbers only."""
+    try:
+        return parse_unit(variable.unit)
+    except InputError:
+        return parse_unit("1")
 
 
 @dataclass(frozen=True)
-class _Signal:
-    """A driven input: values over time."""
+class Signal:
+    """A driven input over time: Reals linear between the points, others hold; the ends hold.  A repeated time is a
+    jump."""
 
     node: Node
     variable: SlaveVariable
-    time: NDArray[np.float64]
-    value: NDArray[np.float64]
+    time: tuple[float, ...]
+    value: tuple[float, ...]
 
     def at(self, t: float) -> float:
-        if self.variable.type == "Real":
-            return float(np.interp(t, self.time, self.value))
-        return float(self.value[max(int(np.searchsorted(self.time, t + 1e-12 * abs(t), side="right")) - 1, 0)])
+        k = bisect_right(self.time, t + 1e-12 * abs(t)) - 1  # t_k = start + k h may miss a point by rounding
+        if k < 0:
+            return self.value[0]
+        if k == len(self.time) - 1 or self.variable.type != "Real":
+            return self.value[k]
+        share = max(t - self.time[k], 0.0) / (self.time[k + 1] - self.time[k])
+        return self.value[k] + (self.value[k + 1] - self.value[k]) * share
 
 
-def drive_signals(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> list[_Signal]:
-    """All driven inputs; a driven position drives its velocity with the exact slope, unless that is driven itself."""
+def drive_signals(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> list[Signal]:
+    """All driven inputs of the given slaves; a driven position drives its velocity with the exact slope, unless that is
+    driven itself.  Raises InputError with every problem found."""
     problems: list[Problem] = []
-    signals: dict[Node, _Signal] = {}
+    signals: dict[Node, Signal] = {}
     for name, drive in scenario.drive.items():
         where = f"{scenario.path}: [drive] {name}"
         slave, _, rest = name.partition(".")
+        if slave in scenario.slaves and slave not in slaves:
+            continue
         if slave not in slaves or rest not in slaves[slave].variables:
             known = [f"{s}.{v.name}" for s, d in slaves.items() for v in d.variables.values() if v.causality == "input"]
             problems.append(Problem(where, "there is no such input" + did_you_mean(name, known)))
             continue
         variable = slaves[slave].variables[rest]
-        if variable.causality not in ("input", "parameter") or variable.type == "String":
-            problems.append(
-                Problem(
-                    where, f"is {variable.causality} of type {variable.type}; only inputs and parameters are driven"
-                )
-            )
+        driven = variable.causality == "input" or (variable.causality, variable.variability) == ("parameter", "tunable")
+        if not driven or variable.type == "String":
+            what = f"is a {variable.variability} {variable.causality} of type {variable.type}"
+            problems.append(Problem(where, f"{what}; only inputs and tunable parameters that are numbers are driven"))
             continue
-        try:
-            time, value = _drive_table(scenario.path, drive, where)
-        except InputError as error:
-            problems += error.problems
-            continue
-        signals[slave, rest] = _Signal((slave, rest), variable, time, value)
+        with _collected(problems):
+            signals[slave, rest] = Signal((slave, rest), variable, *_drive_table(scenario.path, drive, variable, where))
     if problems:
         raise InputError(problems)
     for (slave, rest), signal in list(signals.items()):
@@ -178,92 +266,133 @@ def drive_signals(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) ->
 
 
 def _rate_of(motion: Mapping[str, tuple[str, ...]], name: str) -> str | None:
-    for position, velocity in (("r", "v"), ("phi", "w"), ("s", "v")):
-        if name in motion.get(position, ()):
-            return motion[velocity][motion[position].index(name)]
+    """The velocity of a port that belongs to the position `name`."""
+    if name in motion.get("r", ()):
+        return motion["v"][motion["r"].index(name)]
     return None
 
 
-def _slope(signal: _Signal, node: Node, variable: SlaveVariable) -> _Signal:
+def _slope(signal: Signal, node: Node, variable: SlaveVariable) -> Signal:
     """The derivative of a piecewise linear signal: steps, written with repeated times; 0 outside."""
     time, value = [signal.time[0]], [0.0]
     for a, b, from_, to in zip(signal.time, signal.time[1:], signal.value, signal.value[1:], strict=False):
         if b > a:
             time += [a, b]
             value += [(to - from_) / (b - a)] * 2
-    return _Signal(node, variable, np.array([*time, signal.time[-1]]), np.array([*value, 0.0]))
+    return Signal(node, variable, (*time, signal.time[-1]), (*value, 0.0))
 
 
-def _drive_table(path: Path, drive: Drive, where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if drive.table is None:
-        return np.array(drive.time, dtype=float), np.array(drive.value, dtype=float)
-    table = read_trace(path.parent / drive.table)
-    if table.values.shape[1] != 1:
-        raise InputError(Problem(where, f"{drive.table} has {table.values.shape[1]} columns besides time, 1 is needed"))
-    return np.array(table.time), np.array(table.values[:, 0])
+def _drive_table(
+    path: Path, drive: Drive, variable: SlaveVariable, where: str
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Times and values, checked against the variable's type."""
+    if drive.table is not None:
+        table = read_trace(path.parent / drive.table)
+        columns = table.values.shape[1]
+        if columns != 1:
+            raise InputError(Problem(where, f"{drive.table} has {columns} columns besides time, 1 is needed"))
+        time, value = table.time.tolist(), table.values[:, 0].tolist()
+    else:
+        time, value = drive.time or [], drive.value or []
+    kind = {"Real": "a number", "Boolean": "true or false"}.get(variable.type, "a whole number")
+    for item in value:
+        truth = isinstance(item, bool) or (drive.table is not None and item in (0.0, 1.0))
+        if not (truth if variable.type == "Boolean" else not isinstance(item, bool) or drive.table is not None) or (
+            variable.type in ("Integer", "Enumeration") and item != int(item)
+        ):
+            shown = str(item).lower() if isinstance(item, bool) else repr(item)
+            raise InputError(Problem(where, f"{shown} must be {kind}: {variable.name} is of type {variable.type}"))
+    return tuple(map(float, time)), tuple(map(float, value))
 
 
 # ---- the run -----------------------------------------------------------------------------------------------------
 
 
-class _Column:
-    """Variables of one type of one slave, read or set in one call into an array that stays where it is."""
+class _Link:
+    """Variables of one type of one slave, read into or set from memory that stays where it is, in one call of 0.4 us.
 
-    def __init__(self, slave: Slave, variables: Sequence[SlaveVariable], family: str, write: bool) -> None:
+    sources  of values that are set: the outputs they come from, to name the slave that gave one that is no number"""
+
+    def __init__(
+        self,
+        slave: Slave,
+        verb: Literal["Get", "Set"],
+        variables: Sequence[SlaveVariable],
+        memory: NDArray[np.float64] | NDArray[np.int32],
+        sources: Sequence[Node] = (),
+    ) -> None:
         self.slave = slave
         self.variables = tuple(variables)
-        self.call_name = f"fmi2{'Set' if write else 'Get'}{family}"
-        self.values = np.zeros(len(self.variables), dtype=np.float64 if family == "Real" else np.int32)
-        self._references = np.array([v.reference for v in self.variables], dtype=np.uint32)
-        self._call = _fast(slave)[self.call_name]
-        self._arguments = (slave.component, self._references.ctypes.data, len(self.variables))
-        self._address = self.values.ctypes.data
+        self.memory = memory
+        self.sources = sources
+        self.name = f"fmi2{verb}{FAMILY[variables[0].type]}"
+        self._references = np.array([v.reference for v in variables], dtype=np.uint32)
+        # the function once more, taking bare addresses
+        library = ctypes.CDLL(slave.dll._name, handle=slave.dll._handle)
+        function = library[self.name]
+        function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+        function.restype = ctypes.c_int
+        address = ctypes.c_void_p  # built once: a plain integer would be converted in every call
+        self.at: Callable[[int], int] = partial(
+            function, address(slave.component), address(self._references.ctypes.data), len(self.variables)
+        )
+        self.call: Callable[[], int] = partial(self.at, address(memory.ctypes.data))
 
-    def transfer(self, address: int | None = None) -> None:
-        """Get into, or set from, `values` (or memory elsewhere)."""
-        status = self._call(*self._arguments, self._address if address is None else address)
-        if status:
-            self.slave.check(status, self.call_name, ", ".join(v.name for v in self.variables[:8]))
+    def check(self, status: int, time: float) -> None:
+        """Raise SlaveError unless the status is OK or Warning."""
+        for node, value in zip(self.sources, self.memory, strict=False):
+            if not np.isfinite(value):
+                raise _not_finite(node, float(value), time)
+        shown = ", ".join(v.name for v in self.variables[:8]) + ", ..." * (len(self.variables) > 8)
+        self.slave.check(status, self.name, f"{shown} at {time:g} s")
 
 
-def _fast(slave: Slave) -> dict[str, Callable[..., int]]:
-    """Getters and setters of the slave's library once more, taking bare addresses: a call costs about 0.3 us."""
-    library = ctypes.CDLL(slave.dll._name, handle=slave.dll._handle)
-    functions: dict[str, Callable[..., int]] = {}
-    for family in ("Real", "Integer", "Boolean"):
-        for verb in ("Get", "Set"):
-            function = library[f"fmi2{verb}{family}"]
-            function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
-            function.restype = ctypes.c_int
-            functions[f"fmi2{verb}{family}"] = function
-    return functions
+_Calls = list[tuple[Callable[[], int], _Link]]
+
+
+def _not_finite(node: Node, value: float, time: float) -> SlaveError:
+    what = f"{node[1]} is {value} at {time:g} s, though the slave answered fmi2OK; the run is worth nothing from there"
+    return SlaveError(Problem(node[0], what))
 
 
 class _Master:
     def __init__(self, scenario: Scenario) -> None:
+        """Reads and checks everything that can be checked before a slave is loaded; all problems at once."""
         self.scenario = scenario
-        self.descriptions = describe_slaves(scenario)
-        self.starts = start_values(scenario, self.descriptions)
-        self.signals = drive_signals(scenario, self.descriptions)
+        problems: list[Problem] = []
+        self.descriptions = _describe(scenario, problems)
+        self.starts: dict[str, dict[str, Start]] = {}
+        self.signals: list[Signal] = []
+        with _collected(problems):
+            self.starts = start_values(scenario, self.descriptions)
+        with _collected(problems):
+            self.signals = drive_signals(scenario, self.descriptions)
         driven = [f"{slave}.{name}" for slave, name in (s.node for s in self.signals)]
-        self.wiring = wire(scenario.path, scenario.connections, self.descriptions, driven, scenario.free_moment)
-        clash = [f"{s}.{n}" for s, n in self.wiring.sources if f"{s}.{n}" in scenario.drive]
-        if clash:
-            raise InputError(
-                [Problem(f"{scenario.path}: [drive] {n}", "this input is connected as well") for n in clash]
-            )
+        missing = set(scenario.slaves) - set(self.descriptions)
+        connections = [pair for pair in scenario.connections if not {end.partition(".")[0] for end in pair} & missing]
+        self.wiring = Wiring({}, ())
+        with _collected(problems):
+            self.wiring = wire(scenario.path, connections, self.descriptions, driven, scenario.free_moment)
+        for (slave, name), sources in self.wiring.sources.items():
+            if f"{slave}.{name}" in scenario.drive:
+                what = f"is connected to {sources[0][0]}.{sources[0][1]} as well; an input has one of the two"
+                problems.append(Problem(f"{scenario.path}: [drive] {slave}.{name}", what))
+        if problems:
+            raise InputError(problems)
         self.signals = [s for s in self.signals if s.node not in self.wiring.sources]
 
     def run(self, progress: Callable[[float], None]) -> Run:
-        with ExitStack() as stack:
-            slaves: dict[str, Slave] = {}
+        slaves: dict[str, Slave] = {}
+        try:
             for name, description in self.descriptions.items():
                 slaves[name] = Slave(name, description)
-                stack.callback(slaves[name].close)
             trace, notes = self._run(slaves, progress)
-            log = tuple(entry for slave in slaves.values() for entry in slave.log)
-        events = contact_events(trace)
-        return Run(replace(trace, events=events), (*self.wiring.notes, *notes), log)
+        finally:
+            free = all(slave.status != FATAL for slave in slaves.values())
+            for slave in slaves.values():
+                slave.close(free)
+        log = tuple(entry for slave in slaves.values() for entry in slave.log)
+        return Run(replace(trace, events=contact_events(trace)), (*self.wiring.notes, *notes), log)
 
     def _run(self, slaves: dict[str, Slave], progress: Callable[[float], None]) -> tuple[Trace, list[str]]:
         scenario = self.scenario
@@ -272,102 +401,158 @@ class _Master:
         every = round(scenario.seconds("output_step") / step)
         self._initialize(slaves, start, start + count * step)
         exchange = _Exchange(slaves, self.wiring)
-        recorder = _Recorder(slaves, count // every + 1)
-        drives = [(s, slaves[s.node[0]]) for s in self.signals]
-        exchange.read_all()
-        recorder.record(0, start)
-        notes: list[str] = []
-        steppers = [
-            (s.dll.fmi2DoStep, s.component, s, exchange.writes[n], exchange.reads[n]) for n, s in slaves.items()
-        ]
-        jacobi = scenario.experiment.algorithm == "jacobi"
+        recorder = _Recorder(slaves, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
+        drives = _drive_calls(slaves, [s for s in self.signals if len(s.time) > 1])
+        for reads in exchange.reads.values():
+            for read, link in reads:
+                link.check(read(), start)
+        recorder.record(0)
+        end = None
+        advance = self._jacobi if scenario.experiment.algorithm == "jacobi" else self._gauss_seidel
+        one_step = advance(slaves, exchange, step)
         report_every = max(count // 100, 1)
         for k in range(count):
             t = start + k * step
-            for signal, slave in drives:
-                slave.set(signal.variable, signal.at(t))
-            ended = None
-            if jacobi:
-                for _, _, _, writes, _ in steppers:
-                    for write in writes:
-                        write()
-                for do_step, component, slave, _, _ in steppers:
-                    status = do_step(component, t, step, 1)
-                    if status:
-                        ended = _stepped(slave, status, t, step) or ended
-                for _, _, _, _, reads in steppers:
-                    for read in reads:
-                        read()
-            else:
-                for do_step, component, slave, writes, reads in steppers:
-                    for write in writes:
-                        write()
-                    status = do_step(component, t, step, 1)
-                    if status:
-                        ended = _stepped(slave, status, t, step) or ended
-                    for read in reads:
-                        read()
-            if ended:
-                notes.append(ended)
+            for drive, link in drives:
+                status = drive(t)
+                if status:
+                    link.check(status, t)
+            end = one_step(t)
+            if end:
                 break
             if (k + 1) % every == 0:
-                recorder.record((k + 1) // every, start + (k + 1) * step)
+                recorder.record((k + 1) // every)
             if k % report_every == 0:
+                recorder.check()
                 progress(k / count)
-        progress(1.0)
+        trace = recorder.trace(self._provenance())
         for slave in slaves.values():
-            if not notes:
+            if slave.status != DISCARD:
                 slave.call("fmi2Terminate")
-        return recorder.trace(self._provenance()), notes
+        progress(1.0)
+        return trace, [end] if end else []
+
+    @staticmethod
+    def _gauss_seidel(slaves: Mapping[str, Slave], exchange: _Exchange, step: float) -> Callable[[float], str | None]:
+        """One communication step; it answers a note if a slave ended the simulation."""
+        steppers = [
+            (s, partial(s.dll.fmi2DoStep, s.component), exchange.writes[n], exchange.reads[n])
+            for n, s in slaves.items()
+        ]
+
+        def one_step(t: float) -> str | None:
+            for slave, do_step, writes, reads in steppers:
+                for write, link in writes:
+                    status = write()
+                    if status:
+                        link.check(status, t)
+                status = do_step(t, step, 1)
+                if status:
+                    end = _stepped(slave, status, t, step)
+                    if end:
+                        return end
+                for read, link in reads:
+                    status = read()
+                    if status:
+                        link.check(status, t + step)
+            return None
+
+        return one_step
+
+    @staticmethod
+    def _jacobi(slaves: Mapping[str, Slave], exchange: _Exchange, step: float) -> Callable[[float], str | None]:
+        """As _gauss_seidel, but nobody sees a new value before all have stepped."""
+        writes = [entry for name in slaves for entry in exchange.writes[name]]
+        reads = [entry for name in slaves for entry in exchange.reads[name]]
+        steppers = [(s, partial(s.dll.fmi2DoStep, s.component)) for s in slaves.values()]
+
+        def one_step(t: float) -> str | None:
+            for write, link in writes:
+                status = write()
+                if status:
+                    link.check(status, t)
+            for slave, do_step in steppers:
+                status = do_step(t, step, 1)
+                if status:
+                    end = _stepped(slave, status, t, step)
+                    if end:
+                        return end
+            for read, link in reads:
+                status = read()
+                if status:
+                    link.check(status, t + step)
+            return None
+
+        return one_step
 
     def _initialize(self, slaves: dict[str, Slave], start: float, stop: float) -> None:
         """Start values, initialization mode, and a consistent exchange in the order of the dependencies."""
-        for name, slave in slaves.items():
-            for variable, value in self.starts[name].items():
-                slave.set(self.descriptions[name].variables[variable], value)
-            slave.setup(start, stop, self.scenario.experiment.tolerance)
-            slave.call("fmi2EnterInitializationMode")
+        for inputs in (False, True):  # inputs cannot be set before initialization mode
+            problems: list[Problem] = []
+            for name, slave in slaves.items():
+                for variable, value in self.starts[name].items():
+                    known = self.descriptions[name].variables[variable]
+                    if (known.causality == "input") == inputs:
+                        try:
+                            slave.set(known, value)
+                        except SlaveError as error:
+                            if slave.status != DISCARD:
+                                raise
+                            where = f"{self.scenario.path}: [slaves] {name} start {variable}"
+                            problems += [Problem(where, f"the FMU refuses it: {p.what}") for p in error.problems]
+            if problems:
+                raise InputError(problems)
+            for slave in () if inputs else slaves.values():
+                slave.setup(start, stop, self.scenario.experiment.tolerance)
+                slave.call("fmi2EnterInitializationMode", f"at {start:g} s")
         for signal in self.signals:
             slaves[signal.node[0]].set(signal.variable, signal.at(start))
-        self._solve_initial_values(slaves)
+        self._solve_initial_values(slaves, start)
         for slave in slaves.values():
-            slave.call("fmi2ExitInitializationMode")
+            slave.call("fmi2ExitInitializationMode", f"at {start:g} s")
 
-    def _solve_initial_values(self, slaves: dict[str, Slave]) -> None:
+    def _solve_initial_values(self, slaves: dict[str, Slave], start: float) -> None:
+        """Hand every output on in the order of the dependencies; a loop is swept until it stands still."""
         order, loop = initial_order(self.wiring, self.descriptions)
         targets: dict[Node, list[Node]] = {}
         for target, sources in self.wiring.sources.items():
             for source in sources:
                 targets.setdefault(source, []).append(target)
-
-        def read(node: Node) -> float:
-            return slaves[node[0]].get(self.descriptions[node[0]].variables[node[1]])
-
         known: dict[Node, float] = {}
+        largest: dict[Node, float] = {}
 
         def sweep() -> float:
-            """Read every output in order and hand it on; returns the largest relative change."""
+            """The largest change of an output, relative to the largest value it had."""
             change = 0.0
             for node in order:
-                value = read(node)
-                change = max(change, abs(value - known.get(node, np.inf)) / max(abs(value), 1.0))
+                value = slaves[node[0]].get(self.descriptions[node[0]].variables[node[1]])
+                if not math.isfinite(value):
+                    raise _not_finite(node, value, start)
+                largest[node] = max(largest.get(node, 0.0), abs(value))
+                if value != known.get(node):
+                    change = max(change, abs(value - known.get(node, math.inf)) / (largest[node] or 1.0))
                 known[node] = value
                 for target in targets[node]:
-                    parts = [known.get(source) for source in self.wiring.sources[target]]
-                    total = sum(p for p in parts if p is not None)
+                    total = sum(known.get(source, 0.0) for source in self.wiring.sources[target])
                     slaves[target[0]].set(self.descriptions[target[0]].variables[target[1]], total)
             return change
 
-        change = sweep()
-        for _ in range(_MAX_SWEEPS if loop else 0):
-            if change <= _LOOP_TOLERANCE:
-                return
-            try:
-                change = sweep()
-            except SlaveError as error:
-                raise self._no_solution(loop, "its values leave the allowed range") from error
-        if loop and change > _LOOP_TOLERANCE:
-            raise self._no_solution(loop, f"it still changes by {change:.2g} (relative) after {_MAX_SWEEPS} sweeps")
+        if not loop:
+            sweep()
+            return
+        before = change = sweep()
+        try:
+            for _ in range(_MAX_SWEEPS):
+                before, change = change, sweep()
+                rate = change / before if 0.0 < before < math.inf else 1.0
+                left = change * max(rate / (1.0 - rate), 1.0) if rate < 1.0 else math.inf  # a geometric series
+                if left <= _LOOP_TOLERANCE or change <= _ROUNDING:
+                    return
+        except SlaveError as error:
+            if any(slave.status == FATAL for slave in slaves.values()):
+                raise
+            raise self._no_solution(loop, f"values leave the allowed range: {error}") from error
+        raise self._no_solution(loop, f"after {_MAX_SWEEPS} sweeps values still change by {change:.2g} (relative)")
 
     def _no_solution(self, loop: Sequence[Node], why: str) -> InputError:
         path = " -> ".join(f"{s}.{n}" for s, n in loop)
@@ -402,7 +587,8 @@ def _stepped(slave: Slave, status: int, time: float, step: float) -> str | None:
 
 
 def initial_order(wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> tuple[list[Node], list[Node]]:
-    """Connected outputs in an order in which each comes after what it depends on, and the loop if there is one."""
+    """Connected outputs in an order in which each comes after what it depends on, and the first loop if there is one:
+    it is cut at one place, and the order is right for all the rest."""
     outputs = {source for sources in wiring.sources.values() for source in sources}
     needs: dict[Node, set[Node]] = {node: set() for node in sorted(outputs)}
     for target, sources in wiring.sources.items():
@@ -410,11 +596,14 @@ def initial_order(wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> tup
             depends = slaves[slave].variables[name].depends
             if slave == target[0] and (depends is None or target[1] in depends):
                 needs[slave, name].update(sources)
-    try:
-        return list(TopologicalSorter(needs).static_order()), []
-    except CycleError as error:
-        loop: list[Node] = error.args[1]
-        return sorted(outputs), loop
+    loop: list[Node] = []
+    while True:
+        try:
+            return list(TopologicalSorter(needs).static_order()), loop
+        except CycleError as error:
+            cycle: list[Node] = error.args[1]  # each is needed by the next, the last is the first again
+            loop = loop or cycle
+            needs[cycle[1]].discard(cycle[0])
 
 
 class _Exchange:
@@ -424,68 +613,88 @@ class _Exchange:
     one source are set straight from there, sums are formed in between."""
 
     def __init__(self, slaves: Mapping[str, Slave], wiring: Wiring) -> None:
-        self.reads: dict[str, list[Callable[[], None]]] = {name: [] for name in slaves}
-        self.writes: dict[str, list[Callable[[], None]]] = {name: [] for name in slaves}
+        self.reads: dict[str, _Calls] = {name: [] for name in slaves}
+        self.writes: dict[str, _Calls] = {name: [] for name in slaves}
         for family in ("Real", "Integer", "Boolean"):
             self._connect(slaves, wiring, family)
 
-    def read_all(self) -> None:
-        for reads in self.reads.values():
-            for read in reads:
-                read()
-
     def _connect(self, slaves: Mapping[str, Slave], wiring: Wiring, family: str) -> None:
-        def variable(node: Node) -> SlaveVariable:
-            return slaves[node[0]].description.variables[node[1]]
+        def variables(nodes: Sequence[Node]) -> list[SlaveVariable]:
+            return [slaves[slave].description.variables[name] for slave, name in nodes]
 
-        links: dict[tuple[str, str], list[tuple[Node, Node]]] = {}
-        sums: dict[str, list[tuple[Node, tuple[Node, ...]]]] = {}
+        pairs: dict[tuple[str, str], list[tuple[Node, Node]]] = {}  # (source slave, target slave)
+        sums: dict[str, list[tuple[Node, tuple[Node, ...]]]] = {}  # target slave
         for target, sources in wiring.sources.items():
-            if FAMILY[variable(target).type] != family:
+            if FAMILY[variables([target])[0].type] != family:
                 continue
             if len(sources) == 1:
-                links.setdefault((sources[0][0], target[0]), []).append((sources[0], target))
+                pairs.setdefault((sources[0][0], target[0]), []).append((sources[0], target))
             else:
                 sums.setdefault(target[0], []).append((target, sources))
         listed: dict[str, list[Node]] = {name: [] for name in slaves}
-        slices: dict[tuple[str, str], int] = {}
-        for (source, target_slave), pairs in links.items():
-            slices[source, target_slave] = len(listed[source])
-            listed[source] += [a for a, _ in pairs]
+        begin: dict[tuple[str, str], int] = {}
+        for (source, target_slave), links in pairs.items():
+            begin[source, target_slave] = len(listed[source])
+            listed[source] += [a for a, _ in links]
         for terms in sums.values():
-            for _, sources in terms:
-                for node in sources:
-                    if node not in listed[node[0]]:
-                        listed[node[0]].append(node)
-        columns = {
-            name: _Column(slaves[name], [variable(n) for n in nodes], family, write=False)
-            for name, nodes in listed.items()
-            if nodes
-        }
-        for name, column in columns.items():
-            self.reads[name].append(column.transfer)
-        for (source, target_slave), pairs in links.items():
-            column = _Column(slaves[target_slave], [variable(b) for _, b in pairs], family, write=True)
-            memory = columns[source].values
-            address = memory.ctypes.data + slices[source, target_slave] * memory.itemsize
-            self.writes[target_slave].append(_bind(column, address))
+            for node in (n for _, nodes in terms for n in nodes):
+                if node not in listed[node[0]]:
+                    listed[node[0]].append(node)
+        memory = {name: _memory(family, len(nodes)) for name, nodes in listed.items()}
+        for name, nodes in listed.items():
+            if nodes:
+                link = _Link(slaves[name], "Get", variables(nodes), memory[name])
+                self.reads[name].append((link.call, link))
+        for (source, target_slave), links in pairs.items():
+            first = begin[source, target_slave]
+            link = _Link(
+                slaves[target_slave],
+                "Set",
+                variables([b for _, b in links]),
+                memory[source][first : first + len(links)],
+                [a for a, _ in links],
+            )
+            self.writes[target_slave].append((link.call, link))
         for target_slave, terms in sums.items():
-            column = _Column(slaves[target_slave], [variable(t) for t, _ in terms], family, write=True)
-            parts = [[(columns[n[0]].values, listed[n[0]].index(n)) for n in sources] for _, sources in terms]
-            self.writes[target_slave].append(_bind_sum(column, parts))
+            link = _Link(slaves[target_slave], "Set", variables([t for t, _ in terms]), _memory(family, len(terms)))
+            parts = [[(memory[n[0]].data, listed[n[0]].index(n)) for n in nodes] for _, nodes in terms]
+            self.writes[target_slave].append((_sum_call(link, parts), link))
 
 
-def _bind(column: _Column, address: int) -> Callable[[], None]:
-    return lambda: column.transfer(address)
+def _memory(family: str, size: int) -> NDArray[np.float64] | NDArray[np.int32]:
+    return np.zeros(size) if family == "Real" else np.zeros(size, dtype=np.int32)
 
 
-def _bind_sum(column: _Column, parts: Iterable[Sequence[tuple[NDArray[np.float64], int]]]) -> Callable[[], None]:
-    terms = [list(p) for p in parts]
+def _sum_call(link: _Link, parts: Sequence[Sequence[tuple[memoryview, int]]]) -> Callable[[], int]:
+    totals: Any = link.memory.data  # a memoryview gives and takes plain floats, several times faster than an array
 
-    def write() -> None:
-        for i, sources in enumerate(terms):
-            column.values[i] = sum(values[k] for values, k in sources)
-        column.transfer()
+    def write() -> int:
+        for i, terms in enumerate(parts):
+            totals[i] = sum([values[k] for values, k in terms])
+        return link.call()
+
+    return write
+
+
+def _drive_calls(slaves: Mapping[str, Slave], signals: Sequence[Signal]) -> list[tuple[Callable[[float], int], _Link]]:
+    """Calls that set the driven inputs of a time, one for each type of each slave."""
+    groups: dict[tuple[str, str], list[Signal]] = {}
+    for signal in signals:
+        groups.setdefault((signal.node[0], FAMILY[signal.variable.type]), []).append(signal)
+    calls = []
+    for (slave, family), group in groups.items():
+        link = _Link(slaves[slave], "Set", [s.variable for s in group], _memory(family, len(group)))
+        calls.append((_drive_call(link, group, float if family == "Real" else int), link))
+    return calls
+
+
+def _drive_call(link: _Link, signals: Sequence[Signal], kind: type[float] | type[int]) -> Callable[[float], int]:
+    values: Any = link.memory.data
+
+    def write(time: float) -> int:
+        for i, signal in enumerate(signals):
+            values[i] = kind(signal.at(time))
+        return link.call()
 
     return write
 
@@ -493,42 +702,58 @@ def _bind_sum(column: _Column, parts: Iterable[Sequence[tuple[NDArray[np.float64
 class _Recorder:
     """Rows of all outputs and local variables of all slaves, written by the FMUs straight into the arrays."""
 
-    def __init__(self, slaves: Mapping[str, Slave], rows: int) -> None:
-        self.time = np.zeros(rows)
-        self.rows = 0
-        self._columns: list[tuple[_Column, NDArray[np.generic]]] = []
-        for slave in slaves.values():
-            for family in ("Real", "Integer", "Boolean"):
-                variables = [
-                    v
-                    for v in slave.description.variables.values()
-                    if v.causality in ("output", "local")
-                    and FAMILY.get(v.type) == family
-                    and v.variability in ("continuous", "discrete")
-                    and not v.name.startswith("der(")
-                ]
-                if variables:
-                    column = _Column(slave, variables, family, write=False)
-                    self._columns.append((column, np.zeros((rows, len(variables)), dtype=column.values.dtype)))
+    def __init__(self, slaves: Mapping[str, Slave], time: NDArray[np.float64]) -> None:
+        self.time = time
+        self._rows = self._checked = 0
+        groups = [
+            (slave, found)
+            for slave in slaves.values()
+            for family in ("Real", "Integer", "Boolean")
+            if (found := [v for v in slave.description.variables.values() if _recorded(v, family)])
+        ]
+        variables = [(slave, v) for slave, found in groups for v in found]
+        self._nodes: list[Node] = [(slave.name, v.name) for slave, v in variables]
+        self._units = {f"{slave.name}.{v.name}": v.unit for slave, v in variables}
+        self._values = np.zeros((len(time), len(self._nodes)))
+        self._whole: list[tuple[int, NDArray[np.int32]]] = []  # first column, values of Integers and Booleans
+        self._calls: list[tuple[Callable[[int], int], int, int, _Link]] = []
+        column = 0
+        for slave, found in groups:
+            memory: NDArray[np.float64] | NDArray[np.int32] = self._values[:, column : column + len(found)]
+            if FAMILY[found[0].type] != "Real":
+                memory = np.zeros((len(time), len(found)), dtype=np.int32)
+                self._whole.append((column, memory))
+            link = _Link(slave, "Get", found, memory)
+            self._calls.append((link.at, memory.ctypes.data, memory.strides[0], link))
+            column += len(found)
 
-    def record(self, row: int, time: float) -> None:
-        self.time[row] = time
-        self.rows = row + 1
-        for column, memory in self._columns:
-            column.transfer(memory.ctypes.data + row * memory.strides[0])
+    def record(self, row: int) -> None:
+        for read, address, stride, link in self._calls:
+            status = read(address + row * stride)
+            if status:
+                link.check(status, float(self.time[row]))
+        self._rows = row + 1
+
+    def check(self) -> None:
+        """Raise SlaveError for the first value since the last check that is not finite."""
+        new = self._values[self._checked : self._rows]
+        if not np.isfinite(new).all():
+            row, column = np.argwhere(~np.isfinite(new))[0]
+            raise _not_finite(self._nodes[column], float(new[row, column]), float(self.time[self._checked + row]))
+        self._checked = self._rows
 
     def trace(self, provenance: Mapping[str, object]) -> Trace:
-        names: list[str] = []
-        units: dict[str, str] = {}
-        for column, _ in self._columns:
-            for v in column.variables:
-                names.append(f"{column.slave.name}.{v.name}")
-                units[names[-1]] = v.unit
-        values = np.hstack([m[: self.rows].astype(np.float64) for _, m in self._columns] or [np.zeros((self.rows, 0))])
-        bad = np.argwhere(~np.isfinite(values))
-        if len(bad):
-            row, column_index = bad[0]
-            raise SlaveError(
-                Problem(names[column_index], f"is not finite at {self.time[row]:g} s, and was answered with fmi2OK")
-            )
-        return Trace(self.time[: self.rows].copy(), tuple(names), values, units, {}, provenance)
+        self.check()
+        for column, whole in self._whole:
+            self._values[:, column : column + whole.shape[1]] = whole
+        time, values = self.time[: self._rows], self._values[: self._rows]
+        return Trace(time, tuple(self._units), values, self._units, {}, provenance)
+
+
+def _recorded(variable: SlaveVariable, family: str) -> bool:
+    return (
+        variable.causality in ("output", "local")
+        and FAMILY[variable.type] == family
+        and variable.variability in ("continuous", "discrete")
+        and not variable.name.startswith("der(")
+    )

@@ -148,7 +148,7 @@ def test_restitution_one_is_a_spring_without_damping(host: HostLibrary) -> None:
         assert found.normal_force == found.elastic_force == pytest.approx(2000.0, rel=LAW_TOLERANCE)
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @example(C_r=0.0, k_E=math.nextafter(1.0, 0.0), k_D=1e150, w=-1e150, h=1.0)
 @example(C_r=1e-160, k_E=math.nextafter(1.0, 0.0), k_D=1e150, w=-1e150, h=1.0)
 @example(C_r=math.nextafter(1.0, 0.0), k_E=0.0, k_D=1e150, w=-1e150, h=1.0)
@@ -171,7 +171,7 @@ def test_normal_force_is_never_adhesive_and_damping_never_gives_energy(
     assert found.elastic_force + found.damping_force == pytest.approx(found.normal_force, rel=0.0, abs=rounding)
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(
     C_r=st.floats(0.0, 1.0),
     k_E=st.floats(0.0, 0.999),
@@ -439,7 +439,7 @@ normals = st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: math.hypot(*q)
 )  # fmt: skip
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(law=physical_laws, h=st.floats(0.0, 1.0), v=st.tuples(speeds, speeds, speeds), n=normals)
 def test_force_is_normal_reaction_and_friction_against_the_slip(host: HostLibrary, law: Law, h: float, v, n) -> None:
     found = contact(host, law, h, v, n)
@@ -460,7 +460,7 @@ def test_force_is_normal_reaction_and_friction_against_the_slip(host: HostLibrar
     assert friction @ v_t <= LAW_TOLERANCE * scale * slip
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(law=physical_laws, h=st.floats(0.0, 1.0), v=st.tuples(speeds, speeds, speeds), n=normals)
 def test_power_of_the_force_is_what_is_stored_and_what_is_lost(host: HostLibrary, law: Law, h: float, v, n) -> None:
     """F v = -dU/dt - F_e d w - F_fr |v_t|, and both losses are never negative."""
@@ -468,10 +468,12 @@ def test_power_of_the_force_is_what_is_stored_and_what_is_lost(host: HostLibrary
     w = -float(np.dot(v, n))
     stored, damped = found.elastic_force * w, found.damping_force * w
     rubbed = found.friction_force * found.slip_speed
-    size = math.hypot(*v) * found.normal_force * (1.0 + law.K_fr) + abs(stored) + abs(damped)
-    assert np.dot(found.force, v) == pytest.approx(
-        -stored - damped - rubbed, rel=0.0, abs=LAW_TOLERANCE * size + 1e-300
-    )
+    speed = math.hypot(*v)
+    size = speed * found.normal_force * (1.0 + law.K_fr) + abs(stored) + abs(damped)
+    # v_t is known to 1e-15 |v| only: the ramp turns that into friction, part of it along v
+    viscosity = min(law.k_T, 1.0 / found.slip_speed if found.slip_speed > 0.0 else law.k_T)
+    rounding = LAW_TOLERANCE * size + 4e-15 * law.K_fr * found.normal_force * viscosity * speed**2
+    assert np.dot(found.force, v) == pytest.approx(-stored - damped - rubbed, rel=0.0, abs=rounding + 1e-300)
     assert damped >= 0.0
     assert rubbed >= 0.0
 
@@ -516,7 +518,7 @@ extreme_laws = st.builds(
 )
 
 
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @example(law=Law(C_F=1e130, K_fr=1e150), h=1e150, v=(0.0, 0.0, -1.0), n=UP)
 @example(law=Law(C_F=1e130, K_fr=1e150), h=1e150, v=(1.0, 0.0, 0.0), n=UP)
 @given(law=extreme_laws, h=extreme, v=st.tuples(signed, signed, signed), n=st.one_of(st.just(UP), normals))

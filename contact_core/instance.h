@@ -19,7 +19,7 @@ enum {
     CC_ANY = 31
 };
 
-#define CC_NAME_SIZE 128
+#define CC_NAME_SIZE 256 /* a longer name is cut in the log */
 #define CC_POOL_SIZE 4
 
 /* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
@@ -42,7 +42,6 @@ struct CcHost {
     fmi2CallbackFunctions callbacks; /* a copy: the importer's struct is valid during fmi2Instantiate only */
     char name[CC_NAME_SIZE];
     int failures; /* of rules, counted by cc_fail */
-    int quiet;    /* 1 while an initial value is only asked for */
     CcState now;
     CcState before;                       /* the step's beginning, to return to when it fails */
     double input_starts[CC_INPUTS + 1];   /* continuous inputs at the beginning of the step */
@@ -97,17 +96,32 @@ static int cc_same(const char *a, const char *b)
     return *a == *b;
 }
 
+/* Length without an incomplete character of UTF-8 at the end: importers decode what they log. */
+static size_t cc_whole_characters(const char *chars, size_t length)
+{
+    size_t lead = length;
+    while (lead > 0 && ((unsigned char)chars[lead - 1] & 0xc0u) == 0x80u)
+        lead--;
+    if (lead == 0)
+        return length;
+    unsigned char first = (unsigned char)chars[lead - 1];
+    size_t bytes = first >= 0xf0u ? 4 : first >= 0xe0u ? 3 : first >= 0xc0u ? 2 : 1;
+    return length - lead + 1 < bytes ? lead - 1 : length;
+}
+
 /* The importer's logger treats the text as a printf format in which #r1# stands for a variable: escape % and #. */
 __attribute__((noinline)) static void cc_send(const fmi2CallbackFunctions *callbacks, const char *name, fmi2Status status, const char *category,
                     const CcText *text)
 {
     CcText escaped;
     escaped.length = 0;
-    for (size_t i = 0; i < text->length; i++) {
+    for (size_t i = 0; i < text->length && escaped.length + 2 < CC_TEXT_SIZE; i++) { /* never half of a pair */
         if (text->chars[i] == '%' || text->chars[i] == '#')
             cc_text_char(&escaped, text->chars[i]);
         cc_text_char(&escaped, text->chars[i]);
     }
+    escaped.length = cc_whole_characters(escaped.chars, escaped.length);
+    escaped.chars[escaped.length] = '\0';
     if (callbacks->logger && escaped.length)
         callbacks->logger(callbacks->componentEnvironment, name, status, category, escaped.chars);
 }
@@ -116,8 +130,6 @@ __attribute__((noinline)) static void cc_send(const fmi2CallbackFunctions *callb
 __attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status status, const char *category, const char *format,
                        va_list arguments)
 {
-    if (instance->quiet)
-        return;
     if (status < fmi2Error) {
         int index = 0;
         while (index < CC_LOG_CATEGORIES && !cc_same(category, cc_log_categories[index]))
@@ -165,6 +177,9 @@ __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refus
 
 static double *cc_block(Instance *instance) { return (double *)&instance->now.element; }
 
+/* The unit behind a number, for %s%s: a blank and its name, or nothing. */
+#define CC_UNIT(v) *(v)->unit ? " " : "", (v)->unit
+
 /* Rules that need several values or a strict bound; each broken one is told.  Returns their number. */
 static int cc_check(Instance *instance)
 {
@@ -173,9 +188,11 @@ static int cc_check(Instance *instance)
     for (int i = 0; i < CC_VARIABLES; i++) {
         const CcVariable *v = &cc_variables[i];
         if (v->strict && !(block[i] > v->above))
-            cc_fail(instance, "%s = %g %s: it must be greater than %g", v->name, block[i], v->unit, v->above);
+            cc_fail(instance, "%s = %g%s%s: it must be greater than %g%s%s", v->name, block[i], CC_UNIT(v), v->above,
+                    CC_UNIT(v));
         if (v->strict && !(block[i] < v->below))
-            cc_fail(instance, "%s = %g %s: it must be less than %g", v->name, block[i], v->unit, v->below);
+            cc_fail(instance, "%s = %g%s%s: it must be less than %g%s%s", v->name, block[i], CC_UNIT(v), v->below,
+                    CC_UNIT(v));
     }
     CC_ENTRY(check)(&instance->now.element, instance);
     return instance->failures;

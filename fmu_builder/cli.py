@@ -26,7 +26,7 @@ from fmu_builder.documentation import quantity
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, did_you_mean
 from fmu_builder.master import load_scenario
 from fmu_builder.master import run as run_scenario
-from fmu_builder.model import build_model
+from fmu_builder.model import load_model
 from fmu_builder.new import camel_case, new_element
 from fmu_builder.paths import catalogue, find_recipe, shipped_elements
 from fmu_builder.recipe import read_recipe
@@ -266,7 +266,7 @@ def _override(scenario: Scenario, step: str | None, stop: str | None, algorithm:
     changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
     problems = check_times(
         "--step, --stop:",
-        *(changed.seconds(key) for key in ("start", "stop", "step", "output_step")),  # type: ignore[arg-type]
+        *(changed.seconds(key) for key in ("start", "stop", "step", "output_step")),
     )
     if problems:
         raise InputError(problems)
@@ -345,7 +345,7 @@ def info_command(
 
 def _describe(recipe: Path) -> SlaveDescription:
     """The description of a recipe's FMU, without compiling it."""
-    model = build_model(read_recipe(recipe))
+    model = load_model(recipe)
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         path = Path(folder) / f"{model.name}.fmu"
         path.write_bytes(pack(fmu_files(model, content_guid(model))))

@@ -73,6 +73,13 @@ class Indicator(_Entry):
     each: str | None = None
 
 
+class Slot(_Entry):
+    """A place for a law of the user's; it excludes the parameter it stands for."""
+
+    description: str = Field(min_length=3)
+    excludes: str = Field(description="parameter that this law replaces")
+
+
 class Experiment(_Entry):
     """DefaultExperiment of the FMU, s; `step` is the preferred communication step."""
 
@@ -91,6 +98,7 @@ class Declaration(_Entry):
     log: dict[str, str] = {}
     rules: dict[str, str] = {}
     parameters: dict[str, Variable] = {}
+    slots: dict[str, Slot] = {}
     inputs: dict[str, Variable] = {}
     ports: dict[str, Port] = {}
     states: dict[str, Variable] = {}
@@ -180,7 +188,7 @@ def read_declaration(folder: Path) -> Declaration:
         declaration = Declaration.model_validate(tables)
     except ValidationError as error:
         raise InputError(
-            explain(path, error, Declaration, Variable, Port, PortState, Size, Indicator, Experiment)
+            explain(path, error, Declaration, Variable, Port, PortState, Size, Slot, Indicator, Experiment)
         ) from error
     problems = list(_problems(path, declaration))
     if problems:
@@ -218,6 +226,9 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, "start is missing: a parameter needs a default")
             if (entry.above is not None or entry.below is not None) and table != "parameters":
                 add(table, name, "above and below belong to parameters")
+    for name, slot in declaration.slots.items():
+        if slot.excludes not in declaration.parameters:
+            add("slots", name, f"excludes '{slot.excludes}', which is no parameter")
     for name, port in declaration.ports.items():
         if port.each is not None and port.each not in declaration.structure:
             add(

@@ -9,13 +9,14 @@ import fnmatch
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 from fmu_builder.declaration import Declaration, Experiment, Start
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.ports import PORT_KINDS, PortKind
-from fmu_builder.recipe import Recipe
+from fmu_builder.recipe import Recipe, parse_recipe
 from fmu_builder.structure import Constant
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
@@ -160,6 +161,18 @@ class _Declared:
     @property
     def base(self) -> str:
         return ".".join(self.path)
+
+
+def load_model(path: Path) -> Model:
+    """The model of a recipe's file.  Raises InputError with every problem of the recipe and of its start values."""
+    recipe, problems = parse_recipe(path)
+    try:
+        model = build_model(recipe)
+    except InputError as error:
+        raise InputError([*problems, *error.problems]) from error
+    if problems:
+        raise InputError(problems)
+    return model
 
 
 def build_model(recipe: Recipe) -> Model:

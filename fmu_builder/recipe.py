@@ -15,7 +15,7 @@ from fmu_builder.paths import find_element
 from fmu_builder.structure import Constant, Reader
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_KEYS = ("element", "description", "start", "structure", "drawing")
+_KEYS = ("element", "description", "start", "structure", "functions", "drawing")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,14 @@ class Recipe:
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe and all it names.  Raises InputError with every problem found; start values are checked by
     `model.build_model`, which knows the variables."""
+    recipe, problems = parse_recipe(path)
+    if problems:
+        raise InputError(problems)
+    return recipe
+
+
+def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
+    """The recipe, with defaults where it is wrong, and what is wrong.  Raises InputError if there is no element to go by."""
     tables = read_toml(path)
     problems: list[Problem] = []
     if not _IDENTIFIER.fullmatch(path.stem):
@@ -68,6 +76,7 @@ def read_recipe(path: Path) -> Recipe:
         value = tables.get(name, {})
         return value if isinstance(value, dict) else {}
 
+    problems += _law_problems(path, element, table("functions"), table("start"))
     sizes = _sizes(path, element, table("structure"), problems)
     constants: tuple[Constant, ...] = ()
     if module is not None:
@@ -76,9 +85,7 @@ def read_recipe(path: Path) -> Recipe:
         problems.extend(reader.problems)
         constants = structure.constants
         sizes.update(structure.sizes)
-    if problems:
-        raise InputError(problems)
-    return Recipe(
+    recipe = Recipe(
         path=path,
         name=path.stem,
         description=str(description),
@@ -89,6 +96,26 @@ def read_recipe(path: Path) -> Recipe:
         given_sizes=frozenset(table("structure")),
         constants=constants,
     )
+    return recipe, problems
+
+
+def _law_problems(
+    path: Path, element: Declaration, functions: dict[str, object], start: dict[str, object]
+) -> list[Problem]:
+    """Laws of the user's: exclusive pairs, unknown slots.  Scalar parameters are all that can be compiled so far."""
+    problems = []
+    for name in functions:
+        where = f"{path}: [functions] {name}"
+        slot = element.slots.get(name)
+        if slot is None and name != "text":
+            problems.append(Problem(where, "the element has no slot of this name" + did_you_mean(name, element.slots)))
+        elif slot is not None and slot.excludes in start:
+            problems.append(Problem(where, f"{name} excludes [start] {slot.excludes}: remove one of the two"))
+        elif slot is not None:
+            problems.append(
+                Problem(where, f"user laws cannot be compiled yet: remove it and set [start] {slot.excludes}")
+            )
+    return problems
 
 
 def _sizes(path: Path, element: Declaration, given: dict[str, object], problems: list[Problem]) -> dict[str, int]:

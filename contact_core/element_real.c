@@ -1,6 +1,10 @@
 /* The element over double: all of the waist. */
 #include "element_run.h"
 
+#include "model_guid.h" /* generated: CC_GUID_TEXT */
+
+const char CC_GUID[39] = CC_GUID_TEXT;
+
 void CC_ENTRY(evaluate)(Element *e) { cc_evaluate(e); }
 
 /* The initial x and m: states from the parameters that hold their initial values, then the element's memory. */

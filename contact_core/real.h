@@ -12,6 +12,16 @@
 #ifndef CC_REAL_H
 #define CC_REAL_H
 
+/* A product is rounded before it is added: an importer's own build then gives the bits of our binaries, for gcc fuses
+ * both wherever the processor can.  The other two save gcc a call of sqrt that sets errno, and the repair of infinite
+ * products that dual numbers do not want.  (clang with -ffp-contract=fast on its command line ignores every pragma.) */
+#if defined __clang__
+#pragma STDC FP_CONTRACT OFF
+#elif defined __GNUC__
+#pragma GCC optimize("fp-contract=off", "no-math-errno", "cx-limited-range")
+#endif
+_Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must be the 64-bit format of IEEE 754");
+
 /* Everything of contact_core is private to the one file that includes it, so two FMUs can be linked together. */
 #ifndef CC_API
 #define CC_API static __attribute__((unused))

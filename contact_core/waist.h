@@ -46,4 +46,8 @@ CC_HIDDEN void CC_ENTRY(check)(const Element *e, CcHost *host);
 #endif
 CC_HIDDEN void CC_ENTRY(dual)(double *block);
 
+/* The GUID changes with every edit; it lives beside the element so that an edit recompiles no other file. */
+#define CC_GUID CC_ENTRY(guid)
+CC_HIDDEN extern const char CC_GUID[39];
+
 #endif

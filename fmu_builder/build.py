@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,26 +17,29 @@ from pathlib import Path
 
 from fmpy.validation import validate_fmu
 
+from fmu_builder import toolchain
 from fmu_builder.binaries import check_library
 from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import documentation_files
 from fmu_builder.errors import Problem, ToolError
 from fmu_builder.generate import fmu_sources, write_sources
-from fmu_builder.model import Model, build_model
-from fmu_builder.paths import is_shipped
-from fmu_builder.recipe import read_recipe
+from fmu_builder.model import Model, load_model
+from fmu_builder.paths import is_shipped, shipped
 from fmu_builder.toolchain import (
     INSTALL_HINT,
     PLATFORMS,
     Compiler,
     cache_folder,
     compile_fmu,
+    compile_folder,
     find_compiler,
     fmi2_functions,
     host_platform,
     resolve_platforms,
 )
 
+SMOKE_CALL = "smoke: "  # begins the line that the smoke run prints before each call, so that a crash can be named
+SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
 _PLACEHOLDER = "{00000000-0000-0000-0000-000000000000}"
 
 
@@ -60,8 +65,11 @@ def build(recipe: Path | str, output: Path | str | None = None, platforms: Seque
 def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
     """As `build`, with everything worth saying about the result."""
     wanted = resolve_platforms(platforms)
-    model = build_model(read_recipe(recipe))
     folder = output if output is not None else Path.cwd() if is_shipped(recipe) else recipe.parent
+    return _build_model(load_model(recipe), folder, wanted)
+
+
+def _build_model(model: Model, folder: Path, wanted: Sequence[str]) -> Built:
     guid = content_guid(model)
     files = fmu_files(model, guid)
     compiler = find_compiler()
@@ -109,13 +117,18 @@ def fmu_files(model: Model, guid: str) -> dict[str, bytes]:
 
 
 def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], compiler: Compiler) -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
-        sources = Path(folder) / "sources"
-        write_sources(
-            {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")},
-            sources,
-        )
-        libraries = compile_fmu(sources, model.name, platforms, compiler)
+    texts = {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")}
+    try:
+        with compile_folder(model.name) as sources:
+            write_sources(texts, sources)
+            libraries = compile_fmu(sources, model.name, platforms, compiler)
+    except OSError as error:
+        raise ToolError(
+            f"a temporary file cannot be written: {error.filename}: {error.strerror}; set TMPDIR to another folder, "
+            "FMU_BUILDER_CACHE for the caches"
+        ) from error
+    except ToolError as error:
+        raise ToolError(_with_paths(str(error), model.recipe.element_folder)) from error
     binaries, problems = {}, []
     for platform, library in libraries.items():
         name = f"binaries/{platform}/{model.name}{PLATFORMS[platform].suffix}"
@@ -124,6 +137,14 @@ def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], c
     if problems:
         raise ToolError(problems)
     return binaries
+
+
+def _with_paths(message: str, element_folder: Path) -> str:
+    """A compiler's message about the copy of an element's file, turned into one about the file itself."""
+    for path in element_folder.glob("*.[ch]"):
+        name = re.compile(rf"(?<![\w./\\])(?:\./)?{re.escape(path.name)}(?=:\d+:)")
+        message = name.sub(str(path).replace("\\", r"\\"), message)
+    return message
 
 
 def pack(files: dict[str, bytes]) -> bytes:
@@ -157,7 +178,7 @@ def _check_and_move(data: bytes, target: Path, smoke: bool) -> None:
         if smoke:
             _smoke_run(temporary, target.name)
         temporary.chmod(0o644)
-        os.replace(temporary, target)
+        temporary.replace(target)
     except OSError as error:
         raise ToolError(Problem(str(target), f"cannot be written: {error.strerror}")) from error
     finally:
@@ -166,26 +187,80 @@ def _check_and_move(data: bytes, target: Path, smoke: bool) -> None:
 
 def _smoke_run(fmu: Path, name: str) -> None:
     """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder."""
-    done = subprocess.run(
-        [sys.executable, "-m", "fmu_builder.smoke", str(fmu)],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    if done.returncode != 0:
-        lines = (done.stdout + done.stderr).strip().splitlines()
-        what = "; ".join(lines[-3:]) or f"it ended with exit code {done.returncode}"
-        raise ToolError(Problem(name, f"the smoke run failed: {what}"))
+    package = Path(__file__).resolve().parent.parent
+    known = os.environ.get("PYTHONPATH")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "fmu_builder.smoke", str(fmu)],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(package), known] if known else [str(package)])},
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=SMOKE_TIMEOUT,
+        )
+    except subprocess.TimeoutExpired as error:
+        output = error.stdout.decode("utf-8", "replace") if isinstance(error.stdout, bytes) else error.stdout or ""
+        what = f"{_last_call(output)} did not return within {SMOKE_TIMEOUT} s"
+        raise ToolError(Problem(name, f"the smoke run failed: {what}")) from error
+    if done.returncode == 0:
+        return
+    if done.returncode == 1:  # Python's own ending: the FMU answered, and not as it should
+        said = (done.stdout + done.stderr).strip().splitlines()
+        what = "; ".join(line for line in said[-4:] if not line.startswith(SMOKE_CALL))
+    else:
+        what = f"it crashed in {_last_call(done.stdout)} ({_ending(done.returncode)})"
+    raise ToolError(Problem(name, f"the smoke run failed: {what}"))
+
+
+def _last_call(output: str) -> str:
+    """The call that the smoke run was in when its output ended."""
+    calls = [line.removeprefix(SMOKE_CALL) for line in output.splitlines() if line.startswith(SMOKE_CALL)]
+    return calls[-1] if calls else "the start of Python"
+
+
+def _ending(code: int) -> str:
+    """A process's exit code in words."""
+    if code < 0:
+        try:
+            return signal.Signals(-code).name
+        except ValueError:
+            return f"signal {-code}"
+    return f"exit code {code:#x}"
 
 
 def host_fmu(recipe: Path) -> Path:
-    """The FMU of a recipe for this machine, from the cache if its contents are unchanged."""
-    model = build_model(read_recipe(recipe))
-    folder = cache_folder() / "fmus" / content_guid(model).strip("{}")
+    """The FMU of a recipe for this machine, from the cache if nothing that goes into it has changed.
+
+    Raises ToolError without a compiler."""
+    compiler = find_compiler()
+    if compiler is None:
+        raise ToolError(Problem(str(recipe), f"no compiler was found, so its FMU cannot run; {INSTALL_HINT}"))
+    model = load_model(recipe)
+    host = host_platform()
+    folder = cache_folder() / "fmus" / _content(model, compiler, host)
     cached = folder / f"{model.name}.fmu"
-    if not cached.is_file():
-        built = build_fmu(recipe, folder, ("host",))
-        if not built.platforms:
-            raise ToolError(Problem(built.path.name, "; ".join(built.notes)))
+    if not _is_whole(cached):
+        _build_model(model, folder, (host,))
     return cached
+
+
+def _content(model: Model, compiler: Compiler, platform: str) -> str:
+    """A name that changes with everything that goes into the FMU: its files, the compiler and its flags."""
+    core = shipped("contact_core")
+    beside = [core / "freestanding.c", *sorted((core / "freestanding_include").iterdir()), Path(toolchain.__file__)]
+    digest = hashlib.sha256(repr((platform, compiler.command, compiler.version)).encode())
+    contents = fmu_files(model, content_guid(model)) | {str(i): path.read_bytes() for i, path in enumerate(beside)}
+    for name, data in sorted(contents.items()):
+        digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()[:32]
+
+
+def _is_whole(fmu: Path) -> bool:
+    """False for a file that is missing, or damaged by a crash of the machine that wrote it."""
+    try:
+        with zipfile.ZipFile(fmu) as archive:
+            return archive.testzip() is None
+    except (OSError, zipfile.BadZipFile):
+        return False

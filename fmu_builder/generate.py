@@ -42,7 +42,8 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
         files[name] = (core / name).read_text(encoding="utf-8")
     for path in sorted(model.recipe.element_folder.glob("*.[ch]")):
         files[path.name] = path.read_text(encoding="utf-8")
-    files["model_data.h"] = model_data(model, guid)
+    files["model_data.h"] = model_data(model)
+    files["model_guid.h"] = model_guid(model, guid)
     files["model_tables.h"] = model_tables(model)
     return files
 
@@ -81,7 +82,16 @@ def _real_inputs(model: Model) -> list[Variable]:
     return [v for v in model.variables if v.is_continuous_input]
 
 
-def model_data(model: Model, guid: str) -> str:
+def model_guid(model: Model, guid: str) -> str:
+    """model_guid.h: apart from the rest, for it changes with every edit and would have everything compiled again."""
+    return f"{_heading(model)}\n#define CC_GUID_TEXT {_text(guid)}\n"
+
+
+def _heading(model: Model) -> str:
+    return f"/* Generated from {model.element_name}/element.toml and {model.recipe.path.name}; do not edit. */"
+
+
+def model_data(model: Model) -> str:
     """model_data.h: the struct Element and what both compilations of the element need."""
     states = model.by_kind("state")
     inputs = _real_inputs(model)
@@ -93,13 +103,12 @@ def model_data(model: Model, guid: str) -> str:
         for s in states
     )
     lines = [
-        f"/* Generated from {model.element_name}/element.toml and {model.recipe.path.name}; do not edit. */",
+        _heading(model),
         "#ifndef MODEL_DATA_H",
         "#define MODEL_DATA_H",
         "",
         '#include "real.h"',
         "",
-        f"#define CC_GUID {_text(guid)}",
         f"#define CC_ENTRY(name) {model.name}_##name",
         f"#define CC_HAS_CHECK {int(bool(model.element.rules))}",
         f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in states))}",
@@ -162,7 +171,7 @@ def model_tables(model: Model) -> str:
         )
     categories = log_categories(model)
     lines = [
-        f"/* Generated from {model.element_name}/element.toml and {model.recipe.path.name}; do not edit. */",
+        _heading(model),
         "#ifndef MODEL_TABLES_H",
         "#define MODEL_TABLES_H",
         "",
@@ -190,8 +199,12 @@ def model_tables(model: Model) -> str:
 
 
 def write_sources(files: dict[str, str], folder: Path) -> None:
-    """Write the sources; a file that is already there with the same text keeps its time, so compilers can cache."""
+    """Make the folder hold exactly these files; one that is there with the same text keeps its time, so that compilers
+    can cache."""
     folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if path.name not in files:
+            path.unlink()
     for name, text in files.items():
         path = folder / name
         data = text.encode("utf-8")

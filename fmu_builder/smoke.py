@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Callable
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import fmpy
 from fmpy.fmi2 import FMU2Slave
 
+from fmu_builder.build import SMOKE_CALL
 from fmu_builder.toolchain import PLATFORMS, host_platform
 
 
@@ -17,26 +21,37 @@ def main(file: str) -> None:
     experiment = description.defaultExperiment
     identifier = description.coSimulation.modelIdentifier
     platform = host_platform()
-    with TemporaryDirectory(prefix="fmu-builder-") as folder:
+
+    def call(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        print(SMOKE_CALL + name, flush=True)
+        return function(*arguments, **named)
+
+    with TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as folder:
         fmpy.extract(file, unzipdir=folder)
-        slave = FMU2Slave(
+        slave = call(
+            "loading the library",
+            FMU2Slave,
             guid=description.guid,
             unzipDirectory=folder,
             modelIdentifier=identifier,
             instanceName="smoke",
             libraryPath=f"{folder}/binaries/{platform}/{identifier}{PLATFORMS[platform].suffix}",
         )
-        slave.instantiate(loggingOn=True)
-        slave.setupExperiment(startTime=0.0)
-        slave.enterInitializationMode()
-        slave.exitInitializationMode()
+        call("fmi2Instantiate", slave.instantiate, loggingOn=True)
+        call("fmi2SetupExperiment", slave.setupExperiment, startTime=0.0)
+        call("fmi2EnterInitializationMode", slave.enterInitializationMode)
+        call("fmi2ExitInitializationMode", slave.exitInitializationMode)
         step = float(experiment.stepSize)
         for k in range(10):
-            slave.doStep(k * step, step)
+            call(f"fmi2DoStep at t = {k * step:g} s", slave.doStep, k * step, step)
         for kind, read in (("Real", slave.getReal), ("Integer", slave.getInteger), ("Boolean", slave.getBoolean)):
-            read([v.valueReference for v in description.modelVariables if v.type == kind])
-        slave.terminate()
-        slave.freeInstance()
+            variables = [v for v in description.modelVariables if v.type == kind]
+            values = call(f"fmi2Get{kind}", read, [v.valueReference for v in variables])
+            wrong = [v.name for v, value in zip(variables, values, strict=True) if not math.isfinite(value)]
+            if wrong:
+                sys.exit(f"not finite after ten steps: {', '.join(wrong)}")
+        call("fmi2Terminate", slave.terminate)
+        call("fmi2FreeInstance", slave.freeInstance)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,7 +62,12 @@ _LANGUAGE = (
     "-U__FP_FAST_FMA",
 )
 _LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden")
-_FREESTANDING = ("-ffreestanding", "-nostdlib")
+# Some distributions' gcc protects stacks and calls libgcc for atomics unless told otherwise: both need a C library.
+_FREESTANDING = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
+_NO_LIBGCC_ATOMICS = ("-mno-outline-atomics",)
+# macOS code keeps its frame pointers, so debuggers need no tables; without them the code takes a page of 16 KiB less.
+_NO_UNWIND_TABLES = ("-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
+_FAULT_IN_SOURCE = re.compile(r"\.[ch]:\d+:\d+: (fatal )?error")
 INSTALL_HINT = "install the compiler with `python -m pip install ziglang` (no Windows wheel? `ziglang<0.17`)"
 
 
@@ -122,7 +128,13 @@ def find_compiler() -> Compiler | None:
 def _version(command: Sequence[str]) -> str:
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=60,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.SubprocessError):
         return ""
@@ -132,24 +144,34 @@ def _version(command: Sequence[str]) -> str:
 @functools.cache
 def cache_folder() -> Path:
     """A writable folder for compiler caches and the host library: FMU_BUILDER_CACHE, the user's, a temporary one."""
-    given = os.environ.get("FMU_BUILDER_CACHE")
-    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
-    for folder in (Path(given) if given else None, Path(home) / "fmu-builder"):
-        if folder is not None and _writable(folder):
-            return folder
-    folder = Path(tempfile.gettempdir()) / "fmu-builder-cache"
-    if not _writable(folder):
-        raise ToolError(f"no writable cache folder: tried {given or home} and {folder}; set FMU_BUILDER_CACHE to one")
-    return folder
+    places = [Path(os.environ["FMU_BUILDER_CACHE"])] if os.environ.get("FMU_BUILDER_CACHE") else []
+    user_caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    if user_caches:
+        places.append(Path(user_caches) / "fmu-builder")
+    else:
+        with suppress(RuntimeError):  # a container's user may have no home
+            places.append(Path.home() / ".cache" / "fmu-builder")
+    user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    shared = Path(tempfile.gettempdir()) / f"fmu-builder-{user}"
+    for folder in (*places, shared):
+        if _writable(folder) and (folder is not shared or _is_own(folder)):
+            return folder.absolute()  # compilers run in other folders
+    tried = ", ".join(map(str, (*places, shared)))
+    raise ToolError(f"no writable cache folder: tried {tried}; set FMU_BUILDER_CACHE to one")
 
 
 def _writable(folder: Path) -> bool:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
         return False
+
+
+def _is_own(folder: Path) -> bool:
+    """False for a folder that another user made ready for us: who writes there decides what this process loads."""
+    return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
 
 
 def fmi_headers() -> Path:
@@ -162,6 +184,37 @@ def fmi2_functions() -> frozenset[str]:
     """The names of all functions of FMI 2.0, as the standard's header declares them."""
     text = (fmi_headers() / "fmi2Functions.h").read_text(encoding="utf-8")
     return frozenset(re.findall(r"FMI2_Export\s+fmi2\w+TYPE\s+(fmi2\w+)\s*;", text))
+
+
+@contextmanager
+def compile_folder(name: str) -> Iterator[Path]:
+    """A folder for the sources of the FMU `name`: the same one for every build of it, because the compiler's cache
+    knows files by their path.  Files of the build before may lie in it.  While another build of this name is in it, a
+    temporary one."""
+    folder = cache_folder() / "sources" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{name}.lock").open("w") as lock:
+        if _locked(lock.fileno()):
+            yield folder
+            return
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as temporary:
+        yield Path(temporary)
+
+
+def _locked(file: int) -> bool:
+    """Lock the open file until it is closed; False if somebody else has, or the file system knows no locks."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def compile_fmu(
@@ -190,11 +243,13 @@ def _compile_target(
     core = shipped("contact_core")
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         library = Path(folder) / f"{name}{suffix}"  # its name is part of the bytes on Windows and macOS
-        link: tuple[str, ...] = ("-s",)
+        options: tuple[str, ...] = ("-s",)
         if "linux" in target:
-            link += ("-Wl,-z,defs",)
+            options += ("-Wl,-z,defs",)
         if "macos" in target:
-            link += (f"-Wl,-install_name,@rpath/{library.name}",)
+            options += (f"-Wl,-install_name,@rpath/{library.name}", *_NO_UNWIND_TABLES)
+        if not compiler.cross and "aarch64" in target:
+            options += _NO_LIBGCC_ATOMICS
         run_compiler(
             compiler,
             [
@@ -203,18 +258,19 @@ def _compile_target(
                 *_WARNINGS,
                 *_LIBRARY,
                 *_FREESTANDING,
-                *link,
-                f"-I{sources}",
+                *options,
+                "-I.",
                 "-isystem",
                 str(core / "freestanding_include"),
                 "-isystem",
                 str(fmi_headers()),
                 *extra,
-                *(str(sources / file) for file in SOURCE_FILES),
+                *SOURCE_FILES,
                 str(core / "freestanding.c"),
                 "-o",
                 str(library),
             ],
+            sources,
         )
         return library.read_bytes()
 
@@ -240,31 +296,48 @@ def compile_hosted(
     )
 
 
-def run_compiler(compiler: Compiler, arguments: Sequence[str]) -> str:
-    """Run the compiler with its caches in our folder; returns its output.  Raises ToolError with its last lines."""
-    for attempt in (1, 2):
-        # A second try has a cache of its own: a damaged or contested one must not stop a build.
-        cache = cache_folder() / "zig" if attempt == 1 else Path(tempfile.mkdtemp(prefix="fmu-builder-zig-"))
-        environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
-        try:
-            done = subprocess.run(
-                [*compiler.command, *arguments],
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise ToolError(f"{compiler.command[0]} cannot be started: {error.strerror}") from error
-        finally:
-            if attempt == 2:
-                shutil.rmtree(cache, ignore_errors=True)
+def run_compiler(compiler: Compiler, arguments: Sequence[str], folder: Path | None = None) -> str:
+    """Run the compiler, in `folder` if given, with its caches in ours; returns its output.
+
+    Raises ToolError with its last lines."""
+    cache = cache_folder() / "zig"
+    done = _run(compiler, arguments, folder, cache)
+    if done.returncode != 0 and compiler.cross and not _FAULT_IN_SOURCE.search(done.stderr):
+        # A damaged or contested cache must not stop a build; one that did is not used again.
+        with tempfile.TemporaryDirectory(prefix="fmu-builder-zig-") as fresh:
+            done = _run(compiler, arguments, folder, Path(fresh))
         if done.returncode == 0:
-            return done.stdout
-        if not compiler.cross or re.search(r"\.[ch]:\d+:\d+: (fatal )?error", done.stderr):
-            break
+            _discard(cache)
+    if done.returncode == 0:
+        return done.stdout
     lines = done.stderr.strip().splitlines()
     raise ToolError(
         f"the compiler failed (exit {done.returncode}): {' '.join(compiler.command)} ...\n" + "\n".join(lines[-30:])
     )
+
+
+def _run(
+    compiler: Compiler, arguments: Sequence[str], folder: Path | None, cache: Path
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            [*compiler.command, *arguments],
+            cwd=folder,
+            env=os.environ | {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)},
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        raise ToolError(f"{compiler.command[0]} cannot be started: {error.strerror}") from error
+
+
+def _discard(cache: Path) -> None:
+    """Take a cache away; whoever is using it tries again with a fresh one."""
+    with tempfile.TemporaryDirectory(prefix="discarded-", dir=cache.parent, ignore_cleanup_errors=True) as folder:
+        try:
+            cache.rename(Path(folder) / cache.name)
+        except OSError:  # another process was faster
+            return

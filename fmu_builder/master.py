@@ -42,7 +42,7 @@ from fmu_builder.trace import Trace, read_trace
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 from fmu_builder.wiring import Node, Wiring, wire
 
-_MAX_SWEEPS = 1000  # of an algebraic loop at initialization
+_MAX_SWEEPS = 5000  # of an algebraic loop at initialization
 _LOOP_TOLERANCE = 1e-10  # relative error at which a loop counts as solved
 _ROUNDING = 1e-15  # relative change that is no change
 
@@ -192,7 +192,7 @@ def _start(variable: SlaveVariable, value: bool | int | float | str, where: str)
             raise InputError(Problem(where, f"{value!r} must be a text"))
         return value
     if isinstance(value, bool):
-        raise InputError(Problem(where, f"{value!r} must be a number"))
+        raise InputError(Problem(where, f"{str(value).lower()} must be a number"))
     if variable.type == "Real":
         return parse_quantity(value, _unit(variable), where)
     if isinstance(value, str) and variable.literals:
@@ -287,7 +287,10 @@ def _drive_table(
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Times and values, checked against the variable's type."""
     if drive.table is not None:
-        table = read_trace(path.parent / drive.table)
+        try:
+            table = read_trace(path.parent / drive.table)
+        except InputError as error:
+            raise InputError([Problem(where, str(p)) for p in error.problems]) from error
         columns = table.values.shape[1]
         if columns != 1:
             raise InputError(Problem(where, f"{drive.table} has {columns} columns besides time, 1 is needed"))

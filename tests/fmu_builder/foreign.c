@@ -1,0 +1,215 @@
+/* FMUs that are not ours, for tests: one library, whose behaviour the GUID selects.
+ *
+ * guid[0]  'b' a mass on a spring, semi-implicit Euler of its own:  v += h (f - k r) / m,  r += h v
+ *          'g' direct feedthrough:  y = a u + b
+ *          '0' gives no instance
+ * guid[1]  status digit that steps from 5 ms on answer
+ * guid[2]  't' ends the simulation when it answers fmi2Discard
+ * guid[3]  'n' answers fmi2OK with r[1] or y not a number, from 5 ms on;  'i' the same from the start on
+ * Strict where masters are sloppy: inputs cannot be set before initialization mode. */
+#include "fmi2Functions.h"
+
+enum { R = 0, V = 3, F = 6, M = 9, K = 10, R0 = 11, A = 14, B = 15, U = 16, Y = 17, REALS = 18 };
+enum { STEPS, COUNT, MODE, STATE, INTEGERS };
+enum { ON, MOVING, BOOLEANS };
+enum { LABEL_SIZE = 64 };
+
+typedef struct {
+    fmi2CallbackLogger log;
+    fmi2CallbackFreeMemory release;
+    fmi2ComponentEnvironment environment;
+    char name[LABEL_SIZE], guid[8], label[LABEL_SIZE];
+    double real[REALS], time;
+    int integer[INTEGERS], boolean[BOOLEANS], started;
+} Instance;
+
+static void copy(char *to, const char *from, int size)
+{
+    int i = 0;
+    for (; from[i] && i < size - 1; i++)
+        to[i] = from[i];
+    to[i] = 0;
+}
+
+fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
+                              const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging)
+{
+    (void)type, (void)resources, (void)visible, (void)logging;
+    if (guid[0] == '0') {
+        functions->logger(functions->componentEnvironment, name, fmi2Error, "logStatus",
+                          "no licence: %d seats of %d are taken by %s", 3, 3, "others");
+        return 0;
+    }
+    Instance *s = functions->allocateMemory(1, sizeof *s);
+    s->log = functions->logger;
+    s->release = functions->freeMemory;
+    s->environment = functions->componentEnvironment;
+    copy(s->name, name, LABEL_SIZE);
+    copy(s->guid, guid, 8);
+    s->real[M] = s->real[A] = 1.0;
+    s->boolean[ON] = 1;
+    return s;
+}
+
+void fmi2FreeInstance(fmi2Component c) { ((Instance *)c)->release(c); }
+const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
+const char *fmi2GetVersion(void) { return fmi2Version; }
+
+fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
+                               fmi2Boolean has_stop, fmi2Real stop)
+{
+    (void)has_tolerance, (void)tolerance, (void)has_stop, (void)stop;
+    ((Instance *)c)->time = start;
+    return fmi2OK;
+}
+
+fmi2Status fmi2EnterInitializationMode(fmi2Component c)
+{
+    Instance *s = c;
+    s->started = 1;
+    for (int i = 0; i < 3; i++)
+        s->real[R + i] = s->real[R0 + i];
+    return fmi2OK;
+}
+
+fmi2Status fmi2ExitInitializationMode(fmi2Component c) { (void)c; return fmi2OK; }
+fmi2Status fmi2Terminate(fmi2Component c) { (void)c; return fmi2OK; }
+fmi2Status fmi2Reset(fmi2Component c) { (void)c; return fmi2Error; }
+
+static int is_broken(const Instance *s) { return s->time >= 0.005 - 1e-9; }
+
+fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Real value[])
+{
+    Instance *s = c;
+    s->real[Y] = s->real[A] * s->real[U] + s->real[B];
+    for (size_t i = 0; i < n; i++) {
+        int bad = (vr[i] == Y || vr[i] == R) && (s->guid[3] == 'i' || (s->guid[3] == 'n' && is_broken(s)));
+        value[i] = bad ? __builtin_nan("") : s->real[vr[i]];
+    }
+    return fmi2OK;
+}
+
+fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Real value[])
+{
+    Instance *s = c;
+    for (size_t i = 0; i < n; i++) {
+        if (!s->started && ((vr[i] >= F && vr[i] < F + 3) || vr[i] == U)) {
+            s->log(s->environment, s->name, fmi2Error, "logStatus", "#r%u# is an input; initialization mode is needed", vr[i]);
+            return fmi2Error;
+        }
+        if (vr[i] == M && value[i] <= 0.0) {
+            s->log(s->environment, s->name, fmi2Discard, "logStatus", "#r%u# = %g kg must be above 0", vr[i], value[i]);
+            return fmi2Discard;
+        }
+        s->real[vr[i]] = value[i];
+    }
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Integer value[])
+{
+    Instance *s = c;
+    s->integer[STATE] = s->integer[MODE];
+    for (size_t i = 0; i < n; i++)
+        value[i] = s->integer[vr[i]];
+    return fmi2OK;
+}
+
+fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer value[])
+{
+    for (size_t i = 0; i < n; i++)
+        ((Instance *)c)->integer[vr[i]] = value[i];
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Boolean value[])
+{
+    Instance *s = c;
+    s->boolean[MOVING] = s->boolean[ON] && s->integer[STEPS] > 0;
+    for (size_t i = 0; i < n; i++)
+        value[i] = s->boolean[vr[i]];
+    return fmi2OK;
+}
+
+fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Boolean value[])
+{
+    for (size_t i = 0; i < n; i++)
+        ((Instance *)c)->boolean[vr[i]] = value[i];
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2String value[])
+{
+    (void)vr;
+    for (size_t i = 0; i < n; i++)
+        value[i] = ((Instance *)c)->label;
+    return fmi2OK;
+}
+
+fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2String value[])
+{
+    (void)vr;
+    Instance *s = c;
+    for (size_t i = 0; i < n; i++)
+        copy(s->label, value[i], LABEL_SIZE);
+    s->log(s->environment, 0, fmi2OK, "logAll", "the label is now %s", s->label);
+    return fmi2OK;
+}
+
+fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real h, fmi2Boolean no_set_state)
+{
+    (void)no_set_state;
+    Instance *s = c;
+    s->time = time;
+    int status = is_broken(s) ? s->guid[1] - '0' : 0;
+    if (status) {
+        s->log(s->environment, s->name, status > 5 ? fmi2Error : (fmi2Status)status, "logStatus",
+               "step %d from %g s: the %s is stuck", s->integer[STEPS], time, "valve");
+        if (status != fmi2Warning)
+            return (fmi2Status)status;
+    }
+    for (int i = 0; i < 3; i++) {
+        s->real[V + i] += h * (s->real[F + i] - s->real[K] * s->real[R + i]) / s->real[M];
+        s->real[R + i] += h * s->real[V + i];
+    }
+    s->integer[STEPS]++;
+    s->time = time + h;
+    return (fmi2Status)status;
+}
+
+fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value)
+{
+    if (kind != fmi2LastSuccessfulTime)
+        return fmi2Discard;
+    *value = ((Instance *)c)->time;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value)
+{
+    if (kind != fmi2Terminated)
+        return fmi2Discard;
+    *value = ((Instance *)c)->guid[2] == 't';
+    return fmi2OK;
+}
+
+/* The rest of the interface, which no test needs. */
+#define UNUSED(name, arguments) fmi2Status name arguments { return fmi2Error; }
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+UNUSED(fmi2SetDebugLogging, (fmi2Component c, fmi2Boolean on, size_t n, const fmi2String categories[]))
+UNUSED(fmi2GetFMUstate, (fmi2Component c, fmi2FMUstate *state))
+UNUSED(fmi2SetFMUstate, (fmi2Component c, fmi2FMUstate state))
+UNUSED(fmi2FreeFMUstate, (fmi2Component c, fmi2FMUstate *state))
+UNUSED(fmi2SerializedFMUstateSize, (fmi2Component c, fmi2FMUstate state, size_t *size))
+UNUSED(fmi2SerializeFMUstate, (fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size))
+UNUSED(fmi2DeSerializeFMUstate, (fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state))
+UNUSED(fmi2GetDirectionalDerivative, (fmi2Component c, const fmi2ValueReference of[], size_t m,
+       const fmi2ValueReference by[], size_t n, const fmi2Real seed[], fmi2Real value[]))
+UNUSED(fmi2SetRealInputDerivatives, (fmi2Component c, const fmi2ValueReference vr[], size_t n,
+       const fmi2Integer order[], const fmi2Real value[]))
+UNUSED(fmi2GetRealOutputDerivatives, (fmi2Component c, const fmi2ValueReference vr[], size_t n,
+       const fmi2Integer order[], fmi2Real value[]))
+UNUSED(fmi2CancelStep, (fmi2Component c))
+UNUSED(fmi2GetStatus, (fmi2Component c, const fmi2StatusKind kind, fmi2Status *value))
+UNUSED(fmi2GetIntegerStatus, (fmi2Component c, const fmi2StatusKind kind, fmi2Integer *value))
+UNUSED(fmi2GetStringStatus, (fmi2Component c, const fmi2StatusKind kind, fmi2String *value))

@@ -1,0 +1,633 @@
+"""Runs of coupled slaves: the same bits as a plain master, consistent starts, and what happens when a slave fails."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy.fmi2 import FMU2Slave
+from foreign import BODY, GAIN, foreign_fmu, without_units
+
+from fmu_builder import slave as slave_module
+from fmu_builder.build import host_fmu
+from fmu_builder.errors import InputError, SlaveError
+from fmu_builder.master import Run, load_scenario, run
+from fmu_builder.paths import shipped
+from fmu_builder.toolchain import PLATFORMS, host_platform
+from fmu_builder.trace import Trace
+
+AXES = (1, 2, 3)
+
+
+class FMU2Counting(FMU2Slave):  # type: ignore[misc]
+    """fmpy's slave (which goes by the first letters of its class name), counting the instances that live."""
+
+    alive = 0
+    calls: ClassVar[list[str]] = []
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        answer = super()._call(name, *arguments)
+        FMU2Counting.calls.append(name)
+        FMU2Counting.alive += (name == "fmi2Instantiate" and answer is not None) - (name == "fmi2FreeInstance")
+        return answer
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """After every test: instances freed, temporary folders removed, working directory unchanged."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    before = Path.cwd()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(slave_module, "FMU2Slave", FMU2Counting)
+    FMU2Counting.alive, FMU2Counting.calls = 0, []
+    yield folder
+    assert FMU2Counting.alive == 0
+    assert list(folder.iterdir()) == []
+    assert Path.cwd() == before
+
+
+def run_text(folder: Path, text: str) -> Run:
+    path = folder / "system.toml"
+    path.write_text(text, encoding="utf-8")
+    return run(load_scenario(path))
+
+
+def message_of(folder: Path, text: str, kind: type[InputError | SlaveError]) -> str:
+    with pytest.raises(kind) as caught:
+        run_text(folder, text)
+    return str(caught.value)
+
+
+DROP = """
+connections = [ ["body.p", "floor.point"] ]
+[experiment]
+{experiment}
+[slaves]
+{slaves}
+"""
+SLAVES = {
+    "body": 'body = {{ recipe = "PointMass", start = {{ r0 = [0, 0, {height}], v0 = [0.5, 0, 0] }} }}',
+    "floor": 'floor = {{ recipe = "PointSurface", start = {{ C_F = "1e5 N/m", C_r = 0.5, K_fr = 0.3 }} }}',
+}
+
+
+def drop(experiment: str, order: Sequence[str] = ("body", "floor"), height: float = 0.02) -> str:
+    return DROP.format(experiment=experiment, slaves="\n".join(SLAVES[n] for n in order).format(height=height))
+
+
+# ---- the same numbers as an independent master -------------------------------------------------------------------
+
+
+def plain_master(
+    algorithm: str, order: Sequence[str], step: float, count: int, height: float
+) -> dict[str, list[float]]:
+    """Two FMUs coupled by nothing but fmpy's FMU2Slave, one value at a time."""
+    files = {n: host_fmu(shipped("fmus") / f) for n, f in (("body", "PointMass.toml"), ("floor", "PointSurface.toml"))}
+    slaves, refs = {}, {}
+    for name, file in files.items():
+        md = fmpy.read_model_description(str(file))
+        folder = tempfile.mkdtemp()
+        fmpy.extract(str(file), folder)
+        library = f"{folder}/binaries/{host_platform()}/{md.modelName}{PLATFORMS[host_platform()].suffix}"
+        slaves[name] = FMU2Slave(
+            name, guid=md.guid, unzipDirectory=folder, modelIdentifier=md.modelName, libraryPath=library
+        )
+        slaves[name].instantiate()
+        refs[name] = {v.name: v.valueReference for v in md.modelVariables}
+    body, floor = slaves["body"], slaves["floor"]
+
+    def set_(name: str, values: Mapping[str, float]) -> None:
+        slaves[name].setReal([refs[name][v] for v in values], list(values.values()))
+
+    motion = [f"{q}[{i}]" for q in "rv" for i in AXES]
+
+    def read(name: str, port: str, values: Sequence[str]) -> list[float]:
+        return [slaves[name].getReal([refs[name][f"{port}.{v}"]])[0] for v in values]
+
+    set_("body", {"r0[3]": height, "v0[1]": 0.5})
+    set_("floor", {"C_F": 1e5, "C_r": 0.5, "K_fr": 0.3})
+    for s in slaves.values():
+        s.setupExperiment(startTime=0.0, stopTime=count * step)
+        s.enterInitializationMode()
+    state, force = read("body", "p", motion), [0.0] * 3
+
+    def pass_on(name: str) -> None:
+        if name == "floor":
+            set_("floor", {f"point.{v}": x for v, x in zip(motion, state, strict=True)})
+        else:
+            set_("body", {f"p.f[{i}]": x for i, x in zip(AXES, force, strict=True)})
+
+    pass_on("floor")
+    force = read("floor", "point", [f"f[{i}]" for i in AXES])
+    pass_on("body")
+    for s in slaves.values():
+        s.exitInitializationMode()
+    rows: dict[str, list[float]] = {}
+
+    def record() -> None:
+        for name, variables in (
+            ("body", ["p.r[1]", "p.r[3]", "p.v[3]"]),
+            ("floor", ["point.f[1]", "point.f[3]", "impulse"]),
+        ):
+            for v in variables:
+                rows.setdefault(f"{name}.{v}", []).append(slaves[name].getReal([refs[name][v]])[0])
+
+    record()
+    for k in range(count):
+        new_state, new_force = state, force
+        for name in order:
+            pass_on(name)
+            slaves[name].doStep(k * step, step)
+            if name == "body":
+                new_state = read("body", "p", motion)
+            else:
+                new_force = read("floor", "point", [f"f[{i}]" for i in AXES])
+            if algorithm == "gauss_seidel":
+                state, force = new_state, new_force
+        state, force = new_state, new_force
+        record()
+    for s in (body, floor):
+        folder = Path(s.unzipDirectory)
+        s.terminate()
+        s.freeInstance()
+        shutil.rmtree(folder)
+    return rows
+
+
+@pytest.mark.parametrize("order", [("body", "floor"), ("floor", "body")])
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_trace_equals_that_of_a_plain_fmpy_master_bit_for_bit(
+    tmp_path: Path, algorithm: str, order: tuple[str, str]
+) -> None:
+    trace = run_text(tmp_path, drop(f'stop = 0.1\nstep = 1e-4\nalgorithm = "{algorithm}"', order)).trace
+    expected = plain_master(algorithm, order, 1e-4, 1000, 0.02)
+    assert trace["floor.impulse"][-1] > 0.1  # it did bounce
+    for name, values in expected.items():
+        assert trace[name].tolist() == values, name
+
+
+def test_slave_order_matters_for_gauss_seidel_and_not_for_jacobi(tmp_path: Path) -> None:
+    def force(algorithm: str, order: tuple[str, str]) -> list[float]:
+        text = drop(f'stop = 0.1\nstep = 1e-4\nalgorithm = "{algorithm}"', order)
+        values: list[float] = run_text(tmp_path, text).trace["floor.point.f[3]"].tolist()
+        return values
+
+    one, other = ("body", "floor"), ("floor", "body")
+    assert force("jacobi", one) == force("jacobi", other)
+    assert force("gauss_seidel", one) != force("gauss_seidel", other)
+
+
+# ---- rows --------------------------------------------------------------------------------------------------------
+
+
+def test_ten_seconds_of_milliseconds_give_10001_rows_at_start_plus_k_h(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    trace = run_text(tmp_path, f'[experiment]\nstop = "10 s"\nstep = "1 ms"\n[slaves]\ng = "{fmu}"').trace
+    assert trace.time.tolist() == [k * 0.001 for k in range(10001)]
+
+
+def test_times_start_where_the_experiment_starts(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    trace = run_text(tmp_path, f"[experiment]\nstart = -0.3\nstop = 0.4\nstep = 0.1\n[slaves]\ng = '{fmu}'").trace
+    assert trace.time.tolist() == [-0.3 + k * 0.1 for k in range(8)]
+
+
+def test_output_step_thins_the_rows_and_changes_none(tmp_path: Path) -> None:
+    fine = run_text(tmp_path, drop("stop = 0.08\nstep = 1e-4")).trace
+    thin = run_text(tmp_path, drop("stop = 0.08\nstep = 1e-4\noutput_step = '2 ms'")).trace
+    assert thin.time.tolist() == fine.time[::20].tolist()
+    assert thin.values.tolist() == fine.values[::20].tolist()
+
+
+def test_progress_rises_from_0_to_1(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    heard: list[float] = []
+    run(fmu, heard.append)
+    assert heard[0] == 0.0 and heard[-1] == 1.0 and heard == sorted(heard)
+
+
+# ---- sums --------------------------------------------------------------------------------------------------------
+
+
+def floors(count: int, stiffness: float) -> str:
+    names = [f"floor{i}" for i in range(count)]
+    connections = ", ".join(f'["body.p", "{n}.point"]' for n in names)
+    slaves = "".join(
+        f'{n} = {{ recipe = "PointSurface", start = {{ C_F = {stiffness}, C_r = 1, K_fr = 0 }} }}\n' for n in names
+    )
+    return f"""
+        connections = [ {connections} ]
+        [experiment]
+        stop = 0.1
+        step = 1e-4
+        [slaves]
+        body = {{ recipe = "PointMass", start = {{ "r0[3]" = 0.02 }} }}
+        {slaves}"""
+
+
+def test_two_floors_act_like_one_of_twice_the_stiffness(tmp_path: Path) -> None:
+    two, one = run_text(tmp_path, floors(2, 5e4)).trace, run_text(tmp_path, floors(1, 1e5)).trace
+    assert one["floor0.impulse"][-1] > 0.1
+    assert two["body.p.r[3]"].tolist() == one["body.p.r[3]"].tolist()  # f + f is exact in binary
+
+
+def test_three_floors_act_like_one_of_three_times_the_stiffness(tmp_path: Path) -> None:
+    three, one = run_text(tmp_path, floors(3, 4e4)).trace, run_text(tmp_path, floors(1, 1.2e5)).trace
+    np.testing.assert_allclose(three["body.p.r[3]"], one["body.p.r[3]"], rtol=0, atol=1e-12)  # rounding of f + f + f
+
+
+# ---- initial exchange --------------------------------------------------------------------------------------------
+
+
+def test_row_0_shows_the_force_of_the_start_position(tmp_path: Path) -> None:
+    for order in (("body", "floor"), ("floor", "body")):
+        trace = run_text(tmp_path, drop("stop = 1e-3\nstep = 1e-4", order, height=-1e-3)).trace
+        assert trace["floor.depth"][0] == 1e-3
+        assert trace["floor.elastic_force"][0] == 1e5 * 1e-3
+        assert trace["floor.point.f[3]"][0] == trace["floor.normal_force"][0]
+
+
+def gains(folder: Path, order: Sequence[int], wires: Sequence[tuple[int, int]], a: Mapping[int, float]) -> str:
+    """Slaves g<i> with y = a u + 1, listed in `order`; `wires` are pairs (from, to)."""
+    fmu = foreign_fmu(folder, "Gain", GAIN, "g0--")
+    connections = ", ".join(f'["g{i}.y", "g{j}.u"]' for i, j in wires)
+    slaves = "".join(f"g{i} = {{ recipe = '{fmu}', start = {{ a = {a[i]!r}, b = 1 }} }}\n" for i in order)
+    return f"connections = [ {connections} ]\n[experiment]\nstop = 1e-3\nstep = 1e-3\n[slaves]\n{slaves}"
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
+def test_a_chain_is_consistent_at_row_0_in_any_order_of_listing(tmp_path: Path, order: tuple[int, ...]) -> None:
+    a = {0: 2.0, 1: -3.0, 2: 0.5, 3: 7.0}
+    trace = run_text(tmp_path, gains(tmp_path, order, [(0, 1), (1, 2), (2, 3)], a)).trace
+    y = 1.0
+    for i in range(4):
+        assert trace[f"g{i}.y"][0] == y
+        y = a[min(i + 1, 3)] * y + 1.0
+
+
+@pytest.mark.parametrize(("a0", "a1"), [(0.5, 0.5), (-0.9, 0.9), (0.99, 0.99), (3.0, 0.1), (0.0, 0.7)])
+def test_an_algebraic_loop_is_solved_to_1e_10(tmp_path: Path, a0: float, a1: float) -> None:
+    # a feeder 2 before the loop 0 <-> 1, and a slave 3 behind it, all listed the wrong way round
+    text = gains(tmp_path, [3, 1, 0, 2], [(0, 1), (1, 0), (1, 3)], {0: a0, 1: a1, 2: 1.0, 3: 2.0})
+    trace = run_text(tmp_path, text).trace
+    y0 = (a0 + 1.0) / (1.0 - a0 * a1)
+    assert trace["g0.y"][0] == pytest.approx(y0, rel=1e-10)
+    assert trace["g1.y"][0] == pytest.approx(a1 * y0 + 1.0, rel=1e-10)
+    assert trace["g3.y"][0] == pytest.approx(2.0 * (a1 * y0 + 1.0) + 1.0, rel=1e-10)
+
+
+@pytest.mark.parametrize("a", [1.0, -1.0, 2.0, 1e9])
+def test_a_loop_without_a_fixed_point_is_refused_naming_its_path(tmp_path: Path, a: float) -> None:
+    text = gains(tmp_path, [0, 1, 2], [(0, 1), (1, 2), (2, 0)], {0: a, 1: 1.0, 2: 1.0})
+    message = message_of(tmp_path, text, InputError)
+    assert "system.toml: connections" in message
+    path = message.split("loop ")[1].split(" have ")[0].split(" -> ")
+    assert path[0] == path[-1] and set(path) == {"g0.y", "g1.y", "g2.y"}
+    assert path in [
+        ["g0.y", "g1.y", "g2.y", "g0.y"],
+        ["g1.y", "g2.y", "g0.y", "g1.y"],
+        ["g2.y", "g0.y", "g1.y", "g2.y"],
+    ]
+
+
+# ---- drives ------------------------------------------------------------------------------------------------------
+
+FLOOR = """
+[experiment]
+stop = {stop}
+step = {step}
+[slaves]
+floor = {{ recipe = "PointSurface", start = {{ C_F = 1e5, C_r = 1.0, K_fr = 0 }} }}
+[drive]
+{drive}
+"""
+
+
+def floor(folder: Path, drive: str, stop: float = 1.0, step: float = 0.1) -> Trace:
+    return run_text(folder, FLOOR.format(stop=stop, step=step, drive=drive)).trace
+
+
+def test_a_driven_position_drives_its_velocity_with_the_exact_slope(tmp_path: Path) -> None:
+    trace = floor(tmp_path, '"floor.point.r[3]" = { time = [0.2, 0.4, 0.8], value = [0.0, -0.002, -0.001] }')
+    sent = trace["floor.distance"]  # of the inputs as set at the start of each step: one row late
+    assert sent[0] == 0.0
+    for k in range(10):
+        assert sent[k + 1] == pytest.approx(np.interp(0.1 * k, [0.2, 0.4, 0.8], [0, -0.002, -0.001]), abs=1e-17)
+    slope = [0.0, 0.0, -0.002 / 0.2, -0.002 / 0.2, 0.001 / 0.4, 0.001 / 0.4, 0.001 / 0.4, 0.001 / 0.4, 0.0, 0.0]
+    np.testing.assert_allclose(trace["floor.depth_rate"][1:], -np.array(slope), rtol=1e-12, atol=0)
+
+
+def test_a_jump_of_a_drive_falls_on_its_step_whatever_the_rounding(tmp_path: Path) -> None:
+    # 3 * 0.1 is above 0.3, 0.7 / 0.1 below 7: neither may shift the jump by a step
+    for jump in range(1, 10):
+        table = f"{{ time = [0, {jump / 10}, {jump / 10}, 1], value = [0, 0, -0.001, -0.001] }}"
+        trace = floor(tmp_path, f'"floor.point.r[3]" = {table}')
+        assert (trace["floor.depth"] > 0).tolist() == [k > jump for k in range(11)], jump
+
+
+def test_a_velocity_that_is_driven_itself_keeps_its_own_table(tmp_path: Path) -> None:
+    trace = floor(tmp_path, '"floor.point.r[3]" = { time = [0, 1], value = [1, 2] }\n"floor.point.v[3]" = 5.0')
+    assert set(trace["floor.depth_rate"]) == {-5.0}
+
+
+def test_constants_hold_and_booleans_switch(tmp_path: Path) -> None:
+    drive = '"floor.point.r[3]" = -0.001\n"floor.work" = { time = [0, 0.3, 0.6], value = [true, false, true] }'
+    trace = floor(tmp_path, drive)
+    on = [True] + [not 3 <= k < 6 for k in range(10)]
+    assert trace["floor.elastic_force"].tolist() == [100.0 * x for x in on]
+
+
+def test_a_drive_from_a_file_equals_the_same_table_in_place(tmp_path: Path) -> None:
+    (tmp_path / "motion.csv").write_text('"time","z"\n0,0\n0.5,-0.002\n1,0\n', encoding="utf-8")
+    (tmp_path / "switch.csv").write_text('"time","on"\n0,1\n0.5,0\n', encoding="utf-8")
+    of_files = '"floor.point.r[3]" = { table = "motion.csv" }\n"floor.work" = { table = "switch.csv" }'
+    in_place = (
+        '"floor.point.r[3]" = { time = [0, 0.5, 1], value = [0, -0.002, 0] }\n'
+        '"floor.work" = { time = [0, 0.5], value = [true, false] }'
+    )
+    one, other = floor(tmp_path, of_files), floor(tmp_path, in_place)
+    assert one["floor.depth"].max() > 1e-3
+    assert one.values.tolist() == other.values.tolist()
+
+
+def test_a_tunable_parameter_can_be_driven(tmp_path: Path) -> None:
+    trace = floor(tmp_path, '"floor.point.r[3]" = -0.001\n"floor.C_F" = { time = [0, 1], value = [1e5, 2e5] }')
+    np.testing.assert_allclose(trace["floor.elastic_force"][1:], 100.0 + 10.0 * np.arange(10), rtol=1e-12)
+
+
+def test_wrong_drives_are_all_refused_with_their_reasons(tmp_path: Path) -> None:
+    (tmp_path / "two.csv").write_text("time,a,b\n0,1,2\n", encoding="utf-8")
+    text = """
+        connections = [ ["body.p", "floor.point"] ]
+        [experiment]
+        stop = 1
+        step = 0.1
+        [slaves]
+        body = "PointMass"
+        floor = "PointSurface"
+        [drive]
+        "floor.point.r[3]" = 0.0
+        "floor.werk" = true
+        "floor.work" = 0.5
+        "floor.C_F" = true
+        "body.r0[1]" = 1.0
+        "floor.depth" = 1.0
+        "floor.surface.r[1]" = { table = "none.csv" }
+        "floor.surface.r[2]" = { table = "two.csv" }
+        """
+    lines = message_of(tmp_path, text, InputError).splitlines()
+    wanted = {
+        "werk": "did you mean 'floor.work'?",
+        "work": "0.5 must be true or false",
+        "C_F": "true must be a number",
+        "r0[1]": "fixed parameter",
+        "depth": "output",
+        "surface.r[1]": "none.csv",
+        "surface.r[2]": "2 columns",
+        "point.r[3]": "connected to body.p.r[3]",
+    }
+    assert len(lines) == len(wanted)
+    for key, words in wanted.items():
+        assert [line for line in lines if f".{key}: " in line and "[drive]" in line and words in line], (key, lines)
+
+
+# ---- start values ------------------------------------------------------------------------------------------------
+
+
+def test_start_values_have_units_vectors_and_all_types(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Spring")
+    start = (
+        'start = { r0 = ["1 mm", 0.5, "-2 cm"], m = "500 g", mode = "loaded", on = false, label = "left", count = 7 }'
+    )
+    done = run_text(
+        tmp_path, f"[experiment]\nstop = 1e-3\nstep = 1e-3\n[slaves]\ns = {{ recipe = '{fmu}', start = {{ {start} }} }}"
+    )
+    trace = done.trace
+    assert [trace[f"s.p.r[{i}]"][0] for i in AXES] == [0.001, 0.5, -0.02]
+    assert trace["s.state"].tolist() == [2.0, 2.0]
+    assert trace["s.moving"].tolist() == [0.0, 0.0]
+    assert trace["s.steps"].tolist() == [0.0, 1.0]
+    assert trace.units["s.p.v[1]"] == "m/s"
+    assert [entry.text for entry in done.log] == ["the label is now left"]
+
+
+def test_wrong_start_values_are_all_refused_with_their_reasons(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Spring")
+    text = f"""
+        [experiment]
+        stop = 1
+        step = 0.1
+        [slaves]
+        s = {{ recipe = '{fmu}', start = {{ "p.r[1]" = 1, count = 1.5, mode = "lauded", on = 1, k = true }} }}
+        t = {{ recipe = '{fmu}', start = {{ label = 3 }} }}
+        [slaves.floor]
+        recipe = "PointSurface"
+        [slaves.floor.start]
+        C_F = "1e5 N"
+        C_rr = 0.5
+        work = "yes"
+        [slaves.body]
+        recipe = "PointMass"
+        start = {{ r0 = [1, 2], v0 = 3, g = "down" }}
+        """
+    lines = message_of(tmp_path, text, InputError).splitlines()
+    wanted = {
+        "s start p.r[1]": "the FMU computes it",
+        "s start count": "1.5 must be a whole number",
+        "s start mode": "did you mean 'loaded'?",
+        "s start on": "1 must be true or false",
+        "t start label": "3 must be a text",
+        "s start k": "true must be a number",
+        "floor start C_F": "N/m",
+        "floor start C_rr": "did you mean 'C_r'?",
+        "floor start work": "'yes' must be true or false",
+        "body start r0": "3 values needed, 2 given",
+        "body start v0": "3 values needed, 1 given",
+        "body start g": "3 values needed, 1 given",
+    }
+    assert len(lines) == len(wanted)
+    for key, words in wanted.items():
+        assert [x for x in lines if re.search(rf"system.toml: \[slaves\] {re.escape(key)}(:| =) ", x) and words in x], (
+            key
+        )
+
+
+def test_start_values_that_the_fmus_refuse_are_told_with_their_place(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Spring")
+    text = f"""
+        [experiment]
+        stop = 1
+        step = 0.1
+        [slaves]
+        s = {{ recipe = '{fmu}', start = {{ m = -2 }} }}
+        floor = {{ recipe = "PointSurface", start = {{ C_F = -1, C_r = 2 }} }}
+        """
+    lines = message_of(tmp_path, text, InputError).splitlines()
+    assert len(lines) == 3
+    assert "[slaves] s start m" in lines[0] and "m = -2 kg must be above 0" in lines[0]
+    assert "[slaves] floor start C_F" in lines[1] and "-1" in lines[1] and "N/m" in lines[1]
+    assert "[slaves] floor start C_r" in lines[2]
+
+
+# ---- foreign slaves, single slaves, notes ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variables", [BODY, without_units(BODY)], ids=["units", "no units"])
+def test_a_foreign_body_bounces_on_our_floor(tmp_path: Path, variables: Sequence[Any]) -> None:
+    fmu = foreign_fmu(tmp_path, "Spring", variables)
+    text = f"""
+        connections = [ ["body.p", "floor.point"] ]
+        [experiment]
+        stop = 0.1
+        step = 1e-5
+        output_step = 1e-3
+        [slaves]
+        body = {{ recipe = '{fmu}', start = {{ k = 1e3, "r0[3]" = 0.01 }} }}
+        floor = {{ recipe = "PointSurface", start = {{ C_F = 1e6, C_r = 1, K_fr = 0 }} }}
+        """
+    trace = run_text(tmp_path, text).trace
+    # released at 10 mm it meets the floor at z = 0 after a quarter period, with v = -r0 sqrt(k/m)
+    assert trace.events["floor.touch[1]"] == pytest.approx(np.pi / 2 / np.sqrt(1e3), rel=1e-3)
+    # in contact both springs act; it leaves with the speed it came with: impulse = 2 m v - (part of the soft spring)
+    assert trace["body.p.v[3]"].max() == pytest.approx(0.01 * np.sqrt(1e3), rel=0.02)
+    assert trace["floor.depth"].max() < 1e-3
+
+
+@pytest.mark.parametrize("what", ["fmu", "recipe"])
+def test_a_single_fmu_or_recipe_runs_its_default_experiment(tmp_path: Path, what: str) -> None:
+    recipe = shipped("fmus") / "PointMass.toml"
+    trace = run(host_fmu(recipe) if what == "fmu" else recipe).trace
+    assert len(trace.time) == 1001 and trace.time[-1] == 1.0
+    assert trace["fmu.p.r[3]"][-1] == pytest.approx(-9.81 / 2, rel=1e-9)
+
+
+def test_a_recipe_whose_text_speaks_of_slaves_is_no_scenario(tmp_path: Path) -> None:
+    recipe = tmp_path / "Mass.toml"
+    recipe.write_text('element = "point_mass"\ndescription = "one of the slaves"\n', encoding="utf-8")
+    assert list(load_scenario(recipe).slaves) == ["fmu"]
+
+
+def test_a_run_names_the_motion_that_nobody_gives(tmp_path: Path) -> None:
+    notes = run_text(tmp_path, drop("stop = 1e-3\nstep = 1e-4")).notes
+    assert len(notes) == 1 and "floor.surface" in notes[0] and "fixed ground" in notes[0]
+
+
+def test_provenance_names_models_algorithm_and_step(tmp_path: Path) -> None:
+    provenance = run_text(tmp_path, drop("stop = 1e-3\nstep = 1e-4\nalgorithm = 'jacobi'")).trace.provenance
+    assert provenance["algorithm"] == "jacobi" and provenance["step"] == 1e-4
+    slaves: Any = provenance["slaves"]
+    assert slaves["floor"]["model"] == "PointSurface" and slaves["floor"]["guid"].startswith("{")
+
+
+# ---- slaves that fail --------------------------------------------------------------------------------------------
+
+
+def stuck(folder: Path, guid: str, algorithm: str = "gauss_seidel") -> str:
+    fmu = foreign_fmu(folder, "Spring", BODY, guid)
+    return f"""
+        connections = [ ["body.p", "floor.point"] ]
+        [experiment]
+        stop = 0.02
+        step = 1e-3
+        algorithm = "{algorithm}"
+        [slaves]
+        floor = "PointSurface"
+        body = {{ recipe = '{fmu}', start = {{ "r0[3]" = 1.0 }} }}
+        """
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+@pytest.mark.parametrize(
+    ("digit", "answer"),
+    [("2", "fmi2Discard"), ("3", "fmi2Error"), ("4", "fmi2Fatal"), ("5", "fmi2Pending"), ("7", "undefined status 7")],
+)
+def test_a_failed_step_names_slave_status_time_and_what_was_logged(
+    tmp_path: Path, digit: str, answer: str, algorithm: str
+) -> None:
+    message = message_of(tmp_path, stuck(tmp_path, f"b{digit}--", algorithm), SlaveError)
+    assert message.startswith("body: fmi2DoStep answered ")
+    assert answer in message and "step of 0.001 s from 0.005 s" in message
+    assert "step 5 from 0.005 s: the valve is stuck" in message  # printf arguments filled in
+    if digit == "2":
+        assert "done up to 0.005 s" in message and "smaller step" in message
+    if digit == "4":  # after fmi2Fatal no function of any instance may be called
+        assert "fmi2FreeInstance" not in FMU2Counting.calls
+        FMU2Counting.alive = 0
+
+
+def test_a_warning_is_logged_and_the_run_goes_on(tmp_path: Path) -> None:
+    done = run_text(tmp_path, stuck(tmp_path, "b1--"))
+    assert len(done.trace.time) == 21
+    logged = [str(entry) for entry in done.log if entry.slave == "body"]
+    assert len(logged) == 15 and logged[0] == "body: step 5 from 0.005 s: the valve is stuck"
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_a_slave_that_ends_the_simulation_leaves_the_trace_so_far_and_a_note(tmp_path: Path, algorithm: str) -> None:
+    done = run_text(tmp_path, stuck(tmp_path, "b2t-", algorithm))
+    assert done.trace.time.tolist() == [k * 1e-3 for k in range(6)]
+    assert "body ended the simulation at 0.005 s" in done.notes
+
+
+@pytest.mark.parametrize(("guid", "time"), [("b0-n", "0.005 s"), ("b0-i", "0 s")])
+def test_a_value_that_is_no_number_is_blamed_on_the_slave_that_gave_it(tmp_path: Path, guid: str, time: str) -> None:
+    message = message_of(tmp_path, stuck(tmp_path, guid), SlaveError)
+    assert message.startswith(f"body: p.r[1] is nan at {time}")
+    assert "fmi2OK" in message
+
+
+def test_a_value_that_is_no_number_and_goes_nowhere_is_found_as_well(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0-n")
+    with pytest.raises(SlaveError, match=r"^fmu: y is nan at 0\.005 s"):
+        run(fmu)
+
+
+def test_a_slave_that_gives_no_instance_tells_why(tmp_path: Path) -> None:
+    message = message_of(tmp_path, stuck(tmp_path, "0---"), SlaveError)
+    assert message == "body: fmi2Instantiate gave no instance; it logged: no licence: 3 seats of 3 are taken by others"
+
+
+def test_problems_of_all_slaves_and_connections_come_at_once(tmp_path: Path) -> None:
+    foreign_fmu(tmp_path, "Empty", platforms=())
+    foreign_fmu(tmp_path, "Windows", platforms=("win64", "win32"))
+    (tmp_path / "cut.fmu").write_bytes(foreign_fmu(tmp_path, "Whole").read_bytes()[:2000])
+    text = """
+        connections = [ ["body.q", "floor.point"], ["empty.p", "floor.surface"] ]
+        [experiment]
+        stop = 1
+        step = 0.1
+        [slaves]
+        body = "PointMass"
+        floor = { recipe = "PointSurface", start = { C_F = "1 kg" } }
+        unknown = "PointMas"
+        empty = "Empty.fmu"
+        windows = "Windows.fmu"
+        cut = "cut.fmu"
+        none = "none.fmu"
+        [drive]
+        "floor.wrok" = true
+        "empty.p.f[1]" = 1.0
+        """
+    lines = message_of(tmp_path, text, InputError).splitlines()
+    wanted = (
+        ("[slaves] unknown", "did you mean 'PointMass'?"),
+        ("[slaves] empty", f"no binary for this machine ({host_platform()}); it has none"),
+        ("[slaves] windows", "it has win64, win32"),
+        ("[slaves] cut", "is no complete FMU"),
+        ("[slaves] none", "no such file"),
+        ("[slaves] floor start C_F", "'1 kg'"),
+        ("[drive] floor.wrok", "did you mean 'floor.work'?"),
+        ("connections [body.q, floor.point]", "no port or variable 'q'"),
+    )
+    assert len(lines) == len(wanted)
+    for where, words in wanted:
+        assert [line for line in lines if where in line and words in line], (where, lines)

@@ -1,0 +1,358 @@
+"""An FMU's functions as they are: every status is returned, every message and every allocation recorded.
+
+fmpy raises on each status above Warning; these tests are about those.  Memory the FMU asks for is filled with 0xFF
+(every double NaN) and fenced, so that a read of what was never written, or a write behind the end, shows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_ubyte, c_uint, c_void_p
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import fmpy
+
+from fmu_builder.build import host_fmu
+from fmu_builder.paths import shipped
+from fmu_builder.toolchain import PLATFORMS, host_platform
+
+OK, WARNING, DISCARD, ERROR = range(4)
+CO_SIMULATION, MODEL_EXCHANGE = 1, 0
+DO_STEP_STATUS, PENDING_STATUS, LAST_SUCCESSFUL_TIME, TERMINATED = range(4)
+THREE_POINTS = """
+element = "point_surface"
+[structure]
+points = 3
+[surface]
+kind = "plane"
+x = [-1, 1]
+y = [-1, 1]
+[start]
+C_F = "1e5 N/m"
+C_r = 0.5
+K_fr = 0.3
+"""
+
+_REFERENCES, _REALS, _INTEGERS, _STRINGS = POINTER(c_uint), POINTER(c_double), POINTER(c_int), POINTER(c_char_p)
+_STATE, _STATE_PLACE, _BYTES = c_void_p, POINTER(c_void_p), POINTER(c_ubyte)
+
+# Arguments behind the component.
+SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "fmi2SetDebugLogging": (c_int, c_size_t, _STRINGS),
+    "fmi2SetupExperiment": (c_int, c_double, c_double, c_int, c_double),
+    "fmi2EnterInitializationMode": (),
+    "fmi2ExitInitializationMode": (),
+    "fmi2Terminate": (),
+    "fmi2Reset": (),
+    "fmi2GetReal": (_REFERENCES, c_size_t, _REALS),
+    "fmi2GetInteger": (_REFERENCES, c_size_t, _INTEGERS),
+    "fmi2GetBoolean": (_REFERENCES, c_size_t, _INTEGERS),
+    "fmi2GetString": (_REFERENCES, c_size_t, _STRINGS),
+    "fmi2SetReal": (_REFERENCES, c_size_t, _REALS),
+    "fmi2SetInteger": (_REFERENCES, c_size_t, _INTEGERS),
+    "fmi2SetBoolean": (_REFERENCES, c_size_t, _INTEGERS),
+    "fmi2SetString": (_REFERENCES, c_size_t, _STRINGS),
+    "fmi2GetFMUstate": (_STATE_PLACE,),
+    "fmi2SetFMUstate": (_STATE,),
+    "fmi2FreeFMUstate": (_STATE_PLACE,),
+    "fmi2SerializedFMUstateSize": (_STATE, POINTER(c_size_t)),
+    "fmi2SerializeFMUstate": (_STATE, _BYTES, c_size_t),
+    "fmi2DeSerializeFMUstate": (_BYTES, c_size_t, _STATE_PLACE),
+    "fmi2GetDirectionalDerivative": (_REFERENCES, c_size_t, _REFERENCES, c_size_t, _REALS, _REALS),
+    "fmi2SetRealInputDerivatives": (_REFERENCES, c_size_t, _INTEGERS, _REALS),
+    "fmi2GetRealOutputDerivatives": (_REFERENCES, c_size_t, _INTEGERS, _REALS),
+    "fmi2DoStep": (c_double, c_double, c_int),
+    "fmi2CancelStep": (),
+    "fmi2GetStatus": (c_int, _INTEGERS),
+    "fmi2GetRealStatus": (c_int, _REALS),
+    "fmi2GetIntegerStatus": (c_int, _INTEGERS),
+    "fmi2GetBooleanStatus": (c_int, _INTEGERS),
+    "fmi2GetStringStatus": (c_int, _STRINGS),
+    "fmi2EnterEventMode": (),
+    "fmi2NewDiscreteStates": (c_void_p,),
+    "fmi2EnterContinuousTimeMode": (),
+    "fmi2CompletedIntegratorStep": (c_int, _INTEGERS, _INTEGERS),
+    "fmi2SetTime": (c_double,),
+    "fmi2SetContinuousStates": (_REALS, c_size_t),
+    "fmi2GetDerivatives": (_REALS, c_size_t),
+    "fmi2GetEventIndicators": (_REALS, c_size_t),
+    "fmi2GetContinuousStates": (_REALS, c_size_t),
+    "fmi2GetNominalsOfContinuousStates": (_REALS, c_size_t),
+}
+
+_LOGGER = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
+_ALLOCATE = ctypes.CFUNCTYPE(c_void_p, c_size_t, c_size_t)
+_FREE = ctypes.CFUNCTYPE(None, c_void_p)
+_STEP_FINISHED = ctypes.CFUNCTYPE(None, c_void_p, c_int)
+
+
+class CallbackFunctions(ctypes.Structure):
+    _fields_ = (
+        ("logger", _LOGGER),
+        ("allocateMemory", _ALLOCATE),
+        ("freeMemory", _FREE),
+        ("stepFinished", _STEP_FINISHED),
+        ("componentEnvironment", c_void_p),
+    )
+
+
+def references(*values: int) -> Any:
+    return (c_uint * len(values))(*values)
+
+
+def reals(*values: float) -> Any:
+    return (c_double * len(values))(*values)
+
+
+def integers(*values: int) -> Any:
+    return (c_int * len(values))(*values)
+
+
+def strings(*values: bytes | None) -> Any:
+    return (c_char_p * len(values))(*values)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One call of the logger.  `raw` is the text as it arrived, `text` without the doubling of % and #."""
+
+    environment: int | None
+    instance: str
+    status: int
+    category: str
+    raw: str
+
+    @property
+    def text(self) -> str:
+        return self.raw.replace("%%", "%").replace("##", "#")
+
+    @property
+    def is_finished(self) -> bool:
+        """Nothing for printf or for #r1# is left, and the line has no end."""
+        return bool(re.fullmatch(r"(?:[^%#]|%%|##)+", self.raw, re.DOTALL)) and not self.raw.endswith("\n")
+
+
+@dataclass
+class Importer:
+    """The importer's side: its callbacks, what it was told, what it gave away.
+
+    logger, memory: false hands a NULL instead.   places: how many allocations succeed, None for all."""
+
+    logger: bool = True
+    memory: bool = True
+    places: int | None = None
+    environment: int | None = None
+    messages: list[Message] = field(default_factory=list)
+    allocated: int = 0
+    freed: int = 0
+
+    _FENCE = b"\xa5" * 64
+
+    def __post_init__(self) -> None:
+        self._blocks: dict[int, Any] = {}
+        self._logger = _LOGGER(self._log)
+        self._allocate = _ALLOCATE(self._give)
+        self._free = _FREE(self._take)
+
+    def structure(self) -> CallbackFunctions:
+        return CallbackFunctions(
+            self._logger if self.logger else _LOGGER(),
+            self._allocate if self.memory else _ALLOCATE(),
+            self._free if self.memory else _FREE(),
+            _STEP_FINISHED(),
+            self.environment,
+        )
+
+    @property
+    def texts(self) -> list[str]:
+        return [message.text for message in self.messages]
+
+    def _log(self, environment: int | None, instance: bytes, status: int, category: bytes, text: bytes) -> None:
+        self.messages.append(Message(environment, instance.decode(), status, category.decode(), text.decode()))
+
+    def _give(self, count: int, size: int) -> int | None:
+        if self.places is not None and self.allocated >= self.places:
+            return None
+        self.allocated += 1
+        block = ctypes.create_string_buffer(b"\xff" * (count * size) + self._FENCE, count * size + len(self._FENCE))
+        address = ctypes.addressof(block)
+        self._blocks[address] = block
+        return address
+
+    def _take(self, address: int | None) -> None:
+        if address is None:
+            return
+        block = self._blocks.pop(address)  # KeyError: freed twice, or not ours
+        assert block.raw.endswith(self._FENCE), "the FMU wrote behind the end of its memory"
+        self.freed += 1
+
+
+class Fmu:
+    """A loaded FMU: one library, any number of instances."""
+
+    def __init__(self, file: Path, folder: Path) -> None:
+        """Load the binary of `file` from a copy of its own in `folder`, so that its static memory is fresh."""
+        self.file = file
+        self.description = fmpy.read_model_description(str(file))
+        self.name: str = self.description.coSimulation.modelIdentifier
+        self.guid: str = self.description.guid
+        self.references = {v.name: v.valueReference for v in self.description.modelVariables}
+        self.types = {v.name: v.type for v in self.description.modelVariables}
+        platform = host_platform()
+        suffix = PLATFORMS[platform].suffix
+        path = Path(tempfile.mkdtemp(dir=folder)) / f"{self.name}{suffix}"
+        with zipfile.ZipFile(file) as archive:
+            path.write_bytes(archive.read(f"binaries/{platform}/{self.name}{suffix}"))
+        self.library = ctypes.CDLL(str(path))
+        for name, arguments in SIGNATURES.items():
+            function = getattr(self.library, name)
+            function.restype, function.argtypes = c_int, (c_void_p, *arguments)
+        self.library.fmi2FreeInstance.restype, self.library.fmi2FreeInstance.argtypes = None, (c_void_p,)
+        create = self.library.fmi2Instantiate
+        create.restype = c_void_p
+        create.argtypes = (c_char_p, c_int, c_char_p, c_char_p, POINTER(CallbackFunctions), c_int, c_int)
+
+    def names(self, *types: str) -> list[str]:
+        return [name for name, type_ in self.types.items() if type_ in types]
+
+    def instantiate(
+        self,
+        importer: Importer | None = None,
+        *,
+        name: bytes | None = b"slave",
+        kind: int = CO_SIMULATION,
+        guid: bytes | None = b"",
+        resources: bytes | None = b"file:///tmp/resources",
+        logging: bool = True,
+    ) -> Slave | None:
+        """A new instance, or None if the FMU refuses.  guid b"" is the right one.  The callbacks' struct is destroyed
+        after the call, as FMI 2.0.5 allows."""
+        importer = importer or Importer()
+        structure = importer.structure()
+        guid = self.guid.encode() if guid == b"" else guid
+        handle = self.library.fmi2Instantiate(name, kind, guid, resources, ctypes.byref(structure), 0, logging)
+        ctypes.memset(ctypes.byref(structure), 0xFF, ctypes.sizeof(structure))
+        return Slave(self, handle, importer) if handle else None
+
+    def slave(self, importer: Importer | None = None, **options: Any) -> Slave:
+        """A new instance; the FMU must not refuse."""
+        slave = self.instantiate(importer, **options)
+        assert slave is not None
+        return slave
+
+
+class Slave:
+    """One instance.  Its memory belongs to the importer, so forgetting it frees it, unless the pool serves it."""
+
+    def __init__(self, fmu: Fmu, handle: int | None, importer: Importer) -> None:
+        self.fmu, self.handle, self.importer = fmu, handle, importer
+
+    def call(self, function: str, *arguments: Any) -> int:
+        """The status of a function of FMI 2.0."""
+        return int(getattr(self.fmu.library, function)(self.handle, *arguments))
+
+    def free(self) -> None:
+        self.fmu.library.fmi2FreeInstance(self.handle)
+        self.handle = None
+
+    # ---- values
+
+    def set(self, values: Mapping[str, float]) -> int:
+        """fmi2SetReal of all names in one call."""
+        vr = references(*(self.fmu.references[name] for name in values))
+        return self.call("fmi2SetReal", vr, len(values), reals(*values.values()))
+
+    def set_boolean(self, name: str, value: int) -> int:
+        return self.call("fmi2SetBoolean", references(self.fmu.references[name]), 1, integers(value))
+
+    def get(self, *names: str) -> list[float]:
+        """Reals that must be there."""
+        values = reals(*[0.0] * len(names))
+        status = self.call(
+            "fmi2GetReal", references(*(self.fmu.references[name] for name in names)), len(names), values
+        )
+        assert status == OK, self.importer.texts
+        return list(values)
+
+    def get_integer(self, name: str, kind: str = "Integer") -> int:
+        value = integers(99)
+        assert self.call(f"fmi2Get{kind}", references(self.fmu.references[name]), 1, value) == OK
+        return int(value[0])
+
+    def all_values(self) -> bytes:
+        """The bits of all Reals, Integers and Booleans."""
+        bits = bytes(reals(*self.get(*self.fmu.names("Real"))))
+        for kind in ("Integer", "Boolean"):
+            bits += bytes(integers(*(self.get_integer(name, kind) for name in self.fmu.names(kind))))
+        return bits
+
+    # ---- course
+
+    def setup(self, start: float = 0.0, stop: float | None = None) -> int:
+        return self.call("fmi2SetupExperiment", 0, 0.0, start, stop is not None, stop or 0.0)
+
+    def initialize(
+        self, values: Mapping[str, float] | None = None, start: float = 0.0, stop: float | None = None
+    ) -> None:
+        """From instantiated to step complete, with start values."""
+        assert self.set(values or {}) == OK, self.importer.texts
+        assert self.setup(start, stop) == OK, self.importer.texts
+        assert self.call("fmi2EnterInitializationMode") == OK, self.importer.texts
+        assert self.call("fmi2ExitInitializationMode") == OK, self.importer.texts
+
+    def step(self, t: float, h: float) -> int:
+        return self.call("fmi2DoStep", t, h, 0)
+
+    # ---- state
+
+    def get_state(self) -> c_void_p:
+        place = c_void_p()
+        assert self.call("fmi2GetFMUstate", ctypes.byref(place)) == OK, self.importer.texts
+        return place
+
+    def free_state(self, place: c_void_p) -> None:
+        assert self.call("fmi2FreeFMUstate", ctypes.byref(place)) == OK
+        assert place.value is None
+
+    def serialize(self, place: c_void_p) -> bytes:
+        size = c_size_t()
+        assert self.call("fmi2SerializedFMUstateSize", place, ctypes.byref(size)) == OK
+        data = (c_ubyte * size.value)()
+        assert self.call("fmi2SerializeFMUstate", place, data, size) == OK
+        return bytes(data)
+
+    def state(self) -> bytes:
+        """The serialized state: two are equal if and only if nothing has changed."""
+        place = self.get_state()
+        data = self.serialize(place)
+        self.free_state(place)
+        return data
+
+    def deserialize(self, data: bytes, place: c_void_p) -> int:
+        """fmi2DeSerializeFMUstate; `place` holds the state afterwards if the status is OK."""
+        return self.call(
+            "fmi2DeSerializeFMUstate", (c_ubyte * len(data)).from_buffer_copy(data), len(data), ctypes.byref(place)
+        )
+
+
+def load_shipped(name: str, folder: Path) -> Fmu:
+    """A catalogue FMU, or "ThreePoints": a bounded patch met by three points."""
+    if name == "ThreePoints":
+        recipe = folder / "ThreePoints.toml"
+        recipe.write_text(THREE_POINTS, encoding="utf-8")
+    else:
+        recipe = shipped("fmus") / f"{name}.toml"
+    return Fmu(host_fmu(recipe), folder)
+
+
+def only(messages: Iterable[Message]) -> Message:
+    """The one message there is."""
+    found: Sequence[Message] = list(messages)
+    assert len(found) == 1, found
+    return found[0]

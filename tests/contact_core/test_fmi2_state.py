@@ -299,6 +299,7 @@ def test_a_bad_state_is_refused_with_the_reason(surface: Fmu) -> None:
         (data[:11], "no state of an FMU of this kind"),
         (sealed(data[:8] + struct.pack("<I", 2) + data[12:]), "another version"),
         (data[:12], "damaged or cut short"),
+        (sealed(data[:12] + bytes(8)), "damaged or cut short"),
         (data[:40], "damaged or cut short"),
         (data[:header], "damaged or cut short"),
         (data[:-1], "damaged or cut short"),

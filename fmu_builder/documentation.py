@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 import jinja2
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.generate import log_categories
 from fmu_builder.model import Model, Variable
 
@@ -30,8 +37,13 @@ def templates() -> jinja2.Environment:
 
 
 def quantity(value: float) -> str:
-    """A number as people write it: `1e+06` becomes `1e6`, `0.5` stays."""
-    return f"{value:.10g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    """A number as people write it: `1e+06` and `1000000` become `1e6`, `0.5` and `123456` stay."""
+    plain = f"{value + 0.0:.10g}"
+    if not math.isfinite(value):
+        return plain
+    mantissa, _, exponent = f"{value:.9e}".partition("e")
+    scientific = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return scientific if "e" in plain or (abs(value) >= 1e5 and len(scientific) < len(plain)) else plain
 
 
 def documentation_files(model: Model) -> dict[str, bytes]:
@@ -41,9 +53,8 @@ def documentation_files(model: Model) -> dict[str, bytes]:
         .get_template("fmu.html")
         .render(
             model=model,
-            theory=markdown(theory(model.recipe.element_folder)),
-            groups=variable_groups(model),
-            ranges={v.name: variable_range(v) for v in model.variables},
+            theory=markdown(theory(model.recipe.element_folder), model.recipe.element_folder),
+            groups={title: variable_rows(group) for title, group in variable_groups(model).items() if group},
             categories=log_categories(model),
         )
     )
@@ -60,16 +71,45 @@ def documentation_files(model: Model) -> dict[str, bytes]:
     return files
 
 
+_VARIABLES = re.compile(r"^#+ Variables\n.*?^<!-- end -->\n", re.MULTILINE | re.DOTALL)
+_MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+
+
 def theory(element_folder: Path) -> str:
-    """The element's README.md, or nothing for an element that has none yet."""
+    """The element's README.md without its variable table (the page has that of the FMU), or nothing for an element
+    that has none yet."""
     path = element_folder / "README.md"
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    return _VARIABLES.sub("", path.read_text(encoding="utf-8")) if path.is_file() else ""
 
 
-def markdown(text: str) -> str:
-    """HTML of Markdown text; pictures are left out, because the page must stand alone."""
-    renderer = MarkdownIt("commonmark").enable("table").disable("image")
-    return str(renderer.render(text))
+def markdown(text: str, folder: Path) -> str:
+    """HTML of Markdown text that stands alone: pictures of `folder` become part of it, headings move one level down.
+
+    Raises InputError for every picture that is not an SVG or PNG file there."""
+    renderer = MarkdownIt("commonmark").enable("table")
+    tokens = renderer.parse(text)
+    problems: list[Problem] = []
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{int(token.tag[1:]) + 1}"
+        for child in token.children or ():
+            if child.type == "image":
+                _embed(child, folder, problems)
+    if problems:
+        raise InputError(problems)
+    return str(renderer.renderer.render(tokens, renderer.options, {}))
+
+
+def _embed(image: Token, folder: Path, problems: list[Problem]) -> None:
+    source = str(image.attrs["src"])
+    path = folder / source
+    media = _MEDIA_TYPES.get(path.suffix)
+    if media is None or not path.is_file():
+        problems.append(
+            Problem(f"{folder / 'README.md'}: {source}", "a picture must be an SVG or PNG file in this folder")
+        )
+        return
+    image.attrs["src"] = f"data:{media};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
 
 
 def variable_groups(model: Model) -> dict[str, list[Variable]]:
@@ -84,12 +124,45 @@ def variable_groups(model: Model) -> dict[str, list[Variable]]:
     }
 
 
+@dataclass(frozen=True)
+class VariableRow:
+    """One row of a variable table, as text: a scalar, or a vector such as `r[1..3]`."""
+
+    name: str
+    unit: str
+    start: str
+    range: str
+    description: str
+
+
+_INDEX = re.compile(r"^(?P<base>.*)\[(?P<outer>\d+,)?(?P<index>\d+)\]$")
+
+
+def variable_rows(variables: Iterable[Variable]) -> list[VariableRow]:
+    """Rows for the variables, in their order; the components of a vector become one row."""
+    groups: dict[str, list[Variable]] = {}
+    for v in variables:
+        match = _INDEX.match(v.name)
+        groups.setdefault(f"{match['base']}[{match['outer'] or ''}" if match else v.name, []).append(v)
+    return [_row(base, group) for base, group in groups.items()]
+
+
+def _row(base: str, group: Sequence[Variable]) -> VariableRow:
+    v = group[0]
+    name = f"{base}1..{len(group)}]" if len(group) > 1 else v.name
+    starts = [("true" if g.start else "false") if g.type == "bool" else quantity(g.start) for g in group]
+    start = starts[0] if len(set(starts)) == 1 else f"({', '.join(starts)})"
+    given = v.kind in ("fixed", "tunable", "input")
+    unit = "" if v.unit.name == "1" else v.unit.name
+    return VariableRow(name, unit, start if given else "", variable_range(v), v.description)
+
+
 def variable_range(v: Variable) -> str:
     """The allowed range in words, empty if there is none."""
     if v.type == "bool":
         return ""
-    low = f">= {quantity(v.min)}" if v.min is not None else f"> {quantity(v.above)}" if v.above is not None else ""
-    high = f"<= {quantity(v.max)}" if v.max is not None else f"< {quantity(v.below)}" if v.below is not None else ""
+    low = f"≥ {quantity(v.min)}" if v.min is not None else f"> {quantity(v.above)}" if v.above is not None else ""
+    high = f"≤ {quantity(v.max)}" if v.max is not None else f"< {quantity(v.below)}" if v.below is not None else ""
     return ", ".join(part for part in (low, high) if part)
 
 

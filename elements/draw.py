@@ -1,0 +1,488 @@
+"""The pictures of the elements: drawings, plots and icons, and the restitution table of point_surface.
+
+    python elements/draw.py          writes every SVG, and the table in elements/point_surface/README.md
+    python elements/draw.py --png    also every model.png, through a Chromium on the PATH
+
+Plots are drawn from the closed forms in elements/point_surface/cases/references.py, not from the code of the element.
+A PNG carries the hash of the SVG it was made from, so that a test finds stale ones without a browser.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import math
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from pathlib import Path
+from types import ModuleType
+
+from fmu_builder.element_docs import replace_section, write_text
+from fmu_builder.errors import FmuBuilderError, ToolError
+
+ELEMENTS = Path(__file__).resolve().parent
+
+INK, GREY, FAINT, PAPER = "#1f2933", "#6b7885", "#d9dfe5", "#ffffff"
+MATERIAL, HATCH = "#eceff3", "#9aa7b4"
+BODY, BODY_EDGE = "#4f83bd", "#274b73"
+FORCE, MOTION, NORMAL = "#c8321f", "#1d7a4f", "#1f2933"
+CURVES = ("#1f4e8c", "#c8321f", "#1d7a4f", "#8a5a00")
+
+ICON_SIZE = 256  # px; palettes scale it down
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_HASH_KEYWORD = b"svg-sha256"
+_SYMBOL = re.compile(r"\{([^}_]+)(?:_([^}]+))?\}")
+
+Point = tuple[float, float]
+
+
+# ---- SVG text ----------------------------------------------------------------------------------------------------
+
+
+def _number(value: float) -> str:
+    """At most one decimal: 0.1 px is below what a screen shows, and no platform rounds differently."""
+    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
+
+
+def _markup(text: str) -> str:
+    """`{k_D}` becomes an italic k with the index D; all else stays upright."""
+
+    def symbol(match: re.Match[str]) -> str:
+        letter, index = match.group(1), match.group(2)
+        italic = f'<tspan font-style="italic">{letter}</tspan>'
+        return italic + (
+            f'<tspan dy="4" font-size="75%">{index}</tspan><tspan dy="-4">&#8203;</tspan>' if index else ""
+        )
+
+    return _SYMBOL.sub(symbol, escape(text, quote=False))
+
+
+class Drawing:
+    """A picture of width x height px, y downwards, built up from the back to the front."""
+
+    def __init__(self, width: float, height: float, title: str, paper: str | None = PAPER) -> None:
+        self._head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(width)} {_number(height)}" '
+            f'width="{_number(width)}" height="{_number(height)}" role="img" '
+            "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">"
+        )
+        self._parts = [f"<title>{escape(title)}</title>"]
+        if paper:
+            self.rectangle(0, 0, width, height, paper)
+
+    def svg(self) -> str:
+        return "\n".join([self._head, *self._parts, "</svg>", ""])
+
+    def rectangle(
+        self, x: float, y: float, width: float, height: float, fill: str, edge: str = "none", radius: float = 0
+    ) -> None:
+        self._parts.append(
+            f'<rect x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}" '
+            f'rx="{_number(radius)}" fill="{fill}" stroke="{edge}"/>'
+        )
+
+    def line(
+        self, points: Sequence[Point], color: str = INK, width: float = 1.5, dash: str = "", fill: str = "none"
+    ) -> None:
+        """A line through the points; with a `fill`, the area they enclose."""
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        text = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+        name = "polyline" if fill == "none" else "polygon"
+        self._parts.append(
+            f'<{name} points="{text}" fill="{fill}" stroke="{color}" stroke-width="{_number(width)}"{dashes} '
+            'stroke-linejoin="round" stroke-linecap="butt"/>'
+        )
+
+    def circle(self, center: Point, radius: float, fill: str, edge: str = INK, width: float = 1.5) -> None:
+        x, y = center
+        self._parts.append(
+            f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_number(radius)}" fill="{fill}" stroke="{edge}" '
+            f'stroke-width="{_number(width)}"/>'
+        )
+
+    def arrow(self, start: Point, end: Point, color: str = INK, width: float = 2.5, dash: str = "") -> None:
+        """A straight arrow whose tip is exactly at `end`."""
+        length = math.hypot(end[0] - start[0], end[1] - start[1])
+        ux, uy = (end[0] - start[0]) / length, (end[1] - start[1]) / length
+        head, half = 4.2 * width, 1.7 * width
+        neck = (end[0] - head * ux, end[1] - head * uy)
+        self.line([start, neck], color, width, dash)
+        self.line(
+            [end, (neck[0] - half * uy, neck[1] + half * ux), (neck[0] + half * uy, neck[1] - half * ux)],
+            color,
+            0.5,
+            fill=color,
+        )
+
+    def text(
+        self,
+        at: Point,
+        text: str,
+        color: str = INK,
+        size: float = 15,
+        anchor: str = "start",
+        bold: bool = False,
+        mono: bool = False,
+        halo: str = "",
+    ) -> None:
+        """Text on its base line; a `halo` in the color of the ground keeps lines away from it."""
+        family = " font-family=\"Menlo, Consolas, 'DejaVu Sans Mono', monospace\"" if mono else ""
+        weight = ' font-weight="bold"' if bold else ""
+        around = f' stroke="{halo}" stroke-width="5" stroke-linejoin="round" paint-order="stroke"' if halo else ""
+        self._parts.append(
+            f'<text x="{_number(at[0])}" y="{_number(at[1])}" font-size="{_number(size)}" fill="{color}" '
+            f'text-anchor="{anchor}"{weight}{family}{around}>{_markup(text)}</text>'
+        )
+
+    def port(self, at: Point, size: float = 11) -> None:
+        """A port: a square, as simulators draw them."""
+        self.rectangle(at[0] - size / 2, at[1] - size / 2, size, size, PAPER, INK)
+        self.rectangle(at[0] - size / 4, at[1] - size / 4, size / 2, size / 2, INK)
+
+    def material(self, left: float, right: float, top: float, bottom: float, pitch: float, width: float = 1.2) -> None:
+        """A hatched body whose upper side is its surface."""
+        self.rectangle(left, top, right - left, bottom - top, MATERIAL)
+        depth = bottom - top
+        start = left - depth
+        while start < right:
+            # from the lower left to the upper right, cut at the sides
+            begin, end = max(start, left), min(start + depth, right)
+            if end > begin:
+                self.line([(begin, bottom - (begin - start)), (end, bottom - (end - start))], HATCH, width)
+            start += pitch
+
+
+# ---- the elements ------------------------------------------------------------------------------------------------
+
+
+def point_surface_drawing() -> str:
+    drawing = Drawing(560, 310, "A point of one body below the surface of another: depth, normal, force, ports")
+    top, px, py = 180.0, 270.0, 240.0
+    drawing.material(40, 520, top, 292, 14)
+    # the body that carries the point
+    drawing.line([(px, py), (px - 172, py - 206), (px - 148, py - 224)], BODY_EDGE, 1.5, fill="#c3d6ea")
+    drawing.line([(40, top), (520, top)], INK, 2.5)
+    # depth
+    drawing.line([(px, top), (px, py)], INK, 1.2, dash="4 3")
+    drawing.line([(px + 76, py), (px + 160, py)], GREY, 1)
+    drawing.arrow((px + 150, py - 22), (px + 150, py), INK, 1.4)
+    drawing.arrow((px + 150, top + 22), (px + 150, top + 1), INK, 1.4)
+    drawing.text((px + 150, top + 36), "{h}", size=18, anchor="middle", halo=MATERIAL)
+    # normal at the closest point, force, velocity
+    drawing.arrow((px, top), (px, top - 78), NORMAL, 2.5)
+    drawing.text((px + 11, top - 62), "{n}", size=18)
+    drawing.circle((px, top), 4, PAPER)
+    drawing.text((px + 10, top - 9), "{Q}", size=16)
+    drawing.arrow((px, py), (px - 42, py - 142), FORCE, 4)
+    drawing.text((px - 54, py - 146), "{F}", FORCE, 21, "end", bold=True)
+    drawing.arrow((px, py), (px + 68, py), MOTION, 2.5)
+    drawing.text((px + 46, py - 10), "{v_t}", MOTION, 17, halo=MATERIAL)
+    drawing.arrow((px, py), (px, py + 42), MOTION, 2.5)
+    drawing.text((px + 10, py + 38), "{w}", MOTION, 17, halo=MATERIAL)
+    drawing.circle((px, py), 7, BODY, BODY_EDGE, 2)
+    drawing.text((px - 22, py + 12), "{P}", size=17, anchor="middle", halo=MATERIAL)
+    # ports
+    drawing.line([(px - 162, py - 214), (px - 186, py - 214)], INK, 1)
+    drawing.port((px - 190, py - 214), 13)
+    drawing.text((px - 203, py - 209), "point", anchor="end", mono=True)
+    drawing.arrow((124, top), (124, top - 46), INK, 1.8)
+    drawing.arrow((124, top), (170, top), INK, 1.8)
+    drawing.text((132, top - 36), "{z}", size=15)
+    drawing.text((160, top - 9), "{x}", size=15)
+    drawing.port((124, top), 13)
+    drawing.text((112, top - 11), "surface", anchor="end", mono=True)
+    # legend
+    for row, (text, color) in enumerate(
+        [
+            ("{h}  depth, > 0 in contact", INK),
+            ("{w} = d{h}/d{t}, > 0 approaching", MOTION),
+            ("{v_t}  slip", MOTION),
+            ("{F}  force on the point", FORCE),
+            ("{n}  outward normal", NORMAL),
+        ]
+    ):
+        drawing.text((336, 30 + 25 * row), text, color, 15)
+    return drawing.svg()
+
+
+def point_surface_icon() -> str:
+    icon = Drawing(128, 128, "point_surface", paper=None)
+    icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
+    icon.material(10, 118, 78, 116, 11, 1.6)
+    icon.line([(10, 78), (118, 78)], INK, 3.2)
+    icon.circle((56, 60), 25, BODY, BODY_EDGE, 2.6)
+    icon.arrow((56, 85), (56, 15), FORCE, 5)
+    icon.text((66, 28), "{F}", FORCE, 21, bold=True)
+    icon.arrow((98, 78), (98, 44), INK, 3)
+    icon.text((105, 58), "{n}", INK, 19)
+    return icon.svg()
+
+
+def point_mass_drawing() -> str:
+    drawing = Drawing(440, 290, "A particle with its position, velocity, force and gravity")
+    ox, oy, px, py = 60.0, 240.0, 210.0, 135.0
+    drawing.arrow((ox, oy), (ox, oy - 70), INK, 1.8)
+    drawing.arrow((ox, oy), (ox + 70, oy), INK, 1.8)
+    drawing.text((ox + 8, oy - 60), "{z}", size=15)
+    drawing.text((ox + 62, oy - 8), "{x}", size=15)
+    drawing.text((ox - 8, oy + 22), "world", GREY, 14, "middle")
+    drawing.circle((ox, oy), 3, INK)
+    drawing.arrow((ox, oy), (px - 26, py + 18), GREY, 2, dash="6 4")
+    drawing.text((118, 186), "{r}", GREY, 19, "end")
+    drawing.arrow((px, py), (px + 104, py - 44), MOTION, 2.8)
+    drawing.text((px + 106, py - 54), "{v}", MOTION, 19)
+    drawing.arrow((px, py), (px - 62, py - 100), FORCE, 4)
+    drawing.text((px - 72, py - 92), "{f}", FORCE, 20, "end", bold=True)
+    drawing.circle((px, py), 31, BODY, BODY_EDGE, 2)
+    drawing.text((px, py + 7), "{m}", PAPER, 20, "middle")
+    drawing.line([(px + 31, py + 12), (px + 96, py + 12)], INK, 1)
+    drawing.port((px + 96, py + 12), 13)
+    drawing.text((px + 110, py + 17), "p", mono=True)
+    drawing.arrow((px, py + 38), (px, py + 110), INK, 2.8)
+    drawing.text((px + 12, py + 92), "{m} {g}", size=19)
+    for row, (text, color) in enumerate([("{r}, {v}  motion, out", MOTION), ("{f}  force, in", FORCE)]):
+        drawing.text((298, 215 + 26 * row), text, color, 15)
+    return drawing.svg()
+
+
+def point_mass_icon() -> str:
+    icon = Drawing(128, 128, "point_mass", paper=None)
+    icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
+    icon.line([(78, 48), (106, 48)], INK, 2.4)
+    icon.circle((52, 48), 32, BODY, BODY_EDGE, 2.6)
+    icon.circle((42, 37), 8, "#86abd6", "none", 0)
+    icon.text((53, 57), "{m}", PAPER, 26, "middle")
+    icon.port((108, 48), 17)
+    icon.text((108, 30), "p", size=19, anchor="middle", mono=True)
+    icon.arrow((52, 82), (52, 119), INK, 4)
+    icon.text((63, 112), "{g}", INK, 22)
+    return icon.svg()
+
+
+# ---- plots -------------------------------------------------------------------------------------------------------
+
+
+class Plot:
+    """Axes with a grid; `x_scale` is "linear" or "log"."""
+
+    def __init__(
+        self,
+        title: str,
+        x_range: Point,
+        y_range: Point,
+        x_label: str,
+        y_label: str,
+        x_ticks: Iterable[float],
+        y_ticks: Iterable[float],
+        x_scale: str = "linear",
+    ) -> None:
+        self._left, self._right, self._top, self._bottom = 66.0, 446.0, 36.0, 270.0
+        self._x_range, self._y_range, self._log = x_range, y_range, x_scale == "log"
+        self.drawing = Drawing(560, 330, title)
+        for tick in x_ticks:
+            x, _ = self.at(tick, y_range[0])
+            self.drawing.line([(x, self._top), (x, self._bottom)], FAINT, 1)
+            self.drawing.text((x, self._bottom + 19), f"{tick:g}".replace("-", "−"), GREY, 13, "middle")
+        for tick in y_ticks:
+            _, y = self.at(x_range[0], tick)
+            self.drawing.line([(self._left, y), (self._right, y)], FAINT, 1)
+            self.drawing.text((self._left - 9, y + 4.5), f"{tick:g}".replace("-", "−"), GREY, 13, "end")
+        self.drawing.line([(self._left, self._top), (self._left, self._bottom), (self._right, self._bottom)], GREY, 1.2)
+        self.drawing.text(((self._left + self._right) / 2, self._bottom + 45), x_label, anchor="middle")
+        self.drawing.text((12, 18), y_label)
+
+    def at(self, x: float, y: float) -> Point:
+        low, high = self._x_range
+        share = math.log(x / low) / math.log(high / low) if self._log else (x - low) / (high - low)
+        height = (y - self._y_range[0]) / (self._y_range[1] - self._y_range[0])
+        return self._left + share * (self._right - self._left), self._bottom - height * (self._bottom - self._top)
+
+    def curve(
+        self, f: Callable[[float], float], color: str, label: str = "", dash: str = "", samples: int = 121
+    ) -> None:
+        """f over the whole axis, with its label at the right end."""
+        low, high = self._x_range
+        shares = [i / (samples - 1) for i in range(samples)]
+        xs = [low * (high / low) ** s if self._log else low + s * (high - low) for s in shares]
+        self.polyline([(x, f(x)) for x in xs], color, label, dash)
+
+    def polyline(self, points: Sequence[Point], color: str, label: str = "", dash: str = "") -> None:
+        placed = [self.at(x, y) for x, y in points]
+        self.drawing.line(placed, color, 2.2, dash)
+        if label:
+            self.drawing.text((placed[-1][0] + 8, placed[-1][1] + 5), label, color, 14)
+
+
+def references() -> ModuleType:
+    """elements/point_surface/cases/references.py: the closed forms."""
+    path = ELEMENTS / "point_surface" / "cases" / "references.py"
+    spec = importlib.util.spec_from_file_location("point_surface_references", path)
+    assert spec is not None and spec.loader is not None  # a file path always has a loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def restitution() -> Callable[[float, float], float]:
+    """The effective restitution e over C_r and k_D v0, for k_E = 0.5."""
+    exact = references().effective_restitution
+    # the closed form divides by zero at C_r = 0; at 1e-6 it is the same to 1e-7
+    return lambda c_r, x: float(exact(max(c_r, 1e-6), 0.5, 1.0, x))
+
+
+def restitution_plot() -> str:
+    e = restitution()
+    plot = Plot(
+        "Effective restitution over impact speed times k_D, k_E = 0.5",
+        (0.01, 100), (0, 1), "{k_D} {v_0}", "effective restitution {e}",
+        (0.01, 0.1, 1, 10, 100), (0, 0.2, 0.4, 0.6, 0.8, 1), "log",
+    )  # fmt: skip
+    for c_r, color in zip((0.8, 0.5, 0.2, 0.0), CURVES, strict=True):
+        plot.curve(lambda x, c_r=c_r: e(c_r, x), color, f"{{C_r}} = {c_r:g}")  # type: ignore[misc]
+    return plot.drawing.svg()
+
+
+def damping_plot() -> str:
+    plot = Plot(
+        "Damping ratio d over depth rate w with its limits, C_r = 0.5",
+        (-2, 2), (-1, 1), "{k_D} {w}", "damping ratio {d}", (-2, -1, 0, 1, 2), (-1, -0.5, 0, 0.5, 1),
+    )  # fmt: skip
+    plot.drawing.line([plot.at(-2, 0), plot.at(2, 0)], GREY, 1.2)
+    plot.drawing.line([plot.at(0, -1), plot.at(0, 1)], GREY, 1.2)
+    for k_e, color, dash in ((0.5, CURVES[0], ""), (0.25, CURVES[1], "7 4")):
+        low, high = damping_limits(0.5, k_e)
+        plot.polyline([(-2, low), (low, low), (high, high), (2, high)], color, f"{{k_E}} = {k_e:g}", dash)
+    low, high = damping_limits(0.5, 0.5)
+    plot.drawing.text(plot.at(1.3, high + 0.08), "{d_comp} = 0.6", CURVES[0], 14, "middle", halo=PAPER)
+    plot.drawing.text(plot.at(-1.3, low + 0.08), "{d_rest} = −0.6", CURVES[0], 14, "middle", halo=PAPER)
+    plot.drawing.text(plot.at(-1.0, 0.8), "restitution", GREY, 14, "middle")
+    plot.drawing.text(plot.at(1.0, -0.88), "compression", GREY, 14, "middle")
+    return plot.drawing.svg()
+
+
+def damping_limits(c_r: float, k_e: float) -> tuple[float, float]:
+    """d_rest and d_comp."""
+    delta = 1 - k_e + c_r**2 * k_e
+    return -(1 - c_r**2) * (1 - k_e) / delta, (1 - c_r**2) * k_e / delta
+
+
+def friction_plot() -> str:
+    plot = Plot(
+        "Friction force over slip speed for two slopes of the ramp",
+        (0, 20), (0, 1.2), "slip speed |{v_t}|, mm/s", "{F_fr} / ({K_fr} {N})",
+        (0, 5, 10, 15, 20), (0, 0.2, 0.4, 0.6, 0.8, 1),
+    )  # fmt: skip
+    for k_t, color, dash, place in ((100.0, CURVES[0], "", (10.3, 0.62)), (1000.0, CURVES[1], "7 4", (1.3, 0.76))):
+        plot.polyline([(0, 0), (1e3 / k_t, 1), (20, 1)], color, dash=dash)
+        plot.drawing.text(plot.at(*place), f"{{k_T}} = {k_t:g} s/m", color, 14, halo=PAPER)
+    plot.drawing.line([plot.at(10, 0), plot.at(10, 1)], CURVES[0], 1, "2 3")
+    plot.drawing.text(plot.at(15, 1.04), "full friction", GREY, 14, "middle")
+    plot.drawing.text(plot.at(10.3, 0.06), "1/{k_T} = 10 mm/s", CURVES[0], 14, halo=PAPER)
+    return plot.drawing.svg()
+
+
+SPEEDS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)  # k_D v0
+RESTITUTIONS = (0.0, 0.2, 0.5, 0.8)  # C_r
+
+
+def restitution_table() -> str:
+    """Markdown table of the effective restitution for k_E = 0.5."""
+    e = restitution()
+    lines = [
+        "| `C_r` \\ `k_D v0` | " + " | ".join(f"{x:g}" for x in SPEEDS) + " |",
+        "|---|" + "---|" * len(SPEEDS),
+    ]
+    for c_r in RESTITUTIONS:
+        lines.append(f"| **{c_r:g}** | " + " | ".join(f"{e(c_r, x):.4f}" for x in SPEEDS) + " |")
+    return "\n".join(lines)
+
+
+# ---- files -------------------------------------------------------------------------------------------------------
+
+
+PICTURES: dict[str, Callable[[], str]] = {
+    "point_mass/drawing.svg": point_mass_drawing,
+    "point_surface/drawing.svg": point_surface_drawing,
+    "point_surface/restitution.svg": restitution_plot,
+    "point_surface/damping.svg": damping_plot,
+    "point_surface/friction.svg": friction_plot,
+}
+ICONS: dict[str, Callable[[], str]] = {
+    "point_mass/model.png": point_mass_icon,
+    "point_surface/model.png": point_surface_icon,
+}
+
+
+def svg_hash(svg: str) -> str:
+    return hashlib.sha256(svg.encode("utf-8")).hexdigest()
+
+
+def source_hash(png: bytes) -> str:
+    """The hash of the SVG that a PNG of ours was made from, empty if it carries none."""
+    position = len(_PNG_SIGNATURE)
+    while position + 8 <= len(png):
+        (length,) = struct.unpack(">I", png[position : position + 4])
+        data = png[position + 8 : position + 8 + length]
+        if png[position + 4 : position + 8] == b"tEXt" and data.startswith(_HASH_KEYWORD + b"\0"):
+            return data[len(_HASH_KEYWORD) + 1 :].decode("ascii")
+        position += 12 + length
+    return ""
+
+
+def with_source_hash(png: bytes, svg: str) -> bytes:
+    """The PNG with a text chunk behind its header."""
+    header_end = len(_PNG_SIGNATURE) + 25
+    chunk = b"tEXt" + _HASH_KEYWORD + b"\0" + svg_hash(svg).encode("ascii")
+    framed = struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    return png[:header_end] + framed + png[header_end:]
+
+
+def render_png(svg: str, size: int) -> bytes:
+    """The SVG as a size x size px PNG with a transparent background.  Raises ToolError without a Chromium."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    browser = next((found for name in names if (found := shutil.which(name))), None)
+    if browser is None:
+        raise ToolError(f"--png needs one of these programs on the PATH: {', '.join(names)}")
+    with tempfile.TemporaryDirectory() as folder:
+        page, picture = Path(folder) / "icon.html", Path(folder) / "icon.png"
+        style = f"html,body{{margin:0;background:transparent}}svg{{display:block;width:{size}px;height:{size}px}}"
+        page.write_text(f"<!DOCTYPE html><meta charset='utf-8'><style>{style}</style>{svg}", encoding="utf-8")
+        command = [
+            browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            "--force-device-scale-factor=1", "--default-background-color=00000000", f"--window-size={size},{size}",
+            f"--user-data-dir={folder}/profile",
+            f"--screenshot={picture}", page.as_uri(),
+        ]  # fmt: skip
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        if run.returncode != 0 or not picture.is_file():
+            raise ToolError(f"{' '.join(command)} failed:\n" + "\n".join(run.stderr.splitlines()[-5:]))
+        return picture.read_bytes()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write the pictures of the elements.")
+    parser.add_argument("--png", action="store_true", help="also write the model.png icons, through Chromium")
+    png = parser.parse_args().png
+    for name, draw in PICTURES.items():
+        write_text(ELEMENTS / name, draw())
+    readme = ELEMENTS / "point_surface" / "README.md"
+    write_text(readme, replace_section(readme, "restitution", restitution_table()))
+    for name, draw in ICONS.items() if png else ():
+        svg, target = draw(), ELEMENTS / name
+        part = target.with_name(target.name + ".part")
+        part.write_bytes(with_source_hash(render_png(svg, ICON_SIZE), svg))
+        part.replace(target)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except FmuBuilderError as error:
+        raise SystemExit(f"{error}") from error

@@ -1,0 +1,81 @@
+"""The generated parts of the elements' README files.  `python -m fmu_builder.element_docs` writes them anew.
+
+A generated part stands between two markers, each on a line of its own:
+
+    <!-- variables -->
+    ...
+    <!-- end -->
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from fmu_builder.documentation import variable_groups, variable_rows
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.model import Model, build_model
+from fmu_builder.paths import shipped_elements
+from fmu_builder.recipe import read_recipe
+
+
+def default_model(element_folder: Path) -> Model:
+    """The model of the recipe named after the element (fmus/PointMass.toml for point_mass), with the start values and
+    the sizes that the element declares.  Raises InputError if there is no such recipe."""
+    name = "".join(part.capitalize() for part in element_folder.name.split("_"))
+    path = element_folder.parent.parent / "fmus" / f"{name}.toml"
+    if not path.is_file():
+        raise InputError(Problem(str(path), f"the documentation of element '{element_folder.name}' needs this recipe"))
+    recipe = read_recipe(path)
+    sizes = {**recipe.sizes, **{name: size.default for name, size in recipe.element.structure.items()}}
+    return build_model(replace(recipe, starts={}, sizes=sizes, given_sizes=frozenset()))
+
+
+def variable_table(element_folder: Path) -> str:
+    """Markdown tables of all visible variables: name, unit, start, range, description.  A vector is one row."""
+    lines: list[str] = []
+    for title, variables in variable_groups(default_model(element_folder)).items():
+        if not variables:
+            continue
+        lines += ["", f"**{title}**", "", "| name | unit | start | range | description |", "|---|---|---|---|---|"]
+        for row in variable_rows(variables):
+            cells = (f"`{row.name}`", row.unit, row.start, row.range, row.description)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines).strip()
+
+
+def replace_section(path: Path, section: str, content: str) -> str:
+    """The text of the file with `content` between `<!-- section -->` and the next `<!-- end -->`.
+
+    Raises InputError unless the section is there exactly once."""
+    text = path.read_text(encoding="utf-8")
+    pattern = re.compile(rf"^(<!-- {section} -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
+    if len(pattern.findall(text)) != 1:
+        raise InputError(
+            Problem(str(path), f"needs the lines '<!-- {section} -->' and '<!-- end -->' behind it exactly once")
+        )
+    return pattern.sub(lambda markers: f"{markers[1]}\n{content}\n\n{markers[2]}", text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text, whole or not at all; a file that already says so keeps its time."""
+    if path.is_file() and path.read_bytes() == text.encode("utf-8"):
+        return
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8", newline="\n")
+    part.replace(path)
+
+
+def readme_text(element_folder: Path) -> str:
+    """README.md of an element with its variable table as the declaration is now."""
+    return replace_section(element_folder / "README.md", "variables", variable_table(element_folder))
+
+
+def main() -> None:
+    for folder in shipped_elements():
+        write_text(folder / "README.md", readme_text(folder))
+
+
+if __name__ == "__main__":
+    main()

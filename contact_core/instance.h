@@ -21,6 +21,7 @@ enum {
 
 #define CC_NAME_SIZE 256 /* a longer name is cut in the log */
 #define CC_POOL_SIZE 4
+#define CC_STAGES 7 /* of the method in solver.h */
 
 /* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
 typedef struct {
@@ -45,7 +46,8 @@ struct CcHost {
     CcState now;
     CcState before;                       /* the step's beginning, to return to when it fails */
     double input_starts[CC_INPUTS + 1];   /* continuous inputs at the beginning of the step */
-    double x_0[CC_STATES + 1], x_sum[CC_STATES + 1]; /* of the integrator */
+    double x_0[CC_STATES + 1];            /* states at the beginning of a substep */
+    double slopes[CC_STAGES - 1][CC_STATES + 1]; /* x' at the stages of a substep; the last one is in the block */
     double z_0[CC_INDICATORS + 1], z_1[CC_INDICATORS + 1]; /* indicators at both ends of a step */
     double dual[2 * CC_VARIABLES];
 };

@@ -27,7 +27,6 @@
 #define CC_SMALLEST_STEP 0x1p-17         /* of the communication step: attempts this short are not refused for their error */
 #define CC_SMALLEST_TOLERANCE 1e-13      /* below it rounding would be taken for an error of the method */
 
-#define CC_STAGES 7
 static const double cc_nodes[CC_STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
 static const double cc_stage_weights[CC_STAGES][CC_STAGES - 1] = {
     {0.0},
@@ -58,13 +57,6 @@ static void cc_place(Instance *instance, const CcStep *step, double tau)
             block[cc_inputs[i]] = instance->input_starts[i] + instance->now.input_rates[i] * tau;
 }
 
-/* Slopes x' of a stage.  They live in memory that a step does not use otherwise: `dual` has room for four, as every
- * state has a derivative among the variables.  Stage 5 takes the place of stage 1, which nothing reads any more. */
-static double *cc_slopes(Instance *instance, int stage)
-{
-    return stage == 4 ? instance->x_sum : instance->dual + (stage == 5 ? 1 : stage) * CC_STATES;
-}
-
 /* Where the block stands in relation to the beginning of the attempt: 1 if an indicator has changed its sign. */
 static int cc_has_crossed(Instance *instance)
 {
@@ -89,25 +81,24 @@ static int cc_attempt(Instance *instance, const CcStep *step, double tau, double
         for (int i = 0; i < CC_STATES; i++) {
             double slope = 0.0;
             for (int s = 0; s < stage; s++)
-                slope += cc_stage_weights[stage][s] * cc_slopes(instance, s)[i];
+                slope += cc_stage_weights[stage][s] * instance->slopes[s][i];
             block[cc_states[i]] = instance->x_0[i] + h * slope;
         }
         cc_place(instance, step, cc_nodes[stage] < 1.0 ? tau + cc_nodes[stage] * h : end);
         CC_ENTRY(evaluate)(&instance->now.element);
         crossed |= step->locate && cc_has_crossed(instance);
         for (int i = 0; i < CC_STATES && stage + 1 < CC_STAGES; i++)
-            cc_slopes(instance, stage)[i] = block[cc_state_derivatives[i]];
+            instance->slopes[stage][i] = block[cc_state_derivatives[i]];
     }
     *error = 0.0;
     for (int i = 0; i < CC_STATES; i++) {
         double slope = block[cc_state_derivatives[i]];
         double sum = cc_error_weights[CC_STAGES - 1] * slope, steepest = cc_abs(slope);
-        for (int s = 0; s + 1 < CC_STAGES; s++)
-            if (s != 1) { /* its weight is 0 and its place taken */
-                slope = cc_slopes(instance, s)[i];
-                sum += cc_error_weights[s] * slope;
-                steepest = cc_max(steepest, cc_abs(slope));
-            }
+        for (int s = 0; s + 1 < CC_STAGES; s++) {
+            slope = instance->slopes[s][i];
+            sum += cc_error_weights[s] * slope;
+            steepest = cc_max(steepest, cc_abs(slope));
+        }
         double size = cc_max(cc_max(cc_abs(instance->x_0[i]), cc_abs(block[cc_states[i]])), h * steepest);
         if (h * cc_abs(sum) > *error * step->tolerance * size)
             *error = h * cc_abs(sum) / (step->tolerance * size);

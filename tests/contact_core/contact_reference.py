@@ -1,4 +1,4 @@
-"""contactPS a second time, from its description, with scipy's rotations: one point, the plane z = 0 of a moving frame."""
+"""contactPS a second time, from its description, with rotations by scipy: one point, plane z = 0 of a moving frame."""
 
 from __future__ import annotations
 

@@ -1,0 +1,390 @@
+"""Directional derivatives and output derivatives of every element, against finite differences."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmi2 import ERROR, OK, Fmu, integers, only, reals, references
+from numpy.typing import NDArray
+from running import Running, build
+from scipy.spatial.transform import Rotation
+
+from fmu_builder.build import host_fmu
+from fmu_builder.model import Model, build_model
+from fmu_builder.paths import catalogue, shipped, shipped_elements
+from fmu_builder.recipe import read_recipe
+
+Vector = NDArray[np.float64]
+
+# Random inputs by unit: positions a centimetre off, so that a contact is met about every second time; speeds on the
+# ramp of friction as well as far above it.
+SCALES = {
+    "m": (1e-2,),
+    "m/s": (4e-3, 1.0),
+    "rad/s": (0.1, 5.0),
+    "rad": (1.0,),
+    "N": (10.0,),
+    "N.m": (10.0,),
+    "1": (1.0,),
+}
+POINTS = 10  # random points for each FMU
+
+
+@dataclass(frozen=True)
+class Case:
+    fmu: Fmu
+    model: Model
+
+    @property
+    def inputs(self) -> list[str]:
+        return [v.name for v in self.model.variables if v.is_continuous_input]
+
+    @property
+    def states(self) -> list[str]:
+        return [v.name for v in self.model.by_kind("state")]
+
+    @property
+    def unknowns(self) -> list[str]:
+        """All that has a directional derivative: continuous outputs and locals, and derivatives of states."""
+        return [v.name for v in self.model.by_kind("output", "derivative") if v.type == "real" and not v.hidden]
+
+    @property
+    def outputs(self) -> list[str]:
+        return [v.name for v in self.model.variables if v.is_output and v.type == "real" and not v.hidden]
+
+
+def case(recipe: Path, folder: Path) -> Case:
+    return Case(Fmu(host_fmu(recipe), folder), build_model(read_recipe(recipe)))
+
+
+@pytest.fixture(scope="module", params=catalogue(), ids=lambda path: path.stem)
+def every(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    return case(request.param, tmp_path_factory.mktemp("every"))
+
+
+@pytest.fixture(scope="module")
+def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    recipe = 'element = "point_surface"\n[surface]\nkind = "plane"\nx = [-1, 1]\ny = [-1, 1]\n'
+    return build(tmp_path_factory.mktemp("floor"), "Floor", recipe)
+
+
+def random_inputs(model: Model, rng: np.random.Generator) -> dict[str, float]:
+    scales = {unit: rng.choice(choice) for unit, choice in SCALES.items()}
+    values = {v.name: scales[v.unit.name] * rng.uniform(-1.0, 1.0) for v in model.variables if v.is_continuous_input}
+    for q, _ in model.quaternions:
+        turned = rng.uniform(0.7, 1.5) * Rotation.random(random_state=int(rng.integers(2**31))).as_quat()
+        values |= {model.variables[q + k].name: turned[k] for k in range(4)}
+    return values
+
+
+def somewhere(case: Case, seed: int) -> Running:
+    """An instance whose states have moved, at random inputs."""
+    rng = np.random.default_rng(seed)
+    running = Running(case.fmu, random_inputs(case.model, rng))
+    for _ in range(3):
+        running.set(random_inputs(case.model, rng))
+        running.step(1e-3)
+    running.set(random_inputs(case.model, rng))
+    return running
+
+
+# ---- states are set through the serialized state ---------------------------------------------------------------------
+
+
+def with_state(running: Running, case: Case, name: str, value: float) -> None:
+    """Give a state of the element a value: the block of the element ends the serialized state, the checksum follows."""
+    data = bytearray(running.slave.state())
+    place = len(data) - 8 - 8 * (len(case.model.variables) - case.model[name].index)
+    assert struct.unpack_from("<d", data, place)[0] == running[name]
+    struct.pack_into("<d", data, place, value)
+    checksum = 0xCBF29CE484222325
+    for byte in data[:-8]:
+        checksum = ((checksum ^ byte) * 0x100000001B3) % 2**64
+    struct.pack_into("<Q", data, len(data) - 8, checksum)
+    handle = running.slave.get_state()
+    assert running.slave.deserialize(bytes(data), handle) == OK, running.told
+    assert running.slave.call("fmi2SetFMUstate", handle) == OK
+    running.slave.free_state(handle)
+    first = case.inputs[0]  # outputs are computed anew only after something was set
+    before = running[first]
+    running.set({first: before + 1.0})
+    running.set({first: before})
+
+
+# ---- directional derivatives -----------------------------------------------------------------------------------------
+
+
+def differences(running: Running, case: Case, name: str, step: float) -> tuple[Vector, Vector, Vector]:
+    """Derivatives of all unknowns with respect to one known: from the left, central to fourth order, from the right."""
+    x = running[name]
+
+    def at(value: float) -> Vector:
+        if name in case.states:
+            with_state(running, case, name, value)
+        else:
+            running.set({name: value})
+        return running.values(case.unknowns)
+
+    y = {k: at(x + k * step) for k in (-2, -1, 1, 2, 0)}
+    central = (8.0 * (y[1] - y[-1]) - (y[2] - y[-2])) / (12.0 * step)
+    return (y[0] - y[-2]) / (2.0 * step), central, (y[2] - y[0]) / (2.0 * step)
+
+
+@pytest.mark.parametrize("seed", range(POINTS))
+def test_directional_derivatives_are_the_limits_of_differences(every: Case, seed: int) -> None:
+    running = somewhere(every, seed)
+    values = np.abs(running.values(every.unknowns))
+    smooth = 0
+    for name in every.inputs + every.states:
+        unit = every.model[name].unit.name
+        step = 1e-5 * SCALES[unit][0] if unit in SCALES else 1e-5
+        exact = running.directional(every.unknowns, {name: 1.0})
+        left, central, right = differences(running, every, name, step)
+        # four values, each rounded: in the unknown itself, and in the known that moved it
+        rounding = 1e-14 * (values + np.abs(exact) * abs(running[name])) / step
+        tolerance = 1e-7 * np.abs(exact) + rounding + 1e-9 * np.abs(exact).max()
+        kinked = np.abs(left - right) > 1e-3 * np.maximum(np.abs(left), np.abs(right)) + rounding
+        assert (np.abs(exact - central) <= tolerance)[~kinked].all(), (
+            name,
+            [(u, e, c) for u, e, c, t in zip(every.unknowns, exact, central, tolerance, strict=True) if abs(e - c) > t],
+        )
+        smooth += int((~kinked).sum())
+    # a step of 1e-5 of the range crosses a kink almost never
+    assert smooth >= 0.98 * len(every.unknowns) * len(every.inputs + every.states)
+
+
+def test_random_points_meet_every_regime_of_the_contact(tmp_path: Path) -> None:
+    """Else the test above would show less than it says."""
+    floor = case(shipped("fmus") / "PointSurface.toml", tmp_path)
+    met = set()
+    for seed in range(POINTS):
+        running = somewhere(floor, seed)
+        if not running["in_contact"]:
+            met.add("out")
+            continue
+        met.add("sliding" if running["slip_speed"] > 0.01 else "ramp")
+        met.add("compression" if running["phase"] == 1 else "restitution")
+        limited = abs(running["damping_force"] / running["elastic_force"]) >= 0.6 * (1.0 - 1e-12)
+        met.add("limited damping" if limited else "linear damping")
+    assert met == {"out", "sliding", "ramp", "compression", "restitution", "limited damping", "linear damping"}
+
+
+def test_every_element_is_among_them() -> None:
+    assert {read_recipe(path).element_folder.name for path in catalogue()} >= {path.name for path in shipped_elements()}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_directional_derivative_is_linear_in_its_seed(every: Case, seed: int) -> None:
+    running = somewhere(every, 100 + seed)
+    knowns = every.inputs + every.states
+    rng = np.random.default_rng(seed)
+    seeds = rng.uniform(-1.0, 1.0, len(knowns))
+    columns = np.array([running.directional(every.unknowns, {name: 1.0}) for name in knowns]).T
+    together = running.directional(every.unknowns, dict(zip(knowns, seeds, strict=True)))
+    # parts may cancel before the columns are formed as well, so the bound is that of the largest
+    bound = 1e-13 * (np.abs(columns) @ np.abs(seeds)) + 1e-13 * np.abs(columns).max()
+    assert (np.abs(together - columns @ seeds) <= bound).all()
+    for factor in (2.0**-60, -4.0, 2.0**60):
+        scaled = running.directional(every.unknowns, dict(zip(knowns, factor * seeds, strict=True)))
+        assert np.array_equal(scaled, factor * together)
+    assert not running.directional(every.unknowns, dict.fromkeys(knowns, 0.0)).any()
+
+
+def test_seed_of_a_known_named_twice_counts_twice(floor: Fmu) -> None:
+    running = Running(floor, {"point.r": (0.0, 0.0, -1e-3)} | {"point.v": (0.3, 0.0, 0.0)})
+    f, r = (references(floor.references[name]) for name in ("point.f[3]", "point.r[3]"))
+    twice = references(r[0], r[0])
+    found = reals(0.0)
+    assert running.slave.call("fmi2GetDirectionalDerivative", f, 1, twice, 2, reals(1.0, 2.0), found) == OK
+    assert found[0] == running.directional(["point.f[3]"], {"point.r[3]": 3.0})[0]
+
+
+def test_directional_derivative_answers_for_the_inputs_just_set_and_changes_nothing(floor: Fmu) -> None:
+    running = Running(floor, {"point.v": (0.3, 0.0, 0.0), "C_F": 1e5})
+    running.step(1e-3)
+    running.set({"point.r": (0.0, 0.0, -1e-3)})
+    running.slave.all_values()
+    before = running.slave.state()
+    assert running.directional(["point.f[3]"], {"point.r[3]": 1.0})[0] == pytest.approx(-1e5, rel=1e-14)
+    assert running.slave.state() == before
+
+
+# Points on a kink, exactly: a change of one known to either side, and the side that the element is on.
+KINKS = {
+    "surface": ({"point.r": (0.1, 0.2, 0.0)}, "point.r[3]", "right"),  # not yet in contact
+    "limit depth": ({"point.r": (0.1, 0.2, -0.5), "D_max": 0.5}, "point.r[3]", "right"),  # still in contact
+    "patch edge": ({"point.r": (1.0, 0.2, -1e-3)}, "point.r[1]", "left"),  # the edge belongs to the patch
+    "ramp": ({"point.r": (0.0, 0.0, -1e-3), "point.v": (2.0**-6, 0.0, 0.0)}, "point.v[1]", "right"),  # it slides
+    "compression": ({"point.r": (0.0, 0.0, -1e-3), "point.v": (0.3, 0.0, -(2.0**-6))}, "point.v[3]", "right"),  # slope
+    "restitution": ({"point.r": (0.0, 0.0, -1e-3), "point.v": (0.3, 0.0, 2.0**-6)}, "point.v[3]", "right"),  # limit
+}
+
+
+@pytest.mark.parametrize("kink", KINKS)
+def test_derivative_at_a_kink_is_that_of_the_side_the_element_is_on(floor: Fmu, kink: str) -> None:
+    values, known, side = KINKS[kink]
+    law = {"C_F": 1e5, "C_r": 0.0, "K_fr": 0.25, "k_T": 64.0, "k_D": 64.0}  # k_E = 1/2: limits of the ratio are +-1
+    running = Running(floor, {"point.v": (0.3, 0.0, -0.1)} | law | values)
+    unknowns = ["point.f[1]", "point.f[3]", "normal_force", "friction_force", "surface.t[2]", "energy.elastic"]
+    exact = running.directional(unknowns, {known: 1.0})
+    x, y, step = running[known], running.values(unknowns), 1e-7
+    ends = {}
+    for name, to in (("left", x - step), ("right", x + step)):
+        running.set({known: to})
+        ends[name] = (running.values(unknowns) - y) / (to - x)
+    # the slopes of the two sides differ by thousands, or the value jumps
+    fits = [name for name, slope in ends.items() if (np.abs(exact - slope) <= 1.0).all()]
+    assert fits == [side]
+
+
+@pytest.mark.parametrize(
+    ("unknown", "known", "said"),
+    [
+        ("point.f[1]", "C_F", "the known C_F is neither"),
+        ("point.f[1]", "peak_force", "the known peak_force is neither"),
+        ("point.f[1]", "normal_force", "the known normal_force is neither"),
+        ("point.f[1]", "time", "the known time is neither"),
+        ("point.f[1]", "work", "work is of type Boolean, not Real"),
+        ("peak_force", "point.r[1]", "the unknown peak_force is neither"),
+        ("energy.switched", "point.r[1]", "the unknown energy.switched is neither"),
+        ("phase", "point.r[1]", "phase is of type Integer, not Real"),
+        ("point.v[1]", "point.r[1]", "the unknown point.v[1] is neither"),
+        ("K_fr", "point.r[1]", "the unknown K_fr is neither"),
+    ],
+)
+def test_refused_references_are_named(floor: Fmu, unknown: str, known: str, said: str) -> None:
+    running = Running(floor, {"point.r": (0.0, 0.0, 0.1)})
+    vr = [references(floor.references[name]) for name in (unknown, known)]
+    before = reals(17.0)
+    assert running.slave.call("fmi2GetDirectionalDerivative", vr[0], 1, vr[1], 1, reals(1.0), before) == ERROR
+    assert said in only(running.slave.importer.messages).text
+    assert before[0] == 17.0
+
+
+def test_hidden_variables_are_refused(tmp_path: Path) -> None:
+    floor = case(shipped("fmus") / "PointSurface.toml", tmp_path)
+    running = Running(floor.fmu, {"point.r": (0.0, 0.0, 0.1)})
+    hidden = [v.index for v in floor.model.variables if v.hidden]
+    assert hidden
+    for index in hidden:
+        vr = references(index), references(floor.model["point.r[1]"].index)
+        for unknown, known in (vr, vr[::-1]):
+            call = ("fmi2GetDirectionalDerivative", unknown, 1, known, 1, reals(1.0), reals(0.0))
+            assert running.slave.call(*call) == ERROR
+            assert f"no variable with the value reference {index}" in running.told[-1]
+
+
+# ---- derivatives of outputs ------------------------------------------------------------------------------------------
+
+
+def moved(case: Case, values: Mapping[str, float], rates: Mapping[str, float], t: float) -> dict[str, float]:
+    """Inputs a time t later: r' = v with v' given, q turned by w (and w' to first order)."""
+    model, later = case.model, dict(values)
+    for name, rate in rates.items():
+        later[name] += rate * t
+    for v in model.variables:
+        if v.is_continuous_input and v.rate >= 0:
+            speed = model.variables[v.rate].name
+            later[v.name] += values[speed] * t + 0.5 * rates.get(speed, 0.0) * t**2
+    for q, w in model.quaternions:
+        names = [model.variables[q + k].name for k in range(4)]
+        spin = np.array([values[model.variables[w + k].name] for k in range(3)])
+        parts = [values[name] for name in names]
+        turned = Rotation.from_rotvec(spin * t) * Rotation.from_quat([*parts[1:], parts[0]])
+        x, y, z, s = turned.as_quat()
+        sign = np.copysign(np.linalg.norm(parts), s * parts[0] + np.dot((x, y, z), parts[1:]))
+        later |= dict(zip(names, sign * np.array([s, x, y, z]), strict=True))
+    return later
+
+
+@pytest.mark.parametrize("accelerated", [False, True], ids=["v' = 0", "v' given"])
+@pytest.mark.parametrize("seed", range(6))
+def test_output_derivatives_are_total_derivatives_along_the_motion(every: Case, seed: int, accelerated: bool) -> None:
+    rng = np.random.default_rng(1000 + seed)
+    running = Running(every.fmu, random_inputs(every.model, rng))
+    values = random_inputs(every.model, rng)
+    running.set(values)
+    running.step(1e-3)
+    moving = {v.name for v in every.model.variables if v.is_continuous_input and v.rate >= 0}
+    turning = {every.model.variables[q + k].name for q, _ in every.model.quaternions for k in range(4)}
+    free = [name for name in every.inputs if name not in moving | turning]
+    rates = {name: rng.uniform(-3.0, 3.0) for name in free} if accelerated else {}
+    running.rates(rates)
+    outputs = every.outputs
+    exact = running.output_rates(outputs)
+    h = 1e-7
+    ends = []
+    for t in (-2 * h, -h, h, 2 * h):
+        running.set(moved(every, values, rates, t))
+        ends.append(running.values(outputs))
+    central = (8.0 * (ends[2] - ends[1]) - (ends[3] - ends[0])) / (12.0 * h)
+    rounding = 1e-14 * np.abs(ends[0])
+    kinked = np.abs(ends[3] - ends[2] - ends[1] + ends[0]) > 1e-2 * np.abs(ends[3] - ends[2]) + rounding
+    for i, name in enumerate(outputs):
+        variable = every.model[name]
+        if variable.kind == "state":  # getting does not integrate: the derivative of a state is a variable of its own
+            running.set(values)
+            assert exact[i] == running[f"der({name})"]
+        elif variable.kind == "memory":
+            assert exact[i] == 0.0
+        elif not kinked[i]:
+            assert exact[i] == pytest.approx(central[i], rel=1e-6, abs=rounding[i] / h + 1e-9), name
+    assert kinked.sum() <= 0.1 * len(outputs) + 1
+
+
+def test_turning_body_turns_its_normal(floor: Fmu) -> None:
+    """n' = w x n, whatever the length of the quaternion."""
+    q, w = 1.3 * np.array([0.5, -0.5, 0.5, 0.5]), np.array([0.3, -2.0, 1.1])
+    running = Running(floor, {"surface.q": q, "surface.w": w, "point.r": (0.1, 0.2, 0.3)})
+    running.step(0.01)
+    names = [f"normal[{i}]" for i in (1, 2, 3)]
+    assert running.output_rates(names) == pytest.approx(np.cross(w, running.vector("normal")), rel=1e-14)
+
+
+@pytest.mark.parametrize("order", [2, 3, 7])
+def test_higher_derivatives_are_answered_with_zero(every: Case, order: int) -> None:
+    running = somewhere(every, 3)
+    running.step(1e-3)
+    assert not running.output_rates(every.outputs, order).any()
+
+
+def test_orders_of_one_call_may_differ(floor: Fmu) -> None:
+    running = Running(floor, {"point.v": (0.0, 0.0, -1.0), "point.r": (0.0, 0.0, -1e-3)})
+    running.step(1e-3)
+    vr, found = references(*[floor.references["depth"]] * 2), reals(9.0, 9.0)
+    assert running.slave.call("fmi2GetRealOutputDerivatives", vr, 2, integers(2, 1), found) == OK
+    assert list(found) == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "order", "said"),
+    [
+        ("depth", 0, "order 0 of depth"),
+        ("depth", -1, "order -1 of depth"),
+        ("point.r[1]", 1, "point.r[1] is no output"),
+        ("energy.elastic", 1, "energy.elastic is no output"),
+        ("contact_count", 1, "contact_count is of type Integer"),
+    ],
+)
+def test_refused_output_derivatives_are_named(floor: Fmu, name: str, order: int, said: str) -> None:
+    running = Running(floor, {"point.r": (0.0, 0.0, 1.0)})
+    running.step(1e-3)
+    vr, found = references(floor.references[name]), reals(9.0)
+    assert running.slave.call("fmi2GetRealOutputDerivatives", vr, 1, integers(order), found) == ERROR
+    assert said in only(running.slave.importer.messages).text
+    assert found[0] == 9.0
+
+
+def test_output_derivatives_need_a_slave_that_can_step(floor: Fmu) -> None:
+    slave = floor.slave()
+    vr, found = references(floor.references["depth"]), reals(9.0)
+    assert slave.setup() == OK
+    for call in ("fmi2EnterInitializationMode", "fmi2ExitInitializationMode"):
+        assert slave.call("fmi2GetRealOutputDerivatives", vr, 1, integers(1), found) == ERROR
+        assert slave.call(call) == OK
+    assert slave.call("fmi2GetRealOutputDerivatives", vr, 1, integers(1), found) == OK

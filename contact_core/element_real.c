@@ -7,12 +7,14 @@ const char CC_GUID[39] = CC_GUID_TEXT;
 
 void CC_ENTRY(evaluate)(Element *e) { cc_evaluate(e); }
 
-/* The initial x and m: states from the parameters that hold their initial values, then the element's memory. */
+/* The initial x and m: states from the parameters that hold their initial values (others have their start value since
+ * instantiation), then the element's memory. */
 void CC_ENTRY(start)(Element *e)
 {
     double *block = (double *)e;
     for (int i = 0; i < CC_STATES; i++)
-        block[cc_states[i]] = cc_state_starts[i] >= 0 ? block[cc_state_starts[i]] : 0.0;
+        if (cc_state_starts[i] >= 0)
+            block[cc_states[i]] = block[cc_state_starts[i]];
 #if CC_HAS_ACCEPT
     start(e);
 #endif

@@ -1,0 +1,134 @@
+"""The report in a browser: every plot is drawn, nothing is fetched, nothing complains, failures cannot be missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from fmu_builder.compare import Tolerance, compare
+from fmu_builder.report import write_report
+from fmu_builder.validate import CaseResult, find_cases, run_case
+
+pytestmark = pytest.mark.platform
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+HOSTILE = '</script><script>alert(1)</script><img src="http://example.com/x.png" onerror=alert(2)><b>bold</b>'
+DRAWN = 60_000  # ms; some 3 s on an idle machine
+
+
+@dataclass
+class Opened:
+    """The report of the shipped cases and two failures, and what the browser said while it opened."""
+
+    page: Page
+    results: list[CaseResult]
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+def failing(result: CaseResult) -> CaseResult:
+    """The result with every value of the trace 5 % too large, and names that try to become markup."""
+    assert result.trace and result.reference and result.comparison
+    trace = replace(result.trace, values=1.05 * result.trace.values)
+    names = [s.name for s in result.comparison.signals]
+    keep = [result.reference.names.index(name) for name in names]
+    units = {name: result.reference.units[name] for name in names}
+    reference = replace(
+        result.reference, names=tuple(names), values=result.reference.values[:, keep], units=units, events={}
+    )
+    tolerances = {s.name: Tolerance(absolute=s.allowed) for s in result.comparison.signals}
+    compared = compare(trace, reference, tolerances, Tolerance())
+    return replace(result, name="doctored/failing", description=HOSTILE, trace=trace, comparison=compared)
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    assert CHROMIUM.exists(), f"{CHROMIUM} is missing: run tests/platform/install (apt-get install chromium)"
+    results = [run_case(name, path) for name, path in find_cases(()).items()]
+    with_signals = next(r for r in results if r.comparison and r.comparison.signals)
+    results.append(failing(with_signals))
+    results.append(
+        CaseResult("doctored/ended", "", "", None, None, None, None, (), 0.0, f"case.toml: [slaves] {HOSTILE}", 2)
+    )
+    target = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(results, target, title="Report of a test")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        found = Opened(page, results)
+        page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: found.complaints.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (found.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: found.requests.append(request.url))
+        page.goto(target.as_uri())
+        page.wait_for_selector("body[data-plots=drawn]", timeout=DRAWN)
+        yield found
+        browser.close()
+
+
+def test_the_shipped_cases_pass(opened: Opened) -> None:
+    assert [r.name for r in opened.results if not r.passed] == ["doctored/failing", "doctored/ended"]
+
+
+def test_the_browser_has_nothing_to_complain_of(opened: Opened) -> None:
+    assert opened.complaints == []
+
+
+def test_the_browser_fetches_the_page_and_nothing_else(opened: Opened) -> None:
+    assert len(opened.requests) == 1 and opened.requests[0].startswith("file:")
+
+
+def test_every_plot_has_drawn_its_curves_inside_the_page(opened: Opened) -> None:
+    sections = opened.page.locator("section[id]")
+    plots = opened.page.locator("div.plot")
+    assert sections.count() == len(opened.results)
+    assert plots.count() == len(opened.results) - 1  # all but the one that ended with an error
+    for plot in plots.all():
+        name = plot.get_attribute("aria-label")
+        assert plot.locator("svg.main-svg").count() >= 1, name
+        assert plot.locator("g.trace.scatter").count() >= 2, name
+        # a curve that was drawn has a path with at least one segment, a mark has a place
+        drawn = plot.locator("path.js-line[d*='L'], path.js-line[d*='H'], path.js-line[d*='V'], path.point")
+        assert drawn.count() >= 2, name
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_every_legend_and_title_lies_inside_its_plot(opened: Opened) -> None:
+    outside = opened.page.evaluate(
+        """() => [...document.querySelectorAll("div.plot")].flatMap((plot) => {
+             const frame = plot.getBoundingClientRect();
+             return [...plot.querySelectorAll("svg text")].filter((text) => {
+               const box = text.getBoundingClientRect();
+               return box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1
+                                        || box.top < frame.top - 1 || box.bottom > frame.bottom + 1);
+             }).map((text) => `${plot.getAttribute("aria-label")}: ${text.textContent}`);
+           })"""
+    )
+    assert outside == []
+
+
+def test_failed_cases_stand_first_marked_red_and_with_a_cross(opened: Opened) -> None:
+    rows = opened.page.locator("#summary tbody tr")
+    texts = rows.all_inner_texts()
+    assert "doctored/ended" in texts[0] and "doctored/failing" in texts[1]
+    for row in (rows.nth(0), rows.nth(1)):
+        assert row.is_visible() and "✗ failed" in row.inner_text()
+        red, green, blue = row.locator("td").last.evaluate(
+            "cell => getComputedStyle(cell).color.match(/\\d+/g).map(Number)"
+        )
+        assert red > 150 and green < 60 and blue < 60
+    assert "✗" not in "".join(texts[2:])
+    assert opened.page.locator(".verdict").inner_text().endswith("2 failed")
+    assert HOSTILE in opened.page.locator("pre").inner_text()
+
+
+def test_a_link_of_the_table_leads_to_the_case(opened: Opened) -> None:
+    opened.page.locator("#summary a").last.click()
+    target = opened.page.url.partition("#")[2]
+    top = opened.page.locator(f"section#{target}").evaluate("section => section.getBoundingClientRect().top")
+    assert -5 <= top < 900

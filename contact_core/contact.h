@@ -20,6 +20,7 @@
  * E/Delta, restitution gives back C_r^2 E/Delta.  At speeds below d_comp/k_D the damping does not reach its limits and
  * the effective restitution is larger (elements/point_surface/README.md gives the exact value).
  *
+ * Range: no NaN while all magnitudes are below 1e150; a force that overflows comes out infinite.
  * Not modelled: sticking (the ramp creeps under a tangential load), adhesion, plastic deformation.
  *
  * Source: EULER manual, contactPS; limits d_comp and d_rest follow from the energy balance.
@@ -28,6 +29,8 @@
 #define CC_CONTACT_H
 
 #include "vector.h"
+
+#define CC_LARGEST_FORCE 0x1.fffffffffffffp1023 /* N; infinite times the zero components of n would be NaN */
 
 typedef struct {
     Real C_F, K_fr, C_r, k_D, k_E, k_T;
@@ -57,18 +60,18 @@ CC_API void cc_contact(const CcContactLaw *law, Real h, const Real n[3], const R
     Real w = -cc_dot(v, n);
     Real v_t[3] = {v[0] + w * n[0], v[1] + w * n[1], v[2] + w * n[2]};
     Real F_e = law->C_F * h;
-    Real N = F_e * (1.0 + cc_damping_ratio(law, w));
+    Real N = cc_min(F_e * (1.0 + cc_damping_ratio(law, w)), CC_LARGEST_FORCE);
     Real slip = cc_norm(v_t);
     /* Written as a factor of v_t, so that at rest there is nothing to divide: the force is zero. */
-    Real viscosity = re(slip) * re(law->k_T) < 1.0 ? law->k_T : 1.0 / slip;
+    Real share = re(slip) * re(law->k_T) < 1.0 ? law->k_T : 1.0 / slip;
     out->elastic_force = F_e;
     out->damping_force = N - F_e;
     out->normal_force = N;
     out->slip_speed = slip;
-    out->friction_force = law->K_fr * N * viscosity * slip;
+    out->friction_force = law->K_fr * (N * (share * slip));
     out->elastic_energy = 0.5 * F_e * h;
     for (int i = 0; i < 3; i++)
-        out->force[i] = N * n[i] - law->K_fr * N * viscosity * v_t[i];
+        out->force[i] = N * n[i] - law->K_fr * (N * (share * v_t[i]));
 }
 
 #endif

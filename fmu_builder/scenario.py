@@ -12,6 +12,7 @@ free_moment = false                                              # true: a `poin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
@@ -48,8 +49,8 @@ def _pair(value: object) -> object:
 
 
 def _truth_or_number(value: object) -> object:
-    if not isinstance(value, bool | int | float):
-        raise _rule("must be a number (SI), true or false")
+    if not isinstance(value, bool | int | float) or not math.isfinite(value):
+        raise _rule("must be a finite number (SI), true or false")
     return value
 
 
@@ -86,7 +87,7 @@ class Drive(_Table):
 
     table: str | None = None
     time: list[FiniteFloat] | None = None
-    value: list[Annotated[bool | FiniteFloat, BeforeValidator(_truth_or_number)]] | None = None
+    value: list[Annotated[bool | float, BeforeValidator(_truth_or_number)]] | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> Drive:

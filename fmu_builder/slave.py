@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import os
 import re
@@ -25,6 +26,7 @@ from fmpy.fmi2 import (
     fmi2CallbackLoggerTYPE,
 )
 from fmpy.logging import addLoggerProxy
+from lxml import etree
 
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.ports import PORT_KINDS
@@ -91,12 +93,26 @@ class SlaveDescription:
 def read_slave(path: Path) -> SlaveDescription:
     """What modelDescription.xml of an .fmu says.  Raises InputError for anything that is no FMI 2.0 slave."""
     names = _check_archive(path)
+    data = io.BytesIO(path.read_bytes())  # fmpy leaves a file open when it fails
     try:
-        description = fmpy.read_model_description(str(path), validate=False)
+        with zipfile.ZipFile(data) as archive:
+            version = etree.fromstring(archive.read("modelDescription.xml")).get("fmiVersion")
+        if version != "2.0":
+            what = (
+                f"is for FMI {version}; only FMI 2.0 is run here"
+                if version
+                else "modelDescription.xml has no fmiVersion"
+            )
+            raise InputError(Problem(str(path), what))
+        description = fmpy.read_model_description(data, validate=False)
+    except InputError:
+        raise
     except Exception as error:  # fmpy raises bare exceptions and lxml errors alike
         raise InputError(Problem(str(path), f"modelDescription.xml cannot be read: {error}")) from error
-    if description.fmiVersion != "2.0":
-        raise InputError(Problem(str(path), f"is for FMI {description.fmiVersion}; only FMI 2.0 is run here"))
+    if description.coSimulation is None and description.modelExchange is None:
+        raise InputError(
+            Problem(str(path), "modelDescription.xml names no interface: neither co-simulation nor another")
+        )
     if description.coSimulation is None:
         raise InputError(
             Problem(str(path), "is for model exchange only; a slave needs co-simulation: export it again with that")

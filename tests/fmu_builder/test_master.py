@@ -405,12 +405,21 @@ def test_wrong_drives_are_all_refused_with_their_reasons(tmp_path: Path) -> None
 
 def test_start_values_have_units_vectors_and_all_types(tmp_path: Path) -> None:
     fmu = foreign_fmu(tmp_path, "Spring")
-    start = (
-        'start = { r0 = ["1 mm", 0.5, "-2 cm"], m = "500 g", mode = "loaded", on = false, label = "left", count = 7 }'
-    )
-    done = run_text(
-        tmp_path, f"[experiment]\nstop = 1e-3\nstep = 1e-3\n[slaves]\ns = {{ recipe = '{fmu}', start = {{ {start} }} }}"
-    )
+    text = f"""
+        [experiment]
+        stop = 1e-3
+        step = 1e-3
+        [slaves.s]
+        recipe = '{fmu}'
+        [slaves.s.start]
+        r0 = ["1 mm", 0.5, "-2 cm"]
+        m = "500 g"
+        mode = "loaded"
+        on = false
+        label = "left"
+        count = 7
+        """
+    done = run_text(tmp_path, text)
     trace = done.trace
     assert [trace[f"s.p.r[{i}]"][0] for i in AXES] == [0.001, 0.5, -0.02]
     assert trace["s.state"].tolist() == [2.0, 2.0]

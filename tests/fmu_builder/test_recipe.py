@@ -1,0 +1,210 @@
+"""Faulty recipes and declarations: each message names file, table, key, value, rule, and if possible the repair."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fmu_builder.declaration import read_declaration
+from fmu_builder.errors import InputError
+from fmu_builder.model import Model, build_model
+from fmu_builder.paths import shipped
+from fmu_builder.recipe import read_recipe
+
+RECIPE = """
+element = "point_surface"
+description = "Tip against a patch"
+[surface]
+kind = "plane"
+x = ["-10 mm", 0.01]
+[structure]
+points = 2
+[start]
+C_F = "1e3 N/mm"
+work = false
+"surface.r" = [0, 0, "5 mm"]
+"point[2].r[3]" = 0.1
+"""
+
+
+def model(folder: Path, text: str, name: str = "Tip.toml") -> Model:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return build_model(read_recipe(path))
+
+
+def faults(folder: Path, text: str, name: str = "Tip.toml") -> list[str]:
+    with pytest.raises(InputError) as caught:
+        model(folder, text, name)
+    return [str(p).replace(f"{folder}/", "") for p in caught.value.problems]
+
+
+def test_a_recipe_gives_name_structure_and_start_values_in_si(tmp_path: Path) -> None:
+    tip = model(tmp_path, RECIPE)
+    assert tip.name == "Tip" and tip.description == "Tip against a patch"
+    assert tip["C_F"].start == 1e6 and tip["work"].start == 0.0
+    assert [tip[f"surface.r[{i}]"].start for i in (1, 2, 3)] == [0.0, 0.0, 0.005]
+    assert tip["point[2].r[3]"].start == 0.1
+    assert {c.name: c.values for c in tip.constants}["surface_x"] == (-0.01, 0.01)
+
+
+BARE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "words"),
+    [
+        (BARE + "[strat]\nC_F = 1", "strat", "this key is unknown; did you mean 'start'?"),
+        (BARE + "size = 1", "[surface] size", "this key is unknown"),
+        ("start = 5\n" + BARE, "start", "5 must be a table [start]"),
+        ("description = 5\n" + BARE, "description", "5 must be text"),
+        (
+            BARE + "[start]\nC_F = '1e5 N'",
+            "[start] C_F",
+            "'1e5 N' has the dimension kg.m.s-2 but N/m (kg.s-2) is needed",
+        ),
+        (BARE + "[start]\nC_F = '1e5 N/mn'", "[start] C_F", "did you mean"),
+        (BARE + "[start]\nC_F = -1", "[start] C_F", "-1 is refused: C_F must be at least 0.0 N/m"),
+        (BARE + "[start]\nC_F = nan", "[start] C_F", "nan"),
+        (BARE + "[start]\nC_F = 'inf N/m'", "[start] C_F", "inf"),
+        (BARE + "[start]\nC_F = true", "[start] C_F", "must be a number"),
+        (BARE + "[start]\nC_r = 1.5", "[start] C_r", "1.5 is refused: C_r must be at most 1.0"),
+        (BARE + "[start]\nD_max = 0", "[start] D_max", "0 is refused: D_max must be greater than 0.0 m"),
+        (BARE + "[start]\nk_E = 1", "[start] k_E", "1 is refused: k_E must be less than 1.0"),
+        (BARE + "[start]\nC_R = 1", "[start] C_R", "there is no such variable; did you mean 'C_r'?"),
+        (BARE + "[start]\ndepth = 1", "[start] depth", "only parameters and inputs have start values"),
+        (BARE + "[start]\nwork = 1", "[start] work", "1 must be true or false"),
+        (BARE + "[start]\n'surface.r' = [1, 2]", "[start] surface.r", "3 values needed, 2 given"),
+        (
+            'element = "point_surface"\n[surface]\nkind = "plan"',
+            "[surface] kind",
+            "'plan' is none of plane; did you mean 'plane'?",
+        ),
+        ('element = "point_surface"\n[surface]\nx = [0, 1]', "[surface] kind", "this key is missing"),
+        (BARE + "x = [1, -1]", "[surface] x", "from 1 m to -1 m: the second must be greater than the first"),
+        (BARE + "x = [0, 0]", "[surface] x", "the second must be greater than the first"),
+        (BARE + "x = ['0 m', '1 s']", "[surface] x", "'1 s' has the dimension s but m is needed"),
+        (BARE + "x = [0, nan]", "[surface] x", "nan"),
+        (BARE + "y = 5", "[surface] y", "5 is not a pair [from, to]"),
+        (BARE + "y = [1, 2, 3]", "[surface] y", "is not a pair [from, to]"),
+        (BARE + "[structure]\npoints = 0", "[structure] points", "0 must be a whole number from 1 to 10000"),
+        (BARE + "[structure]\npoints = 1.5", "[structure] points", "1.5 must be a whole number"),
+        (BARE + "[structure]\npoints = 99999", "[structure] points", "from 1 to 10000"),
+        (BARE + "[structure]\npoint = 2", "[structure] point", "this size is unknown; did you mean 'points'?"),
+        ('element = "point_surfce"', "element", "did you mean 'point_surface'?"),
+        ('element = "./nowhere"', "element", "'./nowhere' is no folder with an element.toml"),
+        ("[surface]\nkind = 'plane'", "element", "this key is missing: it names the element"),
+        ("element = 5", "element", "names the element"),
+    ],
+)
+def test_a_faulty_recipe_is_told_once_with_file_table_key_value_and_rule(
+    tmp_path: Path, text: str, where: str, words: str
+) -> None:
+    (line,) = faults(tmp_path, text)
+    assert line.startswith(f"Tip.toml: {where}") and words in line
+
+
+def test_all_faults_of_a_recipe_are_told_at_once(tmp_path: Path) -> None:
+    text = "colour = 'red'\n" + BARE.replace("plane", "cube") + "x = [1, 0]\n[structure]\npoints = -1\nlines = 2\n"
+    assert len(faults(tmp_path, text)) == 5
+    text = BARE + "[start]\nC_F = -1\nC_r = 2\nK_fr = '1 m'\nnone = 0\n"
+    assert len(faults(tmp_path, text)) == 4
+
+
+@pytest.mark.parametrize("name", ["2fast.toml", "my-tip.toml", "a b.toml", "Größe.toml"])
+def test_a_file_stem_that_is_no_c_identifier_is_refused(tmp_path: Path, name: str) -> None:
+    (line,) = faults(tmp_path, BARE, name)
+    assert line.startswith(f"{name}: ") and "must be a C identifier" in line
+
+
+def test_syntax_errors_encoding_and_missing_files_are_told(tmp_path: Path) -> None:
+    (line,) = faults(tmp_path, 'element = "point_surface"\n[surface\n')
+    assert line.startswith("Tip.toml: is not valid TOML") and "line 2" in line
+    path = tmp_path / "Tip.toml"
+    path.write_bytes(b'element = "point_surface"\ndescription = "\xff"\n')
+    with pytest.raises(InputError, match=r"Tip\.toml: is not UTF-8 text: .* at byte 41"):
+        read_recipe(path)
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read: No such file"):
+        read_recipe(tmp_path / "none.toml")
+
+
+# ---- element.toml ------------------------------------------------------------------------------------------------
+
+
+def declaration_faults(folder: Path, old: str, new: str) -> list[str]:
+    """Of point_surface's declaration with one text replaced."""
+    element = folder / "elements" / "point_surface"
+    shutil.copytree(shipped("elements") / "point_surface", element)
+    path = element / "element.toml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        build_model(read_recipe(written(folder)))
+    return [str(p).replace(f"{element}/", "") for p in caught.value.problems]
+
+
+def written(folder: Path) -> Path:
+    path = folder / "Tip.toml"
+    path.write_text(BARE, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "words"),
+    [
+        ('C_F = { unit = "N/m"', 'C_F = { unit = "N/mm2x"', "[parameters] C_F", "unit"),
+        ("C_F = { unit", "double = { unit", "[parameters] double", "no keyword of C"),
+        (
+            "min = 0.0, display",
+            "mim = 0.0, display",
+            "[parameters.C_F] mim",
+            "this key is unknown; did you mean 'min'?",
+        ),
+        (
+            'slip_speed = { unit = "m/s", each = "points"',
+            'slip_speed = { unit = "m/s", each = "point"',
+            "[outputs] slip_speed",
+            "'point' is not in [structure]; did you mean 'points'?",
+        ),
+        (
+            'each = "points"\ndescription = "The point',
+            'each = "pts"\ndescription = "The point',
+            "[ports] point",
+            "'pts' is not in",
+        ),
+        ('kind = "frame"', 'kind = "farme"', "[ports.surface] kind", "'farme'"),
+        (
+            'normal = { size = 3, each = "points", depends = ["surface.q"],',
+            'normal = { size = 3, each = "points",',
+            "[outputs] normal",
+            "depends is missing",
+        ),
+        (
+            'depends = ["surface.q"]',
+            'depends = ["surfce.q"]',
+            "normal",
+            "depends on 'surfce.q', which is unknown; did you mean 'surface.q'?",
+        ),
+        ("K_fr = { start = 0.0, min", "K_fr = { min", "[parameters] K_fr", "start is missing"),
+        (
+            'rate = "normal_force"',
+            'rate = "normal_farce"',
+            "impulse",
+            "'normal_farce' is unknown; did you mean 'normal_force'?",
+        ),
+    ],
+)
+def test_a_faulty_declaration_is_told_with_table_key_and_repair(
+    tmp_path: Path, old: str, new: str, where: str, words: str
+) -> None:
+    lines = declaration_faults(tmp_path, old, new)
+    assert lines and all(line.startswith("element.toml: ") for line in lines)
+    assert any(line.startswith(f"element.toml: {where}") and words in line for line in lines), lines
+
+
+def test_shipped_declarations_are_sound() -> None:
+    for folder in sorted(p.parent for p in shipped("elements").glob("*/element.toml")):
+        assert read_declaration(folder).description

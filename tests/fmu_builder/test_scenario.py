@@ -1,0 +1,173 @@
+"""Scenario files: what is read, and that every fault of the text is told at once with file, table and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fmu_builder.errors import InputError
+from fmu_builder.scenario import read_scenario
+
+GOOD = """
+connections = [ ["body.p", "floor.point"] ]
+[experiment]
+stop = "0.5 s"
+step = "1 ms"
+[slaves]
+body = "PointMass"
+floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", r0 = [0, 1.5, "2 mm"], work = true } }
+[drive]
+"floor.work" = { time = [0, 0.1], value = [true, false] }
+"floor.surface.r[1]" = 0.5
+"floor.surface.r[3]" = { table = "motion.csv" }
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "system.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def faults(folder: Path, text: str) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        read_scenario(written(folder, text))
+    return [str(p).replace(f"{folder}/", "") for p in caught.value.problems]
+
+
+def test_a_scenario_is_read_with_its_defaults(tmp_path: Path) -> None:
+    scenario = read_scenario(written(tmp_path, GOOD))
+    assert scenario.name == "system"
+    assert [scenario.seconds(k) for k in ("start", "stop", "step", "output_step")] == [0.0, 0.5, 1e-3, 1e-3]  # type: ignore[arg-type]
+    assert scenario.experiment.algorithm == "gauss_seidel" and scenario.free_moment is False
+    assert scenario.connections == [("body.p", "floor.point")]
+    assert scenario.slaves["body"].recipe == "PointMass" and scenario.slaves["body"].start == {}
+    assert scenario.slaves["floor"].start == {"C_F": "1e5 N/m", "r0": [0, 1.5, "2 mm"], "work": True}
+    assert scenario.drive["floor.work"].value == [True, False]
+    assert (scenario.drive["floor.surface.r[1]"].time, scenario.drive["floor.surface.r[1]"].value) == ([0.0], [0.5])
+
+
+def test_five_faults_of_one_file_are_told_at_once(tmp_path: Path) -> None:
+    lines = faults(
+        tmp_path,
+        """
+        connections = [ ["body.p", "flor.point"] ]
+        [experiment]
+        stop = 1
+        step = "1 mm"
+        algoritm = "jacobi"
+        [slaves]
+        body = { recipe = "PointMass", start = { r0 = { x = 1 } } }
+        floor = "PointSurface"
+        [drive]
+        "floor.work" = "on"
+        [reference]
+        file = "ref.csv"
+        """,
+    )
+    wanted = (
+        ("connections [body.p, flor.point]: ", "did you mean 'floor'?"),
+        ("[experiment] algoritm: ", "this key is unknown; did you mean 'algorithm'?"),
+        ("[slaves.body.start] r0: ", "must be a number, a text, true, false, or a list of these"),
+        ("[drive] floor.work: ", "'on' must be a number, true, false"),
+        ("[reference] source: ", "this key is missing"),
+    )
+    assert len(lines) == len(wanted)
+    for where, words in wanted:
+        assert [line for line in lines if line.startswith(f"system.toml: {where}") and words in line], (where, lines)
+
+
+EXPERIMENT = "[experiment]\n{}\n[slaves]\nbody = 'PointMass'\n"
+
+
+@pytest.mark.parametrize(
+    ("experiment", "where", "words"),
+    [
+        ("stop = 1\nstep = 0", "step", "0 s must be greater than 0"),
+        ("stop = 1\nstep = -0.1", "step", "-0.1 s must be greater than 0"),
+        ("start = 2\nstop = 1\nstep = 0.1", "stop", "1 s must be after start = 2 s"),
+        ("stop = 1\nstep = 0.3", "stop", "not a whole number of steps of 0.3 s"),
+        ("stop = 1\nstep = 2", "stop", "not a whole number of steps"),
+        ("stop = 1\nstep = 0.1\noutput_step = 0.25", "output_step", "not a whole multiple of step = 0.1 s"),
+        ("stop = 1\nstep = 0.1\noutput_step = 0.01", "output_step", "not a whole multiple"),
+        ("stop = 1\nstep = '1 mm'", "step", "'1 mm' has the dimension m but s is needed"),
+        ("stop = 1\nstep = nan", "step", "nan"),
+        ("stop = inf\nstep = 1", "stop", "inf"),
+        ("stop = 1\nstep = true", "step", "True: must be a number (SI) or a text with a unit"),
+        ("stop = 1\nstep = [1]", "step", "[1]: must be a number (SI) or a text with a unit"),
+        ("stop = 1", "step", "this key is missing"),
+        ("stop = 1\nstep = 0.1\nalgorithm = 'newton'", "algorithm", "'jacobi' or 'gauss_seidel'"),
+        ("stop = 1\nstep = 0.1\ntolerance = 0", "tolerance", "greater than 0"),
+    ],
+)
+def test_a_faulty_experiment_is_told_once(tmp_path: Path, experiment: str, where: str, words: str) -> None:
+    (line,) = faults(tmp_path, EXPERIMENT.format(experiment))
+    assert line.startswith(f"system.toml: [experiment] {where}") and words in line
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[slaves]\nbody = 5", "[slaves] body"),
+        ("[slaves]\n'a b' = 'PointMass'", "[slaves] a b: the name of a slave must be an identifier"),
+        ("[slaves]", "[slaves]: there is no slave"),
+        ("[slaves]\nbody = { recipe = '' }", "[slaves.body] recipe"),
+        ("[slaves]\nbody = { start = {} }", "[slaves.body] recipe: this key is missing"),
+        ("[slaves]\nbody = { recipe = 'PointMass', start = { r0 = [] } }", "[slaves.body.start] r0"),
+        (
+            "[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { time = [0, 1], value = [1] }",
+            "the same number of entries",
+        ),
+        (
+            "[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { time = [1, 0], value = [1, 2] }",
+            "time must not decrease",
+        ),
+        ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { time = [], value = [] }", "at least one"),
+        ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { time = [0] }", "give either table"),
+        (
+            "[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { table = 'a.csv', time = [0], value = [0] }",
+            "give either",
+        ),
+        ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = nan", "[drive.body.m.value]"),
+        ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = [1, 2]", "[drive] body.m: [1, 2] must be a number"),
+        (
+            "[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { time = [0], value = ['x'] }",
+            "'x': must be a finite number (SI)",
+        ),
+    ],
+)
+def test_faulty_slaves_and_drives_are_told_once(tmp_path: Path, text: str, words: str) -> None:
+    (line,) = faults(tmp_path, f"[experiment]\nstop = 1\nstep = 0.1\n{text}\n")
+    assert line.startswith("system.toml: ") and words in line
+
+
+@pytest.mark.parametrize(
+    ("connections", "words"),
+    [
+        ('[["body.p"]]', "must be a pair of texts"),
+        ('[["body.p", "body.q", "body.r"]]', "must be a pair of texts"),
+        ('[["body", "body.q"]]', "'body' must be 'slave.port' or 'slave.variable'"),
+        ('"body.p"', "list"),
+    ],
+)
+def test_faulty_connections_are_told(tmp_path: Path, connections: str, words: str) -> None:
+    lines = faults(tmp_path, f"connections = {connections}\n" + EXPERIMENT.format("stop = 1\nstep = 0.1"))
+    assert all(line.startswith("system.toml: ") for line in lines)
+    assert any("connections" in line and words in line for line in lines)
+
+
+def test_a_key_named_like_a_field_of_ours_is_unknown(tmp_path: Path) -> None:
+    (line,) = faults(tmp_path, "path = 'x'\n" + EXPERIMENT.format("stop = 1\nstep = 0.1"))
+    assert line == "system.toml: path: this key is unknown"
+
+
+def test_a_syntax_error_has_its_line_and_a_wrong_encoding_its_byte(tmp_path: Path) -> None:
+    (line,) = faults(tmp_path, "[experiment]\nstop = = 1\n")
+    assert line.startswith("system.toml: is not valid TOML") and "line 2" in line
+    path = tmp_path / "system.toml"
+    path.write_bytes(b"description = '\xe4'\n")
+    with pytest.raises(InputError, match=r"is not UTF-8 text: .* at byte 15"):
+        read_scenario(path)
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
+        read_scenario(tmp_path / "none.toml")

@@ -1,0 +1,184 @@
+"""Connections of ports and variables: what is wired, what is refused and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from foreign import BODY, GAIN, Var, foreign_fmu, renamed
+
+from fmu_builder.build import host_fmu
+from fmu_builder.errors import InputError
+from fmu_builder.master import initial_order
+from fmu_builder.paths import shipped
+from fmu_builder.slave import SlaveDescription, read_slave
+from fmu_builder.wiring import Wiring, wire
+
+FILE = Path("system.toml")
+FRAME = tuple(
+    Var(f"base.{role}[{i + 1}]", 20 + i, causality, start=None if causality == "output" else "0")
+    for role, size, causality in (
+        ("r", 3, "output"),
+        ("q", 4, "output"),
+        ("v", 3, "output"),
+        ("w", 3, "output"),
+        ("f", 3, "input"),
+        ("t", 3, "input"),
+    )
+    for i in range(size)
+)
+
+
+@pytest.fixture
+def slaves(tmp_path: Path) -> dict[str, SlaveDescription]:
+    """a, b: bodies with a point; frame: a body with a frame; floor: contact; g, h: y = a u + b."""
+    body = read_slave(foreign_fmu(tmp_path, "Spring", platforms=()))
+    gain = read_slave(foreign_fmu(tmp_path, "Gain", GAIN, platforms=()))
+    frame = read_slave(foreign_fmu(tmp_path, "Carrier", FRAME, platforms=()))
+    floor = read_slave(host_fmu(shipped("fmus") / "PointSurface.toml"))
+    return {"a": body, "b": body, "frame": frame, "floor": floor, "wall": floor, "g": gain, "h": gain}
+
+
+def wired(slaves: dict[str, SlaveDescription], *pairs: tuple[str, str], free_moment: bool = False) -> Wiring:
+    return wire(FILE, pairs, slaves, free_moment=free_moment)
+
+
+def refusal(slaves: dict[str, SlaveDescription], *pairs: tuple[str, str]) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        wired(slaves, *pairs)
+    lines = str(caught.value).splitlines()
+    assert all(line.startswith("system.toml: connections [") for line in lines)
+    return lines
+
+
+@pytest.mark.parametrize("pair", [("a.p", "floor.point"), ("floor.point", "a.p")])
+def test_a_connection_of_ports_wires_motion_one_way_and_force_the_other(
+    slaves: dict[str, SlaveDescription], pair: tuple[str, str]
+) -> None:
+    sources = wired(slaves, pair).sources
+    expected = {("floor", f"point.{q}[{i}]"): (("a", f"p.{q}[{i}]"),) for q in "rv" for i in (1, 2, 3)}
+    expected |= {("a", f"p.f[{i}]"): (("floor", f"point.f[{i}]"),) for i in (1, 2, 3)}
+    assert dict(sources) == expected
+
+
+def test_single_variables_connect_from_output_to_input_whichever_comes_first(
+    slaves: dict[str, SlaveDescription],
+) -> None:
+    assert dict(wired(slaves, ("g.u", "h.y")).sources) == {("g", "u"): (("h", "y"),)}
+    assert dict(wired(slaves, ("h.y", "g.u")).sources) == {("g", "u"): (("h", "y"),)}
+
+
+def test_forces_on_a_body_add_in_the_order_of_the_connections(slaves: dict[str, SlaveDescription]) -> None:
+    sources = wired(slaves, ("a.p", "wall.point"), ("a.p", "floor.point")).sources
+    assert sources["a", "p.f[3]"] == (("wall", "point.f[3]"), ("floor", "point.f[3]"))
+    assert sources["wall", "point.r[1]"] == (("a", "p.r[1]"),)
+
+
+def test_a_motion_has_one_source(slaves: dict[str, SlaveDescription]) -> None:
+    lines = refusal(slaves, ("a.p", "floor.point"), ("b.p", "floor.point"))
+    assert len(lines) == 6  # r and v of the point
+    assert "floor.point.r[1] gets a.p.r[1] already; only forces on a body may have several sources" in lines[0]
+
+
+def test_the_same_connection_twice_is_refused(slaves: dict[str, SlaveDescription]) -> None:
+    lines = refusal(slaves, ("a.p", "floor.point"), ("floor.point", "a.p"))
+    assert any("floor.point.f[1] is connected to a.p.f[1] twice" in line for line in lines)
+
+
+def test_a_point_on_a_frame_needs_free_moment_and_is_noted(slaves: dict[str, SlaveDescription]) -> None:
+    (line,) = refusal(slaves, ("a.p", "floor.surface"))
+    assert "a.p is a point and cannot take the moment of floor.surface" in line and "free_moment = true" in line
+    wiring = wired(slaves, ("a.p", "floor.surface"), free_moment=True)
+    assert any("the moment of floor.surface goes nowhere" in note for note in wiring.notes)
+    assert any("floor.surface: surface.q[1], " in note and "kept at the start values" in note for note in wiring.notes)
+    assert ("a", "p.f[1]") in wiring.sources and ("floor", "surface.q[1]") not in wiring.sources
+
+
+def test_a_frame_carries_a_point_without_ado(slaves: dict[str, SlaveDescription]) -> None:
+    sources = wired(slaves, ("frame.base", "floor.point")).sources
+    assert sources["floor", "point.v[2]"] == (("frame", "base.v[2]"),)
+    assert ("frame", "base.t[1]") not in sources
+
+
+def test_a_whole_frame_is_wired_with_moment_and_orientation(slaves: dict[str, SlaveDescription]) -> None:
+    sources = wired(slaves, ("frame.base", "floor.surface")).sources
+    assert sources["floor", "surface.q[4]"] == (("frame", "base.q[4]"),)
+    assert sources["frame", "base.t[3]"] == (("floor", "surface.t[3]"),)
+    assert len(sources) == 13 + 6
+
+
+def test_unconnected_motion_is_noted_and_driven_motion_is_not(slaves: dict[str, SlaveDescription]) -> None:
+    only = {"floor": slaves["floor"]}
+    notes = wire(FILE, [], only).notes
+    assert [note.split(" is ")[0] for note in notes] == ["floor.point", "floor.surface"]
+    driven = [f"floor.point.{q}[{i}]" for q in "rv" for i in (1, 2, 3)]
+    assert [note.split(" is ")[0] for note in wire(FILE, [], only, driven).notes] == ["floor.surface"]
+    (partly, _) = wire(FILE, [], only, driven[1:]).notes
+    assert partly == "floor.point: point.r[1] not connected, kept at the start values"
+
+
+def test_every_wrong_connection_is_refused_with_its_reason(slaves: dict[str, SlaveDescription]) -> None:
+    cases = {
+        ("a.p", "b.p"): "both ports belong to bodies: put a force element between them",
+        ("floor.point", "wall.point"): "both ports belong to force elements: each needs a body",
+        ("a.pp", "floor.point"): "a (Spring) has no port or variable 'pp'; did you mean 'p'?",
+        ("a.p", "flor.point"): "there is no slave 'flor'; did you mean 'floor'?",
+        ("g.y", "h.y"): "g.y is an output, h.y is an output; an output drives an input",
+        ("g.a", "h.u"): "g.a is a parameter, h.u is an input",
+        ("a.p", "g.u"): "a port can be connected to a port, a variable to a variable",
+        ("a.steps", "g.u"): "a.steps is of type Integer, g.u of type Real",
+        ("a.echo", "b.on"): "a.echo is of type String, b.on of type Boolean",
+        ("floor.point.f[1]", "wall.point.v[1]"): "floor.point.f[1] is in N (kg.m.s-2), wall.point.v[1] in m/s (m.s-1)",
+    }
+    lines = refusal(slaves, *cases)
+    assert len(lines) == len(cases)
+    for (pair, words), line in zip(cases.items(), lines, strict=True):
+        assert line.startswith(f"system.toml: connections [{pair[0]}, {pair[1]}]: ") and words in line
+
+
+def units(variables: Sequence[Var], unit_of: dict[str, str]) -> tuple[Var, ...]:
+    return tuple(replace(v, unit=unit_of.get(v.name.partition("[")[0], v.unit)) for v in variables)
+
+
+def test_ports_in_other_units_are_refused_with_the_reason(tmp_path: Path, slaves: dict[str, SlaveDescription]) -> None:
+    millimetres = read_slave(foreign_fmu(tmp_path, "Mm", units(BODY, {"p.r": "mm"}), platforms=()))
+    lines = refusal(slaves | {"a": millimetres}, ("a.p", "floor.point"))
+    assert len(lines) == 3
+    assert "a.p.r[1] is in mm, floor.point.r[1] in m: values are handed over as they are" in lines[0]
+    strange = read_slave(foreign_fmu(tmp_path, "Ell", units(BODY, {"p.r": "furlong"}), platforms=()))
+    assert "the unit 'furlong' is unknown here" in refusal(slaves | {"a": strange}, ("a.p", "floor.point"))[0]
+
+
+def test_other_spellings_of_a_unit_and_no_unit_are_accepted(
+    tmp_path: Path, slaves: dict[str, SlaveDescription]
+) -> None:
+    spelled = read_slave(foreign_fmu(tmp_path, "Other", units(BODY, {"p.f": "kg.m/s2"}), platforms=()))
+    assert len(wired(slaves | {"a": spelled}, ("a.p", "floor.point")).sources) == 9
+    plain = renamed(BODY, {"p.r": "position", "p.v": "velocity", "p.f": "force"})
+    without = read_slave(foreign_fmu(tmp_path, "Plain", [replace(v, unit=None) for v in plain], platforms=()))
+    pairs = [(f"a.position[{i}]", f"floor.point.r[{i}]") for i in (1, 2, 3)]
+    assert len(wired(slaves | {"a": without}, *pairs).sources) == 3
+
+
+# ---- order -------------------------------------------------------------------------------------------------------
+
+
+def test_outputs_are_ordered_by_what_they_depend_on(slaves: dict[str, SlaveDescription]) -> None:
+    wiring = wired(slaves, ("a.p", "floor.point"), ("g.y", "h.u"))
+    order, loop = initial_order(wiring, slaves)
+    place = {node: k for k, node in enumerate(order)}
+    assert not loop
+    assert set(order) == {source for sources in wiring.sources.values() for source in sources}
+    assert all(place["a", f"p.{q}[{i}]"] < place["floor", "point.f[3]"] for q in "rv" for i in (1, 2, 3))
+
+
+def test_unlisted_dependencies_count_as_all_and_make_a_loop(
+    tmp_path: Path, slaves: dict[str, SlaveDescription]
+) -> None:
+    unknown = tuple(replace(v, depends=None) for v in BODY)
+    body = read_slave(foreign_fmu(tmp_path, "Unknown", unknown, platforms=()))
+    order, loop = initial_order(wired(slaves | {"a": body}, ("a.p", "floor.point")), slaves | {"a": body})
+    assert loop[0] == loop[-1] and {slave for slave, _ in loop} == {"a", "floor"}
+    assert len(order) == len(set(order)) == 9

@@ -333,8 +333,7 @@ def references() -> ModuleType:
 def restitution() -> Callable[[float, float], float]:
     """The effective restitution e over C_r and k_D v0, for k_E = 0.5."""
     exact = references().effective_restitution
-    # the closed form divides by zero at C_r = 0; at 1e-6 it is the same to 1e-7
-    return lambda c_r, x: float(exact(max(c_r, 1e-6), 0.5, 1.0, x))
+    return lambda c_r, x: float(exact(c_r, 0.5, 1.0, x))
 
 
 def restitution_plot() -> str:

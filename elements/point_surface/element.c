@@ -10,7 +10,9 @@
  *
  * With both forces on one line through P the power of the pair is exactly F v = -dU/dt - F_e d w - F_fr |v_t|, so the
  * ledger closes:  work = U - U_start + damping + friction + switched,  work = -int sum(f v + t w) dt over all ports.
- * What is left, energy.residual, is the error of the coupling.
+ * Where r' = v within the step, energy.residual is the tolerance of the integration; where inputs are held, U follows
+ * the jumps of r and work the samples of v, and the residual is of the order of the step.  It is not the energy that
+ * the coupling makes: the element does not know when its force acts.
  *
  * Source: EULER manual, contactPS. */
 #include "contact.h"

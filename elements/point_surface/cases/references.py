@@ -47,10 +47,14 @@ def effective_restitution(c_r: float, k_e: float, k_d: float, v_0: float) -> flo
         """int_0^v w dw / (1 + sign min(k_d w, limit))"""
         knee = min(v, limit / k_d)
         ramp = sign * knee / k_d - math.log1p(sign * k_d * knee) / k_d**2
-        return ramp + (v**2 - knee**2) / 2 / (1 + sign * limit)
+        return ramp + ((v**2 - knee**2) / 2 / (1 + sign * limit) if v > knee else 0.0)
 
     taken = integral(v_0, up, +1.0)
-    return brentq(lambda y: integral(y, down, -1.0) - taken, 0.0, v_0, xtol=1e-16, rtol=1e-15) / v_0
+    # At C_r = 0 the integral of the rebound grows without bound towards y = 1/k_d: no rebound is faster.
+    fastest = v_0 if down < 1.0 else min(v_0, (1.0 - 2.0**-53) / k_d)
+    if integral(fastest, down, -1.0) < taken:
+        return fastest / v_0
+    return brentq(lambda y: integral(y, down, -1.0) - taken, 0.0, fastest, xtol=1e-16, rtol=1e-15) / v_0
 
 
 def drop_elastic() -> Trace:

@@ -1,0 +1,238 @@
+"""What an FMU has to answer: the modes of FMI 2.0 co-simulation and the rules of fmi2.h, as a model in Python.
+
+A `Life` is what one instance knows; it moves with a saved state.  The functions predict the answer to a call from the
+life before it; `Life` itself changes only by what the machine writes into it after the call.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Flag, auto
+
+from fmi_library import Library, Status
+
+from fmu_builder.generate import log_categories
+from fmu_builder.model import Model, Variable
+
+
+class Mode(Flag):
+    INSTANTIATED = auto()
+    INITIALIZATION = auto()
+    STEP = auto()
+    ERROR = auto()
+    TERMINATED = auto()
+
+
+ANY = Mode.INSTANTIATED | Mode.INITIALIZATION | Mode.STEP | Mode.ERROR | Mode.TERMINATED
+READABLE = Mode.INITIALIZATION | Mode.STEP | Mode.ERROR | Mode.TERMINATED
+WRITABLE = Mode.INSTANTIATED | Mode.INITIALIZATION | Mode.STEP
+ASKABLE = Mode.STEP | Mode.ERROR | Mode.TERMINATED
+
+# The table of FMI 2.0.5, section 4.2.4; what is missing here (model exchange, fmi2CancelStep) is never allowed.
+ALLOWED = {
+    "SetDebugLogging": ANY,
+    "SetupExperiment": Mode.INSTANTIATED,
+    "EnterInitializationMode": Mode.INSTANTIATED,
+    "ExitInitializationMode": Mode.INITIALIZATION,
+    "Terminate": Mode.STEP,
+    "Reset": ANY,
+    "GetReal": READABLE,
+    "GetInteger": READABLE,
+    "GetBoolean": READABLE,
+    "GetString": READABLE,
+    "SetReal": WRITABLE,
+    "SetInteger": WRITABLE,
+    "SetBoolean": WRITABLE,
+    "SetString": WRITABLE,
+    "GetFMUstate": ANY,
+    "SetFMUstate": ANY,
+    "FreeFMUstate": ANY,
+    "SerializedFMUstateSize": ANY,
+    "SerializeFMUstate": ANY,
+    "DeSerializeFMUstate": ANY,
+    "GetDirectionalDerivative": READABLE,
+    "SetRealInputDerivatives": WRITABLE,
+    "GetRealOutputDerivatives": ASKABLE,
+    "DoStep": Mode.STEP,
+    "GetStatus": ASKABLE,
+    "GetRealStatus": ASKABLE,
+    "GetIntegerStatus": ASKABLE,
+    "GetBooleanStatus": ASKABLE,
+    "GetStringStatus": ASKABLE,
+}
+NEVER_ALLOWED = (
+    "CancelStep",
+    "EnterEventMode",
+    "NewDiscreteStates",
+    "EnterContinuousTimeMode",
+    "CompletedIntegratorStep",
+    "SetTime",
+    "SetContinuousStates",
+    "GetDerivatives",
+    "GetEventIndicators",
+    "GetContinuousStates",
+    "GetNominalsOfContinuousStates",
+)
+
+
+def is_tame(value: float) -> bool:
+    """Such numbers overflow nowhere, so nothing may be answered with an error because it is not finite."""
+    return value == 0.0 or 1e-6 <= abs(value) <= 1e6
+
+
+@dataclass(frozen=True)
+class Fmu:
+    """One FMU under test: its library and what the recipe's model says of its variables."""
+
+    library: Library
+    model: Model
+    guid: str
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.model.variables
+
+    @property
+    def categories(self) -> frozenset[str]:
+        return frozenset(log_categories(self.model))
+
+    @property
+    def state_header(self) -> int:
+        """Bytes of a serialized state before its doubles: magic, version, GUID, number of doubles."""
+        return 8 + 4 + len(self.guid) + 8
+
+    def references(self, *kinds: str, type_: str | None = None, visible: bool = False) -> frozenset[int]:
+        """Value references of these kinds (none given: all) and this type; `visible`: only those users see."""
+        return frozenset(
+            v.index
+            for v in self.variables
+            if (not kinds or v.kind in kinds) and (type_ is None or v.type == type_) and not (visible and v.hidden)
+        )
+
+    def named(self, *names: str) -> list[int]:
+        """Value references of these variables, with or without an index behind the name."""
+        return [v.index for v in self.variables if v.name.partition("[")[0] in names]
+
+
+@dataclass
+class Life:
+    """What an instance knows.
+
+    values     parameters and inputs by value reference
+    rates      du/dt of the next step by value reference; None before fmi2SetRealInputDerivatives
+    ledger     contact counts and dissipated energies after the last step, which may not fall; None before the first
+    last_step  status of the last fmi2DoStep
+    tame       only tame numbers were ever given to it"""
+
+    fmu: Fmu
+    logging: bool
+    categories: frozenset[str]
+    mode: Mode = Mode.INSTANTIATED
+    experiment: bool = False
+    stop: float | None = None
+    time: float = 0.0
+    values: dict[int, float] = field(default_factory=dict)
+    rates: dict[int, float] | None = None
+    ledger: list[float] | None = None
+    last_step: Status = Status.OK
+    tame: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            self.values = {v.index: v.start for v in self.fmu.model.by_kind("fixed", "tunable", "input")}
+
+    def copy(self) -> Life:
+        twin = copy.copy(self)
+        twin.values = dict(self.values)
+        twin.rates = None if self.rates is None else dict(self.rates)
+        return twin
+
+    def hears(self, status: int, category: str) -> bool:
+        """Whether the importer is told: errors always, the rest while logging is on and the category wanted."""
+        return status >= Status.ERROR or (self.logging and category in self.categories)
+
+    def rules_hold(self) -> bool:
+        """Strict bounds of parameters, lengths of quaternions: what has to hold before a step."""
+        for v in self.fmu.variables:
+            value = self.values.get(v.index, v.start)
+            if (v.above is not None and not value > v.above) or (v.below is not None and not value < v.below):
+                return False
+        for first, _ in self.fmu.model.quaternions:
+            q = [self.values[first + i] for i in range(4)]
+            if not q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] >= 0.25:
+                return False
+        return True
+
+    def is_finite(self) -> bool:
+        """True if nothing can overflow or divide by zero, so that no answer may be an error for not being finite."""
+        return self.tame and self.rules_hold()
+
+    def extrapolate(self, t_c: float, end: float) -> None:
+        """Inputs after a step from t_c to end."""
+        if self.rates is None:
+            return
+        for v in self.fmu.variables:
+            if v.is_continuous_input:
+                self.values[v.index] += self.rates.get(v.index, 0.0) * (end - t_c)
+        self.rates = None
+
+
+def are_variables(fmu: Fmu, type_: str, references: Iterable[int]) -> bool:
+    """Whether all references are variables of the type."""
+    return set(references) <= fmu.references(type_=type_, visible=True)
+
+
+def set_answer(life: Life, type_: str, references: Sequence[int], values: Sequence[float]) -> Status:
+    """fmi2Set<type> with arrays that are there, in a mode that allows it."""
+    if not are_variables(life.fmu, type_, references):
+        return Status.ERROR
+    answer = Status.OK
+    for reference, value in zip(references, values, strict=True):
+        v = life.fmu.variables[reference]
+        if v.kind not in ("input", "tunable", "fixed") or (v.kind == "fixed" and life.mode is Mode.STEP):
+            return Status.ERROR
+        low = [bound for bound in (v.min, v.above) if bound is not None]  # a strict bound itself is refused later
+        high = [bound for bound in (v.max, v.below) if bound is not None]
+        if not math.isfinite(value) or any(value < bound for bound in low) or any(value > bound for bound in high):
+            answer = Status.DISCARD
+    return answer
+
+
+def are_variables_of_derivatives(fmu: Fmu, unknowns: Iterable[int], knowns: Iterable[int]) -> bool:
+    """Whether fmi2GetDirectionalDerivative can be asked for these variables."""
+    z = fmu.references("output", "state", "derivative", type_="real", visible=True)
+    return set(unknowns) <= z and set(knowns) <= fmu.references("input", "state", type_="real", visible=True)
+
+
+def input_derivatives_answer(
+    fmu: Fmu, references: Sequence[int], orders: Sequence[int], values: Sequence[float]
+) -> Status:
+    """fmi2SetRealInputDerivatives with arrays that are there, in a mode that allows it."""
+    if not set(references) <= fmu.references("input", type_="real") or any(order < 1 for order in orders):
+        return Status.ERROR
+    if not all(map(math.isfinite, values)):
+        return Status.DISCARD
+    return Status.WARNING if any(order > 1 for order in orders) else Status.OK
+
+
+def may_step(life: Life, t_c: float, h: float) -> bool:
+    """Whether the arguments of fmi2DoStep are right: h > 0, t_c where the last step ended, the end not after the stop
+    time; both up to 1e-9 of their size and at most half a step."""
+    if not (math.isfinite(t_c) and math.isfinite(h) and h > 0.0):
+        return False
+    end = t_c + h
+    begins = abs(t_c - life.time) <= min(1e-9 * max(abs(life.time), abs(t_c), h), 0.5 * h)
+    ends = life.stop is None or end <= life.stop + min(1e-9 * max(abs(life.stop), h), 0.5 * h)
+    return begins and end > life.time and ends
+
+
+def setup_is_right(tolerance: float | None, start: float, stop: float | None) -> bool:
+    """Whether the arguments of fmi2SetupExperiment are right; None: not defined."""
+    return (
+        math.isfinite(start)
+        and (stop is None or (math.isfinite(stop) and stop >= start))
+        and (tolerance is None or (math.isfinite(tolerance) and tolerance > 0.0))
+    )

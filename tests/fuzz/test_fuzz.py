@@ -1,0 +1,98 @@
+"""Random calls, right and wrong, against whole FMUs: what must never happen, whatever an importer does."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from call_machine import CallMachine
+from call_model import Fmu
+from fmi_library import Library
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from sanitizer import build_sanitized, require_sanitizer
+
+from fmu_builder.build import content_guid, host_fmu
+from fmu_builder.model import build_model
+from fmu_builder.paths import shipped
+from fmu_builder.recipe import read_recipe
+from fmu_builder.toolchain import PLATFORMS, host_platform
+
+EVERYDAY_CALLS = 3_000
+CI_CALLS = 100_000
+STEPS_PER_EXAMPLE = 50
+CALLS_PER_EXAMPLE = 100  # at least, on average over some examples; a step of the machine makes one or several calls
+
+THREE_POINTS = """\
+element = "point_surface"
+
+[surface]
+kind = "plane"
+x = ["-1 m", "1 m"]
+y = ["-1 m", "1 m"]
+
+[structure]
+points = 3
+
+[start]
+C_F = "1e5 N/m"
+C_r = 0.3
+K_fr = 0.4
+"""
+
+
+@pytest.fixture(scope="module")
+def recipes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    three = tmp_path_factory.mktemp("recipes") / "ThreePoints.toml"
+    three.write_text(THREE_POINTS, encoding="utf-8")
+    return [shipped("fmus") / "PointMass.toml", shipped("fmus") / "PointSurface.toml", three]
+
+
+def built_fmu(recipe: Path, folder: Path) -> Fmu:
+    """The FMU as users get it, for this machine."""
+    model = build_model(read_recipe(recipe))
+    platform = host_platform()
+    library = folder / f"{model.name}{PLATFORMS[platform].suffix}"
+    with zipfile.ZipFile(host_fmu(recipe)) as archive:
+        library.write_bytes(archive.read(f"binaries/{platform}/{library.name}"))
+    return Fmu(Library(library), model, content_guid(model))
+
+
+def sanitized_fmu(recipe: Path, folder: Path) -> Fmu:
+    model = build_model(read_recipe(recipe))
+    return Fmu(Library(build_sanitized(model, folder)), model, content_guid(model))
+
+
+def run_calls(fmus: Sequence[Fmu], calls: int) -> None:
+    """Drive the machine with at least that many calls; the same ones every time."""
+
+    class Machine(CallMachine):
+        def __init__(self) -> None:
+            super().__init__(fmus)
+
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            max_examples=-(-calls // CALLS_PER_EXAMPLE),
+            stateful_step_count=STEPS_PER_EXAMPLE,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    made = sum(fmu.library.calls for fmu in fmus)
+    assert made >= calls, f"{made} calls were made; lower CALLS_PER_EXAMPLE"
+
+
+def test_no_sequence_of_calls_breaks_an_fmu(recipes: list[Path], tmp_path: Path, fuzz_calls: int | None) -> None:
+    run_calls([built_fmu(recipe, tmp_path) for recipe in recipes], fuzz_calls or EVERYDAY_CALLS)
+
+
+@pytest.mark.platform
+def test_no_sequence_of_calls_breaks_a_rule_of_c(recipes: list[Path], tmp_path: Path, fuzz_calls: int | None) -> None:
+    require_sanitizer()
+    run_calls([sanitized_fmu(recipe, tmp_path) for recipe in recipes], fuzz_calls or CI_CALLS)

@@ -143,7 +143,7 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
     kinds = {v.index: v.kind for v in model.variables}
 
     def add(group: etree._Element, v: Variable, depends: Iterable[int]) -> None:
-        listed = sorted({position[i] for i in depends})
+        listed = sorted({position[i] for i in depends if i in position})
         etree.SubElement(group, "Unknown", index=str(position[v.index]), dependencies=" ".join(map(str, listed)))
 
     outputs = etree.SubElement(structure, "Outputs")
@@ -165,11 +165,8 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
 
 
 def initial_dependencies(model: Model, v: Variable) -> set[int]:
-    """Inputs and parameters that an initial value depends on: states follow the parameters of their initial values,
-    memory may follow everything."""
+    """Inputs and parameters that an initial value depends on: states follow the parameters of their initial values."""
     known: set[int] = set()
-    if v.kind == "memory":
-        return {u.index for u in model.by_kind("fixed", "tunable", "input") if not u.hidden}
     for i in (v.index,) if v.kind == "state" else v.depends:
         variable = model.variables[i]
         if variable.kind == "state":

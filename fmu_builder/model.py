@@ -26,8 +26,8 @@ Type = Literal["real", "int", "bool"]
 
 @dataclass(frozen=True)
 class Variable:
-    """One scalar.  `index` is its value reference.  `depends`: indices of inputs, parameters and states; for a
-    derivative and for outputs computed from t, p, u, x, m."""
+    """One scalar.  `index` is its value reference.  `depends`: indices of the inputs, parameters and states that an
+    output or a derivative is computed from; for memory those that its initial value is computed from."""
 
     name: str
     index: int
@@ -328,7 +328,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 nominal=entry.nominal,
                 is_output=entry.output,
                 hidden=entry.hidden,
-                depends=patterns.resolve(entry.depends or (), d.base, i, d.each, k) if d.kind == "output" else (),
+                depends=patterns.resolve(_depends(d), d.base, i, d.each, k),
                 rate=rate,
                 start_from=start_from,
                 derivative=derivative if d.kind == "state" else -1,
@@ -354,6 +354,13 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                     depends=_derivative_depends(d, patterns, i, k, rate),
                     derivative=index,
                 )
+
+
+def _depends(d: _Declared) -> list[str]:
+    """Patterns of what an output, or the initial value of memory, depends on; memory may follow everything."""
+    if d.kind == "memory" and d.entry.depends is None:
+        return ["*"]
+    return d.entry.depends or [] if d.kind in ("output", "memory") else []
 
 
 def _derivative_depends(d: _Declared, patterns: _Patterns, each_index: int, component: int, rate: int) -> tuple[int, ...]:

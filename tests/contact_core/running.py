@@ -38,12 +38,22 @@ class Running:
     def __init__(
         self, fmu: Fmu, values: Values | None = None, *, time: float = 0.0, tolerance: float | None = None
     ) -> None:
+        self._begin(fmu, values or {}, time, tolerance)
+        self._expect(self.slave.call("fmi2ExitInitializationMode"))
+
+    @classmethod
+    def in_initialization(cls, fmu: Fmu) -> Running:
+        """An instance in initialization mode, which it does not leave."""
+        running = cls.__new__(cls)
+        running._begin(fmu, {}, 0.0, None)
+        return running
+
+    def _begin(self, fmu: Fmu, values: Values, time: float, tolerance: float | None) -> None:
         self.fmu, self.time = fmu, time
         self.slave: Slave = fmu.slave(Importer())
-        self.set(values or {})
+        self.set(values)
         self._expect(self.slave.call("fmi2SetupExperiment", tolerance is not None, tolerance or 0.0, time, 0, 0.0))
         self._expect(self.slave.call("fmi2EnterInitializationMode"))
-        self._expect(self.slave.call("fmi2ExitInitializationMode"))
 
     @property
     def told(self) -> list[str]:
@@ -82,6 +92,16 @@ class Running:
     def values(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Reals, shape (n,)."""
         return np.array(self.slave.get(*names))
+
+    def mixed(self, names: Sequence[str]) -> list[float]:
+        """Reals, Integers and Booleans, one call for each type."""
+        found: dict[str, float] = {}
+        for kind, make in (("Real", reals), ("Integer", integers), ("Boolean", integers)):
+            some = [name for name in names if self.fmu.types[name] == kind]
+            vr, values = references(*(self.fmu.references[name] for name in some)), make(*[0] * len(some))
+            self._expect(self.slave.call(f"fmi2Get{kind}", vr, len(some), values))
+            found |= dict(zip(some, values, strict=True))
+        return [found[name] for name in names]
 
     def directional(self, unknowns: Sequence[str], seeds: Mapping[str, float]) -> NDArray[np.float64]:
         """fmi2GetDirectionalDerivative along the seeds, shape (n,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from fmu_builder.paths import catalogue, shipped, shipped_elements
 from fmu_builder.recipe import read_recipe
 
 Vector = NDArray[np.float64]
+Values = Mapping[str, float]
 
 # Random inputs by unit: positions a centimetre off, so that a contact is met about every second time; speeds on the
 # ramp of friction as well as far above it.
@@ -282,7 +283,7 @@ def test_hidden_variables_are_refused(tmp_path: Path) -> None:
 # ---- derivatives of outputs ------------------------------------------------------------------------------------------
 
 
-def moved(case: Case, values: Mapping[str, float], rates: Mapping[str, float], t: float) -> dict[str, float]:
+def moved(case: Case, values: Values, rates: Values, t: float) -> dict[str, float]:
     """Inputs a time t later: r' = v with v' given, q turned by w (and w' to first order)."""
     model, later = case.model, dict(values)
     for name, rate in rates.items():
@@ -388,3 +389,122 @@ def test_output_derivatives_need_a_slave_that_can_step(floor: Fmu) -> None:
         assert slave.call("fmi2GetRealOutputDerivatives", vr, 1, integers(1), found) == ERROR
         assert slave.call(call) == OK
     assert slave.call("fmi2GetRealOutputDerivatives", vr, 1, integers(1), found) == OK
+
+
+# ---- what depends on what --------------------------------------------------------------------------------------------
+
+THREE_POINTS = """
+element = "point_surface"
+[structure]
+points = 3
+[surface]
+kind = "plane"
+x = ["-9 mm", "9 mm"]
+y = ["-9 mm", "9 mm"]
+"""
+FEWEST, MOST = 10, 300  # random points: from 10 on it may end where every declared dependency has shown
+
+
+@pytest.fixture(scope="module", params=[*(path.stem for path in catalogue()), "ThreePoints"])
+def dependent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    folder = tmp_path_factory.mktemp("dependent")
+    if request.param != "ThreePoints":
+        return case(shipped("fmus") / f"{request.param}.toml", folder)
+    recipe = folder / "ThreePoints.toml"
+    recipe.write_text(THREE_POINTS, encoding="utf-8")
+    return case(recipe, folder)
+
+
+def random_known(model: Model, name: str, rng: np.random.Generator) -> float:
+    """A legal value of an input or a parameter that may well change what follows."""
+    v = model[name]
+    if v.type == "bool":
+        return float(rng.random() < 0.9)
+    if v.kind == "input":
+        return random_inputs(model, rng)[name]
+    low, high = v.min if v.min is not None else v.above, v.max if v.max is not None else v.below
+    if v.unit.name == "m" and low is not None:
+        return float(rng.choice((4e-3, 1.0)))
+    if low is not None and high is not None:
+        return float(rng.uniform(low, high))
+    return float(rng.uniform(0.3, 1.7) * (v.start or 1.0))
+
+
+def random_point(model: Model, rng: np.random.Generator) -> dict[str, float]:
+    known = [v.name for v in model.by_kind("fixed", "tunable", "input")]
+    return {name: random_known(model, name, rng) for name in known} | random_inputs(model, rng)
+
+
+def shown(
+    running: Running, model: Model, unknowns: list[str], knowns: list[str], point: Values, rng: np.random.Generator
+) -> set[tuple[str, str]]:
+    """(unknown, known) of all unknowns that change when that known alone gets another value."""
+    found = set()
+    before = running.mixed(unknowns)
+    for name in knowns:
+        other = random_known(model, name, rng) if model[name].type != "bool" else 1.0 - point[name]
+        if model[name].unit.name in ("m/s", "rad/s"):
+            other *= 100.0  # turns compression to restitution
+        running.set({name: other})
+        after = running.mixed(unknowns)
+        found |= {(u, name) for u, a, b in zip(unknowns, before, after, strict=True) if a != b}
+        running.set({name: point[name]})
+    assert running.mixed(unknowns) == before
+    return found
+
+
+def declared(case: Case, group: str) -> tuple[list[str], set[tuple[str, str]]]:
+    listed = getattr(case.fmu.description, group)
+    return [u.variable.name for u in listed], {(u.variable.name, d.name) for u in listed for d in u.dependencies}
+
+
+def look(case: Case, group: str, seed: int, at: Callable[[Values, np.random.Generator], set[tuple[str, str]]]) -> None:
+    """Look at random points until every declared dependency has shown; none may show that is not declared."""
+    _, expected = declared(case, group)
+    rng, found = np.random.default_rng(seed), set[tuple[str, str]]()
+    for k in range(MOST):
+        if k >= FEWEST and found >= expected:
+            break
+        found |= at(random_point(case.model, rng), rng)
+    assert found - expected == set()  # nothing is missing
+    assert expected - found == set()  # nothing is too much
+
+
+def test_initial_unknowns_depend_on_what_is_declared_and_on_nothing_else(dependent: Case) -> None:
+    model, (unknowns, _) = dependent.model, declared(dependent, "initialUnknowns")
+    knowns = [v.name for v in model.by_kind("fixed", "tunable", "input")]
+
+    def at(point: Values, rng: np.random.Generator) -> set[tuple[str, str]]:
+        running = Running.in_initialization(dependent.fmu)
+        running.set(point)
+        return shown(running, model, unknowns, knowns, point, rng)
+
+    look(dependent, "initialUnknowns", 5, at)
+
+
+def test_outputs_depend_on_what_is_declared_and_on_nothing_else(dependent: Case) -> None:
+    model, (unknowns, _) = dependent.model, declared(dependent, "outputs")
+    inputs = [v.name for v in model.by_kind("input")]
+
+    def at(point: Values, rng: np.random.Generator) -> set[tuple[str, str]]:
+        running = Running(dependent.fmu, point)
+        running.step(1e-3)
+        return shown(running, model, unknowns, inputs, point, rng)
+
+    look(dependent, "outputs", 6, at)
+
+
+def test_derivatives_depend_on_what_is_declared_and_on_nothing_else(dependent: Case) -> None:
+    """No importer can set states: their partial derivatives tell."""
+    model, (unknowns, _) = dependent.model, declared(dependent, "derivatives")
+    inputs, states = [v.name for v in model.by_kind("input")], [v.name for v in model.by_kind("state")]
+
+    def at(point: Values, rng: np.random.Generator) -> set[tuple[str, str]]:
+        running = Running(dependent.fmu, point)
+        found = shown(running, model, unknowns, inputs, point, rng)
+        for state in states:
+            slopes = running.directional(unknowns, {state: 1.0})
+            found |= {(unknown, state) for unknown, slope in zip(unknowns, slopes, strict=True) if slope}
+        return found
+
+    look(dependent, "derivatives", 7, at)

@@ -20,7 +20,7 @@
  * E/Delta, restitution gives back C_r^2 E/Delta.  At speeds below d_comp/k_D the damping does not reach its limits and
  * the effective restitution is larger (elements/point_surface/README.md gives the exact value).
  *
- * Range: no NaN while all magnitudes are below 1e150; a force that overflows comes out infinite.
+ * Range: finite while N is; what overflows comes out infinite or NaN, and no value of it leaves the FMU (fmi2.h).
  * Not modelled: sticking (the ramp creeps under a tangential load), adhesion, plastic deformation.
  *
  * Source: EULER manual, contactPS; limits d_comp and d_rest follow from the energy balance.
@@ -29,8 +29,6 @@
 #define CC_CONTACT_H
 
 #include "vector.h"
-
-#define CC_LARGEST_FORCE 0x1.fffffffffffffp1023 /* N; infinite times the zero components of n would be NaN */
 
 typedef struct {
     Real C_F, K_fr, C_r, k_D, k_E, k_T;
@@ -60,7 +58,7 @@ CC_API void cc_contact(const CcContactLaw *law, Real h, const Real n[3], const R
     Real w = -cc_dot(v, n);
     Real v_t[3] = {v[0] + w * n[0], v[1] + w * n[1], v[2] + w * n[2]};
     Real F_e = law->C_F * h;
-    Real N = cc_min(F_e * (1.0 + cc_damping_ratio(law, w)), CC_LARGEST_FORCE);
+    Real N = F_e * (1.0 + cc_damping_ratio(law, w));
     Real slip = cc_norm(v_t);
     /* Written as a factor of v_t, so that at rest there is nothing to divide: the force is zero. */
     Real share = re(slip) * re(law->k_T) < 1.0 ? law->k_T : 1.0 / slip;

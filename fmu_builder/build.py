@@ -207,8 +207,8 @@ def _smoke_run(fmu: Path, name: str) -> None:
     if done.returncode == 0:
         return
     if done.returncode == 1:  # Python's own ending: the FMU answered, and not as it should
-        said = (done.stdout + done.stderr).strip().splitlines()
-        what = "; ".join(line for line in said[-4:] if not line.startswith(SMOKE_CALL))
+        logged = [line for line in done.stdout.splitlines() if line and not line.startswith(SMOKE_CALL)]
+        what = "; ".join(logged[-3:] + done.stderr.splitlines()[-1:])
     else:
         what = f"it crashed in {_last_call(done.stdout)} ({_ending(done.returncode)})"
     raise ToolError(Problem(name, f"the smoke run failed: {what}"))

@@ -59,7 +59,8 @@ def test_force_and_gravity_change_momentum_and_energy_by_impulse_and_work(mass: 
     for _ in range(5):
         running.step(h)
     impulse = m * (running.vector("p.v") - v)
-    assert impulse == pytest.approx(5.0 * h * (f + m * g), abs=1e-12 * m * (np.abs(v).sum() + 500.0 * h * (1.0 + 1.0 / m)))
+    size = m * (np.abs(v).sum() + 500.0 * h * (1.0 + 1.0 / m))
+    assert impulse == pytest.approx(5.0 * h * (f + m * g), abs=1e-12 * size)
     work = f @ (running.vector("p.r") - r)
     after = running["energy.kinetic"] + running["energy.potential"]
     size = max(running["energy.kinetic"], abs(running["energy.potential"]), abs(before), abs(work), 1.0)
@@ -96,6 +97,6 @@ def test_mass_has_to_be_positive(mass: Fmu) -> None:
 
 
 def test_force_that_overflows_the_motion_is_an_error_that_names_it(mass: Fmu) -> None:
-    running = Running(mass, {"m": 1e-3, "p.f": (0.0, 1e308, 0.0)})
-    assert running.slave.step(0.0, 1.0) == ERROR
+    running = Running(mass, {"m": 1e-3, "p.f": (0.0, 1e304, 0.0)})
+    assert running.slave.step(0.0, 100.0) == ERROR
     assert "is not finite" in running.told[-1]

@@ -1,5 +1,6 @@
-"""point_surface: geometry, reaction, frames, switching, bookkeeping.  The law itself: tests/contact_core/test_contact.py;
-integration over a step: tests/contact_core/test_step.py."""
+"""point_surface: geometry, reaction, frames, switching, bookkeeping.
+
+The law itself: tests/contact_core/test_contact.py; integration over a step: tests/contact_core/test_step.py."""
 
 from __future__ import annotations
 
@@ -138,7 +139,8 @@ def test_power_of_the_pair_is_what_is_stored_and_lost(patch: Fmu) -> None:
         given = -float(f @ scene.v + running.vector("surface.f") @ scene.v_o + running.vector("surface.t") @ scene.w)
         lost = running["power.damping"] + running["power.friction"]
         stored = running["elastic_force"] * running["depth_rate"]
-        size = float(np.linalg.norm(f)) * (np.linalg.norm(scene.v) + np.linalg.norm(scene.v_o) + 2.0 * np.linalg.norm(scene.w))
+        speeds = np.linalg.norm(scene.v) + np.linalg.norm(scene.v_o) + 2.0 * np.linalg.norm(scene.w)
+        size = float(np.linalg.norm(f) * speeds)
         assert running["power.work"] == pytest.approx(given, abs=1e-14 * size)
         assert given == pytest.approx(stored + lost, abs=1e-14 * size)
         assert running["power.damping"] >= 0.0
@@ -285,7 +287,7 @@ def test_switching_books_the_energy_it_destroys_or_makes(patch: Fmu, switch: str
         ({"work": 0}, {"work": 1}, -energy(0.01)),
         ({"D_max": 0.005}, {"D_max": 0.1}, -energy(0.01)),
         ({"point.r[3]": -0.2}, {"point.r[3]": -0.01}, -energy(0.01)),
-        ({"point.r[3]": 0.001}, {"point.r[3]": -0.01}, -energy(0.01)),  # at rest it cannot have come through the surface
+        ({"point.r[3]": 0.001}, {"point.r[3]": -0.01}, -energy(0.01)),  # at rest: not through the surface
     ],
     ids=["in from the edge", "switched on", "limit depth raised", "from the inner side", "placed"],
 )
@@ -392,9 +394,8 @@ def test_points_of_one_surface_are_single_points_whose_reactions_and_energies_ad
     rng = np.random.default_rng(9)
     for speed in (0.01, 1.0):
         base = random_scene(rng, speed)
-        own = [random_scene(rng, speed) for _ in range(3)]
         arms = [np.array([*rng.uniform(-0.4, 0.4, 2), z]) for z in (-0.03, -0.07, 0.01)]
-        own = [replace(base, r=base.o + turn(base.q, arm), v=base.v + other.v_o) for arm, other in zip(arms, own, strict=True)]
+        own = [replace(base, r=base.o + turn(base.q, arm), v=rng.uniform(-speed, speed, 3)) for arm in arms]
         together = Running(three, PARAMETERS | base.values("point[1]"))
         singles = [started(patch, scene) for scene in own]
         for i, scene in enumerate(own, start=1):
@@ -438,10 +439,10 @@ MOVING = [*(f"{port}.{name}[{k}]" for port in ("point", "surface") for name in (
 def any_inputs(largest: float) -> st.SearchStrategy[dict[str, float]]:
     exponents = st.floats(-300.0, math.log10(largest)).map(lambda e: 10.0**e)
     numbers = st.one_of(st.just(0.0), exponents, exponents.map(lambda x: -x), st.floats(-0.5, 0.5))
-    return st.fixed_dictionaries(dict.fromkeys(MOVING, numbers)).map(lambda v: v | {"surface.q[1]": v["surface.q[1]"] + 1.0})
+    return st.fixed_dictionaries(dict.fromkeys(MOVING, numbers))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(values=any_inputs(1e100))
 def test_inputs_up_to_1e100_never_give_a_nan(patch: Fmu, values: dict[str, float]) -> None:
     q = [values[f"surface.q[{k}]"] for k in (1, 2, 3, 4)]
@@ -453,11 +454,11 @@ def test_inputs_up_to_1e100_never_give_a_nan(patch: Fmu, values: dict[str, float
     assert np.isfinite(running.values(patch.names("Real"))).all()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(values=any_inputs(1e308))
 def test_inputs_that_overflow_something_are_an_error_that_names_it(patch: Fmu, values: dict[str, float]) -> None:
     running = Running(patch)
-    running.set(values)
+    running.set(values | {"surface.q[1]": values["surface.q[1]"] + 1.0})
     before = running.slave.state()
     status = running.slave.step(0.0, 1e-3)
     if status == OK:

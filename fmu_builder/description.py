@@ -16,6 +16,7 @@ from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
 
 _TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean"}
 _CAPABILITIES = {
+    "needsExecutionTool": "false",
     "canHandleVariableCommunicationStepSize": "true",
     "canInterpolateInputs": "true",
     "maxOutputDerivativeOrder": "1",
@@ -45,7 +46,7 @@ def model_description(model: Model, guid: str) -> bytes:
         license="BSD-2-Clause",
         variableNamingConvention="structured",
     )
-    slave = etree.SubElement(root, "CoSimulation", modelIdentifier=model.name, needsExecutionTool="false", **_CAPABILITIES)
+    slave = etree.SubElement(root, "CoSimulation", modelIdentifier=model.name, **_CAPABILITIES)
     files = etree.SubElement(slave, "SourceFiles")
     for name in SOURCE_FILES:
         etree.SubElement(files, "File", name=name)

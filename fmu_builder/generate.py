@@ -48,7 +48,8 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
     return files
 
 
-SOURCE_FILES = ("fmu.c", "element_real.c", "element_dual.c")  # what an importer compiles; everything else is included by them
+# What an importer compiles; everything else is included by them.
+SOURCE_FILES = ("fmu.c", "element_real.c", "element_dual.c")
 
 
 def _number(value: float | None, default: str = "0.0") -> str:
@@ -166,9 +167,9 @@ def model_tables(model: Model) -> str:
             )
         )
         unit = "" if v.unit.name == "1" else v.unit.name
-        rows.append(
-            f"    {{{_text(v.name)}, {_text(unit)}, {_KINDS[v.kind]}, {_TYPES[v.type]}, {flags}, {inputs.get(v.index, -1)}, {numbers}}},"
-        )
+        kinds = f"{_KINDS[v.kind]}, {_TYPES[v.type]}"
+        place = inputs.get(v.index, -1)
+        rows.append(f"    {{{_text(v.name)}, {_text(unit)}, {kinds}, {flags}, {place}, {numbers}}},")
     categories = log_categories(model)
     lines = [
         _heading(model),

@@ -6,6 +6,7 @@ The order is that of the C struct `Element`; a variable's value reference is its
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -217,13 +218,14 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
 
     yield _Declared(("time",), "time", Entry(description="Time", unit="s"), None, 0)
     for name, entry in element.parameters.items():
-        yield _Declared(tuple(name.split(".")), "fixed" if entry.fixed else "tunable", entry, entry.each, size_of(entry))
+        kind: Kind = "fixed" if entry.fixed else "tunable"
+        yield _Declared(tuple(name.split(".")), kind, entry, entry.each, size_of(entry))
     for name, entry in element.inputs.items():
         yield _Declared(tuple(name.split(".")), "input", entry, entry.each, size_of(entry))
     for name, port in element.ports.items():
-        kind = PORT_KINDS[port.kind]
-        taken = kind.force if port.side == "body" else kind.motion
-        for role in (*kind.motion, *kind.force):
+        roles = PORT_KINDS[port.kind]
+        taken = roles.force if port.side == "body" else roles.motion
+        for role in (*roles.motion, *roles.force):
             text = f"{port.description}: {role.description}"
             size = role.size if role.size > 1 else 0
             state = port.states.get(role.name)
@@ -233,7 +235,12 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
                 yield _Declared((name, role.name), "input", entry, port.each, size)
             elif state is not None:
                 entry = Entry(
-                    description=text, unit=role.unit.name, output=True, start=state.start, rate=state.rate, depends=state.depends
+                    description=text,
+                    unit=role.unit.name,
+                    output=True,
+                    start=state.start,
+                    rate=state.rate,
+                    depends=state.depends,
                 )
                 yield _Declared((name, role.name), "state", entry, port.each, size)
             else:
@@ -263,18 +270,17 @@ class _Patterns:
         return [i for group in groups for i in group]
 
     def resolve(
-        self, patterns: Iterable[str], where: str, each_index: int, each: str | None, component: int = 0
+        self, patterns: Iterable[str], where: str, each_index: int, each: str | None, component: int
     ) -> tuple[int, ...]:
-        """Indices of the parameters, inputs and states the patterns stand for; "p.f[k]" is the same component of p.f."""
+        """Indices of the parameters, inputs and states patterns stand for; "p.f[k]" is the same component of p.f."""
         found: set[int] = set()
         for written in patterns:
             pattern = written.removesuffix("[k]")
             bases = [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
             if not bases:
                 path = self._recipe.element_folder / "element.toml"
-                raise InputError(
-                    Problem(f"{path}: {where}", f"depends on '{pattern}', which is unknown" + did_you_mean(pattern, self._declared))
-                )
+                what = f"depends on '{pattern}', which is unknown" + did_you_mean(pattern, self._declared)
+                raise InputError(Problem(f"{path}: {where}", what))
             for base in bases:
                 if self._declared[base].kind in ("fixed", "tunable", "input", "state"):
                     group = self.group(base, each_index, each)
@@ -307,11 +313,10 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
             name = fmi_name(d.path, i + 1 if numbered else None, k + 1 if d.size else None)
             start, start_from = _start(entry.start, k, d, patterns, i)
             rate = -1
-            if entry.rate is not None:
+            is_quaternion = d.kind == "input" and d.size == 4  # its rate is no component of w
+            if entry.rate is not None and not is_quaternion:
                 base = entry.rate if d.kind == "state" else f"{d.path[0]}.{entry.rate}"
-                rate = patterns.group(patterns.declared(base, d.base).base, i, d.each)[min(k, max(d.size, 1) - 1)] if not (
-                    d.kind == "input" and d.size == 4
-                ) else -1
+                rate = patterns.group(patterns.declared(base, d.base).base, i, d.each)[k]
             variable = Variable(
                 name=name,
                 index=index,
@@ -363,7 +368,9 @@ def _depends(d: _Declared) -> list[str]:
     return d.entry.depends or [] if d.kind in ("output", "memory") else []
 
 
-def _derivative_depends(d: _Declared, patterns: _Patterns, each_index: int, component: int, rate: int) -> tuple[int, ...]:
+def _derivative_depends(
+    d: _Declared, patterns: _Patterns, each_index: int, component: int, rate: int
+) -> tuple[int, ...]:
     if d.entry.rate is None:
         return patterns.resolve(d.entry.depends or (), d.base, each_index, d.each, component)
     source = patterns.declared(d.entry.rate, d.base)
@@ -372,7 +379,10 @@ def _derivative_depends(d: _Declared, patterns: _Patterns, each_index: int, comp
     return (rate,)
 
 
-def _start(start: Start | None, component: int, d: _Declared, patterns: _Patterns, each_index: int) -> tuple[float, int]:
+def _start(
+    start: Start | None, component: int, d: _Declared, patterns: _Patterns, each_index: int
+) -> tuple[float, int]:
+    """Start value, and the index of the parameter that holds it, -1 if none does."""
     if isinstance(start, str):
         indices = patterns.group(patterns.declared(start, d.base).base, each_index, d.each)
         return 0.0, indices[component]
@@ -385,7 +395,7 @@ _RATE_UNITS = {"m": "m/s", "m/s": "m/s2", "rad": "rad/s", "rad/s": "rad/s2", "N.
 
 
 def _per_second(unit: Unit) -> Unit:
-    return parse_unit(_RATE_UNITS[unit.name] if unit.name in _RATE_UNITS else f"({unit.name})/s")
+    return parse_unit(_RATE_UNITS.get(unit.name, f"({unit.name})/s"))
 
 
 def _port_uses(recipe: Recipe) -> Iterator[PortUse]:
@@ -422,13 +432,14 @@ def _quaternions(recipe: Recipe, layout: Layout) -> Iterator[tuple[int, int]]:
 
 def _with_starts(model: Model, recipe: Recipe) -> Model:
     """The model with the recipe's [start] values: single names, or the base name of a vector with a list."""
-    names = model._names
+    names = {v.name: v for v in model.variables if not v.hidden}
     vectors: dict[str, list[str]] = {}
-    for v in model.variables:
-        if v.name.endswith("]") and "[" in v.name:
-            vectors.setdefault(v.name[: v.name.rindex("[")], []).append(v.name)
+    for name in names:
+        if name.endswith("]"):
+            vectors.setdefault(name[: name.rindex("[")], []).append(name)
     settable = {v.name for v in model.by_kind("fixed", "tunable", "input")}
     values: dict[str, float] = {}
+    given_by: dict[str, str] = {}
     problems: list[Problem] = []
     for key, value in recipe.starts.items():
         where = f"{recipe.path}: [start] {key}"
@@ -442,15 +453,28 @@ def _with_starts(model: Model, recipe: Recipe) -> Model:
             continue
         given = value if isinstance(value, list) else [value]
         if len(given) != len(targets):
-            problems.append(Problem(where, f"{value!r}: {len(targets)} value{'s' * (len(targets) > 1)} needed, {len(given)} given"))
+            values_needed = f"{len(targets)} value{'s' * (len(targets) > 1)} needed"
+            problems.append(Problem(where, f"{value!r}: {values_needed}, {len(given)} given"))
             continue
+        before = {given_by[target] for target in targets if target in given_by}
+        if before:
+            problems.append(Problem(where, f"has a start value by {', '.join(sorted(before))} already"))
+            continue
+        given_by |= dict.fromkeys(targets, key)
         for target, one in zip(targets, given, strict=True):
             checked = _check_start(names[target], one, where, problems)
             if checked is not None:
                 values[target] = checked
+    variables = tuple(replace(v, start=values.get(v.name, v.start)) for v in model.variables)
+    for first, _ in model.quaternions:
+        parts = variables[first : first + 4]
+        if math.hypot(*(v.start for v in parts)) < 0.5:
+            where = f"{recipe.path}: [start] {parts[0].name.removesuffix('[1]')}"
+            written = ", ".join(f"{v.start:g}" for v in parts)
+            problems.append(Problem(where, f"({written}): the length of a quaternion must be 1 and is below 0.5"))
     if problems:
         raise InputError(problems)
-    return replace(model, variables=tuple(replace(v, start=values.get(v.name, v.start)) for v in model.variables))
+    return replace(model, variables=variables)
 
 
 def _check_start(variable: Variable, value: object, where: str, problems: list[Problem]) -> float | None:

@@ -118,7 +118,8 @@ CC_API __attribute__((noinline)) void cc_text_format(CcText *text, const char *f
             cc_text_char(text, *format);
             continue;
         }
-        format++;
+        if (*++format == '\0') /* a lone % at the end stands for itself */
+            format = "%";
         if (*format == 's')
             cc_text_string(text, va_arg(arguments, const char *));
         else if (*format == 'd')

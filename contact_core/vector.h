@@ -14,18 +14,28 @@ CC_API void cc_cross(const Real a[3], const Real b[3], Real out[3])
     out[2] = z;
 }
 
-/* |a|, scaled by a power of two where squares would overflow or vanish.  At a = 0 the derivative is set to 0. */
+/* A power of two that brings n components to a size whose squares neither overflow nor vanish. */
+CC_API double cc_scale(const Real a[], int n)
+{
+    double largest = 0.0;
+    for (int i = 0; i < n; i++)
+        largest = re(cc_abs(a[i])) > largest ? re(cc_abs(a[i])) : largest;
+    return largest > 1e150 ? 0x1p-600 : largest < 1e-150 ? 0x1p600 : 1.0;
+}
+
+/* |a| of any finite vector.  At a = 0 the derivative is set to 0. */
 CC_API Real cc_norm(const Real a[3])
 {
-    double largest = re(cc_max(cc_abs(a[0]), cc_max(cc_abs(a[1]), cc_abs(a[2]))));
-    double scale = largest > 1e150 ? 0x1p-600 : largest < 1e-150 ? 0x1p600 : 1.0;
+    double scale = cc_scale(a, 3);
     Real b[3] = {a[0] * scale, a[1] * scale, a[2] * scale};
     return cc_sqrt(cc_dot(b, b)) * (1.0 / scale);
 }
 
 /* Rotation matrix of a quaternion of any length > 0: column j is body axis j in world components. */
-CC_API void cc_rotation(const Real q[4], Real R[3][3])
+CC_API void cc_rotation(const Real quaternion[4], Real R[3][3])
 {
+    double scale = cc_scale(quaternion, 4);
+    Real q[4] = {quaternion[0] * scale, quaternion[1] * scale, quaternion[2] * scale, quaternion[3] * scale};
     Real s = 2.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     Real wx = s * q[0] * q[1], wy = s * q[0] * q[2], wz = s * q[0] * q[3];
     Real xx = s * q[1] * q[1], xy = s * q[1] * q[2], xz = s * q[1] * q[3];

@@ -1,8 +1,14 @@
-"""What all tests share: the option that sets how long the fuzz runs."""
+"""What all tests share: repeatable examples, and the option that sets how long the fuzz runs."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every machine and in every run; `--hypothesis-profile explore` looks for new ones.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -428,6 +428,10 @@ def test_points_count_and_switch_on_their_own(three: Fmu) -> None:
     running.step(1e-3)
     expected = energy(0.02) - energy(0.01) - energy(0.03)
     assert running["energy.switched"] == pytest.approx(expected, rel=1e-13)
+    running.set({"point[2].r[1]": 0.2})
+    running.step(1e-3)
+    assert running["energy.switched"] == pytest.approx(expected - energy(0.02, 2e5), rel=1e-13)
+    assert [running[f"contact_count[{i}]"] for i in (1, 2, 3)] == [1, 2, 1]
 
 
 # ---- numbers of any size ---------------------------------------------------------------------------------------------

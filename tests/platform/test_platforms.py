@@ -45,11 +45,13 @@ class Motion:
 
     inputs   range (low, high) of every continuous Real input, SI, by name; a vector has one range per component
     counted  the Boolean output that must be true in some steps and false in others, or None
+    text     of the recipe, if it is none of the catalogue
     """
 
     recipe: str
     inputs: Mapping[str, tuple[Range, ...]]
     counted: str | None = None
+    text: str | None = None
 
     def ranges(self) -> dict[str, Range]:
         """Range by the full name of the variable: `point.r` with three ranges is `point.r[1]` to `point.r[3]`."""
@@ -62,21 +64,52 @@ class Motion:
 
 POINT_MASS = Motion("PointMass", {"p.f": ((-20.0, 20.0),) * 3})
 
-# the point moves 10 mm up and 4 mm down through a floor that shakes by 1 mm and tilts: into contact and out of it
+SURFACE = {
+    "surface.r": ((-1e-3, 1e-3),) * 3,
+    "surface.q": ((0.9, 1.1), (-0.05, 0.05), (-0.05, 0.05), (-0.05, 0.05)),
+    "surface.v": ((-0.2, 0.2),) * 3,
+    "surface.w": ((-2.0, 2.0),) * 3,
+}
+SPEED = ((-1.0, 1.0),) * 3
+
+# the point moves 6 mm up and down through a floor that shakes by 1 mm and tilts: into contact and out of it
 POINT_SURFACE = Motion(
     "PointSurface",
-    {
-        "point.r": ((-0.02, 0.02), (-0.02, 0.02), (-4e-3, 10e-3)),
-        "point.v": ((-1.0, 1.0),) * 3,
-        "surface.r": ((-1e-3, 1e-3),) * 3,
-        "surface.q": ((0.9, 1.1), (-0.05, 0.05), (-0.05, 0.05), (-0.05, 0.05)),
-        "surface.v": ((-0.2, 0.2),) * 3,
-        "surface.w": ((-2.0, 2.0),) * 3,
-    },
+    {"point.r": ((-0.02, 0.02), (-0.02, 0.02), (-6e-3, 6e-3)), "point.v": SPEED} | SURFACE,
     counted="in_contact",
 )
 
-MOTIONS = (POINT_MASS, POINT_SURFACE)
+# over a patch of 20 mm by 20 mm, whose edges the point passes on all sides; lower, for it is often beside the patch
+FLOOR_PATCH = Motion(
+    "FloorPatch",
+    {"point.r": ((-0.015, 0.015), (-0.015, 0.015), (-10e-3, 5e-3)), "point.v": SPEED} | SURFACE,
+    counted="in_contact",
+)
+
+THREE_POINTS = Motion(
+    "ThreePoints",
+    {f"point[{i}].r": ((-0.02, 0.02), (-0.02, 0.02), (-6e-3, 6e-3)) for i in (1, 2, 3)}
+    | {f"point[{i}].v": SPEED for i in (1, 2, 3)}
+    | SURFACE,
+    counted="in_contact[2]",
+    text="""
+element = "point_surface"
+description = "Three points against an unbounded floor"
+
+[structure]
+points = 3
+
+[surface]
+kind = "plane"
+
+[start]
+C_F = "2e5 N/m"
+C_r = 0.3
+K_fr = 0.5
+""",
+)
+
+MOTIONS = (POINT_MASS, POINT_SURFACE, FLOOR_PATCH, THREE_POINTS)
 
 
 @pytest.fixture(scope="session")
@@ -85,10 +118,14 @@ def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     from fmu_builder import build
 
     folder = tmp_path_factory.mktemp("fmus")
-    return {
-        motion.recipe: Path(build(RECIPES / f"{motion.recipe}.toml", folder, platforms=BUILT_PLATFORMS))
-        for motion in MOTIONS
-    }
+    found = {}
+    for motion in MOTIONS:
+        recipe = RECIPES / f"{motion.recipe}.toml"
+        if motion.text is not None:
+            recipe = folder / recipe.name
+            recipe.write_text(motion.text, encoding="utf-8")
+        found[motion.recipe] = build(recipe, folder, platforms=BUILT_PLATFORMS)
+    return found
 
 
 # --- tools ------------------------------------------------------------------------------------------------------------
@@ -263,6 +300,7 @@ def traces(
 
 def test_linux_windows_and_arm_return_the_same_bits(traces: tuple[Motion, dict[str, Trace]]) -> None:
     motion, trace = traces
+    print(f"\n{motion.recipe}: {trace}")
     assert len(set(trace.values())) == 1, f"{motion.recipe}: {trace}"
 
 
@@ -276,8 +314,8 @@ def test_the_motion_enters_and_leaves_contact(traces: tuple[Motion, dict[str, Tr
     for t in trace.values():
         if motion.counted is None:
             assert t.steps_counted == 0
-        else:  # a twentieth is 5000 steps or 78 targets of the motion: not one lucky touch, nor one lucky escape
-            assert STEP_COUNT / 20 < t.steps_counted < STEP_COUNT * 19 / 20, t
+        else:
+            assert STEP_COUNT / 5 < t.steps_counted < STEP_COUNT * 4 / 5, t
 
 
 def test_the_last_bit_of_one_input_range_changes_the_hash(fmus: dict[str, Path], tools: Tools, tmp_path: Path) -> None:

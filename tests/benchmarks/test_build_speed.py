@@ -1,0 +1,83 @@
+"""Seconds that a build takes.  `python -m pytest -m benchmark tests/benchmarks/test_build_speed.py`.
+
+Nothing is asserted but that the work was done: machines differ.  The budgets stand beside the figures for the reader.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fmu_builder.build import build_fmu, content_guid
+from fmu_builder.generate import fmu_sources, write_sources
+from fmu_builder.model import load_model
+from fmu_builder.paths import shipped
+from fmu_builder.toolchain import PLATFORMS, cache_folder, compile_fmu, compile_folder, find_compiler
+
+pytestmark = pytest.mark.benchmark
+
+RECIPE = shipped("fmus") / "PointSurface.toml"
+
+
+@pytest.fixture
+def new_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Makes the cache folder an empty one, at every call another."""
+    numbers = itertools.count()
+
+    def make() -> None:
+        monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / f"cache{next(numbers)}"))
+        cache_folder.cache_clear()
+
+    make()
+    yield make
+    cache_folder.cache_clear()
+
+
+def compile_all(files: dict[str, str]) -> dict[str, bytes]:
+    compiler = find_compiler()
+    assert compiler is not None and compiler.cross, "a build for all platforms needs ziglang"
+    with compile_folder("PointSurface") as folder:
+        write_sources(files, folder)
+        return compile_fmu(folder, "PointSurface", tuple(PLATFORMS), compiler)
+
+
+def sources() -> dict[str, str]:
+    model = load_model(RECIPE)
+    return fmu_sources(model, content_guid(model))
+
+
+def report(benchmark: Any, budget: str) -> None:
+    print(f"\n{benchmark.name}: {benchmark.stats.stats.median:.2f} s (budget {budget})")
+
+
+def test_compile_five_platforms_from_an_empty_cache(benchmark: Any, new_cache: Callable[[], None]) -> None:
+    files = sources()
+    libraries = benchmark.pedantic(compile_all, args=(files,), setup=new_cache, rounds=3)
+    assert set(libraries) == set(PLATFORMS)
+    report(benchmark, "5 s")
+
+
+def test_compile_five_platforms_after_an_edit(benchmark: Any, new_cache: Callable[[], None]) -> None:
+    files = sources()
+    first = compile_all(files)
+    numbers = itertools.count(1)
+
+    def edit() -> None:
+        number = next(numbers)
+        files["element.c"] += f"/* edit {number} */\n"
+        head, tail = files["model_guid.h"].split("{")
+        files["model_guid.h"] = f"{head}{{{number:04x}{tail[4:]}"
+
+    libraries = benchmark.pedantic(compile_all, args=(files,), setup=edit, rounds=7)
+    assert set(libraries) == set(PLATFORMS) and libraries != first
+    report(benchmark, "0.5 s")
+
+
+def test_build_an_fmu_for_five_platforms(benchmark: Any, new_cache: Callable[[], None], tmp_path: Path) -> None:
+    built = benchmark.pedantic(build_fmu, args=(RECIPE, tmp_path / "out"), setup=new_cache, rounds=3)
+    assert built.platforms == tuple(PLATFORMS) and built.path.is_file()
+    report(benchmark, "10 s, from an empty cache")

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import fmpy
@@ -182,6 +183,8 @@ def test_names_deep_in_a_structure_make_ports_and_others_make_none(tmp_path: Pat
     assert read_slave(foreign_fmu(tmp_path, "Other", other)).ports == {}
     incomplete = [v for v in BODY if v.name != "p.v[2]"]
     assert read_slave(foreign_fmu(tmp_path, "Incomplete", incomplete)).ports == {}
+    one_way = [replace(v, causality="output", start=None) if v.name.startswith("p.f") else v for v in BODY]
+    assert read_slave(foreign_fmu(tmp_path, "OneWay", one_way)).ports == {}
 
 
 # ---- loading and talking -----------------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
 /* The FMU around the element, in one file, so that every internal name stays private to it. */
-#include "instance.h"
-#include "solver.h"
 #include "fmi2.h"
+#include "fmi2_derivatives.h"
+#include "fmi2_state.h"
+#include "fmi2_step.h"
+#include "fmi2_variables.h"

@@ -1,0 +1,144 @@
+/* Directional derivatives, derivatives of inputs and outputs. */
+#ifndef CC_FMI2_DERIVATIVES_H
+#define CC_FMI2_DERIVATIVES_H
+
+#include "fmi2_variables.h"
+
+/* The block as dual numbers with all directions zero. */
+static void cc_make_dual(Instance *instance)
+{
+    const double *block = cc_block(instance);
+    for (int i = 0; i < CC_VARIABLES; i++) {
+        instance->dual[2 * i] = block[i];
+        instance->dual[2 * i + 1] = 0.0;
+    }
+}
+
+static int cc_is_continuous_input(const CcVariable *v) { return v->kind == CC_INPUT && v->type == CC_REAL; }
+
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,
+                                        const fmi2ValueReference vKnown_ref[], size_t nKnown, const fmi2Real dvKnown[],
+                                        fmi2Real dvUnknown[])
+{
+    CC_ENTER(CC_READABLE);
+    CC_NEED(nUnknown, vUnknown_ref);
+    CC_NEED(nUnknown, dvUnknown);
+    CC_NEED(nKnown, vKnown_ref);
+    CC_NEED(nKnown, dvKnown);
+    if (cc_check_references(instance, "fmi2GetDirectionalDerivative", CC_REAL, vUnknown_ref, nUnknown) != fmi2OK ||
+        cc_check_references(instance, "fmi2GetDirectionalDerivative", CC_REAL, vKnown_ref, nKnown) != fmi2OK)
+        return fmi2Error;
+    for (size_t k = 0; k < nUnknown; k++) {
+        int kind = cc_variables[vUnknown_ref[k]].kind;
+        if (kind != CC_OUTPUT && kind != CC_STATE && kind != CC_DERIVATIVE)
+            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the unknown %s is neither a continuous "
+                             "output nor a state derivative", cc_variables[vUnknown_ref[k]].name);
+    }
+    cc_refresh(instance);
+    cc_make_dual(instance);
+    for (size_t k = 0; k < nKnown; k++) {
+        const CcVariable *v = &cc_variables[vKnown_ref[k]];
+        if (!cc_is_continuous_input(v) && v->kind != CC_STATE)
+            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the known %s is neither a continuous "
+                             "input nor a state", v->name);
+        instance->dual[2 * vKnown_ref[k] + 1] += dvKnown[k] * CC_DUAL_STEP;
+    }
+    CC_ENTRY(dual)(instance->dual);
+    for (size_t k = 0; k < nUnknown; k++)
+        if (!cc_is_finite(instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP))
+            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the derivative of %s is not finite",
+                             cc_variables[vUnknown_ref[k]].name);
+    for (size_t k = 0; k < nUnknown; k++)
+        dvUnknown[k] = instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP;
+    return fmi2OK;
+}
+
+fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
+                                       const fmi2Integer order[], const fmi2Real value[])
+{
+    CC_ENTER(CC_WRITABLE);
+    CC_NEED(nvr, vr);
+    CC_NEED(nvr, order);
+    CC_NEED(nvr, value);
+    if (cc_check_references(instance, "fmi2SetRealInputDerivatives", CC_REAL, vr, nvr) != fmi2OK)
+        return fmi2Error;
+    fmi2Status status = fmi2OK;
+    for (size_t k = 0; k < nvr; k++) {
+        const CcVariable *v = &cc_variables[vr[k]];
+        if (!cc_is_continuous_input(v))
+            return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: %s is no continuous input", v->name);
+        if (order[k] < 1)
+            return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: order %d of %s: the order must be at "
+                             "least 1", order[k], v->name);
+        if (!cc_is_finite(value[k]))
+            status = cc_refuse(instance, fmi2Discard, "fmi2SetRealInputDerivatives: the derivative %g of %s is refused, "
+                               "it must be finite", value[k], v->name);
+    }
+    if (status != fmi2OK)
+        return status;
+    for (size_t k = 0; k < nvr; k++) {
+        if (order[k] > 1) {
+            status = cc_refuse(instance, fmi2Warning, "fmi2SetRealInputDerivatives: order %d of %s is ignored, inputs "
+                               "are extrapolated with order 1", order[k], cc_variables[vr[k]].name);
+            continue;
+        }
+        instance->now.input_rates[cc_variables[vr[k]].input] = value[k];
+        instance->now.extrapolate = 1.0;
+    }
+    return status;
+}
+
+/* Directions of d/dt: time itself, states, inputs whose derivative is known (r' = v, q' = (0, w) q / 2), and inputs for
+ * which fmi2SetRealInputDerivatives gave one. */
+static void cc_set_time_directions(Instance *instance)
+{
+    const double *block = cc_block(instance);
+    double *dual = instance->dual;
+    dual[1] = CC_DUAL_STEP;
+    for (int i = 0; i < CC_INPUTS; i++) {
+        int rate = cc_input_rates[i];
+        dual[2 * cc_inputs[i] + 1] = (rate >= 0 ? block[rate] : instance->now.input_rates[i]) * CC_DUAL_STEP;
+    }
+    for (int i = 0; i < CC_QUATERNIONS; i++) {
+        const double *q = block + cc_quaternions[i][0], *w = block + cc_quaternions[i][1];
+        double *direction = dual + 2 * cc_quaternions[i][0] + 1;
+        direction[0] = 0.5 * (-w[0] * q[1] - w[1] * q[2] - w[2] * q[3]) * CC_DUAL_STEP;
+        direction[2] = 0.5 * (w[0] * q[0] + w[1] * q[3] - w[2] * q[2]) * CC_DUAL_STEP;
+        direction[4] = 0.5 * (w[1] * q[0] + w[2] * q[1] - w[0] * q[3]) * CC_DUAL_STEP;
+        direction[6] = 0.5 * (w[2] * q[0] + w[0] * q[2] - w[1] * q[1]) * CC_DUAL_STEP;
+    }
+    for (int i = 0; i < CC_STATES; i++)
+        dual[2 * cc_states[i] + 1] = block[cc_state_derivatives[i]] * CC_DUAL_STEP;
+}
+
+fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
+                                        const fmi2Integer order[], fmi2Real value[])
+{
+    CC_ENTER(CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED);
+    CC_NEED(nvr, vr);
+    CC_NEED(nvr, order);
+    CC_NEED(nvr, value);
+    if (cc_check_references(instance, "fmi2GetRealOutputDerivatives", CC_REAL, vr, nvr) != fmi2OK)
+        return fmi2Error;
+    for (size_t k = 0; k < nvr; k++) {
+        if (!cc_variables[vr[k]].is_output)
+            return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: %s is no output",
+                             cc_variables[vr[k]].name);
+        if (order[k] < 1)
+            return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: order %d of %s: the order must be at "
+                             "least 1", order[k], cc_variables[vr[k]].name);
+    }
+    cc_refresh(instance);
+    cc_make_dual(instance);
+    cc_set_time_directions(instance);
+    CC_ENTRY(dual)(instance->dual);
+    for (size_t k = 0; k < nvr; k++)
+        if (!cc_is_finite(instance->dual[2 * vr[k] + 1] / CC_DUAL_STEP))
+            return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: the derivative of %s is not finite",
+                             cc_variables[vr[k]].name);
+    for (size_t k = 0; k < nvr; k++)
+        value[k] = order[k] == 1 ? instance->dual[2 * vr[k] + 1] / CC_DUAL_STEP : 0.0;
+    return fmi2OK;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* Getting, setting and serializing the whole state of an instance. */
+#ifndef CC_FMI2_STATE_H
+#define CC_FMI2_STATE_H
+
+#include "fmi2.h"
+
+/* Serialized state: magic, version, GUID, number of doubles, the doubles, FNV-1a checksum of all before it; every
+ * number in little-endian bytes, so that a state moves between platforms. */
+#define CC_STATE_VERSION 1u
+#define CC_STATE_DOUBLES (sizeof(CcState) / sizeof(double))
+#define CC_STATE_HEADER (8u + 4u + (sizeof CC_GUID - 1u) + 8u)
+#define CC_STATE_SIZE (CC_STATE_HEADER + 8u * CC_STATE_DOUBLES + 8u)
+
+static const char cc_state_magic[9] = "FMUBSTAT";
+
+static void cc_put(unsigned char *to, unsigned long long bits, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(bits >> 8 * i);
+}
+
+static unsigned long long cc_take(const unsigned char *from, int bytes)
+{
+    unsigned long long bits = 0;
+    for (int i = 0; i < bytes; i++)
+        bits |= (unsigned long long)from[i] << 8 * i;
+    return bits;
+}
+
+static unsigned long long cc_checksum(const unsigned char *bytes, size_t n)
+{
+    unsigned long long hash = 0xcbf29ce484222325ull;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3ull;
+    return hash;
+}
+
+fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
+{
+    CC_ENTER(CC_ANY);
+    CC_NEED(1, FMUstate);
+    if (!*FMUstate)
+        *FMUstate = cc_allocate(&instance->callbacks, sizeof(CcState));
+    if (!*FMUstate)
+        return cc_refuse(instance, fmi2Error, "fmi2GetFMUstate: no memory for one more state");
+    *(CcState *)*FMUstate = instance->now;
+    return fmi2OK;
+}
+
+fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
+{
+    CC_ENTER(CC_ANY);
+    CC_NEED(1, FMUstate);
+    instance->now = *(const CcState *)FMUstate;
+    return fmi2OK;
+}
+
+fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
+{
+    CC_ENTER(CC_ANY);
+    if (FMUstate && *FMUstate) {
+        cc_release(&instance->callbacks, *FMUstate);
+        *FMUstate = NULL;
+    }
+    return fmi2OK;
+}
+
+fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate FMUstate, size_t *size)
+{
+    CC_ENTER(CC_ANY);
+    CC_NEED(1, FMUstate);
+    CC_NEED(1, size);
+    *size = CC_STATE_SIZE;
+    return fmi2OK;
+}
+
+fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte serializedState[], size_t size)
+{
+    CC_ENTER(CC_ANY);
+    CC_NEED(1, FMUstate);
+    CC_NEED(1, serializedState);
+    if (size < CC_STATE_SIZE)
+        return cc_refuse(instance, fmi2Error, "fmi2SerializeFMUstate: %g bytes are given, %g are needed", (double)size,
+                         (double)CC_STATE_SIZE);
+    unsigned char *to = (unsigned char *)serializedState;
+    const double *from = FMUstate;
+    __builtin_memcpy(to, cc_state_magic, 8);
+    cc_put(to + 8, CC_STATE_VERSION, 4);
+    __builtin_memcpy(to + 12, CC_GUID, sizeof CC_GUID - 1);
+    cc_put(to + CC_STATE_HEADER - 8, CC_STATE_DOUBLES, 8);
+    for (size_t i = 0; i < CC_STATE_DOUBLES; i++) {
+        unsigned long long bits;
+        __builtin_memcpy(&bits, from + i, 8);
+        cc_put(to + CC_STATE_HEADER + 8 * i, bits, 8);
+    }
+    cc_put(to + CC_STATE_SIZE - 8, cc_checksum(to, CC_STATE_SIZE - 8), 8);
+    return fmi2OK;
+}
+
+fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedState[], size_t size,
+                                   fmi2FMUstate *FMUstate)
+{
+    CC_ENTER(CC_ANY);
+    CC_NEED(1, serializedState);
+    CC_NEED(1, FMUstate);
+    const unsigned char *from = (const unsigned char *)serializedState;
+    const char *fault = NULL;
+    /* Undamaged first, so that a GUID that differs is one of another model. */
+    if (size < 12 || cc_take(from, 8) != cc_take((const unsigned char *)cc_state_magic, 8))
+        fault = "it is no state of an FMU of this kind";
+    else if (cc_take(from + 8, 4) != CC_STATE_VERSION)
+        fault = "it has another version of the state format";
+    else if (size < CC_STATE_HEADER + 8 || cc_take(from + size - 8, 8) != cc_checksum(from, size - 8))
+        fault = "its checksum is wrong, so it was damaged or cut short";
+    if (fault)
+        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: %s", fault);
+    char guid[sizeof CC_GUID];
+    __builtin_memcpy(guid, from + 12, sizeof guid - 1);
+    guid[sizeof guid - 1] = '\0';
+    if (!cc_same(guid, CC_GUID))
+        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it belongs to the GUID '%s', "
+                         "but this binary to '%s': it comes from another model, or from another build of this one",
+                         guid, CC_GUID);
+    if (size != CC_STATE_SIZE || cc_take(from + CC_STATE_HEADER - 8, 8) != CC_STATE_DOUBLES)
+        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it has %g bytes instead of "
+                         "%g", (double)size, (double)CC_STATE_SIZE);
+    if (!*FMUstate)
+        *FMUstate = cc_allocate(&instance->callbacks, sizeof(CcState));
+    if (!*FMUstate)
+        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: no memory for one more state");
+    double *to = *FMUstate;
+    for (size_t i = 0; i < CC_STATE_DOUBLES; i++) {
+        unsigned long long bits = cc_take(from + CC_STATE_HEADER + 8 * i, 8);
+        __builtin_memcpy(to + i, &bits, 8);
+    }
+    return fmi2OK;
+}
+
+#endif

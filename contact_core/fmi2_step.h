@@ -1,0 +1,138 @@
+/* The communication step and its status. */
+#ifndef CC_FMI2_STEP_H
+#define CC_FMI2_STEP_H
+
+#include "fmi2.h"
+#include "solver.h"
+
+static double cc_larger(double a, double b) { return a > b ? a : b; }
+static double cc_magnitude(double a) { return a < 0.0 ? -a : a; }
+
+/* What must hold before a step; 1 if it does. */
+static int cc_may_step(Instance *instance, double t_c, double h)
+{
+    double t = cc_block(instance)[0];
+    if (!cc_is_finite(t_c) || !cc_is_finite(h) || !(h > 0.0)) {
+        cc_refuse(instance, fmi2Error, "fmi2DoStep: a step of %g s from %g s; the step must be greater than 0 and both "
+                  "finite", h, t_c);
+        return 0;
+    }
+    /* Rounding of the importer's clock is allowed for, up to half a step. */
+    double slack = 1e-9 * cc_larger(cc_larger(cc_magnitude(t), cc_magnitude(t_c)), h);
+    slack = slack < 0.5 * h ? slack : 0.5 * h;
+    if (cc_magnitude(t_c - t) > slack) {
+        cc_refuse(instance, fmi2Error, "fmi2DoStep: the step begins at %g s, but the last one ended at %g s", t_c, t);
+        return 0;
+    }
+    double end = t_c + h, stop = instance->now.stop_time;
+    if (!(end > t)) {
+        cc_refuse(instance, fmi2Error, "fmi2DoStep: a step of %g s from %g s does not move the clock", h, t_c);
+        return 0;
+    }
+    slack = 1e-9 * cc_larger(cc_magnitude(stop), h);
+    slack = slack < 0.5 * h ? slack : 0.5 * h;
+    if (instance->now.stop_defined != 0.0 && end > stop + slack) {
+        cc_refuse(instance, fmi2Error, "fmi2DoStep: the step ends at %g s, after the stop time %g s that "
+                  "fmi2SetupExperiment announced", end, stop);
+        return 0;
+    }
+    return 1;
+}
+
+fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real communicationStepSize,
+                      fmi2Boolean noSetFMUStatePriorToCurrentPoint)
+{
+    CC_ENTER(CC_STEP_COMPLETE);
+    (void)noSetFMUStatePriorToCurrentPoint;
+    double t_c = currentCommunicationPoint, h = communicationStepSize;
+    if (!cc_may_step(instance, t_c, h))
+        return fmi2Error;
+    instance->before = instance->now;
+    int failures = cc_check_quaternions(instance);
+    if (instance->now.changed != 0.0)
+        failures += cc_check(instance);
+    if (!failures) {
+        if (instance->now.jumped != 0.0) {
+            CC_ENTRY(evaluate)(&instance->now.element);
+            CC_ENTRY(accept)(&instance->now.element, instance, cc_larger(instance->now.last_step, h));
+        }
+        (void)cc_integrate(instance, t_c, t_c + h);
+        int bad = cc_first_not_finite(cc_block(instance));
+        if (bad >= 0) {
+            failures = 1;
+            cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite after the step from %g s to %g s",
+                      cc_variables[bad].name, t_c, t_c + h);
+        }
+    }
+    if (failures) {
+        instance->now = instance->before;
+        instance->now.mode = CC_ERROR;
+        instance->now.last_status = fmi2Error;
+        return fmi2Error;
+    }
+    if (instance->now.extrapolate != 0.0)
+        for (int i = 0; i < CC_INPUTS; i++)
+            instance->now.input_rates[i] = 0.0;
+    instance->now.extrapolate = 0.0;
+    instance->now.changed = instance->now.jumped = instance->now.dirty = 0.0;
+    instance->now.last_step = h;
+    instance->now.last_status = fmi2OK;
+    return fmi2OK;
+}
+
+fmi2Status fmi2CancelStep(fmi2Component c)
+{
+    CC_ENTER(CC_ANY);
+    return cc_refuse(instance, fmi2Error, "fmi2CancelStep: steps are never pending here");
+}
+
+#define CC_ASKABLE (CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED)
+
+fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value)
+{
+    CC_ENTER(CC_ASKABLE);
+    CC_NEED(1, value);
+    if (s != fmi2DoStepStatus)
+        return cc_refuse(instance, fmi2Discard, "fmi2GetStatus: the kind %d is not offered", (int)s);
+    *value = (fmi2Status)instance->now.last_status;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *value)
+{
+    CC_ENTER(CC_ASKABLE);
+    CC_NEED(1, value);
+    if (s != fmi2LastSuccessfulTime)
+        return cc_refuse(instance, fmi2Discard, "fmi2GetRealStatus: the kind %d is not offered", (int)s);
+    *value = cc_block(instance)[0];
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Integer *value)
+{
+    CC_ENTER(CC_ASKABLE);
+    CC_NEED(1, value);
+    return cc_refuse(instance, fmi2Discard, "fmi2GetIntegerStatus: the kind %d is not offered", (int)s);
+}
+
+fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value)
+{
+    CC_ENTER(CC_ASKABLE);
+    CC_NEED(1, value);
+    if (s != fmi2Terminated)
+        return cc_refuse(instance, fmi2Discard, "fmi2GetBooleanStatus: the kind %d is not offered", (int)s);
+    *value = fmi2False;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind s, fmi2String *value)
+{
+    CC_ENTER(CC_ASKABLE);
+    CC_NEED(1, value);
+    if (s != fmi2PendingStatus)
+        return cc_refuse(instance, fmi2Discard, "fmi2GetStringStatus: the kind %d is not offered", (int)s);
+    *value = "";
+    return fmi2OK;
+}
+
+#endif

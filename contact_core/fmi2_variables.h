@@ -1,0 +1,134 @@
+/* Getting and setting variables. */
+#ifndef CC_FMI2_VARIABLES_H
+#define CC_FMI2_VARIABLES_H
+
+#include "fmi2.h"
+
+#define CC_READABLE (CC_INITIALIZATION | CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED)
+#define CC_WRITABLE (CC_INSTANTIATED | CC_INITIALIZATION | CC_STEP_COMPLETE)
+
+static const char *const cc_type_names[] = {"Real", "Integer", "Boolean"};
+
+/* fmi2Error unless every reference is a variable of this type. */
+static fmi2Status cc_check_references(Instance *instance, const char *function, int type, const fmi2ValueReference vr[],
+                                      size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        if (vr[k] >= CC_VARIABLES || cc_variables[vr[k]].hidden)
+            return cc_refuse(instance, fmi2Error, "%s: there is no variable with the value reference %g", function,
+                             (double)vr[k]);
+        if (cc_variables[vr[k]].type != type)
+            return cc_refuse(instance, fmi2Error, "%s: %s is of type %s, not %s", function, cc_variables[vr[k]].name,
+                             cc_type_names[cc_variables[vr[k]].type], cc_type_names[type]);
+    }
+    return fmi2OK;
+}
+
+/* Before a get: references right, outputs current, and nothing that would be handed out is NaN or infinite. */
+static fmi2Status cc_prepare_get(Instance *instance, const char *function, int type, const fmi2ValueReference vr[],
+                                 size_t n)
+{
+    if (cc_check_references(instance, function, type, vr, n) != fmi2OK)
+        return fmi2Error;
+    cc_refresh(instance);
+    for (size_t k = 0; k < n; k++)
+        if (!cc_is_finite(cc_block(instance)[vr[k]]))
+            return cc_refuse(instance, fmi2Error, "%s: %s is not finite", function, cc_variables[vr[k]].name);
+    return fmi2OK;
+}
+
+/* fmi2Error if a variable may not be set now, fmi2Discard if a value is not finite or outside [min, max]. */
+static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2ValueReference vr, double value)
+{
+    const CcVariable *v = &cc_variables[vr];
+    int legal = v->kind == CC_INPUT || v->kind == CC_TUNABLE
+                    ? CC_WRITABLE
+                    : v->kind == CC_FIXED ? CC_INSTANTIATED | CC_INITIALIZATION : 0;
+    if (!((int)instance->now.mode & legal))
+        return cc_refuse(instance, fmi2Error, "%s: %s cannot be set %s", function, v->name,
+                         legal ? "after the initialization: it is a fixed parameter" : "at all: the FMU computes it");
+    if (!cc_is_finite(value))
+        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be finite", function, v->name, value,
+                         CC_UNIT(v));
+    /* The bound itself of a strict one is let through, as modelDescription.xml does; cc_check refuses it. */
+    int strict_low = v->above > v->min, strict_high = v->below < v->max;
+    double low = strict_low ? v->above : v->min, high = strict_high ? v->below : v->max;
+    if (value < low)
+        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function, v->name,
+                         value, CC_UNIT(v), strict_low ? "greater than" : "at least", low, CC_UNIT(v));
+    if (value > high)
+        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function, v->name,
+                         value, CC_UNIT(v), strict_high ? "less than" : "at most", high, CC_UNIT(v));
+    return fmi2OK;
+}
+
+static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
+{
+    double *stored = cc_block(instance) + vr;
+    if (*stored == value)
+        return;
+    *stored = value;
+    instance->now.dirty = instance->now.jumped = 1.0;
+    if (cc_variables[vr].kind == CC_TUNABLE || cc_variables[vr].type != CC_REAL)
+        instance->now.changed = 1.0;
+}
+
+#define CC_DEFINE_GET(Type, TYPE)                                                                                      \
+    fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2##Type value[])           \
+    {                                                                                                                  \
+        CC_ENTER(CC_READABLE);                                                                                         \
+        CC_NEED(nvr, vr);                                                                                              \
+        CC_NEED(nvr, value);                                                                                           \
+        if (cc_prepare_get(instance, "fmi2Get" #Type, TYPE, vr, nvr) != fmi2OK)                                        \
+            return fmi2Error;                                                                                          \
+        for (size_t k = 0; k < nvr; k++)                                                                               \
+            value[k] = (fmi2##Type)cc_block(instance)[vr[k]];                                                          \
+        return fmi2OK;                                                                                                 \
+    }
+
+/* Checked first and stored afterwards, so that a refused call has set nothing. */
+#define CC_DEFINE_SET(Type, TYPE, STORED)                                                                              \
+    fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2##Type value[])     \
+    {                                                                                                                  \
+        CC_ENTER(CC_WRITABLE);                                                                                         \
+        CC_NEED(nvr, vr);                                                                                              \
+        CC_NEED(nvr, value);                                                                                           \
+        fmi2Status status = cc_check_references(instance, "fmi2Set" #Type, TYPE, vr, nvr);                             \
+        for (size_t k = 0; k < nvr && status != fmi2Error; k++) {                                                      \
+            fmi2Status one = cc_check_value(instance, "fmi2Set" #Type, vr[k], STORED);                                 \
+            status = one > status ? one : status;                                                                      \
+        }                                                                                                              \
+        for (size_t k = 0; k < nvr && status == fmi2OK; k++)                                                           \
+            cc_store(instance, vr[k], STORED);                                                                         \
+        return status;                                                                                                 \
+    }
+
+CC_DEFINE_GET(Real, CC_REAL)
+CC_DEFINE_GET(Integer, CC_INTEGER)
+CC_DEFINE_GET(Boolean, CC_BOOLEAN)
+CC_DEFINE_SET(Real, CC_REAL, value[k])
+CC_DEFINE_SET(Integer, CC_INTEGER, (double)value[k])
+CC_DEFINE_SET(Boolean, CC_BOOLEAN, value[k] != fmi2False ? 1.0 : 0.0)
+
+static fmi2Status cc_no_strings(Instance *instance, const char *function, size_t n)
+{
+    return n ? cc_refuse(instance, fmi2Error, "%s: this FMU has no String variables", function) : fmi2OK;
+}
+
+fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2String value[])
+{
+    CC_ENTER(CC_READABLE);
+    CC_NEED(nvr, vr);
+    CC_NEED(nvr, value);
+    return cc_no_strings(instance, "fmi2GetString", nvr);
+}
+
+fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2String value[])
+{
+    CC_ENTER(CC_WRITABLE);
+    CC_NEED(nvr, vr);
+    CC_NEED(nvr, value);
+    return cc_no_strings(instance, "fmi2SetString", nvr);
+}
+
+#endif

@@ -106,9 +106,9 @@ static int cc_attempt(Instance *instance, const CcStep *step, double tau, double
     return crossed;
 }
 
-/* From the block's time to t_end, accepting every substep.  Returns 0: it comes to an end in any case, and what went
- * wrong shows in values that are not finite. */
-static int cc_integrate(Instance *instance, double t_c, double t_end)
+/* From the block's time to t_end, accepting every substep.  It comes to an end in any case; what went wrong shows in
+ * values that are not finite. */
+static void cc_integrate(Instance *instance, double t_c, double t_end)
 {
     double *block = cc_block(instance);
     for (int i = 0; i < CC_INPUTS; i++)
@@ -120,7 +120,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         block[0] = t_end;
         CC_ENTRY(evaluate)(&instance->now.element);
         CC_ENTRY(accept)(&instance->now.element, instance, h);
-        return 0;
+        return;
     }
     double tolerance = instance->now.tolerance > 0.0 ? instance->now.tolerance : CC_TOLERANCE;
     CcStep step = {t_c, t_end, t_end - t_c, cc_max(tolerance, CC_SMALLEST_TOLERANCE), 1};
@@ -149,7 +149,6 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         }
         refused = 0;
     }
-    return 0;
 }
 
 #endif

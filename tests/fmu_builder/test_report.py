@@ -16,7 +16,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from fmu_builder import report
+from fmu_builder import figures, report
 from fmu_builder.compare import Tolerance, compare
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.events import contact_events
@@ -234,7 +234,7 @@ def test_a_case_without_an_allowance_passes_only_exactly() -> None:
     ],
 )
 def test_quantities_read_as_engineers_write_them(value: float, unit: str, text: str) -> None:
-    assert report._scale(value, unit).text(value) == text
+    assert figures.scale_of(value, unit).text(value) == text
 
 
 def test_an_error_far_below_the_allowed_one_is_not_spelled_out() -> None:
@@ -350,21 +350,21 @@ def test_a_spike_of_one_sample_survives_thinning(tmp_path: Path) -> None:
 def test_a_thinned_curve_passes_the_samples_it_leaves_out() -> None:
     time = np.linspace(0.0, 1.0, 1999)
     values = np.sin(20.0 * time)
-    t, v = report._thinned(time, values, 2000, 2.0)
+    t, v = figures._thinned(time, values, 2000, 2.0)
     assert 20 < t.size < 1000
     assert np.abs(np.interp(time, t, v) - values).max() <= 2.0 / (20.0 * 2000)
 
 
 def test_a_jump_keeps_both_its_sides() -> None:
     time = np.array([0.0, 1.0, 1.0, 2.0])
-    t, v = report._thinned(time, np.array([0.0, 0.0, 5.0, 5.0]), 2000, 5.0)
+    t, v = figures._thinned(time, np.array([0.0, 0.0, 5.0, 5.0]), 2000, 5.0)
     assert t.tolist() == [0.0, 1.0, 1.0, 2.0] and v.tolist() == [0.0, 0.0, 5.0, 5.0]
 
 
 def test_the_drawn_error_peaks_at_the_error_of_the_verdict(tmp_path: Path) -> None:
     result = signal_case(error=0.5e-3)
     assert result.comparison and result.trace and result.reference
-    _, share = report._share_of_allowed(result.comparison.signals[0], result.trace, result.reference)
+    _, share = figures._share_of_allowed(result.comparison.signals[0], result.trace, result.reference)
     assert share.max() == pytest.approx(0.5)
 
 
@@ -375,7 +375,7 @@ def test_an_error_forgiven_as_a_shift_in_time_is_drawn_below_the_limit() -> None
     reference = Trace(time, ("e",), early[:, None], {})
     result = case(trace, reference, {"e": Tolerance(absolute=0.01, time=0.03)})
     assert result.passed and result.comparison
-    _, share = report._share_of_allowed(result.comparison.signals[0], trace, reference)
+    _, share = figures._share_of_allowed(result.comparison.signals[0], trace, reference)
     assert share.max() <= 1.0
 
 

@@ -391,17 +391,12 @@ def test_friction_is_a_ramp_up_to_k_fr_times_the_normal_force(host: HostLibrary,
 
 
 @pytest.mark.parametrize("k_T", [1e-3, 1.0, 100.0, 3e7])
-def test_friction_is_continuous_where_the_ramp_ends(host: HostLibrary, k_T: float) -> None:
+def test_friction_grows_with_the_slip_to_the_end_of_the_ramp_and_stays_there(host: HostLibrary, k_T: float) -> None:
     law = Law(K_fr=0.3, k_T=k_T)
-    end = 1.0 / k_T
-    for u, share in (
-        (0.5 * end, 0.5),
-        (end * (1.0 - 1e-13), 1.0),
-        (end, 1.0),
-        (end * (1.0 + 1e-13), 1.0),
-        (2.0 * end, 1.0),
-    ):
-        assert contact(host, law, 1e-3, (0.0, u, 0.0)).friction_force == pytest.approx(300.0 * share, rel=LAW_TOLERANCE)
+    for scaled in (0.1, 0.5, 0.9, 0.99, 1.0 - 1e-13, 1.0, 1.0 + 1e-13, 1.01, 1.1, 1.5, 1.9, 2.0, 3.0, 1e6):
+        found = contact(host, law, 1e-3, (0.0, scaled / k_T, 0.0))
+        assert found.friction_force == pytest.approx(300.0 * min(scaled, 1.0), rel=LAW_TOLERANCE), scaled
+        assert found.force[1] == pytest.approx(-300.0 * min(scaled, 1.0), rel=LAW_TOLERANCE), scaled
 
 
 def test_friction_follows_the_full_normal_force_with_its_damping(host: HostLibrary) -> None:

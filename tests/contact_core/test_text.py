@@ -53,7 +53,9 @@ def assert_nine_digits(host: HostLibrary, value: float) -> None:
     """The text is that of %.9g; only where the tenth digit onwards is a tie may the ninth be the neighbour."""
     text = number(host, value)
     if text != nine_digits(value):
-        unit = Fraction(10) ** (Decimal(value).adjusted() - 8)
+        exponent = Decimal(value).adjusted()
+        assert abs(Decimal(text).adjusted() - exponent) <= 1, (value.hex(), text)  # a Fraction of any other takes ages
+        unit = Fraction(10) ** (exponent - 8)
         distance = abs(Fraction(text) - Fraction(value)) / unit
         assert abs(distance - Fraction(1, 2)) < TIE, (value.hex(), text, nine_digits(value))
 

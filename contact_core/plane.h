@@ -17,13 +17,4 @@ CC_API Real cc_plane(const double x[2], const double y[2], const Real P[3], int 
     return -P[2];
 }
 
-/* Distance of the closest point from the nearest edge of the drawn part, m, negative outside it. */
-CC_API double cc_plane_margin(const double x[2], const double y[2], const Real P[3])
-{
-    double margin = re(P[0]) - x[0];
-    margin = x[1] - re(P[0]) < margin ? x[1] - re(P[0]) : margin;
-    margin = re(P[1]) - y[0] < margin ? re(P[1]) - y[0] : margin;
-    return y[1] - re(P[1]) < margin ? y[1] - re(P[1]) : margin;
-}
-
 #endif

@@ -14,13 +14,14 @@ CC_API void cc_cross(const Real a[3], const Real b[3], Real out[3])
     out[2] = z;
 }
 
-/* A power of two that brings n components to a size whose squares neither overflow nor vanish. */
+/* A power of two that brings n components to a size whose squares neither overflow nor vanish; 1 for a vector of zeros,
+ * where the dual direction alone would grow. */
 CC_API double cc_scale(const Real a[], int n)
 {
     double largest = 0.0;
     for (int i = 0; i < n; i++)
         largest = re(cc_abs(a[i])) > largest ? re(cc_abs(a[i])) : largest;
-    return largest > 1e150 ? 0x1p-600 : largest < 1e-150 ? 0x1p600 : 1.0;
+    return largest > 1e150 ? 0x1p-600 : largest > 0.0 && largest < 1e-150 ? 0x1p600 : 1.0;
 }
 
 /* |a| of any finite vector.  At a = 0 the derivative is set to 0. */

@@ -508,3 +508,11 @@ def test_derivatives_depend_on_what_is_declared_and_on_nothing_else(dependent: C
         return found
 
     look(dependent, "derivatives", 7, at)
+
+
+def test_derivative_at_rest_is_that_of_the_friction_ramp(floor: Fmu) -> None:
+    """Without slip the force is zero and its slope -K_fr N k_T in every tangential direction."""
+    running = Running(floor, {"point.r": (0.0, 0.0, -1e-3), "C_F": 1e5, "K_fr": 0.25, "k_T": 64.0})
+    for known, expected in (("point.v[1]", (-1600.0, 0.0)), ("point.v[2]", (0.0, -1600.0))):
+        found = running.directional(["point.f[1]", "point.f[2]", "slip_speed", "friction_force"], {known: 1.0})
+        assert list(found) == [*expected, 0.0, 0.0]

@@ -1,4 +1,4 @@
-"""The plane: depth, the drawn part with its edges, the margin to them."""
+"""The plane: depth, and the drawn part with its edges."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fmu_builder.host import HostLibrary
@@ -52,25 +52,3 @@ def test_edges_and_corners_belong_to_the_drawn_part(host: HostLibrary) -> None:
 def test_an_endless_plane_has_no_edge(host: HostLibrary) -> None:
     for x, y in itertools.product((-1.7976931348623157e308, -1.0, 0.0, 1.7976931348623157e308), repeat=2):
         assert plane(host, ENDLESS, ENDLESS, (x, y, 0.0))[1] == 1
-        assert host.lib.cc_plane_margin(ENDLESS, ENDLESS, (x, y, 0.0)) == math.inf
-
-
-def test_margin_is_the_distance_to_the_nearest_edge(host: HostLibrary) -> None:
-    square = (-1.0, 1.0)
-    for x, y, margin in [
-        (0.0, 0.0, 1.0), (0.75, 0.0, 0.25), (-0.75, 0.5, 0.25), (0.5, -0.875, 0.125), (0.0, 0.625, 0.375),
-        (1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (1.5, 0.0, -0.5), (0.0, -3.0, -2.0), (-1.25, 0.9375, -0.25),
-    ]:  # fmt: skip
-        assert host.lib.cc_plane_margin(square, square, (x, y, 0.125)) == margin, (x, y)
-
-
-def test_margin_of_a_strip_counts_only_its_two_edges(host: HostLibrary) -> None:
-    assert host.lib.cc_plane_margin(ENDLESS, Y, (1e9, 0.375, 0.0)) == 0.125
-    assert host.lib.cc_plane_margin(Y, ENDLESS, (0.3125, -1e9, 0.0)) == 0.0625
-
-
-@settings(max_examples=300)
-@given(P=st.tuples(coordinates, coordinates, coordinates), x=limits, y=limits)
-def test_margin_is_negative_exactly_off_the_drawn_part(host: HostLibrary, P, x, y) -> None:
-    """An event located by the sign of the margin must agree with the switch of the contact, to the last bit."""
-    assert (host.lib.cc_plane_margin(x, y, P) >= 0.0) == bool(plane(host, x, y, P)[1])

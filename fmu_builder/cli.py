@@ -1,15 +1,23 @@
-"""The command line.  Exit codes: 0 good, 1 a comparison failed, 2 bad input, 3 the tool chain or an FMU failed."""
+"""The command line.
+
+Exit codes: 0 good, 1 a comparison failed, 2 bad input, 3 the tool chain or an FMU failed, 130 interrupted.
+Results go to stdout, progress, notes and errors to stderr; with --json stdout holds JSON and nothing else.
+"""
 
 from __future__ import annotations
 
 import json
+import math
+import os
+import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,23 +25,25 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-from fmu_builder.build import build_fmu, content_guid, fmu_files, pack
+from fmu_builder.build import Built, build_fmu, content_guid, fmu_files, pack
 from fmu_builder.compare import Comparison, Tolerance, compare_files, comparison_to_json
 from fmu_builder.declaration import read_declaration, read_toml
-from fmu_builder.doctor import examine
+from fmu_builder.doctor import FAULT, examine, own_version
 from fmu_builder.documentation import quantity
-from fmu_builder.errors import FmuBuilderError, InputError, Problem, did_you_mean
-from fmu_builder.master import load_scenario
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, did_you_mean
+from fmu_builder.events import event_units
+from fmu_builder.master import Run, load_scenario
 from fmu_builder.master import run as run_scenario
 from fmu_builder.model import load_model
 from fmu_builder.new import camel_case, new_element
 from fmu_builder.paths import catalogue, find_recipe, shipped_elements
-from fmu_builder.recipe import read_recipe
 from fmu_builder.plot import write_trace_plot
+from fmu_builder.recipe import read_recipe
 from fmu_builder.report import summary_rows, write_report
 from fmu_builder.scenario import ALGORITHMS, Scenario, check_times
-from fmu_builder.slave import WARNING, SlaveDescription, read_slave
+from fmu_builder.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable, read_slave
 from fmu_builder.trace import write_trace
 from fmu_builder.units import parse_quantity, parse_unit
 from fmu_builder.validate import CaseResult, all_cases, find_cases, validate
@@ -48,22 +58,34 @@ _out = Console(soft_wrap=True)
 _out.width = max(_out.width, 100)  # a table cut to 80 columns loses the names of the cases
 _err = Console(stderr=True, soft_wrap=True)
 
+_SHOWN = 20  # warnings and contacts of a run; a slave that warns in every step would print thousands
+
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 def main() -> None:
-    """Entry point: errors become a message and an exit code."""
+    """Entry point: errors become a message and an exit code; a fault of our own keeps its traceback."""
     try:
         app()
     except FmuBuilderError as error:
         for problem in error.problems:
             _err.print(f"error: {problem}", style="red", markup=False, highlight=False)
         sys.exit(error.exit_code)
+    except Exception:  # Python would exit with 1, which says that a comparison failed
+        traceback.print_exc()
+        _err.print(
+            "this is a fault of fmu-builder, not of your input: please report the lines above together with the output "
+            "of `fmu-builder doctor`",
+            style="red",
+            markup=False,
+            highlight=False,
+        )
+        sys.exit(3)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"fmu-builder {version('fmu-builder')}")
+        print(f"fmu-builder {own_version()}")
         raise typer.Exit
 
 
@@ -78,7 +100,7 @@ def _options(
 def _progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
     """A function to call when one of `total` things is done: a bar on a terminal, a line each elsewhere."""
     if not _err.is_terminal:
-        yield lambda text: print(text, file=sys.stderr, flush=True)
+        yield _say
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=_err, transient=True) as progress:
@@ -88,6 +110,55 @@ def _progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
             progress.update(task, advance=1, description=f"{title} {text}")
 
         yield done
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _say_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        _err.print(f"note: {note}", style="yellow", markup=False, highlight=False)
+
+
+def _line(text: str = "") -> None:
+    _out.print(text, markup=False, highlight=False)
+
+
+def _check_outputs(*targets: tuple[str, Path | None]) -> None:
+    """Whether the files (option, path) can be written, told before a long run and not after it.  Without an option:
+    a file that is read, or written beside another.
+
+    Raises InputError for a path that is a folder, or given twice; ToolError for a folder that cannot be written to."""
+    given = [(option, path) for option, path in targets if path is not None]
+    count = Counter(path.absolute() for _, path in given)
+    wrong = [
+        Problem(option, f"'{path}' is a folder; name a file in it")
+        for option, path in given
+        if option and path.is_dir()
+    ]
+    wrong += [
+        Problem(option, f"'{path}' is written by another option as well, or read; choose another name")
+        for option, path in given
+        if count[path.absolute()] > 1 and option
+    ]
+    if wrong:
+        raise InputError(wrong)
+    refused = []
+    for option, path in given:
+        parent = next(folder for folder in path.absolute().parents if folder.exists())
+        if option and not (parent.is_dir() and os.access(parent, os.W_OK)):
+            what = "cannot be written to" if parent.is_dir() else "is a file, not a folder"
+            refused.append(Problem(option, f"'{path}' cannot be written: {parent} {what}; choose another place"))
+    if refused:
+        raise ToolError(refused)
+
+
+def _make_folder_of(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolError(Problem(str(path.parent), f"cannot be made: {error.strerror}")) from error
 
 
 # ---- demo, validate ----------------------------------------------------------------------------------------------
@@ -114,9 +185,9 @@ def demo(
     report = output / "report.html"
     write_report(results, report, fmus=fmus, title="fmu-builder demo")
     _print_cases(results)
-    _out.print(f"\n{len(fmus)} FMUs and the report, in {time.perf_counter() - begin:.0f} s:", highlight=False)
+    _line(f"\n{len(fmus)} FMUs for this machine and the report, in {time.perf_counter() - begin:.0f} s:")
     for path in (*fmus, report):
-        _out.print(f"  {path}", highlight=False, markup=False)
+        _line(f"  {path}")
     _exit_with(results)
 
 
@@ -128,17 +199,22 @@ def validate_command(
     report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     as_json: _Json = False,
 ) -> None:
-    """Run cases against their references.  Exit code 1 if one fails.
+    """Run cases, by default all that are shipped, against their references.  Exit code 1 if one fails.
 
     Example: fmu-builder validate sliding_block
     """
-    results = _validate(find_cases(cases or ()))
+    chosen = find_cases(cases or ())
+    _check_outputs(("--report", report))
+    results = _validate(chosen)
     if report:
+        _make_folder_of(report)
         write_report(results, report, title="fmu-builder validate")
     if as_json:
         print(json.dumps([_case_json(r) for r in results], indent=2))
     else:
         _print_cases(results)
+        if report:
+            _line(f"report: {report}")
     _exit_with(results)
 
 
@@ -177,13 +253,15 @@ def _print_cases(results: Sequence[CaseResult]) -> None:
         table.add_column(name, justify=justify)  # type: ignore[arg-type]
     for row in summary_rows(results):
         verdict = "[green]passed[/]" if row.passed else "[red]FAILED[/]"
-        table.add_row(row.name, row.what, row.error_text, row.allowed_text, verdict)
+        table.add_row(Text(row.name), Text(row.what), row.error_text, row.allowed_text, verdict)
     _out.print(table)
     for result in results:
-        if result.failure:
-            _out.print(f"{result.name}: {result.failure}", style="red", markup=False, highlight=False)
+        why = [result.failure] if result.failure else []
+        why += [result.comparison.span.note] if result.comparison and result.comparison.span.note else []
+        for text in why:
+            _out.print(f"{result.name}: {text}", style="red", markup=False, highlight=False)
     good = sum(r.passed for r in results)
-    _out.print(f"\n{good} of {len(results)} cases passed", highlight=False)
+    _line(f"\n{good} of {len(results)} cases passed")
 
 
 # ---- build, run, compare -----------------------------------------------------------------------------------------
@@ -198,76 +276,181 @@ def build_command(
         typer.Option(help="linux64, win64, darwin64, aarch64-linux, aarch64-darwin, host or all; may be repeated."),
     ] = None,
     source_only: Annotated[bool, typer.Option("--source-only", help="Sources without binaries.")] = False,
+    as_json: _Json = False,
 ) -> None:
     """Build FMUs from recipes, for all platforms unless told otherwise.
 
     Example: fmu-builder build PointSurface -o . --platform linux64
     """
     if source_only and platform:
-        raise InputError(Problem("--source-only", "excludes --platform"))
-    paths = [find_recipe(recipe) for recipe in recipes]
-    for path in paths:
-        built = build_fmu(path, output, () if source_only else platform or ("all",))
-        _out.print(f"{built.path}  ({', '.join(built.platforms) or 'sources only'})", highlight=False, markup=False)
-        for note in built.notes:
-            _err.print(f"note: {note}", style="yellow", markup=False, highlight=False)
+        raise InputError(Problem("--source-only", "excludes --platform: sources have none"))
+    platforms = () if source_only else platform or ("all",)
+    built = [_build(path, output, platforms) for path in [_find(recipe, "a recipe") for recipe in recipes]]
+    for fmu in built:
+        if not as_json:
+            _line(f"{fmu.path}  ({', '.join(fmu.platforms) or 'sources only'})")
+        _say_notes(f"{fmu.model.name}: {note}" for note in fmu.notes)
+    if as_json:
+        keys = ("path", "guid", "platforms", "notes")
+        print(json.dumps([{key: getattr(fmu, key) for key in keys} for fmu in built], indent=2, default=str))
+
+
+def _build(recipe: Path, output: Path | None, platforms: Sequence[str]) -> Built:
+    if not _err.is_terminal:
+        _say(f"building {recipe.stem}")
+        return build_fmu(recipe, output, platforms)
+    with _err.status(f"building {recipe.stem}"):
+        return build_fmu(recipe, output, platforms)
 
 
 @app.command("run")
 def run_command(
-    scenario: Annotated[Path, typer.Argument(help="A scenario (.toml), an .fmu, or the name of a recipe.")],
+    scenario: Annotated[str, typer.Argument(help="A scenario (.toml), an .fmu, or the name of a recipe or case.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Trace to write.")] = Path("trace.csv"),
     step: Annotated[str | None, typer.Option(help="Communication step, e.g. '0.1 ms'.")] = None,
     stop: Annotated[str | None, typer.Option(help="Stop time, e.g. '2 s'.")] = None,
     algorithm: Annotated[str | None, typer.Option(help="jacobi or gauss_seidel.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a plot (HTML) of all outputs.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a plot (HTML) of all signals.")] = None,
+    as_json: _Json = False,
 ) -> None:
     """Run a system of FMUs, or one alone, and write its trace.
 
-    Example: fmu-builder run elements/point_surface/cases/drop_elastic.toml --plot drop.html
+    Example: fmu-builder run drop_elastic --plot drop.html
     """
-    chosen = _override(load_scenario(scenario), step=step, stop=stop, algorithm=algorithm)
-    done = _run_with_bar(chosen)
+    path = _find_scenario(scenario)
+    _check_outputs(("-o", output), ("", Path(f"{output}.json")), ("--plot", plot), ("", path))
+    chosen = _override(load_scenario(path), step=step, stop=stop, algorithm=algorithm)
+    done = _run_with_progress(chosen)
+    _make_folder_of(output)
     write_trace(done.trace, output)
-    for note in done.notes:
-        _err.print(f"note: {note}", markup=False, highlight=False)
-    for entry in done.log:
-        if entry.status >= WARNING:
-            _err.print(f"{entry.category}: {entry}", style="yellow", markup=False, highlight=False)
-    _out.print(
-        f"{output}  ({len(done.trace.time)} rows, {len(done.trace.names)} signals)", highlight=False, markup=False
-    )
-    for name, value in done.trace.events.items():
-        _out.print(f"  {name} = {value:.9g}", highlight=False, markup=False)
     if plot:
+        _make_folder_of(plot)
         write_trace_plot(done.trace, plot)
-        _out.print(f"{plot}", highlight=False, markup=False)
+    _say_notes(done.notes)
+    warnings = [entry for entry in done.log if entry.status >= WARNING]
+    for entry in warnings[:_SHOWN]:
+        _err.print(f"{entry.category}: {entry}", style="yellow", markup=False, highlight=False)
+    if len(warnings) > _SHOWN:
+        _say_notes([f"{len(warnings) - _SHOWN} further messages of the slaves; --json prints them all"])
+    if as_json:
+        print(json.dumps(_run_json(done, output, plot, warnings), indent=2))
+        return
+    _line(f"{output}  ({len(done.trace.time)} rows, {len(done.trace.names)} signals)")
+    if plot:
+        _line(f"{plot}")
+    _print_events(done.trace.events, output)
 
 
-def _run_with_bar(scenario: Scenario) -> Any:
+def _run_json(done: Run, output: Path, plot: Path | None, warnings: Sequence[LogEntry]) -> dict[str, Any]:
+    return {
+        "trace": str(output),
+        "plot": str(plot) if plot else None,
+        "rows": len(done.trace.time),
+        "start": float(done.trace.time[0]),
+        "stop": float(done.trace.time[-1]),
+        "units": dict(done.trace.units),
+        "events": dict(done.trace.events),
+        "provenance": dict(done.trace.provenance),
+        "notes": list(done.notes),
+        "warnings": [asdict(entry) for entry in warnings],
+    }
+
+
+def _find(name: str, what: str) -> Path:
+    """A recipe or scenario by file or name; `what` says which in the error."""
+    if not name or Path(name).is_dir():
+        raise InputError(Problem(name or "''", f"is {'a folder' if name else 'no name'}; give {what}"))
+    return find_recipe(name)
+
+
+def _find_scenario(name: str) -> Path:
+    """An .fmu, a scenario, a recipe, or a case of this name."""
+    if Path(name).suffix in (".fmu", ".toml"):
+        return Path(name)
+    cases = [path for case, path in all_cases().items() if name in (case, case.partition("/")[2])]
+    if len(cases) == 1 and not any(Path(folder, f"{name}.toml").is_file() for folder in (".", "fmus")):
+        return cases[0]
+    return _find(name, "a scenario (.toml), an .fmu, or the name of a recipe or case")
+
+
+def _print_events(events: Mapping[str, float], trace: Path) -> None:
+    """One row for each contact, and what is no contact below."""
+    contacts: dict[tuple[str, int], dict[str, float]] = {}
+    others: dict[str, float] = {}
+    for name, value in events.items():
+        found = re.fullmatch(r"(.*)\.(\w+)\[(\d+)\]", name)
+        if found:
+            contacts.setdefault((found[1], int(found[3])), {})[found[2]] = value
+        else:
+            others[name] = value
+    if contacts:
+        columns = list(dict.fromkeys(column for contact in contacts.values() for column in contact))
+        table = Table(box=None, pad_edge=False)
+        table.add_column("contact", no_wrap=True)
+        for column in columns:
+            unit = event_units(column)
+            table.add_column(column + (f", {unit}" if unit not in ("", "1") else ""), justify="right", no_wrap=True)
+        for (slave, number), values in list(contacts.items())[:_SHOWN]:
+            cells = [f"{values[column]:.6g}" if column in values else "" for column in columns]
+            table.add_row(Text(f"{slave} {number}"), *cells)
+        _line()
+        _out.print(table)
+        if len(contacts) > _SHOWN:
+            _line(f"and {len(contacts) - _SHOWN} further contacts in {trace}.json")
+    for name, value in others.items():
+        _line(f"{name} = {value:.6g}")
+
+
+def _run_with_progress(scenario: Scenario) -> Run:
     if not _err.is_terminal:
-        return run_scenario(scenario)
+        return run_scenario(scenario, _progress_lines())
     with Progress(TextColumn("running"), BarColumn(), TimeElapsedColumn(), console=_err, transient=True) as progress:
         task = progress.add_task("running", total=1.0)
         return run_scenario(scenario, lambda share: progress.update(task, completed=share))
 
 
+def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
+    """A line every few seconds, none for a short run."""
+    last: float | None = None
+
+    def tell(share: float) -> None:
+        nonlocal last
+        if last is None:
+            last = time.monotonic()
+        elif time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            _say(f"running, {share:.0%} done")
+
+    return tell
+
+
 def _override(scenario: Scenario, step: str | None, stop: str | None, algorithm: str | None) -> Scenario:
-    """The scenario with other times or another algorithm, checked like one from a file."""
+    """The scenario with other times or another algorithm, checked like one from a file.  All problems at once."""
     changes: dict[str, object] = {}
+    problems: list[Problem] = []
+    for key, text in (("step", step), ("stop", stop)):
+        if text is not None:
+            try:
+                changes[key] = parse_quantity(text, parse_unit("s"), f"--{key}")
+            except InputError as error:
+                problems += error.problems
+    if algorithm is not None and algorithm not in ALGORITHMS:
+        problems.append(Problem("--algorithm", f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)))
+    if problems:
+        raise InputError(problems)
+    given = list(changes)
     if step is not None:
-        changes |= {"step": parse_quantity(step, parse_unit("s"), "--step"), "output_step": None}
-    if stop is not None:
-        changes["stop"] = parse_quantity(stop, parse_unit("s"), "--stop")
+        changes["output_step"] = None
     if algorithm is not None:
-        if algorithm not in ALGORITHMS:
-            raise InputError(Problem("--algorithm", f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)))
         changes["algorithm"] = algorithm
     changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
-    problems = check_times(
-        "--step, --stop:",
-        *(changed.seconds(key) for key in ("start", "stop", "step", "output_step")),
-    )
+    times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))
+    for problem in check_times("", *times) if given else ():
+        key = problem.where.strip()
+        if key in given:
+            problems.append(Problem(f"--{key}", problem.what))
+        else:
+            problems.append(Problem(", ".join(f"--{name}" for name in given), f"{key} = {problem.what}"))
     if problems:
         raise InputError(problems)
     return changed
@@ -275,17 +458,26 @@ def _override(scenario: Scenario, step: str | None, stop: str | None, algorithm:
 
 @app.command("compare")
 def compare_command(
-    trace: Annotated[Path, typer.Argument(help="Trace: a CSV file whose first column is time.")],
-    reference: Annotated[Path, typer.Argument(help="Reference: a CSV file as well.")],
+    trace: Annotated[Path, typer.Argument(help="Trace: a CSV file whose first column is time in s.")],
+    reference: Annotated[Path, typer.Argument(help="Reference: a CSV file as well; all its signals are compared.")],
     absolute: Annotated[float, typer.Option(help="Allowed error in the unit of each signal.")] = 0.0,
-    relative: Annotated[float, typer.Option(help="Allowed error as a share of the signal's largest value.")] = 1e-3,
+    relative: Annotated[float, typer.Option(help="Allowed error as a share of the reference's largest value.")] = 1e-3,
     time_tolerance: Annotated[float, typer.Option("--time", help="Allowed shift in time, s.")] = 0.0,
     as_json: _Json = False,
 ) -> None:
     """Compare two traces.  Exit code 1 if a signal leaves the tube around its reference.
 
+    What is allowed is absolute + relative * largest value, wherever the reference is within the shift in time.
+
     Example: fmu-builder compare trace.csv reference.csv --relative 1e-4
     """
+    wrong = [
+        Problem(option, f"{value} must be finite and not negative")
+        for option, value in (("--absolute", absolute), ("--relative", relative), ("--time", time_tolerance))
+        if not 0.0 <= value < math.inf
+    ]
+    if wrong:
+        raise InputError(wrong)
     result = compare_files(trace, reference, None, Tolerance(absolute, relative, time_tolerance))
     if as_json:
         print(json.dumps(comparison_to_json(result), indent=2))
@@ -301,10 +493,12 @@ def _print_comparison(result: Comparison) -> None:
         table.add_column(name, justify="left" if name in ("signal", "") else "right")
     for s in result.signals:
         verdict = "[green]passed[/]" if s.passed else "[red]FAILED[/]"
-        table.add_row(s.name, f"{s.error:.3g} {s.unit}", f"{s.allowed:.3g} {s.unit}", f"{s.time:.6g} s", verdict)
+        unit = f" {s.unit}" if s.unit not in ("", "1") else ""
+        table.add_row(Text(s.name), f"{s.error:.3g}{unit}", f"{s.allowed:.3g}{unit}", f"{s.time:.6g} s", verdict)
     _out.print(table)
-    if result.span.note:
-        _out.print(f"note: {result.span.note}", markup=False, highlight=False)
+    good = sum(s.passed for s in result.signals)
+    _line(f"\n{good} of {len(result.signals)} signals passed")
+    _say_notes([result.span.note] if result.span.note else [])
 
 
 # ---- list, info, new, doctor -------------------------------------------------------------------------------------
@@ -322,10 +516,11 @@ def list_command(as_json: _Json = False) -> None:
     if as_json:
         print(json.dumps({"elements": elements, "fmus": recipes, "cases": cases}, indent=2))
         return
+    width = max(map(len, (*elements, *recipes, *cases)))
     for title, items in (("elements", elements), ("FMUs", recipes), ("cases", cases)):
         _out.print(title, style="bold")
         for name, text in items.items():
-            _out.print(f"  {name:38} {text}", highlight=False, markup=False)
+            _line(f"  {name:{width}}  {text}")
 
 
 @app.command("info")
@@ -336,7 +531,7 @@ def info_command(
 
     Example: fmu-builder info PointSurface
     """
-    description = read_slave(Path(fmu)) if fmu.endswith(".fmu") else _describe(find_recipe(fmu))
+    description = read_slave(Path(fmu)) if fmu.endswith(".fmu") else _describe(_find(fmu, "an .fmu or a recipe"))
     if as_json:
         print(json.dumps(_info_json(description), indent=2))
     else:
@@ -356,12 +551,16 @@ def _info_json(description: SlaveDescription) -> dict[str, Any]:
     return {
         "model": description.model_name,
         "guid": description.guid,
+        "platforms": list(description.platforms),
+        "start": description.start,
+        "stop": description.stop,
         "step": description.step,
         "ports": [asdict(p) for p in description.ports.values()],
         "variables": [
             {
                 "name": v.name,
                 "type": v.type,
+                "reference": v.reference,
                 "causality": v.causality,
                 "variability": v.variability,
                 "unit": v.unit,
@@ -373,36 +572,54 @@ def _info_json(description: SlaveDescription) -> dict[str, Any]:
 
 
 def _print_info(description: SlaveDescription) -> None:
-    def line(text: str = "") -> None:
-        _out.print(text, highlight=False, markup=False)
-
-    line(f"{description.model_name}  {description.guid}")
+    _line(f"{description.model_name}  {description.guid}")
+    if description.platforms:
+        _line(f"binaries: {', '.join(description.platforms)}")
     if description.step:
-        line(f"recommended communication step: {quantity(description.step)} s")
+        _line(f"recommended communication step: {quantity(description.step)} s")
     in_ports = set()
     for port in description.ports.values():
-        motion = [n for group in port.motion.values() for n in group]
-        force = [n for group in port.force.values() for n in group]
-        in_ports |= {*motion, *force}
-        out, into = (motion, force) if port.side == "body" else (force, motion)
-        line(
-            f"\nport {port.name} ({port.kind}), connect it to a {port.kind} port of a {'force element' if port.side == 'body' else 'body'}"
-        )
-        line(f"  in   {', '.join(into)}")
-        line(f"  out  {', '.join(out)}")
-    for title, causalities in (("inputs", ("input",)), ("outputs", ("output",)), ("parameters", ("parameter",))):
-        chosen = [v for v in description.variables.values() if v.causality in causalities and v.name not in in_ports]
+        in_ports |= {n for group in (*port.motion.values(), *port.force.values()) for n in group}
+        motion, force = (", ".join(map(_vector, roles.values())) for roles in (port.motion, port.force))
+        if port.side == "body":
+            partner, inputs, outputs = f"a {port.kind} port of a force element", force, motion
+        else:
+            partner, inputs, outputs = f"a {port.kind} port of a body: motion in, force on the body out", motion, force
+        _line(f"\nport {port.name} ({port.kind}), connect it to {partner}")
+        _line(f"  in   {inputs}")
+        _line(f"  out  {outputs}")
+    for title, causality in (("inputs", "input"), ("outputs", "output"), ("parameters", "parameter")):
+        chosen = [v for v in description.variables.values() if v.causality == causality and v.name not in in_ports]
         if chosen:
-            line(f"\n{title}")
-        for v in chosen:
-            start = (
-                f"= {quantity(float(v.start))}"
-                if v.start is not None and v.type == "Real"
-                else f"= {v.start}"
-                if v.start
-                else ""
-            )
-            line(f"  {v.name:24} {start} {v.unit if v.unit != '1' else ''}".rstrip())
+            _line(f"\n{title}")
+        for names, start, unit in _rows(chosen):
+            _line(f"  {names:24} {f'= {start}' if start else ''} {unit}".rstrip())
+
+
+def _vector(names: Sequence[str]) -> str:
+    """`p.r[1..3]` for p.r[1], p.r[2], p.r[3]."""
+    return names[0] if len(names) == 1 else f"{names[0].removesuffix('[1]')}[1..{len(names)}]"
+
+
+def _rows(variables: Sequence[SlaveVariable]) -> Iterator[tuple[str, str, str]]:
+    """Name, start and unit, with the elements of a vector in one row."""
+    vectors: dict[str, list[SlaveVariable]] = {}
+    for v in variables:
+        vectors.setdefault(re.sub(r"\[\d+\]$", "", v.name), []).append(v)
+    for base, group in vectors.items():
+        whole = [v.name for v in group] == [f"{base}[{k}]" for k in range(1, len(group) + 1)]
+        for part in [group] if whole else [[v] for v in group]:
+            unit = part[0].unit if part[0].unit != "1" else ""
+            starts = [_start_text(v) for v in part if v.start]
+            start = f"({', '.join(starts)})" if len(starts) > 1 else "".join(starts)
+            yield _vector([v.name for v in part]), start, unit
+
+
+def _start_text(variable: SlaveVariable) -> str:
+    try:
+        return quantity(float(variable.start or "")) if variable.type == "Real" else str(variable.start)
+    except ValueError:  # an FMU that is not ours
+        return str(variable.start)
 
 
 @app.command()
@@ -412,22 +629,26 @@ def new(name: Annotated[str, typer.Argument(help="Name of the element, such as d
     Example: fmu-builder new demo_spring
     """
     for path in new_element(name, Path()):
-        _out.print(f"{path}", highlight=False, markup=False)
-    _out.print(f"\nbuild it with: fmu-builder build fmus/{camel_case(name)}.toml", highlight=False)
+        _line(f"{path}")
+    _line(f"\nfmu-builder build fmus/{camel_case(name)}.toml")
+    _line(f"fmu-builder validate elements/{name}/cases/oscillation.toml")
 
 
 @app.command()
 def doctor(as_json: _Json = False) -> None:
-    """Show compiler, caches, platforms and versions: one paste for a bug report.
+    """Show compiler, caches, platforms and versions: one paste for a bug report.  Exit code 3 if something is broken.
 
     Example: fmu-builder doctor
     """
     findings = examine()
     if as_json:
         print(json.dumps(findings, indent=2))
-        return
-    for name, value in findings.items():
-        _out.print(f"{name:16} {value}", highlight=False, markup=False)
+    else:
+        width = max(map(len, findings))
+        for name, value in findings.items():
+            _line(f"{name:{width}}  {value}")
+    if any(value.startswith(FAULT) for value in findings.values()):
+        raise typer.Exit(3)
 
 
 if __name__ == "__main__":

@@ -2,45 +2,91 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
+import sys
+import time
+import tomllib
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
+from fmu_builder.build import host_fmu
 from fmu_builder.errors import FmuBuilderError
 from fmu_builder.paths import catalogue, shipped, shipped_elements
+from fmu_builder.slave import Slave, read_slave
 from fmu_builder.toolchain import INSTALL_HINT, PLATFORMS, cache_folder, find_compiler, host_platform
 
-_PACKAGES = ("fmu-builder", "fmpy", "ziglang", "numpy", "scipy", "lxml", "pydantic", "cffi", "plotly", "pythonfmu")
+FAULT = "FAULT: "  # begins a finding that needs a repair
+_PACKAGES = (
+    "cffi",
+    "fmpy",
+    "jinja2",
+    "lxml",
+    "markdown-it-py",
+    "numpy",
+    "plotly",
+    "pydantic",
+    "pythonfmu",
+    "rich",
+    "scipy",
+    "typer",
+    "ziglang",
+)
+_VARIABLES = ("FMU_BUILDER_CACHE", "TMPDIR", "PYTHONPATH")  # that change what the tool does
+
+
+def own_version() -> str:
+    """The installed version; in a checkout that is run without being installed, the one it would be installed with."""
+    try:
+        return version("fmu-builder")
+    except PackageNotFoundError:
+        project = tomllib.loads((shipped("fmus").parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        return f"{project['version']} (not installed)"
 
 
 def examine() -> dict[str, str]:
-    """Findings by name.  Nothing is changed but that the cache folder is made."""
+    """Findings by name; those that begin with FAULT need a repair.  Nothing is changed but the caches."""
     compiler = find_compiler()
+    if compiler is None:
+        reach = "sources only"
+    elif compiler.cross:
+        reach = ", ".join(PLATFORMS)
+    else:
+        reach = "this machine only"
     findings = {
-        "python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "fmu-builder": f"{own_version()} in {Path(__file__).parent}",
+        "python": f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "this machine is": _or_fault(host_platform),
-        "compiler": compiler.version if compiler else f"none; {INSTALL_HINT}",
-        "platforms": ", ".join(PLATFORMS)
-        if compiler and compiler.cross
-        else "this machine only"
-        if compiler
-        else "sources only",
+        "compiler": f"{compiler.version}: {' '.join(compiler.command)}" if compiler else f"{FAULT}none; {INSTALL_HINT}",
+        "builds for": reach,
+        "trial": _or_fault(_trial),
         "cache folder": _or_fault(lambda: str(cache_folder())),
         "free there": _or_fault(lambda: f"{shutil.disk_usage(cache_folder()).free / 1e9:.1f} GB"),
         "elements": f"{len(shipped_elements())} in {shipped('elements')}",
         "catalogue": f"{len(catalogue())} recipes in {shipped('fmus')}",
+        "environment": ", ".join(f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ) or "-",
     }
     for package in _PACKAGES:
         try:
             findings[package] = version(package)
         except PackageNotFoundError:
-            findings[package] = "not installed"
+            findings[package] = f"{FAULT}not installed; python -m pip install {package}"
     return findings
 
 
-def _or_fault(find: object) -> str:
+def _trial() -> str:
+    """Build, load and free the first FMU of the catalogue."""
+    begin = time.perf_counter()
+    recipe = catalogue()[0]
+    Slave("trial", read_slave(host_fmu(recipe))).close()
+    return f"{recipe.stem} is built and loads, {time.perf_counter() - begin:.1f} s"
+
+
+def _or_fault(find: Callable[[], str]) -> str:
     try:
-        return str(find())  # type: ignore[operator]
-    except FmuBuilderError as error:
-        return f"FAULT: {error}"
+        return find()
+    except (FmuBuilderError, OSError) as error:
+        return f"{FAULT}{error}"

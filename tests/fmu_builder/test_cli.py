@@ -1,0 +1,686 @@
+"""The command line as a user meets it: what it prints where, its exit codes, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from foreign import BODY, GAIN, foreign_fmu
+from rich.console import Console
+
+import fmu_builder
+from fmu_builder import cli, doctor
+from fmu_builder.build import host_fmu
+from fmu_builder.doctor import FAULT, examine, own_version
+from fmu_builder.events import contact_events
+from fmu_builder.paths import catalogue, shipped
+from fmu_builder.toolchain import Compiler, find_compiler
+from fmu_builder.trace import read_trace
+from fmu_builder.validate import CaseResult, all_cases, find_cases
+
+BUILD = sys.modules["fmu_builder.build"]  # the package has a function of this name
+COMMANDS = ("demo", "list", "info", "build", "run", "validate", "compare", "new", "doctor")
+FLOOR = """element = "point_surface"
+[surface]
+kind = "plane"
+[start]
+C_F = "1e5 N/m"
+C_r = 0.5
+K_fr = 0.3
+"""
+DROP = """connections = [["body.p", "floor.point"]]
+[experiment]
+stop = "0.2 s"
+step = "20 us"
+output_step = "1 ms"
+[slaves]
+body = { recipe = "PointMass", start = { r0 = [0, 0, "0.1 m"] } }
+floor = { recipe = "Floor" }
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Said]
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """`fmu-builder` with arguments, in the empty folder tmp_path."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Said:
+        monkeypatch.setattr(sys, "argv", ["fmu-builder", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        return Said(int(ended.value.code or 0), out, err)
+
+    return call
+
+
+@pytest.fixture
+def drop(command: Command, tmp_path: Path) -> Command:
+    """The same in a folder that holds the README's first system."""
+    (tmp_path / "Floor.toml").write_text(FLOOR, encoding="utf-8")
+    (tmp_path / "drop.toml").write_text(DROP, encoding="utf-8")
+    return command
+
+
+def files(folder: Path) -> set[str]:
+    """Everything in the folder, hidden files included."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+def shell(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """The command in a process of its own."""
+    package = str(Path(fmu_builder.__file__).parent.parent)
+    return subprocess.Popen(
+        [sys.executable, "-m", "fmu_builder", *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": package},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
+# ---- help, version -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_each_command_shows_one_example_of_it(command: Command, name: str) -> None:
+    said = command(name, "--help")
+    assert said.code == 0
+    assert said.err == ""
+    assert re.findall(r"Example: fmu-builder (\w+)", said.out) == [name]
+
+
+def test_help_lists_every_command_once_and_readme_too(command: Command) -> None:
+    said = command("--help")
+    assert said.code == 0
+    listed = re.findall(r"^│ (\w+) +\S", said.out, re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^    fmu-builder (\w+)", readme, re.MULTILINE)) == set(COMMANDS)
+
+
+def test_version_is_printed(command: Command) -> None:
+    said = command("--version")
+    assert (said.code, said.err) == (0, "")
+    assert re.fullmatch(r"fmu-builder \d+\.\d+\.\d+.*\n", said.out)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("frobnicate",), ("run",), ("info", "--bad"), ("compare", "a", "b", "--time", "x")]
+)
+def test_wrong_usage_is_bad_input(command: Command, arguments: tuple[str, ...]) -> None:
+    said = command(*arguments)
+    assert said.code == 2
+    assert said.out == ""
+    assert "Usage:" in said.err
+
+
+def test_examples_of_the_help_name_things_that_exist() -> None:
+    assert list(find_cases(["sliding_block"])) == ["point_surface/sliding_block"]
+    assert list(find_cases(["drop_elastic"])) == ["point_surface/drop_elastic"]
+    assert "PointSurface" in [path.stem for path in catalogue()]
+
+
+# ---- good runs ---------------------------------------------------------------------------------------------------
+
+
+def test_run_writes_trace_events_and_plot_and_prints_the_contacts(drop: Command, tmp_path: Path) -> None:
+    said = drop("run", "drop.toml", "--plot", "drop.html")
+    assert said.code == 0
+    assert files(tmp_path) == {"Floor.toml", "drop.toml", "drop.html", "trace.csv", "trace.csv.json"}
+    trace = read_trace(tmp_path / "trace.csv")
+    assert dict(trace.events) == contact_events(trace)
+    header, first = (line.split() for line in said.out.splitlines()[-3:-1])
+    assert header[:3] == ["contact", "touch,", "s"]
+    assert first[:2] == ["floor", "1"]
+    assert float(first[2]) == pytest.approx(trace.events["floor.touch[1]"], rel=1e-5)
+    assert "floor.surface is not connected" in said.err
+    assert "note" not in said.out
+
+
+def test_run_with_json_prints_json_only(drop: Command, tmp_path: Path) -> None:
+    said = drop("run", "drop.toml", "--json", "-o", "t.csv")
+    found = json.loads(said.out)
+    trace = read_trace(tmp_path / "t.csv")
+    assert found["trace"] == "t.csv"
+    assert found["rows"] == len(trace.time)
+    assert found["events"] == dict(trace.events)
+    assert found["units"] == dict(trace.units)
+    assert found["notes"] == ["floor.surface is not connected: it stays at its start values, a fixed ground"]
+
+
+def test_step_stop_and_algorithm_replace_those_of_the_scenario(drop: Command, tmp_path: Path) -> None:
+    said = drop("run", "drop.toml", "--step", "0.5 ms", "--stop", "10 ms", "--algorithm", "jacobi")
+    assert said.code == 0
+    trace = read_trace(tmp_path / "trace.csv")
+    assert trace.time.tolist() == [k * 0.5e-3 for k in range(21)]
+    assert trace.provenance["algorithm"] == "jacobi"
+
+
+def test_a_recipe_an_fmu_and_a_case_run_from_any_folder(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fmu = host_fmu(shipped("fmus") / "PointMass.toml")
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    for what in ("PointMass", str(fmu)):
+        said = command("run", what, "--stop", "5 ms", "-o", "trace.csv")
+        assert said.code == 0
+        assert read_trace(other / "trace.csv").time[-1] == 5e-3
+    assert command("run", "projectile", "-o", "case.csv").code == 0
+    assert command("run", "point_mass/projectile", "-o", "same.csv").code == 0
+    assert (other / "case.csv").read_bytes() == (other / "same.csv").read_bytes()
+    assert files(tmp_path) == {"other"} | {
+        f"other/{n}.csv{s}" for n in ("trace", "case", "same") for s in ("", ".json")
+    }
+
+
+def test_a_scenario_finds_its_recipes_from_another_folder(
+    drop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    assert drop("run", "../drop.toml", "--stop", "1 ms").code == 0
+    assert files(other) == {"trace.csv", "trace.csv.json"}
+
+
+def test_folders_for_trace_and_plot_are_made(drop: Command, tmp_path: Path) -> None:
+    said = drop("run", "drop.toml", "--stop", "1 ms", "-o", "a/b/trace.csv", "--plot", "c/drop.html")
+    assert said.code == 0
+    assert {"a/b/trace.csv", "a/b/trace.csv.json", "c/drop.html"} <= files(tmp_path)
+
+
+def test_build_with_json_names_the_files(drop: Command, tmp_path: Path) -> None:
+    said = drop("build", "Floor", "PointMass", "--platform", "host", "-o", "out", "--json")
+    assert said.code == 0
+    found = json.loads(said.out)
+    assert [Path(entry["path"]).name for entry in found] == ["Floor.fmu", "PointMass.fmu"]
+    for entry in found:
+        with zipfile.ZipFile(tmp_path / entry["path"]) as archive:
+            assert entry["guid"].encode() in archive.read("modelDescription.xml")
+            platforms = {n.split("/")[1] for n in archive.namelist() if n.startswith("binaries/")}
+        assert set(entry["platforms"]) == platforms
+    assert files(tmp_path) == {"Floor.toml", "drop.toml", "out", "out/Floor.fmu", "out/PointMass.fmu"}
+
+
+def test_sources_can_be_built_alone(drop: Command, tmp_path: Path) -> None:
+    said = drop("build", "Floor.toml", "--source-only")
+    assert said.code == 0
+    assert said.out.endswith("Floor.fmu  (sources only)\n")
+    with zipfile.ZipFile(tmp_path / "Floor.fmu") as archive:
+        assert not [n for n in archive.namelist() if n.startswith("binaries/")]
+    assert drop("build", "Floor.toml", "--source-only", "--platform", "host").code == 2
+
+
+def test_list_and_info_give_machines_what_they_need(command: Command) -> None:
+    listed = json.loads(command("list", "--json").out)
+    assert set(listed["fmus"]) == {path.stem for path in catalogue()}
+    assert set(listed["cases"]) == set(all_cases())
+    info = json.loads(command("info", "PointSurface", "--json").out)
+    ports = {port["name"]: port for port in info["ports"]}
+    assert ports["point"]["side"] == "force"
+    assert ports["point"]["force"]["f"] == ["point.f[1]", "point.f[2]", "point.f[3]"]
+    named = {v["name"]: v for v in info["variables"]}
+    assert named["C_F"]["unit"] == "N/m"
+    assert named["C_F"]["causality"] == "parameter"
+    assert info["step"] == 1e-4
+
+
+def test_list_prints_each_name_in_a_line(command: Command) -> None:
+    said = command("list")
+    assert said.code == 0
+    for name in (*all_cases(), *(path.stem for path in catalogue())):
+        assert len(re.findall(rf"^  {re.escape(name)}  ", said.out, re.MULTILINE)) == 1
+
+
+def test_info_shows_vectors_in_one_row_and_starts_as_people_write_them(command: Command) -> None:
+    said = command("info", "PointMass")
+    assert "p.r[1..3], p.v[1..3]" in said.out
+    assert re.search(r"g\[1\.\.3\] +=? ?= \(0, 0, -9\.81\) m/s2", said.out)
+    assert "recommended communication step: 0.001 s" in said.out
+
+
+def test_info_takes_a_foreign_fmu(command: Command, tmp_path: Path) -> None:
+    said = command("info", str(foreign_fmu(tmp_path, "Spring", BODY)))
+    assert said.code == 0
+    assert "port p (point)" in said.out
+
+
+# ---- compare -----------------------------------------------------------------------------------------------------
+
+
+def write_csv(path: Path, *values: float) -> None:
+    path.write_text("time,x\n" + "".join(f"{k},{v}\n" for k, v in enumerate(values)), encoding="utf-8")
+
+
+def test_compare_exits_with_its_verdict(command: Command, tmp_path: Path) -> None:
+    write_csv(tmp_path / "a.csv", 0.0, 1.0, 2.0)
+    write_csv(tmp_path / "b.csv", 0.0, 1.0, 2.01)
+    assert command("compare", "a.csv", "a.csv").code == 0
+    said = command("compare", "a.csv", "b.csv")
+    assert said.code == 1
+    assert re.search(r"^x +0\.01 +0\.00201 +2 s +FAILED", said.out, re.MULTILINE)
+    assert command("compare", "a.csv", "b.csv", "--absolute", "0.0101", "--relative", "0").code == 0
+    found = command("compare", "a.csv", "b.csv", "--json")
+    assert found.code == 1
+    assert json.loads(found.out)["passed"] is False
+
+
+@pytest.mark.parametrize("option", ["--absolute", "--relative", "--time"])
+@pytest.mark.parametrize("value", ["nan", "-1", "inf"])
+def test_compare_refuses_tolerances_that_are_none(command: Command, tmp_path: Path, option: str, value: str) -> None:
+    write_csv(tmp_path / "a.csv", 0.0, 1.0)
+    said = command("compare", "a.csv", "a.csv", option, value)
+    assert said.code == 2
+    assert said.err.startswith(f"error: {option}: {float(value)} must be finite and not negative")
+
+
+# ---- bad input ---------------------------------------------------------------------------------------------------
+
+
+def refused(command: Command, folder: Path, code: int, *arguments: str) -> str:
+    """The errors the command shows; it must exit with the code, print no result and leave no file."""
+    before = files(folder)
+    said = command(*arguments)
+    assert said.code == code, said
+    assert said.out == ""
+    assert files(folder) == before
+    assert "Traceback" not in said.err
+    return "".join(line for line in said.err.splitlines(keepends=True) if not line.startswith("building "))
+
+
+RECIPES = {
+    "unknown key": ("[start]\nC_FF = 1\n", ["[start] C_FF", "there is no such variable", "did you mean 'C_F'?"]),
+    "unknown table": ("[strat]\nC_F = 1\n", ["strat", "this key is unknown", "did you mean 'start'?"]),
+    "wrong unit": ('[start]\nC_F = "5 kg"\n', ["[start] C_F", "'5 kg'", "N/m"]),
+    "negative stiffness": ("[start]\nC_F = -1\n", ["[start] C_F", "-1", "at least 0"]),
+    "not a number": ("[start]\nC_F = nan\n", ["[start] C_F", "nan", "must be finite"]),
+    "law and coefficient": (
+        '[start]\nK_fr = 0.3\n[functions]\nF_fr = "0.1*#N"\n',
+        ["[functions] F_fr", "excludes [start] K_fr", "remove one of the two"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("verb", ["build", "info", "run"])
+def test_faulty_recipe_is_refused_by_name(command: Command, tmp_path: Path, name: str, verb: str) -> None:
+    text, said = RECIPES[name]
+    (tmp_path / "Bad.toml").write_text(
+        f'element = "point_surface"\n[surface]\nkind = "plane"\n{text}', encoding="utf-8"
+    )
+    error = refused(command, tmp_path, 2, verb, "Bad.toml")
+    assert error.startswith("error: Bad.toml: ")
+    for part in said:
+        assert part in error
+
+
+def test_all_faults_of_a_recipe_are_told_at_once(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "Bad.toml").write_text(
+        'element = "point_surface"\ndescripton = "x"\n[surface]\nkind = "plane"\n[start]\nC_F = "-1 N/m"\n'
+        'K_fr = nan\nC_r = "0.5 kg"\nD_maxx = 1\n[functions]\nF_fr = "0.1*#N"\n',
+        encoding="utf-8",
+    )
+    lines = refused(command, tmp_path, 2, "build", "Bad.toml").splitlines()
+    assert len(lines) == 6
+    for line, part in zip(lines, ("descripton", "F_fr", "C_F", "K_fr", "C_r", "D_maxx"), strict=True):
+        assert line.startswith("error: Bad.toml: ")
+        assert part in line
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--step", "3 lightyears"], ["--step", "'3 lightyears'", "unknown"]),
+        (["--step", "-1ms"], ["--step: -0.001 s must be greater than 0"]),
+        (["--step", "1 m"], ["--step", "has the dimension m but s is needed"]),
+        (["--stop", "nan"], ["--stop = 'nan' must be finite"]),
+        (["--stop", "-1"], ["--stop: -1 s must be after start = 0 s"]),
+        (["--stop", "0.15 s", "--step", "0.1 s"], ["--stop: 0.15 s is not a whole number of steps of 0.1 s"]),
+        (["--step", "0.3 s"], ["--step: stop = 0.2 s is not a whole number of steps of 0.3 s"]),
+        (["--algorithm", "newton"], ["--algorithm: 'newton' is unknown", "gauss_seidel", "jacobi"]),
+        (["--algorithm", "jakobi"], ["did you mean 'jacobi'?"]),
+        (["--algorithm", "newton", "--step", "1 m", "--stop", "nan"], ["--algorithm", "--step", "--stop"]),
+        (["-o", "drop.toml"], ["-o", "'drop.toml'", "choose another name"]),
+        (["-o", "."], ["-o", "'.' is a folder"]),
+        (["-o", "a.html", "--plot", "a.html"], ["--plot", "'a.html'", "choose another name"]),
+        (["-o", "a", "--plot", "a.json"], ["--plot", "'a.json'", "choose another name"]),
+    ],
+)
+def test_faulty_options_of_run_are_refused(drop: Command, tmp_path: Path, options: list[str], said: list[str]) -> None:
+    error = refused(drop, tmp_path, 2, "run", "drop.toml", *options)
+    for part in said:
+        assert part in error
+
+
+def test_unknown_platform_is_refused(drop: Command, tmp_path: Path) -> None:
+    error = refused(drop, tmp_path, 2, "build", "Floor.toml", "--platform", "amiga")
+    assert "--platform: 'amiga' is unknown" in error
+    assert "linux64" in error
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("build", "Floor.toml", "--platform", "host", "-o", "file"),
+        ("build", "Floor.toml", "--platform", "host", "-o", "file/below"),
+        ("run", "drop.toml", "-o", "file/trace.csv"),
+        ("run", "drop.toml", "-o", "file/below/trace.csv"),
+        ("run", "drop.toml", "--plot", "file/drop.html"),
+        ("validate", "projectile", "--report", "file/report.html"),
+        ("demo", "-o", "file"),
+    ],
+    ids=" ".join,
+)
+def test_a_file_where_a_folder_should_be_is_told_without_doing_the_work(
+    drop: Command, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    error = refused(drop, tmp_path, 3, *arguments)
+    assert "file" in error.splitlines()[-1]
+    assert "cannot be written" in error or "is a file" in error
+    assert (tmp_path / "file").read_bytes() == b""
+
+
+@pytest.mark.parametrize("verb", ["run", "info", "build"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nothing.toml", "there is no file nothing.toml"),
+        ("Flor", "there is no recipe of this name; did you mean 'Floor'?"),
+        ("folder", "is a folder"),
+        ("", "is no name"),
+        ("binary.toml", "is not UTF-8 text"),
+        ("broken.toml", "is not valid TOML"),
+        ("empty.toml", "this key is missing"),
+    ],
+)
+def test_what_is_no_recipe_is_refused_by_name(drop: Command, tmp_path: Path, verb: str, name: str, said: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "binary.toml").write_bytes(bytes(range(128, 256)))
+    (tmp_path / "broken.toml").write_text("element = [\n", encoding="utf-8")
+    (tmp_path / "empty.toml").write_bytes(b"")
+    error = refused(drop, tmp_path, 2, verb, name)
+    assert error.startswith(f"error: {name or repr('')}")
+    assert said in error
+
+
+@pytest.mark.parametrize("verb", ["run", "info"])
+def test_what_is_no_fmu_is_refused_by_name(command: Command, tmp_path: Path, verb: str) -> None:
+    good = foreign_fmu(tmp_path, "Spring", BODY).read_bytes()
+    (tmp_path / "Cut.fmu").write_bytes(good[: len(good) // 2])
+    (tmp_path / "Empty.fmu").write_bytes(b"")
+    (tmp_path / "Folder.fmu").mkdir()
+    foreign_fmu(tmp_path, "Escape", BODY, files={"../escaped.txt": b"x"})
+    for name, said in (
+        ("Cut.fmu", "is no complete FMU"),
+        ("Empty.fmu", "is no complete FMU"),
+        ("Folder.fmu", "there is no such file"),
+        ("Missing.fmu", "there is no such file"),
+        ("Escape.fmu", "'../escaped.txt', which would be written outside its folder"),
+    ):
+        error = refused(command, tmp_path, 2, verb, name)
+        assert error.startswith(f"error: {name}: ")
+        assert said in error
+    assert not (tmp_path.parent / "escaped.txt").exists()
+
+
+def test_what_is_no_trace_is_refused(drop: Command, tmp_path: Path) -> None:
+    write_csv(tmp_path / "a.csv", 0.0, 1.0)
+    (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "binary.csv").write_bytes(bytes(range(128, 256)))
+    for name, said in (
+        ("Floor.toml", "is not a number"),
+        ("empty.csv", "is empty"),
+        ("binary.csv", "is not UTF-8 text"),
+        (".", "cannot be read"),
+        ("missing.csv", "cannot be read"),
+    ):
+        for pair in ((name, "a.csv"), ("a.csv", name)):
+            error = refused(drop, tmp_path, 2, "compare", *pair)
+            assert f"error: {name}" in error
+            assert said in error
+
+
+def test_ports_of_different_quantities_are_not_connected(drop: Command, tmp_path: Path) -> None:
+    text = DROP.replace('[["body.p", "floor.point"]]', '[["floor.normal_force", "floor.point.v[1]"]]')
+    (tmp_path / "wrong.toml").write_text(text, encoding="utf-8")
+    error = refused(drop, tmp_path, 2, "run", "wrong.toml")
+    assert "wrong.toml: connections" in error
+    for part in ("floor.normal_force", "floor.point.v[1]", "N", "m/s"):
+        assert part in error
+
+
+def test_loop_without_solution_is_told_with_its_path(command: Command, tmp_path: Path) -> None:
+    foreign_fmu(tmp_path, "Gain", GAIN, guid="g0--")
+    (tmp_path / "loop.toml").write_text(
+        'connections = [["a.y", "b.u"], ["b.y", "a.u"]]\n[experiment]\nstop = 0.01\nstep = 0.001\n[slaves]\n'
+        'a = { recipe = "Gain.fmu", start = { a = 2, b = 1 } }\n'
+        'b = { recipe = "Gain.fmu", start = { a = 2, b = 1 } }\n',
+        encoding="utf-8",
+    )
+    error = refused(command, tmp_path, 2, "run", "loop.toml")
+    assert "loop.toml: connections" in error
+    assert "a.y -> b.y" in error or "b.y -> a.y" in error
+    assert "no solution" in error
+    assert "break the loop" in error
+
+
+@pytest.mark.parametrize(
+    ("guid", "said"),
+    [
+        ("b3--", "answered fmi2Error"),
+        ("b4--", "answered fmi2Fatal"),
+        ("b5--", "answered fmi2Pending"),
+        ("b7--", "answered the undefined status 7"),
+        ("b0-n", "is nan at"),
+        ("00--", "no licence: 3 seats of 3 are taken by others"),
+    ],
+)
+def test_slave_that_fails_ends_the_run_with_its_words(command: Command, tmp_path: Path, guid: str, said: str) -> None:
+    foreign_fmu(tmp_path, "Stuck", BODY, guid=guid)
+    error = refused(command, tmp_path, 3, "run", "Stuck.fmu")
+    assert said in error
+    if guid[1] in "357":
+        assert "fmi2DoStep" in error
+        assert "the valve is stuck" in error
+        assert "0.005 s" in error
+
+
+def test_slave_that_warns_in_every_step_is_cut_short(command: Command, tmp_path: Path) -> None:
+    foreign_fmu(tmp_path, "Noisy", BODY, guid="b1--")
+    said = command("run", "Noisy.fmu", "--step", "0.1 ms")
+    assert said.code == 0
+    assert said.err.count("the valve is stuck") == 20
+    assert re.search(r"note: \d+ further messages", said.err)
+    assert len(json.loads(command("run", "Noisy.fmu", "--step", "0.1 ms", "--json").out)["warnings"]) > 20
+
+
+def test_compiler_message_about_an_element_of_ones_own_names_file_and_line(command: Command, tmp_path: Path) -> None:
+    assert command("new", "demo_spring").code == 0
+    source = tmp_path / "elements" / "demo_spring" / "element.c"
+    text = source.read_text(encoding="utf-8").replace("e->energy.elastic =", "e->energy.elasic =")
+    source.write_text(text, encoding="utf-8")
+    line = 1 + text[: text.index("elasic")].count("\n")
+    error = refused(command, tmp_path, 3, "build", "fmus/DemoSpring.toml", "--platform", "host")
+    assert f"elements/demo_spring/element.c:{line}:" in error
+    assert "elasic" in error
+
+
+# ---- interruptions, faults of our own, and disks that are full ----------------------------------------------------
+
+
+def test_interrupted_run_leaves_nothing_and_shows_no_traceback(
+    drop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "run_scenario", interrupted)
+    assert refused(drop, tmp_path, 130, "run", "drop.toml", "--plot", "drop.html") == ""
+    monkeypatch.setattr(BUILD, "_smoke_run", interrupted)
+    refused(drop, tmp_path, 130, "build", "Floor.toml", "--platform", "host")
+
+
+def test_fault_of_our_own_keeps_its_traceback(drop: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("an invariant of ours")
+
+    monkeypatch.setattr(cli, "run_scenario", broken)
+    said = drop("run", "drop.toml")
+    assert said.code == 3
+    assert said.out == ""
+    assert said.err.startswith("Traceback (most recent call last)")
+    assert "ZeroDivisionError: an invariant of ours" in said.err
+    assert "fault of fmu-builder" in said.err
+    assert "error: " not in said.err
+
+
+def test_full_disk_leaves_neither_trace_nor_json(
+    drop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Path.write_text
+
+    def full(path: Path, data: str, *arguments: str, **options: str) -> int:
+        if path.suffix == ".tmp":
+            write(path, data[:10], encoding="utf-8")
+            raise OSError(28, "No space left on device")
+        return write(path, data, encoding="utf-8")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    error = refused(drop, tmp_path, 3, "run", "drop.toml", "--stop", "1 ms")
+    assert "error: trace.csv: cannot be written: No space left on device" in error
+
+
+@pytest.mark.slow
+def test_interrupt_from_the_keyboard_ends_run_and_validate(drop: Command, tmp_path: Path) -> None:
+    before = files(tmp_path)
+    for arguments in (["run", "drop.toml", "--stop", "500 s", "--plot", "a.html"], ["validate", "--report", "a.html"]):
+        process = shell(tmp_path, *arguments)
+        time.sleep(8)
+        assert process.poll() is None, process.communicate()
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in err
+        assert out == ""
+        assert files(tmp_path) == before
+
+
+# ---- demo --------------------------------------------------------------------------------------------------------
+
+
+def test_demo_puts_fmus_and_report_into_its_folder_and_fails_with_a_case(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reference that is ten percent off."""
+    folder = shipped("elements") / "point_mass" / "cases"
+    cases = tmp_path / "elements" / "point_mass" / "cases"
+    cases.mkdir(parents=True)
+    for path in folder.glob("projectile*"):
+        (cases / path.name).write_bytes(path.read_bytes())
+    table = cases / "projectile_ref.csv"
+    header, *rows = table.read_text(encoding="utf-8").splitlines()
+    changed = [",".join([row.split(",")[0], *(repr(1.1 * float(cell)) for cell in row.split(",")[1:])]) for row in rows]
+    wrong = {"point_mass/projectile": cases / "projectile.toml"}
+    monkeypatch.setattr(cli, "find_cases", lambda names: wrong)
+    table.write_text("\n".join([header, *changed]) + "\n", encoding="utf-8")
+    said = command("demo")
+    assert said.code == 1
+    assert re.search(r"^point_mass/projectile .* FAILED *$", said.out, re.MULTILINE)
+    assert "0 of 1 cases passed" in said.out
+    made = {f"{path.stem}.fmu" for path in catalogue()} | {"report.html"}
+    assert files(tmp_path / "fmu-builder-demo") == made
+    assert all(name in said.out for name in made)
+    assert "FAILED point_mass/projectile" in said.err
+    assert "failed" in (tmp_path / "fmu-builder-demo" / "report.html").read_text(encoding="utf-8")
+
+
+def test_verdicts_are_coloured_on_a_terminal_only(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = CaseResult("x/y", "", "", None, None, None, None, (), 0.0, "it crashed", 3)
+    monkeypatch.setattr(cli, "validate", lambda cases, finished: (result,))
+    plain = command("validate", "projectile")
+    assert plain.code == 3
+    assert "\x1b" not in plain.out
+    monkeypatch.setattr(cli, "_out", Console(force_terminal=True, color_system="standard", width=100))
+    assert "\x1b[31mFAILED" in command("validate", "projectile").out
+
+
+@pytest.mark.slow
+def test_demo_in_an_empty_folder_passes_every_case(tmp_path: Path) -> None:
+    process = shell(tmp_path, "demo")
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    for name in all_cases():
+        assert re.search(rf"^{name} .* passed *$", out, re.MULTILINE)
+        assert f"passed {name}" in err.splitlines()
+    assert files(tmp_path) == {"fmu-builder-demo"} | {
+        f"fmu-builder-demo/{name}" for name in ("report.html", *(f"{path.stem}.fmu" for path in catalogue()))
+    }
+
+
+# ---- doctor ------------------------------------------------------------------------------------------------------
+
+
+def test_doctor_tells_what_a_report_needs(command: Command) -> None:
+    said = command("doctor", "--json")
+    assert said.code == 0
+    found = json.loads(said.out)
+    for key in ("fmu-builder", "python", "system", "compiler", "builds for", "trial", "cache folder", "free there"):
+        assert found[key]
+    compiler = find_compiler()
+    assert compiler is not None
+    assert compiler.version in found["compiler"]
+    assert "is built and loads" in found["trial"]
+    text = command("doctor").out
+    assert [line.split("  ")[0] for line in text.splitlines()] == list(found)
+
+
+def test_doctor_lists_every_package_we_need() -> None:
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    listed = re.findall(r'^    "([\w-]+)[>=]', project.partition("dependencies = [")[2].partition("]")[0], re.MULTILINE)
+    assert len(listed) > 10
+    assert set(listed) <= set(examine())
+    assert own_version().split()[0] in project
+
+
+def test_doctor_without_a_compiler_says_how_to_get_one(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (BUILD, doctor):
+        monkeypatch.setattr(module, "find_compiler", lambda: None)
+    said = command("doctor")
+    assert said.code == 3
+    assert re.search(rf"^compiler +{FAULT}none; .*pip install ziglang", said.out, re.MULTILINE)
+    assert re.search(rf"^trial +{FAULT}.*no compiler was found", said.out, re.MULTILINE)
+    assert "sources only" in said.out
+
+
+def test_doctor_with_a_system_compiler_says_what_it_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    gcc = Compiler(("gcc",), cross=False, version="gcc 12")
+    monkeypatch.setattr(doctor, "find_compiler", lambda: gcc)
+    found = examine()
+    assert (found["compiler"], found["builds for"]) == ("gcc 12: gcc", "this machine only")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -13,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from fmu_builder.compare import Comparison, Tolerance, compare
-from fmu_builder.errors import FmuBuilderError, InputError, Problem, did_you_mean
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, did_you_mean
 from fmu_builder.events import event_units
 from fmu_builder.master import run
 from fmu_builder.paths import shipped
@@ -71,7 +76,9 @@ def all_cases() -> dict[str, Path]:
 
 
 def find_cases(names: Sequence[str]) -> dict[str, Path]:
-    """Cases by path, by name `element/case`, by element, or by case; all of them for no names.  Raises InputError."""
+    """Cases by path, by name `element/case`, by element, or by case; all of them for no names.
+
+    Raises InputError with every name that is none, and every file that is not there."""
     known = all_cases()
     if not names:
         return known
@@ -79,39 +86,92 @@ def find_cases(names: Sequence[str]) -> dict[str, Path]:
     problems = []
     for name in names:
         if name.endswith(".toml"):
-            chosen[Path(name).stem] = Path(name)
+            if Path(name).is_file():
+                chosen[_name_of(Path(name))] = Path(name)
+            else:
+                problems.append(Problem(name, "there is no such file"))
             continue
         matches = {n: p for n, p in known.items() if name in (n, *n.split("/"))}
         if not matches:
             words = {word for n in known for word in (n, *n.split("/"))}
-            problems.append(Problem(name, "there is no such case" + did_you_mean(name, words)))
+            problems.append(Problem(name or "''", "there is no such case" + did_you_mean(name, words)))
         chosen |= matches
     if problems:
         raise InputError(problems)
     return chosen
 
 
-def validate(cases: dict[str, Path], finished: Callable[[CaseResult], None] | None = None) -> tuple[CaseResult, ...]:
-    """Run cases, two processes at a time on two cores; `finished` hears of each as it ends.  Sorted by name."""
-    results = []
-    workers = min(os.cpu_count() or 1, len(cases))
-    with ProcessPoolExecutor(max_workers=max(workers, 1), mp_context=get_context("spawn")) as pool:
-        for job in as_completed([pool.submit(run_case, name, path) for name, path in cases.items()]):
-            results.append(job.result())
-            if finished:
-                finished(results[-1])
+def _name_of(path: Path) -> str:
+    """`<element>/<case>` for a file in an element's cases, else the path without suffix."""
+    folder = path.absolute().parent
+    return f"{folder.parent.name}/{path.stem}" if folder.name == "cases" else path.with_suffix("").as_posix()
+
+
+def validate(cases: Mapping[str, Path], finished: Callable[[CaseResult], None] | None = None) -> tuple[CaseResult, ...]:
+    """Run cases, as many at a time as there are cores; `finished` hears of each as it ends.  Sorted by name.
+
+    A case that fails, or whose FMU takes its process down, hides no other."""
+    tell = finished or (lambda result: None)
+    results = _in_processes(cases, tell)
+    # A crash ends all that ran at the time: alone, the culprit crashes again and the others do not.
+    for name in sorted(cases.keys() - {result.name for result in results}):
+        alone = _in_processes({name: cases[name]}, tell)
+        if not alone:
+            what = f"{cases[name]}: the process that ran it crashed: one of its FMUs is broken"
+            alone = [_failed(name, what, SlaveError.exit_code, 0.0)]
+            tell(alone[0])
+        results += alone
     return tuple(sorted(results, key=lambda result: result.name))
 
 
+def _in_processes(cases: Mapping[str, Path], finished: Callable[[CaseResult], None]) -> list[CaseResult]:
+    """The results of the cases; those that a crash took along are missing."""
+    results = []
+    workers = max(min(os.cpu_count() or 1, len(cases)), 1)
+    with ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn")) as pool:
+        jobs = []
+        try:
+            with _uninterrupted():
+                jobs = [pool.submit(run_case, name, path) for name, path in cases.items()]
+            for job in as_completed(jobs):
+                results.append(job.result())
+                finished(results[-1])
+        except BrokenProcessPool:
+            pass
+        finally:
+            for job in jobs:
+                job.cancel()
+    return results
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes started inside ignore Ctrl-C: they end in order when the one who started them is told to."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def run_case(name: str, path: Path) -> CaseResult:
-    """Run one case.  Errors end up in the result, so that one bad case does not hide the others."""
+    """Run one case.  Errors end up in the result, so that one bad case does not hide the others; a fault of our own
+    with its traceback."""
     begin = time.perf_counter()
     try:
-        scenario = read_scenario(path)
-        return _run(name, scenario, begin)
+        return _run(name, read_scenario(path), begin)
     except FmuBuilderError as error:
-        seconds = time.perf_counter() - begin
-        return CaseResult(name, "", "", None, None, None, None, (), seconds, str(error), error.exit_code)
+        return _failed(name, str(error), error.exit_code, time.perf_counter() - begin)
+    except Exception:
+        what = f"a fault of fmu-builder, please report it:\n{traceback.format_exc()}"
+        return _failed(name, what, FmuBuilderError.exit_code, time.perf_counter() - begin)
+
+
+def _failed(name: str, why: str, exit_code: int, seconds: float) -> CaseResult:
+    return CaseResult(name, "", "", None, None, None, None, (), seconds, why, exit_code)
 
 
 def _run(name: str, scenario: Scenario, begin: float) -> CaseResult:

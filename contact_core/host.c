@@ -11,6 +11,7 @@
 #endif
 
 #include "contact.h"
+#include "elementary.h"
 #include "plane.h"
 #include "real.h"
 #include "text.h"

@@ -59,8 +59,8 @@ NUMBERS = st.one_of(st.sampled_from(TAME * 4 + WILD), st.floats())
 STEPS = (1e-3, 1e-3, 1e-4, 1e-2, 0.1, 1.0, 1 / 3, 1e-6)
 ODD_STEPS = (0.0, -1e-3, math.nan, math.inf, 1e300, 5e-324, 1e-17, 1e-12, 1e4)
 ODD_TEXTS = (
-    "", "logAll", "a 100 % b", "#r1#", "%s%n%d", "Größe", "長い名前" * 60, "x" * 998 + "%", "y" * 999 + "é", "z" * 4000,
-    "ü" * 64, "a" + "ü" * 64, "%" * 500,
+    "", "logAll", "a 100 % b", "#r1#", "%s%n%d", "Größe", "z" * 4000, "%" * 600, "-" + "%" * 600,
+    "ü" * 600, "-" + "ü" * 600, "長" * 400, "-" + "長" * 400, "--" + "長" * 400,
 )  # fmt: skip
 INTEGERS = (0, 1, 0, 1, 2, -1, 255, 2**31 - 1, -(2**31))  # any of them is an fmi2Boolean
 
@@ -249,6 +249,19 @@ class CallMachine(RuleBasedStateMachine):
 
     def _check_saved(self, saved: Saved) -> None:
         assert self._serialized(saved.life.fmu, saved.pointer) == saved.image, "a saved state has changed"
+
+    def _block(self, slot: int) -> tuple[float, ...]:
+        """All variables of the instance."""
+        alive = self._alive(slot)
+        count = len(alive.fmu.variables)
+        return struct.unpack_from(f"<{count}d", alive.image, len(alive.image) - 8 - 8 * count)
+
+    def _check_values(self, slot: int) -> None:
+        """Time, parameters and inputs are what was set, and what the last step made of them."""
+        block, life = self._block(slot), self._alive(slot).life
+        for reference, value in ({0: life.time} | life.values).items():
+            name = life.fmu.variables[reference].name
+            assert block[reference] == value, f"{name} is {block[reference]}, not {value}"
 
     def _check_is_as_built(self, slot: int) -> None:
         """All variables of the instance have their start values, as those of the observer."""
@@ -565,6 +578,7 @@ class CallMachine(RuleBasedStateMachine):
             life = self._alive(slot).life
             life.values.update(zip(references, stored, strict=True))
             life.tame &= all(map(is_tame, stored))
+            self._check_values(slot)
 
     @rule(slot=slots, type_=types, numbers=st.lists(picks, max_size=9), among=among, absent=absent, repeats=repeats)
     def get_values(
@@ -644,14 +658,16 @@ class CallMachine(RuleBasedStateMachine):
         alive.life.extrapolate(t_c, t_c + h)
         alive.life.time = t_c + h
         self._ask_status(slot, "RealStatus", 2)
+        self._check_values(slot)
         self._check_ledger(slot)
 
     def _check_ledger(self, slot: int) -> None:
-        """After a good step: contacts begun and energies dissipated are there, and have not become less."""
-        life = self._alive(slot).life
-        counts, energies = life.fmu.named("contact_count"), life.fmu.named("energy.damping", "energy.friction")
-        now = self._get_values(slot, "Integer", counts) + self._get_values(slot, "Real", energies)
-        assert len(now) == len(counts) + len(energies), "a good step was answered with OK, and its results are refused"
+        """After a good step: all is finite; contacts begun and energies dissipated have not become less."""
+        life, block = self._alive(slot).life, self._block(slot)
+        wrong = [v.name for v in life.fmu.variables if not math.isfinite(block[v.index])]
+        assert not wrong, f"not finite after a step that was answered with OK: {wrong}"
+        now = self._get_values(slot, "Integer", life.fmu.named("contact_count"))
+        now += self._get_values(slot, "Real", life.fmu.named("energy.damping", "energy.friction"))
         if life.ledger is not None:
             assert all(new >= old for new, old in zip(now, life.ledger, strict=True)), f"{life.ledger} fell to {now}"
         life.ledger = now
@@ -676,13 +692,26 @@ class CallMachine(RuleBasedStateMachine):
             alive = self.instances[slot]
             self._step(slot, alive.life.time if alive else 0.0, h)
 
-    @rule(slot=slots, h=st.sampled_from(STEPS), pairs=pairs)
-    def disturb(self, slot: int, h: float, pairs: list[tuple[int, float]]) -> None:
-        """Set what can be set to anything, and go on to the next step."""
-        alive = self.instances[slot]
-        kinds = ("input", "tunable") if alive and alive.life.mode is Mode.STEP else ("input", "tunable", "fixed")
-        settable = sorted(self._fmu_in(slot).references(*kinds, type_="real"))
-        self._set_values(slot, "Real", [settable[n % len(settable)] for n, _ in pairs], [x for _, x in pairs])
+    @rule(
+        slot=slots,
+        h=st.sampled_from(STEPS),
+        pairs=pairs,
+        kinds=st.sampled_from((("input",), ("tunable",), ("tunable", "fixed"))),
+        at_bounds=st.sampled_from((False, False, True)),
+        looks=st.booleans(),
+    )
+    def disturb(
+        self, slot: int, h: float, pairs: list[tuple[int, float]], kinds: tuple[str, ...], at_bounds: bool, looks: bool
+    ) -> None:
+        """Set parameters or inputs to anything, or to their bounds, look at all that follows, and go on."""
+        fmu, alive = self._fmu_in(slot), self.instances[slot]
+        settable = [v for v in fmu.variables if v.kind in kinds and v.type == "real"]
+        chosen = [(settable[n % len(settable)], x) for n, x in pairs]
+        bounds = {v: [bound for bound in (v.above, v.below, v.min, v.max) if bound is not None] for v, _ in chosen}
+        values = [(bounds[v] or [x])[-1 if x < 0.0 else 0] if at_bounds else x for v, x in chosen]
+        self._set_values(slot, "Real", [v.index for v, _ in chosen], values)
+        if looks:
+            self._get_values(slot, "Real", sorted(fmu.references(type_="real", visible=True)))
         if alive and alive.life.mode is Mode.INITIALIZATION:
             self._exit_initialization_mode(slot)
         self._step(slot, alive.life.time if alive else 0.0, h)

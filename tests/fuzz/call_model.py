@@ -1,4 +1,4 @@
-"""What an FMU has to answer: the modes of FMI 2.0 co-simulation and the rules of fmi2.h and its parts, as a model in Python.
+"""What an FMU has to answer: the modes of FMI 2.0 co-simulation, and the rules of fmi2.h and its parts, in Python.
 
 A `Life` is what one instance knows; it moves with a saved state.  The functions predict the answer to a call from the
 life before it; `Life` itself changes only by what the machine writes into it after the call.

@@ -42,7 +42,7 @@ CC_API __attribute__((noinline)) void cc_text_integer(CcText *text, long long va
         cc_text_char(text, digits[--n]);
 }
 
-/* Up to nine significant digits, as %.9g would print them, except for the last digit of very large or small numbers. */
+/* Up to nine significant digits, as %.9g would print them but for ties of the last digit; exponents as e9, e-7. */
 CC_API __attribute__((noinline)) void cc_text_number(CcText *text, double value)
 {
     if (value != value) {

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +25,7 @@ from fmu_builder.build import host_fmu
 from fmu_builder.declaration import read_toml
 from fmu_builder.errors import InputError, Problem, SlaveError, did_you_mean
 from fmu_builder.events import contact_events
-from fmu_builder.paths import find_recipe
+from fmu_builder.paths import find_recipe, installed_version
 from fmu_builder.scenario import Drive, Experiment, Scenario, SlaveEntry, read_scenario
 from fmu_builder.slave import (
     DISCARD,
@@ -574,8 +573,9 @@ class _Master:
             "slaves": {n: {"model": d.model_name, "guid": d.guid} for n, d in self.descriptions.items()},
             "algorithm": experiment.algorithm,
             "step": self.scenario.seconds("step"),
-            "fmpy": version("fmpy"),
-            "numpy": version("numpy"),
+            "fmu-builder": installed_version("fmu-builder"),
+            "fmpy": installed_version("fmpy"),
+            "numpy": installed_version("numpy"),
             "python": platform.python_version(),
         }
 

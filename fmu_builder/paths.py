@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
@@ -68,3 +69,11 @@ def catalogue() -> list[Path]:
 def shipped_elements() -> list[Path]:
     """The folders of the elements we ship, sorted by name."""
     return sorted(path.parent for path in shipped("elements").glob("*/element.toml"))
+
+
+def installed_version(package: str) -> str:
+    """The version of a package, or `not installed`: a checkout runs without being installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

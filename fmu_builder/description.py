@@ -182,7 +182,10 @@ def build_description(model: Model) -> bytes:
     root = etree.Element("fmiBuildDescription", fmiVersion="3.0")
     configuration = etree.SubElement(root, "BuildConfiguration", modelIdentifier=model.name)
     files = etree.SubElement(
-        configuration, "SourceFileSet", language="C11", compilerOptions="-ffp-contract=off -fno-math-errno -fcx-limited-range"
+        configuration,
+        "SourceFileSet",
+        language="C11",
+        compilerOptions="-ffp-contract=off -fno-math-errno -fcx-limited-range",
     )
     for name in SOURCE_FILES:
         etree.SubElement(files, "SourceFile", name=name)

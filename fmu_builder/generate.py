@@ -99,7 +99,8 @@ def model_data(model: Model) -> str:
     has_memory = bool(model.by_kind("memory"))
     # All states are accumulators of quantities that no state enters: with held inputs their rates are constant.
     quadrature = bool(states) and all(
-        s.rate >= 0 and model.variables[s.rate].kind == "output"
+        s.rate >= 0
+        and model.variables[s.rate].kind == "output"
         and not any(model.variables[i].kind == "state" for i in model.variables[s.rate].depends)
         for s in states
     )

@@ -406,9 +406,7 @@ def _port_uses(recipe: Recipe) -> Iterator[PortUse]:
             each = i + 1 if numbered else None
 
             def names(role_name: str, size: int, each: int | None = each, name: str = name) -> tuple[str, ...]:
-                return tuple(
-                    fmi_name((name, role_name), each, k + 1 if size > 1 else None) for k in range(size)
-                )
+                return tuple(fmi_name((name, role_name), each, k + 1 if size > 1 else None) for k in range(size))
 
             yield PortUse(
                 name=name + (f"[{each}]" if each is not None else ""),

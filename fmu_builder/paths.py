@@ -52,7 +52,8 @@ def find_recipe(name: str, beside: Path | None = None) -> Path:
         candidate = as_path if as_path.is_absolute() or beside is None else beside / as_path
         if candidate.is_file():
             return candidate
-        raise InputError(Problem(name, f"there is no file {candidate}"))
+        near = did_you_mean(candidate.stem, {path.stem for path in candidate.parent.glob("*.toml")})
+        raise InputError(Problem(str(candidate), "there is no such file" + near))
     folders = ([beside] if beside else [Path.cwd(), Path.cwd() / "fmus"]) + [shipped("fmus")]
     for folder in folders:
         if (folder / f"{name}.toml").is_file():

@@ -47,7 +47,7 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
-    """The recipe, with defaults where it is wrong, and what is wrong.  Raises InputError if there is no element to go by."""
+    """The recipe, with defaults where it is wrong, and what is wrong.  Raises InputError without an element."""
     tables = read_toml(path)
     problems: list[Problem] = []
     if not _IDENTIFIER.fullmatch(path.stem):

@@ -55,6 +55,8 @@ def _truth_or_number(value: object) -> object:
 
 
 Quantity = Annotated[int | float | str, BeforeValidator(_quantity)]
+_MOST_STEPS = 1e9  # an hour and more
+_MOST_ROWS = 1e7  # of some fifty doubles each
 ALGORITHMS = ("jacobi", "gauss_seidel")
 Scalar = bool | int | float | str
 StartValue = Annotated[Scalar | list[Scalar], BeforeValidator(_start_value)]
@@ -240,7 +242,7 @@ def _time_problems(path: Path, table: object) -> list[Problem]:
 
 
 def check_times(where: str, start: float, stop: float, step: float, output_step: float) -> list[Problem]:
-    """start < stop, step > 0, and whole numbers of steps."""
+    """start < stop, step > 0, and whole numbers of steps, not more than a machine can run or remember."""
     problems = []
     if not step > 0:
         problems.append(Problem(f"{where} step", f"{step:g} s must be greater than 0"))
@@ -249,6 +251,13 @@ def check_times(where: str, start: float, stop: float, step: float, output_step:
     if problems:
         return problems
     count = (stop - start) / step
+    if count > _MOST_STEPS:
+        return [Problem(f"{where} step", f"{step:g} s makes {count:.3g} steps; at most {_MOST_STEPS:.0e} are run")]
+    if (stop - start) / output_step > _MOST_ROWS:
+        rows = (
+            f"{(stop - start) / output_step:.3g} rows; at most {_MOST_ROWS:.0e} are kept, choose a larger output_step"
+        )
+        problems.append(Problem(f"{where} output_step", f"{output_step:g} s makes {rows}"))
     if abs(count - round(count)) > 1e-6 or round(count) < 1:
         problems.append(
             Problem(

@@ -81,7 +81,7 @@ def test_a_case_refuses_a_wrong_trace(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("algorithm", "factor"), [("gauss_seidel", 1.0), ("jacobi", 3.0)])
 def test_held_force_gains_the_energy_theory_says(algorithm: str, factor: float) -> None:
     """Rebound e = exp(factor pi^2 / (4 N)), N = pi / (w h): a delay of h/2 under Gauss-Seidel, 3 h/2 under Jacobi, is a
-    negative damping.  The next term of the expansion is of the order 1/N^2: at N >= 300 it is below 2 % of the first."""
+    negative damping.  The next term is of the order 1/N^2: at N >= 300 it is below 2 % of the first."""
     path = CASES[f"point_surface/converge_{algorithm}"]
     scenario, reference = read_scenario(path), read_trace(path.parent / f"converge_{algorithm}_ref.csv")
     steps = [32e-6, 16e-6, 8e-6]

@@ -247,7 +247,7 @@ def test_list_and_info_give_machines_what_they_need(command: Command) -> None:
     named = {v["name"]: v for v in info["variables"]}
     assert named["C_F"]["unit"] == "N/m"
     assert named["C_F"]["causality"] == "parameter"
-    assert info["step"] == 1e-4
+    assert info["step"] == 1e-5
 
 
 def test_list_prints_each_name_in_a_line(command: Command) -> None:
@@ -410,7 +410,7 @@ def test_a_file_where_a_folder_should_be_is_told_without_doing_the_work(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("nothing.toml", "there is no file nothing.toml"),
+        ("nothing.toml", "nothing.toml: there is no such file"),
         ("Flor", "there is no recipe of this name; did you mean 'Floor'?"),
         ("folder", "is a folder"),
         ("", "is no name"),

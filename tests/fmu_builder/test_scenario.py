@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fmu_builder.errors import InputError
-from fmu_builder.scenario import read_scenario
+from fmu_builder.scenario import check_times, read_scenario
 
 GOOD = """
 connections = [ ["body.p", "floor.point"] ]
@@ -171,3 +171,12 @@ def test_a_syntax_error_has_its_line_and_a_wrong_encoding_its_byte(tmp_path: Pat
         read_scenario(path)
     with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
         read_scenario(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("step", "output_step", "words"),
+    [(1e-300, 1e-3, "1e+300 steps; at most 1e+09"), (1e-8, 1e-8, "1e+08 rows; at most 1e+07")],
+)
+def test_a_run_no_machine_can_finish_is_refused(step: float, output_step: float, words: str) -> None:
+    problems = check_times("[experiment]", 0.0, 1.0, step, output_step)
+    assert any(words in str(problem) for problem in problems)

@@ -34,8 +34,9 @@ EVERYDAY = 4_000  # points per function
 ALL = 100_000
 STEP = 1e-180  # CC_DUAL_STEP
 
-VALUE_ULP = 1.0  # of the exact value; the header states what was measured
-SLOPE_ULP = 2.0  # of the exact product of derivative and direction
+# The largest errors that the header states for any function, with little to spare: 1 and 2 are asked for.
+VALUE_ULP = 0.65  # of the exact value
+SLOPE_ULP = 1.55  # of the exact product of derivative and direction
 
 INFINITY = math.inf
 SMALLEST = 5e-324
@@ -100,6 +101,10 @@ def near_multiples_of_half_pi(e: int) -> list[float]:
     return found
 
 
+# Below 2^20 the doubles have the first of these, or multiples; at 2^20 the way of reducing them changes.
+HARD_EXPONENTS = (*range(-53, -29), *range(-29, 971, 9))
+
+
 def angles(source: random.Random) -> Iterator[Point]:
     while True:
         yield (neighbour(source, source.randint(1, 2**20) * (math.pi / 2)),)
@@ -109,7 +114,7 @@ def angles(source: random.Random) -> Iterator[Point]:
         yield (any_double(source, 20),)
         yield (any_double(source, -1074, -25),)
         yield (neighbour(source, source.choice((0.785, 2.0**20, 2.0**-27, 2.0**-13, 0.0))),)
-        hard = near_multiples_of_half_pi(source.randrange(-54, 971, 8))  # 970 is the largest
+        hard = near_multiples_of_half_pi(source.choice(HARD_EXPONENTS))
         for x in source.sample(hard, min(8, len(hard))):
             yield (source.choice((-1, 1)) * x,)
 
@@ -411,7 +416,7 @@ def check_slopes(host: HostLibrary, dual: Loops, function: Function, count: int)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_values_are_within_one_unit_of_the_last_place(host: HostLibrary, name: str) -> None:
+def test_values_are_rounded_to_two_thirds_of_the_last_place(host: HostLibrary, name: str) -> None:
     error, point = check_values(host, FUNCTIONS[name], EVERYDAY)
     assert error <= VALUE_ULP, [x.hex() for x in point]
 
@@ -505,7 +510,7 @@ def test_overflow_and_underflow_begin_at_the_right_double(host: HostLibrary) -> 
 def test_angles_next_to_multiples_of_half_pi_keep_all_digits(host: HostLibrary) -> None:
     """6381956970095103 2^797 is of all doubles the one nearest to such a multiple, 4.7e-19 (Muller, 11.4)."""
     angles_ = [math.ldexp(6381956970095103, 797)]
-    for e in range(-52, 971, 31):
+    for e in (*range(-53, -29), *range(-29, 971, 30)):
         angles_ += near_multiples_of_half_pi(e)
     assert abs(call(host, "cos", angles_[0])) < 5e-19
     with mp.workdps(DIGITS):
@@ -543,6 +548,12 @@ def test_no_direction_gives_no_derivative_even_where_it_is_infinite(dual: Loops,
     points = [p for n, p, _ in SPECIAL if n == name] + [(LARGEST,) * len(FUNCTIONS[name].slopes)]
     _, direction = dual(name, points, [(0.0,) * len(points[0])] * len(points))
     assert not direction.any()
+
+
+def test_subnormal_coordinates_have_exact_derivatives(dual: Loops) -> None:
+    y, x = SMALLEST, 2.0**-330
+    _, direction = dual("atan2", [(y, x), (y, y)], [(0.0, 2.0**-300), (0.0, 2.0**-598)])
+    assert direction.tolist() == [-(2.0 ** (-1074 + 660 - 300)), -(2.0 ** (1074 - 1 - 598))]
 
 
 def test_derivatives_by_both_arguments_add(dual: Loops) -> None:
@@ -587,6 +598,14 @@ def test_rising_functions_rise_across_the_seams_of_their_tables(host: HostLibrar
             before = value
 
 
+@pytest.mark.parametrize("name", BREAKPOINTS)
+def test_values_next_to_the_seams_of_the_tables_are_as_good_as_others(host: HostLibrary, name: str) -> None:
+    with mp.workdps(DIGITS):
+        for centre in BREAKPOINTS[name]:
+            for x in (math.nextafter(centre, -INFINITY), centre, math.nextafter(centre, INFINITY)):
+                assert ulps(call(host, name, x), FUNCTIONS[name].exact(mpf(x))) <= VALUE_ULP, x.hex()
+
+
 # --- the header -------------------------------------------------------------------------------------------------------
 
 
@@ -614,7 +633,7 @@ def test_tables_stay_below_four_kilobytes() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_hundred_thousand_values_are_within_one_unit_of_the_last_place(host: HostLibrary, name: str) -> None:
+def test_a_hundred_thousand_values_are_rounded_to_two_thirds_of_the_last_place(host: HostLibrary, name: str) -> None:
     error, point = check_values(host, FUNCTIONS[name], ALL)
     print(f"{name}: {error:.4f} ulp at {[x.hex() for x in point]}")
     assert error <= VALUE_ULP, [x.hex() for x in point]

@@ -551,9 +551,11 @@ def test_no_direction_gives_no_derivative_even_where_it_is_infinite(dual: Loops,
 
 
 def test_subnormal_coordinates_have_exact_derivatives(dual: Loops) -> None:
-    y, x = SMALLEST, 2.0**-330
-    _, direction = dual("atan2", [(y, x), (y, y)], [(0.0, 2.0**-300), (0.0, 2.0**-598)])
-    assert direction.tolist() == [-(2.0 ** (-1074 + 660 - 300)), -(2.0 ** (1074 - 1 - 598))]
+    y, x, step = 3 * SMALLEST, 1.1 * 2.0**-330, 1.3 * 2.0**-300
+    _, direction = dual("atan2", [(y, x), (y, y)], [(0.0, step), (0.0, STEP)])
+    with mp.workdps(DIGITS):
+        assert ulps(direction[0], -mpf(y) * step / (mpf(x) ** 2 + mpf(y) ** 2)) <= SLOPE_ULP
+        assert ulps(direction[1], -mpf(STEP) / (2 * mpf(y))) <= SLOPE_ULP
 
 
 def test_derivatives_by_both_arguments_add(dual: Loops) -> None:

@@ -21,7 +21,7 @@
  *
  * Where the value is NaN, and in a direction of 0, the derivative is 0.  Where exp overflows it is infinite.
  *
- * Worst errors measured against 60 digits at 10^5 points each, dense where it is hard, in units of the last place of the
+ * Worst errors measured against 60 digits at 10^5 points each, dense in hard places, in units of the last place of the
  * exact result, subnormal ones included; of the derivative: times a direction, where the product is above 2^-1022
  *             sin   cos   tan   asin  acos  atan  atan2 exp   log   pow   tanh
  *   value     0.56  0.56  0.59  0.61  0.64  0.51  0.55  0.52  0.51  0.52  0.53

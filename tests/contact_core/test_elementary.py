@@ -551,7 +551,7 @@ def test_no_direction_gives_no_derivative_even_where_it_is_infinite(dual: Loops,
 
 
 def test_subnormal_coordinates_have_exact_derivatives(dual: Loops) -> None:
-    y, x, step = 0x64716DA * SMALLEST, 1.518 * 2.0**-336, 1.3 * 2.0**-300
+    y, x, step = 0x64716DA * SMALLEST, 0x1848E42D28980A * 2.0**-388, 1.3 * 2.0**-300
     _, direction = dual("atan2", [(y, x), (y, y)], [(0.0, step), (0.0, STEP)])
     with mp.workdps(DIGITS):
         assert ulps(direction[0], -mpf(y) * step / (mpf(x) ** 2 + mpf(y) ** 2)) <= SLOPE_ULP

@@ -3,6 +3,7 @@ element.c as they stand."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from fmu_builder.model import Model, Node, Variable
@@ -19,6 +20,7 @@ _KINDS = {
     "memory": "CC_MEMORY",
 }
 _TYPES = {"real": "CC_REAL", "int": "CC_INTEGER", "bool": "CC_BOOLEAN"}
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _HUGE = "1.7976931348623157e308"
 
 # Standard categories of FMI 2.0 that contact_core logs in; an element adds its own.
@@ -35,16 +37,24 @@ def log_categories(model: Model) -> dict[str, str]:
 
 
 def fmu_sources(model: Model, guid: str) -> dict[str, str]:
-    """File name -> text of the FMU's sources folder: the generated headers, element.c, contact_core."""
-    core = shipped("contact_core")
-    files = {path.name: path.read_text(encoding="utf-8") for path in sorted(core.glob("*.h"))}
-    for name in SOURCE_FILES:
-        files[name] = (core / name).read_text(encoding="utf-8")
-    for path in sorted(model.recipe.element_folder.glob("*.[ch]")):
-        files[path.name] = path.read_text(encoding="utf-8")
-    files["model_data.h"] = model_data(model)
-    files["model_guid.h"] = model_guid(model, guid)
-    files["model_tables.h"] = model_tables(model)
+    """File name -> text of the FMU's sources folder: the generated headers, element.c, and what they include of
+    contact_core, so that a part of it that the element does not use changes neither its GUID nor its size."""
+    generated = {
+        "model_data.h": model_data(model),
+        "model_guid.h": model_guid(model, guid),
+        "model_tables.h": model_tables(model),
+    }
+    available = {
+        p.name: p for folder in (shipped("contact_core"), model.recipe.element_folder) for p in folder.glob("*.[ch]")
+    }
+    files: dict[str, str] = {}
+    wanted = list(SOURCE_FILES)
+    while wanted:
+        name = wanted.pop()
+        if name in files or (name not in generated and name not in available):
+            continue  # the compiler names what is missing, with file and line
+        files[name] = generated.get(name) or available[name].read_text(encoding="utf-8")
+        wanted += _INCLUDE.findall(files[name])
     return files
 
 

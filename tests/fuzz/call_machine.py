@@ -55,7 +55,7 @@ WILD = (
     math.nan, math.inf, -math.inf, -0.0, 5e-324, -5e-324, 2.2e-308, 1e-300, 1e-160, 1e-9, -1e-12, 1e-8, 1 + 2**-52,
     1e150, -1e154, 1e200, 1.7976931348623157e308, -1.7976931348623157e308, 2.0**53 + 2, 4294967296.0,
 )  # fmt: skip
-NUMBERS = st.one_of(st.sampled_from(TAME * 4 + WILD), st.floats())
+NUMBERS = st.one_of(*[st.sampled_from(TAME)] * 5, st.sampled_from(WILD), st.floats())
 STEPS = (1e-3, 1e-3, 1e-4, 1e-2, 0.1, 1.0, 1 / 3, 1e-6)
 ODD_STEPS = (0.0, -1e-3, math.nan, math.inf, 1e300, 5e-324, 1e-17, 1e-12, 1e4)
 ODD_TEXTS = (
@@ -69,6 +69,7 @@ picks = st.integers(0, 255)
 integers = st.sampled_from(INTEGERS)
 rarely = st.sampled_from((False,) * 15 + (True,))
 pairs = st.lists(st.tuples(picks, NUMBERS), max_size=7)
+numbers_or_all = st.lists(picks, max_size=5) | st.just(range(256))
 repeats = st.sampled_from((1,) * 15 + (60,))
 absent = st.sampled_from((None,) * 12 + (0, 1, 2, 3))  # which of the pointers is NULL
 among = st.sampled_from(("fitting",) * 12 + ("visible", "any", "unknown"))
@@ -749,13 +750,24 @@ class CallMachine(RuleBasedStateMachine):
 
     # --- derivatives --------------------------------------------------------------------------------------------------
 
-    @rule(slot=slots, unknowns=st.lists(picks, max_size=5), knowns=pairs, among=among, absent=absent, repeats=repeats)
+    @rule(
+        slot=slots,
+        unknowns=numbers_or_all,
+        knowns=pairs,
+        is_unit=st.booleans(),
+        among=among,
+        among_knowns=st.sampled_from(("fitting", "fitting", "fitting", "visible")),
+        absent=absent,
+        repeats=repeats,
+    )
     def get_directional_derivative(
         self,
         slot: int,
-        unknowns: list[int],
+        unknowns: Sequence[int],
         knowns: list[tuple[int, float]],
+        is_unit: bool,
         among: str,
+        among_knowns: str,
         absent: int | None,
         repeats: int,
     ) -> None:
@@ -763,8 +775,8 @@ class CallMachine(RuleBasedStateMachine):
         fitting = fmu.references("output", "state", "derivative", type_="real", visible=True)
         z = self._references(slot, unknowns, among, fitting) * repeats
         fitting = fmu.references("input", "state", type_="real", visible=True)
-        x = self._references(slot, [n for n, _ in knowns], among, fitting)
-        directions = [value for _, value in knowns]
+        x = self._references(slot, [n for n, _ in knowns], among_knowns if among == "fitting" else among, fitting)
+        directions = [1.0 if is_unit else value for _, value in knowns]
         is_null = (z and absent in (0, 1)) or (x and absent in (2, 3))
         is_right = not is_null and are_variables_of_derivatives(fmu, z, x)
         answers = self._asked(slot) if is_right else REFUSED
@@ -832,18 +844,18 @@ class CallMachine(RuleBasedStateMachine):
 
     @rule(
         slot=slots,
-        numbers=st.lists(picks, max_size=5),
+        numbers=numbers_or_all,
         orders=st.lists(st.sampled_from((1,) * 12 + (0, -1, 2, 3)), min_size=5, max_size=5),
         among=among,
         absent=absent,
     )
     def get_output_derivatives(
-        self, slot: int, numbers: list[int], orders: list[int], among: str, absent: int | None
+        self, slot: int, numbers: Sequence[int], orders: list[int], among: str, absent: int | None
     ) -> None:
         fmu = self._fmu_in(slot)
         outputs = [v.index for v in fmu.variables if v.is_output and v.type == "real"]
         references = self._references(slot, numbers, among, outputs)
-        orders = orders[: len(references)]
+        orders = (orders + [1] * len(references))[: len(references)]
         is_right = set(references) <= set(outputs) and all(order >= 1 for order in orders)
         untouched = bytes([SENTINEL]) * (8 * len(references))
         with Arguments() as a:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from call_machine import CallMachine
 from call_model import Fmu
 from fmi_library import Library
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from sanitizer import build_sanitized, require_sanitizer
 
@@ -23,7 +24,7 @@ from fmu_builder.toolchain import PLATFORMS, host_platform
 EVERYDAY_CALLS = 3_000
 CI_CALLS = 100_000
 STEPS_PER_EXAMPLE = 50
-CALLS_PER_EXAMPLE = 100  # at least, on average over some examples; a step of the machine makes one or several calls
+EXAMPLES_PER_ROUND = 9
 
 THREE_POINTS = """\
 element = "point_surface"
@@ -66,26 +67,29 @@ def sanitized_fmu(recipe: Path, folder: Path) -> Fmu:
 
 
 def run_calls(fmus: Sequence[Fmu], calls: int) -> None:
-    """Drive the machine with at least that many calls; the same ones every time."""
+    """Drive the machine until so many calls are made; the same ones every time.
 
-    class Machine(CallMachine):
-        def __init__(self) -> None:
-            super().__init__(fmus)
+    Hypothesis makes its first examples from scratch, and varies them when it has enough: rounds of few examples are all
+    new."""
+    for round_number in itertools.count():
 
-    run_state_machine_as_test(
-        Machine,
-        settings=settings(
-            max_examples=-(-calls // CALLS_PER_EXAMPLE),
-            stateful_step_count=STEPS_PER_EXAMPLE,
-            derandomize=True,
-            database=None,
-            deadline=None,
-            phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
-    made = sum(fmu.library.calls for fmu in fmus)
-    assert made >= calls, f"{made} calls were made; lower CALLS_PER_EXAMPLE"
+        @seed(round_number)
+        class Machine(CallMachine):
+            def __init__(self) -> None:
+                super().__init__(fmus)
+
+        run_state_machine_as_test(
+            Machine,
+            settings=settings(
+                max_examples=EXAMPLES_PER_ROUND,
+                stateful_step_count=STEPS_PER_EXAMPLE,
+                database=None,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+        if sum(fmu.library.calls for fmu in fmus) >= calls:
+            return
 
 
 def test_no_sequence_of_calls_breaks_an_fmu(recipes: list[Path], tmp_path: Path, fuzz_calls: int | None) -> None:

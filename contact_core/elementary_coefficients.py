@@ -61,9 +61,14 @@ def interpolant(function: Function, low: mpf, high: mpf, count: int) -> list[flo
 def largest_error(coefficients: Sequence[float], function: Function, low: mpf, high: mpf, weight: Function) -> float:
     """Of `weight` times the error of the polynomial, in powers of two."""
     points = [low + (high - low) * (mpf(i) + mpf("0.5")) / 500 for i in range(500)]
-    errors = [
-        abs(weight(p) * (mpmath.polyval([mpf(c) for c in reversed(coefficients)], p) - function(p))) for p in points
-    ]
+
+    def value(x: mpf) -> mpf:
+        total = mpf(0)
+        for c in reversed(coefficients):
+            total = total * x + c
+        return total
+
+    errors = [abs(weight(p) * (value(p) - function(p))) for p in points]
     return float(mpmath.log(max(errors), 2))
 
 

@@ -34,15 +34,16 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
             return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the unknown %s is neither a continuous "
                              "output nor a state derivative", cc_variables[vUnknown_ref[k]].name);
     }
-    cc_refresh(instance);
-    cc_make_dual(instance);
     for (size_t k = 0; k < nKnown; k++) {
         const CcVariable *v = &cc_variables[vKnown_ref[k]];
         if (!cc_is_continuous_input(v) && v->kind != CC_STATE)
             return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the known %s is neither a continuous "
                              "input nor a state", v->name);
-        instance->dual[2 * vKnown_ref[k] + 1] += dvKnown[k] * CC_DUAL_STEP;
     }
+    cc_refresh(instance);
+    cc_make_dual(instance);
+    for (size_t k = 0; k < nKnown; k++)
+        instance->dual[2 * vKnown_ref[k] + 1] += dvKnown[k] * CC_DUAL_STEP;
     CC_ENTRY(dual)(instance->dual);
     for (size_t k = 0; k < nUnknown; k++)
         if (!cc_is_finite(instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP))

@@ -67,8 +67,8 @@ _FREESTANDING = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
 _NO_LIBGCC_ATOMICS = ("-mno-outline-atomics",)
 # macOS code keeps its frame pointers, so debuggers need no tables; without them the code takes a page of 16 KiB less.
 _NO_UNWIND_TABLES = ("-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
-# Pairing scalars into vectors takes 60 % of the time of compiling dual numbers for ARM and makes them no faster; unrolled
-# loops make a library 10 % larger, and no faster either.
+# Pairing scalars into vectors takes 60 % of the time of compiling dual numbers for ARM and makes them no faster.
+# Unrolled loops make a library 10 % larger, and no faster either.
 _SMALL_AND_FAST_TO_COMPILE = ("-fno-slp-vectorize", "-fno-unroll-loops")
 _FAULT_IN_SOURCE = re.compile(r"\.[ch]:\d+:\d+: (fatal )?error")
 INSTALL_HINT = "install the compiler with `python -m pip install ziglang` (no Windows wheel? `ziglang<0.17`)"

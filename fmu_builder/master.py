@@ -9,9 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import platform
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -23,10 +21,11 @@ from numpy.typing import NDArray
 
 from fmu_builder.build import host_fmu
 from fmu_builder.declaration import read_toml
-from fmu_builder.errors import InputError, Problem, SlaveError, did_you_mean
+from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.events import contact_events
+from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_values
 from fmu_builder.paths import find_recipe, installed_version
-from fmu_builder.scenario import Drive, Experiment, Scenario, SlaveEntry, read_scenario
+from fmu_builder.scenario import Experiment, Scenario, SlaveEntry, read_scenario
 from fmu_builder.slave import (
     DISCARD,
     FAMILY,
@@ -37,15 +36,12 @@ from fmu_builder.slave import (
     SlaveVariable,
     read_slave,
 )
-from fmu_builder.trace import Trace, read_trace
-from fmu_builder.units import Unit, parse_quantity, parse_unit
+from fmu_builder.trace import Trace
 from fmu_builder.wiring import Node, Wiring, wire
 
 _MAX_SWEEPS = 5000  # of an algebraic loop at initialization
 _LOOP_TOLERANCE = 1e-10  # relative error at which a loop counts as solved
 _ROUNDING = 1e-15  # relative change that is no change
-
-Start = float | str
 
 
 @dataclass(frozen=True)
@@ -122,191 +118,6 @@ def _fmu_of(recipe: str, folder: Path) -> Path:
     return host_fmu(find_recipe(recipe, folder))
 
 
-# ---- start values and drives -------------------------------------------------------------------------------------
-
-
-def start_values(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> dict[str, dict[str, Start]]:
-    """SI start values by slave and variable, of the given slaves.  Raises InputError with every problem found."""
-    problems: list[Problem] = []
-    values: dict[str, dict[str, Start]] = {}
-    for slave, description in slaves.items():
-        variables = description.variables
-        values[slave] = {}
-        for key, value in scenario.slaves[slave].start.items():
-            where = f"{scenario.path}: [slaves] {slave} start {key}"
-            names = [key] if key in variables else _elements(key, variables)
-            items = value if isinstance(value, list) else [value]
-            if not names:
-                known = {
-                    n for v in variables.values() if _settable(v) for n in (v.name, v.name.rpartition("[")[0]) if n
-                }
-                problems.append(
-                    Problem(where, f"{description.model_name} has no such variable" + did_you_mean(key, known))
-                )
-            elif len(names) != len(items):
-                many = "s" * (len(names) > 1)
-                problems.append(Problem(where, f"{value!r}: {len(names)} value{many} needed, {len(items)} given"))
-            else:
-                for name, item in zip(names, items, strict=True):
-                    with _collected(problems):
-                        values[slave][name] = _start(variables[name], item, where)
-    if problems:
-        raise InputError(problems)
-    return values
-
-
-@contextmanager
-def _collected(problems: list[Problem]) -> Iterator[None]:
-    """Adds the problems of an InputError to the list instead of raising it."""
-    try:
-        yield
-    except InputError as error:
-        problems += error.problems
-
-
-def _elements(base: str, variables: Mapping[str, SlaveVariable]) -> list[str]:
-    """The names `base[1]`, `base[2]`, ... that exist."""
-    names: list[str] = []
-    while f"{base}[{len(names) + 1}]" in variables:
-        names.append(f"{base}[{len(names) + 1}]")
-    return names
-
-
-def _settable(variable: SlaveVariable) -> bool:
-    if variable.variability == "constant":
-        return False
-    return variable.causality == "input" or variable.initial in ("exact", "approx")
-
-
-def _start(variable: SlaveVariable, value: bool | int | float | str, where: str) -> Start:
-    if not _settable(variable):
-        what = f"{variable.name} is {variable.variability}, {variable.causality}: the FMU computes it, no start is set"
-        raise InputError(Problem(where, what))
-    if variable.type == "Boolean":
-        if not isinstance(value, bool):
-            raise InputError(Problem(where, f"{value!r} must be true or false"))
-        return float(value)
-    if variable.type == "String":
-        if not isinstance(value, str):
-            raise InputError(Problem(where, f"{value!r} must be a text"))
-        return value
-    if isinstance(value, bool):
-        raise InputError(Problem(where, f"{str(value).lower()} must be a number"))
-    if variable.type == "Real":
-        return parse_quantity(value, _unit(variable), where)
-    if isinstance(value, str) and variable.literals:
-        if value not in variable.literals:
-            raise InputError(Problem(where, f"'{value}' is no literal" + did_you_mean(value, variable.literals)))
-        return float(variable.literals[value])
-    number = parse_quantity(value, parse_unit("1"), where)
-    if number != int(number):
-        raise InputError(Problem(where, f"{value!r} must be a whole number"))
-    return number
-
-
-def _unit(variable: SlaveVariable) -> Unit:
-    """The unit of a Real; one that is unknown here takes plain numbers only."""
-    try:
-        return parse_unit(variable.unit)
-    except InputError:
-        return parse_unit("1")
-
-
-@dataclass(frozen=True)
-class Signal:
-    """A driven input over time: Reals linear between the points, others hold; the ends hold.  A repeated time is a
-    jump."""
-
-    node: Node
-    variable: SlaveVariable
-    time: tuple[float, ...]
-    value: tuple[float, ...]
-
-    def at(self, t: float) -> float:
-        k = bisect_right(self.time, t + 1e-12 * abs(t)) - 1  # t_k = start + k h may miss a point by rounding
-        if k < 0:
-            return self.value[0]
-        if k == len(self.time) - 1 or self.variable.type != "Real":
-            return self.value[k]
-        share = max(t - self.time[k], 0.0) / (self.time[k + 1] - self.time[k])
-        return self.value[k] + (self.value[k + 1] - self.value[k]) * share
-
-
-def drive_signals(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> list[Signal]:
-    """All driven inputs of the given slaves; a driven position drives its velocity with the exact slope, unless that is
-    driven itself.  Raises InputError with every problem found."""
-    problems: list[Problem] = []
-    signals: dict[Node, Signal] = {}
-    for name, drive in scenario.drive.items():
-        where = f"{scenario.path}: [drive] {name}"
-        slave, _, rest = name.partition(".")
-        if slave in scenario.slaves and slave not in slaves:
-            continue
-        if slave not in slaves or rest not in slaves[slave].variables:
-            known = [f"{s}.{v.name}" for s, d in slaves.items() for v in d.variables.values() if v.causality == "input"]
-            problems.append(Problem(where, "there is no such input" + did_you_mean(name, known)))
-            continue
-        variable = slaves[slave].variables[rest]
-        driven = variable.causality == "input" or (variable.causality, variable.variability) == ("parameter", "tunable")
-        if not driven or variable.type == "String":
-            what = f"is a {variable.variability} {variable.causality} of type {variable.type}"
-            problems.append(Problem(where, f"{what}; only inputs and tunable parameters that are numbers are driven"))
-            continue
-        with _collected(problems):
-            signals[slave, rest] = Signal((slave, rest), variable, *_drive_table(scenario.path, drive, variable, where))
-    if problems:
-        raise InputError(problems)
-    for (slave, rest), signal in list(signals.items()):
-        for port in slaves[slave].ports.values():
-            rate = _rate_of(port.motion, rest)
-            if rate and (slave, rate) not in signals:
-                signals[slave, rate] = _slope(signal, (slave, rate), slaves[slave].variables[rate])
-    return list(signals.values())
-
-
-def _rate_of(motion: Mapping[str, tuple[str, ...]], name: str) -> str | None:
-    """The velocity of a port that belongs to the position `name`."""
-    if name in motion.get("r", ()):
-        return motion["v"][motion["r"].index(name)]
-    return None
-
-
-def _slope(signal: Signal, node: Node, variable: SlaveVariable) -> Signal:
-    """The derivative of a piecewise linear signal: steps, written with repeated times; 0 outside."""
-    time, value = [signal.time[0]], [0.0]
-    for a, b, from_, to in zip(signal.time, signal.time[1:], signal.value, signal.value[1:], strict=False):
-        if b > a:
-            time += [a, b]
-            value += [(to - from_) / (b - a)] * 2
-    return Signal(node, variable, (*time, signal.time[-1]), (*value, 0.0))
-
-
-def _drive_table(
-    path: Path, drive: Drive, variable: SlaveVariable, where: str
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Times and values, checked against the variable's type."""
-    if drive.table is not None:
-        try:
-            table = read_trace(path.parent / drive.table)
-        except InputError as error:
-            raise InputError([Problem(where, str(p)) for p in error.problems]) from error
-        columns = table.values.shape[1]
-        if columns != 1:
-            raise InputError(Problem(where, f"{drive.table} has {columns} columns besides time, 1 is needed"))
-        time, value = table.time.tolist(), table.values[:, 0].tolist()
-    else:
-        time, value = drive.time or [], drive.value or []
-    kind = {"Real": "a number", "Boolean": "true or false"}.get(variable.type, "a whole number")
-    for item in value:
-        truth = isinstance(item, bool) or (drive.table is not None and item in (0.0, 1.0))
-        if not (truth if variable.type == "Boolean" else not isinstance(item, bool) or drive.table is not None) or (
-            variable.type in ("Integer", "Enumeration") and item != int(item)
-        ):
-            shown = str(item).lower() if isinstance(item, bool) else repr(item)
-            raise InputError(Problem(where, f"{shown} must be {kind}: {variable.name} is of type {variable.type}"))
-    return tuple(map(float, time)), tuple(map(float, value))
-
-
 # ---- the run -----------------------------------------------------------------------------------------------------
 
 
@@ -365,15 +176,15 @@ class _Master:
         self.descriptions = _describe(scenario, problems)
         self.starts: dict[str, dict[str, Start]] = {}
         self.signals: list[Signal] = []
-        with _collected(problems):
+        with collected(problems):
             self.starts = start_values(scenario, self.descriptions)
-        with _collected(problems):
+        with collected(problems):
             self.signals = drive_signals(scenario, self.descriptions)
         driven = [f"{slave}.{name}" for slave, name in (s.node for s in self.signals)]
         missing = set(scenario.slaves) - set(self.descriptions)
         connections = [pair for pair in scenario.connections if not {end.partition(".")[0] for end in pair} & missing]
         self.wiring = Wiring({}, ())
-        with _collected(problems):
+        with collected(problems):
             self.wiring = wire(scenario.path, connections, self.descriptions, driven, scenario.free_moment)
         for (slave, name), sources in self.wiring.sources.items():
             if f"{slave}.{name}" in scenario.drive:

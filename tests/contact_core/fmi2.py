@@ -228,7 +228,7 @@ class Fmu:
         name: bytes | None = b"slave",
         kind: int = CO_SIMULATION,
         guid: bytes | None = b"",
-        resources: bytes | None = b"file:///tmp/resources",
+        resources: bytes | None = b"file:///models/resources",
         logging: bool = True,
     ) -> Slave | None:
         """A new instance, or None if the FMU refuses.  guid b"" is the right one.  The callbacks' struct is destroyed

@@ -197,18 +197,8 @@ class CallMachine(RuleBasedStateMachine):
         for fmu, observer in zip(self.fmus, self.observers, strict=True):
             self._free_observed(fmu, observer.state)
             fmu.library.free_instance(observer.component)
-            self._check_pool(fmu)
         assert not self.importer.faults, self.importer.faults
         assert not self.importer.alive, f"never freed: {self.importer.alive}"
-
-    def _check_pool(self, fmu: Fmu) -> None:
-        """Importers without memory callbacks find the memory of the FMU free again."""
-        with Arguments() as a:
-            name, guid = a.text(REGULAR_NAME), a.text(fmu.guid)
-            made = [fmu.library.instantiate(name, CO_SIMULATION, guid, None, None, 0, 0) for _ in range(POOL_SIZE)]
-        for component in made:
-            fmu.library.free_instance(component or None)
-        assert all(made), f"{made.count(0)} of {POOL_SIZE} places were never freed"
 
     # --- looking at an FMU --------------------------------------------------------------------------------------------
 
@@ -413,8 +403,7 @@ class CallMachine(RuleBasedStateMachine):
     )
     def begin_with_three_instances(self, fmus: tuple[int, int], start: float, memory: Memory) -> None:
         for slot in (0, 1):
-            self._bring_to_initialization_mode(slot, fmus[slot], start, None)
-            self._exit_initialization_mode(slot)
+            self._bring_to_the_first_step(slot, fmus[slot], start, None)
         chosen = self.fmus[fmus[0] % len(self.fmus)]
         self._instantiate(2, chosen, Request(guid=chosen.guid, memory=memory))
         self._set_up_experiment(2, 1e-6, start, start + 1.0)
@@ -427,20 +416,16 @@ class CallMachine(RuleBasedStateMachine):
         fmu=picks,
         start=st.sampled_from((0.0, 0.0, 0.0, -1.0, 1e6)),
         length=st.sampled_from((None, None, 0.05)),
-        stops_before=st.booleans(),
     )
-    def bring_to_the_first_step(
-        self, slot: int, fmu: int, start: float, length: float | None, stops_before: bool
-    ) -> None:
-        self._bring_to_initialization_mode(slot, fmu, start, length)
-        if not stops_before:
-            self._exit_initialization_mode(slot)
+    def bring_to_the_first_step(self, slot: int, fmu: int, start: float, length: float | None) -> None:
+        self._bring_to_the_first_step(slot, fmu, start, length)
 
-    def _bring_to_initialization_mode(self, slot: int, fmu: int, start: float, length: float | None) -> None:
+    def _bring_to_the_first_step(self, slot: int, fmu: int, start: float, length: float | None) -> None:
         chosen = self.fmus[fmu % len(self.fmus)]
         self._instantiate(slot, chosen, Request(guid=chosen.guid))
         self._set_up_experiment(slot, None, start, None if length is None else start + length)
         self._enter_initialization_mode(slot)
+        self._exit_initialization_mode(slot)
 
     @rule(slot=slots)
     def free_instance(self, slot: int) -> None:
@@ -714,31 +699,18 @@ class CallMachine(RuleBasedStateMachine):
         pairs=pairs,
         kinds=st.sampled_from((("input",), ("tunable",), ("tunable", "fixed"))),
         at_bounds=st.sampled_from((False, False, True)),
-        huge=st.sampled_from((None, 1e154, -1e200, 1.7976931348623157e308, 1e-300)),
         looks=st.booleans(),
     )
     def disturb(
-        self,
-        slot: int,
-        h: float,
-        pairs: list[tuple[int, float]],
-        kinds: tuple[str, ...],
-        at_bounds: bool,
-        huge: float | None,
-        looks: bool,
+        self, slot: int, h: float, pairs: list[tuple[int, float]], kinds: tuple[str, ...], at_bounds: bool, looks: bool
     ) -> None:
-        """Set parameters or inputs to anything, to something huge, or to their bounds, 0 if they have none; look at all
-        that follows, and go on."""
+        """Set parameters or inputs to anything, or to their bounds, look at all that follows, and go on."""
         fmu, alive = self._fmu_in(slot), self.instances[slot]
         settable = [v for v in fmu.variables if v.kind in kinds and v.type == "real"]
-        chosen = [settable[n % len(settable)] for n, _ in pairs]
-        values = [x for _, x in pairs]
-        if at_bounds:
-            bounds = [[bound for bound in (v.above, v.below, v.min, v.max) if bound is not None] for v in chosen]
-            values = [(some or [0.0])[-1 if x < 0.0 else 0] for some, x in zip(bounds, values, strict=True)]
-        elif huge is not None:
-            values = [huge, *(x if is_tame(x) else 1.0 for x in values[1:])] if values else []
-        self._set_values(slot, "Real", [v.index for v in chosen], values)
+        chosen = [(settable[n % len(settable)], x) for n, x in pairs]
+        bounds = {v: [bound for bound in (v.above, v.below, v.min, v.max) if bound is not None] for v, _ in chosen}
+        values = [(bounds[v] or [x])[-1 if x < 0.0 else 0] if at_bounds else x for v, x in chosen]
+        self._set_values(slot, "Real", [v.index for v, _ in chosen], values)
         if looks:
             self._get_values(slot, "Real", sorted(fmu.references(type_="real", visible=True)))
         if alive and alive.life.mode is Mode.INITIALIZATION:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.paths import shipped
 from fmu_builder.units import parse_unit
 
 Number = int | float
@@ -25,7 +27,8 @@ class Variable(_Entry):
 
     description: str = Field(min_length=3)
     unit: str = "1"
-    type: Literal["real", "int", "bool"] = "real"
+    type: Literal["real", "int", "bool", "enum"] = "real"
+    literals: list[str] = Field(default=[], description="of an enumeration; the start value is one of them")
     size: int | str | None = Field(default=None, description="length of a vector: a number or a structure name")
     each: str | None = Field(default=None, description="structure name: one variable for each")
     start: Start | None = Field(default=None, description="start value; for a state also the name of a parameter")
@@ -69,8 +72,12 @@ class Size(_Entry):
 
 
 class Indicator(_Entry):
+    """A zero-crossing function.  `nominal` is its usual size, in its own unit: what is smaller than the tolerance times
+    this is rounding, and no event."""
+
     description: str = Field(min_length=3)
     each: str | None = None
+    nominal: float = Field(default=1.0, gt=0)
 
 
 class Slot(_Entry):
@@ -150,6 +157,7 @@ _C_KEYWORDS = frozenset(
         "time",
     ]
 )
+_SOLVER = "solver"  # the group of contact_core/solver.toml
 
 
 def read_toml(path: Path) -> dict[str, object]:
@@ -183,17 +191,38 @@ def explain(path: Path, error: ValidationError, *models: type[BaseModel]) -> lis
 def read_declaration(folder: Path) -> Declaration:
     """The checked element.toml of an element's folder.  Raises InputError with every problem found."""
     path = folder / "element.toml"
+    declaration = _read(path)
+    problems = [
+        Problem(f"{path}: [{table}] {name}", f"the group '{_SOLVER}' belongs to contact_core: choose another name")
+        for table in (*VARIABLE_TABLES, "ports")
+        for name in getattr(declaration, table)
+        if name.partition(".")[0] == _SOLVER
+    ]
+    problems += _problems(path, declaration)
+    if problems:
+        raise InputError(problems)
+    return declaration
+
+
+@functools.cache
+def solver_declaration() -> Declaration:
+    """The variables of the solver, which every model with states has (contact_core/solver.toml)."""
+    path = shipped("contact_core") / "solver.toml"
+    declaration = _read(path)
+    problems = _problems(path, declaration)
+    if problems:
+        raise InputError(problems)
+    return declaration
+
+
+def _read(path: Path) -> Declaration:
     tables = read_toml(path)
     try:
-        declaration = Declaration.model_validate(tables)
+        return Declaration.model_validate(tables)
     except ValidationError as error:
         raise InputError(
             explain(path, error, Declaration, Variable, Port, PortState, Size, Slot, Indicator, Experiment)
         ) from error
-    problems = list(_problems(path, declaration))
-    if problems:
-        raise InputError(problems)
-    return declaration
 
 
 def _problems(path: Path, declaration: Declaration) -> list[Problem]:
@@ -224,6 +253,12 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, f"start = {entry.start!r} must be a number")
             if table == "parameters" and entry.start is None:
                 add(table, name, "start is missing: a parameter needs a default")
+            if (entry.type == "enum") != bool(entry.literals):
+                add(table, name, "an enumeration needs literals, and nothing else has any")
+            elif entry.type == "enum" and table != "parameters":
+                add(table, name, "an enumeration must be a parameter")
+            elif entry.type == "enum" and entry.start not in entry.literals:
+                add(table, name, f"start = {entry.start!r} must be one of {', '.join(entry.literals)}")
             if (entry.above is not None or entry.below is not None) and table != "parameters":
                 add(table, name, "above and below belong to parameters")
     for name, slot in declaration.slots.items():

@@ -14,7 +14,7 @@ from fmu_builder.generate import SOURCE_FILES, log_categories
 from fmu_builder.model import Model, Variable
 from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
 
-_TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean"}
+_TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean", "enum": "Enumeration"}
 _CAPABILITIES = {
     "needsExecutionTool": "false",
     "canHandleVariableCommunicationStepSize": "true",
@@ -53,6 +53,7 @@ def model_description(model: Model, guid: str) -> bytes:
 
     visible = [v for v in model.variables if not v.hidden]
     _units(root, visible)
+    _enumerations(root, visible)
     categories = etree.SubElement(root, "LogCategories")
     for name, description in log_categories(model).items():
         etree.SubElement(categories, "Category", name=name, description=description)
@@ -93,6 +94,22 @@ def _units(root: etree._Element, variables: Iterable[Variable]) -> None:
             etree.SubElement(unit, "DisplayUnit", **attributes)
 
 
+def _enumerations(root: etree._Element, variables: Iterable[Variable]) -> None:
+    """One type for each set of literals; its name is none of a variable."""
+    enumerations = {_type_name(v): v.literals for v in variables if v.type == "enum"}
+    if not enumerations:
+        return
+    definitions = etree.SubElement(root, "TypeDefinitions")
+    for name, literals in enumerations.items():
+        enumeration = etree.SubElement(etree.SubElement(definitions, "SimpleType", name=name), "Enumeration")
+        for value, literal in enumerate(literals, start=1):
+            etree.SubElement(enumeration, "Item", name=literal, value=str(value))
+
+
+def _type_name(v: Variable) -> str:
+    return "|".join(v.literals)
+
+
 def _causality(v: Variable) -> dict[str, str]:
     """causality, variability and initial, in the combinations FMI 2.0 allows."""
     if v.kind == "time":
@@ -114,6 +131,8 @@ def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etr
         attributes["unit"] = v.unit.name
         if v.display:
             attributes["displayUnit"] = v.display.name
+    if v.type == "enum":
+        attributes["declaredType"] = _type_name(v)
     if v.type != "bool":
         low = v.min if v.min is not None else v.above
         high = v.max if v.max is not None else v.below
@@ -134,7 +153,7 @@ def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etr
 def _value(v: Variable, value: float) -> str:
     if v.type == "bool":
         return "true" if value else "false"
-    return str(int(value)) if v.type == "int" else number(value)
+    return str(int(value)) if v.type in ("int", "enum") else number(value)
 
 
 def _structure(model: Model, visible: list[Variable], position: dict[int, int]) -> etree._Element:

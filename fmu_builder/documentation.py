@@ -150,17 +150,26 @@ def variable_rows(variables: Iterable[Variable]) -> list[VariableRow]:
 def _row(base: str, group: Sequence[Variable]) -> VariableRow:
     v = group[0]
     name = f"{base}1..{len(group)}]" if len(group) > 1 else v.name
-    starts = [("true" if g.start else "false") if g.type == "bool" else quantity(g.start) for g in group]
+    starts = [start_text(g) for g in group]
     start = starts[0] if len(set(starts)) == 1 else f"({', '.join(starts)})"
     given = v.kind in ("fixed", "tunable", "input")
     unit = "" if v.unit.name == "1" else v.unit.name
     return VariableRow(name, unit, start if given else "", variable_range(v), v.description)
 
 
+def start_text(v: Variable) -> str:
+    """The start value as a recipe would write it."""
+    if v.type == "enum":
+        return v.literals[int(v.start) - 1]
+    return ("true" if v.start else "false") if v.type == "bool" else quantity(v.start)
+
+
 def variable_range(v: Variable) -> str:
     """The allowed range in words, empty if there is none."""
     if v.type == "bool":
         return ""
+    if v.type == "enum":
+        return ", ".join(v.literals)
     low = f"≥ {quantity(v.min)}" if v.min is not None else f"> {quantity(v.above)}" if v.above is not None else ""
     high = f"≤ {quantity(v.max)}" if v.max is not None else f"< {quantity(v.below)}" if v.below is not None else ""
     return ", ".join(part for part in (low, high) if part)

@@ -19,7 +19,7 @@ _KINDS = {
     "output": "CC_OUTPUT",
     "memory": "CC_MEMORY",
 }
-_TYPES = {"real": "CC_REAL", "int": "CC_INTEGER", "bool": "CC_BOOLEAN"}
+_TYPES = {"real": "CC_REAL", "int": "CC_INTEGER", "bool": "CC_BOOLEAN", "enum": "CC_INTEGER"}
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _HUGE = "1.7976931348623157e308"
 
@@ -84,9 +84,12 @@ def _members(node: Node, indent: str) -> list[str]:
 
 
 def _int_table(name: str, values: list[int]) -> str:
-    rows = [", ".join(map(str, values[i : i + 20])) for i in range(0, len(values), 20)] or ["-1"]
-    body = ",\n    ".join(rows)
-    return f"static const int {name}[] __attribute__((unused)) = {{\n    {body}}};"
+    return _table("int", name, [str(v) for v in values] or ["-1"])
+
+
+def _table(kind: str, name: str, values: list[str]) -> str:
+    body = ",\n    ".join(", ".join(values[i : i + 20]) for i in range(0, len(values), 20))
+    return f"static const {kind} {name}[] __attribute__((unused)) = {{\n    {body}}};"
 
 
 def _real_inputs(model: Model) -> list[Variable]:
@@ -106,7 +109,7 @@ def model_data(model: Model) -> str:
     """model_data.h: the struct Element and what both compilations of the element need."""
     states = model.by_kind("state")
     inputs = _real_inputs(model)
-    has_memory = bool(model.by_kind("memory"))
+    has_memory = bool(model.element.memory)
     # All states are accumulators of quantities that no state enters: with held inputs their rates are constant.
     quadrature = bool(states) and all(
         s.rate >= 0
@@ -127,7 +130,7 @@ def model_data(model: Model) -> str:
         f"#define CC_HAS_ACCEPT {int(has_memory)}",
         f"#define CC_QUADRATURE {int(quadrature)}",
         f"#define CC_TOLERANCE {_number(model.experiment.tolerance)} /* relative, where the importer gives none */",
-        f"#define CC_INDICATORS {model.indicators}",
+        f"#define CC_INDICATORS {len(model.indicators)}",
         f"#define CC_VARIABLES {len(model.variables)}",
         f"#define CC_STATES {len(states)}",
         f"#define CC_INPUTS {len(inputs)}",
@@ -151,6 +154,7 @@ def model_data(model: Model) -> str:
         _int_table("cc_state_starts", [s.start_from for s in states]),
         _int_table("cc_inputs", [v.index for v in inputs]),
         _int_table("cc_input_rates", [v.rate for v in inputs]),
+        _table("double", "cc_indicator_nominals", [_number(n) for n in model.indicators] or ["1.0"]),
         "static const int cc_quaternions[][2] __attribute__((unused)) = {"
         + (", ".join(f"{{{q}, {w}}}" for q, w in model.quaternions) or "{-1, -1}")
         + "};",
@@ -188,7 +192,7 @@ def model_tables(model: Model) -> str:
         "#define MODEL_TABLES_H",
         "",
         f"enum {{ {', '.join(_KINDS.values())} }};",
-        f"enum {{ {', '.join(_TYPES.values())} }};",
+        f"enum {{ {', '.join(dict.fromkeys(_TYPES.values()))} }};",
         "",
         "typedef struct {",
         "    const char *name, *unit;",

@@ -6,6 +6,7 @@ The order is that of the C struct `Element`; a variable's value reference is its
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from fmu_builder.declaration import Declaration, Experiment, Start
+from fmu_builder.declaration import Declaration, Experiment, solver_declaration
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.ports import PORT_KINDS, PortKind
@@ -22,7 +23,7 @@ from fmu_builder.structure import Constant
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Kind = Literal["time", "fixed", "tunable", "input", "state", "derivative", "output", "memory"]
-Type = Literal["real", "int", "bool"]
+Type = Literal["real", "int", "bool", "enum"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Variable:
     nominal: float | None
     is_output: bool
     hidden: bool
+    literals: tuple[str, ...] = ()  # of an enumeration, whose values count from 1
     depends: tuple[int, ...] = ()
     rate: int = -1  # of a state or an input: the variable that is its time derivative, -1 if there is none
     start_from: int = -1  # of a state: the parameter that holds its initial value, -1 for `start`
@@ -80,7 +82,7 @@ class Model:
     sizes: Mapping[str, int]
     constants: tuple[Constant, ...]
     quaternions: tuple[tuple[int, int], ...]  # first index of q and of the w that turns it
-    indicators: int
+    indicators: tuple[float, ...]  # the nominal value of each
     experiment: Experiment
 
     def by_kind(self, *kinds: Kind) -> list[Variable]:
@@ -182,13 +184,16 @@ def build_model(recipe: Recipe) -> Model:
     Raises InputError with every problem found: unknown names, wrong units, values outside [min, max]."""
     element = recipe.element
     declared = list(_declared(element, recipe.sizes))
+    patterns_over = list(declared)  # no `depends` of an element means the solver
+    if any(d.kind == "state" for d in declared):
+        declared += _solver_variables(element.experiment)
     layout = Layout()
     for d in declared:
         layout.add(d.path, recipe.sizes[d.each] if d.each else 0, d.size)
     for d in declared:
         if d.kind == "state":
             layout.add(("der", *d.path), recipe.sizes[d.each] if d.each else 0, d.size)
-    patterns = _Patterns(recipe, declared, layout)
+    patterns = _Patterns(recipe, patterns_over, layout)
     variables: dict[int, Variable] = {}
     for d in declared:
         for variable in _scalars(recipe, d, layout, patterns):
@@ -206,7 +211,7 @@ def build_model(recipe: Recipe) -> Model:
         sizes=recipe.sizes,
         constants=recipe.constants,
         quaternions=tuple(_quaternions(recipe, layout)),
-        indicators=sum(recipe.sizes[i.each] if i.each else 1 for i in element.indicators.values()),
+        indicators=tuple(_indicator_nominals(recipe)),
         experiment=element.experiment,
     )
     return _with_starts(model, recipe)
@@ -254,6 +259,21 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
             yield _Declared(tuple(name.split(".")), table_kind, entry, entry.each, size_of(entry))  # type: ignore[arg-type]
 
 
+def _solver_variables(experiment: Experiment) -> Iterator[_Declared]:
+    """The group `solver`; its tolerance starts at that of the experiment."""
+    for d in _declared(solver_declaration(), {}):
+        if d.path == ("solver", "tolerance"):
+            d = replace(d, entry=d.entry.model_copy(update={"start": experiment.tolerance}))
+        if d.kind != "time":
+            yield d
+
+
+def _indicator_nominals(recipe: Recipe) -> Iterator[float]:
+    """In the order of the C function: neighbours that run over the same size stand together, once for each index."""
+    for each, group in itertools.groupby(recipe.element.indicators.values(), key=lambda indicator: indicator.each):
+        yield from [indicator.nominal for indicator in group] * (recipe.sizes[each] if each else 1)
+
+
 class _Patterns:
     """Resolves `depends` patterns such as "point.*" or "C_F" to value references."""
 
@@ -294,6 +314,9 @@ class _Patterns:
         return self._declared[base]
 
 
+_LEAST = {"bool": 0.0, "enum": 1.0}
+
+
 def fmi_name(path: tuple[str, ...], each: int | None, component: int | None) -> str:
     """The structured FMI name: the index over `each` stands behind the first part, that of a vector at the end."""
     if len(path) == 1:
@@ -311,7 +334,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
     for i, (group, derivative_group) in enumerate(zip(groups, derivatives, strict=True)):
         for k, (index, derivative) in enumerate(zip(group, derivative_group, strict=True)):
             name = fmi_name(d.path, i + 1 if numbered else None, k + 1 if d.size else None)
-            start, start_from = _start(entry.start, k, d, patterns, i)
+            start, start_from = _start(entry, k, d, patterns, i)
             rate = -1
             is_quaternion = d.kind == "input" and d.size == 4  # its rate is no component of w
             if entry.rate is not None and not is_quaternion:
@@ -326,13 +349,14 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 unit=parse_unit(entry.unit),
                 display=parse_unit(entry.display) if entry.display else None,
                 start=start,
-                min=entry.min if entry.min is not None else (0.0 if entry.type == "bool" else None),
-                max=entry.max if entry.max is not None else (1.0 if entry.type == "bool" else None),
+                min=_LEAST.get(entry.type, entry.min),
+                max=float(len(entry.literals)) if entry.type == "enum" else 1.0 if entry.type == "bool" else entry.max,
                 above=entry.above,
                 below=entry.below,
                 nominal=entry.nominal,
                 is_output=entry.output,
                 hidden=entry.hidden,
+                literals=tuple(entry.literals),
                 depends=patterns.resolve(_depends(d), d.base, i, d.each, k),
                 rate=rate,
                 start_from=start_from,
@@ -379,10 +403,11 @@ def _derivative_depends(
     return (rate,)
 
 
-def _start(
-    start: Start | None, component: int, d: _Declared, patterns: _Patterns, each_index: int
-) -> tuple[float, int]:
+def _start(entry: Entry, component: int, d: _Declared, patterns: _Patterns, each_index: int) -> tuple[float, int]:
     """Start value, and the index of the parameter that holds it, -1 if none does."""
+    start = entry.start
+    if entry.type == "enum":
+        return float(entry.literals.index(str(start)) + 1), -1
     if isinstance(start, str):
         indices = patterns.group(patterns.declared(start, d.base).base, each_index, d.each)
         return 0.0, indices[component]
@@ -481,6 +506,14 @@ def _check_start(variable: Variable, value: object, where: str, problems: list[P
             problems.append(Problem(where, f"{value!r} must be true or false"))
             return None
         return float(value)
+    if variable.type == "enum":
+        if value not in variable.literals:
+            literals = ", ".join(variable.literals)
+            problems.append(
+                Problem(where, f"{value!r} must be one of {literals}" + did_you_mean(str(value), variable.literals))
+            )
+            return None
+        return float(variable.literals.index(str(value)) + 1)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         problems.append(Problem(where, f"{value!r} must be a number, or text 'number unit'"))
         return None

@@ -457,10 +457,7 @@ def test_turning_surface_is_integrated_to_the_tolerance(floor: Fmu, rate: float)
             low, high = (middle, high) if (depth(middle) > 0.0) == inside else (low, middle)
         breaks.append(high)
     points = [0.0, *breaks, h]
-    expected = sum(
-        quad(normal_force, a, b, epsabs=0.0, epsrel=1e-13, limit=200)[0]
-        for a, b in pairwise(points)
-    )
+    expected = sum(quad(normal_force, a, b, epsabs=0.0, epsrel=1e-13, limit=200)[0] for a, b in pairwise(points))
     assert len(breaks) == 1
     assert running["impulse"] == pytest.approx(expected, rel=1e-10)
     in_contact = sum(b - a for a, b in pairwise(points) if depth(0.5 * (a + b)) > 0.0)

@@ -68,7 +68,7 @@ def test_value_references_count_all_variables_without_a_gap(tmp_path: Path, poin
     assert [v.index for v in model.variables] == list(range(len(model.variables)))
     assert len({v.name for v in model.variables}) == len(model.variables)
     assert model.variables[0].name == "time"
-    assert model.indicators == 10 * points
+    assert len(model.indicators) == 10 * points
 
 
 def test_states_and_derivatives_name_each_other(tmp_path: Path) -> None:
@@ -214,3 +214,34 @@ def test_number_of_points_is_a_whole_number_in_its_range(tmp_path: Path, points:
 def test_faults_of_structure_and_start_are_told_together(tmp_path: Path) -> None:
     found = problems(tmp_path, 'element = "point_surface"\n[surface]\nkind = "plain"\n[start]\nC_F = -1\nC_G = 2\n')
     assert len(found) == 3
+
+
+# ---- the solver's variables --------------------------------------------------------------------------------------
+
+
+def test_a_model_with_states_has_the_solver_group_and_its_tolerance_starts_at_the_experiments(tmp_path: Path) -> None:
+    model = model_of(tmp_path, SURFACE)
+    assert model["solver.tolerance"].start == model.experiment.tolerance
+    assert model["solver.method"].literals == ("auto", "explicit", "implicit")
+    assert {v.kind for v in model.variables if v.name.startswith("solver.")} == {"fixed", "tunable", "memory"}
+    assert not any(model["solver.tolerance"].index in v.depends for v in model.variables)
+
+
+@pytest.mark.parametrize(("literal", "value"), [("auto", 1.0), ("explicit", 2.0), ("implicit", 3.0)])
+def test_an_enumeration_starts_at_a_literal(tmp_path: Path, literal: str, value: float) -> None:
+    assert starts(tmp_path, f'"solver.method" = "{literal}"')["solver.method"].start == value
+
+
+def test_wrong_solver_settings_are_refused_with_their_rule(tmp_path: Path) -> None:
+    text = '[start]\n"solver.tolerance" = 0\n"solver.method" = "implicite"\n"solver.max_substeps" = 0.5\n'
+    told = problems(tmp_path, SURFACE + text)
+    assert len(told) == 3
+    assert "solver.tolerance must be at least 1e-13" in told[0]
+    assert "must be one of auto, explicit, implicit; did you mean 'implicit'?" in told[1]
+    assert "0.5 must be a whole number" in told[2]
+
+
+def test_nominal_values_of_indicators_follow_the_order_of_the_c_function(tmp_path: Path) -> None:
+    model = model_of(tmp_path, f"{SURFACE}[structure]\npoints = 2\n")
+    one = [1e-3] * 7 + [1.0] * 3
+    assert model.indicators == (*one, *one)

@@ -190,6 +190,19 @@ def written(folder: Path) -> Path:
         ),
         ("K_fr = { start = 0.0, min", "K_fr = { min", "[parameters] K_fr", "start is missing"),
         (
+            "K_fr = { start",
+            '"solver.K" = { start',
+            "[parameters] solver.K",
+            "the group 'solver' belongs to contact_core",
+        ),
+        ("K_fr = { start = 0.0,", 'K_fr = { type = "enum", start = "a",', "[parameters] K_fr", "needs literals"),
+        (
+            "K_fr = { start = 0.0,",
+            'K_fr = { type = "enum", literals = ["a", "b"], start = "c",',
+            "[parameters] K_fr",
+            "start = 'c' must be one of a, b",
+        ),
+        (
             'rate = "normal_force"',
             'rate = "normal_farce"',
             "impulse",

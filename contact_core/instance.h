@@ -145,7 +145,7 @@ __attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status 
     cc_send(&instance->callbacks, instance->name, status, category, &text);
 }
 
-void cc_log(CcHost *host, int level, const char *category, const char *format, ...)
+void cc_report(CcHost *host, int level, const char *category, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

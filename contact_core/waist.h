@@ -26,11 +26,11 @@ typedef struct CcHost CcHost; /* who listens to an element: the instance it live
 
 enum { CC_INFO, CC_WARNING };
 
-#define cc_log CC_ENTRY(log)
+#define cc_report CC_ENTRY(report)
 #define cc_fail CC_ENTRY(fail)
 
 /* Say something in a declared log category.  Format: %s text, %d integer, %g number with up to 9 digits. */
-CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_log(CcHost *host, int level, const char *category,
+CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int level, const char *category,
                                                             const char *format, ...);
 
 /* A rule across variables is broken: the text names the variables, their values and the rule.  Call once a fault. */

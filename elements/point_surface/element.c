@@ -135,8 +135,9 @@ static double end_of_contact(const Element *e, int i, CcHost *host)
     if (h <= 0.0)
         return 0.0;
     if (h > limit) {
-        cc_log(host, CC_WARNING, "contact", "point %d passed the limit depth: depth %g m is greater than D_max = %g m, "
-               "its forces are off; a larger C_F or D_max keeps the contact", i + 1, h, limit);
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d passed the limit depth: depth %g m is greater than D_max = %g m, "
+                  "its forces are off; a larger C_F or D_max keeps the contact", i + 1, h, limit);
         h = -re(e->previous[i].distance) > limit ? h : limit;
     }
     return energy_at(re(e->previous_stiffness), h);
@@ -149,9 +150,10 @@ static double begin_of_contact(const Element *e, int i, CcHost *host, double ste
     int from_outside = re(e->previous[i].distance) >= 0.0;
     int plausible = h <= (reach > 1e-9 ? reach : 1e-9) && w >= 0.0;
     if (!plausible)
-        cc_log(host, CC_WARNING, "contact", "point %d: contact begins at the depth %g m with the depth rate %g m/s, which "
-               "it cannot have reached through the surface; if it came from the inner side, turn the surface round",
-               i + 1, h, w);
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d: contact begins at the depth %g m with the depth rate %g m/s, which "
+                  "it cannot have reached through the surface; if it came from the inner side, turn the surface round",
+                  i + 1, h, w);
     return from_outside && plausible ? 0.0 : -energy_at(re(e->C_F), h);
 }
 
@@ -161,7 +163,8 @@ static int accept(Element *e, CcHost *host, double step)
     for (int i = 0; i < POINTS; i++) {
         int was = re(e->previous[i].in_contact) != 0.0, is = re(e->in_contact[i]) != 0.0;
         if (step == 0.0 && is)
-            cc_log(host, CC_INFO, "contact", "point %d is in contact at the start, %g m deep", i + 1, re(e->depth[i]));
+            cc_report(host, CC_INFO, "contact", "point %d is in contact at the start, %g m deep", i + 1,
+                      re(e->depth[i]));
         if (was && !is)
             switched += end_of_contact(e, i, host);
         if (!was && is) {

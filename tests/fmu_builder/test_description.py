@@ -350,7 +350,7 @@ def test_log_categories_are_the_standard_ones_used_and_those_of_the_element(mode
     assert set(categories) == {"logStatusWarning", "logStatusDiscard", "logStatusError", *model.element.log}
     assert all(len(text) > 10 for text in categories.values())
     for path in model.recipe.element_folder.glob("*.c"):  # an element logs in declared categories only
-        for category in re.findall(r"cc_log\(host, CC_\w+, \"(\w+)\"", path.read_text(encoding="utf-8")):
+        for category in re.findall(r"cc_report\(host, CC_\w+, \"(\w+)\"", path.read_text(encoding="utf-8")):
             assert category in categories
 
 

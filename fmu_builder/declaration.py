@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import shipped
+from fmu_builder.ports import PORT_KINDS, roles_of
 from fmu_builder.units import parse_unit
 
 Number = int | float
@@ -26,7 +27,7 @@ class Variable(_Entry):
     """One entry of a variable table.  Values are SI."""
 
     description: str = Field(min_length=3)
-    unit: str = "1"
+    unit: str | list[str] = Field(default="1", description="a list gives one for each component of a vector")
     type: Literal["real", "int", "bool", "enum"] = "real"
     literals: list[str] = Field(default=[], description="of an enumeration; the start value is one of them")
     size: int | str | None = Field(default=None, description="length of a vector: a number or a structure name")
@@ -57,11 +58,15 @@ class Port(_Entry):
     """A bundle of motion and force (ports.py).  `states` makes motion roles of a body its states."""
 
     description: str = Field(min_length=3)
-    kind: Literal["point", "frame", "rotational", "translational"]
+    kind: Literal["point", "frame", "rotational", "translational", "planar"]
     side: Literal["body", "force"]
     each: str | None = None
-    depends: list[str] = []
+    optional: list[str] = Field(default=[], description="optional roles of its kind that the port has")
+    depends: list[str] | dict[str, list[str]] = Field(default=[], description="of all roles given, or by role")
     states: dict[str, PortState] = {}
+
+    def depends_of(self, role: str) -> list[str]:
+        return self.depends.get(role, []) if isinstance(self.depends, dict) else self.depends
 
 
 class Size(_Entry):
@@ -239,7 +244,10 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
     for table in VARIABLE_TABLES:
         entries: dict[str, Variable] = getattr(declaration, table)
         for name, entry in entries.items():
-            for unit in (entry.unit, entry.display):
+            units = entry.unit if isinstance(entry.unit, list) else [entry.unit]
+            if isinstance(entry.unit, list) and len(units) != entry.size:
+                add(table, name, f"unit has {len(units)} entries, size is {entry.size}")
+            for unit in (*units, entry.display):
                 try:
                     parse_unit(unit or "1")
                 except InputError as error:
@@ -271,4 +279,13 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 name,
                 f"each = '{port.each}' is not in [structure]" + did_you_mean(port.each, declaration.structure),
             )
+        known = [role.name for role in PORT_KINDS[port.kind].motion if role.optional]
+        for role in port.optional:
+            if role not in known:
+                add("ports", name, f"'{role}' is no optional role of a {port.kind} port" + did_you_mean(role, known))
+        kind = roles_of(port.kind, port.optional)
+        given = {role.name for role in (kind.motion if port.side == "body" else kind.force)}
+        by_role = set(port.depends) if isinstance(port.depends, dict) else set()
+        for role in sorted(by_role - given):
+            add("ports", name, f"depends.{role}: the port gives no such role" + did_you_mean(role, given))
     return problems

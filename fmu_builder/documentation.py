@@ -153,7 +153,8 @@ def _row(base: str, group: Sequence[Variable]) -> VariableRow:
     starts = [start_text(g) for g in group]
     start = starts[0] if len(set(starts)) == 1 else f"({', '.join(starts)})"
     given = v.kind in ("fixed", "tunable", "input")
-    unit = "" if v.unit.name == "1" else v.unit.name
+    units = list(dict.fromkeys(g.unit.name for g in group))
+    unit = "" if units == ["1"] else units[0] if len(units) == 1 else ", ".join(g.unit.name for g in group)
     return VariableRow(name, unit, start if given else "", variable_range(v), v.description)
 
 

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.ports import PORT_KINDS
 from fmu_builder.scenario import Drive, Scenario
-from fmu_builder.slave import (
-    SlaveDescription,
-    SlaveVariable,
-)
+from fmu_builder.slave import SlaveDescription, SlavePort, SlaveVariable
 from fmu_builder.trace import read_trace
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 from fmu_builder.wiring import Node
@@ -154,16 +152,18 @@ def drive_signals(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) ->
         raise InputError(problems)
     for (slave, rest), signal in list(signals.items()):
         for port in slaves[slave].ports.values():
-            rate = _rate_of(port.motion, rest)
+            rate = _rate_of(port, rest)
             if rate and (slave, rate) not in signals:
                 signals[slave, rate] = _slope(signal, (slave, rate), slaves[slave].variables[rate])
     return list(signals.values())
 
 
-def _rate_of(motion: Mapping[str, tuple[str, ...]], name: str) -> str | None:
-    """The velocity of a port that belongs to the position `name`."""
-    if name in motion.get("r", ()):
-        return motion["v"][motion["r"].index(name)]
+def _rate_of(port: SlavePort, name: str) -> str | None:
+    """The velocity of a port that belongs to the position or angle `name`; a quaternion has none by components."""
+    for role in PORT_KINDS[port.kind].motion:
+        names, rates = port.motion.get(role.name, ()), port.motion.get(role.rate or "", ())
+        if name in names and len(names) == len(rates):
+            return rates[names.index(name)]
     return None
 
 

@@ -17,7 +17,7 @@ from typing import Literal
 from fmu_builder.declaration import Declaration, Experiment, solver_declaration
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.ports import PORT_KINDS, PortKind
+from fmu_builder.ports import roles_of
 from fmu_builder.recipe import Recipe, parse_recipe
 from fmu_builder.structure import Constant
 from fmu_builder.units import Unit, parse_quantity, parse_unit
@@ -228,20 +228,21 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
     for name, entry in element.inputs.items():
         yield _Declared(tuple(name.split(".")), "input", entry, entry.each, size_of(entry))
     for name, port in element.ports.items():
-        roles = PORT_KINDS[port.kind]
+        roles = roles_of(port.kind, port.optional)
         taken = roles.force if port.side == "body" else roles.motion
         for role in (*roles.motion, *roles.force):
             text = f"{port.description}: {role.description}"
             size = role.size if role.size > 1 else 0
+            units = [unit.name for unit in role.units]
             state = port.states.get(role.name)
             if role in taken:
                 start = list(role.starts) if size else role.starts[0]
-                entry = Entry(description=text, unit=role.unit.name, start=start, rate=role.rate)
+                entry = Entry(description=text, unit=units, start=start, rate=role.rate)
                 yield _Declared((name, role.name), "input", entry, port.each, size)
             elif state is not None:
                 entry = Entry(
                     description=text,
-                    unit=role.unit.name,
+                    unit=units,
                     output=True,
                     start=state.start,
                     rate=state.rate,
@@ -249,7 +250,7 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
                 )
                 yield _Declared((name, role.name), "state", entry, port.each, size)
             else:
-                entry = Entry(description=text, unit=role.unit.name, output=True, depends=port.depends)
+                entry = Entry(description=text, unit=units, output=True, depends=port.depends_of(role.name))
                 yield _Declared((name, role.name), "output", entry, port.each, size)
     for table, table_kind in (("states", "state"), ("outputs", "output"), ("memory", "memory"), ("locals", "output")):
         entries: Mapping[str, Entry] = getattr(element, table)
@@ -346,7 +347,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 kind=d.kind,
                 type=entry.type,
                 description=entry.description,
-                unit=parse_unit(entry.unit),
+                unit=parse_unit(entry.unit[k] if isinstance(entry.unit, list) else entry.unit),
                 display=parse_unit(entry.display) if entry.display else None,
                 start=start,
                 min=_LEAST.get(entry.type, entry.min),
@@ -425,7 +426,7 @@ def _per_second(unit: Unit) -> Unit:
 
 def _port_uses(recipe: Recipe) -> Iterator[PortUse]:
     for name, port in recipe.element.ports.items():
-        kind: PortKind = PORT_KINDS[port.kind]
+        kind = roles_of(port.kind, port.optional)
         numbered = port.each is not None and (recipe.sizes[port.each] > 1 or port.each in recipe.given_sizes)
         for i in range(recipe.sizes[port.each] if port.each else 1):
             each = i + 1 if numbered else None

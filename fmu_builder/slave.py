@@ -29,7 +29,7 @@ from fmpy.logging import addLoggerProxy
 from lxml import etree
 
 from fmu_builder.errors import InputError, Problem, SlaveError
-from fmu_builder.ports import PORT_KINDS
+from fmu_builder.ports import PORT_KINDS, roles_of
 from fmu_builder.toolchain import PLATFORMS, host_platform
 
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
@@ -194,11 +194,12 @@ def _check_archive(path: Path) -> frozenset[str]:
 
 
 def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[SlavePort]:
-    """Ports by their names: `p.r[1]` .. and `p.f[1]` .. make the port `p`.  The kind with most variables wins."""
+    """Ports by their names: `p.r[1]` .. and `p.f[1]` .. make the port `p`.  The kind with most variables wins; optional
+    roles belong to it if all its names fit."""
     prefixes = dict.fromkeys(name.rsplit(".", 1)[0] for name in variables if "." in name)
     for prefix in prefixes:
         best: SlavePort | None = None
-        for kind, roles in PORT_KINDS.items():
+        for kind, roles in ((k, r) for k, full in PORT_KINDS.items() for r in dict.fromkeys((full, roles_of(k)))):
             motion = {r.name: _role_names(prefix, r.name, r.size) for r in roles.motion}
             force = {r.name: _role_names(prefix, r.name, r.size) for r in roles.force}
             names = [n for group in (*motion.values(), *force.values()) for n in group]

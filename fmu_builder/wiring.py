@@ -153,12 +153,12 @@ def _connect_ports(
         )
     pairs = []
     for role in PORT_KINDS[to.kind].motion:
-        if role.name in at.motion:
+        if role.name in at.motion and role.name in to.motion:
             pairs += [
                 ((body, a), (element, b)) for a, b in zip(at.motion[role.name], to.motion[role.name], strict=True)
             ]
     for role in PORT_KINDS[to.kind].force:
-        if role.name in at.force:
+        if role.name in at.force and role.name in to.force:
             pairs += [((element, b), (body, a)) for a, b in zip(at.force[role.name], to.force[role.name], strict=True)]
     return pairs
 

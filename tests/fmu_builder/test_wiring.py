@@ -109,6 +109,76 @@ def test_a_whole_frame_is_wired_with_moment_and_orientation(slaves: dict[str, Sl
     assert len(sources) == 13 + 6
 
 
+def one_dimensional(side: str, *motion: tuple[str, str], force: tuple[str, str]) -> tuple[Var, ...]:
+    """The variables of a port `p` by (name, unit) of its motion and its force."""
+    given, taken = ("output", "input") if side == "body" else ("input", "output")
+    named = [(name, unit, given) for name, unit in motion] + [(*force, taken)]
+    return tuple(
+        Var(f"p.{name}", i, causality, start="0" if causality == "input" else None, unit=unit)
+        for i, (name, unit, causality) in enumerate(named)
+    )
+
+
+ANGLE, SPEED, TORQUE = ("phi", "rad"), ("w", "rad/s"), ("t", "N.m")
+
+
+@pytest.mark.parametrize("shaft_has_it", [False, True])
+@pytest.mark.parametrize("spring_has_it", [False, True])
+def test_an_optional_role_is_wired_where_both_ports_have_it(
+    tmp_path: Path, shaft_has_it: bool, spring_has_it: bool
+) -> None:
+    shaft = one_dimensional("body", *[ANGLE] * shaft_has_it, SPEED, force=TORQUE)
+    spring = one_dimensional("force", *[ANGLE] * spring_has_it, SPEED, force=TORQUE)
+    slaves = {
+        "shaft": read_slave(foreign_fmu(tmp_path, "Shaft", shaft, platforms=())),
+        "spring": read_slave(foreign_fmu(tmp_path, "Torsion", spring, platforms=())),
+    }
+    assert {d.ports["p"].kind for d in slaves.values()} == {"rotational"}
+    wiring = wired(slaves, ("shaft.p", "spring.p"))
+    expected = {("spring", "p.w"): (("shaft", "p.w"),), ("shaft", "p.t"): (("spring", "p.t"),)}
+    if shaft_has_it and spring_has_it:
+        expected["spring", "p.phi"] = (("shaft", "p.phi"),)
+    assert dict(wiring.sources) == expected
+    unknown = [note for note in wiring.notes if "p.phi not connected" in note]
+    assert bool(unknown) == (spring_has_it and not shaft_has_it)
+
+
+def test_a_variable_of_the_name_but_not_the_direction_of_an_optional_role_is_none(tmp_path: Path) -> None:
+    shaft = (*one_dimensional("body", SPEED, force=TORQUE), Var("p.phi", 7, "input", start="0", unit="rad"))
+    port = read_slave(foreign_fmu(tmp_path, "Shaft", shaft, platforms=())).ports["p"]
+    assert port.kind == "rotational" and list(port.motion) == ["w"]
+
+
+def planar(side: str, units: str) -> tuple[Var, ...]:
+    named = units.split()
+    motion = [(f"v[{k}]", named[k - 1]) for k in (1, 2, 3)]
+    force = [(f"F[{k}]", named[k + 2]) for k in (1, 2, 3)]
+    parts = [one_dimensional(side, motion[k], force=force[k]) for k in range(3)]
+    return tuple(replace(v, reference=i) for i, v in enumerate(v for part in parts for v in part))
+
+
+def test_a_planar_port_is_wired_by_components_of_different_units(tmp_path: Path) -> None:
+    slaves = {
+        side: read_slave(foreign_fmu(tmp_path, side, planar(side, "m/s m/s rad/s N N N.m"), platforms=()))
+        for side in ("body", "force")
+    }
+    assert {d.ports["p"].kind for d in slaves.values()} == {"planar"}
+    expected = {("force", f"p.v[{k}]"): (("body", f"p.v[{k}]"),) for k in (1, 2, 3)}
+    expected |= {("body", f"p.F[{k}]"): (("force", f"p.F[{k}]"),) for k in (1, 2, 3)}
+    assert dict(wired(slaves, ("body.p", "force.p")).sources) == expected
+
+
+def test_a_planar_port_of_other_units_is_refused_by_component(tmp_path: Path) -> None:
+    slaves = {
+        "body": read_slave(foreign_fmu(tmp_path, "Body", planar("body", "m/s m/s rad/s N N N.m"), platforms=())),
+        "force": read_slave(foreign_fmu(tmp_path, "Force", planar("force", "m/s m/s m/s N N N"), platforms=())),
+    }
+    lines = refusal(slaves, ("body.p", "force.p"))
+    assert len(lines) == 2
+    assert "body.p.v[3] is in rad/s" in lines[0] and "force.p.v[3] in m/s" in lines[0]
+    assert "force.p.F[3] is in N" in lines[1] and "body.p.F[3] in N.m" in lines[1]
+
+
 def test_unconnected_motion_is_noted_and_driven_motion_is_not(slaves: dict[str, SlaveDescription]) -> None:
     only = {"floor": slaves["floor"]}
     notes = wire(FILE, [], only).notes

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import shipped
@@ -23,7 +26,32 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Variable(_Entry):
+def _values(value: object) -> object:
+    """One value, or a list of them, as a tuple."""
+    values = value if isinstance(value, list) else [value]
+    if not values or not all(isinstance(one, bool | str) for one in values):
+        raise PydanticCustomError("rule", "must be a text, true, false, or a list of texts")
+    return tuple(values)
+
+
+def _default(value: object) -> object:
+    if not isinstance(value, bool | int | str):
+        raise PydanticCustomError("rule", "must be a whole number, a text, true or false")
+    return value
+
+
+class _Conditional(_Entry):
+    """An entry that is there with some structure choices only, all of which have to hold."""
+
+    when: dict[str, Annotated[tuple[bool | str, ...], BeforeValidator(_values)]] = Field(
+        default={}, description="structure entry -> the value, or list of values, with which this entry is there"
+    )
+
+    def is_in(self, choices: Choices) -> bool:
+        return all(choices[name] in values for name, values in self.when.items())
+
+
+class Variable(_Conditional):
     """One entry of a variable table.  Values are SI."""
 
     description: str = Field(min_length=3)
@@ -54,7 +82,7 @@ class PortState(_Entry):
     depends: list[str] | None = None
 
 
-class Port(_Entry):
+class Port(_Conditional):
     """A bundle of motion and force (ports.py).  `states` makes motion roles of a body its states."""
 
     description: str = Field(min_length=3)
@@ -69,14 +97,27 @@ class Port(_Entry):
         return self.depends.get(role, []) if isinstance(self.depends, dict) else self.depends
 
 
-class Size(_Entry):
+class StructureEntry(_Entry):
+    """What a recipe fixes when the FMU is built: a size (a whole number, a constant of the C code), one of `choices`,
+    or a switch (its default is true or false).  Choices and switches are macros of the C code."""
+
     description: str = Field(min_length=3)
-    default: int
+    default: Annotated[bool | int | str, BeforeValidator(_default)]
     min: int = 1
     max: int = 100_000
+    choices: list[str] = []
+
+    @property
+    def is_size(self) -> bool:
+        return not self.choices and not isinstance(self.default, bool)
+
+    @property
+    def values(self) -> tuple[bool | str, ...]:
+        """The values of a choice or a switch, none for a size."""
+        return () if self.is_size else tuple(self.choices) or (True, False)
 
 
-class Indicator(_Entry):
+class Indicator(_Conditional):
     """A zero-crossing function.  `nominal` is its usual size, in its own unit: what is smaller than the tolerance times
     this is rounding, and no event."""
 
@@ -106,7 +147,7 @@ class Declaration(_Entry):
     description: str = Field(min_length=3)
     origin: str = ""
     experiment: Experiment = Experiment()
-    structure: dict[str, Size] = {}
+    structure: dict[str, StructureEntry] = {}
     log: dict[str, str] = {}
     rules: dict[str, str] = {}
     parameters: dict[str, Variable] = {}
@@ -119,8 +160,43 @@ class Declaration(_Entry):
     locals: dict[str, Variable] = {}
     indicators: dict[str, Indicator] = {}
 
+    @property
+    def default_sizes(self) -> dict[str, int]:
+        return {name: int(entry.default) for name, entry in self.structure.items() if entry.is_size}
+
+    @property
+    def default_choices(self) -> dict[str, bool | str]:
+        return next(forms(self.structure))
+
+    def chosen(self, choices: Choices) -> Declaration:
+        """The declaration with the entries that are there with these choices, each under its plain name.
+
+        Raises ValueError naming an entry of which two variants are there at once."""
+        tables = {}
+        for table in (*VARIABLE_TABLES, "ports", "indicators"):
+            entries: dict[str, _Conditional] = {}
+            for name, entry in getattr(self, table).items():
+                if entry.is_in(choices):
+                    if plain(name) in entries:
+                        raise ValueError(f"[{table}] {plain(name)}")
+                    entries[plain(name)] = entry
+            tables[table] = entries
+        return self.model_copy(update=tables)
+
+    def variable_names(self) -> frozenset[str]:
+        """Names of all declared variables, those of ports included."""
+        names = {plain(name) for table in VARIABLE_TABLES for name in getattr(self, table)}
+        for name, port in self.ports.items():
+            roles = roles_of(port.kind, port.optional)
+            names |= {f"{plain(name)}.{role.name}" for role in (*roles.motion, *roles.force)}
+        return frozenset(names)
+
+
+Choices = Mapping[str, bool | str]  # structure entry -> the value it has; sizes left out
 
 VARIABLE_TABLES = ("parameters", "inputs", "states", "outputs", "memory", "locals")
+_CHOICE = re.compile(r"[a-z][a-z0-9_]*")
+_NAME_RULE = "a name consists of letters, digits and _, at most one dot, and is no keyword of C"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)?")
 _C_KEYWORDS = frozenset(
     [
@@ -220,27 +296,65 @@ def solver_declaration() -> Declaration:
     return declaration
 
 
+_VARIANT = re.compile(r" variant \d+$")
+
+
+def plain(name: str) -> str:
+    """The name of an entry without the number of its variant."""
+    return _VARIANT.sub("", name)
+
+
+def value_text(value: bool | int | str) -> str:
+    """A structure value as TOML writes it, without quotes."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def forms(structure: Mapping[str, StructureEntry]) -> Iterator[dict[str, bool | str]]:
+    """Every combination of structure choices; the first one holds the defaults."""
+    entries = {name: entry for name, entry in structure.items() if not entry.is_size}
+    ordered = [sorted(entry.values, key=lambda value: value != entry.default) for entry in entries.values()]
+    for values in itertools.product(*ordered):
+        yield dict(zip(entries, values, strict=True))
+
+
+def _with_variants(path: Path, tables: dict[str, object]) -> dict[str, object]:
+    """An entry written as a list becomes one entry `<name> variant <n>` for each item."""
+    expanded = dict(tables)
+    for table in (*VARIABLE_TABLES, "ports", "indicators"):
+        entries = tables.get(table)
+        if isinstance(entries, dict):
+            found: dict[str, object] = {}
+            for name, entry in entries.items():
+                if _VARIANT.search(name):
+                    raise InputError(Problem(f"{path}: [{table}] {name}", _NAME_RULE))
+                several = entry if isinstance(entry, list) else None
+                found |= {f"{name} variant {i}": one for i, one in enumerate(several, 1)} if several else {name: entry}
+            expanded[table] = found
+    return expanded
+
+
 def _read(path: Path) -> Declaration:
-    tables = read_toml(path)
+    tables = _with_variants(path, read_toml(path))
     try:
         return Declaration.model_validate(tables)
     except ValidationError as error:
         raise InputError(
-            explain(path, error, Declaration, Variable, Port, PortState, Size, Slot, Indicator, Experiment)
+            explain(path, error, Declaration, Variable, Port, PortState, StructureEntry, Slot, Indicator, Experiment)
         ) from error
 
 
 def _problems(path: Path, declaration: Declaration) -> list[Problem]:
     problems: list[Problem] = []
+    sizes = {name for name, entry in declaration.structure.items() if entry.is_size}
 
     def add(table: str, name: str, what: str) -> None:
         problems.append(Problem(f"{path}: [{table}] {name}", what))
 
     for table in (*VARIABLE_TABLES, "ports", "structure", "indicators"):
         for name in getattr(declaration, table):
-            parts = name.split(".")
-            if not _NAME.fullmatch(name) or any(part in _C_KEYWORDS for part in parts):
-                add(table, name, "a name consists of letters, digits and _, at most one dot, and is no keyword of C")
+            parts = plain(name).split(".")
+            if not _NAME.fullmatch(plain(name)) or any(part in _C_KEYWORDS for part in parts):
+                add(table, name, _NAME_RULE)
     for table in VARIABLE_TABLES:
         entries: dict[str, Variable] = getattr(declaration, table)
         for name, entry in entries.items():
@@ -253,8 +367,8 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 except InputError as error:
                     add(table, name, f"unit: {error.problems[0].what}")
             for size in (entry.size, entry.each):
-                if isinstance(size, str) and size not in declaration.structure:
-                    add(table, name, f"'{size}' is not in [structure]" + did_you_mean(size, declaration.structure))
+                if isinstance(size, str) and size not in sizes:
+                    add(table, name, f"'{size}' is no size in [structure]" + did_you_mean(size, sizes))
             if table in ("outputs", "locals") and entry.depends is None:
                 add(table, name, "depends is missing: list the inputs and parameters it depends on, [] for none")
             if table in ("parameters", "inputs") and entry.type == "real" and isinstance(entry.start, str):
@@ -270,15 +384,11 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
             if (entry.above is not None or entry.below is not None) and table != "parameters":
                 add(table, name, "above and below belong to parameters")
     for name, slot in declaration.slots.items():
-        if slot.excludes not in declaration.parameters:
+        if slot.excludes not in map(plain, declaration.parameters):
             add("slots", name, f"excludes '{slot.excludes}', which is no parameter")
     for name, port in declaration.ports.items():
-        if port.each is not None and port.each not in declaration.structure:
-            add(
-                "ports",
-                name,
-                f"each = '{port.each}' is not in [structure]" + did_you_mean(port.each, declaration.structure),
-            )
+        if port.each is not None and port.each not in sizes:
+            add("ports", name, f"each = '{port.each}' is no size in [structure]" + did_you_mean(port.each, sizes))
         known = [role.name for role in PORT_KINDS[port.kind].motion if role.optional]
         for role in port.optional:
             if role not in known:
@@ -288,4 +398,49 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
         by_role = set(port.depends) if isinstance(port.depends, dict) else set()
         for role in sorted(by_role - given):
             add("ports", name, f"depends.{role}: the port gives no such role" + did_you_mean(role, given))
+    for name, choice in declaration.structure.items():
+        for what in _structure_problems(choice):
+            add("structure", name, what)
+    for table in (*VARIABLE_TABLES, "ports", "indicators"):
+        conditional: dict[str, _Conditional] = getattr(declaration, table)
+        for name, one in conditional.items():
+            for what in _condition_problems(declaration.structure, one.when):
+                add(table, name, what)
+    if not problems:
+        for form in forms(declaration.structure):
+            try:
+                declaration.chosen(form)
+            except ValueError as error:
+                chosen = ", ".join(f"{name} = {value_text(value)}" for name, value in form.items())
+                what = f"two variants are there at once{' with ' if chosen else ''}{chosen}"
+                return [Problem(f"{path}: {error}", what)]
     return problems
+
+
+def _structure_problems(entry: StructureEntry) -> Iterator[str]:
+    if entry.choices:
+        if entry.default not in entry.choices:
+            yield f"default = {entry.default!r} is no choice" + did_you_mean(str(entry.default), entry.choices)
+        for word in entry.choices:
+            if not _CHOICE.fullmatch(word):
+                yield f"'{word}': a choice consists of small letters, digits and _, for it becomes a macro of C"
+        if len(set(entry.choices)) != len(entry.choices) or len(entry.choices) < 2:
+            yield "choices must be at least two different words"
+    elif isinstance(entry.default, str):
+        yield f"default = {entry.default!r} needs choices, of which it is one"
+    if not entry.is_size and entry.model_fields_set & {"min", "max"}:
+        yield "min and max belong to sizes"
+
+
+def _condition_problems(
+    structure: Mapping[str, StructureEntry], when: Mapping[str, tuple[bool | str, ...]]
+) -> Iterator[str]:
+    choices = {name: entry.values for name, entry in structure.items() if not entry.is_size}
+    for name, values in when.items():
+        if name not in choices:
+            yield f"when: '{name}' is no choice in [structure]" + did_you_mean(name, choices)
+            continue
+        for value in values:
+            if value not in choices[name]:
+                known = map(value_text, choices[name])
+                yield f"when: '{value_text(value)}' is no value of {name}" + did_you_mean(value_text(value), known)

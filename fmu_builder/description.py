@@ -157,8 +157,8 @@ def _value(v: Variable, value: float) -> str:
 
 
 def _structure(model: Model, visible: list[Variable], position: dict[int, int]) -> etree._Element:
-    """ModelStructure.  Outputs depend on inputs, derivatives on inputs and states, initial unknowns on inputs and
-    parameters; states and memory are no functions of the inputs of the moment."""
+    """ModelStructure.  Outputs depend on inputs and time, derivatives on states as well, initial unknowns on inputs,
+    parameters and time; states and memory are no functions of the inputs of the moment."""
     structure = etree.Element("ModelStructure")
     kinds = {v.index: v.kind for v in model.variables}
 
@@ -169,12 +169,12 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
     outputs = etree.SubElement(structure, "Outputs")
     for v in visible:
         if v.is_output:
-            add(outputs, v, [i for i in v.depends if kinds[i] == "input"] if v.kind == "output" else [])
+            add(outputs, v, [i for i in v.depends if kinds[i] in ("input", "time")] if v.kind == "output" else [])
     derivatives = [v for v in visible if v.kind == "derivative"]
     if derivatives:
         group = etree.SubElement(structure, "Derivatives")
         for v in derivatives:
-            add(group, v, [i for i in v.depends if kinds[i] in ("input", "state")])
+            add(group, v, [i for i in v.depends if kinds[i] in ("input", "state", "time")])
     group = etree.SubElement(structure, "InitialUnknowns")
     for v in visible:
         if v.kind in ("state", "derivative") or v.is_output:

@@ -10,39 +10,75 @@ A generated part stands between two markers, each on a line of its own:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fmu_builder.documentation import variable_groups, variable_rows
+from fmu_builder.declaration import Choices, StructureEntry, forms, read_declaration, value_text
+from fmu_builder.documentation import VariableRow, variable_groups, variable_rows
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model import Model, build_model
 from fmu_builder.paths import shipped_elements
 from fmu_builder.recipe import read_recipe
 
 
-def default_model(element_folder: Path) -> Model:
+def default_model(element_folder: Path, choices: Choices | None = None) -> Model:
     """The model of the recipe named after the element (fmus/PointMass.toml for point_mass), with the start values and
-    the sizes that the element declares.  Raises InputError if there is no such recipe."""
+    the sizes that the element declares, and the structure choices given, or the default ones.
+
+    Raises InputError if there is no such recipe."""
     name = "".join(part.capitalize() for part in element_folder.name.split("_"))
     path = element_folder.parent.parent / "fmus" / f"{name}.toml"
     if not path.is_file():
         raise InputError(Problem(str(path), f"the documentation of element '{element_folder.name}' needs this recipe"))
-    recipe = read_recipe(path)
-    sizes = {**recipe.sizes, **{name: size.default for name, size in recipe.element.structure.items()}}
+    recipe = read_recipe(path).with_choices(read_declaration(element_folder), choices or {})
+    sizes = {**recipe.sizes, **recipe.element.default_sizes}
     return build_model(replace(recipe, starts={}, sizes=sizes, given_sizes=frozenset()))
 
 
 def variable_table(element_folder: Path) -> str:
-    """Markdown tables of all visible variables: name, unit, start, range, description.  A vector is one row."""
-    lines: list[str] = []
-    for title, variables in variable_groups(default_model(element_folder)).items():
-        if not variables:
-            continue
-        lines += ["", f"**{title}**", "", "| name | unit | start | range | description |", "|---|---|---|---|---|"]
-        for row in variable_rows(variables):
-            cells = (f"`{row.name}`", row.unit, row.start, row.range, row.description)
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    """Markdown tables of the structure and of all visible variables: name, unit, start, range, description, and with
+    which structure choices there is such a variable.  A vector is one row."""
+    structure = read_declaration(element_folder).structure
+    lines = _structure_table(structure)
+    found: dict[str, dict[VariableRow, list[Choices]]] = {}
+    for form in forms(structure):
+        for title, variables in variable_groups(default_model(element_folder, form)).items():
+            for row in variable_rows(variables):
+                found.setdefault(title, {}).setdefault(row, []).append(form)
+    for title, rows in found.items():
+        conditions = [_condition(structure, there) for there in rows.values()]
+        names = ["name", "unit", "start", "range", "description", *(["if"] if any(conditions) else [])]
+        lines += ["", f"**{title}**", "", _line(names), "|---" * len(names) + "|"]
+        for row, condition in zip(rows, conditions, strict=True):
+            cells = [f"`{row.name}`", row.unit, row.start, row.range, row.description, condition]
+            lines.append(_line(cells[: len(names)]))
     return "\n".join(lines).strip()
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _structure_table(structure: Mapping[str, StructureEntry]) -> list[str]:
+    if not structure:
+        return []
+    names = ["name", "values", "default", "description"]
+    lines = ["**Structure, fixed when the FMU is built**", "", _line(names), "|---" * len(names) + "|"]
+    for name, entry in structure.items():
+        values = ", ".join(map(value_text, entry.values)) or f"{entry.min} ... {entry.max}"
+        lines.append(_line([f"`{name}`", values, value_text(entry.default), entry.description]))
+    return lines
+
+
+def _condition(structure: Mapping[str, StructureEntry], there: Sequence[Choices]) -> str:
+    """The structure choices of these forms as text, without those that do not matter."""
+    parts = []
+    for name, entry in structure.items():
+        values = [value for value in entry.values if any(form[name] == value for form in there)]
+        if len(values) < len(entry.values):
+            parts.append(f"`{name}` = {', '.join(map(value_text, values))}")
+    return "; ".join(parts)
 
 
 def replace_section(path: Path, section: str, content: str) -> str:

@@ -110,11 +110,12 @@ def model_data(model: Model) -> str:
     states = model.by_kind("state")
     inputs = _real_inputs(model)
     has_memory = bool(model.element.memory)
-    # All states are accumulators of quantities that no state enters: with held inputs their rates are constant.
+    # All states are accumulators of quantities that neither states nor time enter: with held inputs their rates are
+    # constant.
     quadrature = bool(states) and all(
         s.rate >= 0
         and model.variables[s.rate].kind == "output"
-        and not any(model.variables[i].kind == "state" for i in model.variables[s.rate].depends)
+        and not any(model.variables[i].kind in ("state", "time") for i in model.variables[s.rate].depends)
         for s in states
     )
     lines = [
@@ -139,6 +140,7 @@ def model_data(model: Model) -> str:
     ]
     if model.sizes:
         lines += [f"enum {{ {', '.join(f'{name.upper()} = {size}' for name, size in model.sizes.items())} }};", ""]
+    lines += _choice_macros(model)
     for constant in model.constants:
         values = ", ".join(_number(v) for v in constant.values)
         lines.append(f"static const double {constant.name}[] __attribute__((unused)) = {{{values}}};")
@@ -163,6 +165,17 @@ def model_data(model: Model) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _choice_macros(model: Model) -> list[str]:
+    """`MOTION` of the structure choice `motion` is one of `MOTION_FRAME`, `MOTION_PLANAR`, ...; a switch is 0 or 1."""
+    lines = []
+    for name, value in model.recipe.choices.items():
+        macro = name.upper()
+        choices = model.element.structure[name].choices
+        lines += [f"#define {macro}_{choice.upper()} {i}" for i, choice in enumerate(choices)]
+        lines.append(f"#define {macro} {int(value) if isinstance(value, bool) else f'{macro}_{value.upper()}'}")
+    return [*lines, ""] if lines else []
 
 
 def model_tables(model: Model) -> str:

@@ -293,17 +293,20 @@ class _Patterns:
     def resolve(
         self, patterns: Iterable[str], where: str, each_index: int, each: str | None, component: int
     ) -> tuple[int, ...]:
-        """Indices of the parameters, inputs and states patterns stand for; "p.f[k]" is the same component of p.f."""
+        """Indices of the parameters, inputs and states patterns stand for, and of time where it is named; "p.f[k]" is
+        the same component of p.f."""
         found: set[int] = set()
         for written in patterns:
             pattern = written.removesuffix("[k]")
             bases = [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
+            if not bases and fnmatch.filter(self._recipe.absent, pattern):
+                continue
             if not bases:
                 path = self._recipe.element_folder / "element.toml"
                 what = f"depends on '{pattern}', which is unknown" + did_you_mean(pattern, self._declared)
                 raise InputError(Problem(f"{path}: {where}", what))
             for base in bases:
-                if self._declared[base].kind in ("fixed", "tunable", "input", "state"):
+                if self._declared[base].kind in ("fixed", "tunable", "input", "state") or base == pattern == "time":
                     group = self.group(base, each_index, each)
                     found.update([group[component]] if written != pattern else group)
         return tuple(sorted(found))

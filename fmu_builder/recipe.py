@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
-from fmu_builder.declaration import Declaration, read_declaration, read_toml
+from fmu_builder.declaration import Choices, Declaration, read_declaration, read_toml
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import find_element
 from fmu_builder.structure import Constant, Reader
@@ -20,7 +20,8 @@ _KEYS = ("element", "description", "start", "structure", "functions", "drawing")
 
 @dataclass(frozen=True)
 class Recipe:
-    """`name` is the modelIdentifier; `starts` holds start values by FMU name, as written."""
+    """`name` is the modelIdentifier; `starts` holds start values by FMU name, as written.  `element` is what the
+    element declares with the structure `choices`; `absent` are the variables it declares with others only."""
 
     path: Path
     name: str
@@ -30,11 +31,20 @@ class Recipe:
     starts: Mapping[str, object]
     sizes: Mapping[str, int]
     given_sizes: frozenset[str]
+    choices: Choices
+    absent: frozenset[str]
     constants: tuple[Constant, ...]
 
     @property
     def element_name(self) -> str:
         return self.element_folder.name
+
+    def with_choices(self, declared: Declaration, choices: Choices) -> Recipe:
+        """The recipe of the declared element with the structure choices given, and the default ones for the others."""
+        every = {**declared.default_choices, **choices}
+        element = declared.chosen(every)
+        absent = declared.variable_names() - element.variable_names()
+        return replace(self, element=element, choices=every, absent=absent)
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -58,7 +68,7 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
     if not isinstance(element_name, str):
         raise InputError([*problems, Problem(f"{path}: element", "this key is missing: it names the element")])
     folder = find_element(element_name, path)
-    element = read_declaration(folder)
+    declared = read_declaration(folder)
     module = _structure_module(folder)
     structure_tables: tuple[str, ...] = getattr(module, "TABLES", ())
 
@@ -68,7 +78,7 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
             problems.append(Problem(f"{path}: {key}", "this key is unknown" + did_you_mean(key, known)))
         elif key not in ("element", "description") and not isinstance(value, dict):
             problems.append(Problem(f"{path}: {key}", f"{value!r} must be a table [{key}]"))
-    description = tables.get("description", element.description)
+    description = tables.get("description", declared.description)
     if not isinstance(description, str):
         problems.append(Problem(f"{path}: description", f"{description!r} must be text"))
 
@@ -76,8 +86,8 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
         value = tables.get(name, {})
         return value if isinstance(value, dict) else {}
 
-    problems += _law_problems(path, element, table("functions"), table("start"))
-    sizes = _sizes(path, element, table("structure"), problems)
+    sizes, choices = _structure(path, declared, table("structure"), problems)
+    problems += _law_problems(path, declared, table("functions"), table("start"))
     constants: tuple[Constant, ...] = ()
     if module is not None:
         reader = Reader(path, {name: table(name) for name in structure_tables})
@@ -89,13 +99,15 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
         path=path,
         name=path.stem,
         description=str(description),
-        element=element,
+        element=declared,
         element_folder=folder,
         starts=table("start"),
         sizes=sizes,
-        given_sizes=frozenset(table("structure")),
+        given_sizes=frozenset(table("structure")) & sizes.keys(),
+        choices=choices,
+        absent=frozenset(),
         constants=constants,
-    )
+    ).with_choices(declared, choices)
     return recipe, problems
 
 
@@ -118,19 +130,34 @@ def _law_problems(
     return problems
 
 
-def _sizes(path: Path, element: Declaration, given: dict[str, object], problems: list[Problem]) -> dict[str, int]:
-    sizes = {name: size.default for name, size in element.structure.items()}
+def _structure(
+    path: Path, element: Declaration, given: dict[str, object], problems: list[Problem]
+) -> tuple[dict[str, int], dict[str, bool | str]]:
+    """Sizes and choices: those of the recipe, else the defaults."""
+    sizes = element.default_sizes
+    choices = element.default_choices
     for name, value in given.items():
         where = f"{path}: [structure] {name}"
         if name not in element.structure:
-            problems.append(Problem(where, "this size is unknown" + did_you_mean(name, element.structure)))
+            problems.append(Problem(where, "this key is unknown" + did_you_mean(name, element.structure)))
             continue
         rule = element.structure[name]
-        if isinstance(value, bool) or not isinstance(value, int) or not rule.min <= value <= rule.max:
+        if rule.choices:
+            if isinstance(value, str) and value in rule.choices:
+                choices[name] = value
+            else:
+                what = f"{value!r} is none of {', '.join(rule.choices)}"
+                problems.append(Problem(where, what + did_you_mean(str(value), rule.choices)))
+        elif not rule.is_size:
+            if isinstance(value, bool):
+                choices[name] = value
+            else:
+                problems.append(Problem(where, f"{value!r} must be true or false"))
+        elif isinstance(value, bool) or not isinstance(value, int) or not rule.min <= value <= rule.max:
             problems.append(Problem(where, f"{value!r} must be a whole number from {rule.min} to {rule.max}"))
-            continue
-        sizes[name] = value
-    return sizes
+        else:
+            sizes[name] = value
+    return sizes, choices
 
 
 def _structure_module(folder: Path) -> ModuleType | None:

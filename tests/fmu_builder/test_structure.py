@@ -1,0 +1,319 @@
+"""Structure choices: an element of several forms, of which a recipe takes one.  And ports whose components differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fmpy import simulate_fmu
+from lxml import etree
+
+from fmu_builder.build import host_fmu
+from fmu_builder.declaration import forms, read_declaration
+from fmu_builder.description import model_description
+from fmu_builder.element_docs import variable_table
+from fmu_builder.errors import InputError
+from fmu_builder.generate import model_data
+from fmu_builder.model import Model, load_model
+
+# An element of no physics: y = gain u, and what a form adds to it.
+ELEMENT = """
+description = "Forms of a gain"
+
+[structure]
+form = { choices = ["point", "line", "plane"], default = "line", description = "What it is" }
+ledger = { default = true, description = "Count the energy" }
+rows = { default = 2, max = 5, description = "Number of rows" }
+
+[parameters]
+gain = { start = 2.0, description = "The gain" }
+reach = { unit = "m", start = 0.5, when = { form = ["line", "plane"] }, description = "How far it goes" }
+mixed = { unit = ["m", "m", "rad"], size = 3, start = [1, 2, 3], when = { form = "plane" }, description = "Mixed" }
+
+[[ports.end]]
+when = { form = "line" }
+kind = "translational"
+optional = ["s"]
+side = "body"
+description = "The end"
+depends = ["gain", "reach"]
+
+[[ports.end]]
+when = { form = "plane" }
+kind = "planar"
+side = "body"
+description = "The end"
+depends.v = ["gain", "mixed[k]"]
+
+[states]
+"energy.sum" = { unit = "J", rate = "power", when = { ledger = true }, description = "Energy" }
+
+[outputs]
+y = { depends = ["gain", "reach", "energy.sum"], description = "The result" }
+
+[locals]
+power = { unit = "W", when = { ledger = true }, depends = ["time", "gain"], description = "Power" }
+angle = [
+    { unit = "rad", when = { form = "plane" }, depends = [], description = "Angle in the plane" },
+    { unit = "rad", size = 2, when = { form = "line", ledger = false }, depends = [], description = "Two angles" },
+]
+
+[indicators]
+edge = { when = { form = "plane" }, nominal = 0.5, description = "The edge" }
+"""
+
+C = """
+static void outputs(Element *e)
+{
+    e->y = 10.0 * ROWS + e->gain;
+#if FORM == FORM_LINE
+    e->end.s = e->reach;
+    e->end.v = 0.0;
+    e->y += 100.0;
+#elif FORM == FORM_PLANE
+    for (int k = 0; k < 3; k++)
+        e->end.v[k] = e->gain * e->mixed[k];
+    e->angle = 0.0;
+    e->y += 200.0;
+#endif
+#if LEDGER
+    e->power = e->gain * e->time;
+#elif FORM == FORM_LINE
+    e->angle[0] = e->angle[1] = 0.0;
+#endif
+}
+
+#if FORM == FORM_PLANE
+static void indicators(const Element *e, double z[CC_INDICATORS]) { z[0] = re(e->reach) - 1.0; }
+#endif
+"""
+
+
+@pytest.fixture
+def element(tmp_path: Path) -> Path:
+    """The folder that holds elements/forms and fmus/Forms.toml."""
+    folder = tmp_path / "elements" / "forms"
+    folder.mkdir(parents=True)
+    (tmp_path / "fmus").mkdir()
+    (folder / "element.toml").write_text(ELEMENT, encoding="utf-8")
+    (folder / "element.c").write_text(C, encoding="utf-8")
+    recipe(tmp_path, "")
+    return tmp_path
+
+
+def recipe(folder: Path, structure: str) -> Path:
+    path = folder / "fmus" / "Forms.toml"
+    path.write_text(f'element = "forms"\n[structure]\n{structure}\n', encoding="utf-8")
+    return path
+
+
+def model(folder: Path, structure: str = "") -> Model:
+    return load_model(recipe(folder, structure))
+
+
+def declaration_problems(folder: Path, old: str, new: str) -> list[str]:
+    path = folder / "elements" / "forms" / "element.toml"
+    assert ELEMENT.count(old) == 1
+    path.write_text(ELEMENT.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_declaration(path.parent)
+    return [str(problem).removeprefix(f"{path}: ") for problem in caught.value.problems]
+
+
+# ---- what is there ---------------------------------------------------------------------------------------------------
+
+
+def test_a_form_has_its_own_variables_only(element: Path) -> None:
+    line, plane, point = (model(element, f'form = "{form}"') for form in ("line", "plane", "point"))
+    assert {"reach", "end.s", "end.v", "end.F"} <= {v.name for v in line.variables}
+    assert {"reach", "mixed[3]", "end.v[3]", "end.F[3]", "angle"} <= {v.name for v in plane.variables}
+    assert not {v.name.partition(".")[0] for v in point.variables} & {"reach", "mixed", "end", "angle"}
+    assert "mixed[1]" not in line and "end.v[1]" not in line and "angle" not in line
+    assert [(p.kind, list(p.motion)) for p in line.ports] == [("translational", ["s", "v"])]
+    assert [(p.kind, list(p.motion)) for p in plane.ports] == [("planar", ["v"])]
+    assert point.ports == ()
+    assert (line.indicators, plane.indicators) == ((), (0.5,))
+    for one in (line, plane, point):
+        assert [v.index for v in one.variables] == list(range(len(one.variables)))
+
+
+def test_the_default_form_is_taken_where_the_recipe_says_nothing(element: Path) -> None:
+    assert [v.name for v in model(element).variables] == [v.name for v in model(element, 'form = "line"').variables]
+    assert "energy.sum" in model(element)
+
+
+def test_a_switch_leaves_states_out_and_with_the_last_of_them_the_solver(element: Path) -> None:
+    without = model(element, "ledger = false")
+    assert without.by_kind("state") == [] and "power" not in without and "solver.tolerance" not in without
+    assert {"angle[1]", "angle[2]"} <= {v.name for v in without.variables}  # both conditions hold
+    assert "solver.tolerance" in model(element, "ledger = true")
+
+
+def test_what_another_form_declares_is_no_dependency_and_no_fault(element: Path) -> None:
+    with_all, without = model(element, 'form = "plane"'), model(element, 'form = "point"\nledger = false')
+    assert [with_all.variables[i].name for i in with_all["y"].depends] == ["gain", "reach", "energy.sum"]
+    assert [without.variables[i].name for i in without["y"].depends] == ["gain"]
+
+
+def test_time_is_a_dependency_where_it_is_named(element: Path) -> None:
+    one = model(element)
+    assert [one.variables[i].name for i in one["power"].depends] == ["time", "gain"]
+    root = etree.fromstring(model_description(one, "{0}"))
+    position = [v.get("name") for v in root.find("ModelVariables")].index("der(energy.sum)") + 1
+    for group in ("Derivatives", "InitialUnknowns"):
+        (unknown,) = [u for u in root.find(f"ModelStructure/{group}") if u.get("index") == str(position)]
+        assert unknown.get("dependencies").split()[0] == "1"  # time is the first variable
+
+
+def test_a_dependency_by_role_and_component(element: Path) -> None:
+    one = model(element, 'form = "plane"')
+    assert [one.variables[i].name for i in one["end.v[2]"].depends] == ["gain", "mixed[2]"]
+
+
+@pytest.mark.parametrize(
+    ("structure", "y"),
+    [("", 122.0), ('form = "plane"', 222.0), ('form = "point"\nrows = 3\nledger = false', 32.0)],
+)
+def test_the_c_code_sees_choices_as_macros(element: Path, structure: str, y: float) -> None:
+    done = simulate_fmu(str(host_fmu(recipe(element, structure))), stop_time=1e-3, output=["y"])
+    assert done["y"][-1] == y
+
+
+def test_macros_name_every_choice(element: Path) -> None:
+    text = model_data(model(element, 'form = "plane"\nledger = false'))
+    for line in ("FORM_POINT 0", "FORM_LINE 1", "FORM_PLANE 2", "FORM FORM_PLANE", "LEDGER 0"):
+        assert f"#define {line}\n" in text
+    assert "enum { ROWS = 2 };" in text
+
+
+def test_rates_that_follow_the_clock_are_integrated_and_not_multiplied(element: Path) -> None:
+    """energy' = gain t: held inputs do not hold it."""
+    text = ELEMENT.replace('"energy.sum" = { unit', '"energy.sum" = { output = true, unit')
+    (element / "elements" / "forms" / "element.toml").write_text(text, encoding="utf-8")
+    done = simulate_fmu(str(host_fmu(recipe(element, ""))), stop_time=1.0, step_size=0.25, output=["energy.sum"])
+    assert done["energy.sum"][-1] == pytest.approx(1.0, rel=1e-12)
+    assert "#define CC_QUADRATURE 0" in model_data(model(element))
+    (element / "elements" / "forms" / "element.toml").write_text(text.replace('"time", "gain"', '"gain"'), "utf-8")
+    assert "#define CC_QUADRATURE 1" in model_data(model(element))
+
+
+# ---- units by component ----------------------------------------------------------------------------------------------
+
+
+def test_components_of_one_vector_have_units_of_their_own(element: Path) -> None:
+    one = model(element, 'form = "plane"')
+    assert [one[f"end.v[{k}]"].unit.name for k in (1, 2, 3)] == ["m/s", "m/s", "rad/s"]
+    assert [one[f"end.F[{k}]"].unit.name for k in (1, 2, 3)] == ["N", "N", "N.m"]
+    assert [one[f"mixed[{k}]"].unit.name for k in (1, 2, 3)] == ["m", "m", "rad"]
+    root = etree.fromstring(model_description(one, "{0}"))
+    units = {v.get("name"): v[0].get("unit") for v in root.find("ModelVariables")}
+    assert [units[f"end.F[{k}]"] for k in (1, 2, 3)] == ["N", "N", "N.m"]
+
+
+def test_start_values_are_checked_in_the_unit_of_their_component(element: Path) -> None:
+    path = recipe(element, 'form = "plane"\n[start]\nmixed = ["1 mm", "2 mm", "180 deg"]')
+    one = load_model(path)
+    assert one["mixed[1]"].start == 1e-3 and one["mixed[3]"].start == pytest.approx(3.141592653589793, rel=1e-15)
+    path = recipe(element, 'form = "plane"\n[start]\nmixed = ["1 mm", "2 deg", "3 mm"]')
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert ["m is needed" in str(p) or "rad is needed" in str(p) for p in caught.value.problems], caught.value
+
+
+# ---- faults ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("structure", "said"),
+    [
+        ('form = "lime"', "[structure] form: 'lime' is none of point, line, plane; did you mean 'line'?"),
+        ("form = 1", "[structure] form: 1 is none of point, line, plane"),
+        ("ledger = 0", "[structure] ledger: 0 must be true or false"),
+        ('ledger = "no"', "[structure] ledger: 'no' must be true or false"),
+        ("rows = true", "[structure] rows: True must be a whole number from 1 to 5"),
+        ('fom = "line"', "[structure] fom: this key is unknown; did you mean 'form'?"),
+    ],
+)
+def test_a_wrong_choice_is_told_with_its_rule(element: Path, structure: str, said: str) -> None:
+    path = recipe(element, structure)
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    (problem,) = map(str, caught.value.problems)
+    assert problem.startswith(f"{path}: ") and said in problem
+
+
+def test_the_start_of_a_variable_of_another_form_is_refused(element: Path) -> None:
+    with pytest.raises(InputError, match=r"\[start\] reach: there is no such variable"):
+        load_model(recipe(element, 'form = "point"\n[start]\nreach = 1'))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'when = { form = ["line", "plane"] }',
+            'when = { from = "line" }',
+            "[parameters] reach: when: 'from' is no choice in [structure]; did you mean 'form'?",
+        ),
+        (
+            'when = { form = ["line", "plane"] }',
+            'when = { form = ["line", "plan"] }',
+            "[parameters] reach: when: 'plan' is no value of form; did you mean 'plane'?",
+        ),
+        (
+            'when = { form = ["line", "plane"] }',
+            "when = { rows = true }",
+            "[parameters] reach: when: 'rows' is no choice in [structure]; known: form, ledger",
+        ),
+        (
+            "when = { ledger = true }, depends",
+            'when = { ledger = "yes" }, depends',
+            "[locals] power: when: 'yes' is no value of ledger; known: false, true",
+        ),
+        ('default = "line"', 'default = "lime"', "[structure] form: default = 'lime' is no choice; did you mean 'lin"),
+        ('["point", "line", "plane"]', '["point", "Line", "plane"]', "[structure] form: 'Line': a choice consists of"),
+        ("default = true", "default = true, min = 0", "[structure] ledger: min and max belong to sizes"),
+        ("default = 2", "default = 1.5", "[structure.rows] default: 1.5: must be a whole number, a text, true or"),
+        ("default = 2", 'default = "two"', "[structure] rows: default = 'two' needs choices, of which it is one"),
+        (
+            'when = { form = "line", ledger = false }',
+            "when = { ledger = false }",
+            "[locals] angle: two variants are there at once with form = plane, ledger = false",
+        ),
+        ('unit = ["m", "m", "rad"]', 'unit = ["m", "rad"]', "[parameters] mixed: unit has 2 entries, size is 3"),
+        ('unit = ["m", "m", "rad"]', 'unit = ["m", "m", "rod"]', "[parameters] mixed: unit: "),
+        ('optional = ["s"]', 'optional = ["phi"]', "[ports] end variant 1: 'phi' is no optional role of a transla"),
+        ("depends.v =", "depends.w =", "[ports] end variant 2: depends.w: the port gives no such role"),
+        ('size = 2, when', 'size = "form", when', "[locals] angle variant 2: 'form' is no size in [structure]"),
+        ("[indicators]\nedge", '[indicators]\n"edge variant 1"', "[indicators] edge variant 1: a name consists of"),
+    ],
+)  # fmt: skip
+def test_a_faulty_declaration_of_forms_is_told_with_its_repair(element: Path, old: str, new: str, said: str) -> None:
+    problems = declaration_problems(element, old, new)
+    assert any(problem.startswith(said) for problem in problems), problems
+
+
+# ---- documentation ---------------------------------------------------------------------------------------------------
+
+
+def test_the_variable_table_says_with_which_choices_a_variable_is_there(element: Path) -> None:
+    rows = [line.strip("| ").split(" | ") for line in variable_table(element / "elements" / "forms").splitlines()]
+    conditions = {row[0]: row[-1] for row in rows if len(row) >= 5}
+    assert "`form` = line, plane" in conditions["`reach`"]
+    assert conditions["`end.s`"] == "`form` = line"
+    assert conditions["`end.v[1..3]`"] == "`form` = plane"
+    assert conditions["`angle[1..2]`"] == "`form` = line; `ledger` = false"
+    assert not any("=" in conditions[name] for name in ("`gain`", "`y`"))
+    assert "`ledger` = true" in conditions["`power`"]
+    (units,) = [row[1] for row in rows if row[0] == "`mixed[1..3]`"]
+    assert units == "m, m, rad"
+    structure = {row[0]: row[1:3] for row in rows if len(row) == 4}
+    assert structure["`form`"] == ["point, line, plane", "line"]
+    assert structure["`ledger`"] == ["true, false", "true"]
+    assert structure["`rows`"] == ["1 ... 5", "2"]
+
+
+def test_forms_are_all_combinations_the_default_one_first(element: Path) -> None:
+    found = list(forms(read_declaration(element / "elements" / "forms").structure))
+    assert found[0] == {"form": "line", "ledger": True}
+    assert len(found) == len({tuple(form.items()) for form in found}) == 6

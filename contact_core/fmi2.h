@@ -1,8 +1,9 @@
-/* FMI 2.0.5 for co-simulation, once for all elements: creation, log, initialization here, the rest in fmi2_*.h.
+/* FMI 2.0.5 for co-simulation and model exchange, once for all elements: creation, log, initialization here, the rest
+ * in fmi2_*.h.
  *
  * A call that is not legal now, or has a wrong argument, is told, answered with fmi2Error, and changes nothing; a
- * rejected value is answered with fmi2Discard and kept out.  Only a step or an initialization that fails puts the
- * instance into the mode CC_ERROR, with its state as before the call; fmi2SetFMUstate or fmi2Reset bring it back. */
+ * rejected value is answered with fmi2Discard and kept out.  Only a step, an event or an initialization that fails puts
+ * the instance into the mode CC_ERROR, with its state as before the call; fmi2SetFMUstate or fmi2Reset bring it back. */
 #ifndef CC_FMI2_H
 #define CC_FMI2_H
 
@@ -13,6 +14,8 @@ static const char *cc_mode_name(double mode)
     return mode == CC_INSTANTIATED     ? "instantiated"
            : mode == CC_INITIALIZATION ? "initialization mode"
            : mode == CC_STEP_COMPLETE  ? "step complete"
+           : mode == CC_EVENT          ? "event mode"
+           : mode == CC_CONTINUOUS     ? "continuous-time mode"
            : mode == CC_ERROR          ? "error"
                                        : "terminated";
 }
@@ -27,14 +30,29 @@ static const char *cc_standard_name(const char *name)
     return found;
 }
 
+static const char *cc_type_name(int type) { return type == fmi2CoSimulation ? "co-simulation" : "model exchange"; }
+
 /* Leave the function with fmi2Error unless there is an instance in one of the modes. */
 #define CC_ENTER(modes)                                                                                                \
     Instance *instance = (Instance *)c;                                                                                \
     if (!instance)                                                                                                     \
         return fmi2Error;                                                                                              \
+    CC_REQUIRE_MODE(modes)
+
+/* The same for a function that only one type of instance has. */
+#define CC_ENTER_OF(fmi_type, modes)                                                                                   \
+    Instance *instance = (Instance *)c;                                                                                \
+    if (!instance)                                                                                                     \
+        return fmi2Error;                                                                                              \
+    if (instance->now.type != (fmi_type))                                                                              \
+        return cc_refuse(instance, fmi2Error, "%s belongs to %s, but this instance was made for %s",                   \
+                         cc_standard_name(__func__), cc_type_name(fmi_type), cc_type_name((int)instance->now.type));   \
+    CC_REQUIRE_MODE(modes)
+
+#define CC_REQUIRE_MODE(modes)                                                                                         \
     if (!((int)instance->now.mode & (modes)))                                                                          \
-        return cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", cc_standard_name(__func__),        \
-                         cc_mode_name(instance->now.mode))
+    return cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", cc_standard_name(__func__),            \
+                     cc_mode_name(instance->now.mode))
 
 /* Leave the function with fmi2Error if there are n elements but no array. */
 #define CC_NEED(n, pointer)                                                                                            \
@@ -73,9 +91,10 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nC
 
 static void cc_set_starts(Instance *instance)
 {
-    double logging = instance->now.logging, categories = instance->now.categories;
+    double type = instance->now.type, logging = instance->now.logging, categories = instance->now.categories;
     double *block = cc_block(instance);
     __builtin_memset(&instance->now, 0, sizeof instance->now);
+    instance->now.type = type;
     instance->now.logging = logging;
     instance->now.categories = categories;
     for (int i = 0; i < CC_VARIABLES; i++)
@@ -110,8 +129,9 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
         functions = &none;
     if (!instanceName || !*instanceName)
         return cc_no_instance(functions, instanceName, "fmi2Instantiate: the instance name is empty");
-    if (fmuType != fmi2CoSimulation)
-        return cc_no_instance(functions, instanceName, "fmi2Instantiate: this FMU is for co-simulation only");
+    if (fmuType != fmi2CoSimulation && fmuType != fmi2ModelExchange)
+        return cc_no_instance(functions, instanceName, "fmi2Instantiate: the type %d is neither fmi2ModelExchange (0) nor "
+                              "fmi2CoSimulation (1)", (int)fmuType);
     if (!fmuGUID || !cc_same(fmuGUID, CC_GUID))
         return cc_no_instance(functions, instanceName,
                               "fmi2Instantiate: the GUID is '%s', but this binary belongs to '%s': modelDescription.xml "
@@ -125,6 +145,7 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
         instance->name[i] = instanceName[i];
     if (instance->name[CC_NAME_SIZE - 2])
         instance->name[cc_whole_characters(instance->name, CC_NAME_SIZE - 1)] = '\0';
+    instance->now.type = fmuType;
     instance->now.logging = loggingOn != fmi2False;
     instance->now.categories = ~0u;
     cc_set_starts(instance);
@@ -140,6 +161,15 @@ void fmi2FreeInstance(fmi2Component c)
 }
 
 /* ---- initialization, end --------------------------------------------------------------------------------------- */
+
+/* On which side of zero the indicators of the evaluated point are. */
+static void cc_remember_sides(Instance *instance)
+{
+    double *s = instance->now.sides;
+    CC_ENTRY(indicators)(&instance->now.element, s);
+    for (int i = 0; i < CC_INDICATORS; i++)
+        s[i] = s[i] > 0.0 ? 1.0 : -1.0;
+}
 
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real tolerance, fmi2Real startTime,
                                fmi2Boolean stopTimeDefined, fmi2Real stopTime)
@@ -190,14 +220,19 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
         instance->now.mode = CC_ERROR;
         return fmi2Error;
     }
-    instance->now.mode = CC_STEP_COMPLETE;
     instance->now.changed = instance->now.jumped = 0.0;
+    instance->now.mode = CC_STEP_COMPLETE;
+    if (instance->now.type == fmi2ModelExchange) {
+        instance->now.mode = CC_EVENT;
+        instance->now.accepted = cc_block(instance)[0];
+        cc_remember_sides(instance);
+    }
     return fmi2OK;
 }
 
 fmi2Status fmi2Terminate(fmi2Component c)
 {
-    CC_ENTER(CC_STEP_COMPLETE);
+    CC_ENTER(CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS);
     cc_refresh(instance);
     instance->now.mode = CC_TERMINATED;
     return fmi2OK;
@@ -209,30 +244,5 @@ fmi2Status fmi2Reset(fmi2Component c)
     cc_set_starts(instance);
     return fmi2OK;
 }
-
-/* ---- model exchange: not offered by this FMU, but every FMU exports all names ----------------------------------- */
-
-#define CC_NOT_OFFERED(...)                                                                                            \
-    {                                                                                                                  \
-        CC_ENTER(CC_ANY);                                                                                              \
-        __VA_ARGS__;                                                                                                   \
-        return cc_refuse(instance, fmi2Error, "%s: this FMU is for co-simulation only", cc_standard_name(__func__));  \
-    }
-
-fmi2Status fmi2EnterEventMode(fmi2Component c) CC_NOT_OFFERED((void)0)
-fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) CC_NOT_OFFERED((void)info)
-fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) CC_NOT_OFFERED((void)0)
-fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean final, fmi2Boolean *enterEventMode,
-                                       fmi2Boolean *terminateSimulation)
-    CC_NOT_OFFERED((void)final, (void)enterEventMode, (void)terminateSimulation)
-fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) CC_NOT_OFFERED((void)time)
-fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t nx) CC_NOT_OFFERED((void)x, (void)nx)
-fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx)
-    CC_NOT_OFFERED((void)derivatives, (void)nx)
-fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real indicators[], size_t ni)
-    CC_NOT_OFFERED((void)indicators, (void)ni)
-fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx) CC_NOT_OFFERED((void)x, (void)nx)
-fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x[], size_t nx)
-    CC_NOT_OFFERED((void)x, (void)nx)
 
 #endif

@@ -47,7 +47,8 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
     CC_ENTRY(dual)(instance->dual);
     for (size_t k = 0; k < nUnknown; k++)
         if (!cc_is_finite(instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP))
-            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the derivative of %s is not finite",
+            return cc_refuse(instance, cc_not_finite(instance),
+                             "fmi2GetDirectionalDerivative: the derivative of %s is not finite",
                              cc_variables[vUnknown_ref[k]].name);
     for (size_t k = 0; k < nUnknown; k++)
         dvUnknown[k] = instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP;
@@ -57,7 +58,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
                                        const fmi2Integer order[], const fmi2Real value[])
 {
-    CC_ENTER(CC_WRITABLE);
+    CC_ENTER_OF(fmi2CoSimulation, CC_INSTANTIATED | CC_INITIALIZATION | CC_STEP_COMPLETE);
     CC_NEED(nvr, vr);
     CC_NEED(nvr, order);
     CC_NEED(nvr, value);
@@ -115,7 +116,7 @@ static void cc_set_time_directions(Instance *instance)
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
                                         const fmi2Integer order[], fmi2Real value[])
 {
-    CC_ENTER(CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED);
+    CC_ENTER_OF(fmi2CoSimulation, CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED);
     CC_NEED(nvr, vr);
     CC_NEED(nvr, order);
     CC_NEED(nvr, value);

@@ -51,7 +51,11 @@ fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
 {
     CC_ENTER(CC_ANY);
     CC_NEED(1, FMUstate);
-    instance->now = *(const CcState *)FMUstate;
+    const CcState *state = FMUstate;
+    if (state->type != instance->now.type)
+        return cc_refuse(instance, fmi2Error, "fmi2SetFMUstate: the state is one of %s, but this instance was made for %s",
+                         cc_type_name((int)state->type), cc_type_name((int)instance->now.type));
+    instance->now = *state;
     return fmi2OK;
 }
 

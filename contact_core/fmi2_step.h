@@ -42,7 +42,7 @@ static int cc_may_step(Instance *instance, double t_c, double h)
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real communicationStepSize,
                       fmi2Boolean noSetFMUStatePriorToCurrentPoint)
 {
-    CC_ENTER(CC_STEP_COMPLETE);
+    CC_ENTER_OF(fmi2CoSimulation, CC_STEP_COMPLETE);
     (void)noSetFMUStatePriorToCurrentPoint;
     double t_c = currentCommunicationPoint, h = communicationStepSize;
     if (!cc_may_step(instance, t_c, h))
@@ -82,7 +82,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
 
 fmi2Status fmi2CancelStep(fmi2Component c)
 {
-    CC_ENTER(CC_ANY);
+    CC_ENTER_OF(fmi2CoSimulation, CC_ANY);
     return cc_refuse(instance, fmi2Error, "fmi2CancelStep: steps are never pending here");
 }
 
@@ -90,7 +90,7 @@ fmi2Status fmi2CancelStep(fmi2Component c)
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value)
 {
-    CC_ENTER(CC_ASKABLE);
+    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
     if (s != fmi2DoStepStatus)
         return cc_refuse(instance, fmi2Discard, "fmi2GetStatus: the kind %d is not offered", (int)s);
@@ -100,7 +100,7 @@ fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *va
 
 fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *value)
 {
-    CC_ENTER(CC_ASKABLE);
+    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
     if (s != fmi2LastSuccessfulTime)
         return cc_refuse(instance, fmi2Discard, "fmi2GetRealStatus: the kind %d is not offered", (int)s);
@@ -110,14 +110,14 @@ fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *
 
 fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Integer *value)
 {
-    CC_ENTER(CC_ASKABLE);
+    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
     return cc_refuse(instance, fmi2Discard, "fmi2GetIntegerStatus: the kind %d is not offered", (int)s);
 }
 
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value)
 {
-    CC_ENTER(CC_ASKABLE);
+    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
     if (s != fmi2Terminated)
         return cc_refuse(instance, fmi2Discard, "fmi2GetBooleanStatus: the kind %d is not offered", (int)s);
@@ -127,7 +127,7 @@ fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boo
 
 fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind s, fmi2String *value)
 {
-    CC_ENTER(CC_ASKABLE);
+    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
     if (s != fmi2PendingStatus)
         return cc_refuse(instance, fmi2Discard, "fmi2GetStringStatus: the kind %d is not offered", (int)s);

@@ -4,8 +4,8 @@
 
 #include "fmi2.h"
 
-#define CC_READABLE (CC_INITIALIZATION | CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED)
-#define CC_WRITABLE (CC_INSTANTIATED | CC_INITIALIZATION | CC_STEP_COMPLETE)
+#define CC_READABLE (CC_INITIALIZATION | CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS | CC_ERROR | CC_TERMINATED)
+#define CC_WRITABLE (CC_INSTANTIATED | CC_INITIALIZATION | CC_STEP_COMPLETE | CC_EVENT) /* discrete and tunable values */
 
 static const char *const cc_type_names[] = {"Real", "Integer", "Boolean"};
 
@@ -24,6 +24,12 @@ static fmi2Status cc_check_references(Instance *instance, const char *function, 
     return fmi2OK;
 }
 
+/* The answer to a question whose result is not finite: in continuous-time mode the importer may take a shorter step. */
+static fmi2Status cc_not_finite(const Instance *instance)
+{
+    return instance->now.mode == CC_CONTINUOUS ? fmi2Discard : fmi2Error;
+}
+
 /* Before a get: references right, outputs current, and nothing that would be handed out is NaN or infinite. */
 static fmi2Status cc_prepare_get(Instance *instance, const char *function, int type, const fmi2ValueReference vr[],
                                  size_t n)
@@ -33,7 +39,8 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
     cc_refresh(instance);
     for (size_t k = 0; k < n; k++)
         if (!cc_is_finite(cc_block(instance)[vr[k]]))
-            return cc_refuse(instance, fmi2Error, "%s: %s is not finite", function, cc_variables[vr[k]].name);
+            return cc_refuse(instance, cc_not_finite(instance), "%s: %s is not finite", function,
+                             cc_variables[vr[k]].name);
     return fmi2OK;
 }
 
@@ -41,12 +48,15 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
 static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2ValueReference vr, double value)
 {
     const CcVariable *v = &cc_variables[vr];
-    int legal = v->kind == CC_INPUT || v->kind == CC_TUNABLE
-                    ? CC_WRITABLE
-                    : v->kind == CC_FIXED ? CC_INSTANTIATED | CC_INITIALIZATION : 0;
+    int legal = v->kind == CC_INPUT && v->type == CC_REAL         ? CC_WRITABLE | CC_CONTINUOUS
+                : v->kind == CC_INPUT || v->kind == CC_TUNABLE ? CC_WRITABLE
+                : v->kind == CC_FIXED                          ? CC_INSTANTIATED | CC_INITIALIZATION
+                                                               : 0;
     if (!((int)instance->now.mode & legal))
         return cc_refuse(instance, fmi2Error, "%s: %s cannot be set %s", function, v->name,
-                         legal ? "after the initialization: it is a fixed parameter" : "at all: the FMU computes it");
+                         !legal                 ? "at all: the FMU computes it"
+                         : v->kind == CC_FIXED ? "after the initialization: it is a fixed parameter"
+                                               : "in the mode 'continuous-time mode': it may jump at an event only");
     if (!cc_is_finite(value))
         return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be finite", function, v->name, value,
                          CC_UNIT(v));
@@ -79,18 +89,19 @@ static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
         CC_ENTER(CC_READABLE);                                                                                         \
         CC_NEED(nvr, vr);                                                                                              \
         CC_NEED(nvr, value);                                                                                           \
-        if (cc_prepare_get(instance, "fmi2Get" #Type, TYPE, vr, nvr) != fmi2OK)                                        \
-            return fmi2Error;                                                                                          \
+        fmi2Status status = cc_prepare_get(instance, "fmi2Get" #Type, TYPE, vr, nvr);                                  \
+        if (status != fmi2OK)                                                                                          \
+            return status;                                                                                             \
         for (size_t k = 0; k < nvr; k++)                                                                               \
             value[k] = (fmi2##Type)cc_block(instance)[vr[k]];                                                          \
         return fmi2OK;                                                                                                 \
     }
 
 /* Checked first and stored afterwards, so that a refused call has set nothing. */
-#define CC_DEFINE_SET(Type, TYPE, STORED)                                                                              \
+#define CC_DEFINE_SET(Type, TYPE, STORED, MODES)                                                                       \
     fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2##Type value[])     \
     {                                                                                                                  \
-        CC_ENTER(CC_WRITABLE);                                                                                         \
+        CC_ENTER(MODES);                                                                                               \
         CC_NEED(nvr, vr);                                                                                              \
         CC_NEED(nvr, value);                                                                                           \
         fmi2Status status = cc_check_references(instance, "fmi2Set" #Type, TYPE, vr, nvr);                             \
@@ -106,9 +117,9 @@ static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
 CC_DEFINE_GET(Real, CC_REAL)
 CC_DEFINE_GET(Integer, CC_INTEGER)
 CC_DEFINE_GET(Boolean, CC_BOOLEAN)
-CC_DEFINE_SET(Real, CC_REAL, value[k])
-CC_DEFINE_SET(Integer, CC_INTEGER, (double)value[k])
-CC_DEFINE_SET(Boolean, CC_BOOLEAN, value[k] != fmi2False ? 1.0 : 0.0)
+CC_DEFINE_SET(Real, CC_REAL, value[k], CC_WRITABLE | CC_CONTINUOUS)
+CC_DEFINE_SET(Integer, CC_INTEGER, (double)value[k], CC_WRITABLE)
+CC_DEFINE_SET(Boolean, CC_BOOLEAN, value[k] != fmi2False ? 1.0 : 0.0, CC_WRITABLE)
 
 static fmi2Status cc_no_strings(Instance *instance, const char *function, size_t n)
 {

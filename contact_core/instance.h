@@ -9,14 +9,16 @@
 #include "text.h"
 #include "waist.h"
 
-/* Modes of fmi2 co-simulation, as bits so that a function can name those it is legal in. */
+/* Modes of FMI 2.0, as bits so that a function can name those it is legal in. */
 enum {
     CC_INSTANTIATED = 1,
     CC_INITIALIZATION = 2,
-    CC_STEP_COMPLETE = 4,
-    CC_ERROR = 8, /* a step or the initialization failed; fmi2SetFMUstate, fmi2Reset and fmi2FreeInstance help */
+    CC_STEP_COMPLETE = 4, /* co-simulation */
+    CC_ERROR = 8, /* a step, an event or the initialization failed; fmi2SetFMUstate, fmi2Reset, fmi2FreeInstance help */
     CC_TERMINATED = 16,
-    CC_ANY = 31
+    CC_EVENT = 32,      /* model exchange */
+    CC_CONTINUOUS = 64, /* model exchange */
+    CC_ANY = 127
 };
 
 #define CC_NAME_SIZE 256 /* a longer name is cut in the log */
@@ -25,17 +27,20 @@ enum {
 
 /* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
 typedef struct {
+    double type; /* fmi2CoSimulation or fmi2ModelExchange, for life */
     double mode;
     double experiment;     /* 1 after fmi2SetupExperiment */
     double stop_defined, stop_time, tolerance;
     double logging, categories;
     double dirty;          /* outputs are older than a set value */
-    double jumped;         /* a value was set since the last step */
-    double changed;        /* a tunable parameter or discrete input was set since the last step */
+    double jumped;         /* a value was set since the last step or accepted point */
+    double changed;        /* a tunable parameter or discrete input was set since then */
     double extrapolate;    /* fmi2SetRealInputDerivatives was called since the last step */
-    double last_step;      /* length of the last communication step, s; 0 before the first */
+    double last_step;      /* length of the last communication step or accepted integrator step, s; 0 before the first */
+    double accepted;       /* time of the last accepted point of model exchange, s */
     double last_status;    /* of fmi2DoStep */
     double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs for the next step */
+    double sides[CC_INDICATORS + 1];   /* of the indicators at the last event of model exchange: +1 above zero, else -1 */
     Element element;
 } CcState;
 

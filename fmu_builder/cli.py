@@ -552,6 +552,7 @@ def _info_json(description: SlaveDescription) -> dict[str, Any]:
         "model": description.model_name,
         "guid": description.guid,
         "platforms": list(description.platforms),
+        "interfaces": list(description.interfaces),
         "start": description.start,
         "stop": description.stop,
         "step": description.step,
@@ -573,6 +574,7 @@ def _info_json(description: SlaveDescription) -> dict[str, Any]:
 
 def _print_info(description: SlaveDescription) -> None:
     _line(f"{description.model_name}  {description.guid}")
+    _line(f"interfaces: {', '.join(description.interfaces)}")
     if description.platforms:
         _line(f"binaries: {', '.join(description.platforms)}")
     if description.step:

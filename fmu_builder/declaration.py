@@ -65,7 +65,7 @@ class Variable(_Conditional):
     max: float | None = None
     above: float | None = Field(default=None, description="strict lower bound, checked when initialization ends")
     below: float | None = Field(default=None, description="strict upper bound, checked when initialization ends")
-    nominal: float | None = None
+    nominal: float | None = Field(default=None, gt=0)
     display: str | None = Field(default=None, description="display unit")
     depends: list[str] | None = Field(
         default=None, description="what the value (of a state: its derivative) depends on"

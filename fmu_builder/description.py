@@ -17,15 +17,21 @@ from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
 _TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean", "enum": "Enumeration"}
 _CAPABILITIES = {
     "needsExecutionTool": "false",
-    "canHandleVariableCommunicationStepSize": "true",
-    "canInterpolateInputs": "true",
-    "maxOutputDerivativeOrder": "1",
-    "canRunAsynchronuously": "false",
     "canBeInstantiatedOnlyOncePerProcess": "false",
     "canNotUseMemoryManagementFunctions": "false",
     "canGetAndSetFMUstate": "true",
     "canSerializeFMUstate": "true",
     "providesDirectionalDerivative": "true",
+}
+# element: its own capabilities; the schema asks for this order of elements
+_INTERFACES = {
+    "ModelExchange": {"completedIntegratorStepNotNeeded": "false"},
+    "CoSimulation": {
+        "canHandleVariableCommunicationStepSize": "true",
+        "canInterpolateInputs": "true",
+        "maxOutputDerivativeOrder": "1",
+        "canRunAsynchronuously": "false",
+    },
 }
 
 
@@ -45,11 +51,13 @@ def model_description(model: Model, guid: str) -> bytes:
         generationTool="fmu-builder",
         license="BSD-2-Clause",
         variableNamingConvention="structured",
+        numberOfEventIndicators=str(len(model.indicators)),
     )
-    slave = etree.SubElement(root, "CoSimulation", modelIdentifier=model.name, **_CAPABILITIES)
-    files = etree.SubElement(slave, "SourceFiles")
-    for name in SOURCE_FILES:
-        etree.SubElement(files, "File", name=name)
+    for interface, capabilities in _INTERFACES.items():
+        element = etree.SubElement(root, interface, modelIdentifier=model.name, **_CAPABILITIES, **capabilities)
+        files = etree.SubElement(element, "SourceFiles")
+        for name in SOURCE_FILES:
+            etree.SubElement(files, "File", name=name)
 
     visible = [v for v in model.variables if not v.hidden]
     _units(root, visible)
@@ -157,8 +165,8 @@ def _value(v: Variable, value: float) -> str:
 
 
 def _structure(model: Model, visible: list[Variable], position: dict[int, int]) -> etree._Element:
-    """ModelStructure.  Outputs depend on inputs and time, derivatives on states as well, initial unknowns on inputs,
-    parameters and time; states and memory are no functions of the inputs of the moment."""
+    """ModelStructure.  Outputs and derivatives depend on inputs, states and time, initial unknowns on inputs, parameters
+    and time; a state is a function of itself alone, memory of nothing of the moment."""
     structure = etree.Element("ModelStructure")
     kinds = {v.index: v.kind for v in model.variables}
 
@@ -166,15 +174,18 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
         listed = sorted({position[i] for i in depends if i in position})
         etree.SubElement(group, "Unknown", index=str(position[v.index]), dependencies=" ".join(map(str, listed)))
 
+    def known(v: Variable) -> list[int]:
+        return [i for i in v.depends if kinds[i] in ("input", "state", "time")]
+
     outputs = etree.SubElement(structure, "Outputs")
     for v in visible:
         if v.is_output:
-            add(outputs, v, [i for i in v.depends if kinds[i] in ("input", "time")] if v.kind == "output" else [])
+            add(outputs, v, (v.index,) if v.kind == "state" else known(v) if v.kind == "output" else ())
     derivatives = [v for v in visible if v.kind == "derivative"]
     if derivatives:
         group = etree.SubElement(structure, "Derivatives")
         for v in derivatives:
-            add(group, v, [i for i in v.depends if kinds[i] in ("input", "state", "time")])
+            add(group, v, known(v))
     group = etree.SubElement(structure, "InitialUnknowns")
     for v in visible:
         if v.kind in ("state", "derivative") or v.is_output:

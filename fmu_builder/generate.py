@@ -156,6 +156,7 @@ def model_data(model: Model) -> str:
         _int_table("cc_state_starts", [s.start_from for s in states]),
         _int_table("cc_inputs", [v.index for v in inputs]),
         _int_table("cc_input_rates", [v.rate for v in inputs]),
+        _table("double", "cc_state_nominals", [_number(s.nominal, "1.0") for s in states] or ["1.0"]),
         _table("double", "cc_indicator_nominals", [_number(n) for n in model.indicators] or ["1.0"]),
         "static const int cc_quaternions[][2] __attribute__((unused)) = {"
         + (", ".join(f"{{{q}, {w}}}" for q, w in model.quaternions) or "{-1, -1}")

@@ -78,6 +78,7 @@ class SlaveDescription:
     variables: Mapping[str, SlaveVariable]
     ports: Mapping[str, SlavePort]
     platforms: tuple[str, ...]
+    interfaces: tuple[str, ...] = ("co-simulation",)
     start: float = 0.0
     stop: float | None = None
     step: float | None = None
@@ -152,6 +153,7 @@ def read_slave(path: Path) -> SlaveDescription:
         ports={p.name: p for p in find_ports(variables)},
         platforms=tuple(n for n, p in PLATFORMS.items() if f"binaries/{n}/{identifier}{p.suffix}" in names)
         + tuple(sorted(_other_platforms(names))),
+        interfaces=("co-simulation", *(("model exchange",) if description.modelExchange else ())),
         start=(seconds(experiment.startTime) if experiment else None) or 0.0,
         stop=seconds(experiment.stopTime) if experiment else None,
         step=seconds(experiment.stepSize) if experiment else None,

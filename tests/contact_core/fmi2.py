@@ -102,6 +102,19 @@ class CallbackFunctions(ctypes.Structure):
     )
 
 
+class EventInfo(ctypes.Structure):
+    """fmi2EventInfo."""
+
+    _fields_ = (
+        ("newDiscreteStatesNeeded", c_int),
+        ("terminateSimulation", c_int),
+        ("nominalsOfContinuousStatesChanged", c_int),
+        ("valuesOfContinuousStatesChanged", c_int),
+        ("nextEventTimeDefined", c_int),
+        ("nextEventTime", c_double),
+    )
+
+
 def references(*values: int) -> Any:
     return (c_uint * len(values))(*values)
 
@@ -308,6 +321,38 @@ class Slave:
 
     def step(self, t: float, h: float) -> int:
         return self.call("fmi2DoStep", t, h, 0)
+
+    # ---- model exchange
+
+    def new_discrete_states(self) -> tuple[int, EventInfo]:
+        """Status and answer of fmi2NewDiscreteStates."""
+        info = EventInfo(9, 9, 9, 9, 9, 9.0)
+        return self.call("fmi2NewDiscreteStates", ctypes.byref(info)), info
+
+    def completed_step(self) -> tuple[int, int, int]:
+        """Status, enterEventMode and terminateSimulation of fmi2CompletedIntegratorStep."""
+        enter, terminate = integers(9), integers(9)
+        return self.call("fmi2CompletedIntegratorStep", 1, enter, terminate), enter[0], terminate[0]
+
+    def set_states(self, x: Sequence[float]) -> int:
+        return self.call("fmi2SetContinuousStates", reals(*x), len(x))
+
+    def continuous_states(self) -> list[float]:
+        return self._vector("fmi2GetContinuousStates", self.fmu.description.numberOfContinuousStates)
+
+    def derivatives(self) -> list[float]:
+        return self._vector("fmi2GetDerivatives", self.fmu.description.numberOfContinuousStates)
+
+    def indicators(self) -> list[float]:
+        return self._vector("fmi2GetEventIndicators", self.fmu.description.numberOfEventIndicators)
+
+    def nominals(self) -> list[float]:
+        return self._vector("fmi2GetNominalsOfContinuousStates", self.fmu.description.numberOfContinuousStates)
+
+    def _vector(self, function: str, size: int) -> list[float]:
+        values = reals(*[9.0] * size)
+        assert self.call(function, values, size) == OK, self.importer.texts
+        return list(values)
 
     # ---- state
 

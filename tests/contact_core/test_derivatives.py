@@ -430,9 +430,13 @@ def random_known(model: Model, name: str, rng: np.random.Generator) -> float:
     return float(rng.uniform(0.3, 1.7) * (v.start or 1.0))
 
 
+def inputs_and_parameters(model: Model) -> list[str]:
+    """Those of the element: nothing depends on how the solver is set."""
+    return [v.name for v in model.by_kind("fixed", "tunable", "input") if not v.name.startswith("solver.")]
+
+
 def random_point(model: Model, rng: np.random.Generator) -> dict[str, float]:
-    known = [v.name for v in model.by_kind("fixed", "tunable", "input")]
-    return {name: random_known(model, name, rng) for name in known} | random_inputs(model, rng)
+    return {name: random_known(model, name, rng) for name in inputs_and_parameters(model)} | random_inputs(model, rng)
 
 
 def shown(
@@ -472,7 +476,7 @@ def look(case: Case, group: str, seed: int, at: Callable[[Values, np.random.Gene
 
 def test_initial_unknowns_depend_on_what_is_declared_and_on_nothing_else(dependent: Case) -> None:
     model, (unknowns, _) = dependent.model, declared(dependent, "initialUnknowns")
-    knowns = [v.name for v in model.by_kind("fixed", "tunable", "input")]
+    knowns = inputs_and_parameters(model)
 
     def at(point: Values, rng: np.random.Generator) -> set[tuple[str, str]]:
         running = Running.in_initialization(dependent.fmu)
@@ -482,6 +486,16 @@ def test_initial_unknowns_depend_on_what_is_declared_and_on_nothing_else(depende
     look(dependent, "initialUnknowns", 5, at)
 
 
+def shown_of_states(running: Running, model: Model, unknowns: list[str]) -> set[tuple[str, str]]:
+    """(unknown, state) of all Reals but memory whose partial derivative is not zero."""
+    smooth = [name for name in unknowns if model[name].type == "real" and model[name].kind != "memory"]
+    found = set()
+    for state in model.by_kind("state"):
+        slopes = running.directional(smooth, {state.name: 1.0})
+        found |= {(unknown, state.name) for unknown, slope in zip(smooth, slopes, strict=True) if slope}
+    return found
+
+
 def test_outputs_depend_on_what_is_declared_and_on_nothing_else(dependent: Case) -> None:
     model, (unknowns, _) = dependent.model, declared(dependent, "outputs")
     inputs = [v.name for v in model.by_kind("input")]
@@ -489,23 +503,20 @@ def test_outputs_depend_on_what_is_declared_and_on_nothing_else(dependent: Case)
     def at(point: Values, rng: np.random.Generator) -> set[tuple[str, str]]:
         running = Running(dependent.fmu, point)
         running.step(1e-3)
-        return shown(running, model, unknowns, inputs, point, rng)
+        found = shown(running, model, unknowns, inputs, point, rng)
+        return found | shown_of_states(running, model, unknowns)
 
     look(dependent, "outputs", 6, at)
 
 
 def test_derivatives_depend_on_what_is_declared_and_on_nothing_else(dependent: Case) -> None:
-    """No importer can set states: their partial derivatives tell."""
     model, (unknowns, _) = dependent.model, declared(dependent, "derivatives")
-    inputs, states = [v.name for v in model.by_kind("input")], [v.name for v in model.by_kind("state")]
+    inputs = [v.name for v in model.by_kind("input")]
 
     def at(point: Values, rng: np.random.Generator) -> set[tuple[str, str]]:
         running = Running(dependent.fmu, point)
         found = shown(running, model, unknowns, inputs, point, rng)
-        for state in states:
-            slopes = running.directional(unknowns, {state: 1.0})
-            found |= {(unknown, state) for unknown, slope in zip(unknowns, slopes, strict=True) if slope}
-        return found
+        return found | shown_of_states(running, model, unknowns)
 
     look(dependent, "derivatives", 7, at)
 

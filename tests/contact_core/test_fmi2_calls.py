@@ -10,10 +10,12 @@ from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_ubyte, c_void_p
 
 import pytest
 from fmi2 import (
+    CO_SIMULATION,
     DISCARD,
     DO_STEP_STATUS,
     ERROR,
     LAST_SUCCESSFUL_TIME,
+    MODEL_EXCHANGE,
     OK,
     PENDING_STATUS,
     SIGNATURES,
@@ -31,7 +33,12 @@ from fmi2 import (
 
 from fmu_builder.toolchain import fmi2_functions
 
-MODES = ("instantiated", "initialization mode", "step complete", "error", "terminated")
+# Mode -> its letter in the table of calls, for each type of instance.
+BEFORE, AFTER = {"instantiated": "I", "initialization mode": "N"}, {"error": "E", "terminated": "T"}
+MODES = {
+    CO_SIMULATION: BEFORE | {"step complete": "S"} | AFTER,
+    MODEL_EXCHANGE: BEFORE | {"event mode": "V", "continuous-time mode": "C"} | AFTER,
+}
 UNPHYSICAL = {"PointMass": "m", "PointSurface": "D_max"}  # 0 is refused by the next step
 OUTPUT = {"PointMass": "p.r[1]", "PointSurface": "point.f[3]"}
 INPUT = {"PointMass": "p.f[1]", "PointSurface": "point.r[3]"}
@@ -47,9 +54,9 @@ def slave(fmus: dict[str, Fmu]) -> Slave:
     return fmus["PointSurface"].slave()
 
 
-def in_mode(fmu: Fmu, mode: str) -> Slave:
+def in_mode(fmu: Fmu, kind: int, mode: str) -> Slave:
     """An instance in the mode, with an empty log; the experiment is already set up where it is 'instantiated'."""
-    slave = fmu.slave()
+    slave = fmu.slave(kind=kind)
     assert slave.setup() == OK
     if mode != "instantiated":
         assert slave.call("fmi2EnterInitializationMode") == OK
@@ -59,7 +66,10 @@ def in_mode(fmu: Fmu, mode: str) -> Slave:
         assert slave.call("fmi2Terminate") == OK
     if mode == "error":
         assert slave.set({UNPHYSICAL[fmu.name]: 0.0}) == OK
-        assert slave.step(0.0, 1e-3) == ERROR
+        status = slave.step(0.0, 1e-3) if kind == CO_SIMULATION else slave.new_discrete_states()[0]
+        assert status == ERROR
+    if mode == "continuous-time mode":
+        assert slave.call("fmi2EnterContinuousTimeMode") == OK
     slave.importer.messages.clear()
     return slave
 
@@ -91,66 +101,81 @@ def deserialize(slave: Slave) -> int:
     return status
 
 
-# Function -> a faultless call, and the modes it is legal in: Instantiated, iNitialization, Step complete, Error,
-# Terminated.  The status family answers after an error too: the importer may ask how far the instance came.
-CALLS: dict[str, tuple[Callable[[Slave], int], str]] = {
-    "fmi2SetDebugLogging": (lambda s: s.call("fmi2SetDebugLogging", 1, 1, strings(b"logAll")), "INSET"),
-    "fmi2SetupExperiment": (lambda s: s.call("fmi2SetupExperiment", 1, 1e-6, 0.5, 1, 2.0), "I"),
-    "fmi2EnterInitializationMode": (lambda s: s.call("fmi2EnterInitializationMode"), "I"),
-    "fmi2ExitInitializationMode": (lambda s: s.call("fmi2ExitInitializationMode"), "N"),
-    "fmi2Terminate": (lambda s: s.call("fmi2Terminate"), "S"),
-    "fmi2Reset": (lambda s: s.call("fmi2Reset"), "INSET"),
-    "fmi2GetReal": (lambda s: s.call("fmi2GetReal", vr(s, OUTPUT), 1, reals(0.0)), "NSET"),
-    "fmi2GetInteger": (lambda s: s.call("fmi2GetInteger", None, 0, None), "NSET"),
-    "fmi2GetBoolean": (lambda s: s.call("fmi2GetBoolean", None, 0, None), "NSET"),
-    "fmi2GetString": (lambda s: s.call("fmi2GetString", None, 0, None), "NSET"),
-    "fmi2SetReal": (lambda s: s.call("fmi2SetReal", vr(s, INPUT), 1, reals(0.25)), "INS"),
-    "fmi2SetInteger": (lambda s: s.call("fmi2SetInteger", None, 0, None), "INS"),
-    "fmi2SetBoolean": (lambda s: s.call("fmi2SetBoolean", None, 0, None), "INS"),
-    "fmi2SetString": (lambda s: s.call("fmi2SetString", None, 0, None), "INS"),
-    "fmi2GetFMUstate": (lambda s: s.call("fmi2GetFMUstate", byref(c_void_p())), "INSET"),
-    "fmi2SetFMUstate": (state_function("fmi2SetFMUstate"), "INSET"),
-    "fmi2FreeFMUstate": (free_state, "INSET"),
-    "fmi2SerializedFMUstateSize": (state_function("fmi2SerializedFMUstateSize", byref(c_size_t())), "INSET"),
-    "fmi2SerializeFMUstate": (state_function("fmi2SerializeFMUstate", (c_ubyte * 10000)(), 10000), "INSET"),
-    "fmi2DeSerializeFMUstate": (deserialize, "INSET"),
+def state_vector(slave: Slave) -> tuple[ctypes.Array[c_double], int]:
+    n = slave.fmu.description.numberOfContinuousStates
+    return reals(*[0.5] * n), n
+
+
+def indicator_vector(slave: Slave) -> tuple[ctypes.Array[c_double], int]:
+    n = slave.fmu.description.numberOfEventIndicators
+    return reals(*[0.5] * n), n
+
+
+# Function -> a faultless call, and the modes it is legal in, in co-simulation and in model exchange: Instantiated,
+# iNitialization, Step complete, eVent, Continuous time, Error, Terminated.  FMI 2.0.5, sections 4.2.4 and 3.2.3.  The
+# status family answers after an error too: the importer may ask how far the instance came.
+CALLS: dict[str, tuple[Callable[[Slave], int], str, str]] = {
+    "fmi2SetDebugLogging": (lambda s: s.call("fmi2SetDebugLogging", 1, 1, strings(b"logAll")), "INSET", "INVCET"),
+    "fmi2SetupExperiment": (lambda s: s.call("fmi2SetupExperiment", 1, 1e-6, 0.5, 1, 2.0), "I", "I"),
+    "fmi2EnterInitializationMode": (lambda s: s.call("fmi2EnterInitializationMode"), "I", "I"),
+    "fmi2ExitInitializationMode": (lambda s: s.call("fmi2ExitInitializationMode"), "N", "N"),
+    "fmi2Terminate": (lambda s: s.call("fmi2Terminate"), "S", "VC"),
+    "fmi2Reset": (lambda s: s.call("fmi2Reset"), "INSET", "INVCET"),
+    "fmi2GetReal": (lambda s: s.call("fmi2GetReal", vr(s, OUTPUT), 1, reals(0.0)), "NSET", "NVCET"),
+    "fmi2GetInteger": (lambda s: s.call("fmi2GetInteger", None, 0, None), "NSET", "NVCET"),
+    "fmi2GetBoolean": (lambda s: s.call("fmi2GetBoolean", None, 0, None), "NSET", "NVCET"),
+    "fmi2GetString": (lambda s: s.call("fmi2GetString", None, 0, None), "NSET", "NVCET"),
+    "fmi2SetReal": (lambda s: s.call("fmi2SetReal", vr(s, INPUT), 1, reals(0.25)), "INS", "INVC"),
+    "fmi2SetInteger": (lambda s: s.call("fmi2SetInteger", None, 0, None), "INS", "INV"),
+    "fmi2SetBoolean": (lambda s: s.call("fmi2SetBoolean", None, 0, None), "INS", "INV"),
+    "fmi2SetString": (lambda s: s.call("fmi2SetString", None, 0, None), "INS", "INV"),
+    "fmi2GetFMUstate": (lambda s: s.call("fmi2GetFMUstate", byref(c_void_p())), "INSET", "INVCET"),
+    "fmi2SetFMUstate": (state_function("fmi2SetFMUstate"), "INSET", "INVCET"),
+    "fmi2FreeFMUstate": (free_state, "INSET", "INVCET"),
+    "fmi2SerializedFMUstateSize": (state_function("fmi2SerializedFMUstateSize", byref(c_size_t())), "INSET", "INVCET"),
+    "fmi2SerializeFMUstate": (state_function("fmi2SerializeFMUstate", (c_ubyte * 10000)(), 10000), "INSET", "INVCET"),
+    "fmi2DeSerializeFMUstate": (deserialize, "INSET", "INVCET"),
     "fmi2GetDirectionalDerivative": (
         lambda s: s.call("fmi2GetDirectionalDerivative", vr(s, OUTPUT), 1, vr(s, INPUT), 1, reals(1.0), reals(0.0)),
         "NSET",
+        "NVCET",
     ),
     "fmi2SetRealInputDerivatives": (
         lambda s: s.call("fmi2SetRealInputDerivatives", vr(s, INPUT), 1, integers(1), reals(2.0)),
         "INS",
+        "",
     ),
     "fmi2GetRealOutputDerivatives": (
         lambda s: s.call("fmi2GetRealOutputDerivatives", vr(s, OUTPUT), 1, integers(1), reals(0.0)),
         "SET",
+        "",
     ),
-    "fmi2DoStep": (lambda s: s.step(0.0, 1e-3), "S"),
-    "fmi2CancelStep": (lambda s: s.call("fmi2CancelStep"), ""),
-    "fmi2GetStatus": (lambda s: s.call("fmi2GetStatus", DO_STEP_STATUS, integers(9)), "SET"),
-    "fmi2GetRealStatus": (lambda s: s.call("fmi2GetRealStatus", LAST_SUCCESSFUL_TIME, reals(9.0)), "SET"),
-    "fmi2GetIntegerStatus": (lambda s: s.call("fmi2GetIntegerStatus", DO_STEP_STATUS, integers(9)), "SET"),
-    "fmi2GetBooleanStatus": (lambda s: s.call("fmi2GetBooleanStatus", TERMINATED, integers(9)), "SET"),
-    "fmi2GetStringStatus": (lambda s: s.call("fmi2GetStringStatus", PENDING_STATUS, strings(None)), "SET"),
-    "fmi2EnterEventMode": (lambda s: s.call("fmi2EnterEventMode"), ""),
-    "fmi2NewDiscreteStates": (lambda s: s.call("fmi2NewDiscreteStates", None), ""),
-    "fmi2EnterContinuousTimeMode": (lambda s: s.call("fmi2EnterContinuousTimeMode"), ""),
+    "fmi2DoStep": (lambda s: s.step(0.0, 1e-3), "S", ""),
+    "fmi2CancelStep": (lambda s: s.call("fmi2CancelStep"), "", ""),
+    "fmi2GetStatus": (lambda s: s.call("fmi2GetStatus", DO_STEP_STATUS, integers(9)), "SET", ""),
+    "fmi2GetRealStatus": (lambda s: s.call("fmi2GetRealStatus", LAST_SUCCESSFUL_TIME, reals(9.0)), "SET", ""),
+    "fmi2GetIntegerStatus": (lambda s: s.call("fmi2GetIntegerStatus", DO_STEP_STATUS, integers(9)), "SET", ""),
+    "fmi2GetBooleanStatus": (lambda s: s.call("fmi2GetBooleanStatus", TERMINATED, integers(9)), "SET", ""),
+    "fmi2GetStringStatus": (lambda s: s.call("fmi2GetStringStatus", PENDING_STATUS, strings(None)), "SET", ""),
+    "fmi2EnterEventMode": (lambda s: s.call("fmi2EnterEventMode"), "", "VC"),
+    "fmi2NewDiscreteStates": (lambda s: s.new_discrete_states()[0], "", "V"),
+    "fmi2EnterContinuousTimeMode": (lambda s: s.call("fmi2EnterContinuousTimeMode"), "", "V"),
     "fmi2CompletedIntegratorStep": (
         lambda s: s.call("fmi2CompletedIntegratorStep", 1, integers(0), integers(0)),
         "",
+        "C",
     ),
-    "fmi2SetTime": (lambda s: s.call("fmi2SetTime", 0.5), ""),
-    "fmi2SetContinuousStates": (lambda s: s.call("fmi2SetContinuousStates", reals(1.0), 1), ""),
-    "fmi2GetDerivatives": (lambda s: s.call("fmi2GetDerivatives", reals(1.0), 1), ""),
-    "fmi2GetEventIndicators": (lambda s: s.call("fmi2GetEventIndicators", reals(1.0), 1), ""),
-    "fmi2GetContinuousStates": (lambda s: s.call("fmi2GetContinuousStates", reals(1.0), 1), ""),
+    "fmi2SetTime": (lambda s: s.call("fmi2SetTime", 0.5), "", "VC"),
+    "fmi2SetContinuousStates": (lambda s: s.call("fmi2SetContinuousStates", *state_vector(s)), "", "C"),
+    "fmi2GetDerivatives": (lambda s: s.call("fmi2GetDerivatives", *state_vector(s)), "", "NVCET"),
+    "fmi2GetEventIndicators": (lambda s: s.call("fmi2GetEventIndicators", *indicator_vector(s)), "", "NVCET"),
+    "fmi2GetContinuousStates": (lambda s: s.call("fmi2GetContinuousStates", *state_vector(s)), "", "NVCET"),
     "fmi2GetNominalsOfContinuousStates": (
-        lambda s: s.call("fmi2GetNominalsOfContinuousStates", reals(1.0), 1),
+        lambda s: s.call("fmi2GetNominalsOfContinuousStates", *state_vector(s)),
         "",
+        "IVCET",
     ),
 }
-LETTERS = dict(zip(MODES, "INSET", strict=True))
 ALWAYS_DISCARDED = {"fmi2GetIntegerStatus"}  # FMI 2.0 defines no kind for it
 
 
@@ -161,29 +186,33 @@ def test_every_function_of_the_standard_is_exported_and_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("model", UNPHYSICAL)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("kind", "mode"), [(kind, mode) for kind, modes in MODES.items() for mode in modes])
 @pytest.mark.parametrize("function", CALLS)
 def test_a_function_works_in_its_modes_and_is_refused_in_all_others(
-    fmus: dict[str, Fmu], model: str, mode: str, function: str
+    fmus: dict[str, Fmu], model: str, kind: int, mode: str, function: str
 ) -> None:
-    slave = in_mode(fmus[model], mode)
-    call, legal = CALLS[function]
+    slave = in_mode(fmus[model], kind, mode)
+    call, *legal = CALLS[function]
+    here, elsewhere = legal if kind == CO_SIMULATION else legal[::-1]
     before = slave.state()
     status = call(slave)
-    if LETTERS[mode] in legal:
-        assert status == (DISCARD if function in ALWAYS_DISCARDED else OK), slave.importer.texts
+    if MODES[kind][mode] in here:
+        no_mass = (function, model, mode) == ("fmi2GetDerivatives", "PointMass", "error")  # not finite without it
+        expected = DISCARD if function in ALWAYS_DISCARDED else ERROR if no_mass else OK
+        assert status == expected, slave.importer.texts
         return
     assert status == ERROR
     assert slave.state() == before
     message = only(slave.importer.messages)
     assert (message.status, message.category) == (ERROR, "logStatusError")
     assert function in message.text
-    if legal:
+    if here:
         assert f"'{mode}'" in message.text
-    elif function == "fmi2CancelStep":
-        assert "never pending" in message.text
+    elif elsewhere:
+        this, other = ["co-simulation", "model exchange"][:: 1 if kind == CO_SIMULATION else -1]
+        assert message.text == f"{function} belongs to {other}, but this instance was made for {this}"
     else:
-        assert "co-simulation only" in message.text
+        assert "never pending" in message.text or "belongs to co-simulation" in message.text
 
 
 @pytest.mark.parametrize("function", SIGNATURES)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from fmi2 import (
+    CO_SIMULATION,
     DISCARD,
     ERROR,
     MODEL_EXCHANGE,
@@ -327,10 +328,13 @@ def test_an_instance_needs_a_name(surface: Fmu, name: bytes | None) -> None:
     assert only(importer.messages).instance == ""
 
 
-def test_there_is_no_instance_for_model_exchange(surface: Fmu) -> None:
+def test_there_are_instances_of_two_types(surface: Fmu) -> None:
     importer = Importer()
-    assert surface.instantiate(importer, kind=MODEL_EXCHANGE) is None
-    assert "co-simulation only" in only(importer.messages).text
+    assert surface.instantiate(importer, kind=CO_SIMULATION) is not None
+    assert surface.instantiate(importer, kind=MODEL_EXCHANGE) is not None
+    assert importer.messages == []
+    assert surface.instantiate(importer, kind=2) is None
+    assert "the type 2 is neither fmi2ModelExchange (0) nor fmi2CoSimulation (1)" in only(importer.messages).text
 
 
 @pytest.mark.parametrize(

@@ -264,12 +264,14 @@ def test_info_shows_vectors_in_one_row_and_starts_as_people_write_them(command: 
     assert "p.r[1..3], p.v[1..3]" in said.out
     assert re.search(r"g\[1\.\.3\] +=? ?= \(0, 0, -9\.81\) m/s2", said.out)
     assert "recommended communication step: 0.001 s" in said.out
+    assert "interfaces: co-simulation, model exchange" in said.out
 
 
 def test_info_takes_a_foreign_fmu(command: Command, tmp_path: Path) -> None:
     said = command("info", str(foreign_fmu(tmp_path, "Spring", BODY)))
     assert said.code == 0
     assert "port p (point)" in said.out
+    assert "interfaces: co-simulation\n" in said.out
 
 
 # ---- compare -----------------------------------------------------------------------------------------------------

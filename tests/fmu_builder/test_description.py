@@ -202,7 +202,7 @@ def test_every_variable_is_described(root: etree._Element) -> None:
     assert [v.get("name") for v in variables(root) if len(v.get("description") or "") < 3] == []
 
 
-def test_attributes_of_co_simulation_only_are_left_to_it(root: etree._Element) -> None:
+def test_no_state_is_reinitialized_and_inputs_may_be_set_repeatedly(root: etree._Element) -> None:
     for v in variables(root):
         assert "canHandleMultipleSetPerTimeInstant" not in v.attrib
         assert "reinit" not in typed(v).attrib
@@ -298,12 +298,13 @@ def test_dependencies_are_stated_ascending_and_only_on_what_may_be_known(root: e
     listed = variables(root)
     states = {int(typed(v).get("derivative")) for v in listed if "derivative" in typed(v).attrib}
     causalities = {"Outputs": {"input"}, "Derivatives": {"input"}, "InitialUnknowns": {"input", "parameter"}}
+    with_states = ("Outputs", "Derivatives")
     for group, allowed in causalities.items():
         for unknown in root.find(f"ModelStructure/{group}") if root.find(f"ModelStructure/{group}") is not None else []:
             known = [int(index) for index in unknown.get("dependencies").split()]
             assert all(a < b for a, b in pairwise(known))
             for index in known:
-                is_state = group == "Derivatives" and index in states
+                is_state = group in with_states and index in states
                 assert is_state or listed[index - 1].get("causality") in allowed
 
 
@@ -315,10 +316,20 @@ def test_head_names_the_model_and_what_it_is_for(model: Model, root: etree._Elem
     assert root.attrib["guid"] == GUID
     assert root.attrib["modelName"] == model.name
     assert root.attrib["description"] == model.description
-    assert root.find("ModelExchange") is None
+    assert root.attrib["numberOfEventIndicators"] == str(len(model.indicators))
 
 
 def test_capabilities_are_those_that_are_tested(model: Model, root: etree._Element) -> None:
+    assert dict(root.find("ModelExchange").attrib) == {
+        "modelIdentifier": model.name,
+        "needsExecutionTool": "false",
+        "completedIntegratorStepNotNeeded": "false",
+        "canBeInstantiatedOnlyOncePerProcess": "false",
+        "canNotUseMemoryManagementFunctions": "false",
+        "canGetAndSetFMUstate": "true",
+        "canSerializeFMUstate": "true",
+        "providesDirectionalDerivative": "true",
+    }
     assert dict(root.find("CoSimulation").attrib) == {
         "modelIdentifier": model.name,
         "needsExecutionTool": "false",
@@ -356,7 +367,11 @@ def test_log_categories_are_the_standard_ones_used_and_those_of_the_element(mode
 
 def test_source_files_exist_and_are_told_twice_alike(model: Model, root: etree._Element) -> None:
     files = fmu_files(model, GUID)
-    listed = [file.get("name") for file in root.find("CoSimulation/SourceFiles")]
+    listed, again = (
+        [file.get("name") for file in root.find(f"{interface}/SourceFiles")]
+        for interface in ("ModelExchange", "CoSimulation")
+    )
+    assert listed == again
     build = etree.fromstring(build_description(model))
     assert files["sources/buildDescription.xml"] == build_description(model)
     (configuration,) = build.findall("BuildConfiguration")

@@ -19,19 +19,29 @@ from typing import Any, Literal
 
 from call_model import (
     ALLOWED,
-    NEVER_ALLOWED,
     Fmu,
     Life,
     Mode,
     are_variables,
     are_variables_of_derivatives,
     input_derivatives_answer,
+    is_moderate,
     is_tame,
     may_step,
     set_answer,
+    set_states_answer,
     setup_is_right,
 )
-from fmi_library import ARGUMENTS, CO_SIMULATION, Arguments, Importer, Status, read_bytes, read_pointer
+from fmi_library import (
+    ARGUMENTS,
+    CO_SIMULATION,
+    MODEL_EXCHANGE,
+    Arguments,
+    Importer,
+    Status,
+    read_bytes,
+    read_pointer,
+)
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
@@ -64,6 +74,7 @@ ODD_TEXTS = (
 )  # fmt: skip
 INTEGERS = (0, 1, 0, 1, 2, -1, 255, 2**31 - 1, -(2**31))  # any of them is an fmi2Boolean
 
+fmi_types = st.sampled_from((CO_SIMULATION, CO_SIMULATION, MODEL_EXCHANGE))
 slots = st.integers(0, SLOTS - 1)
 picks = st.integers(0, 255)
 integers = st.sampled_from(INTEGERS)
@@ -158,7 +169,7 @@ class Change:
 NOTHING = Change()
 REFUSED = {Status.ERROR: NOTHING}
 DONE = {Status.OK: NOTHING}
-FAILED = Change(2)  # a step or an initialization that failed: the mode, and the status of the last step
+FAILED = Change(2)  # a step, an event or an initialization that failed: the mode, and the status of the last step
 
 
 def damaged(data: bytes, damage: str, place: int) -> bytes:
@@ -285,7 +296,7 @@ class CallMachine(RuleBasedStateMachine):
         self._check_memory()
         alive = self.instances[slot]
         fmu = alive.fmu if alive else self._fmu_of(slot)
-        if alive is None or not alive.life.mode & ALLOWED.get(name, Mode(0)):
+        if alive is None or not alive.life.allows(name):
             answers = REFUSED
         self.importer.messages.clear()
         status = fmu.library.call(name, alive.component if alive else None, *arguments)
@@ -354,7 +365,7 @@ class CallMachine(RuleBasedStateMachine):
         fmu=picks,
         guid=st.sampled_from(("right",) * 60 + ("wrong", None, *ODD_TEXTS)),
         name=st.sampled_from((REGULAR_NAME,) * 10 + (None, *ODD_TEXTS)),
-        kind=st.sampled_from((CO_SIMULATION,) * 18 + (0, 2)),
+        kind=st.sampled_from((CO_SIMULATION,) * 12 + (MODEL_EXCHANGE,) * 7 + (2,)),
         location=st.sampled_from((None, "", "file:///nowhere", "x" * 3000)),
         memory=st.sampled_from(("heap", "heap", "pool")),
         has_logger=st.sampled_from((True,) * 4 + (False,)),
@@ -371,7 +382,7 @@ class CallMachine(RuleBasedStateMachine):
         if not request.has_callbacks:
             request = replace(request, memory="pool", has_logger=False)
         has_memory = not request.exhausted if request.memory == "heap" else not self._pool_is_full(fmu)
-        expected = bool(request.name) and request.kind == CO_SIMULATION and request.guid == fmu.guid and has_memory
+        expected = bool(request.name) and request.kind in ALLOWED and request.guid == fmu.guid and has_memory
         environment = next(self.environments)
         callbacks = self.importer.callbacks(environment, request.has_logger, request.memory == "heap")
         self.importer.messages.clear()
@@ -391,7 +402,7 @@ class CallMachine(RuleBasedStateMachine):
         assert bool(component) == expected, f"{said} answered {component:#x}"
         assert bool(self.importer.messages) == (not expected and request.has_logger), said
         if component:
-            life = Life(fmu, request.logging != 0, fmu.categories)
+            life = Life(fmu, request.kind, request.logging != 0, fmu.categories)
             image = self._image_of(fmu, component)
             self.instances[slot] = Alive(
                 component, life, request.memory, request.name or "", environment, request.has_logger, image
@@ -399,11 +410,16 @@ class CallMachine(RuleBasedStateMachine):
             self._check_is_as_built(slot)
 
     @initialize(
-        fmus=st.tuples(picks, picks), start=st.sampled_from((0.0, 0.0, -1.0)), memory=st.sampled_from(("heap", "pool"))
+        fmus=st.tuples(picks, picks),
+        kinds=st.tuples(fmi_types, fmi_types),
+        start=st.sampled_from((0.0, 0.0, -1.0)),
+        memory=st.sampled_from(("heap", "pool")),
     )
-    def begin_with_three_instances(self, fmus: tuple[int, int], start: float, memory: Memory) -> None:
+    def begin_with_three_instances(
+        self, fmus: tuple[int, int], kinds: tuple[int, int], start: float, memory: Memory
+    ) -> None:
         for slot in (0, 1):
-            self._bring_to_the_first_step(slot, fmus[slot], start, None)
+            self._bring_to_the_first_step(slot, fmus[slot], kinds[slot], start, None)
         chosen = self.fmus[fmus[0] % len(self.fmus)]
         self._instantiate(2, chosen, Request(guid=chosen.guid, memory=memory))
         self._set_up_experiment(2, 1e-6, start, start + 1.0)
@@ -414,18 +430,21 @@ class CallMachine(RuleBasedStateMachine):
     @rule(
         slot=slots,
         fmu=picks,
+        kind=fmi_types,
         start=st.sampled_from((0.0, 0.0, 0.0, -1.0, 1e6)),
         length=st.sampled_from((None, None, 0.05)),
     )
-    def bring_to_the_first_step(self, slot: int, fmu: int, start: float, length: float | None) -> None:
-        self._bring_to_the_first_step(slot, fmu, start, length)
+    def bring_to_the_first_step(self, slot: int, fmu: int, kind: int, start: float, length: float | None) -> None:
+        self._bring_to_the_first_step(slot, fmu, kind, start, length)
 
-    def _bring_to_the_first_step(self, slot: int, fmu: int, start: float, length: float | None) -> None:
+    def _bring_to_the_first_step(self, slot: int, fmu: int, kind: int, start: float, length: float | None) -> None:
         chosen = self.fmus[fmu % len(self.fmus)]
-        self._instantiate(slot, chosen, Request(guid=chosen.guid))
+        self._instantiate(slot, chosen, Request(guid=chosen.guid, kind=kind))
         self._set_up_experiment(slot, None, start, None if length is None else start + length)
         self._enter_initialization_mode(slot)
         self._exit_initialization_mode(slot)
+        if kind == MODEL_EXCHANGE:
+            self._enter_continuous_time_mode(slot)
 
     @rule(slot=slots)
     def free_instance(self, slot: int) -> None:
@@ -444,7 +463,7 @@ class CallMachine(RuleBasedStateMachine):
         everything = Change(None, alive.fmu.references() if alive else ())
         if self._call(slot, "Reset", answers={Status.OK: everything}) == Status.OK:
             alive = self._alive(slot)
-            alive.life = Life(alive.fmu, alive.life.logging, alive.life.categories)
+            alive.life = Life(alive.fmu, alive.life.kind, alive.life.logging, alive.life.categories)
             self._check_is_as_built(slot)
 
     @rule(fmu=picks)
@@ -499,7 +518,8 @@ class CallMachine(RuleBasedStateMachine):
             answers[Status.ERROR] = FAILED
         was_allowed = alive is not None and alive.life.mode is Mode.INITIALIZATION
         if self._call(slot, "ExitInitializationMode", answers=answers) == Status.OK:
-            self._alive(slot).life.mode = Mode.STEP
+            life = self._alive(slot).life
+            life.mode = Mode.STEP if life.kind == CO_SIMULATION else Mode.EVENT
             self._check_ledger(slot)
         elif was_allowed:
             self._alive(slot).life.mode = Mode.ERROR
@@ -509,8 +529,13 @@ class CallMachine(RuleBasedStateMachine):
         if self._call(slot, "Terminate", answers={Status.OK: replace(self._outputs(slot), flags=2)}) == Status.OK:
             self._alive(slot).life.mode = Mode.TERMINATED
 
-    @rule(slot=slots, name=st.sampled_from(NEVER_ALLOWED), number=NUMBERS)
-    def call_what_is_not_offered(self, slot: int, name: str, number: float) -> None:
+    @rule(slot=slots, pick=picks, number=NUMBERS)
+    def call_what_is_not_offered(self, slot: int, pick: int, number: float) -> None:
+        """fmi2CancelStep, or a function of the other type."""
+        alive = self.instances[slot]
+        offered = ALLOWED[alive.life.kind if alive else CO_SIMULATION]
+        names = sorted(name for name in ARGUMENTS if not offered.get(name))
+        name = names[pick % len(names)]
         arguments = {c_double: number, c_void_p: None, c_int: 1, c_size_t: 3}
         self._call(slot, name, *(arguments[kind] for kind in ARGUMENTS[name][1:]), answers=REFUSED)
 
@@ -542,10 +567,15 @@ class CallMachine(RuleBasedStateMachine):
         return Change(1, alive.fmu.references(*kinds))
 
     def _asked(self, slot: int) -> dict[Status, Change]:
-        """The answers to a right question: OK, or Error if what would be handed out is not finite."""
+        """The answers to a right question: OK, or Error if what would be handed out is not finite, in continuous-time
+        mode Discard."""
         alive = self.instances[slot]
         change = self._outputs(slot)
-        return {Status.OK: change} if alive and alive.life.is_finite() else {Status.OK: change, Status.ERROR: change}
+        return {Status.OK: change} | ({} if alive and alive.life.is_finite() else {self._not_finite(slot): change})
+
+    def _not_finite(self, slot: int) -> Status:
+        alive = self.instances[slot]
+        return Status.DISCARD if alive and alive.life.mode is Mode.CONTINUOUS else Status.ERROR
 
     @rule(slot=slots, type_=types, pairs=pairs, among=among, absent=absent, repeats=repeats)
     def set_values(
@@ -690,8 +720,23 @@ class CallMachine(RuleBasedStateMachine):
         for motion in motions:
             moved = {inputs[n % len(inputs)]: x if is_tame(x) else 1.0 for n, x in motion}
             self._set_values(slot, "Real", list(moved), list(moved.values()))
-            alive = self.instances[slot]
+            self._go_on(slot, h)
+
+    def _go_on(self, slot: int, h: float) -> None:
+        """A communication step, or one of Euler's method."""
+        alive = self.instances[slot]
+        if alive is None or alive.life.kind == CO_SIMULATION:
             self._step(slot, alive.life.time if alive else 0.0, h)
+            return
+        if alive.life.mode is Mode.EVENT:
+            self._new_discrete_states(slot)
+            self._enter_continuous_time_mode(slot)
+        n = len(alive.fmu.states)
+        x, slopes = self._ask_vector(slot, "GetContinuousStates", n), self._ask_vector(slot, "GetDerivatives", n)
+        self._ask_vector(slot, "GetEventIndicators", len(alive.fmu.model.indicators))
+        self._set_time(slot, alive.life.time + h)
+        self._set_states(slot, [a + h * b for a, b in zip(x, slopes, strict=False)])
+        self._complete_step(slot)
 
     @rule(
         slot=slots,
@@ -715,7 +760,155 @@ class CallMachine(RuleBasedStateMachine):
             self._get_values(slot, "Real", sorted(fmu.references(type_="real", visible=True)))
         if alive and alive.life.mode is Mode.INITIALIZATION:
             self._exit_initialization_mode(slot)
-        self._step(slot, alive.life.time if alive else 0.0, h)
+        self._go_on(slot, h)
+
+    # --- model exchange -----------------------------------------------------------------------------------------------
+
+    @rule(slot=slots)
+    def enter_event_mode(self, slot: int) -> None:
+        if self._call(slot, "EnterEventMode", answers={Status.OK: Change(1)}) == Status.OK:
+            self._alive(slot).life.mode = Mode.EVENT
+
+    def _accepted(self, slot: int) -> dict[Status, Change]:
+        """The answers of a function that accepts the point."""
+        alive = self.instances[slot]
+        if alive is None:
+            return REFUSED
+        answers = {} if alive.life.is_finite() else {Status.ERROR: FAILED}
+        if alive.life.rules_hold():
+            answers[Status.OK] = Change(None, alive.fmu.references("output", "derivative", "memory"))
+        return answers
+
+    def _after_acceptance(self, slot: int, name: str, was_allowed: bool, status: Status) -> None:
+        if status == Status.OK:
+            block, life = self._block(slot), self._alive(slot).life
+            wrong = [v.name for v in life.fmu.variables if not math.isfinite(block[v.index])]
+            assert not wrong, f"fmi2{name}: not finite at an accepted point: {wrong}"
+            self._check_values(slot)
+        elif was_allowed:
+            self._alive(slot).life.mode = Mode.ERROR
+
+    def _allows(self, slot: int, name: str) -> bool:
+        alive = self.instances[slot]
+        return alive is not None and alive.life.allows(name)
+
+    @rule(slot=slots, is_null=rarely)
+    def new_discrete_states(self, slot: int, is_null: bool) -> None:
+        self._new_discrete_states(slot, is_null)
+
+    def _new_discrete_states(self, slot: int, is_null: bool = False) -> None:
+        untouched, was_allowed = bytes([SENTINEL]) * 32, self._allows(slot, "NewDiscreteStates") and not is_null
+        with Arguments() as a:
+            info = a.bytes(untouched)
+            answers = REFUSED if is_null else self._accepted(slot)
+            status = self._call(slot, "NewDiscreteStates", None if is_null else info, answers=answers)
+            got = read_bytes(info, 32)
+        if status == Status.OK:
+            assert got[:20] == bytes(20) and got[24:] == bytes(8), f"fmi2EventInfo is {got!r}"
+        else:
+            assert got == untouched, "fmi2NewDiscreteStates was refused and has written"
+        self._after_acceptance(slot, "NewDiscreteStates", was_allowed, status)
+
+    @rule(slot=slots)
+    def enter_continuous_time_mode(self, slot: int) -> None:
+        self._enter_continuous_time_mode(slot)
+
+    def _enter_continuous_time_mode(self, slot: int) -> None:
+        was_allowed = self._allows(slot, "EnterContinuousTimeMode")
+        status = self._call(slot, "EnterContinuousTimeMode", answers=self._accepted(slot))
+        self._after_acceptance(slot, "EnterContinuousTimeMode", was_allowed, status)
+        if status == Status.OK:
+            self._alive(slot).life.mode = Mode.CONTINUOUS
+
+    @rule(slot=slots, flag=integers, absent=absent)
+    def complete_step(self, slot: int, flag: int, absent: int | None) -> None:
+        self._complete_step(slot, flag, absent)
+
+    def _complete_step(self, slot: int, flag: int = 1, absent: int | None = None) -> None:
+        is_null = absent in (0, 1)
+        was_allowed = self._allows(slot, "CompletedIntegratorStep") and not is_null
+        with Arguments() as a:
+            answers = [a.bytes(bytes([SENTINEL]) * 4) for _ in range(2)]
+            status = self._call(
+                slot,
+                "CompletedIntegratorStep",
+                flag,
+                *(None if absent == k else answer for k, answer in enumerate(answers)),
+                answers=REFUSED if is_null else self._accepted(slot),
+            )
+            expected = bytes(4) if status == Status.OK else bytes([SENTINEL]) * 4
+            assert all(read_bytes(answer, 4) == expected for answer in answers)
+        self._after_acceptance(slot, "CompletedIntegratorStep", was_allowed, status)
+
+    @rule(slot=slots, time=NUMBERS)
+    def set_time(self, slot: int, time: float) -> None:
+        self._set_time(slot, time)
+
+    def _set_time(self, slot: int, time: float) -> None:
+        answers = {Status.OK: Change(2, (0,))} if math.isfinite(time) else REFUSED
+        if self._call(slot, "SetTime", time, answers=answers) == Status.OK:
+            life = self._alive(slot).life
+            life.time = time
+            life.tame &= is_moderate(time)
+
+    @rule(
+        slot=slots,
+        values=st.lists(NUMBERS, min_size=8, max_size=8),
+        surplus=st.sampled_from((0,) * 12 + (1, -1, 10**9)),
+        is_null=rarely,
+    )
+    def set_states(self, slot: int, values: list[float], surplus: int, is_null: bool) -> None:
+        n = len(self._fmu_in(slot).states)
+        self._set_states(slot, [values[i % len(values)] for i in range(n)], surplus, is_null)
+
+    def _set_states(self, slot: int, x: Sequence[float], surplus: int = 0, is_null: bool = False) -> None:
+        """`surplus` says how many more states are announced than there are."""
+        alive, n = self.instances[slot], max(len(x) + surplus, 0)
+        answers = REFUSED
+        if alive and n == len(x) and not (n and is_null):
+            answer = set_states_answer(alive.life, x)
+            answers = {answer: Change(2, alive.fmu.states) if answer == Status.OK else NOTHING}
+        with Arguments() as a:
+            status = self._call(slot, "SetContinuousStates", None if is_null else a.reals(x), n, answers=answers)
+        if status == Status.OK:
+            life = self._alive(slot).life
+            life.values.update(zip(life.fmu.states, x, strict=True))
+            life.tame &= all(map(is_moderate, x))
+            self._check_values(slot)
+
+    @rule(
+        slot=slots,
+        name=st.sampled_from(
+            ("GetContinuousStates", "GetDerivatives", "GetEventIndicators", "GetNominalsOfContinuousStates")
+        ),
+        surplus=st.sampled_from((0,) * 12 + (1, -1, 10**9)),
+        is_null=rarely,
+    )
+    def ask_vector(self, slot: int, name: str, surplus: int, is_null: bool) -> None:
+        fmu = self._fmu_in(slot)
+        n = len(fmu.model.indicators if name == "GetEventIndicators" else fmu.states)
+        self._ask_vector(slot, name, n, surplus, is_null)
+
+    def _ask_vector(self, slot: int, name: str, n: int, surplus: int = 0, is_null: bool = False) -> list[float]:
+        """The values; none if the call was refused."""
+        announced, untouched = max(n + surplus, 0), bytes([SENTINEL]) * (8 * n)
+        answers = REFUSED
+        if announced == n and not (n and is_null):
+            answers = self._asked(slot)
+            if name == "GetNominalsOfContinuousStates":
+                answers = DONE
+            elif self.instances[slot] and self._alive(slot).life.mode is Mode.INITIALIZATION:
+                answers = {status: replace(change, flags=None) for status, change in answers.items()}  # sides
+        with Arguments() as a:
+            values = a.bytes(untouched)
+            status = self._call(slot, name, None if is_null else values, announced, answers=answers)
+            got = read_bytes(values, len(untouched))
+        self._check_derivatives(f"fmi2{name}", status, got)
+        found = list(struct.unpack(f"{n}d", got)) if status == Status.OK else []
+        if name == "GetContinuousStates" and found:
+            block = self._block(slot)
+            assert found == [block[i] for i in self._alive(slot).fmu.states]
+        return found
 
     # a rule that is there more than once is taken more often
     run_more = run_much_more = run_still_more = run
@@ -781,7 +974,7 @@ class CallMachine(RuleBasedStateMachine):
         is_right = not is_null and are_variables_of_derivatives(fmu, z, x)
         answers = self._asked(slot) if is_right else REFUSED
         if is_right and not all(map(is_tame, directions)):
-            answers = {Status.OK: self._outputs(slot), Status.ERROR: self._outputs(slot)}
+            answers = {Status.OK: self._outputs(slot), self._not_finite(slot): self._outputs(slot)}
         untouched = bytes([SENTINEL]) * (8 * len(z))
         with Arguments() as a:
             values = a.bytes(untouched)
@@ -918,11 +1111,12 @@ class CallMachine(RuleBasedStateMachine):
     @rule(slot=slots, number=slots)
     def restore_state(self, slot: int, number: int) -> None:
         alive, saved = self.instances[slot], self._state_for(slot, number)
-        if alive and saved:
+        is_right = saved is not None and (alive is None or saved.life.kind == alive.life.kind)
+        if alive and saved and is_right:
             alive.life = saved.life.copy()
         everything = {Status.OK: Change(None, self._fmu_in(slot).references())}
         pointer = saved.pointer if saved else None
-        if self._call(slot, "SetFMUstate", pointer, answers=everything if saved else REFUSED) == Status.OK and saved:
+        if self._call(slot, "SetFMUstate", pointer, answers=everything if is_right else REFUSED) == Status.OK and saved:
             assert self._alive(slot).image == saved.image, "the restored instance is not the saved one"
             self._check_saved(saved)
 

@@ -1,4 +1,4 @@
-"""What an FMU has to answer: the modes of FMI 2.0 co-simulation, and the rules of fmi2.h and its parts, in Python.
+"""What an FMU has to answer: the modes of FMI 2.0, and the rules of fmi2.h and its parts, in Python.
 
 A `Life` is what one instance knows; it moves with a saved state.  The functions predict the answer to a call from the
 life before it; `Life` itself changes only by what the machine writes into it after the call.
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
 
-from fmi_library import Library, Status
+from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Library, Status
 
 from fmu_builder.generate import log_categories
 from fmu_builder.model import Model, Variable
@@ -21,29 +21,33 @@ from fmu_builder.model import Model, Variable
 class Mode(Flag):
     INSTANTIATED = auto()
     INITIALIZATION = auto()
-    STEP = auto()
+    STEP = auto()  # co-simulation
+    EVENT = auto()  # model exchange
+    CONTINUOUS = auto()  # model exchange
     ERROR = auto()
     TERMINATED = auto()
 
 
-ANY = Mode.INSTANTIATED | Mode.INITIALIZATION | Mode.STEP | Mode.ERROR | Mode.TERMINATED
-READABLE = Mode.INITIALIZATION | Mode.STEP | Mode.ERROR | Mode.TERMINATED
-WRITABLE = Mode.INSTANTIATED | Mode.INITIALIZATION | Mode.STEP
-ASKABLE = Mode.STEP | Mode.ERROR | Mode.TERMINATED
+ANY = ~Mode(0)
+BEFORE = Mode.INSTANTIATED | Mode.INITIALIZATION
+AFTER = Mode.ERROR | Mode.TERMINATED
+READABLE = ANY & ~Mode.INSTANTIATED
+WRITABLE = BEFORE | Mode.STEP | Mode.EVENT
+ASKABLE = Mode.STEP | AFTER
 
-# The table of FMI 2.0.5, section 4.2.4; what is missing here (model exchange, fmi2CancelStep) is never allowed.
-ALLOWED = {
+# The tables of FMI 2.0.5, sections 3.2.3 and 4.2.4: what both types of instances have, and what only one has.
+COMMON = {
     "SetDebugLogging": ANY,
     "SetupExperiment": Mode.INSTANTIATED,
     "EnterInitializationMode": Mode.INSTANTIATED,
     "ExitInitializationMode": Mode.INITIALIZATION,
-    "Terminate": Mode.STEP,
+    "Terminate": Mode.STEP | Mode.EVENT | Mode.CONTINUOUS,
     "Reset": ANY,
     "GetReal": READABLE,
     "GetInteger": READABLE,
     "GetBoolean": READABLE,
     "GetString": READABLE,
-    "SetReal": WRITABLE,
+    "SetReal": WRITABLE | Mode.CONTINUOUS,
     "SetInteger": WRITABLE,
     "SetBoolean": WRITABLE,
     "SetString": WRITABLE,
@@ -54,33 +58,44 @@ ALLOWED = {
     "SerializeFMUstate": ANY,
     "DeSerializeFMUstate": ANY,
     "GetDirectionalDerivative": READABLE,
-    "SetRealInputDerivatives": WRITABLE,
-    "GetRealOutputDerivatives": ASKABLE,
-    "DoStep": Mode.STEP,
-    "GetStatus": ASKABLE,
-    "GetRealStatus": ASKABLE,
-    "GetIntegerStatus": ASKABLE,
-    "GetBooleanStatus": ASKABLE,
-    "GetStringStatus": ASKABLE,
 }
-NEVER_ALLOWED = (
-    "CancelStep",
-    "EnterEventMode",
-    "NewDiscreteStates",
-    "EnterContinuousTimeMode",
-    "CompletedIntegratorStep",
-    "SetTime",
-    "SetContinuousStates",
-    "GetDerivatives",
-    "GetEventIndicators",
-    "GetContinuousStates",
-    "GetNominalsOfContinuousStates",
-)
+ALLOWED = {
+    CO_SIMULATION: COMMON
+    | {
+        "SetRealInputDerivatives": BEFORE | Mode.STEP,
+        "GetRealOutputDerivatives": ASKABLE,
+        "DoStep": Mode.STEP,
+        "CancelStep": Mode(0),
+        "GetStatus": ASKABLE,
+        "GetRealStatus": ASKABLE,
+        "GetIntegerStatus": ASKABLE,
+        "GetBooleanStatus": ASKABLE,
+        "GetStringStatus": ASKABLE,
+    },
+    MODEL_EXCHANGE: COMMON
+    | {
+        "EnterEventMode": Mode.EVENT | Mode.CONTINUOUS,
+        "NewDiscreteStates": Mode.EVENT,
+        "EnterContinuousTimeMode": Mode.EVENT,
+        "CompletedIntegratorStep": Mode.CONTINUOUS,
+        "SetTime": Mode.EVENT | Mode.CONTINUOUS,
+        "SetContinuousStates": Mode.CONTINUOUS,
+        "GetDerivatives": READABLE,
+        "GetEventIndicators": READABLE,
+        "GetContinuousStates": READABLE,
+        "GetNominalsOfContinuousStates": ANY & ~Mode.INITIALIZATION,
+    },
+}
 
 
 def is_tame(value: float) -> bool:
     """Such numbers overflow nowhere, so nothing may be answered with an error because it is not finite."""
     return value == 0.0 or 1e-6 <= abs(value) <= 1e6
+
+
+def is_moderate(value: float) -> bool:
+    """A state or a time of this size overflows nowhere; divided by them is nothing."""
+    return abs(value) <= 1e6
 
 
 @dataclass(frozen=True)
@@ -96,6 +111,11 @@ class Fmu:
         return self.model.variables
 
     @property
+    def states(self) -> list[int]:
+        """Value references of the continuous states, in their order."""
+        return [v.index for v in self.model.by_kind("state")]
+
+    @property
     def categories(self) -> frozenset[str]:
         return frozenset(log_categories(self.model))
 
@@ -109,7 +129,9 @@ class Fmu:
         return frozenset(
             v.index
             for v in self.variables
-            if (not kinds or v.kind in kinds) and (type_ is None or v.type == type_) and not (visible and v.hidden)
+            if (not kinds or v.kind in kinds)
+            and (type_ is None or (v.type if v.type != "enum" else "int") == type_)
+            and not (visible and v.hidden)
         )
 
     def named(self, *names: str) -> list[int]:
@@ -121,13 +143,14 @@ class Fmu:
 class Life:
     """What an instance knows.
 
-    values     parameters and inputs by value reference
+    values     parameters and inputs by value reference; of model exchange also the states that were set
     rates      du/dt of the next step by value reference; None before fmi2SetRealInputDerivatives
     ledger     contact counts and dissipated energies after the last step, which may not fall; None before the first
     last_step  status of the last fmi2DoStep
     tame       only tame numbers were ever given to it"""
 
     fmu: Fmu
+    kind: int
     logging: bool
     categories: frozenset[str]
     mode: Mode = Mode.INSTANTIATED
@@ -170,6 +193,10 @@ class Life:
         """True if nothing can overflow or divide by zero, so that no answer may be an error for not being finite."""
         return self.tame and self.rules_hold()
 
+    def allows(self, name: str) -> bool:
+        """Whether this function may be called now."""
+        return bool(self.mode & ALLOWED[self.kind].get(name, Mode(0)))
+
     def extrapolate(self, t_c: float, end: float) -> None:
         """Inputs after a step from t_c to end."""
         if self.rates is None:
@@ -192,13 +219,21 @@ def set_answer(life: Life, type_: str, references: Sequence[int], values: Sequen
     answer = Status.OK
     for reference, value in zip(references, values, strict=True):
         v = life.fmu.variables[reference]
-        if v.kind not in ("input", "tunable", "fixed") or (v.kind == "fixed" and life.mode is Mode.STEP):
+        legal = {"input": WRITABLE | (Mode.CONTINUOUS if v.is_continuous_input else Mode(0)), "tunable": WRITABLE}
+        if life.mode not in (legal | {"fixed": BEFORE}).get(v.kind, Mode(0)):
             return Status.ERROR
         low = [bound for bound in (v.min, v.above) if bound is not None]  # a strict bound itself is refused later
         high = [bound for bound in (v.max, v.below) if bound is not None]
         if not math.isfinite(value) or any(value < bound for bound in low) or any(value > bound for bound in high):
             answer = Status.DISCARD
     return answer
+
+
+def set_states_answer(life: Life, x: Sequence[float]) -> Status:
+    """fmi2SetContinuousStates with an array that is there, in a mode that allows it."""
+    if len(x) != len(life.fmu.states):
+        return Status.ERROR
+    return Status.OK if all(map(math.isfinite, x)) else Status.DISCARD
 
 
 def are_variables_of_derivatives(fmu: Fmu, unknowns: Iterable[int], knowns: Iterable[int]) -> bool:

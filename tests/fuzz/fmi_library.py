@@ -24,7 +24,7 @@ class Status(IntEnum):
     PENDING = 5
 
 
-CO_SIMULATION = 1  # fmi2Type
+MODEL_EXCHANGE, CO_SIMULATION = 0, 1  # fmi2Type
 
 _REFERENCES = (c_void_p, c_void_p, c_size_t, c_void_p)
 ARGUMENTS: dict[str, tuple[Any, ...]] = {

@@ -1,0 +1,197 @@
+/* Model exchange: the importer integrates the states and locates the events, the FMU evaluates.
+ *
+ * Evaluation  Setting time, states or inputs only marks the outputs as old; the first question afterwards computes them.
+ * Acceptance  The memory of the element (counts, peaks, switched energy) follows the accepted points: completed
+ *             integrator steps, and events, at which inputs and parameters may have jumped.  Memory is all that accept
+ *             changes, so states never jump.
+ * Indicators  One that rounding shakes around zero would be a chain of events.  Each event remembers the side
+ *             s = z > 0 ? +1 : -1, and until the next one
+ *                 z / z_nominal + s * tolerance
+ *             is handed out: of the order of one, not zero where the importer restarts, and seen to change its sign
+ *             when z lies tolerance * z_nominal behind zero.
+ * Not finite  Derivatives, indicators and values of a trial point are answered with fmi2Discard: a shorter step may
+ *             help.  An accepted point has to be finite.
+ *
+ * Solvers look beyond the stop time to interpolate, so times are not compared with it.
+ *
+ * Source: FMI 2.0.5, sections 3.2.1 to 3.2.3. */
+#ifndef CC_FMI2_MODEL_EXCHANGE_H
+#define CC_FMI2_MODEL_EXCHANGE_H
+
+#include "fmi2_variables.h"
+
+/* Leave the function with fmi2Error unless the importer's array has the right size. */
+#define CC_NEED_SIZE(n, size, what)                                                                                    \
+    if ((n) != (size_t)(size))                                                                                         \
+    return cc_refuse(instance, fmi2Error, "%s: %g %s are given, this FMU has %d", cc_standard_name(__func__),          \
+                     (double)(n), what, (int)(size))
+
+/* ---- accepted points ------------------------------------------------------------------------------------------- */
+
+/* Accept the point as it is set, unless that was done before.  Where a rule is broken or a value is not finite, the
+ * instance ends up in error, with the point not accepted. */
+static fmi2Status cc_accept_point(Instance *instance, const char *function)
+{
+    if (instance->now.jumped == 0.0)
+        return fmi2OK;
+    double *block = cc_block(instance), step = block[0] - instance->now.accepted;
+    instance->before = instance->now;
+    int failures = cc_check_quaternions(instance);
+    if (instance->now.changed != 0.0)
+        failures += cc_check(instance);
+    if (!failures) {
+        cc_refresh(instance);
+        if (step > 0.0)
+            instance->now.last_step = step;
+        CC_ENTRY(accept)(&instance->now.element, instance, instance->now.last_step);
+        int bad = cc_first_not_finite(block);
+        if (bad >= 0) {
+            failures = 1;
+            cc_refuse(instance, fmi2Error, "%s: %s is not finite at the accepted point of %g s", function,
+                      cc_variables[bad].name, block[0]);
+        }
+    }
+    if (failures) {
+        instance->now = instance->before;
+        instance->now.mode = CC_ERROR;
+        return fmi2Error;
+    }
+    instance->now.accepted = block[0];
+    instance->now.changed = instance->now.jumped = 0.0;
+    return fmi2OK;
+}
+
+fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStatePriorToCurrentPoint,
+                                       fmi2Boolean *enterEventMode, fmi2Boolean *terminateSimulation)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_CONTINUOUS);
+    CC_NEED(1, enterEventMode);
+    CC_NEED(1, terminateSimulation);
+    (void)noSetFMUStatePriorToCurrentPoint;
+    if (cc_accept_point(instance, "fmi2CompletedIntegratorStep") != fmi2OK)
+        return fmi2Error;
+    *enterEventMode = *terminateSimulation = fmi2False;
+    return fmi2OK;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------------- */
+
+fmi2Status fmi2EnterEventMode(fmi2Component c)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_EVENT | CC_CONTINUOUS);
+    instance->now.mode = CC_EVENT;
+    return fmi2OK;
+}
+
+fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *eventInfo)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_EVENT);
+    CC_NEED(1, eventInfo);
+    if (cc_accept_point(instance, "fmi2NewDiscreteStates") != fmi2OK)
+        return fmi2Error;
+    cc_remember_sides(instance);
+    eventInfo->newDiscreteStatesNeeded = fmi2False;
+    eventInfo->terminateSimulation = fmi2False;
+    eventInfo->nominalsOfContinuousStatesChanged = fmi2False;
+    eventInfo->valuesOfContinuousStatesChanged = fmi2False;
+    eventInfo->nextEventTimeDefined = fmi2False;
+    eventInfo->nextEventTime = 0.0;
+    return fmi2OK;
+}
+
+/* What was set after fmi2NewDiscreteStates still belongs to the event. */
+fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_EVENT);
+    if (cc_accept_point(instance, "fmi2EnterContinuousTimeMode") != fmi2OK)
+        return fmi2Error;
+    cc_remember_sides(instance);
+    instance->now.mode = CC_CONTINUOUS;
+    return fmi2OK;
+}
+
+/* ---- the point ------------------------------------------------------------------------------------------------- */
+
+fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_EVENT | CC_CONTINUOUS);
+    if (!cc_is_finite(time))
+        return cc_refuse(instance, fmi2Error, "fmi2SetTime: the time %g s must be finite", time);
+    cc_store(instance, 0, time);
+    return fmi2OK;
+}
+
+fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t nx)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_CONTINUOUS);
+    CC_NEED_SIZE(nx, CC_STATES, "states");
+    CC_NEED(nx, x);
+    for (size_t i = 0; i < nx; i++)
+        if (!cc_is_finite(x[i]))
+            return cc_refuse(instance, fmi2Discard, "fmi2SetContinuousStates: %s = %g%s%s is refused, it must be finite",
+                             cc_variables[cc_states[i]].name, x[i], CC_UNIT(&cc_variables[cc_states[i]]));
+    for (size_t i = 0; i < nx; i++)
+        cc_store(instance, (fmi2ValueReference)cc_states[i], x[i]);
+    return fmi2OK;
+}
+
+#define CC_FAR 1e300 /* largest indicator handed out: an edge that is nowhere lies at the largest double */
+#define CC_ASKED (CC_INITIALIZATION | CC_EVENT | CC_CONTINUOUS | CC_ERROR | CC_TERMINATED)
+
+fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_ASKED);
+    CC_NEED_SIZE(nx, CC_STATES, "states");
+    CC_NEED(nx, x);
+    cc_refresh(instance); /* in initialization mode they follow the parameters */
+    for (size_t i = 0; i < nx; i++)
+        x[i] = cc_block(instance)[cc_states[i]];
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_ASKED);
+    CC_NEED_SIZE(nx, CC_STATES, "states");
+    CC_NEED(nx, derivatives);
+    cc_refresh(instance);
+    const double *block = cc_block(instance);
+    for (size_t i = 0; i < nx; i++)
+        if (!cc_is_finite(block[cc_state_derivatives[i]]))
+            return cc_refuse(instance, cc_not_finite(instance), "fmi2GetDerivatives: %s is not finite at %g s",
+                             cc_variables[cc_state_derivatives[i]].name, block[0]);
+    for (size_t i = 0; i < nx; i++)
+        derivatives[i] = block[cc_state_derivatives[i]];
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], size_t ni)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_ASKED);
+    CC_NEED_SIZE(ni, CC_INDICATORS, "indicators");
+    CC_NEED(ni, eventIndicators);
+    cc_refresh(instance);
+    if (instance->now.mode == CC_INITIALIZATION)
+        cc_remember_sides(instance);
+    double tolerance = instance->now.tolerance > 0.0 ? instance->now.tolerance : CC_TOLERANCE, *z = instance->z_0;
+    CC_ENTRY(indicators)(&instance->now.element, z);
+    for (size_t i = 0; i < ni; i++)
+        if (!cc_is_finite(z[i]))
+            return cc_refuse(instance, cc_not_finite(instance), "fmi2GetEventIndicators: indicator %g is not finite at "
+                             "%g s", (double)i + 1.0, cc_block(instance)[0]);
+    for (size_t i = 0; i < ni; i++)
+        eventIndicators[i] = cc_clamp(z[i] / cc_indicator_nominals[i], -CC_FAR, CC_FAR) + instance->now.sides[i] * tolerance;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x_nominal[], size_t nx)
+{
+    CC_ENTER_OF(fmi2ModelExchange, CC_INSTANTIATED | CC_EVENT | CC_CONTINUOUS | CC_ERROR | CC_TERMINATED);
+    CC_NEED_SIZE(nx, CC_STATES, "states");
+    CC_NEED(nx, x_nominal);
+    for (size_t i = 0; i < nx; i++)
+        x_nominal[i] = cc_state_nominals[i];
+    return fmi2OK;
+}
+
+#endif

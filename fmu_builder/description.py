@@ -165,8 +165,8 @@ def _value(v: Variable, value: float) -> str:
 
 
 def _structure(model: Model, visible: list[Variable], position: dict[int, int]) -> etree._Element:
-    """ModelStructure.  Outputs and derivatives depend on inputs, states and time, initial unknowns on inputs, parameters
-    and time; a state is a function of itself alone, memory of nothing of the moment."""
+    """ModelStructure.  Outputs and derivatives depend on inputs, states and time, initial unknowns on inputs,
+    parameters and time; a state is a function of itself alone, memory of nothing of the moment."""
     structure = etree.Element("ModelStructure")
     kinds = {v.index: v.kind for v in model.variables}
 

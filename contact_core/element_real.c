@@ -1,32 +1,42 @@
 /* The element over double: all of the waist. */
 #include "element_run.h"
 
+#ifndef CC_MODEL_DATA /* the parts of an assembly have one GUID together */
 #include "model_guid.h" /* generated: CC_GUID_TEXT */
 
 const char CC_GUID[39] = CC_GUID_TEXT;
+#endif
 
 void CC_ENTRY(evaluate)(Element *e) { cc_evaluate(e); }
 
-/* The initial x and m: states from the parameters that hold their initial values (others have their start value since
- * instantiation), then the element's memory. */
-void CC_ENTRY(start)(Element *e)
+/* States from the parameters that hold their initial values; others have their start value since instantiation. */
+void CC_ENTRY(initial_states)(Element *e)
 {
     double *block = (double *)e;
     for (int i = 0; i < CC_STATES; i++)
         if (cc_state_starts[i] >= 0)
             block[cc_states[i]] = block[cc_state_starts[i]];
+}
+
+/* The initial x, then the initial m. */
+void CC_ENTRY(start)(Element *e)
+{
+    CC_ENTRY(initial_states)(e);
 #if CC_HAS_ACCEPT
     start(e);
 #endif
 }
 
-void CC_ENTRY(accept)(Element *e, CcHost *host, double step)
+int CC_ENTRY(accept)(Element *e, CcHost *host, double step)
 {
 #if CC_HAS_ACCEPT
-    if (accept(e, host, step))
+    if (accept(e, host, step)) {
         cc_evaluate(e);
+        return 1;
+    }
 #endif
     (void)e, (void)host, (void)step;
+    return 0;
 }
 
 void CC_ENTRY(indicators)(const Element *e, double z[])

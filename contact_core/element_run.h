@@ -20,7 +20,11 @@ static void start(Element *e) __attribute__((unused));
 static int accept(Element *e, CcHost *host, double step) __attribute__((unused));
 #endif
 
+#ifdef CC_ELEMENT
+#include CC_ELEMENT /* of one type of part in an assembly */
+#else
 #include "element.c"
+#endif
 
 /* Outputs and state derivatives of the point (t, p, u, x, m) in the block. */
 CC_API void cc_evaluate(Element *e)

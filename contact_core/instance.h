@@ -8,6 +8,9 @@
 #include "model_tables.h" /* generated: cc_variables, log categories */
 #include "text.h"
 #include "waist.h"
+#ifdef CC_PARTS
+#include "assembly.h"
+#endif
 
 /* Modes of FMI 2.0, as bits so that a function can name those it is legal in. */
 enum {
@@ -48,6 +51,7 @@ struct CcHost {
     fmi2CallbackFunctions callbacks; /* a copy: the importer's struct is valid during fmi2Instantiate only */
     char name[CC_NAME_SIZE];
     int failures; /* of rules, counted by cc_fail */
+    const char *part; /* of an assembly: the one that is speaking, else NULL */
     CcState now;
     CcState before;                       /* the step's beginning, to return to when it fails */
     double input_starts[CC_INPUTS + 1];   /* continuous inputs at the beginning of the step */
@@ -61,9 +65,11 @@ typedef struct CcHost Instance;
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
+#define CC_POOL_LIMIT 1000000 /* bytes; an instance that needs more is for importers that bring memory */
+
 typedef struct {
     char taken;
-    _Alignas(16) unsigned char bytes[sizeof(Instance) > sizeof(CcState) ? sizeof(Instance) : sizeof(CcState)];
+    _Alignas(16) unsigned char bytes[sizeof(Instance) < CC_POOL_LIMIT ? sizeof(Instance) : 16];
 } CcPoolItem;
 
 static CcPoolItem cc_pool[CC_POOL_SIZE];
@@ -74,7 +80,7 @@ static void *cc_allocate(const fmi2CallbackFunctions *callbacks, size_t size)
     if (callbacks->allocateMemory) {
         memory = callbacks->allocateMemory(1, size);
     } else {
-        for (int i = 0; i < CC_POOL_SIZE && !memory; i++)
+        for (int i = 0; i < CC_POOL_SIZE && size <= sizeof cc_pool[i].bytes && !memory; i++)
             if (!__atomic_test_and_set(&cc_pool[i].taken, __ATOMIC_ACQUIRE))
                 memory = cc_pool[i].bytes;
     }
@@ -146,6 +152,10 @@ __attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status 
     }
     CcText text;
     text.length = 0;
+    if (instance->part) {
+        cc_text_string(&text, instance->part);
+        cc_text_string(&text, ": ");
+    }
     cc_text_format(&text, format, arguments);
     cc_send(&instance->callbacks, instance->name, status, category, &text);
 }
@@ -166,6 +176,10 @@ void cc_fail(CcHost *host, const char *format, ...)
     cc_message(host, fmi2Error, "logStatusError", format, arguments);
     va_end(arguments);
 }
+
+#ifdef CC_PARTS
+void CC_ENTRY(speaker)(CcHost *host, const char *part) { host->part = part; }
+#endif
 
 /* Say why, and return the status: `return cc_refuse(instance, fmi2Error, "...")`. */
 __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refuse(Instance *instance, fmi2Status status,

@@ -17,7 +17,11 @@
 #ifndef CC_WAIST_H
 #define CC_WAIST_H
 
+#ifdef CC_MODEL_DATA
+#include CC_MODEL_DATA /* of one type of part in an assembly */
+#else
 #include "model_data.h" /* generated: Element, structure constants, index tables, CC_HAS_*, CC_ENTRY */
+#endif
 #include "real.h"
 
 #define CC_HIDDEN __attribute__((visibility("hidden")))
@@ -26,8 +30,11 @@ typedef struct CcHost CcHost; /* who listens to an element: the instance it live
 
 enum { CC_INFO, CC_WARNING };
 
-#define cc_report CC_ENTRY(report)
-#define cc_fail CC_ENTRY(fail)
+#ifndef CC_HOST_ENTRY /* an element that is an FMU of its own */
+#define CC_HOST_ENTRY CC_ENTRY
+#endif
+#define cc_report CC_HOST_ENTRY(report)
+#define cc_fail CC_HOST_ENTRY(fail)
 
 /* Say something in a declared log category.  Format: %s text, %d integer, %g number with up to 9 digits. */
 CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int level, const char *category,
@@ -36,11 +43,13 @@ CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int
 /* A rule across variables is broken: the text names the variables, their values and the rule.  Call once a fault. */
 CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const char *format, ...);
 
-/* What contact_core calls.  CC_ENTRY(name) carries the name of the model, so several FMUs can be linked together. */
+/* What contact_core calls.  CC_ENTRY(name) carries the name of the model, so several FMUs can be linked together.
+ * accept returns 1 if it computed the outputs again. */
 #ifndef CC_DUAL
 CC_HIDDEN void CC_ENTRY(evaluate)(Element *e);
+CC_HIDDEN void CC_ENTRY(initial_states)(Element *e);
 CC_HIDDEN void CC_ENTRY(start)(Element *e);
-CC_HIDDEN void CC_ENTRY(accept)(Element *e, CcHost *host, double step);
+CC_HIDDEN int CC_ENTRY(accept)(Element *e, CcHost *host, double step);
 CC_HIDDEN void CC_ENTRY(indicators)(const Element *e, double z[]);
 CC_HIDDEN void CC_ENTRY(check)(const Element *e, CcHost *host);
 #endif

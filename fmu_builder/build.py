@@ -22,7 +22,7 @@ from fmu_builder.binaries import check_library
 from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import documentation_files
 from fmu_builder.errors import Problem, ToolError
-from fmu_builder.generate import fmu_sources, write_sources
+from fmu_builder.generate import fmu_sources, source_files, write_sources
 from fmu_builder.model import Model, load_model
 from fmu_builder.paths import is_shipped, shipped
 from fmu_builder.toolchain import (
@@ -74,6 +74,7 @@ def _build_model(model: Model, folder: Path, wanted: Sequence[str]) -> Built:
     files = fmu_files(model, guid)
     compiler = find_compiler()
     reachable, notes = _reachable(wanted, compiler)
+    notes = (*model.notes(), *notes)
     if reachable and compiler is not None:
         files |= _binaries(model, files, reachable, compiler)
     data = pack(files)
@@ -121,14 +122,14 @@ def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], c
     try:
         with compile_folder(model.name) as sources:
             write_sources(texts, sources)
-            libraries = compile_fmu(sources, model.name, platforms, compiler)
+            libraries = compile_fmu(sources, model.name, platforms, compiler, (), source_files(model))
     except OSError as error:
         raise ToolError(
             f"a temporary file cannot be written: {error.filename}: {error.strerror}; set TMPDIR to another folder, "
             "FMU_BUILDER_CACHE for the caches"
         ) from error
     except ToolError as error:
-        raise ToolError(_with_paths(str(error), model.recipe.element_folder)) from error
+        raise ToolError(_with_paths(str(error), model)) from error
     binaries, problems = {}, []
     for platform, library in libraries.items():
         name = f"binaries/{platform}/{model.name}{PLATFORMS[platform].suffix}"
@@ -139,11 +140,12 @@ def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], c
     return binaries
 
 
-def _with_paths(message: str, element_folder: Path) -> str:
+def _with_paths(message: str, model: Model) -> str:
     """A compiler's message about the copy of an element's file, turned into one about the file itself."""
-    for path in element_folder.glob("*.[ch]"):
-        name = re.compile(rf"(?<![\w./\\])(?:\./)?{re.escape(path.name)}(?=:\d+:)")
-        message = name.sub(str(path).replace("\\", r"\\"), message)
+    for copy, folder in model.folders().items():
+        for path in folder.glob("*.[ch]"):
+            name = re.compile(rf"(?<![\w./\\])(?:\./)?{re.escape(copy + path.name)}(?=:\d+:)")
+            message = name.sub(str(path).replace("\\", r"\\"), message)
     return message
 
 

@@ -10,7 +10,7 @@ import fmpy
 from lxml import etree
 
 from fmu_builder.errors import Problem, ToolError
-from fmu_builder.generate import SOURCE_FILES, log_categories
+from fmu_builder.generate import log_categories, source_files
 from fmu_builder.model import Model, Variable
 from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
 
@@ -56,7 +56,7 @@ def model_description(model: Model, guid: str) -> bytes:
     for interface, capabilities in _INTERFACES.items():
         element = etree.SubElement(root, interface, modelIdentifier=model.name, **_CAPABILITIES, **capabilities)
         files = etree.SubElement(element, "SourceFiles")
-        for name in SOURCE_FILES:
+        for name in source_files(model):
             etree.SubElement(files, "File", name=name)
 
     visible = [v for v in model.variables if not v.hidden]
@@ -190,8 +190,9 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
     for v in visible:
         if v.kind in ("state", "derivative") or v.is_output:
             add(group, v, initial_dependencies(model, v))
-    if not len(group):
-        structure.remove(group)
+    for table in (outputs, group):
+        if not len(table):
+            structure.remove(table)
     return structure
 
 
@@ -217,7 +218,7 @@ def build_description(model: Model) -> bytes:
         language="C11",
         compilerOptions="-ffp-contract=off -fno-math-errno -fcx-limited-range",
     )
-    for name in SOURCE_FILES:
+    for name in source_files(model):
         etree.SubElement(files, "SourceFile", name=name)
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
 

@@ -48,12 +48,13 @@ def quantity(value: float) -> str:
 
 def documentation_files(model: Model) -> dict[str, bytes]:
     """Archive name -> bytes of documentation/ and model.png."""
+    folders = list(dict.fromkeys(model.folders().values()))  # each element once
     page = (
         templates()
         .get_template("fmu.html")
         .render(
             model=model,
-            theory=markdown(theory(model.recipe.element_folder), model.recipe.element_folder),
+            theory="".join(markdown(theory(folder), folder) for folder in folders),
             groups={title: variable_rows(group) for title, group in variable_groups(model).items() if group},
             categories=log_categories(model),
         )
@@ -65,8 +66,8 @@ def documentation_files(model: Model) -> dict[str, bytes]:
             b"None: the binaries need no other library, and the sources only a C11 compiler and the FMI 2.0 headers.\n"
         ),
     }
-    picture = model.recipe.element_folder / "model.png"
-    if picture.is_file():
+    picture = folders[0] / "model.png"
+    if len(folders) == 1 and picture.is_file():
         files["model.png"] = picture.read_bytes()
     return files
 

@@ -4,10 +4,13 @@ element.c as they stand."""
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
-from fmu_builder.model import Model, Node, Variable
+from fmu_builder.assembly import Assembly, PartType
+from fmu_builder.model import ElementModel, Model, Node, Variable
 from fmu_builder.paths import shipped
+from fmu_builder.toolchain import SOURCE_FILES
 
 _KINDS = {
     "time": "CC_TIME",
@@ -33,33 +36,45 @@ LOG_CATEGORIES = {
 
 def log_categories(model: Model) -> dict[str, str]:
     """Names and descriptions of all categories this FMU logs in."""
-    return {**LOG_CATEGORIES, **model.element.log}
+    return {**LOG_CATEGORIES, **model.log}
+
+
+def source_files(model: Model) -> tuple[str, ...]:
+    """What an importer compiles; everything else is included by these files."""
+    if not isinstance(model, Assembly):
+        return SOURCE_FILES
+    parts = [f"part_{kind.name}_{real}.c" for kind in model.types for real in ("real", "dual")]
+    return ("fmu.c", "assembly_real.c", "assembly_dual.c", "assembly_tables.c", *parts)
 
 
 def fmu_sources(model: Model, guid: str) -> dict[str, str]:
-    """File name -> text of the FMU's sources folder: the generated headers, element.c, and what they include of
-    contact_core, so that a part of it that the element does not use changes neither its GUID nor its size."""
-    generated = {
-        "model_data.h": model_data(model),
-        "model_guid.h": model_guid(model, guid),
-        "model_tables.h": model_tables(model),
-    }
-    available = {
-        p.name: p for folder in (shipped("contact_core"), model.recipe.element_folder) for p in folder.glob("*.[ch]")
-    }
+    """File name -> text of the FMU's sources folder: the generated files, the elements' own, and what they include of
+    contact_core, so that a part of it that no element uses changes neither its GUID nor its size."""
+    generated = {"model_guid.h": model_guid(model, guid), "model_tables.h": model_tables(model)}
+    if isinstance(model, Assembly):
+        generated |= assembly_sources(model)
+    else:
+        assert isinstance(model, ElementModel)
+        generated["model_data.h"] = model_data(model)
+    core = {p.name: p for p in shipped("contact_core").glob("*.[ch]")}
+    own = {f: {p.name: p for p in folder.glob("*.[ch]")} for f, folder in model.folders().items()}
     files: dict[str, str] = {}
-    wanted = list(SOURCE_FILES)
+    wanted = [("", name) for name in source_files(model)]
+    wanted += [(folder, name) for folder in own for name in ("model_data.h", "element.c")]
     while wanted:
-        name = wanted.pop()
-        if name in files or (name not in generated and name not in available):
+        folder, name = wanted.pop()
+        if f"{folder}{name}" in generated:
+            text = generated[f"{folder}{name}"]
+        elif name in own.get(folder, {}):
+            text = own[folder][name].read_text(encoding="utf-8")
+        elif name in core:
+            folder, text = "", core[name].read_text(encoding="utf-8")
+        else:
             continue  # the compiler names what is missing, with file and line
-        files[name] = generated.get(name) or available[name].read_text(encoding="utf-8")
-        wanted += _INCLUDE.findall(files[name])
+        if f"{folder}{name}" not in files:
+            files[f"{folder}{name}"] = text
+            wanted += [(folder, included) for included in _INCLUDE.findall(text)]
     return files
-
-
-# What an importer compiles; everything else is included by them.
-SOURCE_FILES = ("fmu.c", "element_real.c", "element_dual.c")
 
 
 def _number(value: float | None, default: str = "0.0") -> str:
@@ -102,40 +117,23 @@ def model_guid(model: Model, guid: str) -> str:
 
 
 def _heading(model: Model) -> str:
-    return f"/* Generated from {model.element_name}/element.toml and {model.recipe.path.name}; do not edit. */"
+    return f"/* Generated from {model.path.name}; do not edit. */"
 
 
-def model_data(model: Model) -> str:
-    """model_data.h: the struct Element and what both compilations of the element need."""
-    states = model.by_kind("state")
-    inputs = _real_inputs(model)
-    has_memory = bool(model.element.memory)
-    # All states are accumulators of quantities that neither states nor time enter: with held inputs their rates are
-    # constant.
-    quadrature = bool(states) and all(
-        s.rate >= 0
-        and model.variables[s.rate].kind == "output"
-        and not any(model.variables[i].kind in ("state", "time") for i in model.variables[s.rate].depends)
-        for s in states
-    )
+def model_data(model: ElementModel, entry: str = "", host_entry: str = "") -> str:
+    """model_data.h: the struct Element and what both compilations of the element need.
+
+    entry       what the names of its functions begin with, by default the model's name
+    host_entry  the same for the functions of the FMU that it is a part of"""
+    entry = entry or model.name
     lines = [
-        _heading(model),
-        "#ifndef MODEL_DATA_H",
-        "#define MODEL_DATA_H",
-        "",
-        '#include "real.h"',
-        "",
-        f"#define CC_ENTRY(name) {model.name}_##name",
+        *_guarded(model, "MODEL_DATA_H"),
+        f"#define CC_ENTRY(name) {entry}_##name",
+        *([f"#define CC_HOST_ENTRY(name) {host_entry}_##name"] if host_entry else []),
         f"#define CC_HAS_CHECK {int(bool(model.element.rules))}",
-        f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in states))}",
-        f"#define CC_HAS_ACCEPT {int(has_memory)}",
-        f"#define CC_QUADRATURE {int(quadrature)}",
-        f"#define CC_TOLERANCE {_number(model.experiment.tolerance)} /* relative, where the importer gives none */",
-        f"#define CC_INDICATORS {len(model.indicators)}",
-        f"#define CC_VARIABLES {len(model.variables)}",
-        f"#define CC_STATES {len(states)}",
-        f"#define CC_INPUTS {len(inputs)}",
-        f"#define CC_QUATERNIONS {len(model.quaternions)}",
+        f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in model.by_kind('state')))}",
+        f"#define CC_HAS_ACCEPT {int(bool(model.element.memory))}",
+        *_counts(model),
         "",
     ]
     if model.sizes:
@@ -144,12 +142,54 @@ def model_data(model: Model) -> str:
     for constant in model.constants:
         values = ", ".join(_number(v) for v in constant.values)
         lines.append(f"static const double {constant.name}[] __attribute__((unused)) = {{{values}}};")
-    lines += [
-        "",
-        "typedef struct {",
-        *_members(model.layout.root, "    "),
-        "} Element;",
-        "",
+    lines += ["", *_struct(model), "", *_index_tables(model), "", "#endif", ""]
+    return "\n".join(lines)
+
+
+def _choice_macros(model: ElementModel) -> list[str]:
+    """`MOTION` of the structure choice `motion` is one of `MOTION_FRAME`, `MOTION_PLANAR`, ...; a switch is 0 or 1."""
+    lines = []
+    for name, value in model.recipe.choices.items():
+        macro = name.upper()
+        choices = model.element.structure[name].choices
+        lines += [f"#define {macro}_{choice.upper()} {i}" for i, choice in enumerate(choices)]
+        lines.append(f"#define {macro} {int(value) if isinstance(value, bool) else f'{macro}_{value.upper()}'}")
+    return [*lines, ""] if lines else []
+
+
+def _guarded(model: Model, guard: str) -> list[str]:
+    return [_heading(model), f"#ifndef {guard}", f"#define {guard}", "", '#include "real.h"', ""]
+
+
+def _struct(model: Model) -> list[str]:
+    return ["typedef struct {", *_members(model.layout.root, "    "), "} Element;"]
+
+
+def _counts(model: Model) -> list[str]:
+    states = model.by_kind("state")
+    # All states are accumulators of quantities that neither states nor time enter: with held inputs their rates are
+    # constant.
+    quadrature = bool(states) and all(
+        s.rate >= 0
+        and model.variables[s.rate].kind == "output"
+        and not any(model.variables[i].kind in ("state", "time") for i in model.variables[s.rate].depends)
+        for s in states
+    )
+    return [
+        f"#define CC_QUADRATURE {int(quadrature)}",
+        f"#define CC_TOLERANCE {_number(model.experiment.tolerance)} /* relative, where the importer gives none */",
+        f"#define CC_INDICATORS {len(model.indicators)}",
+        f"#define CC_VARIABLES {len(model.variables)}",
+        f"#define CC_STATES {len(states)}",
+        f"#define CC_INPUTS {len(_real_inputs(model))}",
+        f"#define CC_QUATERNIONS {len(model.quaternions)}",
+    ]
+
+
+def _index_tables(model: Model) -> list[str]:
+    states = model.by_kind("state")
+    inputs = _real_inputs(model)
+    return [
         _int_table("cc_states", [s.index for s in states]),
         _int_table("cc_state_derivatives", [s.derivative for s in states]),
         _int_table("cc_state_rates", [s.rate for s in states]),
@@ -161,6 +201,44 @@ def model_data(model: Model) -> str:
         "static const int cc_quaternions[][2] __attribute__((unused)) = {"
         + (", ".join(f"{{{q}, {w}}}" for q, w in model.quaternions) or "{-1, -1}")
         + "};",
+    ]
+
+
+# ---- assemblies --------------------------------------------------------------------------------------------------
+
+
+def assembly_sources(model: Assembly) -> dict[str, str]:
+    """File name -> text of what is generated for an assembly: its own struct and tables, and for each type of part a
+    struct in a folder of its own and two files to compile."""
+    files = {"model_data.h": _assembly_data(model), "assembly_tables.c": _assembly_tables(model)}
+    for kind in model.types:
+        files[f"{kind.name}/model_data.h"] = model_data(kind.model, _entry(model, kind), model.name)
+        for real, meaning in (("real", "double"), ("dual", "dual numbers")):
+            files[f"part_{kind.name}_{real}.c"] = "\n".join(
+                [
+                    f"/* Generated: the parts of the type {kind.name} over {meaning}. */",
+                    f'#define CC_MODEL_DATA "{kind.name}/model_data.h"',
+                    f'#define CC_ELEMENT "{kind.name}/element.c"',
+                    f'#include "{"part_real.c" if real == "real" else "element_dual.c"}"',
+                    "",
+                ]
+            )
+    return files
+
+
+def _entry(model: Assembly, kind: PartType) -> str:
+    return f"{model.name}_{kind.name}"
+
+
+def _assembly_data(model: Assembly) -> str:
+    lines = [
+        *_guarded(model, "MODEL_DATA_H"),
+        f"#define CC_ENTRY(name) {model.name}_##name",
+        f"#define CC_PARTS {len(model.parts)}",
+        f"#define CC_EVALUATIONS {len(model.schedule)}",
+        *_counts(model),
+        "",
+        *_struct(model),
         "",
         "#endif",
         "",
@@ -168,15 +246,34 @@ def model_data(model: Model) -> str:
     return "\n".join(lines)
 
 
-def _choice_macros(model: Model) -> list[str]:
-    """`MOTION` of the structure choice `motion` is one of `MOTION_FRAME`, `MOTION_PLANAR`, ...; a switch is 0 or 1."""
-    lines = []
-    for name, value in model.recipe.choices.items():
-        macro = name.upper()
-        choices = model.element.structure[name].choices
-        lines += [f"#define {macro}_{choice.upper()} {i}" for i, choice in enumerate(choices)]
-        lines.append(f"#define {macro} {int(value) if isinstance(value, bool) else f'{macro}_{value.upper()}'}")
-    return [*lines, ""] if lines else []
+def _assembly_tables(model: Assembly) -> str:
+    """assembly_tables.c: what assembly.h declares."""
+    lines = [
+        _heading(model),
+        '#include "assembly.h"',
+        "",
+        *(f"CC_HIDDEN extern const CcPartType {_entry(model, kind)}_part;" for kind in model.types),
+        "",
+        "const CcPart CC_ENTRY(parts)[CC_PARTS] = {",
+        *(
+            f"    {{{_text(p.name)}, &{_entry(model, model.types[p.type])}_part, {p.offset}, {p.indicators}}},"
+            for p in model.parts
+        ),
+        "};",
+        "",
+        "const CcEvaluation CC_ENTRY(schedule)[CC_EVALUATIONS] = {",
+        *(f"    {{{one.part}, {one.copies}, {int(one.last)}}}," for one in model.schedule),
+        "};",
+        "",
+        "const CcCopy CC_ENTRY(copies)[] = {",
+        *(f"    {{{c.target}, {c.source}, {c.count}, {int(c.adds)}}}," for c in model.copies),
+        "    {0, 0, 0, 0}};",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+# ---- tables of the FMI layer -------------------------------------------------------------------------------------
 
 
 def model_tables(model: Model) -> str:
@@ -221,6 +318,7 @@ def model_tables(model: Model) -> str:
         "",
         f"#define CC_LOG_CATEGORIES {len(categories)}",
         f"static const char *const cc_log_categories[] = {{{', '.join(map(_text, categories))}}};",
+        *(_index_tables(model) if isinstance(model, Assembly) else []),  # the parts have their own
         "",
         "#endif",
         "",
@@ -232,11 +330,15 @@ def write_sources(files: dict[str, str], folder: Path) -> None:
     """Make the folder hold exactly these files; one that is there with the same text keeps its time, so that compilers
     can cache."""
     folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.iterdir():
-        if path.name not in files:
+    for path in sorted(folder.rglob("*"), reverse=True):  # what lies in a folder before the folder
+        if path.is_dir():
+            with suppress(OSError):  # not empty
+                path.rmdir()
+        elif path.relative_to(folder).as_posix() not in files:
             path.unlink()
     for name, text in files.items():
         path = folder / name
+        path.parent.mkdir(exist_ok=True)
         data = text.encode("utf-8")
         if not path.is_file() or path.read_bytes() != data:
             path.write_bytes(data)

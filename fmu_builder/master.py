@@ -66,7 +66,7 @@ def load_scenario(path: Path) -> Scenario:
     """A scenario file; for an .fmu or a recipe the scenario of this one slave, with its default experiment."""
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
-        if "element" not in read_toml(path):
+        if not {"element", "parts"} & read_toml(path).keys():
             return read_scenario(path)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
     step = description.step or 1e-3

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from fmu_builder.declaration import Declaration, Experiment, solver_declaration
+from fmu_builder.declaration import Declaration, Experiment, read_toml, solver_declaration
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.ports import roles_of
@@ -26,7 +26,7 @@ Kind = Literal["time", "fixed", "tunable", "input", "state", "derivative", "outp
 Type = Literal["real", "int", "bool", "enum"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Variable:
     """One scalar.  `index` is its value reference.  `depends`: indices of the inputs, parameters and states that an
     output or a derivative is computed from; for memory those that its initial value is computed from."""
@@ -56,6 +56,10 @@ class Variable:
     def is_continuous_input(self) -> bool:
         return self.kind == "input" and self.type == "real"
 
+    @property
+    def is_settable(self) -> bool:
+        return self.kind in ("fixed", "tunable", "input")
+
 
 @dataclass(frozen=True)
 class PortUse:
@@ -71,19 +75,20 @@ class PortUse:
 
 @dataclass(frozen=True)
 class Model:
+    """What every FMU has: that of one element (ElementModel) as that of several (assembly.Assembly).
+
+    `path` is the recipe, or the scenario, it was read from; `log` holds the descriptions of its own log categories."""
+
     name: str
     description: str
-    element_name: str
-    element: Declaration
-    recipe: Recipe
+    path: Path
     variables: tuple[Variable, ...]
     ports: tuple[PortUse, ...]
     layout: Layout
-    sizes: Mapping[str, int]
-    constants: tuple[Constant, ...]
     quaternions: tuple[tuple[int, int], ...]  # first index of q and of the w that turns it
     indicators: tuple[float, ...]  # the nominal value of each
     experiment: Experiment
+    log: Mapping[str, str]
 
     def by_kind(self, *kinds: Kind) -> list[Variable]:
         return [v for v in self.variables if v.kind in kinds]
@@ -97,6 +102,47 @@ class Model:
     @cached_property
     def _names(self) -> dict[str, Variable]:
         return {v.name: v for v in self.variables}
+
+    @cached_property
+    def visible_names(self) -> dict[str, tuple[Variable, ...]]:
+        """What a user may call them: scalars by their names, and vectors by theirs without the last index."""
+        vectors: dict[str, list[Variable]] = {}
+        scalars = {v.name: v for v in self.variables if not v.hidden}
+        for name, v in scalars.items():
+            if name.endswith("]"):
+                vectors.setdefault(name[: name.rindex("[")], []).append(v)
+        return {base: tuple(group) for base, group in vectors.items()} | {n: (v,) for n, v in scalars.items()}
+
+    def folders(self) -> dict[str, Path]:
+        """Where the elements' own C files lie: folder of the FMU's sources -> folder of the element."""
+        raise NotImplementedError
+
+    def notes(self) -> tuple[str, ...]:
+        """What a user who builds it should know."""
+        return ()
+
+
+@dataclass(frozen=True)
+class ElementModel(Model):
+    """The model of a recipe of one element."""
+
+    element: Declaration
+    recipe: Recipe
+
+    @property
+    def element_name(self) -> str:
+        return self.recipe.element_name
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return self.recipe.sizes
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        return self.recipe.constants
+
+    def folders(self) -> dict[str, Path]:
+        return {"": self.recipe.element_folder}
 
 
 # ---- the C struct ------------------------------------------------------------------------------------------------
@@ -167,10 +213,19 @@ class _Declared:
 
 
 def load_model(path: Path) -> Model:
-    """The model of a recipe's file.  Raises InputError with every problem of the recipe and of its start values."""
+    """The model of a recipe's file, of one element or an assembly.  Raises InputError with every problem found."""
+    if "parts" in read_toml(path):
+        from fmu_builder.assembly import load_assembly
+
+        return load_assembly(path)
+    return load_element(path)
+
+
+def load_element(path: Path, solver: bool = True) -> ElementModel:
+    """The model of an element's recipe.  Raises InputError with every problem of the recipe and of its start values."""
     recipe, problems = parse_recipe(path)
     try:
-        model = build_model(recipe)
+        model = build_model(recipe, solver)
     except InputError as error:
         raise InputError([*problems, *error.problems]) from error
     if problems:
@@ -178,14 +233,15 @@ def load_model(path: Path) -> Model:
     return model
 
 
-def build_model(recipe: Recipe) -> Model:
+def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     """Flatten a recipe's element into scalars and apply the recipe's start values.
 
+    solver  false for the part of an assembly, which has no solver of its own; start values of one are left aside
     Raises InputError with every problem found: unknown names, wrong units, values outside [min, max]."""
     element = recipe.element
     declared = list(_declared(element, recipe.sizes))
     patterns_over = list(declared)  # no `depends` of an element means the solver
-    if any(d.kind == "state" for d in declared):
+    if solver and any(d.kind == "state" for d in declared):
         declared += _solver_variables(element.experiment)
     layout = Layout()
     for d in declared:
@@ -199,22 +255,27 @@ def build_model(recipe: Recipe) -> Model:
         for variable in _scalars(recipe, d, layout, patterns):
             variables[variable.index] = variable
     ordered = [variables[i] for i in range(len(variables))]
-    model = Model(
+    model = ElementModel(
         name=recipe.name,
         description=recipe.description,
-        element_name=recipe.element_name,
-        element=element,
-        recipe=recipe,
+        path=recipe.path,
         variables=tuple(ordered),
         ports=tuple(_port_uses(recipe)),
         layout=layout,
-        sizes=recipe.sizes,
-        constants=recipe.constants,
         quaternions=tuple(_quaternions(recipe, layout)),
         indicators=tuple(_indicator_nominals(recipe)),
         experiment=element.experiment,
+        log=element.log,
+        element=element,
+        recipe=recipe,
     )
-    return _with_starts(model, recipe)
+    given = {name: value for name, value in recipe.starts.items() if solver or not name.startswith("solver.")}
+    starts, problems = start_values(model, given, f"{recipe.path}: [start]")
+    if problems:
+        raise InputError(problems)
+    return replace(
+        model, variables=tuple(replace(v, start=starts[i]) if i in starts else v for i, v in enumerate(ordered))
+    )
 
 
 def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Declared]:
@@ -457,51 +518,46 @@ def _quaternions(recipe: Recipe, layout: Layout) -> Iterator[tuple[int, int]]:
 # ---- start values of the recipe ----------------------------------------------------------------------------------
 
 
-def _with_starts(model: Model, recipe: Recipe) -> Model:
-    """The model with the recipe's [start] values: single names, or the base name of a vector with a list."""
-    names = {v.name: v for v in model.variables if not v.hidden}
-    vectors: dict[str, list[str]] = {}
-    for name in names:
-        if name.endswith("]"):
-            vectors.setdefault(name[: name.rindex("[")], []).append(name)
-    settable = {v.name for v in model.by_kind("fixed", "tunable", "input")}
-    values: dict[str, float] = {}
-    given_by: dict[str, str] = {}
+def start_values(model: Model, starts: Mapping[str, object], where: str) -> tuple[dict[int, float], list[Problem]]:
+    """Start values by index, from single names, or the base name of a vector with a list; and what is wrong.
+
+    `where` names the file and its table."""
+    names = model.visible_names
+    values: dict[int, float] = {}
+    given_by: dict[int, str] = {}
     problems: list[Problem] = []
-    for key, value in recipe.starts.items():
-        where = f"{recipe.path}: [start] {key}"
-        targets = [key] if key in names else vectors.get(key, [])
+    for key, value in starts.items():
+        here = f"{where} {key}"
+        targets = names.get(key, ())
         if not targets:
-            known = settable | {base for base, members in vectors.items() if members[0] in settable}
-            problems.append(Problem(where, "there is no such variable" + did_you_mean(key, known)))
+            known = [name for name, group in names.items() if group[0].is_settable]
+            problems.append(Problem(here, "there is no such variable" + did_you_mean(key, known)))
             continue
-        if not set(targets) <= settable:
-            problems.append(Problem(where, "only parameters and inputs have start values; this one is computed"))
+        if not all(v.is_settable for v in targets):
+            problems.append(Problem(here, "only parameters and inputs have start values; this one is computed"))
             continue
         given = value if isinstance(value, list) else [value]
         if len(given) != len(targets):
             values_needed = f"{len(targets)} value{'s' * (len(targets) > 1)} needed"
-            problems.append(Problem(where, f"{value!r}: {values_needed}, {len(given)} given"))
+            problems.append(Problem(here, f"{value!r}: {values_needed}, {len(given)} given"))
             continue
-        before = {given_by[target] for target in targets if target in given_by}
+        before = {given_by[v.index] for v in targets if v.index in given_by}
         if before:
-            problems.append(Problem(where, f"has a start value by {', '.join(sorted(before))} already"))
+            problems.append(Problem(here, f"has a start value by {', '.join(sorted(before))} already"))
             continue
-        given_by |= dict.fromkeys(targets, key)
-        for target, one in zip(targets, given, strict=True):
-            checked = _check_start(names[target], one, where, problems)
+        given_by |= {v.index: key for v in targets}
+        for v, one in zip(targets, given, strict=True):
+            checked = _check_start(v, one, here, problems)
             if checked is not None:
-                values[target] = checked
-    variables = tuple(replace(v, start=values.get(v.name, v.start)) for v in model.variables)
+                values[v.index] = checked
     for first, _ in model.quaternions:
-        parts = variables[first : first + 4]
-        if math.hypot(*(v.start for v in parts)) < 0.5:
-            where = f"{recipe.path}: [start] {parts[0].name.removesuffix('[1]')}"
-            written = ", ".join(f"{v.start:g}" for v in parts)
-            problems.append(Problem(where, f"({written}): the length of a quaternion must be 1 and is below 0.5"))
-    if problems:
-        raise InputError(problems)
-    return replace(model, variables=variables)
+        parts = model.variables[first : first + 4]
+        q = [values.get(v.index, v.start) for v in parts]
+        if math.hypot(*q) < 0.5:
+            here = f"{where} {parts[0].name.removesuffix('[1]')}"
+            written = ", ".join(f"{x:g}" for x in q)
+            problems.append(Problem(here, f"({written}): the length of a quaternion must be 1 and is below 0.5"))
+    return values, problems
 
 
 def _check_start(variable: Variable, value: object, where: str, problems: list[Problem]) -> float | None:

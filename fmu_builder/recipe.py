@@ -14,7 +14,7 @@ from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import find_element
 from fmu_builder.structure import Constant, Reader
 
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _KEYS = ("element", "description", "start", "structure", "functions", "drawing")
 
 
@@ -60,13 +60,20 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
     """The recipe, with defaults where it is wrong, and what is wrong.  Raises InputError without an element."""
     tables = read_toml(path)
     problems: list[Problem] = []
-    if not _IDENTIFIER.fullmatch(path.stem):
+    if not IDENTIFIER.fullmatch(path.stem):
         problems.append(
             Problem(str(path), f"the file stem '{path.stem}' is the model identifier, so it must be a C identifier")
         )
     element_name = tables.get("element")
     if not isinstance(element_name, str):
-        raise InputError([*problems, Problem(f"{path}: element", "this key is missing: it names the element")])
+        raise InputError(
+            [
+                *problems,
+                Problem(
+                    f"{path}: element", "this key is missing: it names the element; an assembly of several has [parts]"
+                ),
+            ]
+        )
     folder = find_element(element_name, path)
     declared = read_declaration(folder)
     module = _structure_module(folder)

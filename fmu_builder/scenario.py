@@ -59,14 +59,15 @@ _MOST_STEPS = 1e9  # an hour and more
 _MOST_ROWS = 1e7  # of some fifty doubles each
 ALGORITHMS = ("jacobi", "gauss_seidel")
 Scalar = bool | int | float | str
+Pair = Annotated[tuple[str, str], BeforeValidator(_pair)]
 StartValue = Annotated[Scalar | list[Scalar], BeforeValidator(_start_value)]
 
 
-class _Table(BaseModel):
+class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Experiment(_Table):
+class Experiment(Table):
     """Times in s, as numbers or texts with a unit.  `output_step` is a multiple of `step`, by default equal to it."""
 
     start: Quantity = 0.0
@@ -77,12 +78,12 @@ class Experiment(_Table):
     tolerance: FiniteFloat | None = Field(default=None, gt=0)
 
 
-class SlaveEntry(_Table):
+class SlaveEntry(Table):
     recipe: str = Field(min_length=1, description="name or path of a recipe, or path of an .fmu")
     start: dict[str, StartValue] = {}
 
 
-class Drive(_Table):
+class Drive(Table):
     """A signal given over time: a table in place or in a CSV file (first column time, s; one column of values, SI).
 
     Real inputs are interpolated linearly, others hold; driving a position drives its velocity with the exact slope."""
@@ -103,13 +104,13 @@ class Drive(_Table):
         return self
 
 
-class ToleranceEntry(_Table):
+class ToleranceEntry(Table):
     absolute: Quantity = 0.0
     relative: float = Field(default=0.0, ge=0)
     time: Quantity = 0.0
 
 
-class Reference(_Table):
+class Reference(Table):
     file: str
     source: str = Field(min_length=10, description="where the values come from: formula, script, publication")
     signals: dict[str, ToleranceEntry] = {}
@@ -122,7 +123,7 @@ class Reference(_Table):
         return self
 
 
-class Convergence(_Table):
+class Convergence(Table):
     """The error of `quantity` (an event, or the last value of a signal) must fall with `order` over `steps`."""
 
     quantity: str
@@ -131,12 +132,12 @@ class Convergence(_Table):
     order_tolerance: float = Field(default=0.15, gt=0)
 
 
-class Scenario(_Table):
+class Scenario(Table):
     """A checked scenario; `path` is where it was read from."""
 
     path: Path
     description: str = ""
-    connections: list[Annotated[tuple[str, str], BeforeValidator(_pair)]] = []
+    connections: list[Pair] = []
     free_moment: bool = False
     experiment: Experiment
     slaves: dict[str, SlaveEntry]
@@ -174,7 +175,7 @@ def read_scenario(path: Path) -> Scenario:
         problems.append(Problem(f"{path}: path", "this key is unknown"))
     slaves, drive = tables.get("slaves"), tables.get("drive")
     if isinstance(slaves, dict):
-        problems += _name_problems(path, slaves, tables.get("connections"))
+        problems += name_problems(path, slaves, tables.get("connections"))
         tables["slaves"] = {name: {"recipe": s} if isinstance(s, str) else s for name, s in slaves.items()}
     if isinstance(drive, dict):
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
@@ -202,23 +203,24 @@ def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> obj
     return value
 
 
-def _name_problems(path: Path, slaves: dict[str, object], connections: object) -> Iterator[Problem]:
-    """Names of slaves: there are some, they are identifiers, and connections name no others."""
-    if not slaves:
-        yield Problem(f"{path}: [slaves]", "there is no slave")
-    for name in slaves:
-        if not name.isidentifier():
-            yield Problem(
-                f"{path}: [slaves] {name}", "the name of a slave must be an identifier: letters, digits and _"
-            )
+def name_problems(
+    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"] = "slave"
+) -> Iterator[Problem]:
+    """Names of slaves or parts: there are some, they are identifiers, and connections name no others."""
+    table = f"{path}: [{kind}s]"
+    if not members:
+        yield Problem(table, f"there is no {kind}")
+    for name in members:
+        if not (name.isidentifier() and name.isascii()):
+            yield Problem(f"{table} {name}", f"the name of a {kind} must be an identifier: letters, digits and _")
     for pair in connections if isinstance(connections, list) else ():
         for end in pair if isinstance(pair, list) else ():
-            slave, dot, _ = str(end).partition(".")
+            member, dot, _ = str(end).partition(".")
             where = f"{path}: connections [{', '.join(map(str, pair))}]"
             if not dot:
-                yield Problem(where, f"'{end}' must be 'slave.port' or 'slave.variable'")
-            elif slave not in slaves:
-                yield Problem(where, f"there is no slave '{slave}'" + did_you_mean(slave, slaves))
+                yield Problem(where, f"'{end}' must be '{kind}.port' or '{kind}.variable'")
+            elif member not in members:
+                yield Problem(where, f"there is no {kind} '{member}'" + did_you_mean(member, members))
 
 
 def _time_problems(path: Path, table: object) -> list[Problem]:

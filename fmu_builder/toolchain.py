@@ -23,7 +23,6 @@ import fmpy
 
 from fmu_builder.binaries import merge_universal
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
-from fmu_builder.generate import SOURCE_FILES
 from fmu_builder.paths import shipped
 
 
@@ -49,6 +48,8 @@ PLATFORMS = {
     )
 }
 
+# What an importer compiles of the FMU of an element; everything else is included by them.
+SOURCE_FILES = ("fmu.c", "element_real.c", "element_dual.c")
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # The language of the physics: no fused multiply-add and no library functions, so that all platforms give the same bits;
 # complex products without the NaN repair that the dual numbers of real.h never need.
@@ -221,15 +222,20 @@ def _locked(file: int) -> bool:
 
 
 def compile_fmu(
-    sources: Path, name: str, platforms: Sequence[str], compiler: Compiler, extra: Sequence[str] = ()
+    sources: Path,
+    name: str,
+    platforms: Sequence[str],
+    compiler: Compiler,
+    extra: Sequence[str] = (),
+    files: Sequence[str] = SOURCE_FILES,
 ) -> dict[str, bytes]:
-    """Compile the sources folder of an FMU; returns the library of each platform.
+    """Compile `files` of the sources folder of an FMU; returns the library of each platform.
 
     `compiler` must be able to reach the platforms.  Raises ToolError with the compiler's own messages."""
     targets = {t: PLATFORMS[p].suffix for p in platforms for t in PLATFORMS[p].targets.values()}
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         jobs = {
-            target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra)
+            target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra, files)
             for target, suffix in targets.items()
         }
         done = {target: job.result() for target, job in jobs.items()}
@@ -241,7 +247,7 @@ def compile_fmu(
 
 
 def _compile_target(
-    sources: Path, name: str, target: str, suffix: str, compiler: Compiler, extra: Sequence[str]
+    sources: Path, name: str, target: str, suffix: str, compiler: Compiler, extra: Sequence[str], files: Sequence[str]
 ) -> bytes:
     core = shipped("contact_core")
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
@@ -270,7 +276,7 @@ def _compile_target(
                 "-isystem",
                 str(fmi_headers()),
                 *extra,
-                *SOURCE_FILES,
+                *files,
                 str(core / "freestanding.c"),
                 "-o",
                 str(library),

@@ -5,13 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, Protocol
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.ports import PORT_KINDS
-from fmu_builder.slave import FAMILY, SlaveDescription, SlavePort, SlaveVariable
+from fmu_builder.slave import FAMILY, SlavePort, SlaveVariable
 from fmu_builder.units import Unit, dimension_text, parse_unit
 
 Node = tuple[str, str]  # (slave, variable)
+
+
+class Connectable(Protocol):
+    """What can be connected: a slave, or the part of an assembly."""
+
+    @property
+    def model_name(self) -> str: ...
+
+    @property
+    def variables(self) -> Mapping[str, SlaveVariable]: ...
+
+    @property
+    def ports(self) -> Mapping[str, SlavePort]: ...
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A part, as its connections see it."""
+
+    model_name: str
+    variables: Mapping[str, SlaveVariable]
+    ports: Mapping[str, SlavePort]
 
 
 @dataclass(frozen=True)
@@ -27,11 +50,14 @@ class Wiring:
 def wire(
     path: Path,
     connections: Sequence[tuple[str, str]],
-    slaves: Mapping[str, SlaveDescription],
+    slaves: Mapping[str, Connectable],
     driven: Sequence[str] = (),
     free_moment: bool = False,
+    kind: Literal["slave", "part"] = "slave",
 ) -> Wiring:
-    """Resolve connections between ports or single variables.  Raises InputError with every problem found."""
+    """Resolve connections between ports or single variables.  Raises InputError with every problem found.
+
+    kind  what the user calls the things connected"""
     problems: list[Problem] = []
     notes: list[str] = []
     sources: dict[Node, list[Node]] = {}
@@ -60,7 +86,7 @@ def wire(
 
     for pair in connections:
         where = f"{path}: connections [{pair[0]}, {pair[1]}]"
-        ends = [_end(name, slaves, where, problems) for name in pair]
+        ends = [_end(name, slaves, where, problems, kind) for name in pair]
         if ends[0] is None or ends[1] is None:
             continue
         (slave_a, a), (slave_b, b) = ends[0], ends[1]
@@ -87,7 +113,7 @@ def wire(
     return Wiring({target: tuple(found) for target, found in sources.items()}, tuple(notes))
 
 
-def _unit_of(node: Node, slaves: Mapping[str, SlaveDescription]) -> tuple[str, str]:
+def _unit_of(node: Node, slaves: Mapping[str, Connectable]) -> tuple[str, str]:
     return _name(node), slaves[node[0]].variables[node[1]].unit
 
 
@@ -96,11 +122,11 @@ def _name(node: Node) -> str:
 
 
 def _end(
-    name: str, slaves: Mapping[str, SlaveDescription], where: str, problems: list[Problem]
+    name: str, slaves: Mapping[str, Connectable], where: str, problems: list[Problem], kind: str
 ) -> tuple[str, SlavePort | SlaveVariable] | None:
     slave, _, rest = name.partition(".")
     if slave not in slaves:
-        problems.append(Problem(where, f"there is no slave '{slave}'" + did_you_mean(slave, slaves)))
+        problems.append(Problem(where, f"there is no {kind} '{slave}'" + did_you_mean(slave, slaves)))
         return None
     description = slaves[slave]
     if rest in description.ports:
@@ -207,9 +233,7 @@ def _parsed(unit: str) -> Unit | None:
         return None
 
 
-def _unconnected(
-    slaves: Mapping[str, SlaveDescription], sources: Mapping[Node, object], driven: Sequence[str]
-) -> list[str]:
+def _unconnected(slaves: Mapping[str, Connectable], sources: Mapping[Node, object], driven: Sequence[str]) -> list[str]:
     """Ports of force elements whose motion nobody gives: a fixed ground, which the user should know of."""
     notes = []
     for slave, description in slaves.items():

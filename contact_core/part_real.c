@@ -1,0 +1,36 @@
+/* One type of part over double: the element's functions of the waist for any block of an assembly. */
+#include <stddef.h>
+
+#include "element_real.c"
+
+#include "assembly.h"
+
+static void evaluate_part(double *block) { CC_ENTRY(evaluate)((Element *)block); }
+static void initial_states_of_part(double *block) { CC_ENTRY(initial_states)((Element *)block); }
+
+#if CC_HAS_ACCEPT
+static void start_part(double *block) { CC_ENTRY(start)((Element *)block); }
+static int accept_part(double *block, CcHost *host, double step)
+{
+    return CC_ENTRY(accept)((Element *)block, host, step);
+}
+#else
+#define start_part NULL
+#define accept_part NULL
+#endif
+
+#if CC_INDICATORS
+static void indicators_of_part(const double *block, double z[]) { CC_ENTRY(indicators)((const Element *)block, z); }
+#else
+#define indicators_of_part NULL
+#endif
+
+#if CC_HAS_CHECK
+static void check_part(const double *block, CcHost *host) { CC_ENTRY(check)((const Element *)block, host); }
+#else
+#define check_part NULL
+#endif
+
+CC_HIDDEN extern const CcPartType CC_ENTRY(part);
+const CcPartType CC_ENTRY(part) = {evaluate_part, CC_ENTRY(dual), initial_states_of_part, start_part, accept_part,
+                                   indicators_of_part, check_part};

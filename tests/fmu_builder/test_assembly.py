@@ -1,0 +1,384 @@
+"""Assemblies as models: names, connections, the order of evaluation, dependencies, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from fmu_builder.assembly import Assembly, load_assembly
+from fmu_builder.errors import InputError
+from fmu_builder.generate import fmu_sources, source_files
+from fmu_builder.model import Model, load_model
+from fmu_builder.paths import shipped
+
+GUID = "{00000000-0000-0000-0000-000000000000}"
+BALL = """
+connections = [["ball.p", "floor.point"]]
+[parts]
+ball = { recipe = "PointMass", start = { m = 2.0, r0 = [0, 0, "0.1 m"] } }
+floor = "PointSurface"
+"""
+GAIN = """
+description = "Two gains, of which one passes through a state"
+[parameters]
+k = { start = 2.0, description = "Gain" }
+[inputs]
+u = { description = "Input of y" }
+w = { description = "Input of z" }
+[outputs]
+y = { depends = ["u", "k"], description = "The gain k times u" }
+z = { depends = ["w"], description = "What w is" }
+[states]
+x = { start = 1.0, output = true, depends = ["u", "w"], description = "Integral of u w" }
+"""
+GAIN_C = """
+static void outputs(Element *e) { e->y = e->k * e->u; e->z = e->w; }
+static void derivatives(Element *e) { e->der.x = e->u * e->w; }
+"""
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / f"{name}.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def gains(tmp_path: Path) -> Path:
+    """A folder with an element of two gains, and its recipe Gain."""
+    element = tmp_path / "elements" / "gain"
+    element.mkdir(parents=True)
+    (element / "element.toml").write_text(GAIN, encoding="utf-8")
+    (element / "element.c").write_text(GAIN_C, encoding="utf-8")
+    write(tmp_path, "Gain", 'element = "gain"\n')
+    return tmp_path
+
+
+def chain(folder: Path, parts: Iterable[str], *connections: tuple[str, str], more: str = "") -> Assembly:
+    lines = ", ".join(f'["{a}", "{b}"]' for a, b in connections)
+    named = "\n".join(f'{name} = "Gain"' for name in parts)
+    return load_assembly(write(folder, "Chain", f"connections = [{lines}]\n[parts]\n{named}\n{more}"))
+
+
+def problems(path: Path) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def names(model: Assembly, indices: Iterable[int]) -> set[str]:
+    return {model.variables[i].name for i in indices}
+
+
+def check_schedule(model: Assembly) -> None:
+    """By its own book-keeping: nothing is copied before it is right, everything is copied and evaluated at the end."""
+    right = {v.index for v in model.variables if v.kind == "state"}  # values that are those of this point in time
+    received: set[int] = set()
+    copied = 0
+    finished: list[int] = []
+    for one in model.schedule:
+        for copy in model.copies[copied : one.copies]:
+            for k in range(copy.count):
+                assert copy.source + k in right
+                assert (copy.target + k in received) == copy.adds
+                received.add(copy.target + k)
+        copied = one.copies
+        part = model.parts[one.part]
+        variables = part.model.variables
+        connected = {v.index + part.offset for v in variables} & model.sources.keys()
+        complete = {t for t in connected & received if count_copies(model, t, copied) == len(model.sources[t])}
+        if one.last:
+            assert complete == connected
+            finished.append(one.part)
+        for v in variables:
+            if v.kind in ("output", "derivative") and not {i + part.offset for i in v.depends} & connected - complete:
+                right.add(v.index + part.offset)
+            if v.kind == "memory" and one.last:
+                right.add(v.index + part.offset)
+    assert copied == len(model.copies)
+    assert sorted(finished) == list(range(len(model.parts)))
+
+
+def count_copies(model: Assembly, target: int, copies: int) -> int:
+    return sum(c.target <= target < c.target + c.count for c in model.copies[:copies])
+
+
+# ---- names, kinds, start values --------------------------------------------------------------------------------------
+
+
+def test_variables_of_parts_carry_their_names(tmp_path: Path) -> None:
+    model = load_assembly(write(tmp_path, "Ball", BALL))
+    assert [v.index for v in model.variables] == list(range(len(model.variables)))
+    assert model["ball.m"].kind == "tunable"
+    assert model["ball.m"].start == 2.0
+    assert model["ball.r0[3]"].start == 0.1
+    assert model["floor.C_F"].start == 1e5
+    assert model["floor.depth"].kind == "output"
+    assert not model["floor.depth"].is_output
+    assert model["floor.surface.r[3]"].kind == "input"
+    assert model["der(ball.p.v[3])"].derivative == model["ball.p.v[3]"].index
+    assert sum(v.kind == "time" and not v.hidden for v in model.variables) == 1
+    alone = load_model(shipped("fmus") / "PointMass.toml")
+    assert group(model, "solver.") == group(alone, "solver.")
+
+
+def group(model: Model, prefix: str) -> list[str]:
+    return [v.name for v in model.variables if v.name.startswith(prefix)]
+
+
+def test_a_connected_input_is_a_local_variable(tmp_path: Path) -> None:
+    model = load_assembly(write(tmp_path, "Ball", BALL))
+    assert model["ball.p.f[3]"].kind == "output"
+    assert not model["ball.p.f[3]"].is_output
+    assert names(model, model.sources[model["ball.p.f[3]"].index]) == {"floor.point.f[3]"}
+
+
+def test_exposed_variables_have_their_own_names(tmp_path: Path) -> None:
+    model = load_assembly(
+        write(
+            tmp_path,
+            "Ball",
+            BALL
+            + """
+[expose]
+outputs = { height = "ball.p.r[3]", "contact.normal" = "floor.normal", push = "ball.p.f" }
+inputs = { tilt = "floor.surface.q[2]" }
+parameters = { stiffness = "floor.C_F" }
+[start]
+stiffness = "3e5 N/m"
+tilt = 0.01
+"ball.g" = [0, 0, -1.62]
+""",
+        )
+    )
+    assert model["height"].is_output
+    assert model["height"].kind == "state"
+    assert model["der(height)"].derivative == model["height"].index
+    assert [model[f"contact.normal[{k}]"].is_output for k in (1, 2, 3)] == [True] * 3
+    assert model["push[3]"].is_output
+    assert model["tilt"].start == 0.01
+    assert model["stiffness"].start == 3e5
+    assert model["ball.g[3]"].start == -1.62
+    assert "ball.p.r[3]" not in model
+    assert "floor.C_F" not in model
+
+
+def test_an_exposed_port_can_be_connected_again(tmp_path: Path) -> None:
+    write(tmp_path, "Tip", '[parts]\nball = "PointMass"\n[expose]\nports = { tip = "ball.p" }\n')
+    model = load_model(tmp_path / "Tip.toml")
+    assert [port.name for port in model.ports] == ["tip"]
+    assert model["tip.f[2]"].kind == "input"
+    assert model["tip.v[1]"].is_output
+    outer = write(tmp_path, "Outer", 'connections = [["a.tip", "f.point"]]\n[parts]\na = "Tip"\nf = "PointSurface"\n')
+    assembly = load_assembly(outer)
+    assert names(assembly, assembly.sources[assembly["a.tip.f[1]"].index]) == {"f.point.f[1]"}
+
+
+def test_nested_assemblies_carry_both_names(tmp_path: Path) -> None:
+    write(tmp_path, "Ball", BALL + '[expose]\noutputs = { height = "ball.p.r[3]" }\n')
+    outer = load_assembly(
+        write(
+            tmp_path,
+            "Outer",
+            """
+connections = [["left.ball.p", "wall.point"]]
+[parts]
+left = { recipe = "Ball", start = { "ball.m" = 5.0 } }
+right = "Ball"
+wall = "PointSurface"
+[expose]
+outputs = { first = "left.height" }
+""",
+        )
+    )
+    assert [part.name for part in outer.parts] == ["left.ball", "left.floor", "right.ball", "right.floor", "wall"]
+    assert outer["left.ball.m"].start == 5.0
+    assert outer["right.ball.m"].start == 2.0
+    assert outer["first"].is_output
+    assert not outer["right.height"].is_output
+    assert outer["der(right.height)"].derivative == outer["right.height"].index
+    pushed = outer.sources[outer["left.ball.p.f[3]"].index]
+    assert [outer.variables[i].name for i in pushed] == ["left.floor.point.f[3]", "wall.point.f[3]"]  # inside first
+    assert len(outer.types) == 2
+    check_schedule(outer)
+
+
+def test_parts_with_the_same_structure_share_a_type(tmp_path: Path) -> None:
+    write(tmp_path, "Two", 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\npoints = 2\n')
+    write(tmp_path, "Soft", 'element = "point_surface"\n[surface]\nkind = "plane"\n[start]\nC_F = 1.0\n')
+    model = load_assembly(
+        write(tmp_path, "Many", '[parts]\na = "Two"\nb = "Soft"\nc = "PointSurface"\nd = "Two"\ne = "FloorPatch"\n')
+    )
+    assert [kind.name for kind in model.types] == ["Two", "Soft", "FloorPatch"]
+    assert [part.type for part in model.parts] == [0, 1, 1, 0, 2]
+    files = fmu_sources(model, GUID)
+    assert set(source_files(model)) <= files.keys()
+    assert {"Two/model_data.h", "Two/element.c", "Soft/element.c", "contact.h"} <= files.keys()
+    assert "Two/contact.h" not in files
+
+
+def test_log_categories_of_all_parts_are_those_of_the_assembly(tmp_path: Path) -> None:
+    assert load_assembly(write(tmp_path, "Ball", BALL)).log.keys() == {"contact"}
+
+
+# ---- order and dependencies ------------------------------------------------------------------------------------------
+
+
+def test_a_ball_is_evaluated_after_its_floor(tmp_path: Path) -> None:
+    model = load_assembly(write(tmp_path, "Ball", BALL))
+    assert [(model.parts[one.part].name, one.last) for one in model.schedule] == [("floor", True), ("ball", True)]
+    check_schedule(model)
+
+
+def test_dependencies_reach_through_the_connections(tmp_path: Path) -> None:
+    model = load_assembly(write(tmp_path, "Ball", BALL))
+    expected = {"ball.m", "ball.g[3]", *(f"ball.p.{x}[{k}]" for x in "rv" for k in (1, 2, 3)), "floor.work"}
+    expected |= {f"floor.surface.{x}[{k}]" for x in "rvw" for k in (1, 2, 3)}
+    expected |= {f"floor.surface.q[{k}]" for k in (1, 2, 3, 4)}
+    expected |= {f"floor.{p}" for p in ("C_F", "K_fr", "C_r", "D_max", "k_D", "k_E", "k_T")}
+    assert names(model, model["der(ball.p.v[3])"].depends) == expected
+    assert names(model, model["ball.energy.kinetic"].depends) == {"ball.m", *(f"ball.p.v[{k}]" for k in (1, 2, 3))}
+
+
+def test_a_chain_is_evaluated_along_its_signals(gains: Path) -> None:
+    model = chain(gains, "abcd", ("d.y", "c.u"), ("c.y", "b.u"), ("b.y", "a.u"))
+    assert [model.parts[one.part].name for one in model.schedule] == ["d", "c", "b", "a"]
+    assert names(model, model["a.y"].depends) == {"a.k", "b.k", "c.k", "d.k", "d.u"}
+    assert names(model, model["der(a.x)"].depends) == {"a.w", "b.k", "c.k", "d.k", "d.u"}
+    check_schedule(model)
+
+
+def test_a_part_that_gives_before_it_takes_is_evaluated_twice(gains: Path) -> None:
+    model = chain(gains, "ab", ("a.y", "b.u"), ("b.y", "a.w"))
+    assert [(model.parts[one.part].name, one.last) for one in model.schedule] == [
+        ("a", False),
+        ("b", True),
+        ("a", True),
+    ]
+    assert names(model, model["a.z"].depends) == {"a.u", "a.k", "b.k"}
+    check_schedule(model)
+
+
+def test_a_state_breaks_a_loop(gains: Path) -> None:
+    model = chain(gains, "ab", ("a.x", "b.u"), ("b.y", "a.u"))
+    assert names(model, model["der(a.x)"].depends) == {"a.x", "b.k", "a.w"}
+    check_schedule(model)
+
+
+def test_a_ring_of_gains_is_an_algebraic_loop(gains: Path) -> None:
+    (found,) = problems_of_chain(gains, "abc", ("a.y", "b.u"), ("b.y", "c.u"), ("c.y", "a.u"))
+    assert "algebraic loop: a.y -> b.u -> b.y -> c.u -> c.y -> a.u -> a.y;" in found
+    assert "Chain.toml: connections" in found
+
+
+def test_two_loops_are_both_told(gains: Path) -> None:
+    first, second = problems_of_chain(gains, "ab", ("a.y", "a.u"), ("b.z", "b.w"))
+    assert "a.y -> a.u -> a.y;" in first
+    assert "b.z -> b.w -> b.z;" in second
+
+
+def problems_of_chain(folder: Path, parts: Iterable[str], *connections: tuple[str, str], more: str = "") -> list[str]:
+    with pytest.raises(InputError) as caught:
+        chain(folder, parts, *connections, more=more)
+    return [str(problem) for problem in caught.value.problems]
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+
+def test_all_that_is_wrong_with_the_connections_is_told(gains: Path) -> None:
+    found = problems_of_chain(gains, "ab", ("a.y", "b.u"), ("a.z", "b.u"), ("b.y", "nobody.u"), ("a.y", "b.q"))
+    text = "\n".join(found)
+    assert "there is no part 'nobody'" in text
+    found = problems_of_chain(gains, "ab", ("a.y", "b.u"), ("a.z", "b.u"), ("a.y", "b.q"))
+    text = "\n".join(found)
+    assert "b.u gets a.y already" in text
+    assert "b (Gain) has no port or variable 'q'" in text
+
+
+def test_units_must_fit(gains: Path) -> None:
+    path = write(gains, "Odd", 'connections = [["g.y", "ball.p.f[1]"]]\n[parts]\ng = "Gain"\nball = "PointMass"\n')
+    (found,) = problems(path)
+    assert "g.y is in 1" in found
+    assert "ball.p.f[1] in N" in found
+
+
+def test_a_force_that_acts_on_nobody_is_refused(tmp_path: Path) -> None:
+    wires = ", ".join(f'["ball.p.{x}[{k}]", "floor.point.{x}[{k}]"]' for x in "rv" for k in (1, 2, 3))
+    path = write(tmp_path, "Lost", f'connections = [{wires}]\n[parts]\nball = "PointMass"\nfloor = "PointSurface"\n')
+    (found,) = problems(path)
+    assert "floor.point is given a motion, but its force goes nowhere" in found
+    write(tmp_path, "Shown", path.read_text(encoding="utf-8") + '[expose]\noutputs = { F = "floor.point.f" }\n')
+    load_model(tmp_path / "Shown.toml")
+
+
+@pytest.mark.parametrize(
+    ("more", "where", "what"),
+    [
+        ('[expose]\noutputs = { h = "ball.p.x" }', "[expose] outputs h", "there is no variable 'ball.p.x'"),
+        ('[expose]\noutputs = { h = "bal.p.r" }', "[expose] outputs h", "did you mean 'ball'"),
+        ('[expose]\noutputs = { h = "ball.p.r[4]" }', "[expose] outputs h", "did you mean 'ball.p.r[3]'"),
+        ('[expose]\nparameters = { h = "floor.depth" }', "[expose] parameters h", "is no parameter: it is computed"),
+        ('[expose]\nparameters = { h = "floor.work" }', "[expose] parameters h", "expose it as an input"),
+        ('[expose]\ninputs = { h = "ball.m" }', "[expose] inputs h", "is no input: expose it as a parameter"),
+        ('[expose]\ninputs = { h = "ball.p.f" }', "[expose] inputs h", "is connected inside the assembly"),
+        ('[expose]\noutputs = { h = "ball.m" }', "[expose] outputs h", "is a parameter"),
+        ('[expose]\noutputs = { h = "floor.work" }', "[expose] outputs h", "is an input"),
+        (
+            '[expose]\noutputs = { h = "floor.depth", i = "floor.depth" }',
+            "[expose] outputs i",
+            "is exposed as h already",
+        ),
+        (
+            '[expose]\noutputs = { "ball.m" = "floor.depth" }',
+            "[expose] outputs ball.m",
+            "there is a variable 'ball.m' already",
+        ),
+        (
+            '[expose]\noutputs = { h = "floor.depth" }\nparameters = { h = "ball.m" }',
+            "[expose] parameters h",
+            "given twice",
+        ),
+        ('[expose]\noutputs = { "2x" = "floor.depth" }', "[expose] outputs 2x", "a name consists of"),
+        ('[expose]\nports = { tip = "ball.q" }', "[expose] ports tip", "there is no port 'ball.q'"),
+        ('[expose]\nports = { tip = "ball.p" }', "[expose] ports tip", "is connected inside the assembly"),
+        ('[start]\n"ball.p.f" = [0, 0, 0]', "[start] ball.p.f", "this one is computed"),
+        ("[start]\nC_F = 1.0", "[start] C_F", "there is no such variable"),
+        ('[start]\n"ball.m" = -1.0', "[start] ball.m", "greater than 0"),
+        ('[experiment]\nstop = "1 kg"', "[experiment] stop", "kg"),
+        ("[experiment]\nstep = 0", "[experiment] step", "greater than 0"),
+        ("[exposed]\nh = 1", "exposed", "this key is unknown; did you mean 'expose'?"),
+    ],
+)
+def test_what_a_recipe_must_not_say(tmp_path: Path, more: str, where: str, what: str) -> None:
+    found = problems(write(tmp_path, "Ball", BALL + more))
+    assert any(f"Ball.toml: {where}" in text and what in text for text in found), found
+
+
+def test_start_values_of_parts_are_checked(tmp_path: Path) -> None:
+    text = BALL.replace("m = 2.0", "m = -2.0, mass = 1.0")
+    found = problems(write(tmp_path, "Ball", text))
+    assert any("[parts] ball start m: -2.0 is refused" in one for one in found)
+    assert any("[parts] ball start mass: there is no such variable" in one for one in found)
+
+
+@pytest.mark.parametrize(
+    ("parts", "what"),
+    [
+        ("", "there is no part"),
+        ('a = "Nothing"', "there is no recipe of this name"),
+        ('time = "PointMass"', "'time' is taken"),
+        ('"a b" = "PointMass"', "must be an identifier"),
+        ('a = "other.fmu"', "a part must be a recipe"),
+        ('a = "Bad"', "this assembly contains itself: Bad -> Bad"),
+        ('a = "Around"', "this assembly contains itself: Bad -> Around -> Bad"),
+        ('a = { recipe = "PointMass", begin = 1 }', "this key is unknown"),
+    ],
+)
+def test_parts_that_cannot_be(tmp_path: Path, parts: str, what: str) -> None:
+    write(tmp_path, "Around", '[parts]\nb = "Bad"\n')
+    found = problems(write(tmp_path, "Bad", f"[parts]\n{parts}\n"))
+    assert any(what in text for text in found), found
+    assert all("Bad.toml" in text for text in found)

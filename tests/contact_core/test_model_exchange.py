@@ -498,6 +498,7 @@ def test_an_accepted_point_has_to_be_finite(floor: Fmu) -> None:
     assert slave.completed_step()[0] == ERROR
     assert "fmi2CompletedIntegratorStep: " in only(slave.importer.messages).text
     assert "is not finite at the accepted point of 0.1 s" in only(slave.importer.messages).text
+    assert slave.get("peak_force") == memory  # the failed point has not left its mark
     assert slave.call("fmi2SetFMUstate", place) == OK
     assert slave.get("peak_force") == memory
 

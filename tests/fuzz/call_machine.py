@@ -444,6 +444,7 @@ class CallMachine(RuleBasedStateMachine):
         self._enter_initialization_mode(slot)
         self._exit_initialization_mode(slot)
         if kind == MODEL_EXCHANGE:
+            self._new_discrete_states(slot)
             self._enter_continuous_time_mode(slot)
 
     @rule(slot=slots)
@@ -751,6 +752,8 @@ class CallMachine(RuleBasedStateMachine):
     ) -> None:
         """Set parameters or inputs to anything, or to their bounds, look at all that follows, and go on."""
         fmu, alive = self._fmu_in(slot), self.instances[slot]
+        if alive and alive.life.mode is Mode.CONTINUOUS and "tunable" in kinds:
+            self._enter_event_mode(slot)
         settable = [v for v in fmu.variables if v.kind in kinds and v.type == "real"]
         chosen = [(settable[n % len(settable)], x) for n, x in pairs]
         bounds = {v: [bound for bound in (v.above, v.below, v.min, v.max) if bound is not None] for v, _ in chosen}
@@ -766,6 +769,9 @@ class CallMachine(RuleBasedStateMachine):
 
     @rule(slot=slots)
     def enter_event_mode(self, slot: int) -> None:
+        self._enter_event_mode(slot)
+
+    def _enter_event_mode(self, slot: int) -> None:
         if self._call(slot, "EnterEventMode", answers={Status.OK: Change(1)}) == Status.OK:
             self._alive(slot).life.mode = Mode.EVENT
 

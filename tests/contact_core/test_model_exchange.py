@@ -20,7 +20,8 @@ from running import build, scalars
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from fmu_builder.paths import shipped
+from fmu_builder.build import host_fmu
+from fmu_builder.paths import catalogue, shipped
 
 Values = Mapping[str, float]
 Vector = NDArray[np.float64]
@@ -93,6 +94,14 @@ y = [-1, 1]
 [start]
 C_F = 1e5
 C_r = 1.0
+"""
+
+BALL = """
+description = "A ball on a floor"
+connections = [["ball.p", "floor.point"]]
+[parts]
+ball = { recipe = "PointMass", start = { r0 = [0, 0, "0.1 m"] } }
+floor = { recipe = "PointSurface", start = { C_F = 1e4, C_r = 0.8 } }
 """
 
 
@@ -684,6 +693,30 @@ def test_a_pendulum_on_a_stop_is_that_of_co_simulation(pendulum: Fmu) -> None:
     exchanged = simulated(pendulum, "ModelExchange", names, {"x0": 0.8}, solver="CVode", relative_tolerance=1e-10)
     stepped = simulated(pendulum, "CoSimulation", names, {"x0": 0.8})
     assert np.ptp(np.sign(stepped[:, 0])) == 2.0
+    assert np.abs(exchanged - stepped).max() < 1e-6
+
+
+def test_a_ball_bounces_as_in_co_simulation(tmp_path: Path) -> None:
+    """In contact m r'' = F - m g: states, the force between them and its events lie in one FMU."""
+    ball = build(tmp_path, "Ball", BALL)
+    states = ["ball.p.r[3]", "ball.p.v[3]", "floor.impulse", "floor.contact_time", "floor.energy.damping"]
+    memory = ["floor.contact_count", "floor.peak_force", "floor.energy.residual", "floor.energy.switched"]
+    exchanged = simulated(ball, "ModelExchange", states + memory, {}, solver="CVode", relative_tolerance=1e-11)
+    stepped = simulated(ball, "CoSimulation", states + memory, {}, relative_tolerance=1e-11)
+    assert np.abs(exchanged[:, :5] - stepped[:, :5]).max() < 1e-6
+    assert list(exchanged[:, 5]) == list(stepped[:, 5])
+    assert exchanged[-1, 5] == 6.0
+    assert exchanged[-1, 6] == pytest.approx(stepped[-1, 6], rel=1e-3)  # the largest of the points that were accepted
+    assert np.abs(exchanged[:, 7]).max() < 1e-6
+    assert exchanged[-1, 8] == 0.0
+
+
+@pytest.mark.parametrize("recipe", catalogue(), ids=lambda path: path.stem)
+def test_every_fmu_of_the_catalogue_gives_the_same_trace_twice(recipe: Path, tmp_path: Path) -> None:
+    fmu = Fmu(host_fmu(recipe), tmp_path)
+    names = [v.name for v in fmu.description.modelVariables if v.causality == "output" and v.type == "Real"]
+    exchanged = simulated(fmu, "ModelExchange", names, {}, solver="CVode", relative_tolerance=1e-10)
+    stepped = simulated(fmu, "CoSimulation", names, {}, relative_tolerance=1e-10)
     assert np.abs(exchanged - stepped).max() < 1e-6
 
 

@@ -10,7 +10,9 @@ import ctypes
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import fmpy
 import pytest
+from fmpy.fmi2 import FMU2Model
 
 from fmu_builder.build import host_fmu
 from fmu_builder.paths import shipped
@@ -111,3 +113,41 @@ def test_point_surface_step_with_new_inputs(
         assert status == 0
 
     report(benchmark, run, "500 ns for the step alone")
+
+
+def test_point_surface_evaluation_in_model_exchange(
+    benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL], tmp_path: Path
+) -> None:
+    file = str(host_fmu(shipped("fmus") / "PointSurface.toml"))
+    description = fmpy.read_model_description(file)
+    floor = FMU2Model(
+        guid=description.guid,
+        unzipDirectory=fmpy.extract(file, str(tmp_path)),
+        modelIdentifier=description.modelExchange.modelIdentifier,
+        instanceName="floor",
+    )
+    floor.instantiate()
+    floor.setupExperiment()
+    floor.enterInitializationMode()
+    height = next(v.valueReference for v in description.modelVariables if v.name == "point.r[3]")
+    floor.setReal([height], [-1e-3])
+    floor.exitInitializationMode()
+    floor.enterContinuousTimeMode()
+    calls = [
+        ctypes.cast(getattr(floor.dll, f"fmi2{name}"), ctypes.c_void_p)
+        for name in ("SetTime", "SetContinuousStates", "GetDerivatives", "GetEventIndicators")
+    ]
+    nx, nz = description.numberOfContinuousStates, description.numberOfEventIndicators
+    x, slopes, z = ((ctypes.c_double * n)() for n in (nx, nx, nz))
+    component, size = ctypes.c_void_p(floor.component), ctypes.c_size_t
+
+    def run() -> None:
+        status = loops["real"].loop_evaluate(
+            *calls, component, x, slopes, size(nx), z, size(nz), ctypes.c_double(1e-6), ctypes.c_long(CALLS)
+        )
+        assert status == 0
+
+    report(benchmark, run, "200 ns")
+    assert max(slopes) > 0.0
+    floor.terminate()
+    floor.freeInstance()

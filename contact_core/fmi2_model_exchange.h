@@ -3,7 +3,7 @@
  * Evaluation  Setting time, states or inputs only marks the outputs as old; the first question afterwards computes them.
  * Acceptance  The memory of the element (counts, peaks, switched energy) follows the accepted points: completed
  *             integrator steps, and events, at which inputs and parameters may have jumped.  Memory is all that accept
- *             changes, so states never jump.
+ *             changes, so states never jump; a derivative that follows the memory does, and asks for an event.
  * Indicators  One that rounding shakes around zero would be a chain of events.  Each event remembers the side
  *             s = z > 0 ? +1 : -1, and until the next one
  *                 z / z_nominal + s * tolerance
@@ -28,10 +28,11 @@
 
 /* ---- accepted points ------------------------------------------------------------------------------------------- */
 
-/* Accept the point as it is set, unless that was done before.  Where a rule is broken or a value is not finite, the
- * instance ends up in error, with the point not accepted. */
-static fmi2Status cc_accept_point(Instance *instance, const char *function)
+/* Accept the point as it is set, unless that was done before; *jumped is set to 1 if that changed a derivative.  Where a
+ * rule is broken or a value is not finite, the instance ends up in error, with the point not accepted. */
+static fmi2Status cc_accept_point(Instance *instance, const char *function, int *jumped)
 {
+    *jumped = 0;
     if (instance->now.jumped == 0.0)
         return fmi2OK;
     double *block = cc_block(instance), step = block[0] - instance->now.accepted;
@@ -43,7 +44,11 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function)
         cc_refresh(instance);
         if (step > 0.0)
             instance->now.last_step = step;
-        CC_ENTRY(accept)(&instance->now.element, instance, instance->now.last_step);
+        for (int i = 0; i < CC_STATES; i++)
+            instance->x_0[i] = block[cc_state_derivatives[i]];
+        if (CC_ENTRY(accept)(&instance->now.element, instance, instance->now.last_step))
+            for (int i = 0; i < CC_STATES; i++)
+                *jumped |= block[cc_state_derivatives[i]] != instance->x_0[i];
         int bad = cc_first_not_finite(block);
         if (bad >= 0) {
             failures = 1;
@@ -68,9 +73,11 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStat
     CC_NEED(1, enterEventMode);
     CC_NEED(1, terminateSimulation);
     (void)noSetFMUStatePriorToCurrentPoint;
-    if (cc_accept_point(instance, "fmi2CompletedIntegratorStep") != fmi2OK)
+    int jumped;
+    if (cc_accept_point(instance, "fmi2CompletedIntegratorStep", &jumped) != fmi2OK)
         return fmi2Error;
-    *enterEventMode = *terminateSimulation = fmi2False;
+    *enterEventMode = jumped ? fmi2True : fmi2False;
+    *terminateSimulation = fmi2False;
     return fmi2OK;
 }
 
@@ -87,7 +94,8 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *eventInfo)
 {
     CC_ENTER_OF(fmi2ModelExchange, CC_EVENT);
     CC_NEED(1, eventInfo);
-    if (cc_accept_point(instance, "fmi2NewDiscreteStates") != fmi2OK)
+    int jumped; /* the importer restarts after an event anyway */
+    if (cc_accept_point(instance, "fmi2NewDiscreteStates", &jumped) != fmi2OK)
         return fmi2Error;
     cc_remember_sides(instance);
     eventInfo->newDiscreteStatesNeeded = fmi2False;
@@ -103,7 +111,8 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *eventInfo)
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
 {
     CC_ENTER_OF(fmi2ModelExchange, CC_EVENT);
-    if (cc_accept_point(instance, "fmi2EnterContinuousTimeMode") != fmi2OK)
+    int jumped;
+    if (cc_accept_point(instance, "fmi2EnterContinuousTimeMode", &jumped) != fmi2OK)
         return fmi2Error;
     cc_remember_sides(instance);
     instance->now.mode = CC_CONTINUOUS;

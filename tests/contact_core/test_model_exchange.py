@@ -69,6 +69,39 @@ static void derivatives(Element *e)
 static void indicators(const Element *e, double z[CC_INDICATORS]) { z[0] = re(e->x); }
 """,
 }
+# A spring that gives way: the rest length follows what exceeds the yield strain, x'' = -a (x - rest).
+YIELDING = {
+    "element.toml": """
+description = "Spring that yields"
+[experiment]
+stop = 1.0
+step = 1e-2
+tolerance = 1e-9
+[parameters]
+a = { unit = "s-2", start = 100.0, description = "Square of the natural frequency" }
+limit = { start = 0.1, description = "Strain at which the spring yields" }
+w0 = { unit = "s-1", start = 2.0, fixed = true, description = "Initial strain rate" }
+[states]
+x = { rate = "w", output = true, description = "Strain" }
+w = { unit = "s-1", start = "w0", depends = ["a", "x"], output = true, description = "Strain rate" }
+[memory]
+rest = { output = true, depends = [], description = "Strain of the spring without force" }
+""",
+    "element.c": """
+#include "waist.h"
+static void outputs(Element *e) { (void)e; }
+static void derivatives(Element *e) { e->der.w = -e->a * (e->x - e->rest); }
+static void start(Element *e) { e->rest = 0.0; }
+static int accept(Element *e, CcHost *host, double step)
+{
+    double strain = re(e->x - e->rest), limit = re(e->limit);
+    (void)host, (void)step;
+    if (strain > limit)
+        e->rest += strain - limit;
+    return strain > limit;
+}
+""",
+}
 AMPLIFIER = {
     "element.toml": """
 description = "Without states"
@@ -126,6 +159,11 @@ def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
 @pytest.fixture(scope="module")
 def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return own(tmp_path_factory.mktemp("pendulum"), "pendulum", PENDULUM)
+
+
+@pytest.fixture(scope="module")
+def yielding(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return own(tmp_path_factory.mktemp("yielding"), "yielding", YIELDING)
 
 
 @pytest.fixture(scope="module")
@@ -429,6 +467,17 @@ def test_a_jump_at_an_event_is_booked(floor: Fmu) -> None:
     before = slave.state()
     event(slave, {})  # nothing jumped
     assert slave.state() == before
+
+
+def test_a_derivative_that_follows_the_memory_asks_for_an_event(yielding: Fmu) -> None:
+    slave = running(yielding)
+    for t, x, rest, moved in ((0.1, 0.05, 0.0, 0), (0.2, 0.1, 0.0, 0), (0.3, 0.15, 0.05, 1), (0.4, 0.14, 0.05, 0)):
+        assert slave.call("fmi2SetTime", t) == OK
+        assert slave.set_states([x, 1.0]) == OK
+        assert slave.completed_step() == (OK, moved, 0)
+        assert slave.get("rest") == [pytest.approx(rest, abs=1e-15)]
+        assert slave.derivatives() == [1.0, pytest.approx(-100.0 * (x - rest), rel=1e-13)]
+        assert slave.completed_step() == (OK, 0, 0)
 
 
 @pytest.mark.parametrize("call", ["fmi2NewDiscreteStates", "fmi2EnterContinuousTimeMode"])
@@ -784,6 +833,20 @@ def integrate(slave: Slave, motion: Callable[[float], Values], stop: float) -> i
             event(slave, {})
         t = end
     return events
+
+
+def test_rounding_around_zero_is_no_chain_of_events(pendulum: Fmu) -> None:
+    """At rest where the stop begins, shaken by less than a tenth of what is seen."""
+    seen, Omega = 0.1 * TOLERANCE, 100.0
+    signs = set()
+
+    def motion(t: float) -> Values:
+        signs.add(slave.get("x")[0] > 0.0)
+        return {"u": 1e-3 * seen * Omega**2 * math.sin(Omega * t + 0.5)}
+
+    slave = running(pendulum, {"x0": 0.0})
+    assert integrate(slave, motion, 0.5) == 0
+    assert signs == {True, False}
 
 
 def test_a_moving_point_leaves_the_impulse_of_its_depth(floor: Fmu) -> None:

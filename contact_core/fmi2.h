@@ -171,6 +171,18 @@ static void cc_remember_sides(Instance *instance)
         s[i] = s[i] > 0.0 ? 1.0 : -1.0;
 }
 
+/* solver.tolerance follows the tolerance of the experiment, within its range; a value that was set stays. */
+static void cc_set_tolerance(Instance *instance, double tolerance)
+{
+#if CC_STATES
+    double *set = &instance->now.element.solver.tolerance;
+    const CcVariable *v = &cc_variables[set - cc_block(instance)];
+    if (tolerance > 0.0 && *set == v->start)
+        *set = cc_clamp(tolerance, v->min, v->max);
+#endif
+    (void)instance, (void)tolerance;
+}
+
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real tolerance, fmi2Real startTime,
                                fmi2Boolean stopTimeDefined, fmi2Real stopTime)
 {
@@ -183,7 +195,7 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fm
     if (toleranceDefined && !(tolerance > 0.0 && cc_is_finite(tolerance)))
         return cc_refuse(instance, fmi2Error, "fmi2SetupExperiment: tolerance = %g must be greater than 0", tolerance);
     instance->now.experiment = 1.0;
-    instance->now.tolerance = toleranceDefined ? tolerance : 0.0;
+    cc_set_tolerance(instance, toleranceDefined ? tolerance : 0.0);
     instance->now.stop_defined = stopTimeDefined != fmi2False;
     instance->now.stop_time = stopTimeDefined ? stopTime : 0.0;
     cc_block(instance)[0] = startTime;

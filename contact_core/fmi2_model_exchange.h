@@ -182,7 +182,7 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
     cc_refresh(instance);
     if (instance->now.mode == CC_INITIALIZATION)
         cc_remember_sides(instance);
-    double tolerance = instance->now.tolerance > 0.0 ? instance->now.tolerance : CC_TOLERANCE, *z = instance->z_0;
+    double tolerance = cc_tolerance(instance), *z = instance->z_0;
     CC_ENTRY(indicators)(&instance->now.element, z);
     for (size_t i = 0; i < ni; i++)
         if (!cc_is_finite(z[i]))

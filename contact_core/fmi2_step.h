@@ -56,8 +56,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
             CC_ENTRY(evaluate)(&instance->now.element);
             CC_ENTRY(accept)(&instance->now.element, instance, cc_larger(instance->now.last_step, h));
         }
-        cc_integrate(instance, t_c, t_c + h);
-        int bad = cc_first_not_finite(cc_block(instance));
+        failures = !cc_integrate(instance, t_c, t_c + h);
+        int bad = failures ? -1 : cc_first_not_finite(cc_block(instance));
         if (bad >= 0) {
             failures = 1;
             cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite after the step from %g s to %g s",

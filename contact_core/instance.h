@@ -26,14 +26,17 @@ enum {
 
 #define CC_NAME_SIZE 256 /* a longer name is cut in the log */
 #define CC_POOL_SIZE 4
-#define CC_STAGES 7 /* of the method in solver.h */
+#define CC_STAGES 7            /* of dormand_prince.h */
+#define CC_ROSENBROCK_STAGES 6 /* of rosenbrock.h */
+#define CC_MOST_CORE 64        /* states in the dense linear system of rosenbrock.h */
+#define CC_IMPLICIT (CC_STATES > 0 && CC_CORE <= CC_MOST_CORE)
 
 /* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
 typedef struct {
     double type; /* fmi2CoSimulation or fmi2ModelExchange, for life */
     double mode;
     double experiment;     /* 1 after fmi2SetupExperiment */
-    double stop_defined, stop_time, tolerance;
+    double stop_defined, stop_time;
     double logging, categories;
     double dirty;          /* outputs are older than a set value */
     double jumped;         /* a value was set since the last step or accepted point */
@@ -42,6 +45,9 @@ typedef struct {
     double last_step;      /* length of the last communication step or accepted integrator step, s; 0 before the first */
     double accepted;       /* time of the last accepted point of model exchange, s */
     double last_status;    /* of fmi2DoStep */
+    double substep;        /* length that the error control proposes, s; 0 before the first step */
+    double implicit;       /* 1 while the implicit method integrates */
+    double stiff_hints, smooth_hints;  /* substeps that stability limited, and others since the last of them */
     double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs for the next step */
     double sides[CC_INDICATORS + 1];   /* of the indicators at the last event of model exchange: +1 above zero, else -1 */
     Element element;
@@ -55,9 +61,17 @@ struct CcHost {
     CcState now;
     CcState before;                       /* the step's beginning, to return to when it fails */
     double input_starts[CC_INPUTS + 1];   /* continuous inputs at the beginning of the step */
-    double x_0[CC_STATES + 1];            /* states at the beginning of a substep */
-    double slopes[CC_STAGES - 1][CC_STATES + 1]; /* x' at the stages of a substep; the last one is in the block */
-    double z_0[CC_INDICATORS + 1], z_1[CC_INDICATORS + 1]; /* indicators at both ends of a step */
+    /* states at the beginning of a substep, at its end or a stage, at the last stage but one, and in between */
+    double x_0[CC_STATES + 1], x_1[CC_STATES + 1], x_late[CC_STATES + 1], x_between[CC_STATES + 1];
+    double slopes[CC_STAGES][CC_STATES + 1]; /* x' at the stages of a substep */
+    /* indicators at the beginning of a substep and at a stage, and their slopes at the beginning over its length */
+    double z_0[CC_INDICATORS + 1], z_1[CC_INDICATORS + 1], z_slope[CC_INDICATORS + 1];
+#if CC_IMPLICIT
+    double jacobian[CC_STATES][CC_CORE + 1], time_slope[CC_STATES]; /* dx'/dx over the core states, dx'/dt */
+    double factors[CC_CORE + 1][CC_CORE + 1];
+    int pivots[CC_CORE + 1];
+    double u[CC_ROSENBROCK_STAGES][CC_STATES]; /* solutions of the stages */
+#endif
     double dual[2 * CC_VARIABLES];
 };
 
@@ -198,6 +212,17 @@ __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refus
 
 static double *cc_block(Instance *instance) { return (double *)&instance->now.element; }
 
+/* Relative error allowed in a substep; of a model without states the size of rounding in its indicators. */
+static double cc_tolerance(const Instance *instance)
+{
+#if CC_STATES
+    return instance->now.element.solver.tolerance;
+#else
+    (void)instance;
+    return CC_TOLERANCE;
+#endif
+}
+
 /* The unit behind a number, for %s%s: a blank and its name, or nothing. */
 #define CC_UNIT(v) *(v)->unit ? " " : "", (v)->unit
 
@@ -215,6 +240,11 @@ static int cc_check(Instance *instance)
             cc_fail(instance, "%s = %g%s%s: it must be less than %g%s%s", v->name, block[i], CC_UNIT(v), v->below,
                     CC_UNIT(v));
     }
+#if CC_STATES && !CC_IMPLICIT
+    if (instance->now.element.solver.method == 3.0)
+        cc_fail(instance, "solver.method = implicit: %d states depend on each other here, and at most %d can be served; "
+                "auto and explicit can", CC_CORE, CC_MOST_CORE);
+#endif
     CC_ENTRY(check)(&instance->now.element, instance);
     return instance->failures;
 }

@@ -177,23 +177,33 @@ def _counts(model: Model) -> list[str]:
     )
     return [
         f"#define CC_QUADRATURE {int(quadrature)}",
-        f"#define CC_TOLERANCE {_number(model.experiment.tolerance)} /* relative, where the importer gives none */",
+        f"#define CC_TOLERANCE {_number(model.experiment.tolerance)} /* where there is no solver.tolerance */",
         f"#define CC_INDICATORS {len(model.indicators)}",
         f"#define CC_VARIABLES {len(model.variables)}",
         f"#define CC_STATES {len(states)}",
+        f"#define CC_CORE {sum(_is_core(model))}",
         f"#define CC_INPUTS {len(_real_inputs(model))}",
         f"#define CC_QUATERNIONS {len(model.quaternions)}",
     ]
 
 
+def _is_core(model: Model) -> list[int]:
+    """For each state, 1 if a right-hand side depends on it and 0 for a ledger."""
+    used = {i for v in model.by_kind("derivative") for i in v.depends}
+    return [int(s.index in used) for s in model.by_kind("state")]
+
+
 def _index_tables(model: Model) -> list[str]:
     states = model.by_kind("state")
     inputs = _real_inputs(model)
+    core = _is_core(model)
     return [
         _int_table("cc_states", [s.index for s in states]),
         _int_table("cc_state_derivatives", [s.derivative for s in states]),
         _int_table("cc_state_rates", [s.rate for s in states]),
         _int_table("cc_state_starts", [s.start_from for s in states]),
+        _int_table("cc_core", [place for place, is_core in enumerate(core) if is_core]),
+        _int_table("cc_is_core", core),
         _int_table("cc_inputs", [v.index for v in inputs]),
         _int_table("cc_input_rates", [v.rate for v in inputs]),
         _table("double", "cc_state_nominals", [_number(s.nominal, "1.0") for s in states] or ["1.0"]),

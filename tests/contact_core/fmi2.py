@@ -284,6 +284,10 @@ class Slave:
     def set_boolean(self, name: str, value: int) -> int:
         return self.call("fmi2SetBoolean", references(self.fmu.references[name]), 1, integers(value))
 
+    def set_integer(self, name: str, value: int) -> int:
+        """Of an Integer or an enumeration."""
+        return self.call("fmi2SetInteger", references(self.fmu.references[name]), 1, integers(value))
+
     def get(self, *names: str) -> list[float]:
         """Reals that must be there."""
         values = reals(*[0.0] * len(names))
@@ -295,13 +299,14 @@ class Slave:
 
     def get_integer(self, name: str, kind: str = "Integer") -> int:
         value = integers(99)
-        assert self.call(f"fmi2Get{kind}", references(self.fmu.references[name]), 1, value) == OK
+        family = "Boolean" if kind == "Boolean" else "Integer"
+        assert self.call(f"fmi2Get{family}", references(self.fmu.references[name]), 1, value) == OK
         return int(value[0])
 
     def all_values(self) -> bytes:
         """The bits of all Reals, Integers and Booleans."""
         bits = bytes(reals(*self.get(*self.fmu.names("Real"))))
-        for kind in ("Integer", "Boolean"):
+        for kind in ("Integer", "Boolean", "Enumeration"):
             bits += bytes(integers(*(self.get_integer(name, kind) for name in self.fmu.names(kind))))
         return bits
 

@@ -63,12 +63,13 @@ class Running:
         assert status == OK, self.told
 
     def set(self, values: Values) -> None:
-        """Reals, vectors of Reals, and the Boolean `work`."""
+        """Reals, vectors of Reals, Booleans, Integers and enumerations."""
         named = scalars(values)
         reals_only = {name: value for name, value in named.items() if self.fmu.types[name] == "Real"}
         self._expect(self.slave.set(reals_only))
         for name in named.keys() - reals_only.keys():
-            self._expect(self.slave.set_boolean(name, int(named[name])))
+            set_one = self.slave.set_boolean if self.fmu.types[name] == "Boolean" else self.slave.set_integer
+            self._expect(set_one(name, int(named[name])))
 
     def rates(self, values: Values) -> None:
         """Derivatives of inputs for the next step."""

@@ -1,0 +1,199 @@
+/* One substep with the linearly implicit method RODAS of order 4(3), L-stable and stiffly accurate, for stiff systems.
+ *
+ * With J = df/dx and f_t = df/dt at the beginning, both exact (dual numbers), and g = 1/4:
+ *
+ *   (I/(g h) - J) u_s = f(t_0 + c_s h, x_0 + sum_{j<s} a_sj u_j) + sum_{j<s} (b_sj/h) u_j + d_s h f_t     s = 1 .. 6
+ *   x_1 = x_0 + sum_j m_j u_j;   the argument of stage 6 is that of stage 5 plus u_5, x_1 is that of stage 6 plus u_6
+ *   error = u_6, of order h^4
+ *
+ * Only the states that some right-hand side depends on (cc_core) take part in the linear system; the others, the
+ * ledgers, follow by insertion: u_q = g h (r_q + sum_core J_qc u_c).
+ *
+ * Source: Hairer & Wanner, Solving Ordinary Differential Equations II, IV.7 and IV.10 (coefficients of RODAS). */
+#ifndef CC_ROSENBROCK_H
+#define CC_ROSENBROCK_H
+
+#include "substep.h"
+
+#if CC_IMPLICIT
+
+#define CC_GAMMA 0.25
+#define CC_POWERS 5 /* of J, to estimate its largest rate */
+
+static const double cc_rosenbrock_nodes[CC_ROSENBROCK_STAGES] = {0.0, 0.386, 0.21, 0.63, 1.0, 1.0};
+static const double cc_rosenbrock_time[CC_ROSENBROCK_STAGES] = {0.25, -0.1043, 0.1035, -0.03620000000000023, 0.0, 0.0};
+static const double cc_rosenbrock_arguments[CC_ROSENBROCK_STAGES][CC_ROSENBROCK_STAGES] = {
+    {0.0},
+    {1.544},
+    {0.9466785280815826, 0.2557011698983284},
+    {3.314825187068521, 2.896124015972201, 0.9986419139977817},
+    {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950},
+    {1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1.0}};
+static const double cc_rosenbrock_couplings[CC_ROSENBROCK_STAGES][CC_ROSENBROCK_STAGES] = {
+    {0.0},
+    {-5.6688},
+    {-2.430093356833875, -0.2063599157091915},
+    {-0.1073529058151375, -9.594562251023355, -20.47028614809616},
+    {7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160},
+    {8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054}};
+
+/* J and f_t at the block, the beginning of the substep. */
+static void cc_linearize(Instance *instance, CcStep *step)
+{
+    const double *block = cc_block(instance);
+    double *dual = instance->dual;
+    for (int i = 0; i < CC_VARIABLES; i++) {
+        dual[2 * i] = block[i];
+        dual[2 * i + 1] = 0.0;
+    }
+    for (int c = 0; c < CC_CORE; c++) {
+        int state = cc_states[cc_core[c]];
+        dual[2 * state + 1] = CC_DUAL_STEP;
+        CC_ENTRY(dual)(dual);
+        dual[2 * state + 1] = 0.0;
+        for (int i = 0; i < CC_STATES; i++)
+            instance->jacobian[i][c] = dual[2 * cc_state_derivatives[i] + 1] / CC_DUAL_STEP;
+    }
+    dual[1] = CC_DUAL_STEP;
+    if (instance->now.extrapolate != 0.0)
+        for (int i = 0; i < CC_INPUTS; i++)
+            dual[2 * cc_inputs[i] + 1] = instance->now.input_rates[i] * CC_DUAL_STEP;
+    CC_ENTRY(dual)(dual);
+    for (int i = 0; i < CC_STATES; i++)
+        instance->time_slope[i] = dual[2 * cc_state_derivatives[i] + 1] / CC_DUAL_STEP;
+    step->evaluations += CC_CORE + 1;
+}
+
+/* An estimate of the largest rate |lambda| of J: how much its last one of CC_POWERS products stretches a vector that
+ * began with the allowed errors. */
+static double cc_fastest_rate(Instance *instance, const CcStep *step)
+{
+    double size = 0.0, before = 1.0;
+    double w[CC_CORE + 1], product[CC_CORE + 1];
+    for (int a = 0; a < CC_CORE; a++)
+        w[a] = cc_allowed(instance, step, cc_core[a], 0.0);
+    for (int power = 0; power < CC_POWERS; power++) {
+        before = size;
+        size = 0.0;
+        for (int a = 0; a < CC_CORE; a++) {
+            product[a] = 0.0;
+            for (int b = 0; b < CC_CORE; b++)
+                product[a] += instance->jacobian[cc_core[a]][b] * w[b];
+            size += cc_abs(product[a]) / cc_allowed(instance, step, cc_core[a], 0.0);
+        }
+        for (int a = 0; a < CC_CORE; a++)
+            w[a] = product[a];
+    }
+    return before > 0.0 ? size / before : 0.0;
+}
+
+/* Factors of I/(g h) - J over the core states, by elimination with row exchange.  0 if it is singular. */
+static int cc_factorize(Instance *instance, double h)
+{
+    for (int a = 0; a < CC_CORE; a++)
+        for (int b = 0; b < CC_CORE; b++)
+            instance->factors[a][b] = (a == b ? 1.0 / (CC_GAMMA * h) : 0.0) - instance->jacobian[cc_core[a]][b];
+    for (int k = 0; k < CC_CORE; k++) {
+        int pivot = k;
+        for (int a = k + 1; a < CC_CORE; a++)
+            if (cc_abs(instance->factors[a][k]) > cc_abs(instance->factors[pivot][k]))
+                pivot = a;
+        instance->pivots[k] = pivot;
+        for (int b = 0; b < CC_CORE && pivot != k; b++) {
+            double kept = instance->factors[k][b];
+            instance->factors[k][b] = instance->factors[pivot][b];
+            instance->factors[pivot][b] = kept;
+        }
+        if (!(cc_abs(instance->factors[k][k]) > 0.0))
+            return 0;
+        for (int a = k + 1; a < CC_CORE; a++) {
+            double factor = instance->factors[a][k] /= instance->factors[k][k];
+            for (int b = k + 1; b < CC_CORE && factor != 0.0; b++)
+                instance->factors[a][b] -= factor * instance->factors[k][b];
+        }
+    }
+    return 1;
+}
+
+/* u from the right-hand side in the same place. */
+static void cc_solve(Instance *instance, double h, double u[CC_STATES])
+{
+    double core[CC_CORE + 1];
+    for (int a = 0; a < CC_CORE; a++)
+        core[a] = u[cc_core[a]];
+    for (int k = 0; k < CC_CORE; k++) {
+        double kept = core[k];
+        core[k] = core[instance->pivots[k]];
+        core[instance->pivots[k]] = kept;
+    }
+    for (int a = 0; a < CC_CORE; a++)
+        for (int b = 0; b < a; b++)
+            core[a] -= instance->factors[a][b] * core[b];
+    for (int a = CC_CORE - 1; a >= 0; a--) {
+        for (int b = a + 1; b < CC_CORE; b++)
+            core[a] -= instance->factors[a][b] * core[b];
+        core[a] /= instance->factors[a][a];
+    }
+    for (int i = 0; i < CC_STATES; i++) {
+        for (int b = 0; b < CC_CORE; b++)
+            u[i] += instance->jacobian[i][b] * core[b];
+        u[i] *= CC_GAMMA * h;
+    }
+    for (int a = 0; a < CC_CORE; a++)
+        u[cc_core[a]] = core[a];
+}
+
+/* The substep from x_0 at tau to `end`, where the block is left evaluated.  Returns the share at which the first zero of
+ * an indicator is expected, CC_NO_ZERO if there is none.  J and its factors are made anew where `fresh`. */
+static double cc_implicit_stages(Instance *instance, CcStep *step, double tau, double end, int fresh)
+{
+    double *block = cc_block(instance), h = end - tau;
+    if (fresh)
+        cc_linearize(instance, step);
+    if (!cc_factorize(instance, h)) {
+        for (int i = 0; i < CC_STATES; i++)
+            instance->u[CC_ROSENBROCK_STAGES - 1][i] = 1e300; /* refused for its error */
+        return CC_NO_ZERO;
+    }
+    for (int stage = 0; stage < CC_ROSENBROCK_STAGES; stage++) {
+        double *u = instance->u[stage];
+        if (stage > 0) {
+            for (int i = 0; i < CC_STATES; i++) {
+                instance->x_1[i] = instance->x_0[i];
+                for (int s = 0; s < stage; s++)
+                    instance->x_1[i] += cc_rosenbrock_arguments[stage][s] * instance->u[s][i];
+            }
+            double node = cc_rosenbrock_nodes[stage];
+            cc_evaluate_at(instance, step, node < 1.0 ? tau + node * h : end);
+        }
+        for (int i = 0; i < CC_STATES; i++) {
+            u[i] = (stage == 0 ? instance->slopes[0][i] : block[cc_state_derivatives[i]]) + cc_rosenbrock_time[stage] * h * instance->time_slope[i];
+            for (int s = 0; s < stage; s++)
+                u[i] += cc_rosenbrock_couplings[stage][s] / h * instance->u[s][i];
+        }
+        cc_solve(instance, h, u);
+    }
+    for (int i = 0; i < CC_STATES; i++)
+        instance->x_1[i] += instance->u[CC_ROSENBROCK_STAGES - 1][i];
+    cc_evaluate_at(instance, step, end);
+    return cc_expected_zero(instance, step, 1.0, 1);
+}
+
+/* The largest estimated error as a multiple of what is allowed. */
+static double cc_implicit_error(Instance *instance, CcStep *step)
+{
+    double worst = 0.0;
+    for (int i = 0; i < CC_STATES; i++) {
+        double way = cc_abs(instance->x_1[i] - instance->x_0[i]);
+        double error = cc_abs(instance->u[CC_ROSENBROCK_STAGES - 1][i]) / cc_allowed(instance, step, i, way);
+        if (!(error <= worst) && cc_is_finite(worst)) {
+            worst = error;
+            step->worst_state = i;
+        }
+    }
+    return worst;
+}
+
+#endif
+
+#endif

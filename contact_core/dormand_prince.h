@@ -13,6 +13,8 @@
 
 #include "substep.h"
 
+#if CC_STATES
+
 static const double cc_nodes[CC_STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
 static const double cc_stage_weights[CC_STAGES][CC_STAGES - 1] = {
     {0.0},
@@ -93,6 +95,8 @@ static void cc_dense_output(Instance *instance, double h, double theta)
         instance->x_between[i] = instance->x_0[i] + theta * (d + (1.0 - theta) * (b + theta * inner));
     }
 }
+
+#endif
 
 #endif
 

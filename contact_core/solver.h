@@ -31,6 +31,8 @@
 #include "dormand_prince.h"
 #include "rosenbrock.h"
 
+#if CC_STATES
+
 enum { CC_AUTO = 1, CC_EXPLICIT, CC_IMPLICIT_ONLY }; /* solver.method */
 
 #define CC_EVENT_WIDTH 0x1p-42   /* of the communication step: how sharply events are located */
@@ -140,14 +142,11 @@ static double cc_clamp_count(double count) { return count < 2147483647.0 ? count
 
 static void cc_count(Instance *instance, const CcStep *step)
 {
-#if CC_STATES
     Element *e = &instance->now.element;
     e->solver.steps = cc_clamp_count(e->solver.steps + step->accepted);
     e->solver.rejected = cc_clamp_count(e->solver.rejected + step->attempts - step->accepted);
     e->solver.events = cc_clamp_count(e->solver.events + step->events);
     e->solver.evaluations = cc_clamp_count(e->solver.evaluations + step->evaluations);
-#endif
-    (void)instance, (void)step;
 }
 
 /* No substep from tau on, however short, has a finite end. */
@@ -171,17 +170,11 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
     double *block = cc_block(instance);
     for (int i = 0; i < CC_INPUTS; i++)
         instance->input_starts[i] = block[cc_inputs[i]];
-#if CC_STATES
     CcStep step = {.t_c = t_c, .t_end = t_end, .length = t_end - t_c, .tolerance = cc_tolerance(instance)};
     double most = instance->now.element.solver.max_substeps, longest = instance->now.element.solver.max_step;
     int method = (int)instance->now.element.solver.method;
-#else
-    CcStep step = {.t_c = t_c, .t_end = t_end, .length = t_end - t_c};
-    double most = 1.0, longest = 1.0; /* never needed */
-    int method = CC_EXPLICIT;
-#endif
     double tau = block[0] - t_c, width = CC_EVENT_WIDTH * step.length;
-    if (!CC_STATES || (CC_QUADRATURE && instance->now.extrapolate == 0.0)) { /* all rates are constant */
+    if (CC_QUADRATURE && instance->now.extrapolate == 0.0) { /* all rates are constant */
         for (int i = 0; i < CC_STATES; i++)
             instance->x_1[i] = block[cc_states[i]] + (step.length - tau) * block[cc_state_derivatives[i]];
         step.attempts = 1.0;
@@ -273,5 +266,22 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
     cc_count(instance, &step);
     return 1;
 }
+
+#else
+
+/* Nothing to integrate: the outputs of the end. */
+static int cc_integrate(Instance *instance, double t_c, double t_end)
+{
+    double *block = cc_block(instance);
+    CcStep step = {.t_c = t_c, .t_end = t_end, .length = t_end - t_c};
+    for (int i = 0; i < CC_INPUTS; i++)
+        instance->input_starts[i] = block[cc_inputs[i]];
+    double h = t_end - block[0];
+    cc_evaluate_at(instance, &step, step.length);
+    CC_ENTRY(accept)(&instance->now.element, instance, h);
+    return 1;
+}
+
+#endif
 
 #endif

@@ -43,6 +43,8 @@ static void cc_evaluate_at(Instance *instance, CcStep *step, double tau)
     cc_evaluate_with(instance, step, instance->x_1, tau);
 }
 
+#if CC_STATES
+
 /* Error allowed in state i, in its unit: tolerance * max(|x| before, |x| behind, the way it moves, 1 % of its nominal
  * value).  The last term keeps rounding from being taken for an error where a state rests at zero.  A ledger, a state no
  * right-hand side depends on, may err by CC_LEDGER_SHARE where rounding turns what it sums up on and off: that error
@@ -109,6 +111,8 @@ static double cc_expected_zero(Instance *instance, CcStep *step, double share, i
     (void)instance, (void)step, (void)share, (void)first_stage;
     return CC_NO_ZERO;
 }
+
+#endif
 
 #endif
 

@@ -42,10 +42,10 @@ class Running:
         self._expect(self.slave.call("fmi2ExitInitializationMode"))
 
     @classmethod
-    def in_initialization(cls, fmu: Fmu) -> Running:
+    def in_initialization(cls, fmu: Fmu, time: float = 0.0) -> Running:
         """An instance in initialization mode, which it does not leave."""
         running = cls.__new__(cls)
-        running._begin(fmu, {}, 0.0, None)
+        running._begin(fmu, {}, time, None)
         return running
 
     def _begin(self, fmu: Fmu, values: Values, time: float, tolerance: float | None) -> None:

@@ -42,7 +42,10 @@ UNITS: dict[str, dict[str, int]] = {
     "kg": {"kg": 1},
     "m/s": {"m": 1, "s": -1},
     "m/s2": {"m": 1, "s": -2},
+    "rad": {"rad": 1},
     "rad/s": {"rad": 1, "s": -1},
+    "rad/s2": {"rad": 1, "s": -2},
+    "Hz": {"s": -1},
     "s/m": {"s": 1, "m": -1},
     "N": {"kg": 1, "m": 1, "s": -2},
     "N/m": {"kg": 1, "s": -2},
@@ -59,6 +62,9 @@ DISPLAY = {
     ("m/s", "mm/s"): 1e3,
     ("m/s", "km/h"): 3.6,
     ("m/s2", "mm/s2"): 1e3,
+    ("rad", "deg"): 180.0 / math.pi,
+    ("rad", "rev"): 0.5 / math.pi,
+    ("rad/s2", "deg/s2"): 180.0 / math.pi,
     ("s", "ms"): 1e3,
     ("s", "min"): 1.0 / 60.0,
     ("s/m", "s/mm"): 1e-3,
@@ -297,7 +303,8 @@ def test_initial_unknowns_are_all_calculated_outputs_states_and_derivatives(root
 def test_dependencies_are_stated_ascending_and_only_on_what_may_be_known(root: etree._Element) -> None:
     listed = variables(root)
     states = {int(typed(v).get("derivative")) for v in listed if "derivative" in typed(v).attrib}
-    causalities = {"Outputs": {"input"}, "Derivatives": {"input"}, "InitialUnknowns": {"input", "parameter"}}
+    inputs = {"input", "independent"}
+    causalities = {"Outputs": inputs, "Derivatives": inputs, "InitialUnknowns": {*inputs, "parameter"}}
     with_states = ("Outputs", "Derivatives")
     for group, allowed in causalities.items():
         for unknown in root.find(f"ModelStructure/{group}") if root.find(f"ModelStructure/{group}") is not None else []:

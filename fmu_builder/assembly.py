@@ -140,10 +140,8 @@ def recipe_of_scenario(scenario: Scenario) -> AssemblyRecipe:
             problems.append(Problem(f"{scenario.path}: [drive] {name}", what))
         elif part in parts:
             parts[part] = {**parts[part], variable: drive.value[0]}
-    if problems:
-        raise InputError(problems)
     experiment = scenario.experiment
-    return AssemblyRecipe(
+    recipe = AssemblyRecipe(
         path=scenario.path,
         table="slaves",
         description=scenario.description,
@@ -156,6 +154,10 @@ def recipe_of_scenario(scenario: Scenario) -> AssemblyRecipe:
             tolerance=experiment.tolerance,
         ),
     )
+    problems += _own_problems(recipe)
+    if problems:
+        raise InputError(problems)
+    return recipe
 
 
 # ---- the model ---------------------------------------------------------------------------------------------------
@@ -217,6 +219,15 @@ class Assembly(Model):
 
     def notes(self) -> tuple[str, ...]:
         return self.wiring_notes
+
+    def own_variables(self) -> Iterator[Variable]:
+        """Those of the assembly itself, and those of parts that it gives a name of their own."""
+        yield from self.variables[: self.parts[0].offset]
+        for part in self.parts:
+            for raw in part.model.variables:
+                v = self.variables[part.offset + raw.index]
+                if not v.hidden and v.kind != "derivative" and v.name != f"{part.name}.{raw.name}":
+                    yield v
 
 
 def load_assembly(path: Path) -> Assembly:
@@ -392,13 +403,22 @@ class _Builder:
             self.names += [
                 f"der({name}.{n[4:]}" if n.startswith("der(") else f"{name}.{n}" for n in _names(model, first)
             ]
-            starts, problems = start_values(model, self.recipe.parts[name].start, f"{self.where} {name} start")
-            self.problems += problems
             self.starts += [v.start for v in model.variables[first:]]
-            for i, value in starts.items():
-                self.starts[i + shift] = value
+            self._read_starts(name, model, shift)
             if isinstance(model, Assembly):
                 self.sources |= {t + shift: [s + shift for s in found] for t, found in model.sources.items()}
+
+    def _read_starts(self, name: str, model: ElementModel | Assembly, shift: int) -> None:
+        where = f"{self.where} {name} start"
+        given = dict(self.recipe.parts[name].start)
+        for key in [key for key in given if key.startswith("solver.")]:
+            what = f"'{key}' belongs to the assembly, which has one solver: write it into [start]"
+            self.problems.append(Problem(where, what))
+            del given[key]
+        starts, problems = start_values(model, given, where)
+        self.problems += problems
+        for i, value in starts.items():
+            self.starts[i + shift] = value
 
     # -- connections
 

@@ -11,10 +11,11 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import fmpy
 from fmpy.validation import validate_fmu
 
 from fmu_builder import toolchain
@@ -22,7 +23,7 @@ from fmu_builder.binaries import check_library
 from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import documentation_files
 from fmu_builder.errors import Problem, ToolError
-from fmu_builder.generate import fmu_sources, source_files, write_sources
+from fmu_builder.generate import fmu_sources, model_guid, source_files, write_sources
 from fmu_builder.model import Model, load_model
 from fmu_builder.paths import is_shipped, shipped
 from fmu_builder.toolchain import (
@@ -40,6 +41,11 @@ from fmu_builder.toolchain import (
 
 SMOKE_CALL = "smoke: "  # begins the line that the smoke run prints before each call, so that a crash can be named
 SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
+_MOST_NAMES = 1000
+# identifier of FMI 2.0, section 2.2.9, as names of ours are: der(identifier), or parts with indices
+_STRUCTURED = re.compile(
+    r"(?P<der>der\()?[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*(?(der)\))", re.ASCII
+)
 _PLACEHOLDER = "{00000000-0000-0000-0000-000000000000}"
 
 
@@ -64,14 +70,17 @@ def build(recipe: Path | str, output: Path | str | None = None, platforms: Seque
 
 def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
     """As `build`, with everything worth saying about the result."""
+    return build_model_fmu(load_model(recipe), output, platforms)
+
+
+def build_model_fmu(model: Model, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
+    """As `build_fmu`, from a model that was read before."""
     wanted = resolve_platforms(platforms)
-    folder = output if output is not None else Path.cwd() if is_shipped(recipe) else recipe.parent
-    return _build_model(load_model(recipe), folder, wanted)
+    folder = output if output is not None else Path.cwd() if is_shipped(model.path) else model.path.parent
+    return _build_files(model, *fmu_contents(model), folder, wanted)
 
 
-def _build_model(model: Model, folder: Path, wanted: Sequence[str]) -> Built:
-    guid = content_guid(model)
-    files = fmu_files(model, guid)
+def _build_files(model: Model, guid: str, files: dict[str, bytes], folder: Path, wanted: Sequence[str]) -> Built:
     compiler = find_compiler()
     reachable, notes = _reachable(wanted, compiler)
     notes = (*model.notes(), *notes)
@@ -79,7 +88,7 @@ def _build_model(model: Model, folder: Path, wanted: Sequence[str]) -> Built:
         files |= _binaries(model, files, reachable, compiler)
     data = pack(files)
     target = folder / f"{model.name}.fmu"
-    _check_and_move(data, target, smoke=host_platform() in reachable)
+    _check_and_move(data, target, model, smoke=host_platform() in reachable)
     return Built(target, model, guid, reachable, notes)
 
 
@@ -100,21 +109,29 @@ def _reachable(wanted: Sequence[str], compiler: Compiler | None) -> tuple[tuple[
 def content_guid(model: Model) -> str:
     """GUID = hash of modelDescription.xml without GUID and of all sources, not of binaries: a saved state moves between
     platforms, and between two builds of the same recipe, and nowhere else."""
-    digest = hashlib.sha256(model_description(model, _PLACEHOLDER))
-    for name, text in sorted(fmu_sources(model, _PLACEHOLDER).items()):
+    return _guid_of(model_description(model, _PLACEHOLDER), fmu_sources(model, _PLACEHOLDER))
+
+
+def _guid_of(description: bytes, sources: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(description)
+    for name, text in sorted(sources.items()):
         digest.update(f"\0{name}\0{text}".encode())
     h = digest.hexdigest()
     return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"
 
 
-def fmu_files(model: Model, guid: str) -> dict[str, bytes]:
-    """Archive name -> bytes of all but the binaries."""
-    files = {"modelDescription.xml": model_description(model, guid)}
-    for name, text in fmu_sources(model, guid).items():
+def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
+    """The GUID, and archive name -> bytes of all but the binaries."""
+    description = model_description(model, _PLACEHOLDER)
+    sources = fmu_sources(model, _PLACEHOLDER)
+    guid = _guid_of(description, sources)
+    sources["model_guid.h"] = model_guid(model, guid)
+    files = {"modelDescription.xml": description.replace(_PLACEHOLDER.encode(), guid.encode(), 1)}
+    for name, text in sources.items():
         files[f"sources/{name}"] = text.encode("utf-8")
     files["sources/buildDescription.xml"] = build_description(model)
     files |= documentation_files(model)
-    return files
+    return guid, files
 
 
 def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], compiler: Compiler) -> dict[str, bytes]:
@@ -161,7 +178,19 @@ def pack(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _check_and_move(data: bytes, target: Path, smoke: bool) -> None:
+def _faults(fmu: Path, model: Model) -> list[str]:
+    """What fmpy finds wrong.  It takes 4 ms to parse a name, so the names of a large model are checked here."""
+    if len(model.variables) <= _MOST_NAMES:
+        return [str(text) for text in validate_fmu(str(fmu))]
+    try:
+        fmpy.read_model_description(str(fmu), validate_model_structure=True)
+    except Exception as error:  # as fmpy.validation.validate_fmu does
+        return [str(text) for text in getattr(error, "problems", [error])]
+    names = [v.name for v in model.variables if not v.hidden]
+    return [f"the variable name '{name}' is not structured" for name in names if not _STRUCTURED.fullmatch(name)]
+
+
+def _check_and_move(data: bytes, target: Path, model: Model, smoke: bool) -> None:
     """Write beside the target under a temporary name, validate, run, and only then give it its name."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -174,11 +203,11 @@ def _check_and_move(data: bytes, target: Path, smoke: bool) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        problems = [Problem(target.name, text) for text in validate_fmu(str(temporary))]
+        problems = [Problem(target.name, text) for text in _faults(temporary, model)]
         if problems:
             raise ToolError(problems)
         if smoke:
-            _smoke_run(temporary, target.name)
+            _smoke_run(temporary, target.name, SMOKE_TIMEOUT + len(model.variables) // 1000)
         temporary.chmod(0o644)
         temporary.replace(target)
     except OSError as error:
@@ -187,7 +216,7 @@ def _check_and_move(data: bytes, target: Path, smoke: bool) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _smoke_run(fmu: Path, name: str) -> None:
+def _smoke_run(fmu: Path, name: str, timeout: float) -> None:
     """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder."""
     package = Path(__file__).resolve().parent.parent
     known = os.environ.get("PYTHONPATH")
@@ -200,11 +229,11 @@ def _smoke_run(fmu: Path, name: str) -> None:
             errors="replace",
             check=False,
             stdin=subprocess.DEVNULL,
-            timeout=SMOKE_TIMEOUT,
+            timeout=timeout,
         )
     except subprocess.TimeoutExpired as error:
         output = error.stdout.decode("utf-8", "replace") if isinstance(error.stdout, bytes) else error.stdout or ""
-        what = f"{_last_call(output)} did not return within {SMOKE_TIMEOUT} s"
+        what = f"{_last_call(output)} did not return within {timeout:g} s"
         raise ToolError(Problem(name, f"the smoke run failed: {what}")) from error
     if done.returncode == 0:
         return
@@ -241,19 +270,20 @@ def host_fmu(recipe: Path) -> Path:
         raise ToolError(Problem(str(recipe), f"no compiler was found, so its FMU cannot run; {INSTALL_HINT}"))
     model = load_model(recipe)
     host = host_platform()
-    folder = cache_folder() / "fmus" / _content(model, compiler, host)
+    guid, files = fmu_contents(model)
+    folder = cache_folder() / "fmus" / _content(files, compiler, host)
     cached = folder / f"{model.name}.fmu"
     if not _is_whole(cached):
-        _build_model(model, folder, (host,))
+        _build_files(model, guid, files, folder, (host,))
     return cached
 
 
-def _content(model: Model, compiler: Compiler, platform: str) -> str:
+def _content(files: Mapping[str, bytes], compiler: Compiler, platform: str) -> str:
     """A name that changes with everything that goes into the FMU: its files, the compiler and its flags."""
     core = shipped("contact_core")
     beside = [core / "freestanding.c", *sorted((core / "freestanding_include").iterdir()), Path(toolchain.__file__)]
     digest = hashlib.sha256(repr((platform, compiler.command, compiler.version)).encode())
-    contents = fmu_files(model, content_guid(model)) | {str(i): path.read_bytes() for i, path in enumerate(beside)}
+    contents = {**files, **{str(i): path.read_bytes() for i, path in enumerate(beside)}}
     for name, data in sorted(contents.items()):
         digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()[:32]

@@ -27,7 +27,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.build import Built, build_fmu, content_guid, fmu_files, pack
+from fmu_builder.assembly import assembly_of_scenario
+from fmu_builder.build import Built, build_fmu, build_model_fmu, fmu_contents, pack
 from fmu_builder.compare import Comparison, Tolerance, compare_files, comparison_to_json
 from fmu_builder.declaration import read_declaration, read_toml
 from fmu_builder.doctor import FAULT, examine, own_version
@@ -40,9 +41,9 @@ from fmu_builder.model import load_model
 from fmu_builder.new import camel_case, new_element
 from fmu_builder.paths import catalogue, find_recipe, shipped_elements
 from fmu_builder.plot import write_trace_plot
-from fmu_builder.recipe import read_recipe
+from fmu_builder.recipe import is_recipe
 from fmu_builder.report import summary_rows, write_report
-from fmu_builder.scenario import ALGORITHMS, Scenario, check_times
+from fmu_builder.scenario import ALGORITHMS, Scenario, check_times, read_scenario
 from fmu_builder.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable, read_slave
 from fmu_builder.trace import write_trace
 from fmu_builder.units import parse_quantity, parse_unit
@@ -276,6 +277,13 @@ def build_command(
         typer.Option(help="linux64, win64, darwin64, aarch64-linux, aarch64-darwin, host or all; may be repeated."),
     ] = None,
     source_only: Annotated[bool, typer.Option("--source-only", help="Sources without binaries.")] = False,
+    assembly: Annotated[
+        bool,
+        typer.Option(
+            "--assembly",
+            help="Make one FMU of a scenario (a file, or the name of a case): its slaves under one solver.",
+        ),
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Build FMUs from recipes, for all platforms unless told otherwise.
@@ -285,7 +293,8 @@ def build_command(
     if source_only and platform:
         raise InputError(Problem("--source-only", "excludes --platform: sources have none"))
     platforms = () if source_only else platform or ("all",)
-    built = [_build(path, output, platforms) for path in [_find(recipe, "a recipe") for recipe in recipes]]
+    paths = [_find_scenario(name) if assembly else _find(name, "a recipe") for name in recipes]
+    built = [_build(path, output, platforms, assembly) for path in paths]
     for fmu in built:
         if not as_json:
             _line(f"{fmu.path}  ({', '.join(fmu.platforms) or 'sources only'})")
@@ -295,12 +304,26 @@ def build_command(
         print(json.dumps([{key: getattr(fmu, key) for key in keys} for fmu in built], indent=2, default=str))
 
 
-def _build(recipe: Path, output: Path | None, platforms: Sequence[str]) -> Built:
+def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: bool) -> Built:
+    def build() -> Built:
+        if not assembly:
+            return build_fmu(path, output, platforms)
+        return build_model_fmu(assembly_of_scenario(_scenario(path)), output, platforms)
+
     if not _err.is_terminal:
-        _say(f"building {recipe.stem}")
-        return build_fmu(recipe, output, platforms)
-    with _err.status(f"building {recipe.stem}"):
-        return build_fmu(recipe, output, platforms)
+        _say(f"building {path.stem}")
+        return build()
+    with _err.status(f"building {path.stem}"):
+        return build()
+
+
+def _scenario(path: Path) -> Scenario:
+    """A scenario, and nothing else that can be run."""
+    recipe = path if path.suffix == ".fmu" else find_recipe(str(path))
+    if recipe.suffix == ".fmu" or is_recipe(read_toml(recipe)):
+        what = "is built already" if recipe.suffix == ".fmu" else "is a recipe: build it without --assembly"
+        raise InputError(Problem(f"{path}", f"--assembly takes a scenario, and this {what}"))
+    return read_scenario(recipe)
 
 
 @app.command("run")
@@ -511,7 +534,7 @@ def list_command(as_json: _Json = False) -> None:
     Example: fmu-builder list
     """
     elements = {folder.name: read_declaration(folder).description for folder in shipped_elements()}
-    recipes = {path.stem: read_recipe(path).description for path in catalogue()}
+    recipes = {path.stem: load_model(path).description for path in catalogue()}
     cases = {name: str(read_toml(path).get("description", "")) for name, path in all_cases().items()}
     if as_json:
         print(json.dumps({"elements": elements, "fmus": recipes, "cases": cases}, indent=2))
@@ -543,7 +566,7 @@ def _describe(recipe: Path) -> SlaveDescription:
     model = load_model(recipe)
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         path = Path(folder) / f"{model.name}.fmu"
-        path.write_bytes(pack(fmu_files(model, content_guid(model))))
+        path.write_bytes(pack(fmu_contents(model)[1]))
         return read_slave(path)
 
 

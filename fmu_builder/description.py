@@ -87,9 +87,11 @@ def _units(root: etree._Element, variables: Iterable[Variable]) -> None:
     used: dict[str, Unit] = {}
     shown: dict[str, dict[str, Unit]] = {}
     for v in variables:
-        used[v.unit.name] = v.unit
-        displays = [*display_units(v.unit), *([v.display] if v.display else [])]
-        shown.setdefault(v.unit.name, {}).update({d.name: d for d in displays})
+        if v.unit.name not in used:
+            used[v.unit.name] = v.unit
+            shown[v.unit.name] = {d.name: d for d in display_units(v.unit)}
+        if v.display:
+            shown[v.unit.name][v.display.name] = v.display
     definitions = etree.SubElement(root, "UnitDefinitions")
     for name in sorted(used):
         unit = etree.SubElement(definitions, "Unit", name=name)

@@ -15,6 +15,7 @@ import jinja2
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from fmu_builder.assembly import Assembly, PartType
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.generate import log_categories
 from fmu_builder.model import Model, Variable
@@ -49,13 +50,17 @@ def quantity(value: float) -> str:
 def documentation_files(model: Model) -> dict[str, bytes]:
     """Archive name -> bytes of documentation/ and model.png."""
     folders = list(dict.fromkeys(model.folders().values()))  # each element once
+    assembly = model if isinstance(model, Assembly) else None
     page = (
         templates()
         .get_template("fmu.html")
         .render(
             model=model,
             theory="".join(markdown(theory(folder), folder) for folder in folders),
-            groups={title: variable_rows(group) for title, group in variable_groups(model).items() if group},
+            groups=_rows(assembly.own_variables() if assembly else model.variables),
+            types=[_PartTable(*_parts_of(assembly, kind), _rows(kind.model.variables)) for kind in assembly.types]
+            if assembly
+            else [],
             categories=log_categories(model),
         )
     )
@@ -113,9 +118,33 @@ def _embed(image: Token, folder: Path, problems: list[Problem]) -> None:
     image.attrs["src"] = f"data:{media};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
 
 
-def variable_groups(model: Model) -> dict[str, list[Variable]]:
+_SHOWN_PARTS = 20
+
+
+@dataclass(frozen=True)
+class _PartTable:
+    """What the page says once of all parts of one type."""
+
+    recipe: str
+    names: str
+    groups: dict[str, list[VariableRow]]
+
+
+def _parts_of(assembly: Assembly, kind: PartType) -> tuple[str, str]:
+    """The recipe of a type, and the names of its parts."""
+    names = [part.name for part in assembly.parts if assembly.types[part.type] is kind]
+    shown = ", ".join(names[:_SHOWN_PARTS])
+    more = f" and {len(names) - _SHOWN_PARTS} more" if len(names) > _SHOWN_PARTS else ""
+    return kind.model.name, shown + more
+
+
+def _rows(variables: Iterable[Variable]) -> dict[str, list[VariableRow]]:
+    return {title: variable_rows(group) for title, group in variable_groups(variables).items() if group}
+
+
+def variable_groups(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
     """Visible variables by what a user does with them."""
-    visible = [v for v in model.variables if not v.hidden and v.kind not in ("time", "derivative")]
+    visible = [v for v in variables if not v.hidden and v.kind not in ("time", "derivative")]
     return {
         "Inputs": [v for v in visible if v.kind == "input"],
         "Outputs": [v for v in visible if v.is_output],

@@ -43,7 +43,7 @@ def variable_table(element_folder: Path) -> str:
     lines = _structure_table(structure)
     found: dict[str, dict[VariableRow, list[Choices]]] = {}
     for form in forms(structure):
-        for title, variables in variable_groups(default_model(element_folder, form)).items():
+        for title, variables in variable_groups(default_model(element_folder, form).variables).items():
             for row in variable_rows(variables):
                 found.setdefault(title, {}).setdefault(row, []).append(form)
     for title, rows in found.items():

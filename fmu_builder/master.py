@@ -25,6 +25,7 @@ from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.events import contact_events
 from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_values
 from fmu_builder.paths import find_recipe, installed_version
+from fmu_builder.recipe import is_recipe
 from fmu_builder.scenario import Experiment, Scenario, SlaveEntry, read_scenario
 from fmu_builder.slave import (
     DISCARD,
@@ -66,7 +67,7 @@ def load_scenario(path: Path) -> Scenario:
     """A scenario file; for an .fmu or a recipe the scenario of this one slave, with its default experiment."""
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
-        if not {"element", "parts"} & read_toml(path).keys():
+        if not is_recipe(read_toml(path)):
             return read_scenario(path)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
     step = description.step or 1e-3

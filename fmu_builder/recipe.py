@@ -18,6 +18,11 @@ IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _KEYS = ("element", "description", "start", "structure", "functions", "drawing")
 
 
+def is_recipe(tables: Mapping[str, object]) -> bool:
+    """Whether a file with these keys is a recipe, of an element or an assembly, and no scenario."""
+    return "element" in tables or "parts" in tables
+
+
 @dataclass(frozen=True)
 class Recipe:
     """`name` is the modelIdentifier; `starts` holds start values by FMU name, as written.  `element` is what the

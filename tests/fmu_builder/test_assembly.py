@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.assembly import Assembly, load_assembly
+from fmu_builder.assembly import Assembly, assembly_of_scenario, load_assembly
+from fmu_builder.documentation import documentation_files
 from fmu_builder.errors import InputError
 from fmu_builder.generate import fmu_sources, source_files
 from fmu_builder.model import Model, load_model
 from fmu_builder.paths import shipped
+from fmu_builder.scenario import read_scenario
 
 GUID = "{00000000-0000-0000-0000-000000000000}"
 BALL = """
@@ -382,3 +384,61 @@ def test_parts_that_cannot_be(tmp_path: Path, parts: str, what: str) -> None:
     found = problems(write(tmp_path, "Bad", f"[parts]\n{parts}\n"))
     assert any(what in text for text in found), found
     assert all("Bad.toml" in text for text in found)
+
+
+# ---- scenarios -------------------------------------------------------------------------------------------------------
+
+SCENARIO = """
+connections = [["body.p", "floor.point"]]
+[experiment]
+start = 1
+stop = 1.5
+step = "10 us"
+output_step = "1 ms"
+tolerance = 1e-7
+[slaves]
+body = { recipe = "PointMass", start = { m = 3.0 } }
+floor = { recipe = "PointSurface", start = { C_r = 0.7 } }
+"""
+
+
+def test_a_scenario_becomes_an_assembly(tmp_path: Path) -> None:
+    scenario = read_scenario(write(tmp_path, "drop", SCENARIO + '[drive]\n"floor.surface.r[3]" = 0.25\n'))
+    model = assembly_of_scenario(scenario)
+    assert model.name == "drop"
+    assert [part.name for part in model.parts] == ["body", "floor"]
+    assert model["body.m"].start == 3.0
+    assert model["floor.C_r"].start == 0.7
+    assert model["floor.surface.r[3]"].start == 0.25
+    assert model.experiment.stop == 0.5
+    assert model.experiment.step == 1e-3
+    assert model.experiment.tolerance == 1e-7
+    assert model["solver.tolerance"].start == 1e-7
+
+
+def test_a_scenario_that_cannot_be_an_assembly_is_refused(tmp_path: Path) -> None:
+    text = SCENARIO + '[drive]\n"floor.work" = { time = [0, 1], value = [true, false] }\n'
+    with pytest.raises(InputError, match=r"drop.toml: \[drive\] floor.work: a signal over time"):
+        assembly_of_scenario(read_scenario(write(tmp_path, "drop", text)))
+    text = SCENARIO.replace('"PointMass"', '"body.fmu"')
+    with pytest.raises(InputError, match=r"drop.toml: \[slaves\] body: body.fmu: a part must be a recipe"):
+        assembly_of_scenario(read_scenario(write(tmp_path, "drop", text)))
+    with pytest.raises(InputError, match="must be a C identifier"):
+        assembly_of_scenario(read_scenario(write(tmp_path, "drop-3", SCENARIO)))
+    with pytest.raises(InputError, match="belongs to the assembly"):
+        text = SCENARIO.replace("C_r = 0.7", '"solver.method" = "explicit"')
+        assembly_of_scenario(read_scenario(write(tmp_path, "drop", text)))
+
+
+def test_a_scenario_is_no_part(tmp_path: Path) -> None:
+    write(tmp_path, "drop", SCENARIO)
+    (found,) = problems(write(tmp_path, "Around", '[parts]\ninner = "drop"\n'))
+    assert "this is a scenario" in found
+
+
+def test_the_page_of_an_assembly_names_its_parts_once(tmp_path: Path) -> None:
+    model = load_assembly(write(tmp_path, "Ball", BALL + '[expose]\noutputs = { height = "ball.p.r[3]" }\n'))
+    page = documentation_files(model)["documentation/index.html"].decode("utf-8")
+    assert page.count("<code>height</code>") == 1
+    assert "Parts: PointMass" in page and "<code>ball</code>" in page
+    assert "Parts: PointSurface" in page and page.count("<code>k_T</code></td>") == 1

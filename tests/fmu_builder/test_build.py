@@ -411,13 +411,13 @@ def test_a_compiler_for_this_machine_only_notes_every_platform_it_did_not_build(
 def builds(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The folder of every build that really takes place."""
     found: list[Path] = []
-    build_model: Callable[..., Built] = builder._build_model
+    build_files: Callable[..., Built] = builder._build_files
 
-    def counted(model: Any, folder: Path, wanted: Any) -> Built:
+    def counted(model: Any, guid: str, files: Any, folder: Path, wanted: Any) -> Built:
         found.append(folder)
-        return build_model(model, folder, wanted)
+        return build_files(model, guid, files, folder, wanted)
 
-    monkeypatch.setattr(builder, "_build_model", counted)
+    monkeypatch.setattr(builder, "_build_files", counted)
     return found
 
 
@@ -442,7 +442,7 @@ def test_a_host_fmu_is_built_again_for_another_element_recipe_core_compiler_or_f
 
     def content() -> str:
         compiler = builder.find_compiler()
-        return str(builder._content(load_model(recipe), compiler, host_platform()))
+        return str(builder._content(builder.fmu_contents(load_model(recipe))[1], compiler, host_platform()))
 
     host_fmu(recipe)
     assert builds == [cache_folder() / "fmus" / content()]

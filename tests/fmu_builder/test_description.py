@@ -13,7 +13,7 @@ from fmpy.validation import validate_fmu
 from lxml import etree
 
 from fmu_builder import generate
-from fmu_builder.build import build_fmu, content_guid, fmu_files, host_fmu
+from fmu_builder.build import build_fmu, content_guid, fmu_contents, host_fmu
 from fmu_builder.declaration import Declaration
 from fmu_builder.description import build_description, model_description
 from fmu_builder.generate import fmu_sources, write_sources
@@ -373,7 +373,7 @@ def test_log_categories_are_the_standard_ones_used_and_those_of_the_element(mode
 
 
 def test_source_files_exist_and_are_told_twice_alike(model: Model, root: etree._Element) -> None:
-    files = fmu_files(model, GUID)
+    _, files = fmu_contents(model)
     listed, again = (
         [file.get("name") for file in root.find(f"{interface}/SourceFiles")]
         for interface in ("ModelExchange", "CoSimulation")

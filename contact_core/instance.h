@@ -64,8 +64,9 @@ struct CcHost {
     /* states at the beginning of a substep, at its end or a stage, at the last stage but one, and in between */
     double x_0[CC_STATES + 1], x_1[CC_STATES + 1], x_late[CC_STATES + 1], x_between[CC_STATES + 1];
     double slopes[CC_STAGES][CC_STATES + 1]; /* x' at the stages of a substep */
-    /* indicators at the beginning of a substep and at a stage, and their slopes at the beginning over its length */
-    double z_0[CC_INDICATORS + 1], z_1[CC_INDICATORS + 1], z_slope[CC_INDICATORS + 1];
+    /* indicators at the beginning of a substep, at a stage and at the end, and their slopes at the beginning over its
+     * length */
+    double z_0[CC_INDICATORS + 1], z_1[CC_INDICATORS + 1], z_end[CC_INDICATORS + 1], z_slope[CC_INDICATORS + 1];
 #if CC_IMPLICIT
     double jacobian[CC_STATES][CC_CORE + 1], time_slope[CC_STATES]; /* dx'/dx over the core states, dx'/dt */
     double factors[CC_CORE + 1][CC_CORE + 1];

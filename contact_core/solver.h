@@ -96,8 +96,8 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
 {
     double first = CC_NO_ZERO;
 #if CC_INDICATORS
-    double z_end[CC_INDICATORS];
-    __builtin_memcpy(z_end, instance->z_1, sizeof z_end);
+    double *z_end = instance->z_end;
+    __builtin_memcpy(z_end, instance->z_1, sizeof instance->z_end);
     for (int i = 0; i < CC_INDICATORS; i++) {
         double z_0 = instance->z_0[i], slope = instance->z_slope[i], bend = z_end[i] - z_0 - slope;
         double turn = bend != 0.0 ? -0.5 * slope / bend : 0.0, least = z_0 + 0.5 * slope * turn;

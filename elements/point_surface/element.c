@@ -49,7 +49,9 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     e->distance[i] = -h;
     e->on_patch[i] = on;
     e->in_contact[i] = in_contact;
+#if LEDGER
     e->contact_rate[i] = in_contact;
+#endif
     e->phase[i] = !in_contact ? 0.0 : re(w) >= 0.0 ? 1.0 : -1.0;
     e->depth[i] = in_contact ? h : 0.0;
     e->depth_rate[i] = w;
@@ -83,8 +85,10 @@ static void outputs(Element *e)
     for (int i = 0; i < POINTS; i++)
         point_outputs(e, i, &law, R);
     e->power.work -= cc_dot(e->surface.f, e->surface.v) + cc_dot(e->surface.t, e->surface.w);
+#if LEDGER
     e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping
                          - e->energy.friction - e->energy.switched;
+#endif
 }
 
 static void indicators(const Element *e, double z[CC_INDICATORS])
@@ -179,5 +183,5 @@ static int accept(Element *e, CcHost *host, double step)
     }
     e->previous_stiffness = e->C_F;
     e->energy.switched += switched;
-    return switched != 0.0;
+    return LEDGER && switched != 0.0;
 }

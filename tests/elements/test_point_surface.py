@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -478,3 +479,32 @@ def test_very_deep_and_very_stiff_is_finite_or_refused(patch: Fmu) -> None:
     running.set({"point.r[3]": -1e5})
     assert running.slave.step(0.0, 1e-3) == ERROR
     assert "is not finite" in running.told[-1]
+
+
+# ---- without the ledger ----------------------------------------------------------------------------------------------
+
+
+def test_without_ledger_the_fmu_has_no_states_and_the_same_forces(tmp_path: Path) -> None:
+    full = build(tmp_path, "Full", PATCH + "[structure]\npoints = 2\n")
+    bare = build(tmp_path, "Bare", PATCH + "[structure]\npoints = 2\nledger = false\n")
+    missing = full.references.keys() - bare.references.keys()
+    states = {f"{name}[{i}]" for name in ("impulse", "contact_time") for i in (1, 2)}
+    states |= {f"energy.{name}" for name in ("work", "damping", "friction")}
+    solver = {name for name in missing if name.startswith("solver.")}
+    assert missing == {*states, *(f"der({state})" for state in states), "energy.residual", *solver}
+    assert bare.references.keys() < full.references.keys() and solver
+
+    rng = np.random.default_rng(11)
+    runs = [Running(fmu, PARAMETERS) for fmu in (full, bare)]
+    common = [name for name in full.names("Real") if name in bare.references and not name.startswith("solver.")]
+    touched = 0
+    for _ in range(200):
+        motion = {f"point[{i}].{q}": 0.05 * rng.uniform(-1.0, 1.0, 3) for i in (1, 2) for q in "rv"}
+        for running in runs:
+            running.set(motion)
+            running.step(1e-3)
+        assert list(runs[0].values(common)) == list(runs[1].values(common))
+        for name in ("contact_count[1]", "in_contact[2]"):
+            assert runs[0][name] == runs[1][name]
+        touched += int(runs[1]["in_contact[1]"])
+    assert 20 < touched < 180

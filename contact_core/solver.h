@@ -219,7 +219,10 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         if (zero < CC_NO_ZERO) {
             double before = zero * tried - 0.5 * width;
             if (before <= 0.5 * width) {
+                double from = tau, events = step.events;
                 tau = cc_cross(instance, &step, tau, before + width);
+                if (step.events == events) /* an indicator that leaves zero flatly is not behind it yet: go on from near */
+                    h = cc_min(h, 2.0 * (tau - from));
                 if (method == CC_AUTO)
                     cc_choose(instance, 0);
                 begun = 0;

@@ -511,3 +511,12 @@ def test_indicator_that_rounding_shakes_around_zero_does_not_stop_the_step(floor
     assert -1e-3 <= running["contact_time"] <= 1.0 + 1e-3  # it is noise, but bounded
     assert running["solver.evaluations"] < 20_000
     assert abs(running["point.f[3]"]) < 1e-9
+
+
+def test_indicator_that_leaves_zero_flatly_does_not_stop_the_step(patch: Fmu) -> None:
+    """The point is on the edge of the patch, which turns: its distance from the edge is 1 - cos, from exactly zero on."""
+    running = Running(patch, {"point.r": (0.0, 1.0, 0.0)})
+    running.rates({"surface.q[2]": 0.025})
+    running.step(1e-3)
+    assert clock(running.slave) == 1e-3
+    assert running["solver.steps"] + running["solver.rejected"] < 200

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from call_model import (
     ALLOWED,
+    MOST_SUBSTEPS,
     Fmu,
     Life,
     Mode,
@@ -488,12 +489,15 @@ class CallMachine(RuleBasedStateMachine):
             start,
             int(stop is not None),
             math.nan if stop is None else stop,
-            answers={Status.OK: Change(None, (0,))} if is_right else REFUSED,
+            answers={Status.OK: Change(None, [0, *self._fmu_in(slot).named("solver.tolerance")])}
+            if is_right
+            else REFUSED,
         )
         if status == Status.OK:
             life = self._alive(slot).life
-            life.experiment, life.time, life.stop = True, start, stop
+            life.set_up(tolerance, start, stop)
             life.tame &= is_tame(start)
+            self._check_values(slot)
 
     @rule(slot=slots)
     def enter_initialization_mode(self, slot: int) -> None:
@@ -590,6 +594,8 @@ class CallMachine(RuleBasedStateMachine):
     def _set_values(
         self, slot: int, type_: str, references: list[int], values: list[float], absent: int | None = None
     ) -> None:
+        cut = self._fmu_in(slot).named("solver.max_substeps")
+        values = [min(x, MOST_SUBSTEPS) if r in cut else x for r, x in zip(references, values, strict=True)]
         stored = [float(value != 0) for value in values] if type_ == "Boolean" else values
         alive = self.instances[slot]
         answers = REFUSED
@@ -674,7 +680,8 @@ class CallMachine(RuleBasedStateMachine):
         answers: dict[Status, Change] = dict(REFUSED)
         if alive and is_right:
             alive.life.tame &= is_tame(t_c) and is_tame(h)
-            answers = {} if alive.life.is_finite() else {Status.ERROR: FAILED}
+            has_end = alive.life.is_finite() and not alive.life.may_run_out_of_substeps(h)
+            answers = {} if has_end else {Status.ERROR: FAILED}
             moved = alive.fmu.references("time", "output", "derivative", "state", "memory")
             if alive.life.rates is not None:
                 moved |= alive.fmu.references("input", type_="real")

@@ -88,6 +88,9 @@ ALLOWED = {
 }
 
 
+MOST_SUBSTEPS = 10_000  # in one communication step: start value here, so that no step takes seconds
+
+
 def is_tame(value: float) -> bool:
     """Such numbers overflow nowhere, so nothing may be answered with an error because it is not finite."""
     return value == 0.0 or 1e-6 <= abs(value) <= 1e6
@@ -196,6 +199,23 @@ class Life:
     def allows(self, name: str) -> bool:
         """Whether this function may be called now."""
         return bool(self.mode & ALLOWED[self.kind].get(name, Mode(0)))
+
+    def may_run_out_of_substeps(self, h: float) -> bool:
+        """Whether solver.max_substeps or .max_step can make a step of the length h fail that is right otherwise."""
+        model = self.fmu.model
+        if "solver.max_step" not in model:
+            return False
+        longest, most = (self.values[model[f"solver.{name}"].index] for name in ("max_step", "max_substeps"))
+        return longest < 1e-3 * h or most < MOST_SUBSTEPS
+
+    def set_up(self, tolerance: float | None, start: float, stop: float | None) -> None:
+        """After fmi2SetupExperiment: solver.tolerance follows the tolerance as long as it has its start value."""
+        self.experiment, self.time, self.stop = True, start, stop
+        if tolerance is not None and "solver.tolerance" in self.fmu.model:
+            v = self.fmu.model["solver.tolerance"]
+            assert v.min is not None and v.max is not None
+            if self.values[v.index] == v.start:
+                self.values[v.index] = min(max(tolerance, v.min), v.max)
 
     def extrapolate(self, t_c: float, end: float) -> None:
         """Inputs after a step from t_c to end."""

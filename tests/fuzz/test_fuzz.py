@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from call_machine import CallMachine
-from call_model import Fmu
+from call_model import MOST_SUBSTEPS, Fmu
 from fmi_library import Library
 from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -17,7 +17,6 @@ from sanitizer import build_sanitized, require_sanitizer
 
 from fmu_builder.build import content_guid, host_fmu
 from fmu_builder.model import build_model
-from fmu_builder.paths import shipped
 from fmu_builder.recipe import read_recipe
 from fmu_builder.toolchain import PLATFORMS, host_platform
 
@@ -26,7 +25,21 @@ CI_CALLS = 100_000
 STEPS_PER_EXAMPLE = 50
 EXAMPLES_PER_ROUND = 9
 
-THREE_POINTS = """\
+# Recipes by their names, in the order of the FMUs.
+RECIPES = {
+    "PointMass": 'element = "point_mass"\n',
+    "PointSurface": """\
+element = "point_surface"
+
+[surface]
+kind = "plane"
+
+[start]
+C_F = "1e5 N/m"
+C_r = 0.5
+K_fr = 0.3
+""",
+    "ThreePoints": """\
 element = "point_surface"
 
 [surface]
@@ -41,14 +54,18 @@ points = 3
 C_F = "1e5 N/m"
 C_r = 0.3
 K_fr = 0.4
-"""
+""",
+}
 
 
 @pytest.fixture(scope="module")
 def recipes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    three = tmp_path_factory.mktemp("recipes") / "ThreePoints.toml"
-    three.write_text(THREE_POINTS, encoding="utf-8")
-    return [shipped("fmus") / "PointMass.toml", shipped("fmus") / "PointSurface.toml", three]
+    folder = tmp_path_factory.mktemp("recipes")
+    for name, text in RECIPES.items():
+        start = "" if "[start]" in text else "\n[start]\n"
+        limit = f'{start}"solver.max_substeps" = {MOST_SUBSTEPS}\n'
+        (folder / f"{name}.toml").write_text(text + limit, encoding="utf-8")
+    return [folder / f"{name}.toml" for name in RECIPES]
 
 
 def built_fmu(recipe: Path, folder: Path) -> Fmu:

@@ -394,6 +394,19 @@ def test_indicators_keep_their_side_until_the_next_event(pendulum: Fmu, toleranc
     assert slave.indicators() == [handed_out(1.5 * 0.1 * allowed, +1.0, tolerance=allowed)]
 
 
+def test_the_tolerance_of_the_indicators_can_be_tuned_at_events(pendulum: Fmu) -> None:
+    slave = running(pendulum, {"x0": 0.5})
+    event(slave, {"solver.tolerance": 1e-4})
+    assert slave.indicators() == [handed_out(0.5, +1.0, tolerance=1e-4)]
+
+
+def test_the_solver_of_the_fmu_rests(pendulum: Fmu) -> None:
+    slave = running(pendulum)
+    swing(slave, 30, 0.0)
+    for counter in ("steps", "rejected", "events", "evaluations"):
+        assert slave.get_integer(f"solver.{counter}") == 0
+
+
 def test_an_indicator_that_starts_at_zero_is_not_handed_out_as_zero(pendulum: Fmu) -> None:
     slave = pendulum.slave(kind=MODEL_EXCHANGE)
     assert slave.set({"x0": 0.0}) == OK

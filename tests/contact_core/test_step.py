@@ -514,7 +514,7 @@ def test_indicator_that_rounding_shakes_around_zero_does_not_stop_the_step(floor
 
 
 def test_indicator_that_leaves_zero_flatly_does_not_stop_the_step(patch: Fmu) -> None:
-    """The point is on the edge of the patch, which turns: its distance from the edge is 1 - cos, from exactly zero on."""
+    """The point is on the edge of the patch, which turns: its distance from the edge is 1 - cos, at first exactly 0."""
     running = Running(patch, {"point.r": (0.0, 1.0, 0.0)})
     running.rates({"surface.q[2]": 0.025})
     running.step(1e-3)

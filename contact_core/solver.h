@@ -120,6 +120,7 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
     return first;
 }
 
+#if CC_IMPLICIT
 /* After an accepted explicit substep of this stiffness: whether the next one should be implicit. */
 static int cc_is_stiff(Instance *instance, double stiffness)
 {
@@ -131,6 +132,7 @@ static int cc_is_stiff(Instance *instance, double stiffness)
     }
     return instance->now.stiff_hints >= CC_STIFF_HINTS;
 }
+#endif
 
 static void cc_choose(Instance *instance, int implicit)
 {

@@ -78,9 +78,8 @@ def model_description(model: Model, guid: str) -> bytes:
     for v in visible:
         variables.append(_scalar_variable(model, v, position))
     root.append(_structure(model, visible, position))
-    text = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
-    _check_against_schema(text)
-    return bytes(text)
+    _check_against_schema(root)
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
 
 
 def _units(root: etree._Element, variables: Iterable[Variable]) -> None:
@@ -230,7 +229,7 @@ def _schema() -> etree.XMLSchema:
     return etree.XMLSchema(etree.parse(Path(fmpy.__file__).parent / "schema" / "fmi2" / "fmi2ModelDescription.xsd"))
 
 
-def _check_against_schema(text: bytes) -> None:
+def _check_against_schema(root: etree._Element) -> None:
     schema = _schema()
-    if not schema.validate(etree.fromstring(text)):
+    if not schema.validate(root):
         raise ToolError(Problem("modelDescription.xml", str(e.message)) for e in schema.error_log)

@@ -11,6 +11,7 @@ from fmi2 import Fmu
 from running import Running, build
 
 from fmu_builder.build import content_guid, host_fmu
+from fmu_builder.master import run
 from fmu_builder.model import load_model
 
 BALL = """
@@ -75,3 +76,159 @@ def test_forces_arrive_without_delay(ball: Fmu) -> None:
 def test_messages_name_the_part(ball: Fmu) -> None:
     running = Running(ball, {"ball.r0": (0.0, 0.0, -1e-3)})
     assert any(text.startswith("floor: point 1 is in contact at the start, 0.001 m deep") for text in running.told)
+
+
+# ---- the order of evaluation, at run time ----------------------------------------------------------------------------
+
+GAIN = """
+description = "Two gains"
+[parameters]
+k = { start = 2.0, description = "Gain of y" }
+[inputs]
+u = { description = "Input of y" }
+w = { description = "Input of z" }
+[outputs]
+y = { depends = ["u", "k"], description = "k u" }
+z = { depends = ["w"], description = "w + 1" }
+[states]
+x = { start = 1.0, output = true, depends = ["u", "w"], description = "Integral of u - w" }
+"""
+GAIN_C = """
+static void outputs(Element *e) { e->y = e->k * e->u; e->z = e->w + 1.0; }
+static void derivatives(Element *e) { e->der.x = e->u - e->w; }
+"""
+
+
+@pytest.fixture(scope="module")
+def gains(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the recipe Gain: y = k u, z = w + 1, x' = u - w."""
+    folder = tmp_path_factory.mktemp("gains")
+    element = folder / "elements" / "gain"
+    element.mkdir(parents=True)
+    (element / "element.toml").write_text(GAIN.replace('"k u"', '"k times u"'), encoding="utf-8")
+    (element / "element.c").write_text(GAIN_C, encoding="utf-8")
+    (folder / "Gain.toml").write_text('element = "gain"\n', encoding="utf-8")
+    return folder
+
+
+def test_a_signal_passes_a_part_twice_within_one_point(gains: Path) -> None:
+    """a.u -> a.y -> b.u -> b.y -> a.w -> a.z, without a delay anywhere, also after a parameter has changed."""
+    fmu = build(gains, "Twice", 'connections = [["a.y", "b.u"], ["b.y", "a.w"]]\n[parts]\na = "Gain"\nb = "Gain"\n')
+    running = Running(fmu, {"a.u": 3.0, "b.k": 5.0})
+    assert [running[name] for name in ("a.y", "b.u", "b.y", "a.w", "a.z")] == [6.0, 6.0, 30.0, 30.0, 31.0]
+    assert running["der(a.x)"] == 3.0 - 30.0
+    running.set({"a.k": -1.0})
+    assert [running[name] for name in ("b.y", "a.z")] == [-15.0, -14.0]
+    assert list(running.directional(["a.z", "der(a.x)"], {"a.u": 1.0})) == [-5.0, 1.0 + 5.0]
+
+
+def test_states_in_a_ring_swing(gains: Path) -> None:
+    """a.x' = b.x, b.x' = -2 a.x through the gain of c: a.x = cos(w t) + sin(w t)/w with w = sqrt 2."""
+    connections = '["b.x", "a.u"], ["a.x", "c.u"], ["c.y", "b.u"]'
+    fmu = build(
+        gains,
+        "Ring",
+        f'connections = [{connections}]\n[parts]\na = "Gain"\nb = "Gain"\nc = "Gain"\n'
+        '[start]\n"c.k" = -2.0\n"solver.tolerance" = 1e-12\n',
+    )
+    running = Running(fmu)
+    for _ in range(40):
+        running.step(0.25)
+    w, t = np.sqrt(2.0), 10.0
+    assert running["a.x"] == pytest.approx(np.cos(w * t) + np.sin(w * t) / w, abs=1e-9)
+    assert running["b.x"] == pytest.approx(np.cos(w * t) - w * np.sin(w * t), abs=1e-9)
+
+
+def test_forces_on_one_port_add_up(tmp_path: Path) -> None:
+    """A mass between two floors that lie on each other is pushed by both."""
+    text = """
+connections = [["ball.p", "low.point"], ["ball.p", "high.point"]]
+[parts]
+ball = { recipe = "PointMass", start = { r0 = [0, 0, -1e-3] } }
+low = { recipe = "PointSurface", start = { C_F = 1e5 } }
+high = { recipe = "PointSurface", start = { C_F = 3e5 } }
+"""
+    running = Running(build(tmp_path, "Between", text))
+    low, high = running.vector("low.point.f"), running.vector("high.point.f")
+    assert list(low) == [0.0, 0.0, pytest.approx(100.0)]
+    assert list(high) == [0.0, 0.0, pytest.approx(300.0)]
+    assert (running.vector("ball.p.f") == low + high).all()
+    assert running["der(ball.p.v[3])"] == pytest.approx(400.0 - 9.81)
+
+
+# ---- physics ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_elastic_ball_comes_back_to_its_height(tmp_path: Path) -> None:
+    """m g h is conserved over ten bounces: the error is that of the integration, not of a communication step."""
+    fmu = build(tmp_path, "Elastic", BALL + '[start]\n"floor.C_r" = 1.0\n"floor.K_fr" = 0.0\n')
+    running = Running(fmu)
+    energies = []
+    while running["floor.contact_count"] < 10:
+        running.step(1e-2)
+        names = ("ball.energy.kinetic", "ball.energy.potential", "floor.energy.elastic")
+        energies.append(sum(running[name] for name in names))
+    assert np.ptp(energies) <= 1e-7 * 9.81 * 0.1
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
+def test_the_ledger_closes_at_the_tolerance_of_the_integration(tmp_path: Path, tolerance: float) -> None:
+    """Sliding, bouncing, damping: work - stored - dissipated is the error of the integration of its parts."""
+    running = Running(build(tmp_path, "Slider", SLIDER), tolerance=tolerance)
+    turned_over = 0.0
+    for _ in range(100):
+        running.step(1e-2)
+        turned_over = max(turned_over, running["floor.energy.damping"] + running["floor.energy.friction"])
+        assert abs(running["floor.energy.residual"]) <= 100.0 * tolerance
+    assert running["floor.contact_count"] > 3
+    assert turned_over > 0.5  # J
+
+
+def test_co_simulation_converges_to_the_assembly(tmp_path: Path) -> None:
+    """The restitution of two coupled FMUs tends to that of one solver, with first order in the communication step."""
+    scenario = """
+connections = [["ball.p", "floor.point"]]
+[experiment]
+stop = 0.16
+step = {step}
+output_step = 0.16
+[slaves]
+ball = {{ recipe = "PointMass", start = {{ r0 = [0, 0, 0.1] }} }}
+floor = "PointSurface"
+"""
+    running = Running(build(tmp_path, "Ball", BALL))
+    running.step(0.16)
+    exact = running["ball.p.v[3]"]
+    assert running["floor.contact_count"] == 1 and exact > 0.0
+    errors = []
+    for step in (4e-5, 2e-5, 1e-5, 5e-6):
+        path = tmp_path / "coupled.toml"
+        path.write_text(scenario.format(step=step), encoding="utf-8")
+        errors.append(abs(run(path).trace["ball.p.v[3]"][-1] - exact))
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert orders == pytest.approx(1.0, abs=0.2), errors
+    assert errors[-1] < 5e-3 * exact
+
+
+# ---- the state -------------------------------------------------------------------------------------------------------
+
+
+def test_a_restored_state_goes_on_with_the_same_bits(ball: Fmu) -> None:
+    first, second = Running(ball, {"ball.v0": (0.5, 0.2, -1.0)}), Running(ball)
+    for _ in range(10):
+        first.step(1e-2)
+    saved = first.slave.state()
+    handle = second.slave.get_state()
+    assert second.slave.deserialize(saved, handle) == 0
+    assert second.slave.call("fmi2SetFMUstate", handle) == 0
+    second.slave.free_state(handle)
+    second.time = first.time
+    assert first.slave.all_values() == second.slave.all_values()
+    seen = set()
+    for _ in range(30):
+        first.step(7e-3)
+        second.step(7e-3)
+        seen.add(first.slave.all_values())
+        assert first.slave.all_values() == second.slave.all_values()
+    assert first.slave.state() == second.slave.state()
+    assert len(seen) == 30

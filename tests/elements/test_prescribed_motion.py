@@ -371,3 +371,57 @@ def test_a_shaken_floor_in_one_fmu_errs_by_the_tolerance_and_not_by_the_step(sha
         assert running["body.p.r[3]"] == pytest.approx(z, abs=1e-9)
         assert running["body.p.v[3]"] == pytest.approx(v, abs=1e-7)
         assert running["table.energy.work"] == pytest.approx(work, abs=1e-8)
+
+
+TORSION = """
+description = "A torsion spring and damper to the ground"
+[parameters]
+k = { unit = "N.m/rad", start = 20.0, description = "Stiffness" }
+d = { unit = "N.m.s/rad", start = 0.5, description = "Damping" }
+[ports.shaft]
+kind = "rotational"
+optional = ["phi"]
+side = "force"
+description = "The shaft"
+depends = ["shaft.*", "k", "d"]
+"""
+TORSION_C = "static void outputs(Element *e) { e->shaft.t = -e->k * e->shaft.phi - e->d * e->shaft.w; }\n"
+
+
+@pytest.fixture(scope="module")
+def torsion(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an element whose port has the optional angle, and its recipe Torsion."""
+    folder = tmp_path_factory.mktemp("torsion")
+    element = folder / "elements" / "torsion"
+    element.mkdir(parents=True)
+    (element / "element.toml").write_text(TORSION, encoding="utf-8")
+    (element / "element.c").write_text(TORSION_C, encoding="utf-8")
+    (folder / "Torsion.toml").write_text('element = "torsion"\n', encoding="utf-8")
+    return folder
+
+
+def test_a_shaft_winds_a_spring_and_heats_a_damper(torsion: Path) -> None:
+    """phi = B sin(W t) in one FMU: the drive puts in k phi^2/2 + d B^2 W^2 (t/2 + sin(2 W t)/(4 W))."""
+    b, omega = 0.3, 2.0 * math.pi * 2.0
+    drive = '{ recipe = "PrescribedRotation", start = { "angle.amplitude" = 0.3, "angle.frequency" = "2 Hz" } }'
+    wires = 'connections = [["drive.port", "spring.shaft"]]\n'
+    wound = build(torsion, "Wound", f'{wires}[parts]\ndrive = {drive}\nspring = "Torsion"\n')
+    running = Running(wound, tolerance=1e-9)
+    for k in range(1, 11):
+        running.step(0.037)
+        t = 0.037 * k
+        phi, w = b * math.sin(omega * t), b * omega * math.cos(omega * t)
+        heat = 0.5 * b**2 * omega**2 * (t / 2.0 + math.sin(2.0 * omega * t) / (4.0 * omega))
+        assert running["spring.shaft.phi"] == pytest.approx(phi, abs=1e-15)
+        assert running["spring.shaft.t"] == pytest.approx(-20.0 * phi - 0.5 * w, abs=1e-13)
+        assert running["drive.energy.work"] == pytest.approx(20.0 * phi**2 / 2.0 + heat, abs=1e-8)
+
+
+def test_a_driven_angle_drives_its_angular_velocity(torsion: Path) -> None:
+    path = torsion / "driven.toml"
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nspring = "Torsion"\n'
+    path.write_text(text + '[drive]\n"spring.shaft.phi" = { time = [0.2, 0.4], value = [0, 0.1] }\n', encoding="utf-8")
+    torque = run(path)["spring.shaft.t"][1:]
+    phi = np.interp(0.1 * np.arange(10), [0.2, 0.4], [0.0, 0.1])
+    w = np.array([0.0, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert torque == pytest.approx(-20.0 * phi - 0.5 * w, abs=1e-14)

@@ -98,7 +98,7 @@ static void cc_set_starts(Instance *instance)
     instance->now.logging = logging;
     instance->now.categories = categories;
     for (int i = 0; i < CC_VARIABLES; i++)
-        block[i] = cc_variables[i].start;
+        block[i] = cc_starts[i];
     instance->now.mode = CC_INSTANTIATED;
     instance->now.last_status = fmi2OK;
     instance->now.dirty = 1.0;
@@ -176,9 +176,9 @@ static void cc_set_tolerance(Instance *instance, double tolerance)
 {
 #if CC_STATES
     double *set = &instance->now.element.solver.tolerance;
-    const CcVariable *v = &cc_variables[set - cc_block(instance)];
-    if (tolerance > 0.0 && *set == v->start)
-        *set = cc_clamp(tolerance, v->min, v->max);
+    size_t reference = (size_t)(set - cc_block(instance));
+    if (tolerance > 0.0 && *set == cc_starts[reference])
+        *set = cc_clamp(tolerance, cc_variable(reference)->min, cc_variable(reference)->max);
 #endif
     (void)instance, (void)tolerance;
 }
@@ -224,7 +224,7 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
         int bad = cc_first_not_finite(cc_block(instance));
         if (bad >= 0) {
             failures = 1;
-            cc_refuse(instance, fmi2Error, "initialization: %s is not finite", cc_variables[bad].name);
+            cc_refuse(instance, fmi2Error, "initialization: %s is not finite", cc_name(bad));
         }
     }
     if (failures) {

@@ -29,16 +29,16 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
         cc_check_references(instance, "fmi2GetDirectionalDerivative", CC_REAL, vKnown_ref, nKnown) != fmi2OK)
         return fmi2Error;
     for (size_t k = 0; k < nUnknown; k++) {
-        int kind = cc_variables[vUnknown_ref[k]].kind;
+        int kind = cc_variable(vUnknown_ref[k])->kind;
         if (kind != CC_OUTPUT && kind != CC_STATE && kind != CC_DERIVATIVE)
             return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the unknown %s is neither a continuous "
-                             "output nor a state derivative", cc_variables[vUnknown_ref[k]].name);
+                             "output nor a state derivative", cc_name(vUnknown_ref[k]));
     }
     for (size_t k = 0; k < nKnown; k++) {
-        const CcVariable *v = &cc_variables[vKnown_ref[k]];
+        const CcVariable *v = cc_variable(vKnown_ref[k]);
         if (!cc_is_continuous_input(v) && v->kind != CC_STATE)
             return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the known %s is neither a continuous "
-                             "input nor a state", v->name);
+                             "input nor a state", cc_name(vKnown_ref[k]));
     }
     cc_refresh(instance);
     cc_make_dual(instance);
@@ -49,10 +49,24 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
         if (!cc_is_finite(instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP))
             return cc_refuse(instance, cc_not_finite(instance),
                              "fmi2GetDirectionalDerivative: the derivative of %s is not finite",
-                             cc_variables[vUnknown_ref[k]].name);
+                             cc_name(vUnknown_ref[k]));
     for (size_t k = 0; k < nUnknown; k++)
         dvUnknown[k] = instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP;
     return fmi2OK;
+}
+
+/* The place of a continuous input among all of them. */
+static int cc_input_place(fmi2ValueReference vr)
+{
+    int low = 0, high = CC_INPUTS - 1; /* cc_inputs is ascending */
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (cc_inputs[middle] < (int)vr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
@@ -66,25 +80,25 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
         return fmi2Error;
     fmi2Status status = fmi2OK;
     for (size_t k = 0; k < nvr; k++) {
-        const CcVariable *v = &cc_variables[vr[k]];
+        const CcVariable *v = cc_variable(vr[k]);
         if (!cc_is_continuous_input(v))
-            return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: %s is no continuous input", v->name);
+            return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: %s is no continuous input", cc_name(vr[k]));
         if (order[k] < 1)
             return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: order %d of %s: the order must be at "
-                             "least 1", order[k], v->name);
+                             "least 1", order[k], cc_name(vr[k]));
         if (!cc_is_finite(value[k]))
             status = cc_refuse(instance, fmi2Discard, "fmi2SetRealInputDerivatives: the derivative %g of %s is refused, "
-                               "it must be finite", value[k], v->name);
+                               "it must be finite", value[k], cc_name(vr[k]));
     }
     if (status != fmi2OK)
         return status;
     for (size_t k = 0; k < nvr; k++) {
         if (order[k] > 1) {
             status = cc_refuse(instance, fmi2Warning, "fmi2SetRealInputDerivatives: order %d of %s is ignored, inputs "
-                               "are extrapolated with order 1", order[k], cc_variables[vr[k]].name);
+                               "are extrapolated with order 1", order[k], cc_name(vr[k]));
             continue;
         }
-        instance->now.input_rates[cc_variables[vr[k]].input] = value[k];
+        instance->now.input_rates[cc_input_place(vr[k])] = value[k];
         instance->now.extrapolate = 1.0;
     }
     return status;
@@ -123,12 +137,12 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
     if (cc_check_references(instance, "fmi2GetRealOutputDerivatives", CC_REAL, vr, nvr) != fmi2OK)
         return fmi2Error;
     for (size_t k = 0; k < nvr; k++) {
-        if (!cc_variables[vr[k]].is_output)
+        if (!cc_variable(vr[k])->is_output)
             return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: %s is no output",
-                             cc_variables[vr[k]].name);
+                             cc_name(vr[k]));
         if (order[k] < 1)
             return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: order %d of %s: the order must be at "
-                             "least 1", order[k], cc_variables[vr[k]].name);
+                             "least 1", order[k], cc_name(vr[k]));
     }
     cc_refresh(instance);
     cc_make_dual(instance);
@@ -137,7 +151,7 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
     for (size_t k = 0; k < nvr; k++)
         if (!cc_is_finite(instance->dual[2 * vr[k] + 1] / CC_DUAL_STEP))
             return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: the derivative of %s is not finite",
-                             cc_variables[vr[k]].name);
+                             cc_name(vr[k]));
     for (size_t k = 0; k < nvr; k++)
         value[k] = order[k] == 1 ? instance->dual[2 * vr[k] + 1] / CC_DUAL_STEP : 0.0;
     return fmi2OK;

@@ -53,7 +53,7 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
         if (bad >= 0) {
             failures = 1;
             cc_refuse(instance, fmi2Error, "%s: %s is not finite at the accepted point of %g s", function,
-                      cc_variables[bad].name, block[0]);
+                      cc_name(bad), block[0]);
         }
     }
     if (failures) {
@@ -138,7 +138,7 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
     for (size_t i = 0; i < nx; i++)
         if (!cc_is_finite(x[i]))
             return cc_refuse(instance, fmi2Discard, "fmi2SetContinuousStates: %s = %g%s%s is refused, it must be finite",
-                             cc_variables[cc_states[i]].name, x[i], CC_UNIT(&cc_variables[cc_states[i]]));
+                             cc_name(cc_states[i]), x[i], CC_UNIT(cc_variable(cc_states[i])));
     for (size_t i = 0; i < nx; i++)
         cc_store(instance, (fmi2ValueReference)cc_states[i], x[i]);
     return fmi2OK;
@@ -168,7 +168,7 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx
     for (size_t i = 0; i < nx; i++)
         if (!cc_is_finite(block[cc_state_derivatives[i]]))
             return cc_refuse(instance, cc_not_finite(instance), "fmi2GetDerivatives: %s is not finite at %g s",
-                             cc_variables[cc_state_derivatives[i]].name, block[0]);
+                             cc_name(cc_state_derivatives[i]), block[0]);
     for (size_t i = 0; i < nx; i++)
         derivatives[i] = block[cc_state_derivatives[i]];
     return fmi2OK;

@@ -61,7 +61,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
         if (bad >= 0) {
             failures = 1;
             cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite after the step from %g s to %g s",
-                      cc_variables[bad].name, t_c, t_c + h);
+                      cc_name(bad), t_c, t_c + h);
         }
     }
     if (failures) {

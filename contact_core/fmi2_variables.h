@@ -14,12 +14,12 @@ static fmi2Status cc_check_references(Instance *instance, const char *function, 
                                       size_t n)
 {
     for (size_t k = 0; k < n; k++) {
-        if (vr[k] >= CC_VARIABLES || cc_variables[vr[k]].hidden)
+        if (vr[k] >= CC_VARIABLES || cc_variable(vr[k])->hidden)
             return cc_refuse(instance, fmi2Error, "%s: there is no variable with the value reference %g", function,
                              (double)vr[k]);
-        if (cc_variables[vr[k]].type != type)
-            return cc_refuse(instance, fmi2Error, "%s: %s is of type %s, not %s", function, cc_variables[vr[k]].name,
-                             cc_type_names[cc_variables[vr[k]].type], cc_type_names[type]);
+        if (cc_variable(vr[k])->type != type)
+            return cc_refuse(instance, fmi2Error, "%s: %s is of type %s, not %s", function, cc_name(vr[k]),
+                             cc_type_names[cc_variable(vr[k])->type], cc_type_names[type]);
     }
     return fmi2OK;
 }
@@ -40,34 +40,34 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
     for (size_t k = 0; k < n; k++)
         if (!cc_is_finite(cc_block(instance)[vr[k]]))
             return cc_refuse(instance, cc_not_finite(instance), "%s: %s is not finite", function,
-                             cc_variables[vr[k]].name);
+                             cc_name(vr[k]));
     return fmi2OK;
 }
 
 /* fmi2Error if a variable may not be set now, fmi2Discard if a value is not finite or outside [min, max]. */
 static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2ValueReference vr, double value)
 {
-    const CcVariable *v = &cc_variables[vr];
+    const CcVariable *v = cc_variable(vr);
     int legal = v->kind == CC_INPUT && v->type == CC_REAL         ? CC_WRITABLE | CC_CONTINUOUS
                 : v->kind == CC_INPUT || v->kind == CC_TUNABLE ? CC_WRITABLE
                 : v->kind == CC_FIXED                          ? CC_INSTANTIATED | CC_INITIALIZATION
                                                                : 0;
     if (!((int)instance->now.mode & legal))
-        return cc_refuse(instance, fmi2Error, "%s: %s cannot be set %s", function, v->name,
+        return cc_refuse(instance, fmi2Error, "%s: %s cannot be set %s", function, cc_name(vr),
                          !legal                 ? "at all: the FMU computes it"
                          : v->kind == CC_FIXED ? "after the initialization: it is a fixed parameter"
                                                : "in the mode 'continuous-time mode': it may jump at an event only");
     if (!cc_is_finite(value))
-        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be finite", function, v->name, value,
+        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be finite", function, cc_name(vr), value,
                          CC_UNIT(v));
     /* The bound itself of a strict one is let through, as modelDescription.xml does; cc_check refuses it. */
     int strict_low = v->above > v->min, strict_high = v->below < v->max;
     double low = strict_low ? v->above : v->min, high = strict_high ? v->below : v->max;
     if (value < low)
-        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function, v->name,
+        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function, cc_name(vr),
                          value, CC_UNIT(v), strict_low ? "greater than" : "at least", low, CC_UNIT(v));
     if (value > high)
-        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function, v->name,
+        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function, cc_name(vr),
                          value, CC_UNIT(v), strict_high ? "less than" : "at most", high, CC_UNIT(v));
     return fmi2OK;
 }
@@ -79,7 +79,7 @@ static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
         return;
     *stored = value;
     instance->now.dirty = instance->now.jumped = 1.0;
-    if (cc_variables[vr].kind == CC_TUNABLE || cc_variables[vr].type != CC_REAL)
+    if (cc_variable(vr)->kind == CC_TUNABLE || cc_variable(vr)->type != CC_REAL)
         instance->now.changed = 1.0;
 }
 

@@ -5,7 +5,7 @@
 
 #include "fmi2Functions.h"
 
-#include "model_tables.h" /* generated: cc_variables, log categories */
+#include "model_tables.h" /* generated: CcVariable and all of its tables, log categories */
 #include "text.h"
 #include "waist.h"
 #ifdef CC_PARTS
@@ -211,6 +211,9 @@ __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refus
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
+static const CcVariable *cc_variable(size_t reference) { return &cc_variables[cc_variable_rows[reference]]; }
+static const char *cc_name(size_t reference) { return cc_names + cc_name_places[reference]; }
+
 static double *cc_block(Instance *instance) { return (double *)&instance->now.element; }
 
 /* Relative error allowed in a substep; of a model without states the size of rounding in its indicators. */
@@ -232,13 +235,13 @@ static int cc_check(Instance *instance)
 {
     const double *block = cc_block(instance);
     instance->failures = 0;
-    for (int i = 0; i < CC_VARIABLES; i++) {
-        const CcVariable *v = &cc_variables[i];
+    for (size_t i = 0; i < CC_VARIABLES; i++) {
+        const CcVariable *v = cc_variable(i);
         if (v->strict && !(block[i] > v->above))
-            cc_fail(instance, "%s = %g%s%s: it must be greater than %g%s%s", v->name, block[i], CC_UNIT(v), v->above,
+            cc_fail(instance, "%s = %g%s%s: it must be greater than %g%s%s", cc_name(i), block[i], CC_UNIT(v), v->above,
                     CC_UNIT(v));
         if (v->strict && !(block[i] < v->below))
-            cc_fail(instance, "%s = %g%s%s: it must be less than %g%s%s", v->name, block[i], CC_UNIT(v), v->below,
+            cc_fail(instance, "%s = %g%s%s: it must be less than %g%s%s", cc_name(i), block[i], CC_UNIT(v), v->below,
                     CC_UNIT(v));
     }
 #if CC_STATES && !CC_IMPLICIT
@@ -260,7 +263,7 @@ static int cc_check_quaternions(Instance *instance)
         double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
         if (!(square >= 0.25))
             cc_fail(instance, "%s .. [4] = (%g, %g, %g, %g): the length of a quaternion must be 1 and is below 0.5",
-                    cc_variables[cc_quaternions[i][0]].name, q[0], q[1], q[2], q[3]);
+                    cc_name((size_t)cc_quaternions[i][0]), q[0], q[1], q[2], q[3]);
     }
     return instance->failures;
 }

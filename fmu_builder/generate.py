@@ -3,6 +3,7 @@ element.c as they stand."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -287,25 +288,13 @@ def _assembly_tables(model: Assembly) -> str:
 
 
 def model_tables(model: Model) -> str:
-    """model_tables.h: what the FMI layer knows of every variable."""
-    inputs = {v.index: i for i, v in enumerate(_real_inputs(model))}
-    rows = []
-    for v in model.variables:
-        strict = v.above is not None or v.below is not None
-        flags = f"{int(v.is_output)}, {int(v.hidden)}, {int(strict)}"
-        numbers = ", ".join(
-            (
-                _number(v.start),
-                _number(v.min, f"-{_HUGE}"),
-                _number(v.max, _HUGE),
-                _number(v.above, f"-{_HUGE}"),
-                _number(v.below, _HUGE),
-            )
-        )
-        unit = "" if v.unit.name == "1" else v.unit.name
-        kinds = f"{_KINDS[v.kind]}, {_TYPES[v.type]}"
-        place = inputs.get(v.index, -1)
-        rows.append(f"    {{{_text(v.name)}, {_text(unit)}, {kinds}, {flags}, {place}, {numbers}}},")
+    """model_tables.h: what the FMI layer knows of every variable.
+
+    Many variables are alike but for their names and start values, so rows are shared, and names are one text: tables of
+    numbers, which need no work when the library is loaded."""
+    rows: dict[str, int] = {}
+    row_of = [rows.setdefault(_row(v), len(rows)) for v in model.variables]
+    places = itertools.accumulate((len(v.name.encode("utf-8")) + 1 for v in model.variables[:-1]), initial=0)
     categories = log_categories(model)
     lines = [
         _heading(model),
@@ -316,15 +305,20 @@ def model_tables(model: Model) -> str:
         f"enum {{ {', '.join(dict.fromkeys(_TYPES.values()))} }};",
         "",
         "typedef struct {",
-        "    const char *name, *unit;",
+        "    const char *unit;",
         "    unsigned char kind, type, is_output, hidden, strict;",
-        "    int input; /* its place among the continuous inputs, or -1 */",
-        "    double start, min, max, above, below; /* min and max are allowed, above and below are not */",
+        "    double min, max, above, below; /* min and max are allowed, above and below are not */",
         "} CcVariable;",
         "",
         "static const CcVariable cc_variables[] = {",
         *rows,
         "};",
+        _table("unsigned short", "cc_variable_rows", [str(row) for row in row_of]),
+        _table("double", "cc_starts", [_number(v.start) for v in model.variables]),
+        _table("int", "cc_name_places", [str(place) for place in places]),
+        "static const char cc_names[] =",
+        *(f'    {_text(v.name)[:-1]}\\0"' for v in model.variables),
+        "    ;",
         "",
         f"#define CC_LOG_CATEGORIES {len(categories)}",
         f"static const char *const cc_log_categories[] = {{{', '.join(map(_text, categories))}}};",
@@ -334,6 +328,15 @@ def model_tables(model: Model) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _row(v: Variable) -> str:
+    """What a variable has in common with others, as a row of C."""
+    strict = v.above is not None or v.below is not None
+    unit = "" if v.unit.name == "1" else v.unit.name
+    kinds = f"{_KINDS[v.kind]}, {_TYPES[v.type]}, {int(v.is_output)}, {int(v.hidden)}, {int(strict)}"
+    bounds = ((v.min, f"-{_HUGE}"), (v.max, _HUGE), (v.above, f"-{_HUGE}"), (v.below, _HUGE))
+    return f"    {{{_text(unit)}, {kinds}, {', '.join(_number(bound, far) for bound, far in bounds)}}},"
 
 
 def write_sources(files: dict[str, str], folder: Path) -> None:

@@ -221,12 +221,12 @@ class Assembly(Model):
         return self.wiring_notes
 
     def own_variables(self) -> Iterator[Variable]:
-        """Those of the assembly itself, and those of parts that it gives a name of their own."""
+        """Those of the assembly itself, and those of parts that it gives a name of its own or makes outputs."""
         yield from self.variables[: self.parts[0].offset]
         for part in self.parts:
             for raw in part.model.variables:
                 v = self.variables[part.offset + raw.index]
-                if not v.hidden and v.kind != "derivative" and v.name != f"{part.name}.{raw.name}":
+                if not v.hidden and v.kind != "derivative" and (v.is_output or v.name != f"{part.name}.{raw.name}"):
                     yield v
 
 
@@ -480,7 +480,7 @@ class _Builder:
                 if i in renamed:
                     what = f"{self.names[i]} is exposed as {renamed[i]} already; a variable has one name"
                     self.problems.append(Problem(where, what))
-                elif name in self.index and name not in taken:
+                elif self.index.get(name, i) != i:
                     self.problems.append(Problem(where, f"there is a variable '{name}' already; choose another name"))
                 elif name in given:
                     self.problems.append(Problem(where, f"the name '{name}' is given twice"))
@@ -488,7 +488,6 @@ class _Builder:
                     renamed[i] = name
                     given.add(name)
 
-        taken: set[str] = set()
         given: set[str] = set()
         for table in ("inputs", "outputs", "parameters"):
             for new, old in getattr(self.recipe.expose, table).items():

@@ -15,6 +15,7 @@ from running import Running, build
 from scipy.spatial.transform import Rotation
 
 from fmu_builder.build import host_fmu
+from fmu_builder.declaration import read_toml
 from fmu_builder.model import Model, load_model
 from fmu_builder.paths import catalogue, shipped, shipped_elements
 
@@ -366,7 +367,7 @@ def test_output_derivatives_are_total_derivatives_along_the_motion(every: Case, 
         variable = every.model[name]
         if variable.kind == "state":  # getting does not integrate: the derivative of a state is a variable of its own
             running.set(values)
-            assert exact[i] == running[f"der({name})"]
+            assert exact[i] == pytest.approx(running[f"der({name})"], rel=1e-15)  # complex division rounds otherwise
         elif variable.kind == "memory":
             assert exact[i] == 0.0
         elif 0 in variable.depends:
@@ -438,7 +439,11 @@ UNSEEN |= {("der(floor.contact_time)", state) for state in ("ball.p.r[1]", "ball
 FEWEST, MOST = 10, 300  # random points: from 10 on it may end where every declared dependency has shown
 
 
-@pytest.fixture(scope="module", params=[*(path.stem for path in catalogue()), *OTHERS])
+# Random states do not meet the contact of every assembly; theirs follow from those of the parts, as those of Ball show.
+ELEMENTS = [path.stem for path in catalogue() if "element" in read_toml(path)]
+
+
+@pytest.fixture(scope="module", params=[*ELEMENTS, *OTHERS])
 def dependent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     folder = tmp_path_factory.mktemp("dependent")
     return case(recipe_of(request.param, folder), folder)

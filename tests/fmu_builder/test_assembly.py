@@ -167,6 +167,15 @@ tilt = 0.01
     assert "floor.C_F" not in model
 
 
+def test_an_exposed_variable_may_keep_its_name(tmp_path: Path) -> None:
+    exposed = '[expose.outputs]\n"floor.depth" = "floor.depth"\n"floor.normal" = "floor.normal"\n'
+    model = load_assembly(write(tmp_path, "Ball", BALL + exposed))
+    assert model["floor.depth"].is_output
+    assert [model[f"floor.normal[{k}]"].is_output for k in (1, 2, 3)] == [True] * 3
+    assert not model["floor.normal_force"].is_output
+    assert {"floor.depth", "floor.normal[1]"} <= {v.name for v in model.own_variables()}
+
+
 def test_an_exposed_port_can_be_connected_again(tmp_path: Path) -> None:
     write(tmp_path, "Tip", '[parts]\nball = "PointMass"\n[expose]\nports = { tip = "ball.p" }\n')
     model = load_model(tmp_path / "Tip.toml")

@@ -13,13 +13,15 @@ from fmpy.validation import validate_fmu
 from lxml import etree
 
 from fmu_builder import generate
+from fmu_builder.assembly import Assembly
 from fmu_builder.build import build_fmu, content_guid, fmu_contents, host_fmu
-from fmu_builder.declaration import Declaration
+from fmu_builder.declaration import Declaration, Experiment, read_toml
 from fmu_builder.description import build_description, model_description
 from fmu_builder.generate import fmu_sources, write_sources
 from fmu_builder.model import Model, load_model
 from fmu_builder.paths import catalogue, shipped
 from fmu_builder.toolchain import find_compiler, run_compiler
+from fmu_builder.units import parse_quantity, parse_unit
 
 GUID = "{01234567-89ab-cdef-0123-456789abcdef}"
 THREE_POINTS = """
@@ -164,6 +166,9 @@ def c_member(name: str, element: Declaration) -> str:
 
 def test_value_references_are_the_places_in_the_c_struct(model: Model, root: etree._Element, tmp_path: Path) -> None:
     """Compiled, not run: the compiler itself compares the offsets."""
+    if isinstance(model, Assembly):
+        check_places_of_parts(model)
+        return
     write_sources(fmu_sources(model, GUID), tmp_path)
     compiler = find_compiler()
     assert compiler is not None
@@ -175,6 +180,17 @@ def test_value_references_are_the_places_in_the_c_struct(model: Model, root: etr
     lines.append(f'_Static_assert(CC_VARIABLES == {len(model.variables)}, "variables");')
     (tmp_path / "places.c").write_text("\n".join(lines) + "\n", encoding="utf-8")
     run_compiler(compiler, ["-std=c11", "-c", str(tmp_path / "places.c"), "-o", str(tmp_path / "places.o")])
+
+
+def check_places_of_parts(model: Assembly) -> None:
+    """Behind its own variables the block of an assembly holds the blocks of its parts, which are those of elements."""
+    end = next(v.index for v in model.variables if v.name.startswith(f"{model.parts[0].name}."))
+    for part in model.parts:
+        assert part.offset == end
+        for v in part.model.variables:
+            assert model.variables[end + v.index].description == v.description
+        end += len(part.model.variables)
+    assert end == len(model.variables)
 
 
 # ---- attributes of variables -----------------------------------------------------------------------------------------
@@ -352,9 +368,18 @@ def test_capabilities_are_those_that_are_tested(model: Model, root: etree._Eleme
     }
 
 
+def declared_experiment(model: Model) -> Experiment:
+    """That of the element; of an assembly its own stop and step, with the smallest tolerance of its parts."""
+    if not isinstance(model, Assembly):
+        return model.element.experiment
+    own = read_toml(model.path)["experiment"]
+    times = {key: parse_quantity(own[key], parse_unit("s"), key) for key in ("stop", "step")}
+    return Experiment(**times, tolerance=min(part.model.element.experiment.tolerance for part in model.parts))
+
+
 def test_default_experiment_is_that_of_the_element(model: Model, root: etree._Element) -> None:
     experiment = {key: float(value) for key, value in root.find("DefaultExperiment").attrib.items()}
-    declared = model.element.experiment
+    declared = declared_experiment(model)
     assert experiment == {
         "startTime": 0.0,
         "stopTime": declared.stop,
@@ -365,9 +390,12 @@ def test_default_experiment_is_that_of_the_element(model: Model, root: etree._El
 
 def test_log_categories_are_the_standard_ones_used_and_those_of_the_element(model: Model, root: etree._Element) -> None:
     categories = {category.get("name"): category.get("description") for category in root.find("LogCategories")}
-    assert set(categories) == {"logStatusWarning", "logStatusDiscard", "logStatusError", *model.element.log}
+    elements = [part.model for part in model.parts] if isinstance(model, Assembly) else [model]
+    declared = {name for element in elements for name in element.element.log}
+    assert set(categories) == {"logStatusWarning", "logStatusDiscard", "logStatusError", *declared}
     assert all(len(text) > 10 for text in categories.values())
-    for path in model.recipe.element_folder.glob("*.c"):  # an element logs in declared categories only
+    # an element logs in declared categories only
+    for path in (path for element in elements for path in element.recipe.element_folder.glob("*.c")):
         for category in re.findall(r"cc_report\(host, CC_\w+, \"(\w+)\"", path.read_text(encoding="utf-8")):
             assert category in categories
 
@@ -389,8 +417,8 @@ def test_source_files_exist_and_are_told_twice_alike(model: Model, root: etree._
     for name, data in files.items():
         if name.startswith("sources/") and name.endswith((".c", ".h")):
             included |= set(re.findall(r'#include "([^"]+)"', data.decode()))
-    # the importer brings the headers of the standard
-    assert {name for name in included if f"sources/{name}" not in files} == {"fmi2Functions.h"}
+    shipped_names = {name.rpartition("/")[2] for name in files}  # an assembly keeps each element in a folder of its own
+    assert included - shipped_names == {"fmi2Functions.h"}  # the importer brings the headers of the standard
 
 
 def test_built_fmu_satisfies_the_validator(tmp_path: Path) -> None:

@@ -31,21 +31,49 @@ static const double cc_dense_weights[CC_STAGES] = {
     -12715105075.0 / 11282082432.0, 0.0, 87487479700.0 / 32700410799.0, -10690763975.0 / 1880347072.0,
     701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0, 69997945.0 / 29380423.0};
 
+/* x_1 = the states of a stage.  One loop over the states for each stage, for the compiler to take several at once. */
+static void cc_stage_states(Instance *instance, int stage, double h)
+{
+    const double *a = cc_stage_weights[stage], *x_0 = instance->x_0, *k_1 = instance->slopes[0];
+    const double *k_2 = instance->slopes[1], *k_3 = instance->slopes[2], *k_4 = instance->slopes[3];
+    const double *k_5 = instance->slopes[4], *k_6 = instance->slopes[5];
+    double *restrict x = instance->x_1;
+    switch (stage) {
+    case 1:
+        for (int i = 0; i < CC_STATES; i++)
+            x[i] = x_0[i] + h * (a[0] * k_1[i]);
+        break;
+    case 2:
+        for (int i = 0; i < CC_STATES; i++)
+            x[i] = x_0[i] + h * (a[0] * k_1[i] + a[1] * k_2[i]);
+        break;
+    case 3:
+        for (int i = 0; i < CC_STATES; i++)
+            x[i] = x_0[i] + h * (a[0] * k_1[i] + a[1] * k_2[i] + a[2] * k_3[i]);
+        break;
+    case 4:
+        for (int i = 0; i < CC_STATES; i++)
+            x[i] = x_0[i] + h * (a[0] * k_1[i] + a[1] * k_2[i] + a[2] * k_3[i] + a[3] * k_4[i]);
+        break;
+    case 5:
+        for (int i = 0; i < CC_STATES; i++)
+            x[i] = x_0[i] + h * (a[0] * k_1[i] + a[1] * k_2[i] + a[2] * k_3[i] + a[3] * k_4[i] + a[4] * k_5[i]);
+        break;
+    default: /* a[1] is zero */
+        for (int i = 0; i < CC_STATES; i++)
+            x[i] = x_0[i] + h * (a[0] * k_1[i] + a[2] * k_3[i] + a[3] * k_4[i] + a[4] * k_5[i] + a[5] * k_6[i]);
+    }
+}
+
 /* The stages behind the first, from x_0 at tau to `end`, where the block is left evaluated; broken off at the first state behind a zero
  * of an indicator.  Returns the share of the substep at which that zero is expected, CC_NO_ZERO if there is none. */
 static double cc_explicit_stages(Instance *instance, CcStep *step, double tau, double end)
 {
     double *block = cc_block(instance), h = end - tau;
     for (int stage = 1; stage < CC_STAGES; stage++) {
-        const double *weights = cc_stage_weights[stage];
-        for (int i = 0; i < CC_STATES; i++) {
-            double slope = 0.0;
-            for (int s = 0; s < stage; s++)
-                slope += weights[s] * instance->slopes[s][i];
-            instance->x_1[i] = instance->x_0[i] + h * slope;
-        }
+        cc_stage_states(instance, stage, h);
         cc_evaluate_at(instance, step, cc_nodes[stage] < 1.0 ? tau + cc_nodes[stage] * h : end);
-        double zero = cc_expected_zero(instance, step, cc_nodes[stage], stage == 1);
+        double zero = cc_expected_zero(instance, step, cc_nodes[stage], stage == 1 ? 5.0 : 0.0);
         if (zero < CC_NO_ZERO)
             return zero;
         for (int i = 0; i < CC_STATES; i++)
@@ -60,21 +88,19 @@ static double cc_explicit_stages(Instance *instance, CcStep *step, double tau, d
 /* The largest estimated error as a multiple of what is allowed, and the estimate of h times the largest rate. */
 static double cc_explicit_error(Instance *instance, CcStep *step, double h, double *stiffness)
 {
+    const double *e = cc_error_weights, *k_1 = instance->slopes[0], *k_3 = instance->slopes[2];
+    const double *k_4 = instance->slopes[3], *k_5 = instance->slopes[4], *k_6 = instance->slopes[5];
+    const double *k_7 = instance->slopes[6];
     double worst = 0.0, far = 0.0, fast = 0.0;
-    for (int i = 0; i < CC_STATES; i++) {
-        double sum = 0.0, steepest = 0.0;
-        for (int s = 0; s < CC_STAGES; s++) {
-            double slope = instance->slopes[s][i];
-            sum += cc_error_weights[s] * slope;
-            steepest = cc_max(steepest, cc_abs(slope));
-        }
+    for (int i = 0; i < CC_STATES; i++) { /* e[1] is zero */
+        double sum = e[0] * k_1[i] + e[2] * k_3[i] + e[3] * k_4[i] + e[4] * k_5[i] + e[5] * k_6[i] + e[6] * k_7[i];
+        double steepest = cc_max(cc_abs(k_1[i]), cc_max(cc_abs(k_4[i]), cc_abs(k_7[i])));
         double scale = 1.0 / cc_allowed(instance, step, i, h * steepest), error = h * cc_abs(sum) * scale;
         if (!(error <= worst) && cc_is_finite(worst)) {
             worst = error;
             step->worst_state = i;
         }
-        double apart = (instance->x_1[i] - instance->x_late[i]) * scale;
-        double turned = (instance->slopes[CC_STAGES - 1][i] - instance->slopes[CC_STAGES - 2][i]) * scale;
+        double apart = (instance->x_1[i] - instance->x_late[i]) * scale, turned = (k_7[i] - k_6[i]) * scale;
         far += apart * apart;
         fast += turned * turned;
     }

@@ -176,7 +176,7 @@ static double cc_implicit_stages(Instance *instance, CcStep *step, double tau, d
     for (int i = 0; i < CC_STATES; i++)
         instance->x_1[i] += instance->u[CC_ROSENBROCK_STAGES - 1][i];
     cc_evaluate_at(instance, step, end);
-    return cc_expected_zero(instance, step, 1.0, 1);
+    return cc_expected_zero(instance, step, 1.0, 1.0);
 }
 
 /* The largest estimated error as a multiple of what is allowed. */

@@ -45,15 +45,14 @@ static void cc_evaluate_at(Instance *instance, CcStep *step, double tau)
 
 #if CC_STATES
 
-/* Error allowed in state i, in its unit: tolerance * max(|x| before, |x| behind, the way it moves, 1 % of its nominal
- * value).  The last term keeps rounding from being taken for an error where a state rests at zero.  A ledger, a state no
+/* Error allowed in state i, in its unit: tolerance * max(|x| before, |x| behind, the way it moves, its nominal value).  The last term keeps rounding from being taken for an error where a state rests at zero.  A ledger, a state no
  * right-hand side depends on, may err by CC_LEDGER_SHARE where rounding turns what it sums up on and off: that error
  * falls with the length of the substep only. */
 static double cc_allowed(const Instance *instance, const CcStep *step, int i, double way)
 {
     double size = cc_max(cc_max(cc_abs(instance->x_0[i]), cc_abs(instance->x_1[i])), way);
     double share = step->flickers && !cc_is_core[i] ? CC_LEDGER_SHARE : step->tolerance;
-    return share * cc_max(size, 1e-2 * cc_state_nominals[i]);
+    return share * cc_max(size, cc_state_nominals[i]);
 }
 
 /* 1 if indicator i has another sign than at the beginning of the substep; 0 is a sign of its own. */
@@ -88,14 +87,15 @@ static double cc_zero_of_parabola(double z_0, double slope, double z_1, double s
 }
 
 /* Indicators at the block, which stands at `share` of the substep: the share at which the first zero is expected,
- * CC_NO_ZERO if none has been crossed.  The first stage is a step along the slope at the beginning. */
-static double cc_expected_zero(Instance *instance, CcStep *step, double share, int first_stage)
+ * CC_NO_ZERO if none has been crossed.  At a stage that is a step along the slope at the beginning, to_slope = 1/share and
+ * the indicators' slopes over the substep are kept; else it is 0. */
+static double cc_expected_zero(Instance *instance, CcStep *step, double share, double to_slope)
 {
     double first = CC_NO_ZERO;
     CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
     for (int i = 0; i < CC_INDICATORS; i++) {
-        if (first_stage)
-            instance->z_slope[i] = (instance->z_1[i] - instance->z_0[i]) / share;
+        if (to_slope > 0.0)
+            instance->z_slope[i] = (instance->z_1[i] - instance->z_0[i]) * to_slope;
         if (cc_has_crossed(instance, step, i)) {
             double zero = cc_zero_of_parabola(instance->z_0[i], instance->z_slope[i], instance->z_1[i], share);
             first = zero < first ? zero : first;
@@ -106,9 +106,9 @@ static double cc_expected_zero(Instance *instance, CcStep *step, double share, i
 
 #else
 
-static double cc_expected_zero(Instance *instance, CcStep *step, double share, int first_stage)
+static double cc_expected_zero(Instance *instance, CcStep *step, double share, double to_slope)
 {
-    (void)instance, (void)step, (void)share, (void)first_stage;
+    (void)instance, (void)step, (void)share, (void)to_slope;
     return CC_NO_ZERO;
 }
 

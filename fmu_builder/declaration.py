@@ -79,6 +79,7 @@ class Variable(_Conditional):
 class PortState(_Entry):
     start: Start = 0.0
     rate: str | None = None
+    nominal: float | None = Field(default=None, gt=0)
     depends: list[str] | None = None
 
 

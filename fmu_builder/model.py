@@ -306,6 +306,7 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
                     unit=units,
                     output=True,
                     start=state.start,
+                    nominal=state.nominal,
                     rate=state.rate,
                     depends=state.depends,
                 )

@@ -46,6 +46,8 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     CcContact contact;
     cc_contact(law, in_contact ? h : 0.0, n, v, &contact);
 
+    e->place[i][0] = local[0];
+    e->place[i][1] = local[1];
     e->distance[i] = -h;
     e->on_patch[i] = on;
     e->in_contact[i] = in_contact;
@@ -96,17 +98,12 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
     for (int i = 0; i < POINTS; i++, z += CC_INDICATORS / POINTS) {
         double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
         double ratio = re(e->k_D * e->depth_rate[i]);
-        Real arm[3], local[3], R[3][3], q[4] = {e->surface.q[0], e->surface.q[1], e->surface.q[2], e->surface.q[3]};
-        cc_rotation(q, R);
-        for (int k = 0; k < 3; k++)
-            arm[k] = e->point[i].r[k] - e->surface.r[k];
-        cc_to_body(R, arm, local);
         z[0] = re(e->distance[i]);
         z[1] = re(e->distance[i] + e->D_max);
-        z[2] = re(local[0]) - surface_x[0]; /* one for each edge: their minimum could cross zero twice in a step */
-        z[3] = surface_x[1] - re(local[0]);
-        z[4] = re(local[1]) - surface_y[0];
-        z[5] = surface_y[1] - re(local[1]);
+        z[2] = re(e->place[i][0]) - surface_x[0]; /* one for each edge: their minimum could cross zero twice in a step */
+        z[3] = surface_x[1] - re(e->place[i][0]);
+        z[4] = re(e->place[i][1]) - surface_y[0];
+        z[5] = surface_y[1] - re(e->place[i][1]);
         z[6] = re(e->depth_rate[i]);
         z[7] = ratio - loss * re(e->k_E) / delta;
         z[8] = ratio + loss * (1.0 - re(e->k_E)) / delta;

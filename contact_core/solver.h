@@ -73,19 +73,19 @@ static void cc_accept(Instance *instance, CcStep *step, double h)
 static double cc_cross(Instance *instance, CcStep *step, double tau, double h)
 {
     double end = tau;
-    for (int doubled = 0; doubled < 8; doubled++, h *= 2.0) {
+    int turned = 0;
+    for (int doubled = 0; !turned && doubled < 8; doubled++, h *= 2.0) {
         end = tau + h < step->length ? tau + h : step->length;
         for (int i = 0; i < CC_STATES; i++)
             instance->x_1[i] = instance->x_0[i] + (end - tau) * instance->slopes[0][i];
         cc_evaluate_at(instance, step, end);
         CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
-        for (int i = 0; i < CC_INDICATORS; i++)
-            if (cc_has_turned(instance, i)) {
-                step->events += 1.0;
-                doubled = 8;
-                break;
-            }
+        for (int i = 0; i < CC_INDICATORS && !turned; i++)
+            turned = cc_has_turned(instance, i);
     }
+    step->events += turned;
+    if (!turned) /* the stage that seemed to be behind a zero was not to be trusted: the attempt was far too long */
+        step->proposed = 0.25 * cc_min(step->proposed, step->wanted);
     cc_accept(instance, step, end - tau);
     return end;
 }
@@ -96,14 +96,16 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
 {
     double first = CC_NO_ZERO;
 #if CC_INDICATORS
+    if (instance->now.implicit != 0.0)
+        return first;
     double *z_end = instance->z_end;
     __builtin_memcpy(z_end, instance->z_1, sizeof instance->z_end);
     for (int i = 0; i < CC_INDICATORS; i++) {
         double z_0 = instance->z_0[i], slope = instance->z_slope[i], bend = z_end[i] - z_0 - slope;
         double turn = bend != 0.0 ? -0.5 * slope / bend : 0.0, least = z_0 + 0.5 * slope * turn;
-        double near = cc_min(cc_abs(z_0), cc_abs(z_end[i]));
+        double near = cc_min(cc_abs(z_0), cc_abs(z_end[i])), noise = step->tolerance * cc_indicator_nominals[i];
         if (!(turn > 0.0 && turn < 1.0) || (z_0 > 0.0) != (z_end[i] > 0.0) || (z_0 > 0.0 ? least : -least) > 0.1 * near
-            || near <= step->tolerance * cc_indicator_nominals[i])
+            || (near <= noise && cc_abs(least) <= noise))
             continue;
         cc_dense_output(instance, end - tau, turn);
         cc_evaluate_with(instance, step, instance->x_between, tau + turn * (end - tau));
@@ -120,24 +122,75 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
     return first;
 }
 
-#if CC_IMPLICIT
-/* After an accepted explicit substep of this stiffness: whether the next one should be implicit. */
-static int cc_is_stiff(Instance *instance, double stiffness)
-{
-    if (stiffness > CC_STIFF_LIMIT) {
-        instance->now.smooth_hints = 0.0;
-        instance->now.stiff_hints += 1.0;
-    } else if ((instance->now.smooth_hints += 1.0) >= CC_SMOOTH_HINTS) {
-        instance->now.stiff_hints = 0.0;
-    }
-    return instance->now.stiff_hints >= CC_STIFF_HINTS;
-}
-#endif
-
 static void cc_choose(Instance *instance, int implicit)
 {
     instance->now.implicit = implicit;
     instance->now.stiff_hints = instance->now.smooth_hints = 0.0;
+}
+
+/* A zero is expected at the share `zero` of the attempt from tau: cross it if it is near, else want an attempt that ends
+ * before it.  Returns the time now. */
+static double cc_approach(Instance *instance, CcStep *step, double tau, double tried, double zero)
+{
+    double before = zero * tried - 0.5 * step->width;
+    step->wanted = ++step->broken_off > CC_SURE_CROSSINGS ? cc_min(before, 0.5 * tried) : before;
+    if (step->wanted > 0.5 * step->width)
+        return tau;
+    step->wanted = tried;
+    if (instance->now.element.solver.method == CC_AUTO)
+        cc_choose(instance, 0);
+    return cc_cross(instance, step, tau, before + step->width);
+}
+
+/* One attempt from the beginning of the substep, at tau, to `end`.  Returns the share at which the first zero of an
+ * indicator is expected, else CC_NO_ZERO with the error as a multiple of what is allowed and, of the explicit method,
+ * the length times the largest rate. */
+static double cc_attempt(Instance *instance, CcStep *step, double tau, double end, int fresh, double *error,
+                         double *stiffness)
+{
+    double zero;
+#if CC_IMPLICIT
+    if (instance->now.implicit != 0.0) {
+        zero = cc_implicit_stages(instance, step, tau, end, fresh);
+        if (!(zero < CC_NO_ZERO))
+            *error = cc_implicit_error(instance, step);
+        return zero;
+    }
+#endif
+    (void)fresh;
+    zero = cc_explicit_stages(instance, step, tau, end);
+    if (!(zero < CC_NO_ZERO))
+        *error = cc_explicit_error(instance, step, end - tau, stiffness);
+    return zero;
+}
+
+/* The length that follows an accepted substep, which its error would let grow. */
+static void cc_propose(CcStep *step, double tried, double growth)
+{
+    double grown = tried * (step->refused ? cc_min(growth, 1.0) : growth);
+    if (step->noisy)
+        return; /* what is right for a short time, until the next flicker, is no measure */
+    if (step->refused || tried >= step->proposed || grown > step->proposed)
+        step->proposed = grown; /* else it was cut short by an event or the end, and says nothing of longer ones */
+}
+
+/* After an accepted substep: whether the next one is implicit. */
+static void cc_choose_next(Instance *instance, const CcStep *step, double stiffness)
+{
+#if CC_IMPLICIT
+    if (instance->now.implicit != 0.0) {
+        if (step->proposed * cc_fastest_rate(instance, step) < CC_SMOOTH_LIMIT)
+            cc_choose(instance, 0);
+    } else if (stiffness > CC_STIFF_LIMIT) {
+        instance->now.smooth_hints = 0.0;
+        instance->now.stiff_hints += 1.0;
+        if (instance->now.stiff_hints >= CC_STIFF_HINTS)
+            cc_choose(instance, 1);
+    } else if ((instance->now.smooth_hints += 1.0) >= CC_SMOOTH_HINTS) {
+        instance->now.stiff_hints = 0.0;
+    }
+#endif
+    (void)instance, (void)step, (void)stiffness;
 }
 
 static double cc_clamp_count(double count) { return count < 2147483647.0 ? count : 2147483647.0; }
@@ -163,7 +216,7 @@ static void cc_tell_not_finite(Instance *instance, const CcStep *step, double ta
             time = step->t_c + tau;
         }
     cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite at %g s, so the step from %g s to %g s fails",
-              cc_name(bad < 0 ? cc_states[step->worst_state] : bad), time, step->t_c, step->t_end);
+              cc_variables[bad < 0 ? cc_states[step->worst_state] : bad].name, time, step->t_c, step->t_end);
 }
 
 /* From the block's time to t_end, accepting every substep.  Returns 1 if it came there; else it told why not. */
@@ -175,7 +228,8 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
     CcStep step = {.t_c = t_c, .t_end = t_end, .length = t_end - t_c, .tolerance = cc_tolerance(instance)};
     double most = instance->now.element.solver.max_substeps, longest = instance->now.element.solver.max_step;
     int method = (int)instance->now.element.solver.method;
-    double tau = block[0] - t_c, width = CC_EVENT_WIDTH * step.length;
+    double tau = block[0] - t_c;
+    step.width = CC_EVENT_WIDTH * step.length;
     if (CC_QUADRATURE && instance->now.extrapolate == 0.0) { /* all rates are constant */
         for (int i = 0; i < CC_STATES; i++)
             instance->x_1[i] = block[cc_states[i]] + (step.length - tau) * block[cc_state_derivatives[i]];
@@ -189,85 +243,57 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         cc_choose(instance, 0);
     else if (method == CC_IMPLICIT_ONLY)
         cc_choose(instance, 1);
-    double h = instance->now.substep > 0.0 ? instance->now.substep : step.length; /* what the error control proposes */
-    double wanted = h;                                                           /* what an event asks for */
-    int begun = 0, broken_off = 0, refused = 0;
+    step.proposed = instance->now.substep > 0.0 ? instance->now.substep : step.length;
+    double begun_at = -1.0; /* tau of the point that is kept as the beginning of the substep */
     while (tau < step.length) {
-        if (!begun) {
+        int fresh = begun_at != tau;
+        if (fresh) {
             cc_begin_substep(instance);
-            wanted = h;
-            broken_off = refused = 0;
+            begun_at = tau;
+            step.wanted = step.proposed;
+            step.broken_off = step.refused = step.noisy = 0;
         }
-        double left = step.length - tau, tried = cc_min(cc_min(wanted, longest), left);
-        if (!broken_off && left - tried < width)
+        double left = step.length - tau, tried = cc_min(cc_min(step.wanted, longest), left);
+        if (!step.broken_off && left - tried < step.width)
             tried = left;
-        double end = tried == left ? step.length : tau + tried, stiffness = 0.0, error;
+        double end = tried == left ? step.length : tau + tried;
         if (!(step.attempts < most)) {
             cc_refuse(instance, fmi2Error, "fmi2DoStep: solver.max_substeps = %g are used up at %g s, the substeps are "
                       "%g s long there; the largest error is that of %s, %g events were located: a larger "
                       "solver.max_substeps or solver.tolerance, or a shorter step, helps", most, t_c + tau, tried,
-                      cc_name(cc_states[step.worst_state]), step.events);
+                      cc_variables[cc_states[step.worst_state]].name, step.events);
             return 0;
         }
         step.attempts += 1.0;
         step.flickers = 0;
-#if CC_IMPLICIT
-        double zero = instance->now.implicit != 0.0 ? cc_implicit_stages(instance, &step, tau, end, !begun)
-                                                    : cc_explicit_stages(instance, &step, tau, end);
-#else
-        double zero = cc_explicit_stages(instance, &step, tau, end);
-#endif
-        begun = 1;
+        double stiffness = 0.0, error = 0.0;
+        double zero = cc_attempt(instance, &step, tau, end, fresh, &error, &stiffness);
         if (zero < CC_NO_ZERO) {
-            double before = zero * tried - 0.5 * width;
-            if (before <= 0.5 * width) {
-                double from = tau, events = step.events;
-                tau = cc_cross(instance, &step, tau, before + width);
-                if (step.events == events) /* an indicator that leaves zero flatly is not behind it yet: go on from near */
-                    h = cc_min(h, 2.0 * (tau - from));
-                if (method == CC_AUTO)
-                    cc_choose(instance, 0);
-                begun = 0;
-            } else {
-                wanted = ++broken_off > CC_SURE_CROSSINGS ? cc_min(before, 0.5 * tried) : before;
-            }
+            tau = cc_approach(instance, &step, tau, tried, zero);
             continue;
         }
-#if CC_IMPLICIT
-        error = instance->now.implicit != 0.0 ? cc_implicit_error(instance, &step)
-                                              : cc_explicit_error(instance, &step, tried, &stiffness);
-#else
-        error = cc_explicit_error(instance, &step, tried, &stiffness);
-#endif
         if (!(error <= 1.0) && (tried > CC_SHORTEST_STEP * step.length || !cc_is_finite(error))) {
             if (tried <= CC_SHORTEST_STEP * step.length) {
                 cc_tell_not_finite(instance, &step, tau);
                 return 0;
             }
-            h = wanted = tried * cc_min(cc_growth(error), 0.5);
-            refused = 1;
+            step.wanted = tried * cc_min(cc_growth(error), 0.5);
+            step.refused++;
+            step.noisy += step.flickers && !cc_is_core[step.worst_state];
             continue;
         }
-        if (instance->now.implicit == 0.0 && (zero = cc_grazing_zero(instance, &step, tau, end)) < CC_NO_ZERO) {
-            broken_off++;
-            wanted = cc_min(cc_max(zero * tried - 0.5 * width, width), 0.9 * tried);
+        zero = cc_grazing_zero(instance, &step, tau, end);
+        if (zero < CC_NO_ZERO) {
+            tau = cc_approach(instance, &step, tau, tried, zero);
             continue;
         }
         cc_accept(instance, &step, tried);
         tau = end;
-        begun = 0;
-        double grown = tried * cc_growth(error);
-        h = tried < h && grown < h ? h : refused ? cc_min(grown, tried) : grown; /* cut for an event or the end: keep h */
-#if CC_IMPLICIT
-        if (method == CC_AUTO) {
-            if (instance->now.implicit == 0.0 && cc_is_stiff(instance, stiffness))
-                cc_choose(instance, 1);
-            else if (instance->now.implicit != 0.0 && h * cc_fastest_rate(instance, &step) < CC_SMOOTH_LIMIT)
-                cc_choose(instance, 0);
-        }
-#endif
+        cc_propose(&step, tried, cc_growth(error));
+        if (method == CC_AUTO)
+            cc_choose_next(instance, &step, stiffness);
     }
-    instance->now.substep = h;
+    instance->now.substep = step.proposed;
     cc_count(instance, &step);
     return 1;
 }

@@ -5,15 +5,21 @@
 #include "instance.h"
 
 #define CC_NO_ZERO 2.0       /* a share of the substep that is none */
-#define CC_LEDGER_SHARE 1e-3 /* relative error of a ledger that rounding turns on and off */
+#define CC_LEDGER_SHARE 1e-3 /* relative error of a ledger that rounding turns on and off, */
+#define CC_SURE_REFUSALS 3   /* after so many refusals in a row */
 
-/* A communication step. */
+/* A communication step, and the substep it is at. */
 typedef struct {
     double t_c, t_end, length; /* s */
-    double tolerance;
+    double tolerance, width;   /* width, s: how sharply events are located */
     double attempts, accepted, events, evaluations;
-    int flickers;    /* 1 if rounding turned the sign of an indicator in the last attempt */
-    int worst_state; /* that had the largest error in the last attempt */
+    double proposed;  /* length by the error control, s */
+    double wanted;    /* length of the next attempt from this point, s */
+    int broken_off;   /* attempts from this point that met an event */
+    int refused;      /* attempts from this point that had too large an error */
+    int noisy;        /* of these, for a ledger that rounding turns on and off */
+    int flickers;     /* 1 if rounding turned the sign of an indicator in the last attempt */
+    int worst_state;  /* that had the largest error in the last attempt */
 } CcStep;
 
 /* Inputs and time at t_c + tau.  Time inside a step counts from its communication point, so that a large clock does not
@@ -46,20 +52,21 @@ static void cc_evaluate_at(Instance *instance, CcStep *step, double tau)
 #if CC_STATES
 
 /* Error allowed in state i, in its unit: tolerance * max(|x| before, |x| behind, the way it moves, its nominal value).  The last term keeps rounding from being taken for an error where a state rests at zero.  A ledger, a state no
- * right-hand side depends on, may err by CC_LEDGER_SHARE where rounding turns what it sums up on and off: that error
- * falls with the length of the substep only. */
+ * right-hand side depends on, may err by CC_LEDGER_SHARE where rounding turns what it sums up on and off: shorter
+ * substeps lessen that error in proportion only. */
 static double cc_allowed(const Instance *instance, const CcStep *step, int i, double way)
 {
     double size = cc_max(cc_max(cc_abs(instance->x_0[i]), cc_abs(instance->x_1[i])), way);
-    double share = step->flickers && !cc_is_core[i] ? CC_LEDGER_SHARE : step->tolerance;
+    int coarse = step->noisy >= CC_SURE_REFUSALS && !cc_is_core[i];
+    double share = coarse ? CC_LEDGER_SHARE : step->tolerance;
     return share * cc_max(size, cc_state_nominals[i]);
 }
 
-/* 1 if indicator i has another sign than at the beginning of the substep; 0 is a sign of its own. */
+/* 1 if indicator i has another sign than at the beginning of the substep; 0 is a sign of its own; infinity has none. */
 static int cc_has_turned(const Instance *instance, int i)
 {
     double a = instance->z_0[i], b = instance->z_1[i];
-    return (a > 0.0) != (b > 0.0) || (a < 0.0) != (b < 0.0);
+    return cc_is_finite(b) && ((a > 0.0) != (b > 0.0) || (a < 0.0) != (b < 0.0));
 }
 
 #if CC_INDICATORS

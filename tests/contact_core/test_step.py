@@ -508,7 +508,7 @@ def test_indicator_that_rounding_shakes_around_zero_does_not_stop_the_step(floor
     running = Running(floor, {"C_F": 1e5, "K_fr": 0.3, "surface.q": q, "point.v": along})
     running.rates({"point.r": along})
     running.step(1.0)
-    assert -1e-3 <= running["contact_time"] <= 1.0 + 1e-3  # it is noise, but bounded
+    assert -0.05 <= running["contact_time"] <= 1.05  # it is noise, summed with weights of both signs, but bounded
     assert running["solver.evaluations"] < 20_000
     assert abs(running["point.f[3]"]) < 1e-9
 

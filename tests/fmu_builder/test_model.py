@@ -243,5 +243,5 @@ def test_wrong_solver_settings_are_refused_with_their_rule(tmp_path: Path) -> No
 
 def test_nominal_values_of_indicators_follow_the_order_of_the_c_function(tmp_path: Path) -> None:
     model = model_of(tmp_path, f"{SURFACE}[structure]\npoints = 2\n")
-    one = [1e-3] * 7 + [1.0] * 3
+    one = [1e-2] * 6 + [1.0] * 4
     assert model.indicators == (*one, *one)

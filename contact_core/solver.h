@@ -216,7 +216,7 @@ static void cc_tell_not_finite(Instance *instance, const CcStep *step, double ta
             time = step->t_c + tau;
         }
     cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite at %g s, so the step from %g s to %g s fails",
-              cc_variables[bad < 0 ? cc_states[step->worst_state] : bad].name, time, step->t_c, step->t_end);
+              cc_name(bad < 0 ? cc_states[step->worst_state] : bad), time, step->t_c, step->t_end);
 }
 
 /* From the block's time to t_end, accepting every substep.  Returns 1 if it came there; else it told why not. */
@@ -261,7 +261,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
             cc_refuse(instance, fmi2Error, "fmi2DoStep: solver.max_substeps = %g are used up at %g s, the substeps are "
                       "%g s long there; the largest error is that of %s, %g events were located: a larger "
                       "solver.max_substeps or solver.tolerance, or a shorter step, helps", most, t_c + tau, tried,
-                      cc_variables[cc_states[step.worst_state]].name, step.events);
+                      cc_name(cc_states[step.worst_state]), step.events);
             return 0;
         }
         step.attempts += 1.0;

@@ -17,6 +17,7 @@ from fmu_builder.assembly import Assembly
 from fmu_builder.build import build_fmu, content_guid, fmu_contents, host_fmu
 from fmu_builder.declaration import Declaration, Experiment, read_toml
 from fmu_builder.description import build_description, model_description
+from fmu_builder.documentation import documentation_files
 from fmu_builder.generate import fmu_sources, write_sources
 from fmu_builder.model import Model, load_model
 from fmu_builder.paths import catalogue, shipped
@@ -366,6 +367,12 @@ def test_capabilities_are_those_that_are_tested(model: Model, root: etree._Eleme
         "canSerializeFMUstate": "true",
         "providesDirectionalDerivative": "true",
     }
+
+
+def test_the_page_tells_of_both_interfaces(model: Model) -> None:
+    page = " ".join(documentation_files(model)["documentation/index.html"].decode("utf-8").split())
+    assert "for co-simulation and for model exchange" in page
+    assert f"event indicators: {len(model.indicators)}." in page
 
 
 def declared_experiment(model: Model) -> Experiment:

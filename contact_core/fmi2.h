@@ -32,12 +32,35 @@ static const char *cc_standard_name(const char *name)
 
 static const char *cc_type_name(int type) { return type == fmi2CoSimulation ? "co-simulation" : "model exchange"; }
 
+/* Why a function is refused; apart from them, for there are fifty. */
+
+#define CC_REFUSAL __attribute__((noinline, cold)) static
+
+CC_REFUSAL fmi2Status cc_refuse_mode(Instance *instance, const char *name)
+{
+    return cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", cc_standard_name(name),
+                     cc_mode_name(instance->now.mode));
+}
+
+CC_REFUSAL fmi2Status cc_refuse_type(Instance *instance, const char *name)
+{
+    int type = (int)instance->now.type;
+    return cc_refuse(instance, fmi2Error, "%s belongs to %s, but this instance was made for %s", cc_standard_name(name),
+                     cc_type_name(fmi2CoSimulation + fmi2ModelExchange - type), cc_type_name(type));
+}
+
+CC_REFUSAL fmi2Status cc_refuse_null(Instance *instance, const char *name, const char *argument)
+{
+    return cc_refuse(instance, fmi2Error, "%s: the argument %s is NULL", cc_standard_name(name), argument);
+}
+
 /* Leave the function with fmi2Error unless there is an instance in one of the modes. */
 #define CC_ENTER(modes)                                                                                                \
     Instance *instance = (Instance *)c;                                                                                \
     if (!instance)                                                                                                     \
         return fmi2Error;                                                                                              \
-    CC_REQUIRE_MODE(modes)
+    if (!((int)instance->now.mode & (modes)))                                                                          \
+    return cc_refuse_mode(instance, __func__)
 
 /* The same for a function that only one type of instance has. */
 #define CC_ENTER_OF(fmi_type, modes)                                                                                   \
@@ -45,19 +68,14 @@ static const char *cc_type_name(int type) { return type == fmi2CoSimulation ? "c
     if (!instance)                                                                                                     \
         return fmi2Error;                                                                                              \
     if (instance->now.type != (fmi_type))                                                                              \
-        return cc_refuse(instance, fmi2Error, "%s belongs to %s, but this instance was made for %s",                   \
-                         cc_standard_name(__func__), cc_type_name(fmi_type), cc_type_name((int)instance->now.type));   \
-    CC_REQUIRE_MODE(modes)
-
-#define CC_REQUIRE_MODE(modes)                                                                                         \
+        return cc_refuse_type(instance, __func__);                                                                     \
     if (!((int)instance->now.mode & (modes)))                                                                          \
-    return cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", cc_standard_name(__func__),            \
-                     cc_mode_name(instance->now.mode))
+    return cc_refuse_mode(instance, __func__)
 
 /* Leave the function with fmi2Error if there are n elements but no array. */
 #define CC_NEED(n, pointer)                                                                                            \
     if ((n) > 0 && !(pointer))                                                                                         \
-    return cc_refuse(instance, fmi2Error, "%s: the argument %s is NULL", cc_standard_name(__func__), #pointer)
+    return cc_refuse_null(instance, __func__, #pointer)
 
 /* ---- version, log ---------------------------------------------------------------------------------------------- */
 

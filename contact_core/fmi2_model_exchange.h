@@ -20,11 +20,16 @@
 
 #include "fmi2_variables.h"
 
+CC_REFUSAL fmi2Status cc_refuse_size(Instance *instance, const char *name, size_t n, const char *what, int size)
+{
+    return cc_refuse(instance, fmi2Error, "%s: %g %s are given, this FMU has %d", cc_standard_name(name), (double)n, what,
+                     size);
+}
+
 /* Leave the function with fmi2Error unless the importer's array has the right size. */
 #define CC_NEED_SIZE(n, size, what)                                                                                    \
     if ((n) != (size_t)(size))                                                                                         \
-    return cc_refuse(instance, fmi2Error, "%s: %g %s are given, this FMU has %d", cc_standard_name(__func__),          \
-                     (double)(n), what, (int)(size))
+    return cc_refuse_size(instance, __func__, n, what, size)
 
 /* ---- accepted points ------------------------------------------------------------------------------------------- */
 

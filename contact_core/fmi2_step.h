@@ -86,6 +86,11 @@ fmi2Status fmi2CancelStep(fmi2Component c)
     return cc_refuse(instance, fmi2Error, "fmi2CancelStep: steps are never pending here");
 }
 
+CC_REFUSAL fmi2Status cc_refuse_kind(Instance *instance, const char *name, fmi2StatusKind kind)
+{
+    return cc_refuse(instance, fmi2Discard, "%s: the kind %d is not offered", cc_standard_name(name), (int)kind);
+}
+
 #define CC_ASKABLE (CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED)
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value)
@@ -93,7 +98,7 @@ fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *va
     CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
     if (s != fmi2DoStepStatus)
-        return cc_refuse(instance, fmi2Discard, "fmi2GetStatus: the kind %d is not offered", (int)s);
+        return cc_refuse_kind(instance, __func__, s);
     *value = (fmi2Status)instance->now.last_status;
     return fmi2OK;
 }
@@ -103,7 +108,7 @@ fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *
     CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
     if (s != fmi2LastSuccessfulTime)
-        return cc_refuse(instance, fmi2Discard, "fmi2GetRealStatus: the kind %d is not offered", (int)s);
+        return cc_refuse_kind(instance, __func__, s);
     *value = cc_block(instance)[0];
     return fmi2OK;
 }
@@ -112,7 +117,7 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Int
 {
     CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
-    return cc_refuse(instance, fmi2Discard, "fmi2GetIntegerStatus: the kind %d is not offered", (int)s);
+    return cc_refuse_kind(instance, __func__, s);
 }
 
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value)
@@ -120,7 +125,7 @@ fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boo
     CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
     if (s != fmi2Terminated)
-        return cc_refuse(instance, fmi2Discard, "fmi2GetBooleanStatus: the kind %d is not offered", (int)s);
+        return cc_refuse_kind(instance, __func__, s);
     *value = fmi2False;
     return fmi2OK;
 }
@@ -130,7 +135,7 @@ fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind s, fmi2Stri
     CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
     CC_NEED(1, value);
     if (s != fmi2PendingStatus)
-        return cc_refuse(instance, fmi2Discard, "fmi2GetStringStatus: the kind %d is not offered", (int)s);
+        return cc_refuse_kind(instance, __func__, s);
     *value = "";
     return fmi2OK;
 }

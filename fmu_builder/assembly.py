@@ -629,7 +629,7 @@ class _Builder:
             yield Variable(
                 name=self.names[i],
                 index=i,
-                kind="output" if connected else v.kind,
+                kind="output" if connected or v.kind == "time" else v.kind,
                 type=v.type,
                 description=v.description,
                 unit=v.unit,
@@ -643,7 +643,7 @@ class _Builder:
                 is_output=i in exposed,
                 hidden=v.hidden or v.kind == "time",
                 literals=v.literals,
-                depends=order.known[i] if connected else depends[v.depends],
+                depends=order.known[i] if connected else (0,) if v.kind == "time" else depends[v.depends],
                 rate=v.rate + offset if v.rate >= 0 and not connected else -1,
                 start_from=v.start_from + offset if v.start_from >= 0 else -1,
                 derivative=v.derivative + offset if v.derivative >= 0 else -1,

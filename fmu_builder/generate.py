@@ -3,8 +3,8 @@ element.c as they stand."""
 
 from __future__ import annotations
 
-import itertools
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -294,7 +294,7 @@ def model_tables(model: Model) -> str:
     numbers, which need no work when the library is loaded."""
     rows: dict[str, int] = {}
     row_of = [rows.setdefault(_row(v), len(rows)) for v in model.variables]
-    places = itertools.accumulate((len(v.name.encode("utf-8")) + 1 for v in model.variables[:-1]), initial=0)
+    names, width, places = _names([v.name for v in model.variables])
     categories = log_categories(model)
     lines = [
         _heading(model),
@@ -316,9 +316,10 @@ def model_tables(model: Model) -> str:
         _table("unsigned short", "cc_variable_rows", [str(row) for row in row_of]),
         _table("double", "cc_starts", [_number(v.start) for v in model.variables]),
         _table("int", "cc_name_places", [str(place) for place in places]),
-        "static const char cc_names[] =",
-        *(f'    {_text(v.name)[:-1]}\\0"' for v in model.variables),
-        "    ;",
+        f"#define CC_NAMES_ROW {width}",
+        "static const char cc_names[][CC_NAMES_ROW] = {",
+        *(f"    {row}," for row in names),
+        "};",
         "",
         f"#define CC_LOG_CATEGORIES {len(categories)}",
         f"static const char *const cc_log_categories[] = {{{', '.join(map(_text, categories))}}};",
@@ -328,6 +329,28 @@ def model_tables(model: Model) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+_LONGEST_TEXT = 4095  # characters of a literal that every C compiler must take
+
+
+def _names(names: Sequence[str]) -> tuple[list[str], int, list[int]]:
+    """Literals of C, each with as many names as fit, ended by zeros; the length of an array that holds any of them; and
+    where each name begins, counted over such arrays."""
+    rows: list[list[str]] = [[]]
+    starts: list[tuple[int, int]] = []
+    used = longest = 0
+    for name in names:
+        length = len(name.encode("utf-8")) + 1
+        if used + length > _LONGEST_TEXT and rows[-1]:
+            rows.append([])
+            used = 0
+        rows[-1].append(name)
+        starts.append((len(rows) - 1, used))
+        used += length
+        longest = max(longest, used)
+    literals = ['"' + "".join(_text(name)[1:-1] + "\\0" for name in row) + '"' for row in rows]
+    return literals, longest + 1, [row * (longest + 1) + place for row, place in starts]
 
 
 def _row(v: Variable) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.generate import SOURCE_FILES, fmu_sources
+from fmu_builder.assembly import Assembly
+from fmu_builder.generate import fmu_sources, source_files
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
 
@@ -17,10 +18,13 @@ GUID = "{00000000-0000-0000-0000-000000000000}"
 
 @pytest.mark.parametrize("recipe", sorted(path.stem for path in shipped("fmus").glob("*.toml")))
 def test_sources_hold_all_they_include_and_nothing_else(recipe: str) -> None:
-    files = fmu_sources(load_model(shipped("fmus") / f"{recipe}.toml"), GUID)
-    included = {name for text in files.values() for name in re.findall(r'#include "([^"]+)"', text)}
-    assert included - files.keys() == {"fmi2Functions.h"}  # the importer's
-    assert files.keys() - included == {*SOURCE_FILES}
+    model = load_model(shipped("fmus") / f"{recipe}.toml")
+    files = fmu_sources(model, GUID)
+    directives = r'#(?:include|define CC_MODEL_DATA|define CC_ELEMENT) "([^"]+)"'
+    included = {name for text in files.values() for name in re.findall(directives, text)}
+    the_importers, of_an_element_alone = {"fmi2Functions.h"}, {"element.c"} if isinstance(model, Assembly) else set()
+    assert included - files.keys() == the_importers | of_an_element_alone
+    assert files.keys() - included == {*source_files(model)}
 
 
 def test_a_mass_does_not_carry_the_contact_law() -> None:

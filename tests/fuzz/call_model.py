@@ -14,6 +14,7 @@ from enum import Flag, auto
 
 from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Library, Status
 
+from fmu_builder.assembly import Assembly
 from fmu_builder.generate import log_categories
 from fmu_builder.model import Model, Variable
 
@@ -201,10 +202,13 @@ class Life:
         return bool(self.mode & ALLOWED[self.kind].get(name, Mode(0)))
 
     def may_run_out_of_substeps(self, h: float) -> bool:
-        """Whether solver.max_substeps or .max_step can make a step of the length h fail that is right otherwise."""
+        """Whether solver.max_substeps or .max_step can make a step of length h fail that is right otherwise.  A body
+        that swings in a hard contact may need any number."""
         model = self.fmu.model
         if "solver.max_step" not in model:
             return False
+        if isinstance(model, Assembly):
+            return True
         longest, most = (self.values[model[f"solver.{name}"].index] for name in ("max_step", "max_substeps"))
         return longest < 1e-3 * h or most < MOST_SUBSTEPS
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import ctypes
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from fmu_builder.build import content_guid
 from fmu_builder.errors import ToolError
-from fmu_builder.generate import SOURCE_FILES, fmu_sources, write_sources
+from fmu_builder.generate import fmu_sources, source_files, write_sources
 from fmu_builder.model import Model
-from fmu_builder.toolchain import Compiler, compile_hosted, fmi_headers
+from fmu_builder.toolchain import SOURCE_FILES, Compiler, compile_hosted, fmi_headers
 
 SANITIZE = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 
@@ -31,15 +32,15 @@ def build_sanitized(model: Model, folder: Path) -> Path:
     Raises ToolError if there is no gcc, or with its messages: warnings are errors."""
     sources = folder / f"{model.name}-sources"
     write_sources(fmu_sources(model, content_guid(model)), sources)
-    return compile_sanitized(sources, folder / f"{model.name}.so")
+    return compile_sanitized(sources, folder / f"{model.name}.so", source_files(model))
 
 
-def compile_sanitized(sources: Path, library: Path) -> Path:
+def compile_sanitized(sources: Path, library: Path, files: Sequence[str] = SOURCE_FILES) -> Path:
     gcc = shutil.which("gcc")
     if gcc is None:
         raise ToolError("the sanitizer build needs gcc; tests/platform/install installs it")
     compile_hosted(
-        [sources / name for name in SOURCE_FILES],
+        [sources / name for name in files],
         library,
         [sources],
         Compiler((gcc,), cross=False, version=""),

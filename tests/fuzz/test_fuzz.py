@@ -16,8 +16,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from sanitizer import build_sanitized, require_sanitizer
 
 from fmu_builder.build import content_guid, host_fmu
-from fmu_builder.model import build_model
-from fmu_builder.recipe import read_recipe
+from fmu_builder.model import load_model
 from fmu_builder.toolchain import PLATFORMS, host_platform
 
 EVERYDAY_CALLS = 3_000
@@ -38,6 +37,17 @@ kind = "plane"
 C_F = "1e5 N/m"
 C_r = 0.5
 K_fr = 0.3
+""",
+    "Ball": """\
+connections = [["ball.p", "floor.point"]]
+
+[parts]
+ball = "PointMass"
+floor = "PointSurface"
+
+[expose]
+outputs = { height = "ball.p.r[3]", push = "ball.p.f" }
+inputs = { base = "floor.surface.r" }
 """,
     "ThreePoints": """\
 element = "point_surface"
@@ -70,7 +80,7 @@ def recipes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def built_fmu(recipe: Path, folder: Path) -> Fmu:
     """The FMU as users get it, for this machine."""
-    model = build_model(read_recipe(recipe))
+    model = load_model(recipe)
     platform = host_platform()
     library = folder / f"{model.name}{PLATFORMS[platform].suffix}"
     with zipfile.ZipFile(host_fmu(recipe)) as archive:
@@ -79,7 +89,7 @@ def built_fmu(recipe: Path, folder: Path) -> Fmu:
 
 
 def sanitized_fmu(recipe: Path, folder: Path) -> Fmu:
-    model = build_model(read_recipe(recipe))
+    model = load_model(recipe)
     return Fmu(Library(build_sanitized(model, folder)), model, content_guid(model))
 
 

@@ -2,8 +2,9 @@
  * in fmi2_*.h.
  *
  * A call that is not legal now, or has a wrong argument, is told, answered with fmi2Error, and changes nothing; a
- * rejected value is answered with fmi2Discard and kept out.  Only a step, an event or an initialization that fails puts
- * the instance into the mode CC_ERROR, with its state as before the call; fmi2SetFMUstate or fmi2Reset bring it back. */
+ * rejected value is answered with fmi2Discard and kept out.  Only a step, an accepted point or an initialization that
+ * fails puts the instance into the mode CC_ERROR, with its state as before the call; fmi2SetFMUstate or fmi2Reset bring
+ * it back. */
 #ifndef CC_FMI2_H
 #define CC_FMI2_H
 
@@ -148,8 +149,9 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
     if (!instanceName || !*instanceName)
         return cc_no_instance(functions, instanceName, "fmi2Instantiate: the instance name is empty");
     if (fmuType != fmi2CoSimulation && fmuType != fmi2ModelExchange)
-        return cc_no_instance(functions, instanceName, "fmi2Instantiate: the type %d is neither fmi2ModelExchange (0) nor "
-                              "fmi2CoSimulation (1)", (int)fmuType);
+        return cc_no_instance(functions, instanceName,
+                              "fmi2Instantiate: the type %d is neither fmi2ModelExchange (0) nor fmi2CoSimulation (1)",
+                              (int)fmuType);
     if (!fmuGUID || !cc_same(fmuGUID, CC_GUID))
         return cc_no_instance(functions, instanceName,
                               "fmi2Instantiate: the GUID is '%s', but this binary belongs to '%s': modelDescription.xml "

@@ -1,6 +1,6 @@
 /* Model exchange: the importer integrates the states and locates the events, the FMU evaluates.
  *
- * Evaluation  Setting time, states or inputs only marks the outputs as old; the first question afterwards computes them.
+ * Evaluation  Setting time, states or inputs only marks the outputs as old; the first question after it computes them.
  * Acceptance  The memory of the element (counts, peaks, switched energy) follows the accepted points: completed
  *             integrator steps, and events, at which inputs and parameters may have jumped.  Memory is all that accept
  *             changes, so states never jump; a derivative that follows the memory does, and asks for an event.
@@ -22,8 +22,8 @@
 
 CC_REFUSAL fmi2Status cc_refuse_size(Instance *instance, const char *name, size_t n, const char *what, int size)
 {
-    return cc_refuse(instance, fmi2Error, "%s: %g %s are given, this FMU has %d", cc_standard_name(name), (double)n, what,
-                     size);
+    return cc_refuse(instance, fmi2Error, "%s: %g %s are given, this FMU has %d", cc_standard_name(name), (double)n,
+                     what, size);
 }
 
 /* Leave the function with fmi2Error unless the importer's array has the right size. */
@@ -33,8 +33,8 @@ CC_REFUSAL fmi2Status cc_refuse_size(Instance *instance, const char *name, size_
 
 /* ---- accepted points ------------------------------------------------------------------------------------------- */
 
-/* Accept the point as it is set, unless that was done before; *jumped is set to 1 if that changed a derivative.  Where a
- * rule is broken or a value is not finite, the instance ends up in error, with the point not accepted. */
+/* Accept the point as it is set, unless that was done before; *jumped is set to 1 if that changed a derivative.  Where
+ * a rule is broken or a value is not finite, the instance ends up in error, with the point not accepted. */
 static fmi2Status cc_accept_point(Instance *instance, const char *function, int *jumped)
 {
     *jumped = 0;
@@ -194,7 +194,8 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
             return cc_refuse(instance, cc_not_finite(instance), "fmi2GetEventIndicators: indicator %g is not finite at "
                              "%g s", (double)i + 1.0, cc_block(instance)[0]);
     for (size_t i = 0; i < ni; i++)
-        eventIndicators[i] = cc_clamp(z[i] / cc_indicator_nominals[i], -CC_FAR, CC_FAR) + instance->now.sides[i] * tolerance;
+        eventIndicators[i] = cc_clamp(z[i] / cc_indicator_nominals[i], -CC_FAR, CC_FAR)
+                             + instance->now.sides[i] * tolerance;
     return fmi2OK;
 }
 

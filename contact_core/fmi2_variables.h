@@ -63,12 +63,11 @@ static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2V
     /* The bound itself of a strict one is let through, as modelDescription.xml does; cc_check refuses it. */
     int strict_low = v->above > v->min, strict_high = v->below < v->max;
     double low = strict_low ? v->above : v->min, high = strict_high ? v->below : v->max;
-    if (value < low)
+    if (value < low || value > high)
         return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function, cc_name(vr),
-                         value, CC_UNIT(v), strict_low ? "greater than" : "at least", low, CC_UNIT(v));
-    if (value > high)
-        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function, cc_name(vr),
-                         value, CC_UNIT(v), strict_high ? "less than" : "at most", high, CC_UNIT(v));
+                         value, CC_UNIT(v),
+                         value < low ? strict_low ? "greater than" : "at least" : strict_high ? "less than" : "at most",
+                         value < low ? low : high, CC_UNIT(v));
     return fmi2OK;
 }
 
@@ -97,29 +96,43 @@ static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
         return fmi2OK;                                                                                                 \
     }
 
+static double cc_given(int type, const void *values, size_t k)
+{
+    return type == CC_REAL      ? ((const fmi2Real *)values)[k]
+           : type == CC_INTEGER ? (double)((const fmi2Integer *)values)[k]
+           : ((const fmi2Boolean *)values)[k] != fmi2False ? 1.0
+                                                           : 0.0;
+}
+
 /* Checked first and stored afterwards, so that a refused call has set nothing. */
-#define CC_DEFINE_SET(Type, TYPE, STORED, MODES)                                                                       \
+static __attribute__((noinline)) fmi2Status cc_set(Instance *instance, const char *function, int type,
+                                                   const fmi2ValueReference vr[], size_t n, const void *values)
+{
+    fmi2Status status = cc_check_references(instance, function, type, vr, n);
+    for (size_t k = 0; k < n && status != fmi2Error; k++) {
+        fmi2Status one = cc_check_value(instance, function, vr[k], cc_given(type, values, k));
+        status = one > status ? one : status;
+    }
+    for (size_t k = 0; k < n && status == fmi2OK; k++)
+        cc_store(instance, vr[k], cc_given(type, values, k));
+    return status;
+}
+
+#define CC_DEFINE_SET(Type, TYPE, MODES)                                                                               \
     fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2##Type value[])     \
     {                                                                                                                  \
         CC_ENTER(MODES);                                                                                               \
         CC_NEED(nvr, vr);                                                                                              \
         CC_NEED(nvr, value);                                                                                           \
-        fmi2Status status = cc_check_references(instance, "fmi2Set" #Type, TYPE, vr, nvr);                             \
-        for (size_t k = 0; k < nvr && status != fmi2Error; k++) {                                                      \
-            fmi2Status one = cc_check_value(instance, "fmi2Set" #Type, vr[k], STORED);                                 \
-            status = one > status ? one : status;                                                                      \
-        }                                                                                                              \
-        for (size_t k = 0; k < nvr && status == fmi2OK; k++)                                                           \
-            cc_store(instance, vr[k], STORED);                                                                         \
-        return status;                                                                                                 \
+        return cc_set(instance, "fmi2Set" #Type, TYPE, vr, nvr, value);                                                \
     }
 
 CC_DEFINE_GET(Real, CC_REAL)
 CC_DEFINE_GET(Integer, CC_INTEGER)
 CC_DEFINE_GET(Boolean, CC_BOOLEAN)
-CC_DEFINE_SET(Real, CC_REAL, value[k], CC_WRITABLE | CC_CONTINUOUS)
-CC_DEFINE_SET(Integer, CC_INTEGER, (double)value[k], CC_WRITABLE)
-CC_DEFINE_SET(Boolean, CC_BOOLEAN, value[k] != fmi2False ? 1.0 : 0.0, CC_WRITABLE)
+CC_DEFINE_SET(Real, CC_REAL, CC_WRITABLE | CC_CONTINUOUS)
+CC_DEFINE_SET(Integer, CC_INTEGER, CC_WRITABLE)
+CC_DEFINE_SET(Boolean, CC_BOOLEAN, CC_WRITABLE)
 
 static fmi2Status cc_no_strings(Instance *instance, const char *function, size_t n)
 {

@@ -99,14 +99,15 @@ static double cc_zero_of_parabola(double z_0, double slope, double z_1, double s
 static double cc_expected_zero(Instance *instance, CcStep *step, double share, double to_slope)
 {
     double first = CC_NO_ZERO;
+    const double *z_0 = instance->z_0, *z_1 = instance->z_1;
     CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
+    for (int i = 0; i < CC_INDICATORS && to_slope > 0.0; i++)
+        instance->z_slope[i] = (z_1[i] - z_0[i]) * to_slope;
     for (int i = 0; i < CC_INDICATORS; i++) {
-        if (to_slope > 0.0)
-            instance->z_slope[i] = (instance->z_1[i] - instance->z_0[i]) * to_slope;
-        if (cc_has_crossed(instance, step, i)) {
-            double zero = cc_zero_of_parabola(instance->z_0[i], instance->z_slope[i], instance->z_1[i], share);
-            first = zero < first ? zero : first;
-        }
+        if (z_0[i] * z_1[i] > 0.0 || !cc_has_crossed(instance, step, i))
+            continue;
+        double zero = cc_zero_of_parabola(z_0[i], instance->z_slope[i], z_1[i], share);
+        first = zero < first ? zero : first;
     }
     return first;
 }

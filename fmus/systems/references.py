@@ -1,0 +1,257 @@
+"""Closed forms and independent integrations behind the systems of this folder.  `python references.py` writes every
+*_ref.csv anew.  None of this uses the code under test.
+
+The closed forms of a mass on a floor are those of elements/point_surface/cases/references.py."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+from fmu_builder.paths import shipped
+from fmu_builder.trace import Trace, write_trace
+
+Array = NDArray[np.float64]
+
+
+def _closed_forms() -> ModuleType:
+    path = shipped("elements") / "point_surface" / "cases" / "references.py"
+    spec = importlib.util.spec_from_file_location("references_of_point_surface", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+point_surface = _closed_forms()
+G, grid, effective_restitution = point_surface.G, point_surface.grid, point_surface.effective_restitution
+
+
+def trace(
+    case: str, formula: str, time: Array, columns: dict[str, tuple[Array, str]], events: dict[str, float] | None = None
+) -> Trace:
+    """`columns` holds values and unit by name."""
+    values = np.column_stack([value for value, _ in columns.values()]) if columns else np.zeros((len(time), 0))
+    units = {name: unit for name, (_, unit) in columns.items()}
+    provenance = {"case": case, "formula": formula, "script": "references.py"}
+    return Trace(time, tuple(columns), values, units, events or {}, provenance)
+
+
+def renamed(source: Trace, case: str, names: dict[str, str], events: dict[str, float]) -> Trace:
+    """A reference of point_surface as that of an assembly: signals by their new names, and these events alone."""
+    assert set(source.names) == set(names)
+    return replace(
+        source,
+        names=tuple(names[n] for n in source.names),
+        units={names[n]: u for n, u in source.units.items()},
+        events=events,
+        provenance={**source.provenance, "case": case},
+    )
+
+
+# ---- one contact -----------------------------------------------------------------------------------------------------
+
+
+def ball_touches() -> Trace:
+    """Elastic contact without gravity at 1 m/s: half an oscillation of w = sqrt(k/m), t_c = pi/w."""
+    m, k, v_0, t_0 = 1.0, 1e5, 1.0, 1e-3
+    w = math.sqrt(k / m)
+    t_c = math.pi / w
+    t = grid(0.02, 1e-5)
+    inside = w * (t - t_0)
+    before, during = t < t_0, t < t_0 + t_c
+    z = np.select([before, during], [v_0 * (t_0 - t), -v_0 / w * np.sin(inside)], v_0 * (t - t_0 - t_c))
+    v = np.select([before, during], [-v_0 + 0 * t, -v_0 * np.cos(inside)], v_0)
+    columns = {
+        "ball.height": (z, "m"),
+        "ball.velocity": (v, "m/s"),
+        "ball.floor.normal_force": (k * np.maximum(-z, 0.0), "N"),
+        "ball.floor.impulse": (m * (v + v_0), "N.s"),
+        "ball.floor.contact_time": (np.clip(t - t_0, 0.0, t_c), "s"),
+    }
+    events = {"ball.floor.touch[1]": t_0, "ball.floor.duration[1]": t_c, "ball.floor.restitution[1]": 1.0}
+    return trace("ball_touches", "z = -v0/w sin(w t), t_c = pi/w", t, columns, events)
+
+
+def ball_drops() -> Trace:
+    """The drop of point_surface on an elastic floor, under gravity."""
+    source = point_surface.drop_elastic()
+    events = {f"ball.{n}": v for n, v in source.events.items() if "peak" not in n}
+    return renamed(source, "ball_drops", {"body.p.r[3]": "ball.height", "body.p.v[3]": "ball.velocity"}, events)
+
+
+def _rebound(case: str, stop: float, e: float, v_0: float, **more: float) -> Trace:
+    """A ball that comes at v0 from 1 mm and leaves at e v0: m = 1 kg, no gravity."""
+    events = {"restitution[1]": e, "impulse[1]": (1 + e) * v_0, "touch[1]": 1e-3 / v_0, "contact_count": 1.0, **more}
+    time = np.array([0.0, stop])
+    return trace(case, point_surface._BALANCE, time, {}, {f"ball.floor.{n}": v for n, v in events.items()})
+
+
+def ball_rebounds() -> Trace:
+    """C_r = 0.5 and k_D = 10 s/m at 1 m/s: e = 0.50120818539908."""
+    return _rebound("ball_rebounds", 0.02, effective_restitution(0.5, 0.5, 10.0, 1.0), 1.0)
+
+
+def ball_rebounds_slowly() -> Trace:
+    """C_r = 0.5 and k_D = 10 s/m at 0.1 m/s: damping hardly reaches its limits, e = 0.609069."""
+    return _rebound("ball_rebounds_slowly", 0.03, effective_restitution(0.5, 0.5, 10.0, 0.1), 0.1)
+
+
+def ball_hardly_rebounds() -> Trace:
+    """C_r = 0: no rebound is faster than 1/k_D, here 0.1 of 1 m/s."""
+    return _rebound("ball_hardly_rebounds", 0.2, effective_restitution(0.0, 0.5, 10.0, 1.0), 1.0)
+
+
+def ball_rebounds_saturated() -> Trace:
+    """Damping on its limits but for 1/k_D = 1 nm/s: two half oscillations of different frequency,
+
+    w_1 = sqrt(k/(m Delta)) in compression, C_r w_1 in restitution, t_c = pi/2 (1 + 1/C_r)/w_1."""
+    k, c_r, k_e, t_0 = 1e5, 0.5, 0.5, 1e-3
+    delta = 1 - k_e + c_r**2 * k_e
+    w_1 = math.sqrt(k / delta)
+    w_2 = c_r * w_1
+    t_1 = t_0 + math.pi / 2 / w_1
+    t_2 = t_1 + math.pi / 2 / w_2
+    t = grid(0.016, 1e-5)
+    phases = [t < t_0, t < t_1, t < t_2]
+    z = np.select(phases, [t_0 - t, -np.sin(w_1 * (t - t_0)) / w_1, -np.cos(w_2 * (t - t_1)) / w_1], c_r * (t - t_2))
+    v = np.select(phases, [-1 + 0 * t, -np.cos(w_1 * (t - t_0)), c_r * np.sin(w_2 * (t - t_1))], c_r)
+    columns = {"ball.height": (z, "m"), "ball.velocity": (v, "m/s")}
+    events = {"restitution[1]": c_r, "touch[1]": t_0, "duration[1]": t_2 - t_0, "impulse[1]": 1 + c_r}
+    formula = "h_max = v0 sqrt(m Delta/k), t_c = pi/2 sqrt(m Delta/k) (1 + 1/C_r)"
+    named = {f"ball.floor.{n}": x for n, x in events.items()}
+    return trace("ball_rebounds_saturated", formula, t, columns, named)
+
+
+def bodies_collide() -> Trace:
+    """1 kg at 1 m/s meets 2 kg at rest: the relative speed rebounds as that of one mass m_1 m_2/(m_1 + m_2) would, and
+    the momentum stays:  v_1 = (m_1 - m_2 e) v/(m_1 + m_2),  v_2 = m_1 (1 + e) v/(m_1 + m_2)."""
+    m_1, m_2, v = 1.0, 2.0, 1.0
+    e = effective_restitution(0.5, 0.5, 100.0, v)
+    events = {"touch[1]": 1e-3, "restitution[1]": e, "impulse[1]": m_1 * m_2 / (m_1 + m_2) * (1 + e) * v}
+    named = {f"bodies.contact.{n}": x for n, x in events.items()}
+    return trace("bodies_collide", "J = m_1 m_2/(m_1 + m_2) (1 + e) v", np.array([0.0, 0.03]), {}, named)
+
+
+# ---- rest and friction -----------------------------------------------------------------------------------------------
+
+
+def ball_settles() -> Trace:
+    """The settling of point_surface to the static depth, at every tenth of its times."""
+    names = {"body.p.r[3]": "ball.height", "body.p.v[3]": "ball.velocity"}
+    source = point_surface.rest_on_floor()
+    return renamed(replace(source, time=source.time[::10], values=source.values[::10]), "ball_settles", names, {})
+
+
+def block_slides() -> Trace:
+    """The sliding block of point_surface: stop distance (v0^2 + vT^2)/(2 mu g)."""
+    names = {"body.p.r[1]": "block.position", "body.p.v[1]": "block.velocity"}
+    return renamed(point_surface.sliding_block(), "block_slides", names, {})
+
+
+def block_creeps() -> Trace:
+    """A block starts at rest on a 10 degree incline, at the static depth, and comes to creep:
+
+        m x'' = m g + N n - mu N k_T v_t,   N = k h (1 + k_D h'),   h = -x n,   n = (sin th, cos th) in the plane x, z
+
+    while |v_t| < 1/k_T and damping is below its limits.  Integrated by DOP853 at rtol 1e-13."""
+    th, mu, k_t, k, k_d = math.radians(10.0), 0.3, 100.0, 1e6, 100.0
+    n, along = np.array([math.sin(th), math.cos(th)]), np.array([math.cos(th), -math.sin(th)])
+    t = grid(0.2, 1e-3)
+
+    def motion(_: float, y: Array) -> Array:
+        x, v = y[:2], y[2:]
+        h, w, slip = -(x @ n), -(v @ n), v @ along
+        normal = k * h * (1 + k_d * w)
+        return np.array([*v, *(normal * n - mu * normal * k_t * slip * along - np.array([0.0, G]))])
+
+    depth = G * math.cos(th) / k
+    begin = [*(-depth * n), 0.0, 0.0]
+    solution = solve_ivp(motion, (0.0, t[-1]), begin, method="DOP853", rtol=1e-13, atol=1e-17, t_eval=t)
+    x, z, v_x, v_z = solution.y
+    assert abs(v_x[-1] - math.tan(th) / (mu * k_t) * math.cos(th)) < 1e-12
+    columns = {
+        "block.position[1]": (x, "m"),
+        "block.position[3]": (z, "m"),
+        "block.velocity[1]": (v_x, "m/s"),
+        "block.velocity[3]": (v_z, "m/s"),
+    }
+    return trace("block_creeps", "m x'' = m g + N n - mu N k_T v_t, DOP853 at rtol 1e-13", t, columns)
+
+
+# ---- many contacts ---------------------------------------------------------------------------------------------------
+
+
+def bounces(
+    time: Array, height: float, *, k: float = 1e5, c_r: float = 0.5, k_d: float = 100.0, k_e: float = 0.5
+) -> tuple[Array, list[float], list[float]]:
+    """A ball of 1 kg dropped on a floor: z and v at `time`, shape (2, n), and the times of touch and of release.
+
+    m z'' = k h (1 + d(h')) - m g with h = -z while h > 0: in flight its parabola, in contact DOP853 at rtol 1e-13;
+    its error control meets the kinks of d."""
+    delta = 1 - k_e + c_r**2 * k_e
+    low, high = -(1 - c_r**2) * (1 - k_e) / delta, (1 - c_r**2) * k_e / delta
+
+    def motion(_: float, y: Array) -> list[float]:
+        return [y[1], -k * y[0] * (1 + min(max(low, -k_d * y[1]), high)) - G]
+
+    def leaves(_: float, y: Array) -> float:
+        return float(y[0])
+
+    leaves.terminal, leaves.direction = True, 1.0  # type: ignore[attr-defined]
+    found, touches, releases = np.empty((2, len(time))), [], []
+    t, z, v = 0.0, height, 0.0
+    while True:
+        flying = t + (v + math.sqrt(v * v + 2 * G * z)) / G
+        inside = (time >= t) & (time <= flying)
+        since = time[inside] - t
+        found[:, inside] = z + v * since - G * since**2 / 2, v - G * since
+        if flying >= time[-1]:
+            return found, touches, releases
+        touches.append(flying)
+        part = solve_ivp(
+            motion, (flying, time[-1]), [0.0, v - G * (flying - t)], "DOP853", dense_output=True, events=leaves,
+            rtol=1e-13, atol=1e-17,
+        )  # fmt: skip
+        t, (z, v) = part.t[-1], (0.0, part.y[1, -1])
+        inside = (time >= flying) & (time <= t)
+        found[:, inside] = part.sol(time[inside])
+        if not part.t_events[0].size:
+            return found, touches, releases
+        releases.append(t)
+
+
+def ball_bounces() -> Trace:
+    """A ball dropped from 1 m with C_r = 0.5: five bounces, then it settles."""
+    t = grid(2.0, 1e-3)
+    (z, v), touches, _ = bounces(t, 1.0)
+    columns = {"ball.height": (z, "m"), "ball.velocity": (v, "m/s")}
+    events = {"ball.floor.contact_count": float(len(touches))}
+    return trace("ball_bounces", "m z'' = k h (1 + d(h')) - m g, DOP853 at rtol 1e-13", t, columns, events)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (
+    ball_bounces,
+    ball_drops,
+    ball_hardly_rebounds,
+    ball_rebounds,
+    ball_rebounds_saturated,
+    ball_rebounds_slowly,
+    ball_settles,
+    ball_touches,
+    block_creeps,
+    block_slides,
+    bodies_collide,
+)
+
+if __name__ == "__main__":
+    for case in CASES:
+        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")

@@ -1,0 +1,66 @@
+"""The systems: the cases of assemblies.  That they agree with their references: tests/elements/test_cases.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fmu_builder.trace import Trace
+from fmu_builder.validate import all_cases, run_case
+
+SYSTEMS = {name.removeprefix("systems/"): path for name, path in all_cases().items() if name.startswith("systems/")}
+TOLERANCE = 1e-9  # the default; the systems with another one have a smaller one
+
+# One quantity of each system, changed by one part in a million: a hundred times what the cases allow.
+SLIGHTLY_WRONG = {
+    "ball_bounces": ("start = { ", "start = { initial_height = 1.000001, "),
+    "ball_drops": ('"50 mm"', '"50.00005 mm"'),
+    "ball_hardly_rebounds": ("initial_velocity = -1", "initial_velocity = -1.000001"),
+    "ball_rebounds": ("initial_velocity = -1", "initial_velocity = -1.000001"),
+    "ball_rebounds_saturated": ("initial_velocity = -1", "initial_velocity = -1.000001"),
+    "ball_rebounds_slowly": ("initial_velocity = -0.1", "initial_velocity = -0.1000001"),
+    "ball_settles": ('"1e6 N/m"', '"1.000001e6 N/m"'),
+    "ball_touches": ("initial_velocity = -1", "initial_velocity = -1.000001"),
+    "block_creeps": ("start = { ", "start = { friction = 0.3000003, "),
+    "block_slides": ('"SlidingBlock"', '{ recipe = "SlidingBlock", start = { friction = 0.3000003 } }'),
+    "bodies_collide": ('"TwoBodyImpact"', '{ recipe = "TwoBodyImpact", start = { target_mass = 2.000002 } }'),
+}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_system_refuses_a_slightly_wrong_trace(name: str, tmp_path: Path) -> None:
+    path = SYSTEMS[name]
+    text, (old, new) = path.read_text(encoding="utf-8"), SLIGHTLY_WRONG[name]
+    assert text.count(old) == 1
+    for reference in path.parent.glob(f"{name}_ref.csv*"):
+        (tmp_path / reference.name).write_bytes(reference.read_bytes())
+    (tmp_path / path.name).write_text(text.replace(old, new), encoding="utf-8")
+    result = run_case(name, tmp_path / path.name)
+    assert result.failure is None
+    assert not result.passed
+
+
+def ledgers(trace: Trace) -> list[str]:
+    """The force elements: what their energy variables begin with."""
+    return [name.removesuffix(".residual") for name in trace.names if name.endswith(".energy.residual")]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_ledger_closes_at_the_tolerance_of_the_integration(name: str) -> None:
+    """Work, damping and friction are states: a substep may err by the tolerance in each of them, and in the motion that
+    the elastic energy is computed of, relative to the energy that passes or to the nominal value, 1 J.  The ledger
+    moves in contact only, so only those substeps count."""
+    trace = run_case(name, SYSTEMS[name]).trace
+    assert trace is not None
+    slave = trace.names[0].partition(".")[0]
+    found = ledgers(trace)
+    assert found
+    for ledger in found:
+        contact = ledger.removesuffix(".energy") + ".in_contact"
+        touching = (trace[contact][1:] + trace[contact][:-1]) > 0.0
+        substeps = np.diff(trace[f"{slave}.solver.steps"])[touching].sum()
+        passed = sum(np.abs(np.diff(trace[f"{ledger}.{part}"])).sum() for part in ("work", "damping", "friction"))
+        allowed = 4.0 * substeps * TOLERANCE * max(passed, 1.0)
+        assert np.abs(trace[f"{ledger}.residual"]).max() <= allowed

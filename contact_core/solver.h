@@ -52,7 +52,7 @@ static double cc_growth(double e)
 }
 
 /* Keep the point the block is at as the beginning of the next substep. */
-static void cc_begin_substep(Instance *instance)
+__attribute__((noinline)) static void cc_begin_substep(Instance *instance)
 {
     const double *block = cc_block(instance);
     for (int i = 0; i < CC_STATES; i++) {
@@ -130,7 +130,7 @@ static void cc_choose(Instance *instance, int implicit)
 
 /* A zero is expected at the share `zero` of the attempt from tau: cross it if it is near, else want an attempt that ends
  * before it.  Returns the time now. */
-static double cc_approach(Instance *instance, CcStep *step, double tau, double tried, double zero)
+__attribute__((noinline)) static double cc_approach(Instance *instance, CcStep *step, double tau, double tried, double zero)
 {
     double before = zero * tried - 0.5 * step->width;
     step->wanted = ++step->broken_off > CC_SURE_CROSSINGS ? cc_min(before, 0.5 * tried) : before;

@@ -34,7 +34,7 @@ static void cc_place(Instance *instance, const CcStep *step, double tau)
 }
 
 /* The block at the states x, at t_c + tau. */
-static void cc_evaluate_with(Instance *instance, CcStep *step, const double x[], double tau)
+__attribute__((noinline)) static void cc_evaluate_with(Instance *instance, CcStep *step, const double x[], double tau)
 {
     double *block = cc_block(instance);
     for (int i = 0; i < CC_STATES; i++)

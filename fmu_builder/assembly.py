@@ -204,7 +204,7 @@ class Evaluation:
 @dataclass(frozen=True)
 class Assembly(Model):
     """The model of several elements.  `sources`: the outputs whose sum a connected input gets.   `ends`: what an
-    assembly around this one can connect.   `wiring_notes`: what the user should know of the connections."""
+    assembly around this one can connect.   `connections`: the recipe's.   `remarks`: what the user should know."""
 
     types: tuple[PartType, ...]
     parts: tuple[Part, ...]
@@ -212,13 +212,14 @@ class Assembly(Model):
     schedule: tuple[Evaluation, ...] = field(repr=False)
     copies: tuple[Copy, ...] = field(repr=False)
     ends: Ends = field(repr=False)
-    wiring_notes: tuple[str, ...]
+    connections: tuple[tuple[str, str], ...] = field(repr=False)
+    remarks: tuple[str, ...]
 
     def folders(self) -> dict[str, Path]:
         return {f"{kind.name}/": kind.model.recipe.element_folder for kind in self.types}
 
     def notes(self) -> tuple[str, ...]:
-        return self.wiring_notes
+        return self.remarks
 
     def own_variables(self) -> Iterator[Variable]:
         """Those of the assembly itself, and those of parts that it gives a name of its own or makes outputs."""
@@ -432,10 +433,17 @@ class _Builder:
             return ()
         for target, found in wiring.sources.items():
             self.sources.setdefault(self._index(target), []).extend(self._index(source) for source in found)
-        notes = wiring.notes
+        notes = tuple(dict.fromkeys((*wiring.notes, *self._unused_starts())))
         if len(notes) > _SHOWN_NOTES:
             notes = (*notes[:_SHOWN_NOTES], f"and {len(notes) - _SHOWN_NOTES} more of this kind")
         return notes
+
+    def _unused_starts(self) -> Iterator[str]:
+        for model in self.models.values():
+            if isinstance(model, ElementModel):
+                for name in model.recipe.starts:
+                    if name.startswith("solver."):
+                        yield f"{name} of {model.path.name} is not used: an assembly has one solver for all parts"
 
     def _index(self, node: tuple[str, str]) -> int:
         part, name = node
@@ -614,7 +622,8 @@ class _Builder:
             schedule=tuple(order.schedule),
             copies=tuple(order.copies),
             ends=ends,
-            wiring_notes=notes,
+            connections=tuple(self.recipe.connections),
+            remarks=notes,
         )
 
     def _variables(self, part: Part, exposed: set[int], order: _Order) -> Iterator[Variable]:

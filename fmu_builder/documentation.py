@@ -61,6 +61,8 @@ def documentation_files(model: Model) -> dict[str, bytes]:
             types=[_PartTable(*_parts_of(assembly, kind), _rows(kind.model.variables)) for kind in assembly.types]
             if assembly
             else [],
+            connections=assembly.connections[:_SHOWN_CONNECTIONS] if assembly else (),
+            more_connections=max(len(assembly.connections) - _SHOWN_CONNECTIONS, 0) if assembly else 0,
             categories=log_categories(model),
         )
     )
@@ -119,6 +121,7 @@ def _embed(image: Token, folder: Path, problems: list[Problem]) -> None:
 
 
 _SHOWN_PARTS = 20
+_SHOWN_CONNECTIONS = 100
 
 
 @dataclass(frozen=True)

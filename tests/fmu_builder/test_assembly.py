@@ -445,9 +445,17 @@ def test_a_scenario_is_no_part(tmp_path: Path) -> None:
     assert "this is a scenario" in found
 
 
+def test_a_solver_of_a_part_is_not_used_and_that_is_said(tmp_path: Path) -> None:
+    write(tmp_path, "Mass", 'element = "point_mass"\n[start]\n"solver.method" = "explicit"\n')
+    model = load_assembly(write(tmp_path, "Two", '[parts]\na = "Mass"\nb = "Mass"\n'))
+    assert model["solver.method"].start == 1.0
+    assert model.notes() == ("solver.method of Mass.toml is not used: an assembly has one solver for all parts",)
+
+
 def test_the_page_of_an_assembly_names_its_parts_once(tmp_path: Path) -> None:
     model = load_assembly(write(tmp_path, "Ball", BALL + '[expose]\noutputs = { height = "ball.p.r[3]" }\n'))
     page = documentation_files(model)["documentation/index.html"].decode("utf-8")
     assert page.count("<code>height</code>") == 1
+    assert "Connected inside: <code>ball.p</code> with <code>floor.point</code>." in page
     assert "Parts: PointMass" in page and "<code>ball</code>" in page
     assert "Parts: PointSurface" in page and page.count("above the slip speed 1/k_T<") == 1

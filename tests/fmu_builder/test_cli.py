@@ -238,6 +238,23 @@ def test_sources_can_be_built_alone(drop: Command, tmp_path: Path) -> None:
     assert drop("build", "Floor.toml", "--source-only", "--platform", "host").code == 2
 
 
+def test_a_scenario_is_built_as_one_fmu_that_runs(drop: Command, tmp_path: Path) -> None:
+    said = drop("build", "drop.toml", "--assembly", "--platform", "host")
+    assert said.code == 0
+    assert "drop.fmu" in said.out
+    assert "floor.surface is not connected" in said.err
+    coupled, alone = (
+        json.loads(drop("run", name, "-o", f"{name}.csv", "--json").out) for name in ("drop.toml", "drop.fmu")
+    )
+    assert alone["events"]["fmu.floor.impulse[1]"] == pytest.approx(coupled["events"]["floor.impulse[1]"], rel=0.02)
+
+
+def test_only_a_scenario_becomes_an_assembly(drop: Command) -> None:
+    said = drop("build", "Floor.toml", "--assembly")
+    assert said.code == 2
+    assert "--assembly takes a scenario, and this is a recipe" in said.err
+
+
 def test_list_and_info_give_machines_what_they_need(command: Command) -> None:
     listed = json.loads(command("list", "--json").out)
     assert set(listed["fmus"]) == {path.stem for path in catalogue()}

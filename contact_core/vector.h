@@ -18,7 +18,11 @@ CC_API void cc_cross(const Real a[3], const Real b[3], Real out[3])
  * where the dual direction alone would grow. */
 CC_API double cc_scale(const Real a[], int n)
 {
-    double largest = 0.0;
+    double square = 0.0, largest = 0.0;
+    for (int i = 0; i < n; i++)
+        square += re(a[i]) * re(a[i]);
+    if (square > 1e-280 && square < 1e280) /* the usual case at once */
+        return 1.0;
     for (int i = 0; i < n; i++)
         largest = re(cc_abs(a[i])) > largest ? re(cc_abs(a[i])) : largest;
     return largest > 1e150 ? 0x1p-600 : largest > 0.0 && largest < 1e-150 ? 0x1p600 : 1.0;
@@ -28,6 +32,8 @@ CC_API double cc_scale(const Real a[], int n)
 CC_API Real cc_norm(const Real a[3])
 {
     double scale = cc_scale(a, 3);
+    if (scale == 1.0)
+        return cc_sqrt(cc_dot(a, a));
     Real b[3] = {a[0] * scale, a[1] * scale, a[2] * scale};
     return cc_sqrt(cc_dot(b, b)) * (1.0 / scale);
 }

@@ -57,7 +57,7 @@ def table(problem: Problem, measured: Sequence[Curve]) -> str:
 
 # ---- the figure ------------------------------------------------------------------------------------------------------
 
-WIDTH, HEIGHT, LEFT, TOP, GAP = 300, 280, 62, 34, 26  # of a panel and around it, px
+WIDTH, HEIGHT, LEFT, TOP, GAP = 290, 280, 62, 34, 48  # of a panel and around it, px
 TIME, ERROR = (-5, -1), (-14, 0)  # decades of the axes
 COLOURS = {"FMU": "#c0392b", "MuJoCo": "#2471a3", "Exudyn": "#6f7d1c"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import Fmu
+from fmi2 import Fmu, Importer
 from running import Running, build
 
 from fmu_builder.build import content_guid, host_fmu
@@ -232,3 +232,15 @@ def test_a_restored_state_goes_on_with_the_same_bits(ball: Fmu) -> None:
         assert first.slave.all_values() == second.slave.all_values()
     assert first.slave.state() == second.slave.state()
     assert len(seen) == 30
+
+
+def test_a_large_instance_lives_in_the_importers_memory_alone(tmp_path: Path) -> None:
+    """The pool for importers without memory holds four instances up to 1 MB; a larger one would make it a burden."""
+    parts = "\n".join(f'm{i} = "PointMass"' for i in range(800))
+    fmu = build(tmp_path, "Masses", f"[parts]\n{parts}\n")
+    importer = Importer(memory=False)
+    assert fmu.instantiate(importer) is None
+    assert importer.texts == ["fmi2Instantiate: no memory for one more instance"]
+    assert Running(fmu)["m799.m"] == 1.0
+    small = build(tmp_path, "Few", '[parts]\nm = "PointMass"\n')
+    assert small.instantiate(Importer(memory=False)) is not None

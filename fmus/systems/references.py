@@ -223,7 +223,8 @@ def bounces(
         )  # fmt: skip
         t, (z, v) = part.t[-1], (0.0, part.y[1, -1])
         inside = (time >= flying) & (time <= t)
-        found[:, inside] = part.sol(time[inside])
+        if inside.any():
+            found[:, inside] = part.sol(time[inside])
         if not part.t_events[0].size:
             return found, touches, releases
         releases.append(t)

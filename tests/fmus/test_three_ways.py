@@ -1,0 +1,123 @@
+"""Three ways to one motion: FMUs coupled by fmpy, the same scenario as one FMU, and a reference that is none of ours.
+
+The assembly agrees with the reference at 1e-8, and the coupled run converges to the assembly with order 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fmu_builder.assembly import assembly_of_scenario
+from fmu_builder.build import build_model_fmu
+from fmu_builder.master import run
+from fmu_builder.scenario import Scenario, SlaveEntry, read_scenario
+from fmu_builder.trace import Trace, read_trace
+from fmu_builder.validate import all_cases
+
+CASES = all_cases()
+
+
+@dataclass(frozen=True)
+class ThreeWays:
+    scenario: Scenario
+    reference: Trace
+    fmu: Path
+
+    def coupled(self, **experiment: object) -> Trace:
+        return run(with_experiment(self.scenario, **experiment)).trace
+
+    def assembled(self, step: float, **start: float) -> Trace:
+        """As one FMU; signals have the names they have in the scenario."""
+        one = self.scenario.model_copy(
+            update={"connections": [], "drive": {}, "slaves": {"fmu": SlaveEntry(recipe=str(self.fmu), start=start)}}
+        )
+        trace = run(with_experiment(one, step=step, output_step=step)).trace
+        names = tuple(name.removeprefix("fmu.") for name in trace.names)
+        return Trace(trace.time, names, trace.values, {}, {}, {})
+
+
+def with_experiment(scenario: Scenario, **changed: object) -> Scenario:
+    return scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changed)})
+
+
+def three_ways(case: str, folder: Path) -> ThreeWays:
+    scenario = read_scenario(CASES[case])
+    assert scenario.reference is not None
+    fmu = build_model_fmu(assembly_of_scenario(scenario), folder, ("host",)).path
+    return ThreeWays(scenario, read_trace(CASES[case].parent / scenario.reference.file), fmu)
+
+
+# ---- one FMU against the references of coupled runs ------------------------------------------------------------------
+
+# Cases whose reference is exact for the law, and the tolerance at which their assembly agrees with it at 1e-8 of the
+# largest value: smaller where all there is, is small against the nominal values of 1 m, 1 m/s and 1 J.
+EXACT = {
+    "point_surface/converge_gauss_seidel": 1e-9,
+    "point_surface/depth_limit": 1e-10,
+    "point_surface/drop_elastic": 1e-9,
+    "point_surface/incline_creep": 1e-11,
+    "point_surface/patch_edge": 1e-10,
+    "point_surface/rest_on_floor": 1e-12,
+    "point_surface/sliding_block": 1e-9,
+    "prescribed_motion/shaken_bounce": 1e-11,
+    "prescribed_motion/shaken_rest": 1e-11,
+}
+
+
+def largest_errors(trace: Trace, reference: Trace) -> dict[str, float]:
+    """Of each signal of the reference at the times they share, relative to its largest value."""
+    shared = np.flatnonzero(np.isclose(reference.time[:, None], trace.time, rtol=0.0, atol=1e-12).any(axis=1))
+    places = np.searchsorted(trace.time, reference.time[shared] - 1e-12)
+    assert len(shared) >= 10
+    return {
+        name: float(np.abs(trace[name][places] - reference[name][shared]).max() / np.abs(reference[name]).max())
+        for name in reference.names
+    }
+
+
+@pytest.mark.parametrize("case", EXACT)
+def test_an_assembly_agrees_with_the_reference(case: str, tmp_path: Path) -> None:
+    ways = three_ways(case, tmp_path)
+    step = float(np.diff(ways.reference.time[:: max(len(ways.reference.time) // 50, 1)]).max())
+    stop = ways.scenario.seconds("stop")
+    step = stop / math.ceil(stop / step - 1e-9)
+    start = {"solver.tolerance": EXACT[case]}
+    found = largest_errors(ways.assembled(step, **start), ways.reference)
+    assert max(found.values()) < 1e-8, found
+    slightly = {"floor.K_fr": 0.3000003} if case.endswith("sliding_block") else {"body.m": 1.000001}
+    wrong = ways.assembled(step, **start, **slightly)  # one part in a million is noticed
+    assert max(largest_errors(wrong, ways.reference).values()) > 1e-8
+
+
+# ---- the error of a held force ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("algorithm", "lag"), [("gauss_seidel", 1), ("jacobi", 3)])
+def test_a_coupled_impact_converges_to_the_assembly(algorithm: str, lag: int, tmp_path: Path) -> None:
+    """The force of a communication step of H acts late by lag H/2, which makes the rebound exp(lag pi w H/4) too fast,
+    w = sqrt(k/m): to 2 % at wH <= 0.01, the next term being of the order (wH)^2."""
+    ways = three_ways(f"point_surface/converge_{algorithm}", tmp_path)
+    assembled = ways.assembled(12.8e-3 / 8)["body.p.v[3]"][-1]
+    assert assembled == pytest.approx(ways.reference["body.p.v[3]"][-1], abs=1e-8)
+    w = math.sqrt(1e5)
+    steps = [32e-6, 16e-6, 8e-6, 4e-6]
+    gains = [ways.coupled(step=h, output_step=12.8e-3)["body.p.v[3]"][-1] / assembled for h in steps]
+    for h, gain in zip(steps, gains, strict=True):
+        assert math.log(gain) == pytest.approx(lag * math.pi * w * h / 4, rel=0.02)
+    slope = np.polyfit(np.log(steps), np.log(np.array(gains) - 1.0), 1)[0]
+    assert slope == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.parametrize("case", ["point_surface/rest_on_floor", "prescribed_motion/shaken_bounce"])
+def test_a_coupled_run_converges_to_the_assembly_with_order_1(case: str, tmp_path: Path) -> None:
+    ways = three_ways(case, tmp_path)
+    stop = ways.scenario.seconds("stop")
+    end = ways.assembled(stop / 20, **{"solver.tolerance": EXACT[case]})["body.p.r[3]"][-1]
+    steps = [stop / n for n in (9600, 19200, 38400)]
+    errors = [abs(ways.coupled(step=h, output_step=stop)["body.p.r[3]"][-1] - end) for h in steps]
+    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert slope == pytest.approx(1.0, abs=0.15)

@@ -18,6 +18,7 @@
 #if CC_IMPLICIT
 
 #define CC_GAMMA 0.25
+#define CC_SLOPE_SHARE 1e-3 /* of a substep: where the slopes of indicators at its beginning are taken */
 #define CC_POWERS 5 /* of J, to estimate its largest rate */
 
 static const double cc_rosenbrock_nodes[CC_ROSENBROCK_STAGES] = {0.0, 0.386, 0.21, 0.63, 1.0, 1.0};
@@ -176,7 +177,18 @@ static double cc_implicit_stages(Instance *instance, CcStep *step, double tau, d
     for (int i = 0; i < CC_STATES; i++)
         instance->x_1[i] += instance->u[CC_ROSENBROCK_STAGES - 1][i];
     cc_evaluate_at(instance, step, end);
-    return cc_expected_zero(instance, step, 1.0, 1.0);
+    double zero = cc_expected_zero(instance, step, 1.0, 1.0);
+    if (zero < CC_NO_ZERO) { /* look again with the slopes at the beginning, where the zero may be as well */
+        for (int i = 0; i < CC_STATES; i++)
+            instance->x_between[i] = instance->x_0[i] + CC_SLOPE_SHARE * h * instance->slopes[0][i];
+        cc_evaluate_with(instance, step, instance->x_between, tau + CC_SLOPE_SHARE * h);
+        zero = cc_expected_zero(instance, step, CC_SLOPE_SHARE, 1.0 / CC_SLOPE_SHARE);
+        if (zero < CC_NO_ZERO)
+            return zero;
+        cc_evaluate_at(instance, step, end);
+        zero = cc_expected_zero(instance, step, 1.0, 0.0);
+    }
+    return zero;
 }
 
 /* The largest estimated error as a multiple of what is allowed. */

@@ -15,6 +15,8 @@
  *             stage.  Estimates get better as attempts get shorter; the substep that ends within `width` before the zero
  *             stands, and a step of Euler's method of that length leads across.  So no substep mixes both sides, whatever
  *             jumps there, and no zero is found later than width = 2^-42 of the communication step.
+ *             Where that step turns no sign, or CC_MOST_LANDINGS substeps in a row did not come near enough, the
+ *             estimates had gone astray: the next substep is left to the control of its error.
  * Grazing     Where an indicator turns inside a substep without having crossed at a stage, the dense output is looked at
  *             where a parabola has its extremum.
  * Rounding    Crossings within tolerance * nominal of an indicator on both sides are no events: a body at rest, whose
@@ -41,6 +43,7 @@ enum { CC_AUTO = 1, CC_EXPLICIT, CC_IMPLICIT_ONLY }; /* solver.method */
 #define CC_SMOOTH_HINTS 4
 #define CC_STIFF_LIMIT 2.0       /* h times the largest rate: the explicit method is stable below 3.3 */
 #define CC_SMOOTH_LIMIT 1.0
+#define CC_MOST_LANDINGS 40      /* substeps in a row that end before a zero: most zeros need two, grazing ones some ten */
 #define CC_SURE_CROSSINGS 2      /* attempts broken off from one point before the estimated lengths are halved */
 
 /* How much longer the next substep may be for an error e as a multiple of what is allowed. */
@@ -84,9 +87,9 @@ static double cc_cross(Instance *instance, CcStep *step, double tau, double h)
             turned = cc_has_turned(instance, i);
     }
     step->events += turned;
-    if (!turned) /* the stage that seemed to be behind a zero was not to be trusted: the attempt was far too long */
-        step->proposed = 0.25 * cc_min(step->proposed, step->wanted);
     cc_accept(instance, step, end - tau);
+    step->landings = 0;
+    step->blind = !turned; /* the stage that seemed to be behind a zero was not to be trusted */
     return end;
 }
 
@@ -96,7 +99,7 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
 {
     double first = CC_NO_ZERO;
 #if CC_INDICATORS
-    if (instance->now.implicit != 0.0)
+    if (instance->now.implicit != 0.0 || step->blind)
         return first;
     double *z_end = instance->z_end;
     __builtin_memcpy(z_end, instance->z_1, sizeof instance->z_end);
@@ -136,7 +139,6 @@ __attribute__((noinline)) static double cc_approach(Instance *instance, CcStep *
     step->wanted = ++step->broken_off > CC_SURE_CROSSINGS ? cc_min(before, 0.5 * tried) : before;
     if (step->wanted > 0.5 * step->width)
         return tau;
-    step->wanted = tried;
     if (instance->now.element.solver.method == CC_AUTO)
         cc_choose(instance, 0);
     return cc_cross(instance, step, tau, before + step->width);
@@ -288,6 +290,8 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
             continue;
         }
         cc_accept(instance, &step, tried);
+        step.landings = step.broken_off ? step.landings + 1 : 0;
+        step.blind = step.landings > CC_MOST_LANDINGS;
         tau = end;
         cc_propose(&step, tried, cc_growth(error));
         if (method == CC_AUTO)

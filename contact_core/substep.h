@@ -15,6 +15,8 @@ typedef struct {
     double attempts, accepted, events, evaluations;
     double proposed;  /* length by the error control, s */
     double wanted;    /* length of the next attempt from this point, s */
+    int landings;     /* substeps in a row that ended before a zero */
+    int blind;        /* 1 while zeros of indicators are passed over */
     int broken_off;   /* attempts from this point that met an event */
     int refused;      /* attempts from this point that had too large an error */
     int noisy;        /* of these, for a ledger that rounding turns on and off */
@@ -104,7 +106,7 @@ static double cc_expected_zero(Instance *instance, CcStep *step, double share, d
     for (int i = 0; i < CC_INDICATORS && to_slope > 0.0; i++)
         instance->z_slope[i] = (z_1[i] - z_0[i]) * to_slope;
     for (int i = 0; i < CC_INDICATORS; i++) {
-        if (z_0[i] * z_1[i] > 0.0 || !cc_has_crossed(instance, step, i))
+        if (z_0[i] * z_1[i] > 0.0 || !cc_has_crossed(instance, step, i) || step->blind)
             continue;
         double zero = cc_zero_of_parabola(z_0[i], instance->z_slope[i], z_1[i], share);
         first = zero < first ? zero : first;

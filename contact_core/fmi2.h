@@ -117,7 +117,7 @@ static void cc_set_starts(Instance *instance)
     instance->now.logging = logging;
     instance->now.categories = categories;
     for (int i = 0; i < CC_VARIABLES; i++)
-        block[i] = cc_starts[i];
+        block[i] = cc_start((size_t)i);
     instance->now.mode = CC_INSTANTIATED;
     instance->now.last_status = fmi2OK;
     instance->now.dirty = 1.0;
@@ -197,7 +197,7 @@ static void cc_set_tolerance(Instance *instance, double tolerance)
 #if CC_STATES
     double *set = &instance->now.element.solver.tolerance;
     size_t reference = (size_t)(set - cc_block(instance));
-    if (tolerance > 0.0 && *set == cc_starts[reference])
+    if (tolerance > 0.0 && *set == cc_start(reference))
         *set = cc_clamp(tolerance, cc_variable(reference)->min, cc_variable(reference)->max);
 #endif
     (void)instance, (void)tolerance;

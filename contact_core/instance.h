@@ -212,9 +212,10 @@ __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refus
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
 static const CcVariable *cc_variable(size_t reference) { return &cc_variables[cc_variable_rows[reference]]; }
+static double cc_start(size_t reference) { return cc_start_values[cc_start_rows[reference]]; }
 static const char *cc_name(size_t reference)
 {
-    int place = cc_name_places[reference];
+    unsigned place = cc_name_places[reference];
     return cc_names[place / CC_NAMES_ROW] + place % CC_NAMES_ROW;
 }
 

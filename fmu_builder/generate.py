@@ -103,6 +103,13 @@ def _int_table(name: str, values: list[int]) -> str:
     return _table("int", name, [str(v) for v in values] or ["-1"])
 
 
+def _counting_table(name: str, values: list[int]) -> str:
+    """A table of the smallest type that holds the values, none of which is negative."""
+    largest = max(values)
+    kind = "unsigned char" if largest < 2**8 else "unsigned short" if largest < 2**16 else "unsigned"
+    return _table(kind, name, [str(v) for v in values])
+
+
 def _table(kind: str, name: str, values: list[str]) -> str:
     body = ",\n    ".join(", ".join(values[i : i + 20]) for i in range(0, len(values), 20))
     return f"static const {kind} {name}[] __attribute__((unused)) = {{\n    {body}}};"
@@ -294,6 +301,8 @@ def model_tables(model: Model) -> str:
     numbers, which need no work when the library is loaded."""
     rows: dict[str, int] = {}
     row_of = [rows.setdefault(_row(v), len(rows)) for v in model.variables]
+    starts: dict[str, int] = {}
+    start_of = [starts.setdefault(_number(v.start), len(starts)) for v in model.variables]
     names, width, places = _names([v.name for v in model.variables])
     categories = log_categories(model)
     lines = [
@@ -313,9 +322,10 @@ def model_tables(model: Model) -> str:
         "static const CcVariable cc_variables[] = {",
         *rows,
         "};",
-        _table("unsigned short", "cc_variable_rows", [str(row) for row in row_of]),
-        _table("double", "cc_starts", [_number(v.start) for v in model.variables]),
-        _table("int", "cc_name_places", [str(place) for place in places]),
+        _counting_table("cc_variable_rows", row_of),
+        _table("double", "cc_start_values", list(starts)),
+        _counting_table("cc_start_rows", start_of),
+        _counting_table("cc_name_places", places),
         f"#define CC_NAMES_ROW {width}",
         "static const char cc_names[][CC_NAMES_ROW] = {",
         *(f"    {row}," for row in names),

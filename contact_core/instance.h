@@ -29,7 +29,7 @@ enum {
 #define CC_STAGES 7            /* of dormand_prince.h */
 #define CC_ROSENBROCK_STAGES 6 /* of rosenbrock.h */
 #define CC_MOST_CORE 64        /* states in the dense linear system of rosenbrock.h */
-#define CC_IMPLICIT (CC_STATES > 0 && CC_CORE <= CC_MOST_CORE)
+#define CC_IMPLICIT (CC_CORE > 0 && CC_CORE <= CC_MOST_CORE) /* without any there is nothing to solve */
 
 /* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
 typedef struct {
@@ -249,7 +249,7 @@ static int cc_check(Instance *instance)
             cc_fail(instance, "%s = %g%s%s: it must be less than %g%s%s", cc_name(i), block[i], CC_UNIT(v), v->below,
                     CC_UNIT(v));
     }
-#if CC_STATES && !CC_IMPLICIT
+#if CC_CORE > CC_MOST_CORE
     if (instance->now.element.solver.method == 3.0)
         cc_fail(instance, "solver.method = implicit: %d states depend on each other here, and at most %d can be served; "
                 "auto and explicit can", CC_CORE, CC_MOST_CORE);

@@ -1,4 +1,5 @@
-"""Three ways to one motion: FMUs coupled by fmpy, the same scenario as one FMU, and a reference that is none of ours.
+"""Ways to one motion: FMUs coupled by fmpy, the same scenario as one FMU, a reference that is none of ours, and
+that FMU in model exchange.
 
 The assembly agrees with the reference at 1e-8, and the coupled run converges to the assembly with order 1."""
 
@@ -8,12 +9,14 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+import fmpy
 import numpy as np
 import pytest
 
 from fmu_builder.assembly import assembly_of_scenario
-from fmu_builder.build import build_model_fmu
+from fmu_builder.build import build_model_fmu, host_fmu
 from fmu_builder.master import run
+from fmu_builder.paths import shipped
 from fmu_builder.scenario import Scenario, SlaveEntry, read_scenario
 from fmu_builder.trace import Trace, read_trace
 from fmu_builder.validate import all_cases
@@ -121,3 +124,32 @@ def test_a_coupled_run_converges_to_the_assembly_with_order_1(case: str, tmp_pat
     errors = [abs(ways.coupled(step=h, output_step=stop)["body.p.r[3]"][-1] - end) for h in steps]
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert slope == pytest.approx(1.0, abs=0.15)
+
+
+# ---- the importer's solver -------------------------------------------------------------------------------------------
+
+
+def test_a_ball_bounces_to_rest_by_cvode_as_by_our_solver() -> None:
+    """All six contacts, their events located by fmpy.  Both against scipy as well, so that no common error hides."""
+    fmu = str(host_fmu(shipped("fmus") / "BouncingBall.toml"))
+    names = ["height", "velocity", "floor.impulse", "floor.contact_count"]
+    reference = read_trace(shipped("fmus") / "systems" / "ball_bounces_ref.csv")
+    largest = [1.0, np.abs(reference["ball.velocity"]).max()]
+    found = {}
+    for fmi_type in ("ModelExchange", "CoSimulation"):
+        result = fmpy.simulate_fmu(
+            fmu,
+            fmi_type=fmi_type,
+            solver="CVode",
+            relative_tolerance=1e-11,
+            output=names,
+            output_interval=0.01,
+            stop_time=2.0,
+            record_events=False,
+        )
+        found[fmi_type] = np.column_stack([result[name] for name in names])
+        exact = np.column_stack([reference["ball.height"], reference["ball.velocity"]])[::10]
+        assert (np.abs(found[fmi_type][:, :2] - exact) < 1e-6 * np.array(largest)).all()
+    difference = np.abs(found["ModelExchange"] - found["CoSimulation"])
+    assert (difference < 1e-6 * np.maximum(np.abs(found["CoSimulation"]).max(axis=0), 1.0)).all()
+    assert found["ModelExchange"][-1, 3] == 6

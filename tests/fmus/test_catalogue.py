@@ -131,7 +131,8 @@ def test_effective_restitution_is_that_of_the_energy_balance(ball: Fmu, c_r: flo
 
 
 def test_effective_restitution_of_the_source_s_example(ball: Fmu) -> None:
-    """C_r = 0.4, k_D = 1 s/m, k_E = 0.25."""
+    """C_r = 0.4, k_D = 1 s/m, k_E = 0.25; and one value to all its digits."""
+    assert references.effective_restitution(0.5, 0.5, 10.0, 1.0) == pytest.approx(0.5012081853990823, abs=1e-15)
     for v_0, printed in ((0.1, 0.937476), (1.0, 0.648578), (5.0, 0.415357)):
         exact = references.effective_restitution(0.4, 0.25, 1.0, v_0)
         assert exact == pytest.approx(printed, abs=0.6e-6)
@@ -224,17 +225,17 @@ def test_a_thousand_elastic_bounces_keep_the_energy(ball: Fmu, steps: int) -> No
     assert end["floor.contact_count"] == 1000
     assert mechanical(end) == pytest.approx(G, rel=1e-8)
     assert end["height"] == pytest.approx(1.0, abs=1e-8)
-    assert abs(end["floor.energy.residual"]) < 1e-8 * 1000 * G  # of the energy that went in and out
+    assert abs(end["floor.energy.residual"]) < 4e-11 * 2000 * G  # tests/fmus/ledger.py: in and out of the floor
 
 
 def test_what_the_ball_loses_the_floor_has(ball: Fmu) -> None:
-    """At every point of a bounce to rest: energy of the ball + losses = energy at the start, to the tolerance of a
-    substep each in six ways to store or lose 10 J."""
+    """At every point of a bounce to rest: energy of the ball + losses = energy at the start.  To the tolerance as a
+    share of what passed, in each of four forms: less than 4 m g h, since each rebound has a quarter of the one before."""
     running = Running(ball)
     for _ in range(400):
         running.step(5e-3)
         total = mechanical(running) + running["floor.energy.damping"]
-        assert total == pytest.approx(G, abs=1e-9 * 6 * 10.0 * running["floor.contact_count"] * 50.0 + 1e-13)
+        assert total == pytest.approx(G, abs=1e-9 * 4 * 4 * G)
     assert running["floor.energy.damping"] == pytest.approx(G, rel=1e-4)  # all but m g (m g/k)/2
 
 
@@ -361,10 +362,11 @@ def test_a_pile_of_balls_collapses_and_comes_to_rest(tmp_path: Path) -> None:
         running.step(0.05)
         energies = [f"{p}.energy.{e}" for p in ("low", "high") for e in ("kinetic", "potential")]
         energies += [f"{c}.energy.{e}" for c in ("floor", "between") for e in ("elastic", "damping")]
-        passed = start * running["solver.steps"]
-        assert sum(running[name] for name in energies) == pytest.approx(start, abs=1e-9 * passed)
-        assert abs(running["floor.energy.residual"]) <= 1e-9 * passed
-        assert abs(running["between.energy.residual"]) <= 1e-9 * passed
+        # each contact takes and gives back no more than there was at the start
+        passed = 2.0 * start * (1.0 + running["floor.contact_count"] + running["between.contact_count"])
+        assert sum(running[name] for name in energies) == pytest.approx(start, abs=8e-9 * passed)
+        assert abs(running["floor.energy.residual"]) <= 4e-9 * passed
+        assert abs(running["between.energy.residual"]) <= 4e-9 * passed
     assert running["floor.contact_count"] >= 4
     assert running["between.contact_count"] >= 4
     assert running["low.p.r[3]"] == pytest.approx(-1.1 * G / 1e5, abs=1e-10)

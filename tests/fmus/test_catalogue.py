@@ -230,7 +230,7 @@ def test_a_thousand_elastic_bounces_keep_the_energy(ball: Fmu, steps: int) -> No
 
 def test_what_the_ball_loses_the_floor_has(ball: Fmu) -> None:
     """At every point of a bounce to rest: energy of the ball + losses = energy at the start.  To the tolerance as a
-    share of what passed, in each of four forms: less than 4 m g h, since each rebound has a quarter of the one before."""
+    share of what passed, in each of four forms: less than 4 m g h, as each rebound has a quarter of the last one."""
     running = Running(ball)
     for _ in range(400):
         running.step(5e-3)

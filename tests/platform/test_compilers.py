@@ -376,7 +376,8 @@ def test_two_models_are_linked_into_one_program_without_a_clash_of_names(fmus: d
         objects = []
         for name, fmu in fmus.items():
             sources = sources_of(fmu, folder / name)
-            for file in SOURCE_FILES:
+            listed = etree.parse(sources / "buildDescription.xml").findall(".//SourceFile")
+            for file in [entry.get("name") for entry in listed]:
                 target = folder / f"{name}_{file}.o"
                 command = [compiler, *warnings, f"-DFMI2_FUNCTION_PREFIX={name}_", "-I.", "-c", file]
                 run([*command, "-o", str(target)], sources)

@@ -251,7 +251,8 @@ def _print_cases(results: Sequence[CaseResult]) -> None:
         ("allowed", "right"),
         ("", "left"),
     ):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, no_wrap=name == "case")  # type: ignore[arg-type]
+    table.columns[0].min_width = max((len(result.name) for result in results), default=0)
     for row in summary_rows(results):
         verdict = "[green]passed[/]" if row.passed else "[red]FAILED[/]"
         table.add_row(Text(row.name), Text(row.what), row.error_text, row.allowed_text, verdict)

@@ -234,6 +234,7 @@ def test_a_restored_state_goes_on_with_the_same_bits(ball: Fmu) -> None:
     assert len(seen) == 30
 
 
+@pytest.mark.slow
 def test_a_large_instance_lives_in_the_importers_memory_alone(tmp_path: Path) -> None:
     """The pool for importers without memory holds four instances up to 1 MB; a larger one would make it a burden."""
     parts = "\n".join(f'm{i} = "PointMass"' for i in range(800))

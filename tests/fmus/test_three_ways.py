@@ -22,6 +22,8 @@ from fmu_builder.scenario import Scenario, SlaveEntry, read_scenario
 from fmu_builder.trace import Trace, read_trace
 from fmu_builder.validate import all_cases
 
+pytestmark = pytest.mark.slow
+
 CASES = all_cases()
 
 

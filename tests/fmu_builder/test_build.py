@@ -117,11 +117,13 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> Twice:
     return Twice(outputs[0], outputs[1], tuple(names))
 
 
+@pytest.mark.slow
 def test_two_builds_give_the_same_bytes_whatever_the_folder_umask_language_and_time_zone(twice: Twice) -> None:
     assert twice.first.read_bytes() == twice.second.read_bytes()
     assert [path.name for path in twice.second.parent.iterdir()] == ["PointSurface.fmu"]
 
 
+@pytest.mark.slow
 def test_no_name_of_a_folder_or_user_of_the_building_machine_is_in_the_file(twice: Twice) -> None:
     with zipfile.ZipFile(twice.first) as archive:
         for entry in archive.infolist():
@@ -131,6 +133,7 @@ def test_no_name_of_a_folder_or_user_of_the_building_machine_is_in_the_file(twic
             assert not re.search(rb"/(tmp|home|root|Users|work)/", data), entry.filename
 
 
+@pytest.mark.slow
 def test_the_archive_is_stored_sorted_and_without_a_folder_of_its_own(twice: Twice) -> None:
     with zipfile.ZipFile(twice.first) as archive:
         entries = archive.infolist()

@@ -417,6 +417,7 @@ def test_sources_of_the_build_before_do_not_stay(tmp_path: Path) -> None:
     assert (tmp_path / "a.h").stat().st_mtime_ns == before  # compilers look at the time first
 
 
+@pytest.mark.slow
 def test_four_processes_build_into_one_empty_cache(tmp_path: Path) -> None:
     recipe = shipped("fmus") / "PointMass.toml"
     environment = os.environ | {"FMU_BUILDER_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}

@@ -143,7 +143,8 @@ def with_state(running: Running, case: Case, name: str, value: float) -> None:
     assert running.slave.deserialize(bytes(data), handle) == OK, running.told
     assert running.slave.call("fmi2SetFMUstate", handle) == OK
     running.slave.free_state(handle)
-    first = case.inputs[0]  # outputs are computed anew only after something was set
+    # outputs are computed anew only after something was set
+    first = case.inputs[0] if case.inputs else "solver.max_step"
     before = running[first]
     running.set({first: before + 1.0})
     running.set({first: before})
@@ -182,11 +183,12 @@ def test_directional_derivatives_are_the_limits_of_differences(every: Case, seed
         rounding = 1e-14 * (values + np.abs(exact) * abs(running[name])) / step
         tolerance = 1e-7 * np.abs(exact) + rounding + 1e-9 * np.abs(exact).max()
         kinked = np.abs(left - right) > 1e-3 * np.maximum(np.abs(left), np.abs(right)) + rounding
-        assert (np.abs(exact - central) <= tolerance)[~kinked].all(), (
+        agree = np.abs(exact - central) <= tolerance  # near the least value of a square as well, where sides differ
+        assert agree[~kinked].all(), (
             name,
             [(u, e, c) for u, e, c, t in zip(every.unknowns, exact, central, tolerance, strict=True) if abs(e - c) > t],
         )
-        smooth += int((~kinked).sum())
+        smooth += int(agree.sum())
     # a step of 1e-5 of the range crosses a kink almost never
     assert smooth >= 0.98 * len(every.unknowns) * len(every.inputs + every.states)
 

@@ -328,6 +328,88 @@ def prescribed_motion_icon() -> str:
     return icon.svg()
 
 
+def coil(left: float, right: float, y: float, height: float, turns: int = 5) -> list[Point]:
+    """A spring seen from the side, with a straight end on either side."""
+    end = (right - left) / (2 * turns + 4)
+    inner = [(left + end * (2.5 + i), y + (height if i % 2 else -height)) for i in range(2 * turns)]
+    return [(left, y), (left + 2 * end, y), *inner, (right - 1.5 * end, y), (right, y)]
+
+
+def rotational_spring_drawing() -> str:
+    drawing = Drawing(560, 290, "Two shafts on one axis and the spring between them: speeds, torques, ports")
+    y = 120.0
+    for x in (64.0, 496.0):
+        drawing.line([(x, y), (280 + (x - 280) * 0.46, y)], BODY_EDGE, 7)
+    drawing.line(coil(182, 378, y, 26), INK, 3)
+    for x in (172.0, 378.0):
+        drawing.rectangle(x, y - 46, 10, 92, BODY, BODY_EDGE)
+    drawing.line([(20, y), (540, y)], GREY, 1, "10 3 2 3")
+    for x, name in ((64.0, "r"), (496.0, "c")):
+        drawing.port((x, y), 15)
+        drawing.text((x, y + 30), name, anchor="middle", mono=True)
+    # all along the axis by the right-hand rule
+    for x, name in ((84.0, "{w_r}"), (404.0, "{w_c}")):
+        drawing.arrow((x, y - 36), (x + 66, y - 36), MOTION, 2.8)
+        drawing.text((x + 20, y - 46), name, MOTION, 19)
+    drawing.arrow((150, y + 40), (84, y + 40), FORCE, 4)
+    drawing.text((118, y + 66), "{t} on r", FORCE, 17, "middle", bold=True)
+    drawing.arrow((404, y + 40), (470, y + 40), FORCE, 4)
+    drawing.text((436, y + 66), "{t} on c", FORCE, 17, "middle", bold=True)
+    drawing.text((280, y - 46), "{θ}, {k}", INK, 19, "middle")
+    for row, (text, color) in enumerate(
+        [
+            ("arrows along the axis: right-hand rule", GREY),
+            ("{θ}  angle of r ahead of c, {θ}' = {w_r} − {w_c}", MOTION),
+            ("{t} = {k} {θ}: turns r back and c along", FORCE),
+        ]
+    ):
+        drawing.text((140, 224 + 25 * row), text, color, 15)
+    return drawing.svg()
+
+
+def rotational_spring_icon() -> str:
+    icon = Drawing(128, 128, "rotational_spring", paper=None)
+    icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
+    icon.line(coil(24, 104, 58, 22, 4), BODY_EDGE, 4.5)
+    icon.port((18, 58), 17)
+    icon.port((110, 58), 17)
+    icon.text((18, 92), "r", size=19, anchor="middle", mono=True)
+    icon.text((110, 92), "c", size=19, anchor="middle", mono=True)
+    icon.text((64, 112), "{k}", INK, 24, "middle")
+    return icon.svg()
+
+
+def inertia_drawing() -> str:
+    drawing = Drawing(460, 250, "A disc on a shaft: angle, angular velocity, torque and port")
+    y = 104.0
+    drawing.line([(96, y), (330, y)], BODY_EDGE, 8)
+    drawing.rectangle(176, y - 68, 36, 136, BODY, BODY_EDGE, 5)
+    drawing.line([(40, y), (420, y)], GREY, 1, "10 3 2 3")
+    drawing.text((194, y + 26), "{J}", PAPER, 21, "middle")
+    drawing.port((330, y), 15)
+    drawing.text((330, y + 30), "p", anchor="middle", mono=True)
+    # along the axis by the right-hand rule
+    drawing.arrow((232, y - 28), (304, y - 28), MOTION, 2.8)
+    drawing.text((252, y - 38), "{φ}, {w}", MOTION, 19)
+    drawing.arrow((232, y + 36), (304, y + 36), FORCE, 4)
+    drawing.text((262, y + 62), "{t}", FORCE, 20, bold=True)
+    drawing.text((40, 226), "along the axis: right-hand rule", GREY, 15)
+    drawing.text((316, 202), "{φ}, {w}  motion, out", MOTION, 15)
+    drawing.text((316, 226), "{t}  torque, in", FORCE, 15)
+    return drawing.svg()
+
+
+def inertia_icon() -> str:
+    icon = Drawing(128, 128, "inertia", paper=None)
+    icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
+    icon.line([(22, 64), (108, 64)], BODY_EDGE, 8)
+    icon.rectangle(38, 18, 34, 92, BODY, BODY_EDGE, 5)
+    icon.text((55, 72), "{J}", PAPER, 26, "middle")
+    icon.port((106, 64), 17)
+    icon.text((106, 46), "p", size=19, anchor="middle", mono=True)
+    return icon.svg()
+
+
 # ---- plots -------------------------------------------------------------------------------------------------------
 
 
@@ -469,17 +551,21 @@ def restitution_table() -> str:
 
 
 PICTURES: dict[str, Callable[[], str]] = {
+    "inertia/drawing.svg": inertia_drawing,
     "point_mass/drawing.svg": point_mass_drawing,
     "point_surface/drawing.svg": point_surface_drawing,
     "prescribed_motion/drawing.svg": prescribed_motion_drawing,
+    "rotational_spring/drawing.svg": rotational_spring_drawing,
     "point_surface/restitution.svg": restitution_plot,
     "point_surface/damping.svg": damping_plot,
     "point_surface/friction.svg": friction_plot,
 }
 ICONS: dict[str, Callable[[], str]] = {
+    "inertia/model.png": inertia_icon,
     "point_mass/model.png": point_mass_icon,
     "point_surface/model.png": point_surface_icon,
     "prescribed_motion/model.png": prescribed_motion_icon,
+    "rotational_spring/model.png": rotational_spring_icon,
 }
 
 

@@ -239,6 +239,37 @@ def ball_bounces() -> Trace:
     return trace("ball_bounces", "m z'' = k h (1 + d(h')) - m g, DOP853 at rtol 1e-13", t, columns, events)
 
 
+# ---- torsion springs -------------------------------------------------------------------------------------------------
+
+
+def inertia_swings() -> Trace:
+    """An inertia J on a torsion spring k, let go at theta0: theta = theta0 cos(w t), w = sqrt(k/J), t = k theta."""
+    inertia, k, theta_0 = 0.1, 10.0, 0.3
+    t, w = grid(2.0, 0.01), math.sqrt(k / inertia)
+    theta = theta_0 * np.cos(w * t)
+    columns = {
+        "pendulum.angle": (theta, "rad"),
+        "pendulum.velocity": (-theta_0 * w * np.sin(w * t), "rad/s"),
+        "pendulum.torque": (k * theta, "N.m"),
+    }
+    return trace("inertia_swings", "theta = theta0 cos(w t), w = sqrt(k/J), t = k theta", t, columns)
+
+
+def inertias_swing() -> Trace:
+    """Two free inertias: theta = theta0 cos(w t), w = sqrt(k (1/J_1 + 1/J_2)).  Their momenta are opposite, as both
+    were at rest:  w_1 = J_2/(J_1 + J_2) theta',  w_2 = -J_1/(J_1 + J_2) theta'."""
+    j_1, j_2, k, theta_0 = 0.1, 0.3, 10.0, 0.3
+    t, w = grid(2.0, 0.01), math.sqrt(k * (1 / j_1 + 1 / j_2))
+    theta, rate = theta_0 * np.cos(w * t), -theta_0 * w * np.sin(w * t)
+    columns = {
+        "inertias.twist": (theta, "rad"),
+        "inertias.first_velocity": (j_2 / (j_1 + j_2) * rate, "rad/s"),
+        "inertias.second_velocity": (-j_1 / (j_1 + j_2) * rate, "rad/s"),
+        "inertias.torque": (k * theta, "N.m"),
+    }
+    return trace("inertias_swing", "theta = theta0 cos(w t), w = sqrt(k (1/J_1 + 1/J_2)), t = k theta", t, columns)
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
     ball_bounces,
     ball_drops,
@@ -251,6 +282,8 @@ CASES: tuple[Callable[[], Trace], ...] = (
     block_creeps,
     block_slides,
     bodies_collide,
+    inertia_swings,
+    inertias_swing,
 )
 
 if __name__ == "__main__":

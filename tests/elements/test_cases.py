@@ -61,8 +61,8 @@ def test_references_are_what_their_script_computes(script: Path) -> None:
 
 @pytest.mark.parametrize("name", OF_ELEMENTS)
 def test_a_case_refuses_a_wrong_trace(name: str, tmp_path: Path) -> None:
-    """Every case fails for a floor ten percent softer, a gravity ten percent stronger, or an amplitude of a drive ten
-    percent greater: no tolerance swallows that.  Those of systems: tests/fmus/test_systems.py."""
+    """Every case fails for a floor ten percent softer, a gravity ten percent stronger, an amplitude of a drive or a
+    start angle ten percent greater: no tolerance swallows that.  Those of systems: tests/fmus/test_systems.py."""
     text = CASES[name].read_text(encoding="utf-8")
     if "C_F = " in text:
         changed = text.replace('C_F = "1e5 N/m"', 'C_F = "0.9e5 N/m"').replace('C_F = "1e6 N/m"', 'C_F = "0.9e6 N/m"')

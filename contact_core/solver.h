@@ -12,9 +12,10 @@
  * Events      Between two of their zeros the indicators promise smooth right-hand sides.  An attempt is broken off at
  *             the first stage behind a zero, before its right-hand side is used, and begun again with the length at which
  *             a parabola has the zero: it goes through the indicator at the beginning, with its slope there, and at the
- *             stage.  Estimates get better as attempts get shorter; the substep that ends within `width` before the zero
- *             stands, and a step of Euler's method of that length leads across.  So no substep mixes both sides, whatever
- *             jumps there, and no zero is found later than width = 2^-42 of the communication step.
+ *             stage.  Estimates get better as attempts get shorter, and later ones are cut by a tenth of what they
+ *             correct, to end before the zero.  The substep that ends within `width` before it stands, and a step of
+ *             Euler's method of that length leads across.  So no substep mixes both sides, whatever jumps there, and no
+ *             zero is found later than width = 2^-42 of the communication step.
  *             Where that step turns no sign, or CC_MOST_LANDINGS substeps in a row did not come near enough, the
  *             estimates had gone astray: the next substep is left to the control of its error.
  * Grazing     Where an indicator turns inside a substep without having crossed at a stage, the dense output is looked at
@@ -44,7 +45,7 @@ enum { CC_AUTO = 1, CC_EXPLICIT, CC_IMPLICIT_ONLY }; /* solver.method */
 #define CC_STIFF_LIMIT 2.0       /* h times the largest rate: the explicit method is stable below 3.3 */
 #define CC_SMOOTH_LIMIT 1.0
 #define CC_MOST_LANDINGS 40      /* substeps in a row that end before a zero: most zeros need two, grazing ones some ten */
-#define CC_SURE_CROSSINGS 2      /* attempts broken off from one point before the estimated lengths are halved */
+#define CC_SURE_CROSSINGS 8      /* attempts broken off from one point before the estimated lengths are halved */
 
 /* How much longer the next substep may be for an error e as a multiple of what is allowed. */
 static double cc_growth(double e)
@@ -135,8 +136,12 @@ static void cc_choose(Instance *instance, int implicit)
  * before it.  Returns the time now. */
 __attribute__((noinline)) static double cc_approach(Instance *instance, CcStep *step, double tau, double tried, double zero)
 {
-    double before = zero * tried - 0.5 * step->width;
-    step->wanted = ++step->broken_off > CC_SURE_CROSSINGS ? cc_min(before, 0.5 * tried) : before;
+    double before = zero * tried - 0.5 * step->width, earlier = before - 0.1 * (tried - before);
+    step->wanted = before;
+    if (++step->broken_off > CC_SURE_CROSSINGS)
+        step->wanted = cc_min(before, 0.5 * tried);
+    else if (step->broken_off > 1 && earlier > 0.5 * before)
+        step->wanted = earlier; /* an estimate errs by much less than it corrects the last one: end before the zero */
     if (step->wanted > 0.5 * step->width)
         return tau;
     if (instance->now.element.solver.method == CC_AUTO)

@@ -59,6 +59,7 @@ def test_references_are_what_their_script_computes(script: Path) -> None:
             assert committed.events[event] == pytest.approx(value, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_ELEMENTS)
 def test_a_case_refuses_a_wrong_trace(name: str, tmp_path: Path) -> None:
     """Every case fails for a floor ten percent softer, a gravity ten percent stronger, an amplitude of a drive or a

@@ -94,6 +94,15 @@ class AssemblyRecipe(Table):
 
 def read_assembly(path: Path) -> AssemblyRecipe:
     """Read and check the recipe's own text.  Raises InputError with every problem found."""
+    recipe, problems = _parse_assembly(path)
+    if problems:
+        raise InputError(problems)
+    return recipe
+
+
+def _parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
+    """The recipe without the connections that name no part, and what is wrong with it.  Raises InputError where its
+    tables cannot be understood."""
     tables = read_toml(path)
     problems: list[Problem] = []
     for key in ("path", "table"):  # fields of ours, no keys of the file
@@ -108,9 +117,10 @@ def read_assembly(path: Path) -> AssemblyRecipe:
     except ValidationError as error:
         raise InputError([*problems, *explain(path, error, AssemblyRecipe, SlaveEntry, Expose, Defaults)]) from error
     problems += _own_problems(recipe)
-    if problems:
+    if not recipe.parts:
         raise InputError(problems)
-    return recipe
+    sound = [pair for pair in recipe.connections if all(end.partition(".")[0] in recipe.parts for end in pair)]
+    return recipe.model_copy(update={"connections": sound}), problems
 
 
 def _own_problems(recipe: AssemblyRecipe) -> Iterator[Problem]:
@@ -233,7 +243,14 @@ class Assembly(Model):
 
 def load_assembly(path: Path) -> Assembly:
     """The model of an assembly's recipe.  Raises InputError with every problem of the recipe and of its parts."""
-    return _Loader().assembly(read_assembly(path), solver=True)
+    recipe, problems = _parse_assembly(path)
+    try:
+        model = _Loader().assembly(recipe, solver=True)
+    except InputError as error:
+        raise InputError([*problems, *error.problems]) from error
+    if problems:
+        raise InputError(problems)
+    return model
 
 
 def assembly_of_scenario(scenario: Scenario) -> Assembly:

@@ -459,3 +459,11 @@ def test_the_page_of_an_assembly_names_its_parts_once(tmp_path: Path) -> None:
     assert "Connected inside: <code>ball.p</code> with <code>floor.point</code>." in page
     assert "Parts: PointMass" in page and "<code>ball</code>" in page
     assert "Parts: PointSurface" in page and page.count("above the slip speed 1/k_T<") == 1
+
+
+def test_an_unknown_part_does_not_hide_the_faults_of_the_others(tmp_path: Path) -> None:
+    text = 'connections = [["ball.p", "flor.point"]]\n[parts]\nball = "PointMas"\nfloor = "PointSurfac"\n'
+    told = problems(write(tmp_path, "Bad", text))
+    assert len(told) == 3
+    assert "there is no part 'flor'; did you mean 'floor'?" in told[0]
+    assert "[parts] ball" in told[1] and "[parts] floor" in told[2]

@@ -10,11 +10,18 @@
 #endif
 #endif
 
+#include "cone.h"
 #include "contact.h"
+#include "cylinder.h"
+#include "disc.h"
 #include "elementary.h"
+#include "foot.h"
 #include "plane.h"
+#include "profile.h"
 #include "real.h"
+#include "sphere.h"
 #include "text.h"
+#include "torus.h"
 #include "vector.h"
 
 /* cc_text_format for callers that cannot make a va_list. */

@@ -199,7 +199,7 @@ VARIABLE_TABLES = ("parameters", "inputs", "states", "outputs", "memory", "local
 _CHOICE = re.compile(r"[a-z][a-z0-9_]*")
 _NAME_RULE = "a name consists of letters, digits and _, at most one dot, and is no keyword of C"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)?")
-_C_KEYWORDS = frozenset(
+C_KEYWORDS = frozenset(
     [
         "auto",
         "break",
@@ -354,7 +354,7 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
     for table in (*VARIABLE_TABLES, "ports", "structure", "indicators"):
         for name in getattr(declaration, table):
             parts = plain(name).split(".")
-            if not _NAME.fullmatch(plain(name)) or any(part in _C_KEYWORDS for part in parts):
+            if not _NAME.fullmatch(plain(name)) or any(part in C_KEYWORDS for part in parts):
                 add(table, name, _NAME_RULE)
     for table in VARIABLE_TABLES:
         entries: dict[str, Variable] = getattr(declaration, table)

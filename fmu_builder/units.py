@@ -170,6 +170,11 @@ def dimension_text(unit: Unit) -> str:
     return ".".join(base if exponent == 1 else f"{base}{exponent}" for base, exponent in powers) or "1"
 
 
+def readable_names() -> tuple[str, ...]:
+    """SI units by the names that people know, the usual one of a dimension first."""
+    return tuple(_DISPLAY_UNITS)
+
+
 def display_units(unit: Unit) -> tuple[Unit, ...]:
     """Units in which people like to read values of this unit; empty when it is not SI or not in the table."""
     if not unit.is_si:

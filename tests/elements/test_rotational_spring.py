@@ -229,7 +229,7 @@ def test_jacobi_lets_the_amplitude_grow(tmp_path: Path, step: float) -> None:
 
 @pytest.fixture(scope="module")
 def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("TorsionalPendulum", tmp_path_factory.mktemp("pendulum"))
+    return load_shipped("TorsionPendulum", tmp_path_factory.mktemp("pendulum"))
 
 
 @pytest.fixture(scope="module")

@@ -335,12 +335,26 @@ def coil(left: float, right: float, y: float, height: float, turns: int = 5) -> 
     return [(left, y), (left + 2 * end, y), *inner, (right - 1.5 * end, y), (right, y)]
 
 
-def rotational_spring_drawing() -> str:
-    drawing = Drawing(560, 290, "Two shafts on one axis and the spring between them: speeds, torques, ports")
+def dashpot(drawing: Drawing, left: float, right: float, y: float, height: float, width: float = 3) -> None:
+    """A damper seen from the side: a piston on its rod from the left, in a cylinder that is open to the left."""
+    size = right - left
+    piston, mouth, bottom = left + 0.52 * size, left + 0.34 * size, left + 0.72 * size
+    drawing.line([(mouth, y - height), (bottom, y - height), (bottom, y + height), (mouth, y + height)], INK, width)
+    drawing.line([(left, y), (piston, y)], INK, width)
+    drawing.line([(piston, y - 0.78 * height), (piston, y + 0.78 * height)], INK, 2 * width)
+    drawing.line([(bottom, y), (right, y)], INK, width)
+
+
+def between_shafts(title: str, law: str, legend: Sequence[tuple[str, str]], damper: bool = False) -> str:
+    """Two shafts on one axis and what acts between them."""
+    drawing = Drawing(560, 290, title)
     y = 120.0
     for x in (64.0, 496.0):
         drawing.line([(x, y), (280 + (x - 280) * 0.46, y)], BODY_EDGE, 7)
-    drawing.line(coil(182, 378, y, 26), INK, 3)
+    if damper:
+        dashpot(drawing, 182, 378, y, 26)
+    else:
+        drawing.line(coil(182, 378, y, 26), INK, 3)
     for x in (172.0, 378.0):
         drawing.rectangle(x, y - 46, 10, 92, BODY, BODY_EDGE)
     drawing.line([(20, y), (540, y)], GREY, 1, "10 3 2 3")
@@ -355,27 +369,124 @@ def rotational_spring_drawing() -> str:
     drawing.text((118, y + 66), "{t} on r", FORCE, 17, "middle", bold=True)
     drawing.arrow((404, y + 40), (470, y + 40), FORCE, 4)
     drawing.text((436, y + 66), "{t} on c", FORCE, 17, "middle", bold=True)
-    drawing.text((280, y - 46), "{θ}, {k}", INK, 19, "middle")
-    for row, (text, color) in enumerate(
-        [
-            ("arrows along the axis: right-hand rule", GREY),
-            ("{θ}  angle of r ahead of c, {θ}' = {w_r} − {w_c}", MOTION),
-            ("{t} = {k} {θ}: turns r back and c along", FORCE),
-        ]
-    ):
+    drawing.text((280, y - 46), law, INK, 19, "middle")
+    for row, (text, color) in enumerate((("arrows along the axis: right-hand rule", GREY), *legend)):
         drawing.text((140, 224 + 25 * row), text, color, 15)
     return drawing.svg()
 
 
-def rotational_spring_icon() -> str:
-    icon = Drawing(128, 128, "rotational_spring", paper=None)
+def between_bodies(title: str, law: str, legend: Sequence[tuple[str, str]], damper: bool = False) -> str:
+    """Two bodies on a line and what acts between them; r stands on the right, so that r ahead of c is a pull."""
+    drawing = Drawing(560, 290, title)
+    y = 120.0
+    for x, name in ((64.0, "c"), (406.0, "r")):
+        drawing.rectangle(x, y - 36, 90, 72, BODY, BODY_EDGE)
+        drawing.text((x + 45, y + 6), name, PAPER, 19, "middle", mono=True)
+    if damper:
+        dashpot(drawing, 406, 154, y, 26)
+    else:
+        drawing.line(coil(154, 406, y, 24), INK, 3)
+    for x in (154.0, 406.0):
+        drawing.port((x, y), 15)
+    for x, name in ((76.0, "{v_c}"), (418.0, "{v_r}")):
+        drawing.arrow((x, y - 52), (x + 66, y - 52), MOTION, 2.8)
+        drawing.text((x + 20, y - 62), name, MOTION, 19)
+    drawing.arrow((166, y + 48), (232, y + 48), FORCE, 4)
+    drawing.text((199, y + 74), "{F} on c", FORCE, 17, "middle", bold=True)
+    drawing.arrow((394, y + 48), (328, y + 48), FORCE, 4)
+    drawing.text((361, y + 74), "{F} on r", FORCE, 17, "middle", bold=True)
+    drawing.text((280, y - 46), law, INK, 19, "middle")
+    drawing.arrow((20, y + 74), (84, y + 74), INK, 1.8)
+    drawing.text((40, y + 94), "{s}", size=17)
+    for row, (text, color) in enumerate(legend):
+        drawing.text((140, 236 + 25 * row), text, color, 15)
+    return drawing.svg()
+
+
+def two_port_icon(name: str, letter: str, ports: tuple[str, str], damper: bool = False) -> str:
+    """`ports`: from left to right."""
+    icon = Drawing(128, 128, name, paper=None)
     icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
-    icon.line(coil(24, 104, 58, 22, 4), BODY_EDGE, 4.5)
+    if damper:
+        dashpot(icon, *((24, 104) if ports[0] == "r" else (104, 24)), 58, 22, 4.5)
+    else:
+        icon.line(coil(24, 104, 58, 22, 4), BODY_EDGE, 4.5)
     icon.port((18, 58), 17)
     icon.port((110, 58), 17)
-    icon.text((18, 92), "r", size=19, anchor="middle", mono=True)
-    icon.text((110, 92), "c", size=19, anchor="middle", mono=True)
-    icon.text((64, 112), "{k}", INK, 24, "middle")
+    icon.text((18, 92), ports[0], size=19, anchor="middle", mono=True)
+    icon.text((110, 92), ports[1], size=19, anchor="middle", mono=True)
+    icon.text((64, 112), letter, INK, 24, "middle")
+    return icon.svg()
+
+
+def rotational_spring_drawing() -> str:
+    legend = (
+        ("{θ}  angle of r ahead of c, {θ}' = {w_r} − {w_c}", MOTION),
+        ("{t} = {k} {θ}: turns r back and c along", FORCE),
+    )
+    return between_shafts(
+        "Two shafts on one axis and the spring between them: speeds, torques, ports", "{θ}, {k}", legend
+    )
+
+
+def rotational_damper_drawing() -> str:
+    legend = (
+        ("{w} = {w_r} − {w_c}: r turns faster than c", MOTION),
+        ("{t} = {d} {w}: slows r down and takes c along", FORCE),
+    )
+    title = "Two shafts on one axis and the damper between them: speeds, torques, ports"
+    return between_shafts(title, "{w}, {d}", legend, damper=True)
+
+
+def translational_spring_drawing() -> str:
+    legend = (
+        ("{x}  r ahead of c beyond the relaxed length, {x}' = {v_r} − {v_c}", MOTION),
+        ("{F} = {k} {x}: pulls r back and c along", FORCE),
+    )
+    return between_bodies("Two bodies on a line and the spring between them: speeds, forces, ports", "{x}, {k}", legend)
+
+
+def translational_damper_drawing() -> str:
+    legend = (
+        ("{v} = {v_r} − {v_c}: r is faster than c", MOTION),
+        ("{F} = {d} {v}: slows r down and takes c along", FORCE),
+    )
+    title = "Two bodies on a line and the damper between them: speeds, forces, ports"
+    return between_bodies(title, "{v}, {d}", legend, damper=True)
+
+
+def slider_mass_drawing() -> str:
+    drawing = Drawing(460, 250, "A body on a line: position, velocity, force and port")
+    y = 104.0
+    drawing.line([(40, y + 44), (420, y + 44)], GREY, 1.5)
+    for x in (172.0, 228.0):
+        drawing.circle((x, y + 37), 7, PAPER, INK)
+    drawing.rectangle(140, y - 44, 120, 74, BODY, BODY_EDGE, 5)
+    drawing.text((200, y), "{m}", PAPER, 21, "middle")
+    drawing.line([(260, y - 7), (330, y - 7)], INK, 1)
+    drawing.port((330, y - 7), 15)
+    drawing.text((330, y + 23), "p", anchor="middle", mono=True)
+    drawing.arrow((276, y - 35), (348, y - 35), MOTION, 2.8)
+    drawing.text((296, y - 45), "{s}, {v}", MOTION, 19)
+    drawing.arrow((350, y - 7), (414, y - 7), FORCE, 4)
+    drawing.text((384, y - 19), "{F}", FORCE, 20, bold=True)
+    drawing.text((40, 226), "all along the line, to the right", GREY, 15)
+    drawing.text((316, 202), "{s}, {v}  motion, out", MOTION, 15)
+    drawing.text((316, 226), "{F}  force, in", FORCE, 15)
+    return drawing.svg()
+
+
+def slider_mass_icon() -> str:
+    icon = Drawing(128, 128, "slider_mass", paper=None)
+    icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
+    icon.line([(10, 100), (118, 100)], GREY, 3)
+    icon.line([(78, 58), (106, 58)], INK, 2.4)
+    for x in (32.0, 64.0):
+        icon.circle((x, 91), 9, PAPER, INK, 2.4)
+    icon.rectangle(16, 34, 64, 48, BODY, BODY_EDGE, 5)
+    icon.text((48, 66), "{m}", PAPER, 26, "middle")
+    icon.port((108, 58), 17)
+    icon.text((108, 40), "p", size=19, anchor="middle", mono=True)
     return icon.svg()
 
 
@@ -555,7 +666,11 @@ PICTURES: dict[str, Callable[[], str]] = {
     "point_mass/drawing.svg": point_mass_drawing,
     "point_surface/drawing.svg": point_surface_drawing,
     "prescribed_motion/drawing.svg": prescribed_motion_drawing,
+    "rotational_damper/drawing.svg": rotational_damper_drawing,
     "rotational_spring/drawing.svg": rotational_spring_drawing,
+    "slider_mass/drawing.svg": slider_mass_drawing,
+    "translational_damper/drawing.svg": translational_damper_drawing,
+    "translational_spring/drawing.svg": translational_spring_drawing,
     "point_surface/restitution.svg": restitution_plot,
     "point_surface/damping.svg": damping_plot,
     "point_surface/friction.svg": friction_plot,
@@ -565,7 +680,11 @@ ICONS: dict[str, Callable[[], str]] = {
     "point_mass/model.png": point_mass_icon,
     "point_surface/model.png": point_surface_icon,
     "prescribed_motion/model.png": prescribed_motion_icon,
-    "rotational_spring/model.png": rotational_spring_icon,
+    "rotational_damper/model.png": lambda: two_port_icon("rotational_damper", "{d}", ("r", "c"), damper=True),
+    "rotational_spring/model.png": lambda: two_port_icon("rotational_spring", "{k}", ("r", "c")),
+    "slider_mass/model.png": slider_mass_icon,
+    "translational_damper/model.png": lambda: two_port_icon("translational_damper", "{d}", ("c", "r"), damper=True),
+    "translational_spring/model.png": lambda: two_port_icon("translational_spring", "{k}", ("c", "r")),
 }
 
 

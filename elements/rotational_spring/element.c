@@ -6,6 +6,12 @@
  * t torque through from r to c, N.m: the spring takes it from the body at r and hands it to that at c, so the torque
  * on the body at r is -t and that on the body at c is +t.  The shafts put in the power P = -(-t w_r + t w_c) = t w.
  *
+ * With the structure `angles` the shafts give their angles phi, rad, too, and
+ *
+ *     theta = theta0 + phi_r - phi_c
+ *
+ * takes the place of theta' = w: theta is no state, and no error of a coupling remains in it.
+ *
  * With `work` false t = 0 while theta follows the shafts.  Energy k theta^2/2, J, that switching or a new k destroys
  * or makes is booked in energy.switched:  work = U - U_start + switched.   Source: Simscape, spring.ssc. */
 
@@ -13,6 +19,9 @@ static Real stiffness(const Element *e) { return re(e->work) != 0.0 ? e->k : 0.0
 
 static void outputs(Element *e)
 {
+#if ANGLES
+    e->theta = e->theta0 + (e->r.phi - e->c.phi); /* angles first: after many turns nothing of theta0 is lost */
+#endif
     e->w = e->r.w - e->c.w;
     e->t = stiffness(e) * e->theta;
     e->r.t = -e->t;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -73,7 +74,7 @@ def test_a_case_refuses_a_wrong_trace(name: str, tmp_path: Path) -> None:
         changed = changed.replace("v0 = [0, 0, -1]", "v0 = [0, 0, -0.9]") if "converge" in name else changed
     else:
         changed = text.replace("v0 = [3, -1, 4]", "v0 = [3, -1.1, 4]")
-        changed = changed.replace('"3 mm"', '"3.3 mm"').replace('"3 deg"', '"3.3 deg"')
+        changed = re.sub(r'"3 (mm|deg|m/s|rad/s)"', r'"3.3 \1"', changed)
     assert changed != text
     for path in CASES[name].parent.glob("*_ref.csv*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -11,7 +11,7 @@ import numpy as np
 from fmu_builder.trace import Trace, write_trace
 
 
-def held_torque() -> Trace:
+def _swing(case: str) -> Trace:
     """An inertia J on a spring k to the ground, at rest at first: theta = theta0 cos(Omega t), Omega = sqrt(k/J)."""
     t = np.arange(1001) * 1e-3
     inertia, k, theta_0 = 0.1, 10.0, math.radians(3.0)
@@ -20,11 +20,19 @@ def held_torque() -> Trace:
     names = ("spring.theta", "spring.t", "disc.p.w")
     units = dict(zip(names, ("rad", "N.m", "rad/s"), strict=True))
     formula = "theta = theta0 cos(Omega t), Omega = sqrt(k/J), t = k theta"
-    provenance = {"case": "held_torque", "formula": formula, "script": "references.py"}
+    provenance = {"case": case, "formula": formula, "script": "references.py"}
     return Trace(t, names, np.column_stack([theta, k * theta, w]), units, {}, provenance)
 
 
-CASES: tuple[Callable[[], Trace], ...] = (held_torque,)
+def held_torque() -> Trace:
+    return _swing("held_torque")
+
+
+def held_angle() -> Trace:
+    return _swing("held_angle")
+
+
+CASES: tuple[Callable[[], Trace], ...] = (held_torque, held_angle)
 
 if __name__ == "__main__":
     for case in CASES:

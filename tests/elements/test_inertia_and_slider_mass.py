@@ -1,21 +1,32 @@
-"""inertia: Newton's second law about an axis, and its energy."""
+"""inertia and slider_mass: Newton's second law about and along an axis, and its energy.
+
+Names are those of the rotational kind: one_axis.py."""
 
 from __future__ import annotations
 
+import math
+from typing import cast
+
 import numpy as np
 import pytest
-from fmi2 import ERROR, OK, Fmu, load_shipped
+from fmi2 import DISCARD, ERROR, OK, Fmu
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_axis import KINDS, Kind, refused
 from running import Running
 
 moderate = st.floats(-100.0, 100.0)
 inertias = st.floats(1e-3, 1e3)
 
 
+@pytest.fixture(scope="module", params=KINDS, ids=str)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    return cast(Kind, request.param)
+
+
 @pytest.fixture(scope="module")
-def shaft(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("Inertia", tmp_path_factory.mktemp("inertia"))
+def shaft(kind: Kind, tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return kind.load(kind.body, tmp_path_factory.mktemp("body"))
 
 
 @settings(max_examples=100, deadline=None)
@@ -75,30 +86,39 @@ def test_directional_derivatives(shaft: Fmu) -> None:
     assert rates == pytest.approx([running["p.w"], 0.25], rel=1e-15)
 
 
-@pytest.mark.parametrize("wrong", [0.0, -1.0])
-def test_inertia_has_to_be_positive(shaft: Fmu, wrong: float) -> None:
-    slave = shaft.slave()
-    refused = slave.set({"J": wrong}) != OK
-    assert slave.setup() == OK
-    assert slave.call("fmi2EnterInitializationMode") == OK
-    left = slave.call("fmi2ExitInitializationMode")
-    assert refused or left == ERROR
-    assert any(f"J = {wrong:g} kg.m2" in text and "greater than 0 kg.m2" in text for text in slave.importer.texts)
+@pytest.mark.parametrize(("wrong", "shown"), [(0.0, "0"), (-1.0, "-1"), (math.nan, "NaN")])
+def test_inertia_has_to_be_positive(shaft: Fmu, kind: Kind, wrong: float, shown: str) -> None:
+    name, unit = kind.own("J"), kind.inertia_unit
+    rule = "it must be finite" if math.isnan(wrong) else f"it must be greater than 0 {unit}"
+    assert refused(shaft, "J", wrong, f"{name} = {shown} {unit}", rule)
 
 
-def test_inertia_that_is_tuned_to_zero_is_refused_before_the_next_step(shaft: Fmu) -> None:
+def test_inertia_that_is_tuned_to_zero_is_refused_before_the_next_step(shaft: Fmu, kind: Kind) -> None:
     running = Running(shaft)
     running.step(0.1)
     assert running.slave.set({"J": 0.0}) == OK
     assert running.slave.step(running.time, 0.1) == ERROR
-    assert "J = 0 kg.m2: it must be greater than 0 kg.m2" in running.told
+    unit = kind.inertia_unit
+    assert f"{kind.own('J')} = 0 {unit}: it must be greater than 0 {unit}" in running.told
 
 
-def test_start_values_cannot_be_set_once_the_motion_has_begun(shaft: Fmu) -> None:
+@pytest.mark.parametrize(("wrong", "shown"), [(-1.0, "-1"), (math.nan, "NaN"), (math.inf, "infinity")])
+def test_inertia_that_cannot_be_is_refused_while_running_and_the_motion_goes_on(
+    shaft: Fmu, kind: Kind, wrong: float, shown: str
+) -> None:
+    running = Running(shaft, {"J": 2.0, "p.t": 4.0})
+    running.step(0.5)
+    assert running.slave.set({"J": wrong}) == DISCARD
+    assert f"{kind.own('J')} = {shown} {kind.inertia_unit}" in running.told[-1]
+    running.step(0.5)
+    assert running.values(["J", "p.w"]) == pytest.approx([2.0, 2.0], rel=1e-15)
+
+
+def test_start_values_cannot_be_set_once_the_motion_has_begun(shaft: Fmu, kind: Kind) -> None:
     running = Running(shaft)
     for name in ("phi0", "w0"):
         assert running.slave.set({name: 1.0}) == ERROR
-        assert f"{name} cannot be set after the initialization" in running.told[-1]
+        assert f"{kind.own(name)} cannot be set after the initialization" in running.told[-1]
 
 
 def test_a_torque_that_overflows_the_motion_is_an_error_that_names_it(shaft: Fmu) -> None:

@@ -1,0 +1,23 @@
+/* Rotational damper between two shafts: the rod r and the case c.
+ *
+ *     w = w_r - w_c        t = d w
+ *
+ * d damping coefficient, N.m.s/rad, >= 0      w relative angular velocity, rad/s
+ * t torque through from r to c, N.m: the damper takes it from the body at r and hands it to that at c, so the torque
+ * on the body at r is -t and that on the body at c is +t.
+ *
+ * With `work` false t = 0.  The shafts put in the power P = -(t_r w_r + t_c w_c), W, which is dissipated at once:
+ * P = d w^2 >= 0.   Not modelled: dry friction, fluid that heats up.   Source: Newton's law of viscous friction. */
+
+static void outputs(Element *e)
+{
+    e->w = e->r.w - e->c.w;
+    e->t = re(e->work) != 0.0 ? e->d * e->w : 0.0;
+    e->r.t = -e->t;
+    e->c.t = e->t;
+    e->power.damping = e->t * e->w;
+    e->power.work = -(e->r.t * e->r.w + e->c.t * e->c.w);
+#if LEDGER
+    e->energy.residual = e->energy.work - e->energy.damping;
+#endif
+}

@@ -1,0 +1,23 @@
+/* Translational damper between two bodies on a line: at the rod r and at the case c.
+ *
+ *     v = v_r - v_c        F = d v
+ *
+ * d damping coefficient, N.s/m, >= 0      v relative velocity, m/s
+ * F force through from r to c, N: the damper takes it from the body at r and hands it to that at c, so the force on
+ * the body at r is -F and that on the body at c is +F.
+ *
+ * With `work` false F = 0.  The bodies put in the power P = -(F_r v_r + F_c v_c), W, which is dissipated at once:
+ * P = d v^2 >= 0.   Not modelled: dry friction, fluid that heats up.   Source: Newton's law of viscous friction. */
+
+static void outputs(Element *e)
+{
+    e->v = e->r.v - e->c.v;
+    e->F = re(e->work) != 0.0 ? e->d * e->v : 0.0;
+    e->r.F = -e->F;
+    e->c.F = e->F;
+    e->power.damping = e->F * e->v;
+    e->power.work = -(e->r.F * e->r.v + e->c.F * e->c.v);
+#if LEDGER
+    e->energy.residual = e->energy.work - e->energy.damping;
+#endif
+}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fmu_builder.law_check import constant_of
+from fmu_builder.law_forms import SIDE
 from fmu_builder.law_tables import LawTable
 from fmu_builder.law_tree import (
     Argument,
@@ -102,6 +103,10 @@ class _Evaluation:
                 return Values(np.where(chosen, a.value, b.value), np.where(chosen, a.slope, b.slope))
             case Call():
                 arguments = [self.expression(argument, given) for argument in node.arguments]
+                if node.name.startswith(SIDE):
+                    table = self.laws.functions[node.name.removeprefix(SIDE)].body
+                    assert isinstance(table, LawTable)
+                    return Values(table.side(arguments[0].value), np.asarray(0.0))
                 if node.name in self.laws.functions:
                     return self.function(self.laws.functions[node.name], arguments)
                 return _power(*arguments) if node.name == "pow" else _BUILTINS[node.name](*arguments)

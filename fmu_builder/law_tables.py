@@ -90,6 +90,14 @@ class LawTable:
                 slope = np.where(beyond, s, slope)
         return value, slope
 
+    def side(self, x: Array) -> Array:
+        """Positive and negative by turns between the points, zero at them."""
+        xs = np.array(self.x)
+        k = np.clip(np.searchsorted(xs, x, side="right") - 1, 0, len(xs) - 2)
+        bow = (x - xs[k]) * (xs[k + 1] - x) / (xs[k + 1] - xs[k]) * np.where(k % 2, -1.0, 1.0)
+        after = (x - xs[-1]) * (1.0 if len(xs) % 2 else -1.0)
+        return np.asarray(np.where(x <= xs[0], x - xs[0], np.where(x >= xs[-1], after, bow)))
+
 
 def read_table(path: Path, entry: Mapping[str, object], where: str) -> LawTable:
     """The table of `{ table = "file.csv", interpolation, outside }`; `path` is the file that names it.

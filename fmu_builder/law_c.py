@@ -1,0 +1,234 @@
+"""C of user laws over Real (contact_core/law.h): derivatives come with it, compiled from the same text.
+
+A function f becomes `law_f(e, ...)`, a slot s `slot_s(e, ...)` with `slot_s_kinks` and, where the element wants it,
+`slot_s_integral`.  A scalar a is `e->laws.a`.  Constants are hexadecimal, so no parser rounds.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fmu_builder.law_forms import SIDE
+from fmu_builder.law_numpy import half_power
+from fmu_builder.law_tables import LawTable
+from fmu_builder.law_tree import (
+    Argument,
+    Binary,
+    Branch,
+    Call,
+    Comparison,
+    Expression,
+    Inverse,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Number,
+    walk,
+)
+from fmu_builder.laws import LawFunction, Laws
+
+
+@dataclass(frozen=True)
+class LawInSlot:
+    """A law with what an element calls of it.   kinks: see law_forms.   integral: over its only argument from 0, in
+    closed form; None for quadrature.   wants_integral: the slot asks for it."""
+
+    slot: str
+    law: LawFunction
+    kinks: tuple[Expression, ...]
+    integral: Expression | LawTable | None = None
+    wants_integral: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.law.parameters]
+
+
+def laws_header(laws: Laws, slots: Sequence[LawInSlot], heading: str, remembered: Sequence[str] = ()) -> str:
+    """laws.h: C of the laws and slots, for an Element whose member `laws` holds the scalars.
+
+    remembered  scalars of which the element keeps the values of the last accepted point, as `previous_laws`"""
+    numbers = [name for name, scalar in laws.scalars.items() if scalar.number is None]
+    lines = [
+        heading,
+        "#ifndef LAWS_H",
+        "#define LAWS_H",
+        "",
+        '#include "law.h"',
+        "",
+        "/* Scalars that follow from others. */",
+        "CC_API void laws_calculate(Element *e)",
+        "{",
+        *(f"    e->laws.{name} = {_c(laws.scalars[name].value, laws)};" for name in numbers),
+        "    (void)e;",
+        "}",
+        "",
+        *(line for name, function in laws.functions.items() for line in _function(name, function, laws)),
+        *(line for slot in slots for line in _slot(slot, laws)),
+    ]
+    if remembered:
+        lines += _memory(remembered)
+    lines += ["#endif", ""]
+    return "\n".join(part for line in lines for part in _wrapped(line))
+
+
+def _wrapped(line: str) -> list[str]:
+    if len(line) <= 120 or line.startswith(("#", "/*")):
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, 118, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def constant(value: float) -> str:
+    """A C constant with the same bits."""
+    return f"{value:.1f}" if value == int(value) and abs(value) < 1e15 else value.hex()
+
+
+_BUILTINS = {
+    **{name: f"cc_{name}" for name in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh", "sqrt")},
+    **{name: f"cc_{name}" for name in ("abs", "sign", "min", "max", "atan2", "pow")},
+}
+
+
+def _c(node: Node, laws: Laws) -> str:
+    match node:
+        case Number():
+            return constant(node.value)
+        case Argument():
+            return f"a_{node.name}"
+        case Name():
+            return f"e->laws.{node.name}"
+        case Negative():
+            return f"(-{_c(node.operand, laws)})"
+        case Binary(operator="^"):
+            halves = half_power(node)
+            base = _c(node.left, laws)
+            if halves is not None:
+                return f"cc_half_power({base}, {halves})"
+            return f"cc_pow({base}, {_c(node.right, laws)})"
+        case Binary():
+            return f"({_c(node.left, laws)} {node.operator} {_c(node.right, laws)})"
+        case Comparison():
+            return f"re({_c(node.left, laws)}) {node.operator} re({_c(node.right, laws)})"
+        case Logic():
+            return f"(({_c(node.left, laws)}) {node.operator} ({_c(node.right, laws)}))"
+        case Inverse():
+            return f"!({_c(node.operand, laws)})"
+        case Branch():
+            return f"({_c(node.condition, laws)} ? {_c(node.value, laws)} : {_c(node.other, laws)})"
+        case Call():
+            arguments = ", ".join(_c(argument, laws) for argument in node.arguments)
+            if node.name.startswith(SIDE):
+                return f"cc_table_side(&law_{node.name.removeprefix(SIDE)}_table, {arguments})"
+            return (
+                f"law_{node.name}(e, {arguments})"
+                if node.name in laws.functions
+                else f"{_BUILTINS[node.name]}({arguments})"
+            )
+
+
+def _signature(name: str, parameters: Sequence[str]) -> str:
+    return f"CC_API Real {name}(const Element *e, {', '.join(f'Real a_{one}' for one in parameters)})"
+
+
+def _voids(bodies: Sequence[Expression], parameters: Sequence[str]) -> list[str]:
+    """What a body leaves unused is told to the compiler."""
+    used = {node.name for body in bodies for node in walk(body) if isinstance(node, Argument)}
+    return ["    (void)e;", *(f"    (void)a_{name};" for name in parameters if name not in used)]
+
+
+def _body(signature: str, value: Expression, parameters: Sequence[str], laws: Laws) -> list[str]:
+    return [signature, "{", *_voids([value], parameters), f"    return {_c(value, laws)};", "}", ""]
+
+
+def _function(name: str, function: LawFunction, laws: Laws) -> Iterator[str]:
+    names = [parameter for parameter, _ in function.parameters]
+    units = ", ".join(f"{n}[{'' if u.name == '1' else u.name}]" for n, u in function.parameters)
+    yield f"/* {name}({units}) */"
+    if isinstance(function.body, LawTable):
+        yield from _table(f"law_{name}_table", function.body)
+        call = f"cc_table(&law_{name}_table, a_{names[0]})"
+        yield from (_signature(f"law_{name}", names), "{", "    (void)e;", f"    return {call};", "}", "")
+    else:
+        yield from _body(_signature(f"law_{name}", names), function.body, names, laws)
+
+
+def _table(name: str, table: LawTable) -> Iterator[str]:
+    """The points, the cubic of each interval, the line on either side, the integrals."""
+    slopes = table.end_slopes if table.outside == "linear" else (0.0, 0.0)
+    yield f"static const double {name}_x[] __attribute__((unused)) = {{{', '.join(map(constant, table.x))}}};"
+    rows = (f"{{{', '.join(constant(float(c)) for c in row)}}}" for row in table.coefficients)
+    yield f"static const double {name}_c[][4] __attribute__((unused)) = {{{', '.join(rows)}}};"
+    integrals = ", ".join(constant(float(one)) for one in table.integrals)
+    yield f"static const double {name}_integrals[] __attribute__((unused)) = {{{integrals}}};"
+    ends = ", ".join(constant(one) for one in (table.y[0], slopes[0], table.y[-1], slopes[1]))
+    yield f"static const CcTable {name} __attribute__((unused)) ="
+    yield f"    {{{name}_x, {name}_c, {name}_integrals, {len(table.x)}, {int(table.outside == 'error')}, {{{ends}}}}};"
+
+
+def _slot(slot: LawInSlot, laws: Laws) -> Iterator[str]:
+    name, names = f"slot_{slot.slot}", slot.names
+    yield f"/* --- the law in the slot {slot.slot} --- */"
+    yield ""
+    body = slot.law.body
+    assert not isinstance(body, LawTable)  # a table in a slot is a call of a function
+    yield from _body(_signature(name, names), body, names, laws)
+    parameters = "".join(f", Real a_{one}" for one in names)
+    yield "/* Functions that change sign where the law has a kink or a jump; returns the end of z. */"
+    yield f"CC_API double *{name}_kinks(const Element *e{parameters}, double *z)"
+    yield "{"
+    yield from _voids(slot.kinks, names)
+    for kink in slot.kinks:
+        yield f"    *z++ = cc_side({_c(kink, laws)});"
+    yield "    return z;"
+    yield "}"
+    yield ""
+    if slot.wants_integral:
+        yield from _integral(slot, laws)
+
+
+def _integral(slot: LawInSlot, laws: Laws) -> Iterator[str]:
+    name, (argument,) = f"slot_{slot.slot}", slot.names
+    signature = _signature(f"{name}_integral", [argument])
+    yield f"/* The integral of the law over {argument} from 0, for {argument} >= 0. */"
+    if isinstance(slot.integral, LawTable):
+        body = slot.law.body
+        assert isinstance(body, Call)
+        call = f"cc_table_integral(&law_{body.name}_table, a_{argument})"
+        yield from (signature, "{", "    (void)e;", f"    return {call};", "}", "")
+        return
+    if slot.integral is not None:
+        yield from _body(signature, slot.integral, [argument], laws)
+        return
+    yield f"CC_API Real {name}_at(const void *e, Real a) {{ return {name}((const Element *)e, a); }}"
+    yield f"CC_API void {name}_kinks_at(const void *e, double a, double *z)"
+    yield f"{{ {name}_kinks((const Element *)e, a, z); }}"
+    call = f"cc_law_integral({name}_at, {name}_kinks_at, {len(slot.kinks)}, e, a_{argument})"
+    yield from (signature, "{", f"    return {call};", "}", "")
+
+
+def _memory(names: Sequence[str]) -> Iterator[str]:
+    yield "/* Scalars at the last accepted point. */"
+    yield "CC_API void laws_remember(Element *e)"
+    yield "{"
+    yield from (f"    e->previous_laws.{name} = e->laws.{name};" for name in names)
+    yield "}"
+    yield ""
+    yield "/* Exchanges the scalars with those of the last accepted point. */"
+    yield "CC_API void laws_exchange(Element *e)"
+    yield "{"
+    yield "    Real kept;"
+    for name in names:
+        yield f"    kept = e->laws.{name}, e->laws.{name} = e->previous_laws.{name}, e->previous_laws.{name} = kept;"
+    yield "    laws_calculate(e);"
+    yield "}"
+    yield ""
+    yield "CC_API int laws_changed(const Element *e)"
+    yield "{"
+    differences = " || ".join(f"re(e->laws.{name}) != re(e->previous_laws.{name})" for name in names)
+    yield f"    return {differences};"
+    yield "}"
+    yield ""

@@ -1,0 +1,210 @@
+"""What a law is apart from its value: its kinks, its integral, its definition without calls of other functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from fractions import Fraction
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.law_check import constant_of
+from fmu_builder.law_tables import LawTable
+from fmu_builder.law_tree import (
+    Argument,
+    Binary,
+    Call,
+    Comparison,
+    Expression,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Place,
+    walk,
+)
+from fmu_builder.laws import LawFunction, Laws
+
+SIDE = "side of "  # a call of "side of f", f a table: changes its sign at every point of the table
+MOST_NODES = 20_000
+MOST_KINKS = 64
+_NOWHERE = Place(1, 1)
+
+
+def inlined(law: LawFunction, laws: Laws, where: str) -> Expression:
+    """The law as one expression of its arguments and of scalars, with calls of builtins and tables only.
+
+    Raises InputError if that is too large."""
+    size = _size(law, laws, {})
+    if size > MOST_NODES:
+        what = f"the law has {size} operators when its functions are put in; at most {MOST_NODES} are taken"
+        raise InputError(Problem(where, what))
+    if isinstance(law.body, LawTable):
+        return Call(_NOWHERE, law.name, (Argument(_NOWHERE, law.parameters[0][0]),))
+    return _expression(law.body, laws, {})
+
+
+def _size(law: LawFunction, laws: Laws, known: dict[str, int]) -> int:
+    """Number of nodes; arguments are counted once for each use of a parameter in the worst case."""
+    if law.name and law.name in known:
+        return known[law.name]
+    size = 0
+    for body in law.expressions():
+        for node in walk(body):
+            size += 1
+            if isinstance(node, Call) and node.name in laws.functions:
+                called = _size(laws.functions[node.name], laws, known)
+                size += called * (1 + sum(sum(1 for _ in walk(argument)) for argument in node.arguments))
+    known[law.name] = size
+    return size
+
+
+def _expression(node: Expression, laws: Laws, given: Mapping[str, Expression]) -> Expression:
+    made = _inline(node, laws, given)
+    assert not isinstance(made, Comparison)
+    return made  # type: ignore[return-value]
+
+
+def _inline(node: Node, laws: Laws, given: Mapping[str, Expression]) -> Node:
+    if isinstance(node, Argument):
+        return given.get(node.name, node)
+    if isinstance(node, Call):
+        arguments = tuple(_expression(one, laws, given) for one in node.arguments)
+        function = laws.functions.get(node.name)
+        if function is None or isinstance(function.body, LawTable):
+            return replace(node, arguments=arguments)
+        names = (name for name, _ in function.parameters)
+        return _expression(function.body, laws, dict(zip(names, arguments, strict=True)))
+    changed = {
+        field.name: _inline(getattr(node, field.name), laws, given)
+        for field in fields(node)
+        if isinstance(getattr(node, field.name), Node)
+    }
+    return replace(node, **changed)  # type: ignore[arg-type]
+
+
+# ---- kinks -----------------------------------------------------------------------------------------------------------
+
+
+def kinks(expression: Expression, laws: Laws, where: str) -> tuple[Expression, ...]:
+    """Functions of the arguments that change sign where the law may have a kink or a jump: differences of the two sides
+    of every comparison and of the arguments of min and max, arguments of abs and sign, points of tables.
+
+    `expression` is inlined.  Above zero is where a strict comparison holds, or one that is not strict does not, so that
+    the operator decides to which side zero belongs.  Raises InputError if there are too many."""
+    found: dict[str, Expression] = {}
+    for node in walk(expression):
+        for one in _kinks_of(node, laws):
+            if any(isinstance(below, Argument) for below in walk(one)):
+                found.setdefault(_text(one), one)
+    if len(found) > MOST_KINKS:
+        raise InputError(Problem(where, f"the law has {len(found)} conditions; at most {MOST_KINKS} are located"))
+    return tuple(found.values())
+
+
+def _kinks_of(node: Node, laws: Laws) -> tuple[Expression, ...]:
+    match node:
+        case Comparison(operator="<" | ">="):
+            return (Binary(_NOWHERE, "-", node.right, node.left),)
+        case Comparison():
+            return (Binary(_NOWHERE, "-", node.left, node.right),)
+        case Call(name="min" | "max"):
+            return (Binary(_NOWHERE, "-", *node.arguments),)
+        case Call(name="abs" | "sign"):
+            return node.arguments
+        case Call() if node.name in laws.functions:
+            return (Call(_NOWHERE, SIDE + node.name, node.arguments),)
+    return ()
+
+
+def _text(node: Node) -> str:
+    """Equal for expressions that are equal but for their places."""
+    parts = [
+        _text(value) if isinstance(value, Node) else repr(value)
+        for name in (field.name for field in fields(node))
+        if name not in ("place", "arguments") and (value := getattr(node, name)) is not None
+    ]
+    parts += map(_text, node.arguments) if isinstance(node, Call) else ()
+    return f"{type(node).__name__}({', '.join(parts)})"
+
+
+# ---- integral --------------------------------------------------------------------------------------------------------
+
+_Term = tuple[Expression, Fraction]  # coefficient and power of the argument
+_ONE = Number(_NOWHERE, 1.0, None)
+_MOST_TERMS = 16
+
+
+def integral(expression: Expression, argument: str) -> Expression | None:
+    """The integral over the argument from 0, for arguments that are not negative, of a sum of powers of the argument;
+    None for any other (inlined) expression."""
+    terms = _terms(expression, argument)
+    if terms is None or any(power <= -1 for _, power in terms):
+        return None
+    total: Expression | None = None
+    for coefficient, power in terms:
+        raised = _powered(Argument(_NOWHERE, argument), power + 1)
+        part = Binary(_NOWHERE, "*", Binary(_NOWHERE, "/", coefficient, _number(power + 1)), raised)
+        total = part if total is None else Binary(_NOWHERE, "+", total, part)
+    return total
+
+
+def _number(value: Fraction) -> Expression:
+    return Number(_NOWHERE, float(value), None)
+
+
+def _powered(base: Expression, power: Fraction) -> Expression:
+    if power == 1:
+        return base
+    exponent: Expression = Number(_NOWHERE, float(power.numerator), None)
+    if power.denominator != 1:
+        exponent = Binary(_NOWHERE, "/", exponent, Number(_NOWHERE, float(power.denominator), None))
+    return Binary(_NOWHERE, "^", base, exponent)
+
+
+def _terms(node: Expression, x: str) -> list[_Term] | None:
+    if not any(isinstance(below, Argument) and below.name == x for below in walk(node)):
+        return [(node, Fraction(0))]
+    match node:
+        case Argument():
+            return [(_ONE, Fraction(1))]
+        case Negative():
+            return _each(_terms(node.operand, x), lambda c, p: (Negative(_NOWHERE, c), p))
+        case Binary(operator="+" | "-"):
+            left, right = _terms(node.left, x), _terms(node.right, x)
+            if node.operator == "-":
+                right = _each(right, lambda c, p: (Negative(_NOWHERE, c), p))
+            return None if left is None or right is None else left + right
+        case Binary(operator="*" | "/"):
+            return _product_terms(node, x)
+        case Binary(operator="^"):
+            return _power_terms(node.left, constant_of(node.right), x)
+        case Call(name="pow"):
+            return _power_terms(node.arguments[0], constant_of(node.arguments[1]), x)
+        case Call(name="sqrt"):
+            return _power_terms(node.arguments[0], Fraction(1, 2), x)
+    return None
+
+
+def _each(terms: list[_Term] | None, change: Callable[[Expression, Fraction], _Term]) -> list[_Term] | None:
+    return None if terms is None else [change(*term) for term in terms]
+
+
+def _product_terms(node: Binary, x: str) -> list[_Term] | None:
+    left, right = _terms(node.left, x), _terms(node.right, x)
+    if left is None or right is None or len(left) * len(right) > _MOST_TERMS:
+        return None
+    if node.operator == "/" and len(right) > 1:
+        return None
+    sign = 1 if node.operator == "*" else -1
+    return [(Binary(_NOWHERE, node.operator, a, b), p + sign * q) for a, p in left for b, q in right]
+
+
+def _power_terms(base: Expression, exponent: Fraction | None, x: str) -> list[_Term] | None:
+    terms = _terms(base, x)
+    if terms is None or exponent is None or len(terms) > 1:
+        return None
+    return [(_powered(coefficient, exponent), power * exponent) for coefficient, power in terms]
+
+
+def scalars_in(expression: Expression) -> frozenset[str]:
+    return frozenset(node.name for node in walk(expression) if isinstance(node, Name))

@@ -11,11 +11,13 @@
 #endif
 
 #include "cone.h"
+#include "constraint.h"
 #include "contact.h"
 #include "cylinder.h"
 #include "disc.h"
 #include "elementary.h"
 #include "foot.h"
+#include "mechanism.h"
 #include "plane.h"
 #include "profile.h"
 #include "real.h"

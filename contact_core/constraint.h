@@ -1,0 +1,360 @@
+/* Constraints on a tree of bodies (mechanism.h): J, multipliers, and the dependent coordinates.
+ *
+ * A constraint holds a point P of a body against another body (-1 the ground), all in the world's axes:
+ *
+ *     along x, along y   h = (P - B)_x, (P - B)_y                       both together pin P to the point B of the other
+ *     distance           h = |P - B| - length                           B not at P
+ *     profile            h = y - f(x),  (x, y) = P in the other's axes   f a polynomial: f[0] + f[1] x + ...
+ *
+ * Each is a row: h' = n (v_P - v_Q) with Q = B, or for a profile the point of the other body at P; and
+ *
+ *     h'' = J qdd + (J qd)_q qd,   (J qd)_q qd = n (a_P - a_Q) + b (t v)^2 - 2 w n.(z x v),   v = v_P - v_Q
+ *
+ *                 n                 t          b            w
+ *     along x, y  axis              -          0            0
+ *     distance    (P - B)/|P - B|   z x n      1/|P - B|    0
+ *     profile     (-f', 1)          axis x     -f''         of the other body, whose axes carry n, t
+ *
+ * with a_P, a_Q without qdd.  Equations of motion
+ *
+ *     M qdd + F + Q + J^T lambda = 0,   h(q) = 0      lambda < 0 where a profile below the point pushes
+ *
+ * Lambda: with Y = M^-1 J^T,  (J Y) lambda = J qdd_0 + (J qd)_q qd,  qdd = qdd_0 - Y lambda.  It is the reduction by
+ * coordinates q = (u, v) without its matrices, and needs a J of full rank only, not a good choice of v.
+ *
+ * Dependent coordinates v: h(u, v) = 0 by Newton's method from the v at hand, and v' = -J_v^-1 J_u u'.  Which ones, is
+ * chosen by pivots of J over all rows and columns, each column divided by sqrt(D_i), so that rad and m compare as the
+ * inertia they move.
+ *
+ * Sources: Lipinski, Modelowanie Inzynierskie 37 (2009) 193, (3) to (18); of these the printed signs of (16) and (18) do
+ * not fit together; Haug & Yen, NATO ASI 69 (1990) 97: coordinate partitioning. */
+#ifndef CC_CONSTRAINT_H
+#define CC_CONSTRAINT_H
+
+#include "mechanism.h"
+
+enum { CC_ALONG_X, CC_ALONG_Y, CC_DISTANCE, CC_PROFILE };
+
+typedef struct {
+    int kind, body, other;
+    int degree;              /* of f */
+    Real point[2], base[2];  /* P, B in the axes of their bodies, m */
+    Real length;             /* m */
+    const Real *f;           /* coefficients, m^(1-k) */
+} CcConstraint;
+
+/* A constraint at a position. */
+typedef struct {
+    Real h;                  /* m */
+    Real P[2], Q[2], n[2];
+    Real t[2], b;
+    Real slope;              /* f' of a profile */
+} CcRow;
+
+/* f, f' and f''. */
+CC_API void cc_polynomial(const Real f[], int degree, Real x, Real values[3])
+{
+    values[0] = f[degree];
+    values[1] = values[2] = 0.0;
+    for (int k = degree - 1; k >= 0; k--) {
+        values[2] = values[2] * x + 2.0 * values[1];
+        values[1] = values[1] * x + values[0];
+        values[0] = values[0] * x + f[k];
+    }
+}
+
+CC_API void cc_row(const CcConstraint *one, const CcMove m[], CcRow *row)
+{
+    Real B[2], out[2];
+    cc_point_of(m, one->body, one->point, row->P);
+    cc_point_of(m, one->other, one->base, B);
+    for (int k = 0; k < 2; k++) {
+        out[k] = row->P[k] - B[k];
+        row->Q[k] = B[k];
+        row->n[k] = row->t[k] = 0.0;
+    }
+    row->b = row->slope = 0.0;
+    if (one->kind == CC_PROFILE) { /* its axes begin at the other body's origin: B = 0 there */
+        const Real x_axis[2] = {1.0, 0.0};
+        Real e[2], f[3];
+        cc_in_world(m, one->other, x_axis, e);
+        cc_polynomial(one->f, one->degree, cc_along(e, out), f);
+        row->h = cc_turn(e, out) - f[0];
+        row->slope = f[1];
+        row->n[0] = -f[1] * e[0] - e[1];
+        row->n[1] = -f[1] * e[1] + e[0];
+        row->b = -f[2];
+        for (int k = 0; k < 2; k++) {
+            row->t[k] = e[k];
+            row->Q[k] = row->P[k];
+        }
+    } else if (one->kind == CC_DISTANCE) {
+        Real size = cc_sqrt(cc_along(out, out));
+        row->h = size - one->length;
+        for (int k = 0; k < 2; k++)
+            row->n[k] = out[k] / size;
+        row->t[0] = -row->n[1];
+        row->t[1] = row->n[0];
+        row->b = 1.0 / size;
+    } else {
+        int k = one->kind == CC_ALONG_Y;
+        row->h = out[k];
+        row->n[k] = 1.0;
+    }
+}
+
+/* (J qd)_q qd, m/s^2, and v = v_P - v_Q, after cc_tree_move. */
+CC_API Real cc_row_bias(const CcConstraint *one, const CcRow *row, const CcMove m[], Real v[2])
+{
+    Real v_P[2], a_P[2], v_Q[2], a_Q[2], sum = 0.0;
+    cc_motion_at(m, one->body, row->P, v_P, a_P);
+    cc_motion_at(m, one->other, row->Q, v_Q, a_Q);
+    for (int k = 0; k < 2; k++) {
+        v[k] = v_P[k] - v_Q[k];
+        sum += row->n[k] * (a_P[k] - a_Q[k]);
+    }
+    Real along = cc_along(row->t, v);
+    sum += row->b * along * along;
+    if (one->kind == CC_PROFILE && one->other >= 0)
+        sum -= 2.0 * m[one->other].w * (row->n[1] * v[0] - row->n[0] * v[1]);
+    return sum;
+}
+
+/* What a force `direction` on a body at P asks of each joint, added to J with the factor `sign`. */
+CC_API void cc_gradient(const CcBody bodies[], const CcMove m[], int body, const Real P[2], const Real direction[2],
+                        double sign, Real J[])
+{
+    for (int i = body; i >= 0; i = bodies[i].parent) {
+        Real out[2] = {P[0] - m[i].r[0], P[1] - m[i].r[1]};
+        J[i] += sign * (bodies[i].slides ? cc_along(m[i].e, direction) : cc_turn(out, direction));
+    }
+}
+
+/* A row of J, n values. */
+CC_API void cc_row_gradient(int n, const CcBody bodies[], const CcConstraint *one, const CcRow *row, const CcMove m[],
+                            Real J[])
+{
+    for (int i = 0; i < n; i++)
+        J[i] = 0.0;
+    cc_gradient(bodies, m, one->body, row->P, row->n, 1.0, J);
+    cc_gradient(bodies, m, one->other, row->Q, row->n, -1.0, J);
+}
+
+/* Rows and J, row after row of n values, after cc_tree_place. */
+CC_API void cc_rows(int n, const CcBody bodies[], int count, const CcConstraint constraints[], const CcMove m[],
+                    CcRow rows[], Real J[])
+{
+    for (int k = 0; k < count; k++) {
+        cc_row(&constraints[k], m, &rows[k]);
+        cc_row_gradient(n, bodies, &constraints[k], &rows[k], m, J + k * n);
+    }
+}
+
+/* ---- small dense systems ---------------------------------------------------------------------------------------- */
+
+/* LU factors of the square matrix A of `size` rows, in place, rows exchanged.  Returns the determinant's size. */
+CC_API double cc_factor(int size, Real A[], int pivots[])
+{
+    double determinant = 1.0;
+    for (int k = 0; k < size; k++) {
+        int best = k;
+        for (int i = k + 1; i < size; i++)
+            if (re(cc_abs(A[i * size + k])) > re(cc_abs(A[best * size + k])))
+                best = i;
+        pivots[k] = best;
+        for (int j = 0; j < size && best != k; j++) {
+            Real other = A[best * size + j];
+            A[best * size + j] = A[k * size + j];
+            A[k * size + j] = other;
+        }
+        determinant *= re(cc_abs(A[k * size + k]));
+        for (int i = k + 1; i < size; i++) {
+            Real factor = A[i * size + k] / A[k * size + k];
+            A[i * size + k] = factor;
+            for (int j = k + 1; j < size; j++)
+                A[i * size + j] -= factor * A[k * size + j];
+        }
+    }
+    return determinant;
+}
+
+CC_API void cc_factor_solve(int size, const Real A[], const int pivots[], Real b[])
+{
+    for (int k = 0; k < size; k++) {
+        Real other = b[pivots[k]];
+        b[pivots[k]] = b[k];
+        b[k] = other;
+    }
+    for (int i = 1; i < size; i++)
+        for (int j = 0; j < i; j++)
+            b[i] -= A[i * size + j] * b[j];
+    for (int i = size - 1; i >= 0; i--) {
+        for (int j = i + 1; j < size; j++)
+            b[i] -= A[i * size + j] * b[j];
+        b[i] /= A[i * size + i];
+    }
+}
+
+/* ---- dependent coordinates -------------------------------------------------------------------------------------- */
+
+#define CC_RANK 1e-9 /* share of the first pivot below which a row has nothing of its own */
+
+typedef struct {
+    int rank;       /* rows that are independent: count, or less at a singular position and with redundant rows */
+    int redundant;  /* a row that is not, else -1 */
+    double product; /* of the pivots */
+} CcChoice;
+
+/* The dependent coordinates by pivots of J, ascending.  J and D are left alone; `work`: count * n values. */
+CC_API CcChoice cc_choose_dependent(int n, int count, const Real J[], const CcMove m[], double work[], int rows[],
+                                    int dependent[])
+{
+    CcChoice choice = {0, -1, 1.0};
+    double first = 0.0;
+    for (int k = 0; k < count; k++) {
+        rows[k] = k;
+        for (int i = 0; i < n; i++)
+            work[k * n + i] = re(J[k * n + i]) / __builtin_sqrt(re(m[i].D));
+    }
+    for (int step = 0; step < count; step++) {
+        int row = step, column = 0;
+        double best = 0.0;
+        for (int k = step; k < count; k++)
+            for (int i = 0; i < n; i++) {
+                double size = work[rows[k] * n + i];
+                size = size < 0.0 ? -size : size;
+                if (size > best) {
+                    best = size;
+                    row = k;
+                    column = i;
+                }
+            }
+        if (step == 0)
+            first = best;
+        int taken = rows[row];
+        rows[row] = rows[step];
+        rows[step] = taken;
+        if (!(best > CC_RANK * first)) {
+            choice.redundant = rows[step];
+            break;
+        }
+        choice.product *= best;
+        choice.rank++;
+        dependent[step] = column;
+        for (int k = step + 1; k < count; k++) {
+            double factor = work[rows[k] * n + column] / work[taken * n + column];
+            for (int i = 0; i < n; i++)
+                work[rows[k] * n + i] -= factor * work[taken * n + i];
+            work[rows[k] * n + column] = 0.0;
+        }
+    }
+    for (int i = 1; i < choice.rank; i++) /* ascending */
+        for (int k = i; k > 0 && dependent[k] < dependent[k - 1]; k--) {
+            int other = dependent[k];
+            dependent[k] = dependent[k - 1];
+            dependent[k - 1] = other;
+        }
+    return choice;
+}
+
+/* The columns of v, factored.  Returns the size of their determinant with columns divided by sqrt(D). */
+CC_API double cc_factor_dependent(int n, int count, const Real J[], const CcMove m[], const int dependent[], Real A[],
+                                  int pivots[])
+{
+    double scale = 1.0;
+    for (int k = 0; k < count; k++) {
+        for (int i = 0; i < count; i++)
+            A[k * count + i] = J[k * n + dependent[i]];
+        scale *= re(m[dependent[k]].D);
+    }
+    return cc_factor(count, A, pivots) / __builtin_sqrt(scale);
+}
+
+#define CC_NEWTON_STEPS 20
+#define CC_NEWTON_END 1e-13 /* corrections smaller than this, rad or m times max(1, |v|), end it */
+
+/* Position: q with h(u, v) = 0, its moves, rows, J, and the factored columns of v.  Returns the largest correction
+ * left, rad or m; infinity where there is none.  D need not be known. */
+CC_API double cc_close(int n, const CcBody bodies[], int count, const CcConstraint constraints[], const int dependent[],
+                       Real q[], CcMove m[], CcRow rows[], Real J[], Real A[], int pivots[], Real b[])
+{
+#ifdef CC_DUAL
+    int exact = 0; /* one more step, at the end, brings the derivatives of v with it */
+#else
+    int exact = 1;
+#endif
+    double last = __builtin_inf();
+    for (int step = 0; step < CC_NEWTON_STEPS; step++) {
+        double size = 0.0;
+        cc_tree_place(n, bodies, q, m);
+        cc_rows(n, bodies, count, constraints, m, rows, J);
+        for (int k = 0; k < count; k++) {
+            b[k] = -rows[k].h;
+            for (int i = 0; i < count; i++)
+                A[k * count + i] = J[k * n + dependent[i]];
+        }
+        cc_factor(count, A, pivots);
+        cc_factor_solve(count, A, pivots, b);
+        for (int k = 0; k < count; k++) {
+            double v = re(cc_abs(q[dependent[k]])), one = re(cc_abs(b[k])) / (v > 1.0 ? v : 1.0);
+            size = one <= size ? size : one; /* no number is larger than any */
+        }
+        if (!cc_is_finite(size))
+            return __builtin_inf();
+        int done = size <= CC_NEWTON_END || (size >= 0.5 * last && size <= 100.0 * CC_NEWTON_END);
+        if (done && exact)
+            return size;
+        exact |= done;
+        for (int k = 0; k < count; k++)
+            q[dependent[k]] += b[k];
+        last = size;
+    }
+    return __builtin_inf();
+}
+
+/* v' = -J_v^-1 J_u u', into qd, after cc_close. */
+CC_API void cc_close_rates(int n, int count, const Real J[], const int dependent[], const Real A[], const int pivots[],
+                           Real b[], Real qd[])
+{
+    for (int k = 0; k < count; k++)
+        qd[dependent[k]] = 0.0;
+    for (int k = 0; k < count; k++) {
+        b[k] = 0.0;
+        for (int i = 0; i < n; i++)
+            b[k] -= J[k * n + i] * qd[i];
+    }
+    cc_factor_solve(count, A, pivots, b);
+    for (int k = 0; k < count; k++)
+        qd[dependent[k]] = b[k];
+}
+
+/* ---- multipliers ------------------------------------------------------------------------------------------------ */
+
+/* qdd of the tree alone becomes qdd under constraints, and lambda.  bias: (J qd)_q qd of each row.  Y: count * n
+ * values, p: n forces.  The rows have to be independent. */
+CC_API void cc_constrain(int n, const CcBody bodies[], const CcMove m[], int count, const Real J[], const Real bias[],
+                         Real Y[], Real p[][3], Real A[], int pivots[], Real qdd[], Real lambda[])
+{
+    for (int k = 0; k < count; k++) {
+        for (int i = 0; i < n; i++)
+            p[i][0] = p[i][1] = p[i][2] = 0.0;
+        cc_tree_solve(n, bodies, m, J + k * n, p, Y + k * n);
+    }
+    for (int k = 0; k < count; k++) {
+        lambda[k] = bias[k];
+        for (int i = 0; i < n; i++)
+            lambda[k] += J[k * n + i] * qdd[i];
+        for (int l = 0; l < count; l++) {
+            A[k * count + l] = 0.0;
+            for (int i = 0; i < n; i++)
+                A[k * count + l] += J[k * n + i] * Y[l * n + i];
+        }
+    }
+    cc_factor(count, A, pivots);
+    cc_factor_solve(count, A, pivots, lambda);
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < n; i++)
+            qdd[i] -= Y[k * n + i] * lambda[k];
+}
+
+#endif

@@ -10,6 +10,7 @@
 #endif
 #endif
 
+#include "base_plane.h"
 #include "cone.h"
 #include "constraint.h"
 #include "contact.h"
@@ -17,6 +18,9 @@
 #include "disc.h"
 #include "elementary.h"
 #include "foot.h"
+#include "force_zone.h"
+#include "line.h"
+#include "line_foot.h"
 #include "mechanism.h"
 #include "plane.h"
 #include "profile.h"

@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -20,6 +20,7 @@ from fmu_builder.units import parse_unit
 
 Number = int | float
 Start = bool | Number | str | list[Number]
+Depends = list[str] | list[list[str]]  # of all components of a vector alike, or a list for each of them
 
 
 class _Entry(BaseModel):
@@ -67,9 +68,7 @@ class Variable(_Conditional):
     below: float | None = Field(default=None, description="strict upper bound, checked when initialization ends")
     nominal: float | None = Field(default=None, gt=0)
     display: str | None = Field(default=None, description="display unit")
-    depends: list[str] | None = Field(
-        default=None, description="what the value (of a state: its derivative) depends on"
-    )
+    depends: Depends | None = Field(default=None, description="what the value (of a state: its derivative) depends on")
     fixed: bool = Field(default=False, description="a parameter that cannot be tuned")
     output: bool = Field(default=False, description="a state or memory variable that is an output")
     hidden: bool = Field(default=False, description="not in modelDescription.xml")
@@ -83,6 +82,17 @@ class PortState(_Entry):
     depends: list[str] | None = None
 
 
+class Hold(_Entry):
+    """How a planar force element can hold a body, in axes along x and y whose origin is the centre of mass: along one
+    line through (x, y), m, at `angle`, rad, from the x-axis, or, if `turning`, against turning alone.  A text names the
+    parameter that holds the value."""
+
+    x: Number | str = 0.0
+    y: Number | str = 0.0
+    angle: Number | str = 0.0
+    turning: bool = False
+
+
 class Port(_Conditional):
     """A bundle of motion and force (ports.py).  `states` makes motion roles of a body its states."""
 
@@ -91,11 +101,17 @@ class Port(_Conditional):
     side: Literal["body", "force"]
     each: str | None = None
     optional: list[str] = Field(default=[], description="optional roles of its kind that the port has")
-    depends: list[str] | dict[str, list[str]] = Field(default=[], description="of all roles given, or by role")
+    names: dict[str, str] = Field(default={}, description="role -> name of its variable: a spelling of its kind")
+    depends: list[str] | dict[str, Depends] = Field(default=[], description="of all roles given, or by role")
     states: dict[str, PortState] = {}
+    holds: Hold | None = Field(default=None, description="what of a body a planar force element can hold")
 
-    def depends_of(self, role: str) -> list[str]:
+    def depends_of(self, role: str) -> Depends:
         return self.depends.get(role, []) if isinstance(self.depends, dict) else self.depends
+
+    def name_of(self, role: str) -> str:
+        """The name of the variable that plays the role, behind the port's own."""
+        return self.names.get(role, role)
 
 
 class StructureEntry(_Entry):
@@ -189,7 +205,7 @@ class Declaration(_Entry):
         names = {plain(name) for table in VARIABLE_TABLES for name in getattr(self, table)}
         for name, port in self.ports.items():
             roles = roles_of(port.kind, port.optional)
-            names |= {f"{plain(name)}.{role.name}" for role in (*roles.motion, *roles.force)}
+            names |= {f"{plain(name)}.{port.name_of(role.name)}" for role in (*roles.motion, *roles.force)}
         return frozenset(names)
 
 
@@ -340,7 +356,9 @@ def _read(path: Path) -> Declaration:
         return Declaration.model_validate(tables)
     except ValidationError as error:
         raise InputError(
-            explain(path, error, Declaration, Variable, Port, PortState, StructureEntry, Slot, Indicator, Experiment)
+            explain(
+                path, error, Declaration, Variable, Port, Hold, PortState, StructureEntry, Slot, Indicator, Experiment
+            )
         ) from error
 
 
@@ -384,21 +402,15 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, f"start = {entry.start!r} must be one of {', '.join(entry.literals)}")
             if (entry.above is not None or entry.below is not None) and table != "parameters":
                 add(table, name, "above and below belong to parameters")
+            lists = len(entry.depends or ()) if _is_by_component(entry.depends) else entry.size
+            if lists != entry.size:
+                add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")
     for name, slot in declaration.slots.items():
         if slot.excludes not in map(plain, declaration.parameters):
             add("slots", name, f"excludes '{slot.excludes}', which is no parameter")
     for name, port in declaration.ports.items():
-        if port.each is not None and port.each not in sizes:
-            add("ports", name, f"each = '{port.each}' is no size in [structure]" + did_you_mean(port.each, sizes))
-        known = [role.name for role in PORT_KINDS[port.kind].motion if role.optional]
-        for role in port.optional:
-            if role not in known:
-                add("ports", name, f"'{role}' is no optional role of a {port.kind} port" + did_you_mean(role, known))
-        kind = roles_of(port.kind, port.optional)
-        given = {role.name for role in (kind.motion if port.side == "body" else kind.force)}
-        by_role = set(port.depends) if isinstance(port.depends, dict) else set()
-        for role in sorted(by_role - given):
-            add("ports", name, f"depends.{role}: the port gives no such role" + did_you_mean(role, given))
+        for what in _port_problems(port, sizes, declaration.parameters):
+            add("ports", name, what)
     for name, choice in declaration.structure.items():
         for what in _structure_problems(choice):
             add("structure", name, what)
@@ -416,6 +428,36 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 what = f"two variants are there at once{' with ' if chosen else ''}{chosen}"
                 return [Problem(f"{path}: {error}", what)]
     return problems
+
+
+def _is_by_component(depends: Depends | None) -> bool:
+    return any(isinstance(one, list) for one in depends or ())
+
+
+def _port_problems(port: Port, sizes: Collection[str], parameters: Iterable[str]) -> Iterator[str]:
+    if port.each is not None and port.each not in sizes:
+        yield f"each = '{port.each}' is no size in [structure]" + did_you_mean(port.each, sizes)
+    known = [role.name for role in PORT_KINDS[port.kind].motion if role.optional]
+    for name in port.optional:
+        if name not in known:
+            yield f"'{name}' is no optional role of a {port.kind} port" + did_you_mean(name, known)
+    kind = roles_of(port.kind, port.optional)
+    given = {role.name: role.size for role in (kind.motion if port.side == "body" else kind.force)}
+    for name, depends in sorted(port.depends.items()) if isinstance(port.depends, dict) else ():
+        if name not in given:
+            yield f"depends.{name}: the port gives no such role" + did_you_mean(name, given)
+        elif _is_by_component(depends) and len(depends) != given[name]:
+            yield f"depends.{name} has lists for {len(depends)} components, the role has {given[name]}"
+    if port.names and port.names not in kind.spellings:
+        others = " or ".join(str(dict(spelling)) for spelling in kind.spellings)
+        yield f"names = {port.names} is no spelling of a {port.kind} port; known: {others or 'none but its roles'}"
+    if port.holds is not None:
+        if port.kind != "planar" or port.side != "force":
+            yield "holds belongs to a planar port of a force element"
+        of = list(map(plain, parameters))
+        for value in (port.holds.x, port.holds.y, port.holds.angle):
+            if isinstance(value, str) and value not in of:
+                yield f"holds: '{value}' is no parameter" + did_you_mean(value, of)
 
 
 def _structure_problems(entry: StructureEntry) -> Iterator[str]:

@@ -34,6 +34,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["quantity"] = quantity
+    environment.filters["whole"] = lambda first: first.removesuffix("[1]")  # the vector of a first component
     return environment
 
 

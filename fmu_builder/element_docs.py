@@ -23,12 +23,15 @@ from fmu_builder.recipe import read_recipe
 
 
 def default_model(element_folder: Path, choices: Choices | None = None) -> Model:
-    """The model of the recipe named after the element (fmus/PointMass.toml for point_mass), with the start values and
-    the sizes that the element declares, and the structure choices given, or the default ones.
+    """The model of the recipe named after the element (fmus/PointMass.toml for point_mass), or else the first one whose
+    name begins so, with the start values and the sizes that the element declares, and the structure choices given, or
+    the default ones.
 
     Raises InputError if there is no such recipe."""
     name = "".join(part.capitalize() for part in element_folder.name.split("_"))
     path = element_folder.parent.parent / "fmus" / f"{name}.toml"
+    if not path.is_file():
+        path = next(iter(sorted(path.parent.glob(f"{name}*.toml"))), path)
     if not path.is_file():
         raise InputError(Problem(str(path), f"the documentation of element '{element_folder.name}' needs this recipe"))
     recipe = read_recipe(path).with_choices(read_declaration(element_folder), choices or {})

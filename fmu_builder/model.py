@@ -14,10 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from fmu_builder.declaration import Declaration, Experiment, read_toml, solver_declaration
+from fmu_builder.declaration import Declaration, Depends, Experiment, Hold, Port, read_toml, solver_declaration
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.ports import roles_of
+from fmu_builder.ports import Role, roles_of
 from fmu_builder.recipe import Recipe, parse_recipe
 from fmu_builder.structure import Constant
 from fmu_builder.units import Unit, parse_quantity, parse_unit
@@ -63,7 +63,8 @@ class Variable:
 
 @dataclass(frozen=True)
 class PortUse:
-    """A port as the FMU shows it: `names` holds the variable names of each role, motion and force."""
+    """A port as the FMU shows it: `motion` and `force` hold the variable names of each role.  `holds`: what of a body a
+    planar port of a force element can hold."""
 
     name: str
     kind: str
@@ -71,6 +72,7 @@ class PortUse:
     description: str
     motion: Mapping[str, tuple[str, ...]]
     force: Mapping[str, tuple[str, ...]]
+    holds: Hold | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,10 @@ class Model:
 
     def notes(self) -> tuple[str, ...]:
         """What a user who builds it should know."""
+        return ()
+
+    def warnings(self) -> tuple[str, ...]:
+        """What is hardly meant as it is written."""
         return ()
 
 
@@ -293,13 +299,15 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
         taken = roles.force if port.side == "body" else roles.motion
         for role in (*roles.motion, *roles.force):
             text = f"{port.description}: {role.description}"
+            path = (name, port.name_of(role.name))
             size = role.size if role.size > 1 else 0
             units = [unit.name for unit in role.units]
             state = port.states.get(role.name)
             if role in taken:
                 start = list(role.starts) if size else role.starts[0]
-                entry = Entry(description=text, unit=units, start=start, rate=role.rate)
-                yield _Declared((name, role.name), "input", entry, port.each, size)
+                rate = port.name_of(role.rate) if role.rate else None
+                entry = Entry(description=text, unit=units, start=start, rate=rate)
+                yield _Declared(path, "input", entry, port.each, size)
             elif state is not None:
                 entry = Entry(
                     description=text,
@@ -310,10 +318,10 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
                     rate=state.rate,
                     depends=state.depends,
                 )
-                yield _Declared((name, role.name), "state", entry, port.each, size)
+                yield _Declared(path, "state", entry, port.each, size)
             else:
                 entry = Entry(description=text, unit=units, output=True, depends=port.depends_of(role.name))
-                yield _Declared((name, role.name), "output", entry, port.each, size)
+                yield _Declared(path, "output", entry, port.each, size)
     for table, table_kind in (("states", "state"), ("outputs", "output"), ("memory", "memory"), ("locals", "output")):
         entries: Mapping[str, Entry] = getattr(element, table)
         for name, entry in entries.items():
@@ -356,21 +364,25 @@ class _Patterns:
         self, patterns: Iterable[str], where: str, each_index: int, each: str | None, component: int
     ) -> tuple[int, ...]:
         """Indices of the parameters, inputs and states patterns stand for, and of time where it is named; "p.f[k]" is
-        the same component of p.f."""
+        the same component of p.f, "p.f[2]" the second one."""
         found: set[int] = set()
         for written in patterns:
-            pattern = written.removesuffix("[k]")
+            pattern, _, number = written.removesuffix("]").partition("[")
+            path = self._recipe.element_folder / "element.toml"
             bases = [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
             if not bases and fnmatch.filter(self._recipe.absent, pattern):
                 continue
             if not bases:
-                path = self._recipe.element_folder / "element.toml"
                 what = f"depends on '{pattern}', which is unknown" + did_you_mean(pattern, self._declared)
                 raise InputError(Problem(f"{path}: {where}", what))
             for base in bases:
-                if self._declared[base].kind in ("fixed", "tunable", "input", "state") or base == pattern == "time":
-                    group = self.group(base, each_index, each)
-                    found.update([group[component]] if written != pattern else group)
+                d = self._declared[base]
+                if number not in ("", "k", *map(str, range(1, d.size + 1))):
+                    what = f"depends on '{written}': {base} has {d.size or 'no'} components"
+                    raise InputError(Problem(f"{path}: {where}", what))
+                if d.kind in ("fixed", "tunable", "input", "state") or base == pattern == "time":
+                    first = component if number == "k" else int(number) - 1 if number else 0
+                    found.update(self.group(base, each_index, each)[first :: max(d.size, 1) if number else 1])
         return tuple(sorted(found))
 
     def declared(self, base: str, where: str) -> _Declared:
@@ -423,7 +435,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 is_output=entry.output,
                 hidden=entry.hidden,
                 literals=tuple(entry.literals),
-                depends=patterns.resolve(_depends(d), d.base, i, d.each, k),
+                depends=patterns.resolve(_depends(d, k), d.base, i, d.each, k),
                 rate=rate,
                 start_from=start_from,
                 derivative=derivative if d.kind == "state" else -1,
@@ -451,21 +463,31 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 )
 
 
-def _depends(d: _Declared) -> list[str]:
+def _depends(d: _Declared, component: int) -> list[str]:
     """Patterns of what an output, or the initial value of memory, depends on; memory may follow everything."""
     if d.kind == "memory" and d.entry.depends is None:
         return ["*"]
-    return d.entry.depends or [] if d.kind in ("output", "memory") else []
+    return _of_component(d.entry.depends, component) if d.kind in ("output", "memory") else []
+
+
+def _of_component(depends: Depends | None, component: int) -> list[str]:
+    """The patterns of one component, where each has its own or all have the same."""
+    found: list[str] = []
+    for k, part in enumerate(depends or ()):
+        found += [part] if isinstance(part, str) else part if k == component else []
+    return found
 
 
 def _derivative_depends(
     d: _Declared, patterns: _Patterns, each_index: int, component: int, rate: int
 ) -> tuple[int, ...]:
     if d.entry.rate is None:
-        return patterns.resolve(d.entry.depends or (), d.base, each_index, d.each, component)
+        return patterns.resolve(_of_component(d.entry.depends, component), d.base, each_index, d.each, component)
     source = patterns.declared(d.entry.rate, d.base)
     if source.kind == "output":
-        return patterns.resolve(source.entry.depends or (), source.base, each_index, d.each, component)
+        return patterns.resolve(
+            _of_component(source.entry.depends, component), source.base, each_index, d.each, component
+        )
     return (rate,)
 
 
@@ -496,16 +518,18 @@ def _port_uses(recipe: Recipe) -> Iterator[PortUse]:
         for i in range(recipe.sizes[port.each] if port.each else 1):
             each = i + 1 if numbered else None
 
-            def names(role_name: str, size: int, each: int | None = each, name: str = name) -> tuple[str, ...]:
-                return tuple(fmi_name((name, role_name), each, k + 1 if size > 1 else None) for k in range(size))
+            def names(role: Role, each: int | None = each, name: str = name, port: Port = port) -> tuple[str, ...]:
+                path = (name, port.name_of(role.name))
+                return tuple(fmi_name(path, each, k + 1 if role.size > 1 else None) for k in range(role.size))
 
             yield PortUse(
                 name=name + (f"[{each}]" if each is not None else ""),
                 kind=port.kind,
                 side=port.side,
                 description=port.description,
-                motion={role.name: names(role.name, role.size) for role in kind.motion},
-                force={role.name: names(role.name, role.size) for role in kind.force},
+                motion={role.name: names(role) for role in kind.motion},
+                force={role.name: names(role) for role in kind.force},
+                holds=port.holds,
             )
 
 

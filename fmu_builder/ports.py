@@ -1,12 +1,13 @@
 """Port kinds: which variables a bundle of motion and force holds.  Vectors in world components, SI.
 
 Connecting two ports of one kind wires the motion one way and the force the other.  A body gives motion and takes the
-force on it; a force element the reverse.  An optional role is wired where both ports have it.
+force on it; a force element the reverse.  An optional role is wired where both ports have it.  Variables are called as
+the role is; a kind may have other spellings, as libraries use them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from fmu_builder.units import Unit, parse_unit
@@ -35,8 +36,11 @@ class Role:
 
 @dataclass(frozen=True)
 class PortKind:
+    """`spellings`: other names of roles, all of which a port of that spelling uses."""
+
     motion: tuple[Role, ...]
     force: tuple[Role, ...]
+    spellings: tuple[Mapping[str, str], ...] = ()
 
 
 def _role(
@@ -74,6 +78,7 @@ PORT_KINDS = {
             _role("w", "rad/s", 1, "angular velocity"),
         ),
         (_role("t", "N.m", 1, "torque on the body"),),
+        ({"w": "omega", "t": "T"},),  # 20-sim
     ),
     "translational": PortKind(
         (
@@ -82,9 +87,12 @@ PORT_KINDS = {
         ),
         (_role("F", "N", 1, "force on the body"),),
     ),
-    # of a body that turns by small angles only (20-sim): its third components are about z
+    # the third components are about z; without r of a body that turns by small angles only (20-sim)
     "planar": PortKind(
-        (Role("v", tuple(map(parse_unit, ("m/s", "m/s", "rad/s"))), "velocity along x and y, angular velocity"),),
+        (
+            Role("r", tuple(map(parse_unit, ("m", "m", "rad"))), "position along x and y, angle", "v", optional=True),
+            Role("v", tuple(map(parse_unit, ("m/s", "m/s", "rad/s"))), "velocity along x and y, angular velocity"),
+        ),
         (Role("F", tuple(map(parse_unit, ("N", "N", "N.m"))), "force on the body along x and y, torque"),),
     ),
 }
@@ -97,4 +105,4 @@ def roles_of(kind: str, optional: Collection[str] = ()) -> PortKind:
     def there(roles: tuple[Role, ...]) -> tuple[Role, ...]:
         return tuple(role for role in roles if not role.optional or role.name in optional)
 
-    return PortKind(there(every.motion), there(every.force))
+    return PortKind(there(every.motion), there(every.force), every.spellings)

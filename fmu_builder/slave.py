@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,8 +29,9 @@ from fmpy.logging import addLoggerProxy
 from lxml import etree
 
 from fmu_builder.errors import InputError, Problem, SlaveError
-from fmu_builder.ports import PORT_KINDS, roles_of
+from fmu_builder.ports import PORT_KINDS, PortKind, Role, roles_of
 from fmu_builder.toolchain import PLATFORMS, host_platform
+from fmu_builder.units import Unit, parse_unit
 
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
@@ -201,12 +202,14 @@ def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[SlavePort]:
     prefixes = dict.fromkeys(name.rsplit(".", 1)[0] for name in variables if "." in name)
     for prefix in prefixes:
         best: SlavePort | None = None
-        for kind, roles in ((k, r) for k, full in PORT_KINDS.items() for r in dict.fromkeys((full, roles_of(k)))):
-            motion = {r.name: _role_names(prefix, r.name, r.size) for r in roles.motion}
-            force = {r.name: _role_names(prefix, r.name, r.size) for r in roles.force}
+        for kind, roles, spelling in _port_forms():
+            motion = {r.name: _role_names(prefix, spelling.get(r.name, r.name), r.size) for r in roles.motion}
+            force = {r.name: _role_names(prefix, spelling.get(r.name, r.name), r.size) for r in roles.force}
             names = [n for group in (*motion.values(), *force.values()) for n in group]
             if not all(n in variables and variables[n].type == "Real" for n in names):
                 continue
+            if spelling and not _fit((variables[n] for n in names), (*roles.motion, *roles.force)):
+                continue  # a T may be a temperature
             given = {variables[n].causality for group in motion.values() for n in group}
             taken = {variables[n].causality for group in force.values() for n in group}
             if given == {"output"} and taken == {"input"}:
@@ -219,6 +222,28 @@ def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[SlavePort]:
                 best = port
         if best is not None:
             yield best
+
+
+def _port_forms() -> Iterator[tuple[str, PortKind, Mapping[str, str]]]:
+    """Each kind with all its roles and with the necessary ones, in each spelling."""
+    for kind, full in PORT_KINDS.items():
+        necessary = roles_of(kind)
+        for roles in (full, necessary) if necessary.motion != full.motion else (full,):
+            for spelling in ({}, *full.spellings):
+                yield kind, roles, spelling
+
+
+def _fit(variables: Iterable[SlaveVariable], roles: Iterable[Role]) -> bool:
+    """Whether the units, where there are any, are of the roles' dimensions."""
+    units = [unit for role in roles for unit in role.units]
+
+    def fits(name: str, unit: Unit) -> bool:
+        try:
+            return not name or parse_unit(name).same_dimension(unit)
+        except InputError:
+            return False
+
+    return all(fits(v.unit, unit) for v, unit in zip(variables, units, strict=True))
 
 
 def _role_names(prefix: str, role: str, size: int) -> tuple[str, ...]:

@@ -162,7 +162,11 @@ def _connect_ports(
         return []
     (body, at), (element, to) = bodies[0], elements[0]
     if at.kind != to.kind and {at.kind, to.kind} != {"point", "frame"}:
-        problems.append(Problem(where, f"{body}.{at.name} is a {at.kind} port, {element}.{to.name} a {to.kind} port"))
+        what = (
+            f"{body}.{at.name} is a {at.kind} port, {element}.{to.name} a {to.kind} port: connect {body}.{at.name} to "
+            f"a {at.kind} port of a force element, {element}.{to.name} to a {to.kind} port of a body"
+        )
+        problems.append(Problem(where, what))
         return []
     if at.kind == "point" and to.kind == "frame":
         if not free_moment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,92 @@ def test_what_another_form_declares_is_no_dependency_and_no_fault(element: Path)
     with_all, without = model(element, 'form = "plane"'), model(element, 'form = "point"\nledger = false')
     assert [with_all.variables[i].name for i in with_all["y"].depends] == ["gain", "reach", "energy.sum"]
     assert [without.variables[i].name for i in without["y"].depends] == ["gain"]
+
+
+BY_COMPONENT = """
+description = "Two sums of forces"
+[structure]
+ends = { default = 2, description = "Number of ends" }
+[[ports.end]]
+kind = "planar"
+side = "body"
+each = "ends"
+description = "The end"
+depends.v = [["x"], ["sum[2]"], []]
+[[ports.shaft]]
+kind = "rotational"
+side = "body"
+names = { w = "omega", t = "T" }
+optional = ["phi"]
+description = "A shaft"
+states.phi = { rate = "shaft.omega" }
+states.w = { depends = ["shaft.T"] }
+[states]
+x = { unit = "m/s", depends = ["end.F[1]"], description = "What the first components move" }
+sum = { unit = "m/s", size = 2, depends = ["end.F[k]", "x"], description = "What those of the same number move" }
+twist = { size = 2, depends = [["shaft.T"], ["shaft.omega"]], description = "Each follows another variable" }
+"""
+
+
+@pytest.fixture
+def by_component(tmp_path: Path) -> Path:
+    """The folder of an element whose components depend on different things, with a shaft in the spelling of 20-sim."""
+    folder = tmp_path / "elements" / "parts"
+    folder.mkdir(parents=True)
+    (folder / "element.toml").write_text(BY_COMPONENT, encoding="utf-8")
+    (tmp_path / "Parts.toml").write_text('element = "parts"\n', encoding="utf-8")
+    return folder
+
+
+def test_components_depend_on_what_their_own_lists_say_and_on_components_of_every_port(by_component: Path) -> None:
+    one = load_model(by_component.parents[1] / "Parts.toml")
+
+    def behind(name: str) -> list[str]:
+        return [one.variables[i].name for i in one[name].depends]
+
+    assert [behind(f"end[2].v[{k}]") for k in (1, 2, 3)] == [["x"], ["sum[2]"], []]
+    assert behind("der(x)") == ["end[1].F[1]", "end[2].F[1]"]
+    assert behind("der(sum[2])") == ["end[1].F[2]", "end[2].F[2]", "x"]
+    assert [behind(f"der(twist[{k}])") for k in (1, 2)] == [["shaft.T"], ["shaft.omega"]]
+
+
+def test_a_port_may_be_spelled_as_another_library_does(by_component: Path) -> None:
+    one = load_model(by_component.parents[1] / "Parts.toml")
+    assert one.variables[one["shaft.phi"].rate].name == "shaft.omega"
+    assert "shaft.w" not in one and "shaft.t" not in one
+    port = next(port for port in one.ports if port.name == "shaft")
+    assert dict(port.motion) == {"phi": ("shaft.phi",), "w": ("shaft.omega",)}
+    assert dict(port.force) == {"t": ("shaft.T",)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('[["x"], ["sum[2]"], []]', '[["x"], ["sum[2]"]]', "[ports] end variant 1: depends.v has lists for 2 com"),
+        ('size = 2, depends = [["s', 'size = 3, depends = [["s', "[states] twist: depends has lists for 2 components,"),
+        ('{ w = "omega", t = "T" }', '{ w = "omega" }', "[ports] shaft variant 1: names = {'w': 'omega'} is no spell"),
+        ("each =", 'holds = { x = "XP" }\neach =', "[ports] end variant 1: holds belongs to a planar port of a force"),
+        ("each =", 'holds = { x = "XP" }\neach =', "[ports] end variant 1: holds: 'XP' is no parameter"),
+    ],
+)  # fmt: skip
+def test_a_faulty_declaration_of_ports_is_told_with_its_repair(
+    by_component: Path, old: str, new: str, said: str
+) -> None:
+    path = by_component / "element.toml"
+    assert BY_COMPONENT.count(old) == 1
+    path.write_text(BY_COMPONENT.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_declaration(by_component)
+    problems = [str(problem).removeprefix(f"{path}: ") for problem in caught.value.problems]
+    assert any(problem.startswith(said) for problem in problems), problems
+
+
+def test_a_component_that_a_vector_does_not_have_is_no_dependency(by_component: Path) -> None:
+    path = by_component / "element.toml"
+    for wrong, size in (("sum[3]", "2"), ("x[1]", "no")):
+        path.write_text(BY_COMPONENT.replace("sum[2]", wrong), encoding="utf-8")
+        with pytest.raises(InputError, match=rf"depends on '{re.escape(wrong)}': \w+ has {size} components"):
+            load_model(by_component.parents[1] / "Parts.toml")
 
 
 def test_time_is_a_dependency_where_it_is_named(element: Path) -> None:

@@ -149,6 +149,25 @@ def test_a_variable_of_the_name_but_not_the_direction_of_an_optional_role_is_non
     assert port.kind == "rotational" and list(port.motion) == ["w"]
 
 
+def test_a_shaft_with_the_names_of_20_sim_is_a_rotational_port(tmp_path: Path) -> None:
+    spelled = one_dimensional("body", ("omega", "rad/s"), force=("T", "N.m"))
+    spring = one_dimensional("force", SPEED, force=TORQUE)
+    slaves = {
+        "shaft": read_slave(foreign_fmu(tmp_path, "Shaft", spelled, platforms=())),
+        "spring": read_slave(foreign_fmu(tmp_path, "Torsion", spring, platforms=())),
+    }
+    assert slaves["shaft"].ports["p"].kind == "rotational"
+    expected = {("spring", "p.w"): (("shaft", "p.omega"),), ("shaft", "p.T"): (("spring", "p.t"),)}
+    assert dict(wired(slaves, ("shaft.p", "spring.p")).sources) == expected
+
+
+@pytest.mark.parametrize(("unit", "is_port"), [(None, True), ("N.m", True), ("kN.m", True), ("K", False), ("?", False)])
+def test_a_temperature_beside_a_speed_is_no_port(tmp_path: Path, unit: str | None, is_port: bool) -> None:
+    motor = one_dimensional("body", ("omega", "rad/s"), force=("T", "N.m"))
+    other = tuple(replace(v, unit=unit) if v.name == "p.T" else v for v in motor)
+    assert bool(read_slave(foreign_fmu(tmp_path, "Motor", other, platforms=())).ports) == is_port
+
+
 def planar(side: str, units: str) -> tuple[Var, ...]:
     named = units.split()
     motion = [(f"v[{k}]", named[k - 1]) for k in (1, 2, 3)]

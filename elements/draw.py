@@ -521,6 +521,150 @@ def inertia_icon() -> str:
     return icon.svg()
 
 
+def slab(
+    drawing: Drawing, center: Point, half: Point, angle: float, edge: float = 2
+) -> Callable[[float, float], Point]:
+    """A body in the plane, turned by the angle; returns where what is at (x, y) in its axes, y upwards, is drawn."""
+    c, s = math.cos(angle), math.sin(angle)
+
+    def at(x: float, y: float) -> Point:
+        return center[0] + x * c - y * s, center[1] - x * s - y * c
+
+    (a, b) = half
+    corners = [at(-a, -b), at(a, -b), at(a, b), at(-a, b)]
+    drawing.line(corners, BODY_EDGE, edge, fill="#c3d6ea")
+    return at
+
+
+def mass_center(drawing: Drawing, at: Point, radius: float) -> None:
+    """The sign of a centre of mass: a circle with two quarters filled."""
+    x, y = at
+    drawing.circle(at, radius, PAPER, INK, 1.4)
+    for sign in (1, -1):
+        arc = [(math.cos(math.pi / 2 * i / 8), math.sin(math.pi / 2 * i / 8)) for i in range(9)]
+        points = [(x + sign * radius * u, y - sign * radius * v) for u, v in arc]
+        drawing.line([at, *points], INK, 0.5, fill=INK)
+
+
+def turn(drawing: Drawing, center: Point, radius: float, start: float, end: float, color: str, width: float) -> None:
+    """An arrow along a circle, angles in degrees, counted from x towards y upwards."""
+    steps = [math.radians(start + (end - start) * i / 12) for i in range(13)]
+    points = [(center[0] + radius * math.cos(a), center[1] - radius * math.sin(a)) for a in steps]
+    drawing.line(points[:-1], color, width)
+    drawing.arrow(points[-3], points[-1], color, width)
+
+
+def two_d_point_drawing() -> str:
+    drawing = Drawing(
+        560, 330, "A body in the plane, a point at the offset XP, YP, and a force along a line through it"
+    )
+    cx, cy, px, py, angle = 196.0, 196.0, 318.0, 132.0, math.radians(38.0)
+    slab(drawing, (216, 176), (168, 84), 0.0)
+    drawing.arrow((cx, cy), (cx, cy - 60), INK, 1.6)
+    drawing.arrow((cx, cy), (cx + 60, cy), INK, 1.6)
+    drawing.text((cx - 6, cy - 52), "{y}", size=15, anchor="end")
+    drawing.text((cx + 48, cy + 18), "{x}", size=15)
+    # offsets
+    drawing.line([(cx, cy + 10), (cx, cy + 106)], GREY, 1)
+    drawing.line([(px, py + 10), (px, cy + 106)], GREY, 1)
+    drawing.arrow((cx + 30, cy + 98), (px, cy + 98), INK, 1.4)
+    drawing.line([(cx, cy + 98), (cx + 40, cy + 98)], INK, 1.4)
+    drawing.text(((cx + px) / 2, cy + 90), "XP", anchor="middle", size=15)
+    drawing.line([(cx - 10, cy), (34, cy)], GREY, 1)
+    drawing.line([(px - 10, py), (34, py)], GREY, 1)
+    drawing.arrow((42, cy - 20), (42, py), INK, 1.4)
+    drawing.line([(42, cy), (42, cy - 30)], INK, 1.4)
+    drawing.text((36, (cy + py) / 2 + 5), "YP", anchor="end", size=15)
+    # the line of force
+    ux, uy = math.cos(angle), -math.sin(angle)
+    drawing.line([(px - 70 * ux, py - 70 * uy), (px + 150 * ux, py + 150 * uy)], GREY, 1.2, "10 3 2 3")
+    drawing.line([(px, py), (px + 104, py)], GREY, 1, "3 3")
+    turn(drawing, (px, py), 86, 0, math.degrees(angle), INK, 1.4)
+    drawing.text((px + 92, py - 24), "{θ}", size=18)
+    drawing.arrow((px, py), (px + 74 * ux, py + 74 * uy), FORCE, 4)
+    drawing.text((px + 52, py - 64), "{F}", FORCE, 20, "end", bold=True)
+    drawing.arrow((px + 92 * ux, py + 92 * uy), (px + 146 * ux, py + 146 * uy), MOTION, 2.8)
+    drawing.text((px + 128, py - 78), "{v}", MOTION, 19)
+    drawing.port((px, py), 15)
+    drawing.text((px + 4, py + 26), "p_in", anchor="middle", mono=True, halo="#c3d6ea")
+    mass_center(drawing, (cx, cy), 10)
+    drawing.line([(cx, cy + 10), (cx - 52, cy + 40)], INK, 1)
+    drawing.port((cx - 56, cy + 42), 13)
+    drawing.text((cx - 68, cy + 47), "P_out", anchor="end", mono=True)
+    for row, (text, color) in enumerate(
+        [("{F}  on the body, in", FORCE), ("{v}  of the point, out", MOTION), ("P_out  at the centre", INK)]
+    ):
+        drawing.text((404, 236 + 25 * row), text, color, 14)
+    return drawing.svg()
+
+
+def two_d_point_icon() -> str:
+    icon = Drawing(128, 128, "two_d_point", paper=None)
+    icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
+    slab(icon, (54, 74), (44, 38), 0.0, 2.6)
+    mass_center(icon, (38, 86), 11)
+    icon.line([(38, 86), (80, 54)], INK, 2, "5 4")
+    icon.arrow((80, 54), (116, 18), FORCE, 5)
+    icon.text((84, 26), "{F}", FORCE, 22, "end", bold=True)
+    icon.port((80, 54), 17)
+    return icon.svg()
+
+
+def two_d_body_drawing() -> str:
+    drawing = Drawing(560, 320, "A body in the plane: position, angle, velocities, forces, gravity and ports")
+    ox, oy, cx, cy, angle = 56.0, 276.0, 232.0, 150.0, math.radians(14.0)
+    drawing.arrow((ox, oy), (ox, oy - 66), INK, 1.8)
+    drawing.arrow((ox, oy), (ox + 66, oy), INK, 1.8)
+    drawing.text((ox + 8, oy - 56), "{y}", size=15)
+    drawing.text((ox + 58, oy - 8), "{x}", size=15)
+    drawing.circle((ox, oy), 3, INK)
+    at = slab(drawing, (cx, cy), (122, 62), angle)
+    drawing.arrow((ox, oy), (cx - 12, cy + 9), GREY, 2, "6 4")
+    drawing.text((136, 244), "({x}, {y})", GREY, 17)
+    # the angle
+    drawing.line([(cx, cy), (cx + 186, cy)], GREY, 1, "3 3")
+    drawing.line([at(0, 0), at(176, 0)], GREY, 1, "10 3 2 3")
+    turn(drawing, (cx, cy), 160, 0, 14, INK, 1.4)
+    drawing.text((cx + 170, cy - 12), "{θ}", size=18)
+    # motion and forces at the centre of mass
+    drawing.arrow((cx, cy), (cx + 86, cy), MOTION, 2.8)
+    drawing.text((cx + 66, cy + 20), "{v_x}", MOTION, 17)
+    drawing.arrow((cx, cy), (cx, cy - 92), MOTION, 2.8)
+    drawing.text((cx + 10, cy - 82), "{v_y}", MOTION, 17)
+    turn(drawing, (cx, cy), 34, 200, 330, MOTION, 2.6)
+    drawing.text((cx + 26, cy + 46), "{ω}", MOTION, 17)
+    drawing.arrow((cx, cy), (cx - 78, cy - 58), FORCE, 4)
+    drawing.text((cx - 88, cy - 58), "{F}", FORCE, 20, "end", bold=True)
+    drawing.arrow((cx - 4, cy + 12), (cx - 4, cy + 104), INK, 2.8)
+    drawing.text((cx + 8, cy + 100), "{m} {g}", size=18)
+    mass_center(drawing, (cx, cy), 11)
+    drawing.text((cx - 74, cy + 34), "{m}, {J}", INK, 17)
+    for k, (x, y) in enumerate(((430, 28), (430, 58), (430, 88)), 1):
+        drawing.line([(cx + 9, cy - 6), (x - 24, y)], INK, 1)
+        drawing.port((x - 20, y), 13)
+        drawing.text((x - 6, y + 5), f"P[{k}]", mono=True)
+    for row, (text, color) in enumerate(
+        [
+            ("{v_x}, {v_y}, {ω}  at every port, out", MOTION),
+            ("{F}  forces and torque, in", FORCE),
+            ("{x}, {y}, {θ}  position, out", INK),
+        ]
+    ):
+        drawing.text((300, 246 + 25 * row), text, color, 15)
+    return drawing.svg()
+
+
+def two_d_body_icon() -> str:
+    icon = Drawing(128, 128, "two_d_body", paper=None)
+    icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
+    slab(icon, (64, 66), (48, 28), math.radians(12.0), 2.6)
+    icon.arrow((64, 66), (110, 66), MOTION, 3.6)
+    icon.arrow((64, 66), (64, 18), MOTION, 3.6)
+    turn(icon, (64, 66), 34, 200, 330, MOTION, 3.6)
+    mass_center(icon, (64, 66), 12)
+    return icon.svg()
+
+
 # ---- plots -------------------------------------------------------------------------------------------------------
 
 
@@ -671,6 +815,8 @@ PICTURES: dict[str, Callable[[], str]] = {
     "slider_mass/drawing.svg": slider_mass_drawing,
     "translational_damper/drawing.svg": translational_damper_drawing,
     "translational_spring/drawing.svg": translational_spring_drawing,
+    "two_d_body/drawing.svg": two_d_body_drawing,
+    "two_d_point/drawing.svg": two_d_point_drawing,
     "point_surface/restitution.svg": restitution_plot,
     "point_surface/damping.svg": damping_plot,
     "point_surface/friction.svg": friction_plot,
@@ -685,6 +831,8 @@ ICONS: dict[str, Callable[[], str]] = {
     "slider_mass/model.png": slider_mass_icon,
     "translational_damper/model.png": lambda: two_port_icon("translational_damper", "{d}", ("c", "r"), damper=True),
     "translational_spring/model.png": lambda: two_port_icon("translational_spring", "{k}", ("c", "r")),
+    "two_d_body/model.png": two_d_body_icon,
+    "two_d_point/model.png": two_d_point_icon,
 }
 
 

@@ -1,0 +1,34 @@
+"""Closed forms behind the cases of this folder.  `python references.py` writes every *_ref.csv anew."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from fmu_builder.trace import Trace, write_trace
+
+
+def moved_point() -> Trace:
+    """A body shakes as s = s0 + A sin(2 pi f t) in x, y and the angle: p_in.v = B s' and P_out.F = B^T F with
+
+    B = (cos th, sin th, XP sin th - YP cos th)."""
+    t = np.arange(101) * 0.01
+    amplitude, frequency = np.array([3e-3, 5e-3, math.radians(2.0)]), np.array([2.0, 3.0, 5.0])
+    speed = np.cos(math.tau * np.outer(t, frequency)) * amplitude * math.tau * frequency
+    x, y, angle, force = 0.3, -0.12, math.radians(60.0), 7.0
+    row = np.array([math.cos(angle), math.sin(angle), x * math.sin(angle) - y * math.cos(angle)])
+    values = np.column_stack([speed @ row, *(np.full(t.shape, force * b) for b in row)])
+    names = ("point.p_in.v", *(f"point.P_out.F[{k}]" for k in (1, 2, 3)))
+    units = dict(zip(names, ("m/s", "N", "N", "N.m"), strict=True))
+    provenance = {"case": "moved_point", "formula": "p_in.v = B s', P_out.F = B^T F", "script": "references.py"}
+    return Trace(t, names, values, units, {}, provenance)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (moved_point,)
+
+if __name__ == "__main__":
+    for case in CASES:
+        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")

@@ -231,6 +231,11 @@ class Assembly(Model):
     def notes(self) -> tuple[str, ...]:
         return self.remarks
 
+    def warnings(self) -> tuple[str, ...]:
+        from fmu_builder import statics
+
+        return statics.warnings(self)
+
     def own_variables(self) -> Iterator[Variable]:
         """Those of the assembly itself, and those of parts that it gives a name of its own or makes outputs."""
         yield from self.variables[: self.parts[0].offset]

@@ -51,13 +51,14 @@ _PLACEHOLDER = "{00000000-0000-0000-0000-000000000000}"
 
 @dataclass(frozen=True)
 class Built:
-    """What `build` made: the file, its platforms, and notes a user should read."""
+    """What `build` made: the file, its platforms, and notes and warnings a user should read."""
 
     path: Path
     model: Model
     guid: str
     platforms: tuple[str, ...]
     notes: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 def build(recipe: Path | str, output: Path | str | None = None, platforms: Sequence[str] = ("all",)) -> Path:
@@ -89,7 +90,7 @@ def _build_files(model: Model, guid: str, files: dict[str, bytes], folder: Path,
     data = pack(files)
     target = folder / f"{model.name}.fmu"
     _check_and_move(data, target, model, smoke=host_platform() in reachable)
-    return Built(target, model, guid, reachable, notes)
+    return Built(target, model, guid, reachable, notes, model.warnings())
 
 
 def _reachable(wanted: Sequence[str], compiler: Compiler | None) -> tuple[tuple[str, ...], tuple[str, ...]]:

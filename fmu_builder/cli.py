@@ -117,9 +117,9 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _say_notes(notes: Iterable[str]) -> None:
+def _say_notes(notes: Iterable[str], kind: str = "note") -> None:
     for note in notes:
-        _err.print(f"note: {note}", style="yellow", markup=False, highlight=False)
+        _err.print(f"{kind}: {note}", style="yellow", markup=False, highlight=False)
 
 
 def _line(text: str = "") -> None:
@@ -300,8 +300,9 @@ def build_command(
         if not as_json:
             _line(f"{fmu.path}  ({', '.join(fmu.platforms) or 'sources only'})")
         _say_notes(f"{fmu.model.name}: {note}" for note in fmu.notes)
+        _say_notes((f"{fmu.model.name}: {warning}" for warning in fmu.warnings), "warning")
     if as_json:
-        keys = ("path", "guid", "platforms", "notes")
+        keys = ("path", "guid", "platforms", "notes", "warnings")
         print(json.dumps([{key: getattr(fmu, key) for key in keys} for fmu in built], indent=2, default=str))
 
 
@@ -565,6 +566,7 @@ def info_command(
 def _describe(recipe: Path) -> SlaveDescription:
     """The description of a recipe's FMU, without compiling it."""
     model = load_model(recipe)
+    _say_notes((f"{model.name}: {warning}" for warning in model.warnings()), "warning")
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         path = Path(folder) / f"{model.name}.fmu"
         path.write_bytes(pack(fmu_contents(model)[1]))

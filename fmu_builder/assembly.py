@@ -9,6 +9,7 @@ free_moment = false
 [start]       stiffness = "1e5 N/m"            # start values by the names of the FMU
 [experiment]  stop, step, tolerance            # defaults of the FMU
 
+Many parts  An entry with `count` stands for many, see fmu_builder/repetition.py.
 Names       What is not exposed is called part.name.  Parameters stay parameters, outputs become local variables, inputs
             without a connection become inputs; one with connections is a local variable that shows what arrives there:
             the sum of all forces.  A part whose recipe is an assembly brings its parts along, with both names in front.
@@ -35,6 +36,7 @@ from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model import ElementModel, Model, PortUse, Variable, build_model, load_element, start_values
 from fmu_builder.paths import find_recipe, shipped
 from fmu_builder.recipe import IDENTIFIER, Recipe
+from fmu_builder.repetition import members
 from fmu_builder.scenario import Pair, Quantity, Scenario, SlaveEntry, StartValue, Table, name_problems
 from fmu_builder.slave import SlavePort, SlaveVariable
 from fmu_builder.units import parse_quantity, parse_unit
@@ -110,7 +112,14 @@ def _parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
             problems.append(Problem(f"{path}: {key}", "this key is unknown"))
     parts = tables.get("parts")
     if isinstance(parts, dict):
-        problems += name_problems(path, parts, tables.get("connections"), "part")
+        parts, families = members(path, "parts", parts, problems)
+        tables["connections"] = families.connections(path, tables.get("connections", []), problems)
+        if isinstance(expose := tables.get("expose"), dict):
+            where = f"{path}: [expose]"
+            tables["expose"] = {
+                key: families.expositions(f"{where} {key}", names, problems) for key, names in expose.items()
+            }
+        problems += name_problems(path, parts, tables["connections"], "part")
         tables["parts"] = {name: {"recipe": p} if isinstance(p, str) else p for name, p in parts.items()}
     try:
         recipe = AssemblyRecipe.model_validate({"path": path, **tables})

@@ -8,6 +8,8 @@ free_moment = false                                              # true: a `poin
 [drive]       "floor.work" = { time = [0, 0.1], value = [true, false] }       # or { table = "motion.csv" }, a number
 [reference]   file, source, signals = { "body.p.r[3]" = { absolute = "1 um" } }, events = { ... }
 [convergence] quantity, kind, steps, order, order_tolerance, reference
+
+Many slaves by one entry, `mass = { recipe = "SliderMass", count = 100 }`: fmu_builder/repetition.py.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from fmu_builder.declaration import explain, read_toml
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.repetition import is_member_name, members
 from fmu_builder.units import parse_quantity, parse_unit
 
 
@@ -175,7 +178,12 @@ def read_scenario(path: Path) -> Scenario:
         problems.append(Problem(f"{path}: path", "this key is unknown"))
     slaves, drive = tables.get("slaves"), tables.get("drive")
     if isinstance(slaves, dict):
-        problems += name_problems(path, slaves, tables.get("connections"))
+        slaves, families = members(path, "slaves", slaves, problems)
+        tables["connections"] = families.connections(path, tables.get("connections", []), problems)
+        if isinstance(reference := tables.get("reference"), dict) and "signals" in reference:
+            signals = families.keys(f"{path}: [reference] signals", reference["signals"], problems)
+            tables["reference"] = {**reference, "signals": signals}
+        problems += name_problems(path, slaves, tables["connections"])
         tables["slaves"] = {name: {"recipe": s} if isinstance(s, str) else s for name, s in slaves.items()}
     if isinstance(drive, dict):
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
@@ -211,7 +219,7 @@ def name_problems(
     if not members:
         yield Problem(table, f"there is no {kind}")
     for name in members:
-        if not (name.isidentifier() and name.isascii()):
+        if not is_member_name(name):
             yield Problem(f"{table} {name}", f"the name of a {kind} must be an identifier: letters, digits and _")
     for pair in connections if isinstance(connections, list) else ():
         for end in pair if isinstance(pair, list) else ():

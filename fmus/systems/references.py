@@ -270,6 +270,26 @@ def inertias_swing() -> Trace:
     return trace("inertias_swing", "theta = theta0 cos(w t), w = sqrt(k (1/J_1 + 1/J_2)), t = k theta", t, columns)
 
 
+# ---- a row of masses and springs -------------------------------------------------------------------------------------
+
+
+def train_rings() -> Trace:
+    """N equal masses m in a row between two walls, joined by springs k; mass p is struck and starts with v0:
+
+    v_i = v0 sum_j 2/(N + 1) sin(i j pi/(N + 1)) sin(p j pi/(N + 1)) cos(w_j t)
+    w_j = 2 sqrt(k/m) sin(j pi/2/(N + 1))
+    """
+    n, struck, m, k, v_0 = 100, 50, 1.0, 1e4, 1.0
+    t, mode = grid(2.0, 0.01), np.arange(1, n + 1)
+    w = 2 * math.sqrt(k / m) * np.sin(mode * math.pi / (2 * (n + 1)))
+    columns = {}
+    for i in (1, struck, n):
+        share = 2 / (n + 1) * np.sin(i * mode * math.pi / (n + 1)) * np.sin(struck * mode * math.pi / (n + 1))
+        columns[f"train.position[{i}]"] = (v_0 * np.sin(np.outer(t, w)) @ (share / w), "m")
+        columns[f"train.velocity[{i}]"] = (v_0 * np.cos(np.outer(t, w)) @ share, "m/s")
+    return trace("train_rings", "v_i = v0 sum_j phi_j(i) phi_j(p) cos(w_j t), w_j = 2 sqrt(k/m) sin(...)", t, columns)
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
     ball_bounces,
     ball_drops,
@@ -284,6 +304,7 @@ CASES: tuple[Callable[[], Trace], ...] = (
     bodies_collide,
     inertia_swings,
     inertias_swing,
+    train_rings,
 )
 
 if __name__ == "__main__":

@@ -1,0 +1,140 @@
+"""Many parts, or slaves, by one entry.
+
+[parts]       mass = { recipe = "SliderMass", count = 100 }       # stands for mass[1], mass[2], ... mass[100]
+              "mass[1]" = { recipe = "SliderMass", start = { v0 = 1 } }       # this one of them is different
+connections = [ ["mass[i].p", "spring[i].r"], ["mass[i].p", "spring[i+1].c"] ]
+[expose]      outputs = { "position[i]" = "mass[i].p.s" }
+
+An entry with `[i]`, `[i+1]`, `[i-1]` ... stands for one entry for each i with which all that it names is there: with
+100 masses and 101 springs both connections above are made for i = 1 to 100.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fmu_builder.errors import Problem, did_you_mean
+
+_MOST = 100_000
+_INDEX = re.compile(r"\[\s*i\s*(?:([+-])\s*(\d+)\s*)?\]")
+_NUMBERED = re.compile(r"(?P<family>\w+)\[(?P<index>\d+)\]", re.ASCII)
+
+
+def is_member_name(name: str) -> bool:
+    """An identifier, or one of many: mass[3]."""
+    numbered = _NUMBERED.fullmatch(name)
+    base = numbered["family"] if numbered else name
+    return base.isidentifier() and base.isascii()
+
+
+@dataclass(frozen=True)
+class Families:
+    """`counts`: how many members the families of one file have, by their names."""
+
+    counts: Mapping[str, int]
+
+    def runs(
+        self, where: str, names: Sequence[str], labels: Sequence[str], problems: list[Problem]
+    ) -> Iterator[tuple[str, ...]]:
+        """(names, labels) once for each i.   names  "member.port" or "member.variable"   labels  follow i alone."""
+        every = (*names, *labels)
+        if not any(_INDEX.search(text) for text in every):
+            yield every
+            return
+        first, last = -_MOST, 2 * _MOST
+        counted = False
+        for name in names:
+            member = name.partition(".")[0]
+            index = _INDEX.search(member)
+            if index is None:
+                continue
+            family = member[: index.start()]
+            if index.end() != len(member) or family not in self.counts:
+                what = f"'{family}' has no count: [i] stands behind the name of many" + did_you_mean(
+                    family, self.counts
+                )
+                problems.append(Problem(where, what))
+                return
+            counted = True
+            first, last = max(first, 1 - _shift(index)), min(last, self.counts[family] - _shift(index))
+        if not counted:
+            problems.append(
+                Problem(where, "i has no range: it counts the members of an entry with `count`, as mass[i].p")
+            )
+        elif first > last:
+            problems.append(Problem(where, "there is no i with which all of these exist"))
+        else:
+            for i in range(first, last + 1):
+                yield tuple(_with_index(text, i) for text in every)
+
+    def connections(self, path: Path, given: object, problems: list[Problem]) -> object:
+        """The pairs, each as often as it stands for; what is no pair of texts is left to others to explain."""
+        if not isinstance(given, list):
+            return given
+        found: list[object] = []
+        for pair in given:
+            if isinstance(pair, list) and len(pair) == 2 and all(isinstance(end, str) for end in pair):
+                where = f"{path}: connections [{pair[0]}, {pair[1]}]"
+                found += [list(ends) for ends in self.runs(where, pair, (), problems)]
+            else:
+                found.append(pair)
+        return found
+
+    def expositions(self, where: str, given: object, problems: list[Problem]) -> object:
+        """`new = "member.old"`, each as often as it stands for."""
+        if not isinstance(given, dict):
+            return given
+        found: dict[str, object] = {}
+        for new, old in given.items():
+            if isinstance(old, str):
+                found |= {label: name for name, label in self.runs(f"{where} {new}", (old,), (new,), problems)}
+            else:
+                found[new] = old
+        return found
+
+    def keys(self, where: str, given: object, problems: list[Problem]) -> object:
+        """`"member.variable" = value`, each as often as it stands for."""
+        if not isinstance(given, dict):
+            return given
+        return {
+            name: value for key, value in given.items() for (name,) in self.runs(f"{where} {key}", (key,), (), problems)
+        }
+
+
+def members(
+    path: Path, table: str, entries: Mapping[str, object], problems: list[Problem]
+) -> tuple[dict[str, object], Families]:
+    """The parts or slaves of a file one by one, in the order in which they stand there."""
+    counts: dict[str, int] = {}
+    for name, entry in entries.items():
+        if isinstance(entry, dict) and "count" in entry:
+            count = entry["count"]
+            if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MOST:
+                what = f"count = {count!r} must be a whole number from 1 to {_MOST}"
+                problems.append(Problem(f"{path}: [{table}] {name}", what))
+                count = 1
+            counts[name] = count
+    found: dict[str, object] = {}
+    for name, entry in entries.items():
+        numbered = _NUMBERED.fullmatch(name)
+        if numbered and not 1 <= int(numbered["index"]) <= counts.get(numbered["family"], 0):
+            family = numbered["family"]
+            there = f"{family}[1] to {family}[{counts[family]}]" if family in counts else f"no '{family}' with a count"
+            problems.append(Problem(f"{path}: [{table}] {name}", f"one of many is meant, but there is {there}"))
+        elif name in counts and isinstance(entry, dict):
+            one = {key: value for key, value in entry.items() if key != "count"}
+            found |= {each: entries.get(each, one) for each in (f"{name}[{i + 1}]" for i in range(counts[name]))}
+        elif not numbered:
+            found[name] = entry
+    return found, Families(counts)
+
+
+def _shift(index: re.Match[str]) -> int:
+    return int(f"{index[1]}{index[2]}") if index[1] else 0
+
+
+def _with_index(text: str, i: int) -> str:
+    return _INDEX.sub(lambda index: f"[{i + _shift(index)}]", text)

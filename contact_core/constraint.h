@@ -26,8 +26,8 @@
  * chosen by pivots of J over all rows and columns, each column divided by sqrt(D_i), so that rad and m compare as the
  * inertia they move.
  *
- * Sources: Lipinski, Modelowanie Inzynierskie 37 (2009) 193, (3) to (18); of these the printed signs of (16) and (18) do
- * not fit together; Haug & Yen, NATO ASI 69 (1990) 97: coordinate partitioning. */
+ * Sources: Lipinski, Modelowanie Inzynierskie 37 (2009) 193, (3) to (18); the printed signs of (16) and (18) do not fit
+ * together; Haug & Yen, NATO ASI 69 (1990) 97: coordinate partitioning. */
 #ifndef CC_CONSTRAINT_H
 #define CC_CONSTRAINT_H
 

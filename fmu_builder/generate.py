@@ -11,6 +11,7 @@ from pathlib import Path
 from fmu_builder.assembly import Assembly, PartType
 from fmu_builder.model import ElementModel, Model, Node, Variable
 from fmu_builder.paths import shipped
+from fmu_builder.structure import Constant
 from fmu_builder.toolchain import SOURCE_FILES
 
 _KINDS = {
@@ -145,13 +146,22 @@ def model_data(model: ElementModel, entry: str = "", host_entry: str = "") -> st
         "",
     ]
     if model.sizes:
-        lines += [f"enum {{ {', '.join(f'{name.upper()} = {size}' for name, size in model.sizes.items())} }};", ""]
+        lines += [*(f"#define {name.upper()} {size}" for name, size in model.sizes.items()), ""]
     lines += _choice_macros(model)
-    for constant in model.constants:
-        values = ", ".join(_number(v) for v in constant.values)
-        lines.append(f"static const double {constant.name}[] __attribute__((unused)) = {{{values}}};")
+    lines += map(_constant, model.constants)
     lines += ["", *_struct(model), "", *_index_tables(model), "", "#endif", ""]
     return "\n".join(lines)
+
+
+def _constant(constant: Constant) -> str:
+    values = constant.values
+    if any(isinstance(v, str) for v in values):
+        length = max(len(str(v).encode("utf-8")) for v in values) + 1
+        texts = ", ".join(_text(str(v)) for v in values)
+        return f"static const char {constant.name}[][{length}] __attribute__((unused)) = {{{texts}}};"
+    if values and all(isinstance(v, int) for v in values):
+        return _table("int", constant.name, [str(v) for v in values])
+    return _table("double", constant.name, [_number(float(v)) for v in values])
 
 
 def _choice_macros(model: ElementModel) -> list[str]:

@@ -245,7 +245,9 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     solver  false for the part of an assembly, which has no solver of its own; start values of one are left aside
     Raises InputError with every problem found: unknown names, wrong units, values outside [min, max]."""
     element = recipe.element
-    declared = list(_declared(element, recipe.sizes))
+    everything = list(_declared(element, recipe.sizes))
+    declared = [d for d in everything if d.each is None or recipe.sizes[d.each] > 0]
+    recipe = replace(recipe, absent=recipe.absent | {d.base for d in everything} - {d.base for d in declared})
     patterns_over = list(declared)  # no `depends` of an element means the solver
     if solver and any(d.kind == "state" for d in declared):
         declared += _solver_variables(element.experiment)
@@ -424,7 +426,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 kind=d.kind,
                 type=entry.type,
                 description=entry.description,
-                unit=parse_unit(entry.unit[k] if isinstance(entry.unit, list) else entry.unit),
+                unit=parse_unit(_unit(recipe, d, i, k)),
                 display=parse_unit(entry.display) if entry.display else None,
                 start=start,
                 min=_LEAST.get(entry.type, entry.min),
@@ -461,6 +463,12 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                     depends=_derivative_depends(d, patterns, i, k, rate),
                     derivative=index,
                 )
+
+
+def _unit(recipe: Recipe, d: _Declared, each_index: int, component: int) -> str:
+    if d.base in recipe.units:
+        return recipe.units[d.base][each_index]
+    return d.entry.unit[component] if isinstance(d.entry.unit, list) else d.entry.unit
 
 
 def _depends(d: _Declared, component: int) -> list[str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from fmu_builder.declaration import Choices, Declaration, read_declaration, read_toml
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import find_element
-from fmu_builder.structure import Constant, Reader
+from fmu_builder.structure import Constant, Reader, Structure
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _KEYS = ("element", "description", "start", "structure", "functions", "drawing")
@@ -39,6 +40,7 @@ class Recipe:
     choices: Choices
     absent: frozenset[str]
     constants: tuple[Constant, ...]
+    units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def element_name(self) -> str:
@@ -83,11 +85,15 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
     declared = read_declaration(folder)
     module = _structure_module(folder)
     structure_tables: tuple[str, ...] = getattr(module, "TABLES", ())
+    structure_lists: tuple[str, ...] = getattr(module, "LISTS", ())
 
-    known = (*_KEYS, *structure_tables)
+    known = (*_KEYS, *structure_tables, *structure_lists)
     for key, value in tables.items():
         if key not in known:
             problems.append(Problem(f"{path}: {key}", "this key is unknown" + did_you_mean(key, known)))
+        elif key in structure_lists:
+            if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+                problems.append(Problem(f"{path}: {key}", f"{value!r} must be tables [[{key}]]"))
         elif key not in ("element", "description") and not isinstance(value, dict):
             problems.append(Problem(f"{path}: {key}", f"{value!r} must be a table [{key}]"))
     description = tables.get("description", declared.description)
@@ -100,27 +106,42 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
 
     sizes, choices = _structure(path, declared, table("structure"), problems)
     problems += _law_problems(path, declared, table("functions"), table("start"))
-    constants: tuple[Constant, ...] = ()
+    structure, starts = Structure(), dict(table("start"))
     if module is not None:
-        reader = Reader(path, {name: table(name) for name in structure_tables})
-        structure = module.structure({name: table(name) for name in structure_tables}, reader)
+        given: dict[str, Any] = {name: table(name) for name in structure_tables}
+        for name in structure_lists:
+            rows = tables.get(name, [])
+            given[name] = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        reader = Reader(path, given)
+        structure = module.structure(given, reader)
         problems.extend(reader.problems)
-        constants = structure.constants
         sizes.update(structure.sizes)
+        for name in structure.sizes.keys() & table("structure").keys():
+            what = f"this size follows from {', '.join(f'[[{one}]]' for one in structure_lists)}: remove it"
+            problems.append(Problem(f"{path}: [structure] {name}", what))
+        problems += _given_twice(path, structure.starts, starts)
+        starts = {**structure.starts, **starts}
     recipe = Recipe(
         path=path,
         name=path.stem,
         description=str(description),
         element=declared,
         element_folder=folder,
-        starts=table("start"),
+        starts=starts,
         sizes=sizes,
-        given_sizes=frozenset(table("structure")) & sizes.keys(),
+        given_sizes=(frozenset(table("structure")) | frozenset(structure.sizes)) & sizes.keys(),
         choices=choices,
         absent=frozenset(),
-        constants=constants,
+        constants=structure.constants,
+        units=structure.units,
     ).with_choices(declared, choices)
     return recipe, problems
+
+
+def _given_twice(path: Path, by_tables: Mapping[str, object], starts: Mapping[str, object]) -> list[Problem]:
+    """Start values that follow from the structure tables, and stand in [start] as well."""
+    what = "follows from the tables of the structure: change it there, and remove it here"
+    return [Problem(f"{path}: [start] {name}", what) for name in starts if name in by_tables]
 
 
 def _law_problems(

@@ -14,35 +14,61 @@ Table = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant table of the generated C: `static const double name[]`, SI values."""
+    """A constant table of the generated C: `static const double name[]` of SI values, `static const int name[]`, or
+    `static const char name[][length]` of texts."""
 
     name: str
-    values: tuple[float, ...]
+    values: tuple[float, ...] | tuple[int, ...] | tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Sizes by name (they join those of `[structure]`) and constant tables."""
+    """What the structure tables of a recipe come to.
+
+    constants  tables of the generated C
+    sizes      of the sizes that `[structure]` of element.toml declares those that follow from the tables; the recipe
+               cannot set them.  Variables, ports and indicators with `each` over a size of 0 are absent
+    starts     start values by FMU name, SI; the recipe cannot set them in [start] as well
+    units      units of a declared variable that differ from one index of its `each` to the next"""
 
     constants: tuple[Constant, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
+    starts: Mapping[str, object] = field(default_factory=dict)
+    units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Reader:
-    """Reads the structure tables of one recipe and collects every problem; `finish` raises them together."""
+    """Reads the structure tables of one recipe and collects every problem; `finish` raises them together.
 
-    def __init__(self, recipe: Path, tables: Mapping[str, Table]) -> None:
+    tables  by name; a list of them for `[[name]]`"""
+
+    def __init__(self, recipe: Path, tables: Mapping[str, Table | Sequence[Table]]) -> None:
         self._recipe = recipe
         self._tables = tables
         self._table_of: dict[int, str] = {}
         self.problems: list[Problem] = []
 
     def problem(self, table: str, key: str, what: str) -> None:
-        self.problems.append(Problem(f"{self._recipe}: [{table}] {key}".rstrip(), what))
+        place = f"[{table}]" if not table.startswith("[[") else table
+        self.problems.append(Problem(f"{self._recipe}: {place} {key}".rstrip(), what))
 
     def table(self, name: str, keys: Sequence[str], required: Sequence[str] = ()) -> Table:
         """The table `[name]` of the recipe, an empty one if it is missing; its keys are checked."""
         table = self._tables.get(name, {})
+        assert isinstance(table, Mapping)
+        return self._checked(table, name, keys, required)
+
+    def rows(self, name: str, keys: Sequence[str], required: Sequence[str] = ()) -> list[Table]:
+        """The tables `[[name]]` of the recipe in their order; their keys are checked."""
+        tables = self._tables.get(name, ())
+        assert not isinstance(tables, Mapping)
+        return [self._checked(table, f"[[{name}]] {i}", keys, required) for i, table in enumerate(tables, start=1)]
+
+    def place(self, table: Table) -> str:
+        """What `problem` needs as the table's name."""
+        return self._table_of[id(table)]
+
+    def _checked(self, table: Table, name: str, keys: Sequence[str], required: Sequence[str]) -> Table:
         self._table_of[id(table)] = name
         for key in table:
             if key not in keys:
@@ -63,6 +89,57 @@ class Reader:
             )
             return choices[0]
         return str(value)
+
+    def text(self, table: Table, key: str, default: str) -> str:
+        value = table.get(key, default)
+        if not isinstance(value, str):
+            self.problem(self.place(table), key, f"{value!r} must be text")
+            return default
+        return value
+
+    def quantity(
+        self, table: Table, key: str, unit: str, default: float, above: float | None = None, least: float | None = None
+    ) -> float:
+        """A quantity in the SI unit of `unit`, greater than `above`, at least `least`."""
+        return self._quantity(table, key, table.get(key, default), unit, default, above, least)
+
+    def vector(self, table: Table, key: str, units: Sequence[str], default: Sequence[float]) -> tuple[float, ...]:
+        """As many quantities as there are units, in these; of no default values any number, in the last unit."""
+        value = table.get(key, list(default))
+        if not isinstance(value, list) or (default and len(value) != len(default)) or not value:
+            wanted = f"{len(default)} quantities" if default else "one or more quantities"
+            self.problem(self.place(table), key, f"{value!r} is no list of {wanted}")
+            return tuple(default) or (0.0,)
+        last = len(units) - 1
+        return tuple(self._quantity(table, key, v, units[min(i, last)], 0.0) for i, v in enumerate(value))
+
+    def _quantity(
+        self,
+        table: Table,
+        key: str,
+        value: object,
+        unit: str,
+        default: float,
+        above: float | None = None,
+        least: float | None = None,
+    ) -> float:
+        name = self.place(table)
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            self.problem(name, key, f"{value!r} must be a number, or text 'number unit'")
+            return default
+        try:
+            number = parse_quantity(value, parse_unit(unit), f"{self._recipe}: {name} {key}")
+        except InputError as error:
+            self.problems.extend(error.problems)
+            return default
+        said = "" if unit == "1" else f" {unit}"
+        if above is not None and not number > above:
+            self.problem(name, key, f"{value!r} is refused: it must be greater than {above:g}{said}")
+            return default
+        if least is not None and not number >= least:
+            self.problem(name, key, f"{value!r} is refused: it must be at least {least:g}{said}")
+            return default
+        return number
 
     def interval(self, table: Table, key: str, unit: str, default: tuple[float, float]) -> tuple[float, float]:
         """Two increasing quantities in the SI unit of `unit`."""

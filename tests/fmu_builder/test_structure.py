@@ -270,7 +270,7 @@ def test_macros_name_every_choice(element: Path) -> None:
     text = model_data(model(element, 'form = "plane"\nledger = false'))
     for line in ("FORM_POINT 0", "FORM_LINE 1", "FORM_PLANE 2", "FORM FORM_PLANE", "LEDGER 0"):
         assert f"#define {line}\n" in text
-    assert "enum { ROWS = 2 };" in text
+    assert "#define ROWS 2\n" in text
 
 
 def test_rates_that_follow_the_clock_are_integrated_and_not_multiplied(element: Path) -> None:
@@ -404,3 +404,111 @@ def test_forms_are_all_combinations_the_default_one_first(element: Path) -> None
     found = list(forms(read_declaration(element / "elements" / "forms").structure))
     assert found[0] == {"form": "line", "ledger": True}
     assert len(found) == len({tuple(form.items()) for form in found}) == 6
+
+
+# ---- structure by lists of tables ------------------------------------------------------------------------------------
+
+CHAIN = """
+description = "Gains in a row"
+
+[structure]
+links = { default = 1, min = 0, description = "Number of links, that of the tables [[link]]" }
+tips = { default = 1, min = 0, description = "Number of tips" }
+
+[parameters]
+"link.gain" = { each = "links", start = 1.0, description = "Gain" }
+
+[outputs]
+y = { each = "links", unit = "rad", depends = ["link.gain", "tip.*"], description = "Sum up to here" }
+
+[ports.tip]
+kind = "translational"
+side = "force"
+each = "tips"
+description = "A tip"
+depends = ["tip.*"]
+"""
+CHAIN_C = """
+static void outputs(Element *e)
+{
+    Real sum = 0.0;
+    for (int i = 0; i < LINKS; i++)
+        e->y[i] = sum += factors[i] * e->link[i].gain + (double)sizeof names[0] + (slides[i] ? 1000.0 : 0.0);
+#if TIPS
+    for (int i = 0; i < TIPS; i++)
+        e->tip[i].F = e->tip[i].v;
+#endif
+}
+"""
+CHAIN_STRUCTURE = """
+from fmu_builder.structure import Constant, Structure
+
+LISTS = ("link",)
+
+def structure(tables, read):
+    links = read.rows("link", keys=("name", "factor", "length", "at"), required=("factor",))
+    length = [read.quantity(one, "length", "m", 0.0, least=0.0) for one in links]
+    names = tuple(read.text(one, "name", f"link {i}") for i, one in enumerate(links, start=1))
+    for one in links:
+        read.vector(one, "at", ("m", "rad"), (0.0, 0.0))
+    return Structure(
+        constants=(
+            Constant("factors", tuple(read.quantity(one, "factor", "1", 1.0, above=0.0) for one in links)),
+            Constant("names", names),
+            Constant("slides", tuple(int(one > 0.0) for one in length)),
+        ),
+        sizes={"links": len(links), "tips": 0},
+        starts={f"link[{i}].gain": 2.0 for i in range(1, len(links) + 1)},
+        units={"y": tuple("m" if one else "rad" for one in length)},
+    )
+"""
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    folder = tmp_path / "elements" / "chain"
+    folder.mkdir(parents=True)
+    for name, text in (("element.toml", CHAIN), ("element.c", CHAIN_C), ("structure.py", CHAIN_STRUCTURE)):
+        (folder / name).write_text(text, encoding="utf-8")
+    return tmp_path / "Chain.toml"
+
+
+def chained(path: Path, links: str) -> Model:
+    path.write_text(f'element = "chain"\n{links}', encoding="utf-8")
+    return load_model(path)
+
+
+def test_lists_of_tables_give_sizes_starts_units_and_constants(chain: Path) -> None:
+    one = chained(chain, '[[link]]\nfactor = 3\n[[link]]\nfactor = 5\nlength = "1 mm"\nname = "long"\n')
+    assert {v.name: v.unit.name for v in one.by_kind("output")} == {"y[1]": "rad", "y[2]": "m"}
+    assert one["link[2].gain"].start == 2.0
+    assert not [v.name for v in one.variables if v.name.startswith("tip")] and one.ports == ()
+    assert [one.variables[i].name for i in one["y[2]"].depends] == ["link[2].gain"]
+    done = simulate_fmu(str(host_fmu(chain)), stop_time=1e-3, output=["y[2]"])
+    assert done["y[2]"][-1] == (6.0 + 7.0) + (10.0 + 7.0 + 1000.0)  # sizeof "link 1" with its end is 7
+
+
+def test_one_table_of_a_list_is_numbered_too(chain: Path) -> None:
+    assert "link[1].gain" in chained(chain, "[[link]]\nfactor = 3\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[link]]\n[[link]]\nfactor = 1\n", "[[link]] 1 factor: this key is missing"),
+        ("[[link]]\nfactor = 1\nlenght = 2\n", "[[link]] 1 lenght: this key is unknown; did you mean 'length'?"),
+        ("[[link]]\nfactor = -1\n", "[[link]] 1 factor: -1 is refused: it must be greater than 0"),
+        ('[[link]]\nfactor = 1\nlength = "-1 mm"\n', "[[link]] 1 length: '-1 mm' is refused: it must be at least 0 m"),
+        ('[[link]]\nfactor = 1\nlength = "1 s"\n', "[[link]] 1 length = '1 s' has the dimension s"),
+        ("[[link]]\nfactor = 1\nlength = true\n", "[[link]] 1 length: True must be a number, or text"),
+        ("[[link]]\nfactor = 1\nname = 1\n", "[[link]] 1 name: 1 must be text"),
+        ("[[link]]\nfactor = 1\nat = [1]\n", "[[link]] 1 at: [1] is no list of 2 quantities"),
+        ("link = 3\n", "link: 3 must be tables [[link]]"),
+        ("[[link]]\nfactor = 1\n[structure]\nlinks = 2\n", "[structure] links: this size follows from [[link]]"),
+        ('[[link]]\nfactor = 1\n[start]\n"link[1].gain" = 2\n', "[start] link[1].gain: follows from the tables"),
+    ],
+)
+def test_faults_of_lists_are_told_with_their_number(chain: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        chained(chain, text)
+    assert any(str(problem).startswith(f"{chain}: {said}") for problem in caught.value.problems), caught.value

@@ -1,0 +1,204 @@
+/* A contact port in plain co-simulation: the force returned at each communication point, held by the bodies over one
+ * interval, that neither makes nor loses energy at practical communication steps.
+ *
+ * Frame: that of the surface, normal z; r, v of the point relative to its material.  At each communication point
+ *   1  the partner is learned from the interval that ended: position rule, lag L, admittance W (partner.h)
+ *   2  ledger: for each lag the energy R, J, that the forces made since the cycle of compression and restitution began.
+ *      At its end what is left becomes debt D = max(D + R, 0)
+ *   3  free acceleration a = y - W f[L]: of everything else, without smoothing
+ *   4  prediction over the L intervals whose forces are given already
+ *   5  in restitution the force is scaled by s = 1 - (R + min(D, w^2 / (2 W_zz))) / U, within 1/4 .. 2: what was made is
+ *      paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion
+ *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
+ *      that the measured motion could reach
+ *
+ * Before anything is known W is what makes omega H = 1.1 at the depth to come: it spoils neither long nor short contacts.
+ * Where v does not belong to r for three samples (v is not connected) the force is the law at the inputs. */
+#ifndef CC_COUPLING_H
+#define CC_COUPLING_H
+
+#include "energy_force.h"
+#include "partner.h"
+
+enum { CC_LAG_AUTO = -1 };
+
+typedef struct {
+    int lag;        /* 0, 1, 2, or CC_LAG_AUTO: found, 1 at first */
+    int identify;   /* 0: W stays as given */
+    int straight;   /* 1: mean force along the straight line of v, W = 0: for a partner whose motion is prescribed */
+    double m_eff;   /* effective mass given, kg; 0: none */
+} CcCouplingOptions;
+
+typedef struct {
+    CcPartner partner;
+    double made[CC_LAGS], debt[CC_LAGS]; /* R, D, J, for each lag */
+    double scale;                        /* s, 1 */
+    double strange;                      /* samples in a row whose v did not belong to r */
+    double ceilings;                     /* samples at the ceiling since the start */
+} CcCoupling;
+
+#define CC_SCALE_LEAST 0.25
+#define CC_SCALE_MOST 2.0
+#define CC_CEILING 1.2
+#define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
+#define CC_MOST_STRANGE 3
+
+/* The law at a sample: r, v in, f out. */
+CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3], double f[3])
+{
+    double h = -r[2], slip = cc_sqrt(v[0] * v[0] + v[1] * v[1]);
+    double N = law->elastic(law->data, h) * (1.0 + cc_port_damping(law, -v[2]));
+    double share = slip * law->k_T < 1.0 ? law->k_T : 1.0 / slip;
+    f[0] = -law->K_fr * N * share * v[0];
+    f[1] = -law->K_fr * N * share * v[1];
+    f[2] = N;
+}
+
+/* The state before the first sample. */
+CC_API void cc_coupling_start(CcCoupling *c, const CcCouplingOptions *o)
+{
+    *c = (CcCoupling){.scale = 1.0};
+    c->partner.beta = 0.5;
+    c->partner.lag = o->lag == CC_LAG_AUTO ? 1 : o->lag;
+    if (o->m_eff > 0.0 && !o->straight) {
+        for (int i = 0; i < 3; i++)
+            c->partner.W[i][i] = 1.0 / o->m_eff;
+        c->partner.known = 1.0;
+    }
+}
+
+/* Motion and forces are forgotten, what was learned of the partner is kept: a new run, or a jump of the point. */
+CC_API void cc_coupling_rewind(CcCoupling *c)
+{
+    CcPartner kept = c->partner;
+    CcCoupling again = {.scale = 1.0, .ceilings = c->ceilings};
+    for (int L = 0; L < CC_LAGS; L++)
+        again.debt[L] = c->debt[L];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            again.partner.W[i][j] = kept.W[i][j], again.partner.fits[i][j] = kept.fits[i][j];
+    again.partner.beta = kept.beta, again.partner.lag = kept.lag, again.partner.known = kept.known;
+    again.partner.rule[0] = kept.rule[0], again.partner.rule[1] = kept.rule[1], again.partner.noise = kept.noise;
+    *c = again;
+}
+
+/* Steps 1 to 3: the interval between the last sample and (r, v). */
+CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+                              const double v[3])
+{
+    CcPartner *p = &c->partner;
+    double H = p->H;
+    double gap = r[2] - p->r[2] - 0.5 * H * (v[2] + p->v[2]) - (p->beta - 0.5) * H * (v[2] - p->v[2]);
+    double most = H * (cc_abs(v[2]) + cc_abs(p->v[2])) + 1e-9 * cc_abs(r[2]);
+    c->strange = cc_abs(gap) > most ? c->strange + 1.0 : 0.0;
+    CcSeen seen = cc_see(p, v);
+    cc_find_position_rule(p, r, v);
+    double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
+    double x = -r[2] + shift * v[2], w = -v[2];
+    int over = seen.quiet || (w >= 0.0 && w_0 < 0.0);
+    for (int L = 0; L < CC_LAGS; L++) {
+        c->made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
+        if (over) {
+            c->debt[L] = c->debt[L] + c->made[L] > 0.0 ? c->debt[L] + c->made[L] : 0.0;
+            c->made[L] = 0.0;
+        }
+    }
+    int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO);
+    if (!o->straight) {
+        double pushed[3];
+        if (o->identify)
+            cc_find_admittance(p, &seen, changed);
+        cc_admit(p->W, p->f[(int)p->lag], pushed);
+        for (int i = 0; i < 3; i++) {
+            p->a_before[i] = p->a[i];
+            p->a[i] = seen.y[i] - pushed[i];
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        p->y[i] = seen.y[i];
+}
+
+/* Step 4: the state at the beginning of the interval on which the force will act, and the energy R made until then. */
+CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, CcInterval *at)
+{
+    const CcPartner *p = &c->partner;
+    double made = c->made[(int)p->lag], H = at->H;
+    for (int k = (int)p->lag - 1; k >= 0; k--) {
+        double alpha[3], x = at->x, w = at->w;
+        cc_admit(at->W, p->f[k], alpha);
+        for (int i = 0; i < 3; i++)
+            alpha[i] += at->a[i];
+        at->x += H * w - 0.5 * H * H * alpha[2];
+        at->w -= H * alpha[2];
+        at->u[0] += H * alpha[0];
+        at->u[1] += H * alpha[1];
+        made += cc_energy_made(law, p->f[k][2], x, w, at->x, at->w, H);
+    }
+    return made;
+}
+
+/* Step 5: s. */
+CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const CcInterval *at, double made)
+{
+    double U = law->energy(law->data, at->x), W_n = at->W[2][2], debt = c->debt[(int)c->partner.lag];
+    if (!(at->w < 0.0 && U > 0.0) || 2.0 * W_n * U * at->H * at->H > CC_STIFF_FOR_LEDGER * at->x * at->x)
+        return 1.0;
+    double payable = W_n > 0.0 ? 0.5 * at->w * at->w / W_n : debt;
+    double s = 1.0 - (made + (debt < payable ? debt : payable)) / U;
+    return s < CC_SCALE_LEAST ? CC_SCALE_LEAST : s > CC_SCALE_MOST ? CC_SCALE_MOST : s;
+}
+
+/* A sample: r, m, and v, m/s, at a communication point, H, s, the step to come.  Writes the force f, N, on the point;
+ * returns how often the right side of the force was evaluated. */
+CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+                            const double v[3], double H, double f[3])
+{
+    CcPartner *p = &c->partner;
+    if (p->begun != 0.0)
+        cc_coupling_learn(c, law, o, r, v);
+    else
+        p->H = H;
+    CcInterval at = {.x = -r[2] + (p->beta - 0.5) * p->H * v[2], .w = -v[2], .u = {v[0], v[1]}, .H = H};
+    double x = at.x, w = at.w, T = (p->lag + 1.0) * H;
+    if (p->known == 0.0 && p->blind <= CC_MOST_BLIND && !o->straight) {
+        double touch = x + T * w;
+        if (touch > 0.0)
+            cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * law->energy(law->data, touch) * H * H));
+    }
+    for (int i = 0; i < 3; i++) {
+        at.a[i] = p->a[i];
+        for (int j = 0; j < 3; j++)
+            at.W[i][j] = p->W[i][j];
+    }
+    double made = cc_coupling_predict(c, law, &at);
+    c->scale = o->straight ? 1.0 : cc_coupling_scale(c, law, &at, made);
+
+    double pull = p->a[2] > p->a_before[2] ? p->a[2] : p->a_before[2];
+    double far = x + T * w - (pull < 0.0 ? pull : 0.0) * T * T / 2.0;
+    double most = CC_CEILING * law->elastic(law->data, far > x ? far : x) * (1.0 + law->d_comp);
+    int evaluations = 0;
+    f[0] = f[1] = f[2] = 0.0;
+    if (most > 0.0)
+        evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
+    if (f[2] > most) {
+        double share = most / f[2];
+        for (int i = 0; i < 3; i++)
+            f[i] *= share;
+        c->ceilings += 1.0;
+    }
+    if (c->strange >= CC_MOST_STRANGE)
+        cc_law_at(law, r, v, f);
+    for (int k = CC_KEPT_FORCES - 1; k > 0; k--)
+        for (int i = 0; i < 3; i++)
+            p->f[k][i] = p->f[k - 1][i];
+    for (int i = 0; i < 3; i++) {
+        p->f[0][i] = f[i];
+        p->r[i] = r[i];
+        p->v[i] = v[i];
+    }
+    p->H = H;
+    p->begun = 1.0;
+    return evaluations;
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* The force of a contact that makes no energy although it is held over an interval.
+ *
+ * A body that holds the force f over an interval H moves on a parabola: its acceleration at the port, relative to the
+ * surface, is y = a + W f.  Frame: that of the surface, normal z; x = -r_z depth, w = -v_z depth rate, u = (v_x, v_y)
+ * slip.  With the states x, w, u at the beginning of the interval
+ *
+ *     x_1 = x + H w - H^2 alpha / 2,   w_1 = w - H alpha,   alpha = (a + W f)_z                       (end of interval)
+ *
+ * Normal force, N      N = s [U(x_1) - U(x)] / (x_1 - x) (1 + d)_h            the work of N/(1+d) over the way x .. x_1
+ *                      is the change of U: energy is conserved at any H, entry and exit of the contact included
+ *                      (1 + d)_h = (w_1 - w) / int dw/(1 + d)                 harmonic mean over the depth rates passed
+ * Friction force, N    f_t = -K_fr N k_T u* / (1 + theta z) e   for k_T |u*| <= 1 + theta z,  else -K_fr N sign(u*) e
+ *                      e direction of the slip at the end without friction, w_e = e W_tt e, z = H w_e K_fr N k_T,
+ *                      theta = 1/(1 - exp(-z)) - 1/z,  u* = e (u + theta H (a_t + W_tn N)):
+ *                      the mean force of the ramp over the interval, exact for N, W constant
+ * Ledger, J            U(x_1) - U(x) - N int w/(1 + d) dt,  w linear over the interval:
+ *                      energy that holding N made, as elastic energy (damping that comes later included)
+ *
+ * N lies between 0 and the right side at N = 0, for that falls with N while W is positive: a bracketed Newton iteration
+ * cannot fail.  1 + d is floored at CC_DAMPING_FLOOR where it divides (C_r = 0).
+ *
+ * a   acceleration of the port without the force, m/s^2      W  admittance, 1/kg, symmetric, positive semidefinite
+ * s   scale, 1: what the ledger takes back (coupling.h)      U  elastic energy, J      d  damping ratio (contact.h)
+ *
+ * Sources: discrete gradient: Gonzalez, J. Nonlinear Sci. 6 (1996) 449; exponentially fitted theta: Liniger &
+ * Willoughby, SIAM J. Numer. Anal. 7 (1970) 47. */
+#ifndef CC_ENERGY_FORCE_H
+#define CC_ENERGY_FORCE_H
+
+#include "elementary.h"
+#include "vector.h"
+
+#define CC_DAMPING_FLOOR 1e-4
+#define CC_MOST_FORCE_STEPS 60 /* of the iteration; bisection alone would need 53 */
+
+/* What the port has to know of a contact law.  `data` goes to both functions. */
+typedef struct {
+    double (*elastic)(const void *data, double h); /* F_e, N; 0 at h <= 0 */
+    double (*energy)(const void *data, double h);  /* U, J: integral of F_e from 0; 0 at h <= 0 */
+    const void *data;
+    double d_comp, d_rest, k_D; /* damping ratio d = max(d_rest, min(d_comp, k_D w)) */
+    double K_fr, k_T;           /* friction ramp */
+} CcPortLaw;
+
+/* The partner of the port over one interval, from the state at its beginning. */
+typedef struct {
+    double x, w, u[2];    /* depth m, depth rate m/s, slip m/s */
+    double a[3], W[3][3]; /* free acceleration m/s^2, admittance 1/kg; components x y z, z normal */
+    double H;             /* length of the interval, s */
+} CcInterval;
+
+CC_API double cc_port_damping(const CcPortLaw *law, double w)
+{
+    double d = law->k_D * w;
+    return d > law->d_comp ? law->d_comp : d < law->d_rest ? law->d_rest : d;
+}
+
+/* 1/(1+d), floored. */
+CC_API double cc_inverse_damping(const CcPortLaw *law, double w)
+{
+    double factor = 1.0 + cc_port_damping(law, w);
+    return 1.0 / (factor > CC_DAMPING_FLOOR ? factor : CC_DAMPING_FLOOR);
+}
+
+/* log(1 + x), accurate near 0 too (Kahan): the rounding of 1 + x is made good for. */
+CC_API double cc_log_1_plus(double x)
+{
+    double u = 1.0 + x;
+    return u == 1.0 ? x : re(cc_log(u)) * (x / (u - 1.0));
+}
+
+/* (1 + d)_h for depth rates from w to w_1: the two saturated parts of int dw/(1+d) and a logarithm for the ramp, each as
+ * a difference that rounding does not blur. */
+CC_API double cc_harmonic_damping(const CcPortLaw *law, double w, double w_1)
+{
+    double way = w_1 - w, most = 1.0 + law->d_comp, least = 1.0 + law->d_rest;
+    least = least > CC_DAMPING_FLOOR ? least : CC_DAMPING_FLOOR;
+    if (way == 0.0 || law->k_D == 0.0 || law->d_comp == law->d_rest)
+        return 1.0 / cc_inverse_damping(law, w);
+    double up = law->d_comp / law->k_D, down = (least - 1.0) / law->k_D;
+    if (w >= up && w_1 >= up)
+        return most;
+    if (w <= down && w_1 <= down)
+        return least;
+    double from = w > up ? up : w < down ? down : w, to = w_1 > up ? up : w_1 < down ? down : w_1;
+    double above = (w_1 > up ? w_1 - up : 0.0) - (w > up ? w - up : 0.0);
+    double below = (w_1 < down ? w_1 - down : 0.0) - (w < down ? w - down : 0.0);
+    double ramp = cc_log_1_plus(law->k_D * (to - from) / (1.0 + law->k_D * from)) / law->k_D;
+    return way / (above / most + below / least + ramp);
+}
+
+/* [U(x_1) - U(x)] / (x_1 - x), N.  Over a short way inside, where the difference would be rounding, by Simpson's rule:
+ * its error is below 1e-12 of F_e for powers of h. */
+CC_API double cc_mean_elastic(const CcPortLaw *law, double x, double x_1)
+{
+    double way = x_1 - x, least = x < x_1 ? x : x_1;
+    if (least > 0.0 && cc_abs(way) <= 1e-2 * least)
+        return (law->elastic(law->data, x) + 4.0 * law->elastic(law->data, 0.5 * (x + x_1))
+                + law->elastic(law->data, x_1)) / 6.0;
+    return way != 0.0 ? (law->energy(law->data, x_1) - law->energy(law->data, x)) / way : 0.0;
+}
+
+/* Energy, J, that holding N over an interval H made: from depth and rate x, w to x_1, w_1. */
+CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w, double x_1, double w_1, double H)
+{
+    double damped = 0.0;
+    if (law->d_comp > law->d_rest)
+        for (int i = 0; i < 8; i++) {
+            double rate = w + (i + 0.5) / 8.0 * (w_1 - w);
+            damped += H / 8.0 * rate * (cc_inverse_damping(law, rate) - 1.0);
+        }
+    return law->energy(law->data, x_1) - law->energy(law->data, x) - N * (x_1 - x + damped);
+}
+
+/* Friction of the interval for the normal force N: f[0], f[1]; f[2] = N. */
+CC_API void cc_held_friction(const CcPortLaw *law, const CcInterval *at, double N, double f[3])
+{
+    f[0] = f[1] = 0.0, f[2] = N;
+    if (law->K_fr == 0.0 || N == 0.0)
+        return;
+    double most = law->K_fr * N, free[2], e[2], H = at->H;
+    for (int i = 0; i < 2; i++)
+        e[i] = at->u[i] + H * (free[i] = at->a[i] + at->W[i][2] * N);
+    double speed = cc_sqrt(e[0] * e[0] + e[1] * e[1]);
+    if (!(speed > 0.0))
+        return;
+    e[0] /= speed, e[1] /= speed;
+    double w_e = e[0] * (at->W[0][0] * e[0] + 2.0 * at->W[0][1] * e[1]) + e[1] * at->W[1][1] * e[1];
+    double z = (w_e > 0.0 ? w_e : 0.0) * H * most * law->k_T;
+    double theta = z < 1e-3 ? 0.5 + z / 12.0 : 1.0 / (1.0 - re(cc_exp(-z))) - 1.0 / z;
+    double u = e[0] * (at->u[0] + theta * H * free[0]) + e[1] * (at->u[1] + theta * H * free[1]);
+    double ramp = law->k_T * u / (1.0 + theta * z), share = ramp > 1.0 ? 1.0 : ramp < -1.0 ? -1.0 : ramp;
+    f[0] = -most * share * e[0];
+    f[1] = -most * share * e[1];
+}
+
+/* The right side of the equation for N at an assumed N, and its slope with the ratio of friction to N kept. */
+CC_API double cc_energy_force_at(const CcPortLaw *law, const CcInterval *at, double s, double N, double f[3],
+                                 double *slope)
+{
+    double H = at->H;
+    cc_held_friction(law, at, N, f);
+    double alpha = at->a[2], per_N = at->W[2][2];
+    for (int i = 0; i < 3; i++)
+        alpha += at->W[2][i] * f[i];
+    if (N > 0.0)
+        per_N += (at->W[2][0] * f[0] + at->W[2][1] * f[1]) / N;
+    double x_1 = at->x + H * at->w - 0.5 * H * H * alpha, w_1 = at->w - H * alpha;
+    double mean = cc_mean_elastic(law, at->x, x_1), factor = cc_harmonic_damping(law, at->w, w_1);
+    double way = x_1 - at->x, turn = w_1 - at->w, value = s * mean * factor;
+    double by_x = way != 0.0 ? (law->elastic(law->data, x_1) - mean) / way : 0.0;
+    double by_w = turn != 0.0 ? factor * (1.0 - factor * cc_inverse_damping(law, w_1)) / turn : 0.0;
+    *slope = -s * (by_x * factor * 0.5 * H * H + mean * by_w * H) * per_N;
+    return value > 0.0 ? value : 0.0;
+}
+
+/* The force f of the interval, f[2] = N.  `guess` of N starts the iteration; returns the evaluations of the right side. */
+CC_API int cc_energy_force(const CcPortLaw *law, const CcInterval *at, double s, double guess, double f[3])
+{
+    double slope, high = cc_energy_force_at(law, at, s, 0.0, f, &slope), low = 0.0;
+    int evaluations = 1;
+    if (!(high > 0.0))
+        return evaluations;
+    double N = guess > low && guess < high ? guess : high / (1.0 - (slope < 0.0 ? slope : 0.0));
+    while (evaluations < CC_MOST_FORCE_STEPS) {
+        double error = cc_energy_force_at(law, at, s, N, f, &slope) - N;
+        evaluations++;
+        double next = N + error / (slope < 0.0 ? 1.0 - slope : 1.0);
+        if (cc_abs(next - N) <= 1e-13 * high)
+            break;
+        if (error > 0.0)
+            low = N;
+        else
+            high = N;
+        if (!(next > low && next < high))
+            next = 0.5 * (low + high);
+        N = next;
+    }
+    return evaluations;
+}
+
+#endif

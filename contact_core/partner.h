@@ -1,0 +1,183 @@
+/* What a contact port finds out about the bodies that hold its force, from nothing but their motion.
+ *
+ * The port gives a force f each communication step and sees, interval by interval, the relative acceleration
+ * y = Delta v / H.  Frame: that of the surface, normal z.  f[0] is the force given last, f[4] the oldest.
+ *
+ * Position rule   beta of the partner's integrator, Delta r = H v + beta H Delta v: exact 1/2, semi-implicit Euler with
+ *                 n substeps (1 + 1/n)/2.  In x = -r_z + (beta - 1/2) H v_z each of them moves on an exact parabola
+ *                 with the true kinetic energy.
+ * Lag             L: intervals between a sample and the interval on which its force acts; 0 Gauss-Seidel, 1 Jacobi,
+ *                 2 Jacobi with inputs a step late.  Of the fits Delta y ~ Delta f[L] the one that explains what is seen.
+ * Admittance      W, 1/kg, y = a + W f: BFGS updates with secants of f and y (symmetric, stays positive definite by
+ *                 Powell's damping), from an anchor that moves when there is something to learn.
+ *
+ * Noise           sigma, m/s, of v while no force acts; changes of v below 10 sigma teach nothing.
+ *
+ * Sources: BFGS with damping: Nocedal & Wright, Numerical Optimization (2006), 6.1 and 18.3. */
+#ifndef CC_PARTNER_H
+#define CC_PARTNER_H
+
+#include "vector.h"
+
+#define CC_LAGS 3
+#define CC_KEPT_FORCES 5
+#define CC_FORGETS 0.8          /* share that sums of the position rule and the noise keep from interval to interval */
+#define CC_LAG_FORGETS 0.9      /* likewise the fits of the lag */
+#define CC_LAG_SURE 0.05        /* residual of the best lag as a share of that of the present one, to change it */
+#define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
+#define CC_GAIN 0.5             /* of a secant; 1 lets two contacts of one body fight */
+#define CC_TANGENT_TO_NORMAL 2.0 /* first guess of W_xx / W_zz: a particle has 1, a solid sphere 3.5 */
+#define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, over 1 */
+#define CC_MOST_BLIND 4         /* forces without an answer, after which the partner is driven or very heavy */
+
+/* All that is remembered: doubles only, part of the FMU state. */
+typedef struct {
+    double begun;              /* 1 after the first sample */
+    double r[3], v[3], H;      /* last sample: position m, velocity m/s, length of the interval before it s */
+    double y[3];               /* acceleration of the last interval, m/s^2 */
+    double f[CC_KEPT_FORCES][3]; /* forces given, N, the newest first */
+    double a[3], a_before[3];  /* free acceleration of the last interval and of the one before, m/s^2 */
+    double rule[2], beta;      /* sums of the position rule, and beta */
+    double noise;              /* sigma, m/s */
+    double lag, fits[CC_LAGS][3];
+    double W[3][3], known, blind;
+    double f_anchor[3], y_anchor[3], f_largest;
+} CcPartner;
+
+/* What is seen of the interval that just ended. */
+typedef struct {
+    double y[3];  /* m/s^2 */
+    double floor; /* m/s: changes of v below it are noise */
+    int quiet;    /* no force acts */
+} CcSeen;
+
+CC_API double cc_largest(const double a[3])
+{
+    double largest = 0.0;
+    for (int i = 0; i < 3; i++)
+        largest = a[i] > largest ? a[i] : -a[i] > largest ? -a[i] : largest;
+    return largest;
+}
+
+CC_API double cc_product(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+CC_API void cc_admit(double W[3][3], const double f[3], double y[3])
+{
+    for (int i = 0; i < 3; i++)
+        y[i] = cc_product(W[i], f);
+}
+
+/* W = w along the normal, CC_TANGENT_TO_NORMAL times as much across it. */
+CC_API void cc_guess_admittance(double W[3][3], double w)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            W[i][j] = i != j ? 0.0 : i == 2 ? w : CC_TANGENT_TO_NORMAL * w;
+}
+
+/* beta from the interval between the last sample and (r, v). */
+CC_API void cc_find_position_rule(CcPartner *p, const double r[3], const double v[3])
+{
+    double way = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2];
+    if (cc_abs(way) > 1e-3 * p->H * (cc_abs(v[2]) + cc_abs(p->v[2]))) {
+        p->rule[0] = CC_FORGETS * p->rule[0] + rest * way;
+        p->rule[1] = CC_FORGETS * p->rule[1] + way * way;
+    }
+    double beta = p->rule[1] > 0.0 ? p->rule[0] / p->rule[1] : 0.5;
+    p->beta = beta > -0.1 && beta < 1.1 ? beta : 0.5;
+}
+
+/* What the interval between the last sample and v shows; updates the noise. */
+CC_API CcSeen cc_see(CcPartner *p, const double v[3])
+{
+    CcSeen seen = {.quiet = 1};
+    double change = 0.0;
+    for (int k = 0; k < CC_KEPT_FORCES; k++)
+        seen.quiet &= cc_largest(p->f[k]) == 0.0;
+    for (int i = 0; i < 3; i++) {
+        seen.y[i] = (v[i] - p->v[i]) / p->H;
+        change += (seen.y[i] - p->y[i]) * (seen.y[i] - p->y[i]);
+    }
+    if (seen.quiet)
+        p->noise = cc_sqrt(CC_FORGETS * p->noise * p->noise + (1.0 - CC_FORGETS) * p->H * p->H * change / 6.0);
+    seen.floor = 10.0 * p->noise + 1e-9 * cc_largest(v);
+    return seen;
+}
+
+/* Returns 1 if another lag explains what is seen much better; it is kept then. */
+CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
+{
+    double residual[CC_LAGS], dy = seen->y[2] - p->y[2], answer = 0.0;
+    int best = 0, now = (int)p->lag;
+    for (int L = 0; L < CC_LAGS; L++) {
+        double df = p->f[L][2] - p->f[L + 1][2], *fit = p->fits[L];
+        double product[3] = {df * df, df * dy, dy * dy};
+        for (int i = 0; i < 3; i++)
+            fit[i] = seen->quiet ? 0.0 : CC_LAG_FORGETS * fit[i] + product[i];
+        double slope = fit[1] > 0.0 && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0;
+        residual[L] = fit[2] - slope * fit[1];
+        best = residual[L] < residual[best] ? L : best;
+        answer = fit[2];
+    }
+    double least = seen->floor / p->H;
+    if (fixed || seen->quiet || best == now || residual[best] >= CC_LAG_SURE * residual[now]
+        || residual[now] <= 1e-3 * answer || answer <= least * least)
+        return 0;
+    p->lag = best;
+    p->known = 0.0;
+    return 1;
+}
+
+/* W += q q'/(s q) - p p'/(s p), p = W s: then W s = q.  q is turned towards p where s q is too small. */
+CC_API void cc_update_admittance(double W[3][3], const double s[3], double q[3])
+{
+    double p[3];
+    cc_admit(W, s, p);
+    double sp = cc_product(s, p), sq = cc_product(s, q);
+    if (sq < 0.2 * sp) {
+        double share = 0.8 * sp / (sp - sq);
+        for (int i = 0; i < 3; i++)
+            q[i] = share * q[i] + (1.0 - share) * p[i];
+        sq = cc_product(s, q);
+    }
+    if (!(sq > 0.0 && sp > 0.0))
+        return;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            W[i][j] += q[i] * q[j] / sq - p[i] * p[j] / sp;
+}
+
+/* Learn W from the interval; `changed`: the lag did. */
+CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
+{
+    const double *f = p->f[(int)p->lag], *before = p->f[(int)p->lag + 1];
+    double s[3], q[3], most = cc_largest(p->f[0]);
+    if (changed || seen->quiet)
+        for (int i = 0; i < 3; i++)
+            p->f_anchor[i] = before[i], p->y_anchor[i] = p->y[i];
+    p->f_largest = seen->quiet ? 0.0 : 0.99 * p->f_largest > most ? 0.99 * p->f_largest : most;
+    for (int i = 0; i < 3; i++)
+        s[i] = f[i] - p->f_anchor[i], q[i] = seen->y[i] - p->y_anchor[i];
+    double ss = cc_product(s, s), sq = cc_product(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;
+    int active = ss > least * least && cc_product(q, q) > floor * floor;
+    double gain = CC_GAIN;
+    if (active && p->known == 0.0 && sq > 0.0) {
+        cc_guess_admittance(p->W, sq / ss);
+        p->known = gain = 1.0;
+    }
+    if (active && p->known != 0.0) {
+        double now[3];
+        cc_admit(p->W, s, now);
+        for (int i = 0; i < 3; i++)
+            q[i] = (1.0 - gain) * now[i] + gain * q[i];
+        cc_update_admittance(p->W, s, q);
+    }
+    if (active)
+        for (int i = 0; i < 3; i++)
+            p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
+    p->blind = seen->quiet ? 0.0 : p->blind + (most > 0.0);
+    if (p->known == 0.0 && p->blind > CC_MOST_BLIND)
+        cc_guess_admittance(p->W, 0.0);
+}
+
+#endif

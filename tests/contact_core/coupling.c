@@ -1,0 +1,78 @@
+/* The coupling of n ports at once, with an elastic force C h^exponent. */
+#define CC_API static __attribute__((unused))
+#include "coupling.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef struct {
+    double C, exponent, d_comp, d_rest, k_D, K_fr, k_T;
+} Law;
+
+static double power(double h, double exponent)
+{
+    return exponent == 1.0 ? h : exponent == 2.0 ? h * h : cc_pow(h, exponent);
+}
+
+static double elastic(const void *data, double h)
+{
+    const Law *law = data;
+    return h > 0.0 ? law->C * power(h, law->exponent) : 0.0;
+}
+
+static double energy(const void *data, double h)
+{
+    const Law *law = data;
+    return h > 0.0 ? law->C * power(h, law->exponent + 1.0) / (law->exponent + 1.0) : 0.0;
+}
+
+static CcPortLaw port_law(const Law *law)
+{
+    return (CcPortLaw){elastic, energy, law, law->d_comp, law->d_rest, law->k_D, law->K_fr, law->k_T};
+}
+
+EXPORT int size(void) { return sizeof(CcCoupling); }
+
+EXPORT void start(int n, CcCoupling *c, int lag, int identify, int straight, double m_eff)
+{
+    CcCouplingOptions options = {lag, identify, straight, m_eff};
+    for (int i = 0; i < n; i++)
+        cc_coupling_start(c + i, &options);
+}
+
+EXPORT void rewind_all(int n, CcCoupling *c)
+{
+    for (int i = 0; i < n; i++)
+        cc_coupling_rewind(c + i);
+}
+
+EXPORT void step(int n, CcCoupling *c, const Law *law, int lag, int identify, int straight, double m_eff,
+                 double (*r)[3], double (*v)[3], double H, double (*f)[3], int *evaluations)
+{
+    CcCouplingOptions options = {lag, identify, straight, m_eff};
+    CcPortLaw port = port_law(law);
+    for (int i = 0; i < n; i++)
+        evaluations[i] = cc_coupling_step(c + i, &port, &options, r[i], v[i], H, f[i]);
+}
+
+EXPORT void hold(int n, const Law *law, double (*r)[3], double (*v)[3], double (*f)[3])
+{
+    CcPortLaw port = port_law(law);
+    for (int i = 0; i < n; i++)
+        cc_law_at(&port, r[i], v[i], f[i]);
+}
+
+/* The force of an interval for a given partner, and the energy it makes. */
+EXPORT int interval(const Law *law, const CcInterval *at, double scale, double guess, double f[3], double *made)
+{
+    CcPortLaw port = port_law(law);
+    int evaluations = cc_energy_force(&port, at, scale, guess, f);
+    double alpha = at->a[2] + cc_product(at->W[2], f), H = at->H;
+    *made = cc_energy_made(&port, f[2], at->x, at->w, at->x + H * at->w - 0.5 * H * H * alpha, at->w - H * alpha, H);
+    return evaluations;
+}
+
+EXPORT double harmonic(const Law *law, double w, double w_1)
+{
+    CcPortLaw port = port_law(law);
+    return cc_harmonic_damping(&port, w, w_1);
+}

@@ -1,0 +1,521 @@
+"""The force that a contact port returns in plain co-simulation: energy at practical communication steps.
+
+N is the number of communication steps in an undamped contact.  Rebound: sqrt(E / E_exact) behind the contact; exact is
+the motion under the law itself, by scipy's DOP853 at 1e-11.  Every figure is over fifteen phases of the impact within a
+step, with a master that knows nothing: Jacobi (the force acts one interval late) or Gauss-Seidel."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.integrate import quad, solve_ivp
+
+from fmu_builder.paths import shipped
+from fmu_builder.toolchain import compile_hosted, find_compiler
+from tests.contact_core.held_bodies import PHASES, Ball, Body, Flexible, Pair, Pendulum
+
+Array = NDArray[np.float64]
+JACOBI, GAUSS_SEIDEL, AUTO = 1, 0, -1
+STIFFNESS = 1e6  # N/m
+CONTACT = math.pi / math.sqrt(STIFFNESS)  # s, of 1 kg
+
+
+@dataclass(frozen=True)
+class Law:
+    """Elastic force C h^exponent; contactPS's damping and friction."""
+
+    C: float = STIFFNESS
+    exponent: float = 1.0
+    C_r: float = 1.0
+    k_D: float = 1e4
+    K_fr: float = 0.0
+    k_T: float = 100.0
+    k_E: float = 0.5
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """d_comp and d_rest."""
+        delta = 1 - self.k_E + self.C_r**2 * self.k_E
+        return (1 - self.C_r**2) * self.k_E / delta, -(1 - self.C_r**2) * (1 - self.k_E) / delta
+
+    def numbers(self) -> ctypes.Array[ctypes.c_double]:
+        return (ctypes.c_double * 7)(self.C, self.exponent, *self.limits, self.k_D, self.K_fr, self.k_T)
+
+    def force(self, r: Array, v: Array) -> Array:
+        """The law itself, N, for many r, v of the shape (n, 3)."""
+        d_comp, d_rest = self.limits
+        normal = self.C * np.maximum(-r[:, 2], 0) ** self.exponent * (1 + np.clip(-self.k_D * v[:, 2], d_rest, d_comp))
+        slip = np.linalg.norm(v[:, :2], axis=1)
+        f = np.zeros_like(r)
+        f[:, :2] = -(self.K_fr * normal * np.minimum(self.k_T, 1 / np.maximum(slip, 1e-300)))[:, None] * v[:, :2]
+        f[:, 2] = normal
+        return f
+
+
+def hertz(C_r: float = 1.0) -> Law:
+    """With the contact time of 1 kg on the linear law at 1 m/s: 2.943275 (m^2 / (C^2 v))^(1/5) (5/4)^(2/5)."""
+    return Law(C=2.5 / (2 * (CONTACT / 2.943275184) ** 2.5), exponent=1.5, C_r=C_r)
+
+
+@dataclass(frozen=True)
+class Case:
+    body: Callable[[], Body | Pair]
+    laws: tuple[Law, ...] = (Law(),)
+    inverse_mass: float = 1.0  # effective, along the normal, 1/kg
+    contacts: float = 3.0  # how many contact times are watched
+
+    @property
+    def time(self) -> float:
+        return CONTACT / math.sqrt(self.inverse_mass)
+
+
+def rod(vx: float, **options: int) -> Body:
+    """A rod of 1 kg and 1 m at 30 degrees, whose lower end touches."""
+    end = (-0.5 * math.cos(math.pi / 6), -0.5 * math.sin(math.pi / 6))
+    return Body((vx, -1.0, 0.0), J=1 / 12, offsets=(end,), start=(-end[0], -end[1]), **options)
+
+
+def sphere(vx: float) -> Body:
+    return Body((vx, -1.0, 0.0), J=0.004, offsets=((0.0, -0.1),), start=(0.0, 0.1), upright=True)
+
+
+def two_legs(spin: float) -> Body:
+    return Body((0.0, -1.0, spin), J=0.05, offsets=((-0.3, -0.1), (0.2, -0.1)), start=(0.0, 0.1))
+
+
+FRICTION = Law(K_fr=0.3)
+CASES = {
+    "linear, e = 1": Case(Body),
+    "linear, C_r 0.5": Case(Body, (Law(C_r=0.5),)),
+    "linear, C_r 0.65": Case(Body, (Law(C_r=0.65),)),
+    "linear, C_r 0.1": Case(Body, (Law(C_r=0.1),)),
+    "Hertz, e = 1": Case(Body, (hertz(),)),
+    "Hertz, C_r 0.5": Case(Body, (hertz(0.5),)),
+    "oblique particle": Case(lambda: Body((1.0, -1.0, 0.0)), (FRICTION,)),
+    "sphere that sticks": Case(lambda: sphere(0.5), (FRICTION,)),
+    "sphere that slides, C_r 0.5": Case(lambda: sphere(2.0), (replace(FRICTION, C_r=0.5),)),
+    "ball with cross spin": Case(lambda: Ball((0.6, 0.0, -1.0, 4.0, 2.0, 0.0)), (FRICTION,)),
+    "rod, frictionless": Case(lambda: rod(0.0), inverse_mass=3.25),
+    "rod, slip reverses": Case(lambda: rod(0.5), (FRICTION,), 3.25),
+    "rod, C_r 0.5": Case(lambda: rod(-0.5), (replace(FRICTION, C_r=0.5),), 3.25),
+    "two contacts": Case(lambda: two_legs(0.0), (Law(), Law()), 2.8, 6),
+    "two contacts, tilted": Case(lambda: two_legs(-0.01), (Law(), Law()), 2.8, 6),
+    "pendulum": Case(Pendulum),
+    "pendulum with friction": Case(Pendulum, (FRICTION,)),
+    "semi-implicit Euler": Case(lambda: Body(rule="euler", substeps=1)),
+    "semi-implicit Euler, 10 substeps": Case(lambda: Body(rule="euler", substeps=10)),
+    "rod, one substep": Case(lambda: rod(0.5, substeps=1), (FRICTION,), 3.25),
+    "two free bodies, C_r 0.5": Case(
+        lambda: Pair(Body(), Body((0.0, 0.0, 0.0), m=2.0)), (Law(C_r=0.5),), inverse_mass=1.5
+    ),
+}
+REVERSING = ("rod, slip reverses", "rod, one substep")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    path = tmp_path_factory.mktemp("coupling") / "coupling.so"
+    compiler = find_compiler()
+    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
+    compile_hosted([Path(__file__).parent / "coupling.c"], path, [shipped("contact_core")], compiler, [])
+    loaded = ctypes.CDLL(str(path))
+    loaded.harmonic.restype = ctypes.c_double
+    return loaded
+
+
+class Port:
+    """The coupled port at one contact point, one state for each phase."""
+
+    def __init__(
+        self, library: ctypes.CDLL, law: Law, lag: int = AUTO, m_eff: float = 0.0, identify: bool = True
+    ) -> None:
+        self.library, self.law, self.count = library, law.numbers(), len(PHASES)
+        self.options = (lag, int(identify), 0, ctypes.c_double(m_eff))
+        self.memory = ctypes.create_string_buffer(library.size() * self.count)
+        library.start(self.count, self.memory, *self.options)
+        self.evaluations: list[int] = []
+
+    def rewind(self) -> None:
+        self.library.rewind_all(self.count, self.memory)
+
+    def force(self, r: Array, v: Array, H: float) -> Array:
+        f, counts = np.zeros((self.count, 3)), (ctypes.c_int * self.count)()
+        r, v = np.ascontiguousarray(r), np.ascontiguousarray(v)
+        self.library.step(
+            self.count, self.memory, self.law, *self.options, r.ctypes, v.ctypes, ctypes.c_double(H), f.ctypes, counts
+        )
+        self.evaluations += [count for count in counts if count]
+        return f
+
+
+class Hold:
+    """The literal law at the inputs."""
+
+    def __init__(self, law: Law) -> None:
+        self.law = law
+
+    def rewind(self) -> None:
+        pass
+
+    def force(self, r: Array, v: Array, H: float) -> Array:
+        return self.law.force(r, v)
+
+
+def run(body: Body | Pair, ports: Sequence[Port | Hold], master: int, H: float, steps: int) -> None:
+    held = [np.zeros((len(PHASES), 3)) for _ in ports]
+    for _ in range(steps):
+        points = body.points(body.q, body.v)
+        new = [port.force(r, v, H) for port, (r, v) in zip(ports, points, strict=True)]
+        body.advance(held if master == JACOBI else new, H)
+        held = new
+
+
+@functools.cache
+def exact(name: str) -> Array:
+    """Speeds behind the contact, by scipy."""
+    case = CASES[name]
+    body = case.body()
+    body.lift(1e-6)
+    n = body.q.shape[1]
+
+    def rates(t: float, state: Array) -> Array:
+        q, v = state[None, :n], state[None, n:]
+        forces = [law.force(r, w) for law, (r, w) in zip(case.laws, body.points(q, v), strict=True)]
+        return np.concatenate([v[0], body.acceleration(q, v, forces)[0]])
+
+    if isinstance(body, Pendulum):
+        body.away = 1e-6
+    start = np.concatenate([body.q[0], body.v[0]])
+    T = case.contacts * case.time
+    found = solve_ivp(rates, (0, T), start, method="DOP853", rtol=1e-11, atol=1e-14, max_step=case.time / 100)
+    return found.y[n:, -1]
+
+
+def impact(
+    library: ctypes.CDLL, name: str, N: float, master: int, impacts: int = 1, hold: bool = False, **options: float
+) -> tuple[Array, Array, list[int]]:
+    """Rebound and velocity error |v - v_exact| / |v_0| in the mass norm, of the last impact, by phase; evaluations."""
+    case = CASES[name]
+    H = case.time / N
+    ports = [Hold(law) if hold else Port(library, law, **options) for law in case.laws]  # type: ignore[arg-type]
+    for _ in range(impacts):
+        body = case.body()
+        before = body.v.copy()
+        body.lift((PHASES + 2) * H)
+        for port in ports:
+            port.rewind()
+        run(body, ports, master, H, math.ceil(case.contacts * case.time / H) + 4)
+    norm = lambda v: np.sqrt((v * v * body.mass).sum(axis=1))  # noqa: E731
+    aim = exact(name)
+    rebound = norm(body.v) / norm(aim[None])
+    counts = [count for port in ports if isinstance(port, Port) for count in port.evaluations]
+    return rebound, norm(body.v - aim) / norm(before), counts
+
+
+# --- the force of one interval -------------------------------------------------------------------------------------
+
+depths = st.floats(-1e-3, 1e-3)
+speeds = st.floats(-2.0, 2.0)
+laws = st.builds(
+    Law, exponent=st.sampled_from([1.0, 1.5, 2.0]), C_r=st.floats(0.05, 1.0), K_fr=st.sampled_from([0.0, 0.3]),
+    k_D=st.sampled_from([100.0, 1e4]),
+)  # fmt: skip
+
+
+def interval(
+    library: ctypes.CDLL, law: Law, x: float, w: float, u: tuple[float, float], a: Sequence[float], W: Array, H: float
+) -> tuple[Array, float, int]:
+    """Force, energy made and evaluations of one interval."""
+    at = (ctypes.c_double * 17)(x, w, *u, *a, *W.flat, H)
+    f, made = (ctypes.c_double * 3)(), ctypes.c_double()
+    count = library.interval(law.numbers(), at, ctypes.c_double(1.0), ctypes.c_double(0.0), f, ctypes.byref(made))
+    return np.array(f), made.value, count
+
+
+def admittance(numbers: Sequence[float]) -> Array:
+    """Symmetric positive definite, about 1/kg."""
+    A = np.array(numbers).reshape(3, 3)
+    return A @ A.T / 3 + 0.2 * np.eye(3)
+
+
+nine = st.lists(st.floats(-1.0, 1.0), min_size=9, max_size=9)
+
+
+@given(law=laws, x=depths, w=speeds, ux=speeds, uy=speeds, az=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 3))
+def test_an_elastic_force_held_over_an_interval_makes_no_energy(
+    library: ctypes.CDLL, law: Law, x: float, w: float, ux: float, uy: float, az: float, numbers: list[float], h: float
+) -> None:
+    law = replace(law, C_r=1.0)
+    f, made, _ = interval(library, law, x, w, (ux, uy), (0.3, -0.2, az), admittance(numbers), h / 1000)
+    kinetic = 0.5 * (w * w + ux * ux + uy * uy) + STIFFNESS * 1e-6
+    assert f[2] >= 0
+    assert abs(made) <= 1e-11 * kinetic
+
+
+@given(law=laws, x=depths, w=speeds, ux=speeds, az=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 3))
+def test_the_force_is_found_in_few_evaluations(
+    library: ctypes.CDLL, law: Law, x: float, w: float, ux: float, az: float, numbers: list[float], h: float
+) -> None:
+    assert interval(library, law, x, w, (ux, 0.1), (0, 0, az), admittance(numbers), h / 1000)[2] <= 40
+
+
+@given(C_r=st.floats(0.02, 1.0), k_D=st.sampled_from([10.0, 100.0, 1e4]), w=speeds, w_1=speeds)
+def test_the_harmonic_mean_is_that_of_quadrature(
+    library: ctypes.CDLL, C_r: float, k_D: float, w: float, w_1: float
+) -> None:
+    law = Law(C_r=C_r, k_D=k_D)
+    d_comp, d_rest = law.limits
+    kinks = sorted(k for k in (d_comp / k_D, d_rest / k_D) if min(w, w_1) < k < max(w, w_1))
+    ends = [min(w, w_1), *kinks, max(w, w_1)]
+    inverse = lambda rate: 1 / (1 + min(max(k_D * rate, d_rest), d_comp))  # noqa: E731
+    total = sum(quad(inverse, a, b, epsrel=1e-12)[0] for a, b in itertools.pairwise(ends))
+    mean = (ends[-1] - ends[0]) / total if ends[-1] - ends[0] > 1e-12 else 1 / inverse(w)
+    found = library.harmonic(law.numbers(), ctypes.c_double(w), ctypes.c_double(w_1))
+    assert found == pytest.approx(mean, rel=1e-9)
+
+
+@pytest.mark.parametrize("z", [0.05, 1.0, 20.0])
+def test_friction_is_the_mean_of_the_ramp_over_the_interval(library: ctypes.CDLL, z: float) -> None:
+    """On the ramp u' = a - w_e c u is linear: its mean over H is known.  Normal force 10 N, held by a = 0, W_zz ~ 0."""
+    law, H = Law(K_fr=0.3, k_T=100.0), 1e-3
+    x = 10.0 / law.C
+    c = law.K_fr * 10.0 * law.k_T
+    w_e = z / (H * c)
+    W = np.diag([w_e, w_e, 1e-9])
+    u, a = 2e-3, 0.7
+    f, _, _ = interval(library, law, x, 0.0, (u, 0.0), (a, 0.0, 0.0), W, H)
+    rest = a / (w_e * c)
+    mean = rest + (u - rest) * (1 - math.exp(-z)) / z
+    assert f[2] == pytest.approx(10.0, rel=1e-6)
+    assert f[0] == pytest.approx(-c * mean, rel=1e-5)
+
+
+# --- impacts ---------------------------------------------------------------------------------------------------------
+
+EVERYDAY = (
+    "linear, e = 1",
+    "linear, C_r 0.5",
+    "Hertz, C_r 0.5",
+    "sphere that slides, C_r 0.5",
+    "two free bodies, C_r 0.5",
+)
+SELDOM = [pytest.param(name, marks=() if name in EVERYDAY else pytest.mark.slow) for name in CASES]
+VELOCITY = {16: 0.01, 6.3: 0.05}  # allowed error of the first impact, of |v_0|
+REVERSED = {16: (0.06, 0.01), 6.3: (0.12, 0.04)}  # where the slip reverses: first, second
+
+
+@pytest.mark.parametrize("name", SELDOM)
+def test_first_impact_on_an_unknown_partner_under_jacobi(library: ctypes.CDLL, name: str) -> None:
+    for N, allowed in ((16, 0.005), (6.3, 0.015)):
+        rebound, error, _ = impact(library, name, N, JACOBI)
+        if name != "linear, C_r 0.1":  # little is left to be compared with
+            assert abs(rebound.mean() - 1) <= allowed, N
+        assert error.max() <= (REVERSED[N][0] if name in REVERSING else VELOCITY[N]), N
+
+
+@pytest.mark.parametrize("name", SELDOM)
+def test_second_impact_under_jacobi(library: ctypes.CDLL, name: str) -> None:
+    for N, allowed in ((6.3, 0.01), (3.1, 0.07)):
+        rebound, error, _ = impact(library, name, N, JACOBI, impacts=2)
+        if name == "linear, C_r 0.1":
+            assert error.max() <= 0.01, N
+        else:
+            assert abs(rebound.mean() - 1) <= allowed, N
+        if name in REVERSING and N in REVERSED:
+            assert error.max() <= REVERSED[N][1], N
+
+
+@pytest.mark.parametrize("name", SELDOM)
+def test_known_gauss_seidel(library: ctypes.CDLL, name: str) -> None:
+    rebound, error, _ = impact(library, name, 6.3, GAUSS_SEIDEL, lag=0)
+    if name == "linear, C_r 0.1":
+        assert error.max() <= 0.03
+    else:
+        assert abs(rebound.mean() - 1) <= 0.01
+
+
+@pytest.mark.parametrize("name", SELDOM)
+def test_no_phase_has_more_energy_than_with_the_literal_force(library: ctypes.CDLL, name: str) -> None:
+    for N in (16, 6.3, 3.1):
+        for master in (JACOBI, GAUSS_SEIDEL):
+            if master == GAUSS_SEIDEL and name.startswith("semi-implicit Euler"):
+                continue  # the literal force is symplectic there
+            ours, literal = impact(library, name, N, master)[0], impact(library, name, N, master, hold=True)[0]
+            assert (ours <= literal).all(), (N, master)
+
+
+def test_the_literal_force_makes_energy_and_would_fail_these_tests(library: ctypes.CDLL) -> None:
+    """Rebounds of the elastic impact: coupling by a held force multiplies the speed."""
+    rebounds = [impact(library, "linear, e = 1", N, JACOBI, hold=True)[0].mean() for N in (31, 16, 6.3, 3.1)]
+    assert rebounds == pytest.approx([1.27, 1.57, 2.82, 5.68], abs=0.006)
+
+
+def test_an_elastic_impact_is_exact_at_any_step_once_the_mass_is_given(library: ctypes.CDLL) -> None:
+    for h in (0.2, 1.0, 2.0, 3.5, 5.0):  # omega H
+        rebound, _, _ = impact(library, "linear, e = 1", math.pi / h, JACOBI, lag=1, m_eff=1.0)
+        assert rebound == pytest.approx(1, abs=1e-9), h
+
+
+@pytest.mark.parametrize("exponent", [1.0, pytest.param(1.5, marks=pytest.mark.slow)])
+def test_restitution_of_the_second_impact(library: ctypes.CDLL, exponent: float) -> None:
+    """C_r from 0.1 to 1 with a damping ramp that is not saturated at once."""
+    for C_r in (0.1, 0.35, 0.65, 0.9, 1.0):
+        name = f"sweep {exponent:g} {C_r:g}"
+        base = Law() if exponent == 1.0 else hertz()
+        CASES[name] = Case(Body, (replace(base, C_r=C_r, k_D=100.0),))
+        for N, allowed in ((16, 0.005), (6.3, 0.01)):
+            assert impact(library, name, N, JACOBI, impacts=2)[1].max() <= allowed, (C_r, N)
+        del CASES[name]
+
+
+@pytest.mark.slow
+def test_velocity_converges_with_the_second_order(library: ctypes.CDLL) -> None:
+    for name in ("linear, C_r 0.65", "Hertz, C_r 0.5", "sphere that slides, C_r 0.5"):
+        errors = [impact(library, name, N, JACOBI)[1].max() for N in (12, 24, 48, 96)]
+        orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
+        assert orders.mean() >= 1.7, (name, errors)
+
+
+def test_few_evaluations_of_the_law(library: ctypes.CDLL) -> None:
+    counts: list[int] = []
+    for name in ("linear, e = 1", "linear, C_r 0.1", "Hertz, C_r 0.5", "rod, C_r 0.5"):
+        for N in (16, 6.3, 3.1):
+            counts += impact(library, name, N, JACOBI, impacts=2)[2]
+    assert np.median(counts) <= 6 and max(counts) <= 20
+
+
+# --- contacts that last ----------------------------------------------------------------------------------------------
+
+G = 9.81
+SLOPE = math.radians(10)
+
+
+def lasting(library: ctypes.CDLL, body: Body, law: Law, master: int, H: float, steps: int) -> tuple[Array, Array]:
+    """Coordinates and speeds of the last fifth of the steps."""
+    port = Port(library, law)
+    kept = []
+    held = np.zeros((len(PHASES), 3))
+    for k in range(steps):
+        new = port.force(*body.points(body.q, body.v)[0], H)
+        body.advance([held if master == JACOBI else new], H)
+        held = new
+        if k >= 0.8 * steps:
+            kept.append((body.q.copy(), body.v.copy()))
+    q, v = zip(*kept, strict=True)
+    return np.array(q), np.array(v)
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.parametrize("h", [0.5, 1.0, 2.0])  # omega H
+def test_a_body_comes_to_rest_where_its_weight_is_carried(library: ctypes.CDLL, master: int, h: float) -> None:
+    H = h / math.sqrt(STIFFNESS)
+    body = Body((0.0, -0.05, 0.0), gravity=(0.0, -G), substeps=1)
+    body.lift((PHASES + 2) * H * 0.05)
+    q, v = lasting(library, body, Law(C_r=0.5, k_D=100.0), master, H, 700)
+    assert q[..., 1] == pytest.approx(-G / STIFFNESS, rel=1e-9)
+    assert abs(v[..., 1]).max() <= 1e-12
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.parametrize("h", [0.5, 1.0, 2.0])
+def test_a_block_creeps_down_an_incline_as_the_ramp_says(library: ctypes.CDLL, master: int, h: float) -> None:
+    body = Body(
+        (0.0, 0.0, 0.0), gravity=(G * math.sin(SLOPE), -G * math.cos(SLOPE)), substeps=1,
+        start=(0.0, -G * math.cos(SLOPE) / STIFFNESS),
+    )  # fmt: skip
+    law = Law(C_r=0.5, k_D=100.0, K_fr=0.3)
+    _, v = lasting(library, body, law, master, h / math.sqrt(STIFFNESS), 400)
+    assert v[..., 0] == pytest.approx(math.tan(SLOPE) / (law.K_fr * law.k_T), rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("h", "allowed"), [(0.5, 1e-3), (1.0, 1e-3), (2.0, 1e-3)])
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+def test_a_sliding_block_stops_where_it_should(library: ctypes.CDLL, master: int, h: float, allowed: float) -> None:
+    """From 0.5 m/s: K_fr g s = (v^2 + 1/k_T^2)/2, the last part on the ramp."""
+    law = Law(C_r=0.5, k_D=100.0, K_fr=0.3)
+    H = h / math.sqrt(STIFFNESS)
+    body = Body((0.5, 0.0, 0.0), gravity=(0.0, -G), start=(0.0, -G / STIFFNESS), substeps=1)
+    q, _ = lasting(library, body, law, master, H, math.ceil(0.25 / H) + 400)
+    assert q[-1, :, 0] == pytest.approx((0.25 + law.k_T**-2) / (2 * law.K_fr * G), rel=allowed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+def test_a_ball_that_slides_rolls_at_five_sevenths_of_its_speed(library: ctypes.CDLL, master: int) -> None:
+    radius = 0.1
+    for h in (0.5, 1.0, 2.0):
+        H = h / math.sqrt(STIFFNESS)
+        body = Body(
+            (1.0, 0.0, 0.0), J=0.4 * radius**2, offsets=((0.0, -radius),), upright=True, gravity=(0.0, -G), substeps=1,
+            start=(0.0, radius - G / STIFFNESS),
+        )  # fmt: skip
+        law = Law(C_r=0.5, k_D=100.0, K_fr=0.2)
+        _, v = lasting(library, body, law, master, H, math.ceil(0.2 / H) + 400)
+        assert v[-1, :, 0] == pytest.approx(5 / 7, rel=1e-9), h
+
+
+def test_a_bouncing_ball_keeps_its_energy(library: ctypes.CDLL) -> None:
+    """About fifteen elastic impacts under gravity at six steps a contact, Jacobi."""
+    H = CONTACT / 6.3
+    body = Body((0.0, -1.0, 0.0), gravity=(0.0, -G))
+    body.lift((PHASES + 2) * H)
+    energy = lambda: 0.5 * (body.v[:, 1] ** 2) + G * body.q[:, 1] + STIFFNESS / 2 * np.minimum(body.q[:, 1], 0) ** 2  # noqa: E731
+    before = energy()
+    run(body, [Port(library, Law())], JACOBI, H, math.ceil(15 * (2 / G + CONTACT) / H))
+    assert energy() == pytest.approx(before, rel=0.01)
+
+
+# --- the state -------------------------------------------------------------------------------------------------------
+
+
+def test_a_copy_of_the_state_continues_bit_for_bit(library: ctypes.CDLL) -> None:
+    H = CONTACT / 6.3
+    law = Law(C_r=0.5, K_fr=0.3)
+    body, port = Body((0.3, -1.0, 0.0)), Port(library, law)
+    body.lift((PHASES + 2) * H)
+    run(body, [port], GAUSS_SEIDEL, H, 5)
+    memory, q, v = bytes(port.memory.raw), body.q.copy(), body.v.copy()
+    run(body, [port], GAUSS_SEIDEL, H, 10)
+    first = body.q.copy(), body.v.copy(), bytes(port.memory.raw)
+    port.memory.raw, body.q, body.v = memory, q, v
+    run(body, [port], GAUSS_SEIDEL, H, 10)
+    assert (body.q == first[0]).all() and (body.v == first[1]).all() and port.memory.raw == first[2]
+
+
+def test_a_velocity_that_is_not_connected_gives_the_law_at_the_inputs(library: ctypes.CDLL) -> None:
+    law, H = Law(C_r=0.5), 1e-4
+    port = Port(library, law)
+    r, v = np.zeros((len(PHASES), 3)), np.zeros((len(PHASES), 3))
+    for k in range(8):
+        r[:, 2] = 3e-4 - 1e-4 * k
+        f = port.force(r, v, H)
+    assert f == pytest.approx(law.force(r, v))
+
+
+def test_the_lag_is_found(library: ctypes.CDLL) -> None:
+    """The first impact of a master that is Gauss-Seidel takes the default; the second knows better."""
+    first = impact(library, "linear, e = 1", 3.1, GAUSS_SEIDEL)[0].mean()
+    second = impact(library, "linear, e = 1", 3.1, GAUSS_SEIDEL, impacts=2)[0].mean()
+    assert first == pytest.approx(0.952, abs=2e-3) and second == pytest.approx(1, abs=1e-3)
+
+
+def test_a_flexible_partner_is_served_down_to_six_steps_a_contact(library: ctypes.CDLL) -> None:
+    """Its internal mode has three times the contact's frequency: compared by its whole energy."""
+    H = CONTACT * math.sqrt(0.3) / 16
+    body = Flexible()
+    body.lift((PHASES + 2) * H)
+    run(body, [Port(library, Law())], JACOBI, H, 16 * 8 + 4)
+    energy = (body.v**2 * body.mass).sum(axis=1) + body.stiffness * (body.q[:, 0] - body.q[:, 1]) ** 2
+    assert np.sqrt(energy) == pytest.approx(1, abs=0.01)

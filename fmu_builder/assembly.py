@@ -306,6 +306,9 @@ class _Loader:
                 self._models[known] = self.assembly(read_assembly(path), solver=False)
             else:
                 self._models[known] = load_element(path, solver=False)
+            if self._models[known].is_prototype:
+                what = "is a prototype in Python, which cannot be a part: run it as a slave, or write it in C"
+                raise InputError(Problem(str(path), what))
         return self._models[known]
 
     def ends(self, model: ElementModel | Assembly) -> Ends:
@@ -411,6 +414,7 @@ class _Builder:
             description=self.recipe.description,
             element=declaration,
             element_folder=shipped("contact_core"),
+            language="c",
             starts={},
             sizes={},
             given_sizes=frozenset(),

@@ -24,8 +24,15 @@ from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import documentation_files
 from fmu_builder.errors import Problem, ToolError
 from fmu_builder.generate import fmu_sources, model_guid, source_files, write_sources
-from fmu_builder.model import Model, load_model
+from fmu_builder.model import ElementModel, Model, load_model
 from fmu_builder.paths import is_shipped, shipped
+from fmu_builder.prototype import (
+    prototype_content,
+    prototype_libraries,
+    prototype_platforms,
+    prototype_resources,
+    prototype_sources,
+)
 from fmu_builder.toolchain import (
     INSTALL_HINT,
     PLATFORMS,
@@ -76,7 +83,7 @@ def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str]
 
 def build_model_fmu(model: Model, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
     """As `build_fmu`, from a model that was read before."""
-    wanted = resolve_platforms(platforms)
+    wanted = prototype_platforms(platforms) if model.is_prototype else resolve_platforms(platforms)
     folder = output if output is not None else Path.cwd() if is_shipped(model.path) else model.path.parent
     return _build_files(model, *fmu_contents(model), folder, wanted)
 
@@ -110,7 +117,14 @@ def _reachable(wanted: Sequence[str], compiler: Compiler | None) -> tuple[tuple[
 def content_guid(model: Model) -> str:
     """GUID = hash of modelDescription.xml without GUID and of all sources, not of binaries: a saved state moves between
     platforms, and between two builds of the same recipe, and nowhere else."""
-    return _guid_of(model_description(model, _PLACEHOLDER), fmu_sources(model, _PLACEHOLDER))
+    return _guid_of(model_description(model, _PLACEHOLDER), _sources(model, _PLACEHOLDER))
+
+
+def _sources(model: Model, guid: str) -> dict[str, str]:
+    if model.is_prototype:
+        assert isinstance(model, ElementModel)
+        return prototype_sources(model, guid)
+    return fmu_sources(model, guid)
 
 
 def _guid_of(description: bytes, sources: Mapping[str, str]) -> str:
@@ -124,10 +138,13 @@ def _guid_of(description: bytes, sources: Mapping[str, str]) -> str:
 def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
     """The GUID, and archive name -> bytes of all but the binaries."""
     description = model_description(model, _PLACEHOLDER)
-    sources = fmu_sources(model, _PLACEHOLDER)
+    sources = _sources(model, _PLACEHOLDER)
     guid = _guid_of(description, sources)
-    sources["model_guid.h"] = model_guid(model, guid)
     files = {"modelDescription.xml": description.replace(_PLACEHOLDER.encode(), guid.encode(), 1)}
+    if model.is_prototype:
+        files |= documentation_files(model)
+        return guid, files | prototype_resources(_sources(model, guid), guid)
+    sources["model_guid.h"] = model_guid(model, guid)
     for name, text in sources.items():
         files[f"sources/{name}"] = text.encode("utf-8")
     files["sources/buildDescription.xml"] = build_description(model)
@@ -136,6 +153,8 @@ def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
 
 
 def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], compiler: Compiler) -> dict[str, bytes]:
+    if model.is_prototype:
+        return prototype_libraries(model.name, platforms, compiler)
     texts = {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")}
     try:
         with compile_folder(model.name) as sources:
@@ -270,7 +289,7 @@ def host_fmu(recipe: Path) -> Path:
     if compiler is None:
         raise ToolError(Problem(str(recipe), f"no compiler was found, so its FMU cannot run; {INSTALL_HINT}"))
     model = load_model(recipe)
-    host = host_platform()
+    (host,) = prototype_platforms(("host",)) if model.is_prototype else (host_platform(),)
     guid, files = fmu_contents(model)
     folder = cache_folder() / "fmus" / _content(files, compiler, host)
     cached = folder / f"{model.name}.fmu"
@@ -285,6 +304,8 @@ def _content(files: Mapping[str, bytes], compiler: Compiler, platform: str) -> s
     beside = [core / "freestanding.c", *sorted((core / "freestanding_include").iterdir()), Path(toolchain.__file__)]
     digest = hashlib.sha256(repr((platform, compiler.command, compiler.version)).encode())
     contents = {**files, **{str(i): path.read_bytes() for i, path in enumerate(beside)}}
+    if "resources/element.py" in files:
+        contents["libraries"] = prototype_content()
     for name, data in sorted(contents.items()):
         digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()[:32]

@@ -651,12 +651,18 @@ def _start_text(variable: SlaveVariable) -> str:
 
 
 @app.command()
-def new(name: Annotated[str, typer.Argument(help="Name of the element, such as demo_spring.")]) -> None:
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the element, such as demo_spring.")],
+    python: Annotated[bool, typer.Option("--python", help="A prototype: the physics is in Python.")] = False,
+) -> None:
     """Make an element of your own, ready to build, in ./elements and ./fmus.
 
     Example: fmu-builder new demo_spring
+
+    A prototype in Python is quick to change and slow to run.  Its FMU needs Python 3.11 or newer with numpy on its
+    target and runs on linux64 and win64, for co-simulation only.
     """
-    for path in new_element(name, Path()):
+    for path in new_element(name, Path(), python):
         _line(f"{path}")
     _line(f"\nfmu-builder build fmus/{camel_case(name)}.toml")
     _line(f"fmu-builder validate elements/{name}/cases/oscillation.toml")

@@ -25,13 +25,30 @@ _CAPABILITIES = {
 }
 # element: its own capabilities; the schema asks for this order of elements
 _INTERFACES = {
-    "ModelExchange": {"completedIntegratorStepNotNeeded": "false"},
+    "ModelExchange": {**_CAPABILITIES, "completedIntegratorStepNotNeeded": "false"},
     "CoSimulation": {
+        **_CAPABILITIES,
         "canHandleVariableCommunicationStepSize": "true",
         "canInterpolateInputs": "true",
         "maxOutputDerivativeOrder": "1",
         "canRunAsynchronuously": "false",
     },
+}
+
+# of a prototype in Python
+_PROTOTYPE_INTERFACES = {
+    "CoSimulation": {
+        "needsExecutionTool": "true",
+        "canBeInstantiatedOnlyOncePerProcess": "false",
+        "canNotUseMemoryManagementFunctions": "true",
+        "canGetAndSetFMUstate": "false",
+        "canSerializeFMUstate": "false",
+        "providesDirectionalDerivative": "false",
+        "canHandleVariableCommunicationStepSize": "true",
+        "canInterpolateInputs": "false",
+        "maxOutputDerivativeOrder": "0",
+        "canRunAsynchronuously": "false",
+    }
 }
 
 
@@ -51,10 +68,12 @@ def model_description(model: Model, guid: str) -> bytes:
         generationTool="fmu-builder",
         license="BSD-2-Clause",
         variableNamingConvention="structured",
-        numberOfEventIndicators=str(len(model.indicators)),
+        numberOfEventIndicators=str(0 if model.is_prototype else len(model.indicators)),
     )
-    for interface, capabilities in _INTERFACES.items():
-        element = etree.SubElement(root, interface, modelIdentifier=model.name, **_CAPABILITIES, **capabilities)
+    for interface, capabilities in (_PROTOTYPE_INTERFACES if model.is_prototype else _INTERFACES).items():
+        element = etree.SubElement(root, interface, modelIdentifier=model.name, **capabilities)
+        if model.is_prototype:
+            continue
         files = etree.SubElement(element, "SourceFiles")
         for name in source_files(model):
             etree.SubElement(files, "File", name=name)

@@ -89,7 +89,7 @@ def _compiler() -> tuple[Compiler, tuple[str, ...]]:
 
 def _content(compiler: Compiler, extra: Sequence[str]) -> str:
     """A name that changes with the sources, the flags (they stand in toolchain.py) and the compiler."""
-    files = [*_with_includes(shipped("contact_core") / "host.c"), Path(toolchain.__file__), Path(__file__)]
+    files = [*with_includes(shipped("contact_core") / "host.c"), Path(toolchain.__file__), Path(__file__)]
     digest = hashlib.sha256(repr((host_platform(), compiler.command, compiler.version, tuple(extra))).encode())
     for file in files:
         data = file.read_bytes()
@@ -97,7 +97,7 @@ def _content(compiler: Compiler, extra: Sequence[str]) -> str:
     return digest.hexdigest()[:32]
 
 
-def _with_includes(source: Path) -> list[Path]:
+def with_includes(source: Path) -> list[Path]:
     """A source file and the headers of its folder that it includes, directly or through others, sorted."""
     found = {source}
     new = [source]

@@ -127,6 +127,11 @@ class Model:
         """What is hardly meant as it is written."""
         return ()
 
+    @property
+    def is_prototype(self) -> bool:
+        """Whether its physics is Python."""
+        return False
+
 
 @dataclass(frozen=True)
 class ElementModel(Model):
@@ -149,6 +154,10 @@ class ElementModel(Model):
 
     def folders(self) -> dict[str, Path]:
         return {"": self.recipe.element_folder}
+
+    @property
+    def is_prototype(self) -> bool:
+        return self.recipe.language == "python"
 
 
 # ---- the C struct ------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.paths import shipped
 
 _TEMPLATE = Path(__file__).resolve().parent / "templates" / "new_element"
+_PROTOTYPE = _TEMPLATE.with_name("new_prototype")  # what differs where the physics is Python
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST = 50  # characters; the name is part of paths, which Windows cuts at 260
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)}
@@ -23,8 +24,10 @@ def camel_case(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
-def new_element(name: str, folder: Path) -> list[Path]:
+def new_element(name: str, folder: Path, python: bool = False) -> list[Path]:
     """Write elements/<name>/ and fmus/<Name>.toml into the folder; returns what was written.
+
+    python  the physics is element.py, a prototype, in place of element.c
 
     Raises InputError if the name is unusable or something of this name exists, ToolError if the folder cannot be
     written to; then nothing was written."""
@@ -43,7 +46,7 @@ def new_element(name: str, folder: Path) -> list[Path]:
             path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=element.parent) as temporary:
             draft = Path(temporary) / name
-            _fill(draft, name)
+            _fill(draft, name, python)
             (draft / "recipe.toml").replace(recipe)
             try:
                 draft.replace(element)
@@ -77,8 +80,11 @@ def _check_name(name: str) -> None:
     raise InputError(Problem("NAME", what))
 
 
-def _fill(folder: Path, name: str) -> None:
+def _fill(folder: Path, name: str, python: bool) -> None:
     shutil.copytree(_TEMPLATE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    if python:
+        (folder / "element.c").unlink()
+        shutil.copytree(_PROTOTYPE, folder, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
     for path in (p for p in folder.rglob("*") if p.is_file()):
         text = path.read_text(encoding="utf-8").replace("@name@", name).replace("@Name@", camel_case(name))
         path.write_text(text, encoding="utf-8")

@@ -16,7 +16,7 @@ from fmu_builder.paths import find_element
 from fmu_builder.structure import Constant, Reader, Structure
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_KEYS = ("element", "description", "start", "structure", "functions", "drawing")
+_KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing")
 
 
 def is_recipe(tables: Mapping[str, object]) -> bool:
@@ -34,6 +34,7 @@ class Recipe:
     description: str
     element: Declaration
     element_folder: Path
+    language: str  # of the physics: "c", or "python" for a prototype
     starts: Mapping[str, object]
     sizes: Mapping[str, int]
     given_sizes: frozenset[str]
@@ -94,7 +95,7 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
         elif key in structure_lists:
             if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
                 problems.append(Problem(f"{path}: {key}", f"{value!r} must be tables [[{key}]]"))
-        elif key not in ("element", "description") and not isinstance(value, dict):
+        elif key not in ("element", "language", "description") and not isinstance(value, dict):
             problems.append(Problem(f"{path}: {key}", f"{value!r} must be a table [{key}]"))
     description = tables.get("description", declared.description)
     if not isinstance(description, str):
@@ -127,6 +128,7 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
         description=str(description),
         element=declared,
         element_folder=folder,
+        language=_language(path, folder, tables.get("language"), problems),
         starts=starts,
         sizes=sizes,
         given_sizes=(frozenset(table("structure")) | frozenset(structure.sizes)) & sizes.keys(),
@@ -142,6 +144,22 @@ def _given_twice(path: Path, by_tables: Mapping[str, object], starts: Mapping[st
     """Start values that follow from the structure tables, and stand in [start] as well."""
     what = "follows from the tables of the structure: change it there, and remove it here"
     return [Problem(f"{path}: [start] {name}", what) for name in starts if name in by_tables]
+
+
+_LANGUAGES = {"c": "element.c", "python": "element.py"}
+
+
+def _language(path: Path, folder: Path, given: object, problems: list[Problem]) -> str:
+    """The language of the physics: the one given, else C where the element has both."""
+    there = [language for language, file in _LANGUAGES.items() if (folder / file).is_file()]
+    if given is not None and given not in _LANGUAGES:
+        what = f"{given!r} is none of {', '.join(_LANGUAGES)}" + did_you_mean(str(given), _LANGUAGES)
+        problems.append(Problem(f"{path}: language", what))
+    elif given is not None and given not in there:
+        problems.append(Problem(f"{path}: language", f"{folder} has no {_LANGUAGES[str(given)]}"))
+    elif given is not None:
+        return str(given)
+    return there[0] if there else "c"
 
 
 def _law_problems(

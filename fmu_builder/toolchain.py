@@ -64,7 +64,7 @@ _LANGUAGE = (
 )
 _LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden")
 # Some distributions' gcc protects stacks and calls libgcc for atomics unless told otherwise: both need a C library.
-_FREESTANDING = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
+FREESTANDING = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
 _NO_LIBGCC_ATOMICS = ("-mno-outline-atomics",)
 # macOS code keeps its frame pointers, so debuggers need no tables; without them the code takes a page of 16 KiB less.
 _NO_UNWIND_TABLES = ("-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
@@ -268,7 +268,7 @@ def _compile_target(
                 *_LANGUAGE,
                 *_WARNINGS,
                 *_LIBRARY,
-                *_FREESTANDING,
+                *FREESTANDING,
                 *options,
                 "-I.",
                 "-isystem",
@@ -287,10 +287,16 @@ def _compile_target(
 
 
 def compile_hosted(
-    sources: Sequence[Path], library: Path, include: Sequence[Path], compiler: Compiler, extra: Sequence[str]
+    sources: Sequence[Path],
+    library: Path,
+    include: Sequence[Path],
+    compiler: Compiler,
+    extra: Sequence[str],
+    platform: str | None = None,
 ) -> None:
-    """Compile a shared library for this machine with the language of the physics, for tests and the host library."""
-    target = next(iter(PLATFORMS[host_platform()].targets.values()))
+    """Compile a shared library with the language of the physics, for this machine or another platform that the compiler
+    reaches: the host library, prototypes, tests."""
+    target = next(iter(PLATFORMS[platform or host_platform()].targets.values()))
     run_compiler(
         compiler,
         [

@@ -23,6 +23,7 @@ _PACKAGES = (
     "cffi",
     "fmpy",
     "jinja2",
+    "lark",
     "lxml",
     "markdown-it-py",
     "numpy",

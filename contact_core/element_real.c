@@ -9,13 +9,17 @@ const char CC_GUID[39] = CC_GUID_TEXT;
 
 void CC_ENTRY(evaluate)(Element *e) { cc_evaluate(e); }
 
-/* States from the parameters that hold their initial values; others have their start value since instantiation. */
+/* States from the parameters that hold their initial values, or as the element computes them; others have their start
+ * value since instantiation. */
 void CC_ENTRY(initial_states)(Element *e)
 {
     double *block = (double *)e;
     for (int i = 0; i < CC_STATES; i++)
         if (cc_state_starts[i] >= 0)
             block[cc_states[i]] = block[cc_state_starts[i]];
+#if CC_HAS_INITIAL
+    initial(e);
+#endif
 }
 
 /* The initial x, then the initial m. */

@@ -12,6 +12,9 @@ static void check(const Element *e, CcHost *host) __attribute__((unused));
 #if CC_HAS_DERIVATIVES
 static void derivatives(Element *e);
 #endif
+#if CC_HAS_INITIAL
+static void initial(Element *e) __attribute__((unused));
+#endif
 #if CC_INDICATORS
 static void indicators(const Element *e, double z[CC_INDICATORS]) __attribute__((unused));
 #endif

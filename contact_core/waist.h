@@ -6,6 +6,7 @@
  *
  *   outputs      y from t, p, u, x, m; may be called any number of times and changes nothing else      always
  *   derivatives  dx/dt from t, p, u, x, m, after outputs        if a state declares no `rate`; the others are generated
+ *   initial      the states that declare `initial`, from p                                          if there are any
  *   start        the initial m from t, p, u, x                                                     if it has [memory]
  *   accept       bookkeeping at an accepted point, step = length of the step that led there, s,    if it has [memory]
  *                or 0 when initialization ends; only start and accept change m; returns 1 if outputs depend on the

@@ -690,6 +690,7 @@ class _Builder:
                 depends=order.known[i] if connected else (0,) if v.kind == "time" else depends[v.depends],
                 rate=v.rate + offset if v.rate >= 0 and not connected else -1,
                 start_from=v.start_from + offset if v.start_from >= 0 else -1,
+                initial=tuple(i + offset for i in v.initial),
                 derivative=v.derivative + offset if v.derivative >= 0 else -1,
             )
 

@@ -42,8 +42,10 @@ def _default(value: object) -> object:
 
 
 class _Conditional(_Entry):
-    """An entry that is there with some structure choices only, all of which have to hold."""
+    """An entry that is there with some structure choices only, all of which have to hold, or once for each of a
+    number."""
 
+    each: str | None = Field(default=None, description="structure name: one variable, port or indicator for each")
     when: dict[str, Annotated[tuple[bool | str, ...], BeforeValidator(_values)]] = Field(
         default={}, description="structure entry -> the value, or list of values, with which this entry is there"
     )
@@ -60,7 +62,6 @@ class Variable(_Conditional):
     type: Literal["real", "int", "bool", "enum"] = "real"
     literals: list[str] = Field(default=[], description="of an enumeration; the start value is one of them")
     size: int | str | None = Field(default=None, description="length of a vector: a number or a structure name")
-    each: str | None = Field(default=None, description="structure name: one variable for each")
     start: Start | None = Field(default=None, description="start value; for a state also the name of a parameter")
     min: float | None = None
     max: float | None = None
@@ -73,11 +74,15 @@ class Variable(_Conditional):
     output: bool = Field(default=False, description="a state or memory variable that is an output")
     hidden: bool = Field(default=False, description="not in modelDescription.xml")
     rate: str | None = Field(default=None, description="variable that is the derivative of this state")
+    initial: list[str] | None = Field(
+        default=None, description="parameters that the function `initial` computes this state at the start from"
+    )
 
 
 class PortState(_Entry):
     start: Start = 0.0
     rate: str | None = None
+    initial: list[str] | None = None
     nominal: float | None = Field(default=None, gt=0)
     depends: list[str] | None = None
 
@@ -99,7 +104,6 @@ class Port(_Conditional):
     description: str = Field(min_length=3)
     kind: Literal["point", "frame", "rotational", "translational", "planar"]
     side: Literal["body", "force"]
-    each: str | None = None
     optional: list[str] = Field(default=[], description="optional roles of its kind that the port has")
     names: dict[str, str] = Field(default={}, description="role -> name of its variable: a spelling of its kind")
     depends: list[str] | dict[str, Depends] = Field(default=[], description="of all roles given, or by role")
@@ -139,7 +143,6 @@ class Indicator(_Conditional):
     this is rounding, and no event."""
 
     description: str = Field(min_length=3)
-    each: str | None = None
     nominal: float = Field(default=1.0, gt=0)
 
 
@@ -185,15 +188,16 @@ class Declaration(_Entry):
     def default_choices(self) -> dict[str, bool | str]:
         return next(forms(self.structure))
 
-    def chosen(self, choices: Choices) -> Declaration:
-        """The declaration with the entries that are there with these choices, each under its plain name.
+    def chosen(self, choices: Choices, empty: Collection[str] = ()) -> Declaration:
+        """The declaration with the entries that are there with these choices, each under its plain name.  Entries for
+        `each` of a size that is `empty` are left out.
 
         Raises ValueError naming an entry of which two variants are there at once."""
         tables = {}
         for table in (*VARIABLE_TABLES, "ports", "indicators"):
             entries: dict[str, _Conditional] = {}
             for name, entry in getattr(self, table).items():
-                if entry.is_in(choices):
+                if entry.is_in(choices) and entry.each not in empty:
                     if plain(name) in entries:
                         raise ValueError(f"[{table}] {plain(name)}")
                     entries[plain(name)] = entry
@@ -405,6 +409,8 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
             lists = len(entry.depends or ()) if _is_by_component(entry.depends) else entry.size
             if lists != entry.size:
                 add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")
+            if entry.initial is not None and (table != "states" or entry.start is not None):
+                add(table, name, "initial belongs to a state, in place of start")
     for name, slot in declaration.slots.items():
         if slot.excludes not in map(plain, declaration.parameters):
             add("slots", name, f"excludes '{slot.excludes}', which is no parameter")

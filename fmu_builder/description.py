@@ -222,7 +222,7 @@ def initial_dependencies(model: Model, v: Variable) -> set[int]:
     for i in (v.index,) if v.kind == "state" else v.depends:
         variable = model.variables[i]
         if variable.kind == "state":
-            known |= {variable.start_from} if variable.start_from >= 0 else set()
+            known |= {variable.start_from} if variable.start_from >= 0 else set(variable.initial)
         else:
             known.add(i)
     return known

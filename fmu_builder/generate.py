@@ -142,6 +142,7 @@ def model_data(model: ElementModel, entry: str = "", host_entry: str = "") -> st
         f"#define CC_HAS_CHECK {int(bool(model.element.rules))}",
         f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in model.by_kind('state')))}",
         f"#define CC_HAS_ACCEPT {int(bool(model.element.memory))}",
+        f"#define CC_HAS_INITIAL {int(any(s.initial for s in model.by_kind('state')))}",
         *_counts(model),
         "",
     ]

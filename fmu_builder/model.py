@@ -50,6 +50,7 @@ class Variable:
     depends: tuple[int, ...] = ()
     rate: int = -1  # of a state or an input: the variable that is its time derivative, -1 if there is none
     start_from: int = -1  # of a state: the parameter that holds its initial value, -1 for `start`
+    initial: tuple[int, ...] = ()  # of a state: the parameters from which the element computes its initial value
     derivative: int = -1  # of a state: its der(...) variable; of a der(...) variable: its state
 
     @property
@@ -327,6 +328,7 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
                     start=state.start,
                     nominal=state.nominal,
                     rate=state.rate,
+                    initial=state.initial,
                     depends=state.depends,
                 )
                 yield _Declared(path, "state", entry, port.each, size)
@@ -449,6 +451,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 depends=patterns.resolve(_depends(d, k), d.base, i, d.each, k),
                 rate=rate,
                 start_from=start_from,
+                initial=patterns.resolve(entry.initial or (), d.base, i, d.each, k),
                 derivative=derivative if d.kind == "state" else -1,
             )
             yield variable
@@ -521,7 +524,7 @@ def _start(entry: Entry, component: int, d: _Declared, patterns: _Patterns, each
     return float(start or 0.0), -1
 
 
-_RATE_UNITS = {"m": "m/s", "m/s": "m/s2", "rad": "rad/s", "rad/s": "rad/s2", "N.s": "N", "J": "W", "s": "1"}
+_RATE_UNITS = {"m": "m/s", "m/s": "m/s2", "rad": "rad/s", "rad/s": "rad/s2", "N.s": "N", "J": "W", "s": "1", "1": "1/s"}
 
 
 def _per_second(unit: Unit) -> Unit:

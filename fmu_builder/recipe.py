@@ -50,7 +50,7 @@ class Recipe:
     def with_choices(self, declared: Declaration, choices: Choices) -> Recipe:
         """The recipe of the declared element with the structure choices given, and the default ones for the others."""
         every = {**declared.default_choices, **choices}
-        element = declared.chosen(every)
+        element = declared.chosen(every, {name for name, size in self.sizes.items() if size == 0})
         absent = declared.variable_names() - element.variable_names()
         return replace(self, element=element, choices=every, absent=absent)
 

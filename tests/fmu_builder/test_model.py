@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fmu_builder.description import initial_dependencies
 from fmu_builder.errors import InputError
 from fmu_builder.model import Model, load_model
 
@@ -113,6 +114,37 @@ def test_states_of_a_body_start_from_their_parameters(tmp_path: Path) -> None:
     assert model.variables[model["p.v[3]"].start_from].name == "v0[3]"
     assert [model.variables[i].name for i in model["der(p.v[3])"].depends] == ["m", "g[3]", "p.f[3]"]
     assert [model.variables[i].name for i in model["der(p.r[3])"].depends] == ["p.v[3]"]
+
+
+def test_components_of_every_point_are_told_apart(tmp_path: Path) -> None:
+    """The moment of a force about an axis does not depend on its part along that, the acceleration on nothing else."""
+    text = 'element = "rigid_body"\n[structure]\npoints = 2\nframes = false\n'
+    model = model_of(tmp_path, text)
+
+    def depends(name: str, group: str) -> list[str]:
+        return [n for i in model[name].depends if (n := model.variables[i].name).startswith(group)]
+
+    assert depends("der(spin[2])", "point") == [
+        *(f"point[1].{v}" for v in ("offset[1]", "offset[2]", "offset[3]", "f[1]", "f[3]")),
+        *(f"point[2].{v}" for v in ("offset[1]", "offset[2]", "offset[3]", "f[1]", "f[3]")),
+    ]
+    assert depends("der(frame.v[2])", "point") == ["point[1].f[2]", "point[2].f[2]"]
+    assert depends("point[2].r[3]", "point") == [f"point[2].offset[{k}]" for k in (1, 2, 3)]
+
+
+def test_a_state_that_the_element_starts_names_the_parameters(tmp_path: Path) -> None:
+    model = model_of(tmp_path, 'element = "rigid_body"\n')
+    assert [model.variables[i].name for i in model["frame.q[2]"].initial] == [f"q0[{k}]" for k in (1, 2, 3, 4)]
+    names = {model.variables[i].name for i in initial_dependencies(model, model["point.v[1]"])}
+    assert {"q0[1]", "w0[3]", "v0[1]", "J_xy", "point.offset[2]"} <= names
+    assert not names & {"v0[2]", "r0[1]", "m"}
+
+
+def test_what_stands_for_each_of_none_is_left_out(tmp_path: Path) -> None:
+    model = model_of(tmp_path, 'element = "rigid_body"\n[structure]\npoints = 0\n')
+    assert not [v.name for v in model.variables if v.name.startswith(("point", "attach"))]
+    assert [port.name for port in model.ports] == ["frame"]
+    assert [model.variables[i].name for i in model["der(frame.v[1])"].depends] == ["m", "g[1]", "frame.f[1]"]
 
 
 # ---- start values ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,264 @@
+/* Rigid body.  World components but for what ends in _B (body axes); R turns body components into world ones.
+ *
+ *     r' = v                   m v' = f + m g
+ *     q' = (0, w + c) q / 2 + |w| (1 - |q|^2) q / 2
+ *     L' = t,  L = J_m s       w = R J^-1 R^T L
+ *
+ * r, v centre of mass, m, m/s      q orientation, body to world      w angular velocity, rad/s
+ * m mass, kg, > 0      J inertia tensor about the centre of mass in body axes, kg m^2      g gravity, m/s^2
+ * f, t sums of the forces at all ports, N, and of their moments about the centre of mass, N m
+ * L angular momentum, N m s      J_m = (J_xx + J_yy + J_zz)/3, mean of the principal moments      s spin, rad/s
+ *
+ * What no moment changes stays for good.  In the exact motion the last term of q' and c are zero: they pull back what
+ * integration errs by, at the rate |w|, so neither makes a system stiff.
+ *   Momentum  The states are r, v, q and s.  L in world components is then constant to rounding, which body rates under
+ *             Euler's equations are not; over J_m it has the size of an angular velocity, for the error control.
+ *   Length    R is that of q/|q|, so the length of q moves nothing; the last term keeps it at 1.
+ *   Energy    While L keeps its bits, so does 2 T = L w, whose gradient over small turns of the body is 2 G, G = w x L:
+ *                 c = |w| (T_0 - T) G / (G^2 + eps L^2 w^2)
+ *             T_0 is T at the accepted point behind the first step that changed neither L nor J; else c = 0.  eps
+ *             fades c out near the principal axes, where T hardly depends on the attitude and G vanishes.
+ *
+ * Source: Newton-Euler equations; corrections of this kind: Hairer, Lubich & Wanner, Geometric Numerical Integration,
+ * IV.4 (projection) and Baumgarte, Comp. Meth. Appl. Mech. Eng. 1 (1972) 1. */
+#include "vector.h"
+
+/* What is the same at one point for all ports. */
+typedef struct {
+    Real R[3][3];
+    Real L[3], w[3];
+} Attitude;
+
+static Real mean_moment(const Element *e) { return (e->J_xx + e->J_yy + e->J_zz) * (1.0 / 3.0); }
+
+/* J x */
+static void times_inertia(const Element *e, const Real x[3], Real out[3])
+{
+    out[0] = e->J_xx * x[0] + e->J_xy * x[1] + e->J_xz * x[2];
+    out[1] = e->J_xy * x[0] + e->J_yy * x[1] + e->J_yz * x[2];
+    out[2] = e->J_xz * x[0] + e->J_yz * x[1] + e->J_zz * x[2];
+}
+
+/* J^-1 b, by cofactors */
+static void over_inertia(const Element *e, const Real b[3], Real out[3])
+{
+    Real xx = e->J_yy * e->J_zz - e->J_yz * e->J_yz, xy = e->J_xz * e->J_yz - e->J_xy * e->J_zz;
+    Real xz = e->J_xy * e->J_yz - e->J_xz * e->J_yy, yy = e->J_xx * e->J_zz - e->J_xz * e->J_xz;
+    Real yz = e->J_xy * e->J_xz - e->J_xx * e->J_yz, zz = e->J_xx * e->J_yy - e->J_xy * e->J_xy;
+    Real scale = 1.0 / (e->J_xx * xx + e->J_xy * xy + e->J_xz * xz);
+    out[0] = (xx * b[0] + xy * b[1] + xz * b[2]) * scale;
+    out[1] = (xy * b[0] + yy * b[1] + yz * b[2]) * scale;
+    out[2] = (xz * b[0] + yz * b[1] + zz * b[2]) * scale;
+}
+
+static void initial(Element *e)
+{
+    Real R[3][3], w_B[3], L_B[3], L[3];
+    Real scale = cc_scale(e->q0, 4), square = 0.0;
+    for (int i = 0; i < 4; i++)
+        square += e->q0[i] * scale * (e->q0[i] * scale);
+    for (int i = 0; i < 4; i++) /* a quaternion of zeros is refused, but may be looked at */
+        e->frame.q[i] = re(square) > 0.0 ? e->q0[i] * scale / cc_sqrt(square) : i == 0 ? 1.0 : 0.0;
+    cc_rotation(e->frame.q, R);
+    cc_to_body(R, e->w0, w_B);
+    times_inertia(e, w_B, L_B);
+    cc_to_world(R, L_B, L);
+    for (int k = 0; k < 3; k++)
+        e->spin[k] = L[k] / mean_moment(e);
+}
+
+/* L and w of a spin. */
+static void rotate(const Element *e, Real R[3][3], const Real spin[3], Real L[3], Real w[3])
+{
+    Real L_B[3], w_B[3], J_m = mean_moment(e);
+    for (int k = 0; k < 3; k++)
+        L[k] = J_m * spin[k];
+    cc_to_body(R, L, L_B);
+    over_inertia(e, L_B, w_B);
+    cc_to_world(R, w_B, w);
+}
+
+/* 1 if L and J are what they were at the last accepted point. */
+static int is_kept(const Element *e)
+{
+    return re(e->spin[0]) == re(e->free.spin[0]) && re(e->spin[1]) == re(e->free.spin[1])
+           && re(e->spin[2]) == re(e->free.spin[2]) && re(e->J_xx) == re(e->free.J[0])
+           && re(e->J_yy) == re(e->free.J[1]) && re(e->J_zz) == re(e->free.J[2]) && re(e->J_xy) == re(e->free.J[3])
+           && re(e->J_xz) == re(e->free.J[4]) && re(e->J_yz) == re(e->free.J[5]);
+}
+
+#define NEAR_AXIS 1e-8 /* eps: c fades out within 1e-4 rad of a principal axis */
+
+/* c, rad/s.  The spin enters by its value alone: any other would not be the one that T_0 belongs to. */
+static void keep_energy(const Element *e, Real R[3][3], Real c[3])
+{
+    Real spin[3] = {re(e->spin[0]), re(e->spin[1]), re(e->spin[2])}, L[3], w[3], G[3];
+    rotate(e, R, spin, L, w);
+    cc_cross(w, L, G);
+    Real size = cc_dot(G, G) + NEAR_AXIS * cc_dot(L, L) * cc_dot(w, w);
+    Real pull = re(size) > 0.0 ? 0.5 * cc_norm(w) * (e->free.energy - cc_dot(L, w)) / size : 0.0;
+    for (int k = 0; k < 3; k++)
+        c[k] = pull * G[k];
+}
+
+static void turn(Element *e, Attitude *a)
+{
+    Real c[3] = {0.0, 0.0, 0.0};
+    const Real *q = e->frame.q;
+    cc_rotation(q, a->R);
+    rotate(e, a->R, e->spin, a->L, a->w);
+    e->rotation = cc_dot(a->L, a->w);
+    if (re(e->free.held) != 0.0 && is_kept(e))
+        keep_energy(e, a->R, c);
+    Real w[3] = {a->w[0] + c[0], a->w[1] + c[1], a->w[2] + c[2]};
+    Real pull = 0.5 * cc_norm(a->w) * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]));
+    e->turning[0] = 0.5 * (-w[0] * q[1] - w[1] * q[2] - w[2] * q[3]) + pull * q[0];
+    e->turning[1] = 0.5 * (w[0] * q[0] + w[1] * q[3] - w[2] * q[2]) + pull * q[1];
+    e->turning[2] = 0.5 * (w[1] * q[0] + w[2] * q[1] - w[0] * q[3]) + pull * q[2];
+    e->turning[3] = 0.5 * (w[2] * q[0] + w[0] * q[2] - w[1] * q[1]) + pull * q[3];
+}
+
+#if POINTS
+
+/* Motion of the point i, and its share of the force and of the moment about the centre of mass. */
+static void attach_point(Element *e, Attitude *a, int i, Real force[3], Real moment[3])
+{
+    Real arm[3], carried[3], f[3], lever[3];
+    cc_to_world(a->R, e->point[i].offset, arm);
+    cc_cross(a->w, arm, carried);
+    for (int k = 0; k < 3; k++) {
+        f[k] = e->point[i].f[k];
+        e->point[i].r[k] = e->frame.r[k] + arm[k];
+        e->point[i].v[k] = e->frame.v[k] + carried[k];
+#if FRAMES
+        f[k] += e->attach[i].f[k];
+        moment[k] += e->attach[i].t[k];
+        e->attach[i].r[k] = e->point[i].r[k];
+        e->attach[i].v[k] = e->point[i].v[k];
+        e->attach[i].w[k] = a->w[k];
+#endif
+    }
+#if FRAMES
+    for (int k = 0; k < 4; k++)
+        e->attach[i].q[k] = e->frame.q[k];
+#endif
+    cc_cross(arm, f, lever);
+    for (int k = 0; k < 3; k++) {
+        force[k] += f[k];
+        moment[k] += lever[k];
+    }
+}
+
+#endif
+
+static void outputs(Element *e)
+{
+    Attitude a;
+    Real force[3], moment[3];
+    turn(e, &a);
+    for (int k = 0; k < 3; k++) {
+        e->frame.w[k] = a.w[k];
+        e->angular_momentum[k] = a.L[k];
+        force[k] = e->frame.f[k];
+        moment[k] = e->frame.t[k];
+    }
+#if POINTS
+    for (int i = 0; i < POINTS; i++)
+        attach_point(e, &a, i, force, moment);
+#endif
+    Real per_mass = 1.0 / e->m, per_moment = 1.0 / mean_moment(e);
+    for (int k = 0; k < 3; k++) {
+        e->acceleration[k] = force[k] * per_mass + e->g[k];
+        e->spin_rate[k] = moment[k] * per_moment;
+    }
+    e->energy.kinetic = 0.5 * (e->m * cc_dot(e->frame.v, e->frame.v) + e->rotation);
+    e->energy.potential = -e->m * cc_dot(e->g, e->frame.r);
+}
+
+/* From this accepted point on T_0 is T. */
+static void keep(Element *e, int held)
+{
+    const Real J[6] = {e->J_xx, e->J_yy, e->J_zz, e->J_xy, e->J_xz, e->J_yz};
+    for (int k = 0; k < 3; k++)
+        e->free.spin[k] = e->spin[k];
+    for (int k = 0; k < 6; k++)
+        e->free.J[k] = J[k];
+    e->free.energy = e->rotation;
+    e->free.held = held;
+}
+
+static void start(Element *e)
+{
+    outputs(e);
+    keep(e, 0);
+}
+
+/* Free is a body that kept L and J over a whole step: under moments, which differ from stage to stage, c would only be
+ * in the Jacobian.  T_0 changes where c was zero, and is: no output has to be computed again. */
+static int accept(Element *e, CcHost *host, double step)
+{
+    int is_free = is_kept(e);
+    if (!is_free || re(e->free.held) == 0.0)
+        keep(e, is_free);
+    (void)host, (void)step;
+    return 0;
+}
+
+/* Principal moments p, the largest first: eigenvalues of J by Jacobi's rotations, each of which makes one element off
+ * the diagonal zero.  Golub & Van Loan, Matrix Computations, 8.5. */
+static void principal_moments(const Element *e, double p[3])
+{
+    double a[3][3] = {{re(e->J_xx), re(e->J_xy), re(e->J_xz)},
+                      {re(e->J_xy), re(e->J_yy), re(e->J_yz)},
+                      {re(e->J_xz), re(e->J_yz), re(e->J_zz)}};
+    for (int sweep = 0; sweep < 12; sweep++) /* six do, for convergence is quadratic */
+        for (int i = 0; i < 2; i++)
+            for (int j = i + 1; j < 3; j++) {
+                if (a[i][j] == 0.0)
+                    continue;
+                int k = 3 - i - j;
+                double tau = (a[j][j] - a[i][i]) / (2.0 * a[i][j]), root = __builtin_sqrt(1.0 + tau * tau);
+                double t = tau < 0.0 ? -1.0 / (root - tau) : 1.0 / (root + tau);
+                double c = 1.0 / __builtin_sqrt(1.0 + t * t), s = t * c, from_i = a[i][k], from_j = a[j][k];
+                a[i][i] -= t * a[i][j];
+                a[j][j] += t * a[i][j];
+                a[i][j] = a[j][i] = 0.0;
+                a[i][k] = a[k][i] = c * from_i - s * from_j;
+                a[j][k] = a[k][j] = s * from_i + c * from_j;
+            }
+    for (int i = 0; i < 3; i++)
+        p[i] = a[i][i];
+    for (int i = 0; i < 2; i++)
+        for (int j = i + 1; j < 3; j++)
+            if (p[j] > p[i]) {
+                double larger = p[j];
+                p[j] = p[i];
+                p[i] = larger;
+            }
+}
+
+#define LEAST_MOMENT 1e-12 /* of the largest one: below it the smallest is rounding */
+#define TYPED_DIGITS 1e-6  /* relative: what tensors of flat bodies lose when they are written with six digits */
+
+static void check(const Element *e, CcHost *host)
+{
+    double p[3], square = 0.0;
+    for (int i = 0; i < 4; i++)
+        square += re(e->q0[i]) * re(e->q0[i]);
+    if (!(square >= 0.25))
+        cc_fail(host, "q0 = (%g, %g, %g, %g): the length of a quaternion must be 1 and is below 0.5", re(e->q0[0]),
+                re(e->q0[1]), re(e->q0[2]), re(e->q0[3]));
+    if (!(re(e->J_xx) > 0.0 && re(e->J_yy) > 0.0 && re(e->J_zz) > 0.0))
+        return; /* told by their own names */
+    principal_moments(e, p);
+    if (!(p[2] > LEAST_MOMENT * p[0]))
+        cc_fail(host, "the inertia tensor with J_xx = %g, J_yy = %g, J_zz = %g, J_xy = %g, J_xz = %g, J_yz = %g kg.m2 is "
+                "not positive definite: its principal moments are %g, %g and %g kg.m2, and all must be greater than 0; "
+                "elements off the diagonal must be smaller", re(e->J_xx), re(e->J_yy), re(e->J_zz), re(e->J_xy),
+                re(e->J_xz), re(e->J_yz), p[0], p[1], p[2]);
+    else if (!(p[0] <= (p[1] + p[2]) * (1.0 + TYPED_DIGITS)))
+        cc_fail(host, "the inertia tensor with J_xx = %g, J_yy = %g, J_zz = %g, J_xy = %g, J_xz = %g, J_yz = %g kg.m2 is "
+                "that of no body: its largest principal moment %g kg.m2 is greater than the sum of the other two, %g and "
+                "%g kg.m2", re(e->J_xx), re(e->J_yy), re(e->J_zz), re(e->J_xy), re(e->J_xz), re(e->J_yz), p[0], p[1],
+                p[2]);
+}

@@ -46,11 +46,14 @@ typedef struct {
 /* The law at a sample: r, v in, f out. */
 CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3], double f[3])
 {
-    double h = -r[2], slip = cc_sqrt(v[0] * v[0] + v[1] * v[1]);
-    double N = law->elastic(law->data, h) * (1.0 + cc_port_damping(law, -v[2]));
-    double share = slip * law->k_T < 1.0 ? law->k_T : 1.0 / slip;
-    f[0] = -law->K_fr * N * share * v[0];
-    f[1] = -law->K_fr * N * share * v[1];
+    double slip = cc_sqrt(v[0] * v[0] + v[1] * v[1]), share = 0.0; /* friction as a factor of the slip */
+    double N = law->elastic(law->data, -r[2]) * (1.0 + cc_port_damping(law, -v[2]));
+    if (!law->friction)
+        share = law->K_fr * N * (slip * law->k_T < 1.0 ? law->k_T : 1.0 / slip);
+    else if (slip > 0.0)
+        share = law->friction(law->data, N, slip) / slip;
+    f[0] = -share * v[0];
+    f[1] = -share * v[1];
     f[2] = N;
 }
 
@@ -175,7 +178,8 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
 
     double pull = p->a[2] > p->a_before[2] ? p->a[2] : p->a_before[2];
     double far = x + T * w - (pull < 0.0 ? pull : 0.0) * T * T / 2.0;
-    double most = CC_CEILING * law->elastic(law->data, far > x ? far : x) * (1.0 + law->d_comp);
+    double damped = law->damping ? cc_port_damping(law, w > at.w ? w : at.w) : law->d_comp;
+    double most = CC_CEILING * law->elastic(law->data, far > x ? far : x) * (1.0 + (damped > 0.0 ? damped : 0.0));
     int evaluations = 0;
     f[0] = f[1] = f[2] = 0.0;
     if (most > 0.0)

@@ -13,6 +13,8 @@
  *                      e direction of the slip at the end without friction, w_e = e W_tt e, z = H w_e K_fr N k_T,
  *                      theta = 1/(1 - exp(-z)) - 1/z,  u* = e (u + theta H (a_t + W_tn N)):
  *                      the mean force of the ramp over the interval, exact for N, W constant
+ *                      any law F_fr(N, u):  f_t = -F_fr(N, u_m) e,  u_m = u* - theta H w_e F_fr(N, u_m),
+ *                      z = H w_e F_fr(N, u_m) / u_m;  the ramp above is a special case
  * Ledger, J            U(x_1) - U(x) - N int w/(1 + d) dt,  w linear over the interval:
  *                      energy that holding N made, as elastic energy (damping that comes later included)
  *
@@ -33,13 +35,15 @@
 #define CC_DAMPING_FLOOR 1e-4
 #define CC_MOST_FORCE_STEPS 60 /* of the iteration; bisection alone would need 53 */
 
-/* What the port has to know of a contact law.  `data` goes to both functions. */
+/* What the port has to know of a contact law.  `data` goes to every function. */
 typedef struct {
-    double (*elastic)(const void *data, double h); /* F_e, N; 0 at h <= 0 */
-    double (*energy)(const void *data, double h);  /* U, J: integral of F_e from 0; 0 at h <= 0 */
+    double (*elastic)(const void *data, double h);            /* F_e, N; 0 at h <= 0 */
+    double (*energy)(const void *data, double h);             /* U, J: integral of F_e from 0; 0 at h <= 0 */
+    double (*damping)(const void *data, double w);            /* d, NULL: max(d_rest, min(d_comp, k_D w)) */
+    double (*friction)(const void *data, double N, double u); /* F_fr, N, of the slip speed u >= 0; NULL: the ramp */
     const void *data;
-    double d_comp, d_rest, k_D; /* damping ratio d = max(d_rest, min(d_comp, k_D w)) */
-    double K_fr, k_T;           /* friction ramp */
+    double d_comp, d_rest, k_D;
+    double K_fr, k_T;
 } CcPortLaw;
 
 /* The partner of the port over one interval, from the state at its beginning. */
@@ -51,6 +55,8 @@ typedef struct {
 
 CC_API double cc_port_damping(const CcPortLaw *law, double w)
 {
+    if (law->damping)
+        return law->damping(law->data, w);
     double d = law->k_D * w;
     return d > law->d_comp ? law->d_comp : d < law->d_rest ? law->d_rest : d;
 }
@@ -69,13 +75,35 @@ CC_API double cc_log_1_plus(double x)
     return u == 1.0 ? x : re(cc_log(u)) * (x / (u - 1.0));
 }
 
+/* 1 where the damping ratio depends on the depth rate. */
+CC_API int cc_port_is_damped(const CcPortLaw *law)
+{
+    return law->damping || (law->d_comp > law->d_rest && law->k_D > 0.0);
+}
+
+/* (1 + d)_h of any damping ratio, by Gauss' rule with eight points. */
+CC_API double cc_harmonic_by_quadrature(const CcPortLaw *law, double w, double w_1)
+{
+    static const double node[4] = {0.18343464249564980494, 0.52553240991632898582, 0.79666647741362673959,
+                                   0.96028985649753623168};
+    static const double weight[4] = {0.36268378337836198297, 0.31370664587788728734, 0.22238103445337447054,
+                                     0.10122853629037625915};
+    double middle = 0.5 * (w + w_1), half = 0.5 * (w_1 - w), mean = 0.0;
+    for (int i = 0; i < 4; i++)
+        mean += 0.5 * weight[i] * (cc_inverse_damping(law, middle - half * node[i])
+                                   + cc_inverse_damping(law, middle + half * node[i]));
+    return 1.0 / mean;
+}
+
 /* (1 + d)_h for depth rates from w to w_1: the two saturated parts of int dw/(1+d) and a logarithm for the ramp, each as
  * a difference that rounding does not blur. */
 CC_API double cc_harmonic_damping(const CcPortLaw *law, double w, double w_1)
 {
+    if (law->damping)
+        return cc_harmonic_by_quadrature(law, w, w_1);
     double way = w_1 - w, most = 1.0 + law->d_comp, least = 1.0 + law->d_rest;
     least = least > CC_DAMPING_FLOOR ? least : CC_DAMPING_FLOOR;
-    if (way == 0.0 || law->k_D == 0.0 || law->d_comp == law->d_rest)
+    if (way == 0.0 || !cc_port_is_damped(law))
         return 1.0 / cc_inverse_damping(law, w);
     double up = law->d_comp / law->k_D, down = (least - 1.0) / law->k_D;
     if (w >= up && w_1 >= up)
@@ -104,7 +132,7 @@ CC_API double cc_mean_elastic(const CcPortLaw *law, double x, double x_1)
 CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w, double x_1, double w_1, double H)
 {
     double damped = 0.0;
-    if (law->d_comp > law->d_rest)
+    if (cc_port_is_damped(law))
         for (int i = 0; i < 8; i++) {
             double rate = w + (i + 0.5) / 8.0 * (w_1 - w);
             damped += H / 8.0 * rate * (cc_inverse_damping(law, rate) - 1.0);
@@ -112,13 +140,41 @@ CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w,
     return law->energy(law->data, x_1) - law->energy(law->data, x) - N * (x_1 - x + damped);
 }
 
+/* theta of z: 1/2 for slow changes, 1 where friction brings the slip to its end within the interval. */
+CC_API double cc_exponential_share(double z)
+{
+    return z < 1e-3 ? 0.5 + z / 12.0 : 1.0 / (1.0 - re(cc_exp(-z))) - 1.0 / z;
+}
+
+/* u_m > 0 with u_m + c F_fr(N, u_m) = u > 0: bracketed by 0 and u, by regula falsi (Illinois). */
+CC_API double cc_mean_slip(const CcPortLaw *law, double N, double c, double u)
+{
+    double low = 0.0, high = u, below = -u, above = c * law->friction(law->data, N, u);
+    for (int i = 0, side = 0; i < 60 && high - low > 1e-14 * u && above > 0.0; i++) {
+        double middle = (low * above - high * below) / (above - below);
+        double error = middle + c * law->friction(law->data, N, middle) - u;
+        if (error > 0.0) {
+            high = middle, above = error;
+            below *= side > 0 ? 0.5 : 1.0;
+            side = 1;
+        } else {
+            low = middle, below = error;
+            above *= side < 0 ? 0.5 : 1.0;
+            side = -1;
+        }
+        if (cc_abs(error) <= 1e-14 * u)
+            return middle;
+    }
+    return high;
+}
+
 /* Friction of the interval for the normal force N: f[0], f[1]; f[2] = N. */
 CC_API void cc_held_friction(const CcPortLaw *law, const CcInterval *at, double N, double f[3])
 {
     f[0] = f[1] = 0.0, f[2] = N;
-    if (law->K_fr == 0.0 || N == 0.0)
+    if ((!law->friction && law->K_fr == 0.0) || N == 0.0)
         return;
-    double most = law->K_fr * N, free[2], e[2], H = at->H;
+    double free[2], e[2], H = at->H;
     for (int i = 0; i < 2; i++)
         e[i] = at->u[i] + H * (free[i] = at->a[i] + at->W[i][2] * N);
     double speed = cc_sqrt(e[0] * e[0] + e[1] * e[1]);
@@ -126,12 +182,27 @@ CC_API void cc_held_friction(const CcPortLaw *law, const CcInterval *at, double 
         return;
     e[0] /= speed, e[1] /= speed;
     double w_e = e[0] * (at->W[0][0] * e[0] + 2.0 * at->W[0][1] * e[1]) + e[1] * at->W[1][1] * e[1];
-    double z = (w_e > 0.0 ? w_e : 0.0) * H * most * law->k_T;
-    double theta = z < 1e-3 ? 0.5 + z / 12.0 : 1.0 / (1.0 - re(cc_exp(-z))) - 1.0 / z;
-    double u = e[0] * (at->u[0] + theta * H * free[0]) + e[1] * (at->u[1] + theta * H * free[1]);
-    double ramp = law->k_T * u / (1.0 + theta * z), share = ramp > 1.0 ? 1.0 : ramp < -1.0 ? -1.0 : ramp;
-    f[0] = -most * share * e[0];
-    f[1] = -most * share * e[1];
+    double u_0 = e[0] * at->u[0] + e[1] * at->u[1], rate = e[0] * free[0] + e[1] * free[1], F = 0.0;
+    w_e = w_e > 0.0 ? w_e : 0.0;
+    if (law->friction) {
+        double u_m = speed;
+        for (int i = 0; i < 2; i++) { /* z needs u_m, u_m needs z */
+            double theta = cc_exponential_share(H * w_e * law->friction(law->data, N, u_m) / u_m);
+            double u = u_0 + theta * H * rate, size = cc_abs(u);
+            if (!(size > 0.0))
+                return;
+            u_m = cc_mean_slip(law, N, theta * H * w_e, size);
+            F = law->friction(law->data, N, u_m) * (u < 0.0 ? -1.0 : 1.0);
+            if (!(u_m > 0.0))
+                break;
+        }
+    } else {
+        double z = w_e * H * law->K_fr * N * law->k_T, theta = cc_exponential_share(z);
+        double ramp = law->k_T * (u_0 + theta * H * rate) / (1.0 + theta * z);
+        F = law->K_fr * N * (ramp > 1.0 ? 1.0 : ramp < -1.0 ? -1.0 : ramp);
+    }
+    f[0] = -F * e[0];
+    f[1] = -F * e[1];
 }
 
 /* The right side of the equation for N at an assumed N, and its slope with the ratio of friction to N kept. */

@@ -6,6 +6,7 @@
 
 typedef struct {
     double C, exponent, d_comp, d_rest, k_D, K_fr, k_T;
+    double by_functions; /* 1: damping and friction as functions, as a user's laws come */
 } Law;
 
 static double power(double h, double exponent)
@@ -25,9 +26,24 @@ static double energy(const void *data, double h)
     return h > 0.0 ? law->C * power(h, law->exponent + 1.0) / (law->exponent + 1.0) : 0.0;
 }
 
+static double damping(const void *data, double w)
+{
+    const Law *law = data;
+    double d = law->k_D * w;
+    return d > law->d_comp ? law->d_comp : d < law->d_rest ? law->d_rest : d;
+}
+
+static double friction(const void *data, double N, double u)
+{
+    const Law *law = data;
+    return law->K_fr * N * (u * law->k_T < 1.0 ? u * law->k_T : 1.0);
+}
+
 static CcPortLaw port_law(const Law *law)
 {
-    return (CcPortLaw){elastic, energy, law, law->d_comp, law->d_rest, law->k_D, law->K_fr, law->k_T};
+    int functions = law->by_functions != 0.0;
+    return (CcPortLaw){elastic, energy, functions ? damping : 0, functions ? friction : 0, law,
+                       law->d_comp, law->d_rest, law->k_D, law->K_fr, law->k_T};
 }
 
 EXPORT int size(void) { return sizeof(CcCoupling); }

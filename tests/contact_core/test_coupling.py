@@ -42,6 +42,7 @@ class Law:
     K_fr: float = 0.0
     k_T: float = 100.0
     k_E: float = 0.5
+    by_functions: bool = False  # damping and friction as a user's laws come
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -50,7 +51,9 @@ class Law:
         return (1 - self.C_r**2) * self.k_E / delta, -(1 - self.C_r**2) * (1 - self.k_E) / delta
 
     def numbers(self) -> ctypes.Array[ctypes.c_double]:
-        return (ctypes.c_double * 7)(self.C, self.exponent, *self.limits, self.k_D, self.K_fr, self.k_T)
+        return (ctypes.c_double * 8)(
+            self.C, self.exponent, *self.limits, self.k_D, self.K_fr, self.k_T, self.by_functions
+        )
 
     def force(self, r: Array, v: Array) -> Array:
         """The law itself, N, for many r, v of the shape (n, 3)."""
@@ -116,6 +119,7 @@ CASES = {
     "semi-implicit Euler": Case(lambda: Body(rule="euler", substeps=1)),
     "semi-implicit Euler, 10 substeps": Case(lambda: Body(rule="euler", substeps=10)),
     "rod, one substep": Case(lambda: rod(0.5, substeps=1), (FRICTION,), 3.25),
+    "user laws, C_r 0.5": Case(lambda: sphere(0.5), (Law(C_r=0.5, k_D=100.0, K_fr=0.3, by_functions=True),)),
     "two free bodies, C_r 0.5": Case(
         lambda: Pair(Body(), Body((0.0, 0.0, 0.0), m=2.0)), (Law(C_r=0.5),), inverse_mass=1.5
     ),
@@ -299,6 +303,19 @@ def test_friction_is_the_mean_of_the_ramp_over_the_interval(library: ctypes.CDLL
     mean = rest + (u - rest) * (1 - math.exp(-z)) / z
     assert f[2] == pytest.approx(10.0, rel=1e-6)
     assert f[0] == pytest.approx(-c * mean, rel=1e-5)
+
+
+@given(x=st.floats(1e-6, 1e-3), ux=st.floats(-0.05, 0.05), ax=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 3))
+def test_a_ramp_that_comes_as_a_function_gives_the_force_of_the_ramp(
+    library: ctypes.CDLL, x: float, ux: float, ax: float, numbers: list[float], h: float
+) -> None:
+    law = Law(K_fr=0.3, k_T=100.0)
+    same = replace(law, by_functions=True)
+    one, other = (
+        interval(library, each, x, 0.0, (ux, 0.2 * ux), (ax, 0, 0), admittance(numbers), h / 1000)[0]
+        for each in (law, same)
+    )
+    assert other == pytest.approx(one, rel=1e-3, abs=1e-9)
 
 
 # --- impacts ---------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
+from scipy.linalg import eigh
 
 from fmu_builder.paths import shipped
 from fmu_builder.trace import Trace, write_trace
@@ -290,6 +291,42 @@ def train_rings() -> Trace:
     return trace("train_rings", "v_i = v0 sum_j phi_j(i) phi_j(p) cos(w_j t), w_j = 2 sqrt(k/m) sin(...)", t, columns)
 
 
+# ---- a body in the plane ---------------------------------------------------------------------------------------------
+
+
+def row(x: float, y: float, angle: float) -> Array:
+    """B of a point at (x, y) that moves along a line at the angle by B (x, y, theta)'."""
+    return np.array([math.cos(angle), math.sin(angle), x * math.sin(angle) - y * math.cos(angle)])
+
+
+POINTS = np.array([row(-0.3, 0.0, math.pi / 2), row(0.25, -0.1, math.radians(60.0)), row(0.0, 0.1, 0.0)])
+STIFFNESSES, MASSES = np.array([500.0, 800.0, 300.0]), np.array([2.0, 2.0, 0.05])
+
+
+def three_springs(t: Array, gravity: Array, velocity: Array) -> tuple[Array, Array]:
+    """The body of BodyOnThreeSprings, let go with its springs relaxed: q = (x, y, theta), shape (n, 3), and the forces
+    of the springs.
+
+        M q'' + K q = M g,   K = sum k B^T B,   K p = W^2 M p with p^T M p = 1
+        q = q_s + sum p (-p^T M q_s cos(W t) + p^T M q'(0) sin(W t)/W),   K q_s = M g"""
+    mass, stiffness = np.diag(MASSES), POINTS.T @ np.diag(STIFFNESSES) @ POINTS
+    squares, modes = eigh(stiffness, mass)
+    w, rest = np.sqrt(squares), np.linalg.solve(stiffness, mass @ gravity)
+    cosines, sines = -modes.T @ mass @ rest, modes.T @ mass @ velocity / w
+    q = rest + (np.cos(np.outer(t, w)) * cosines + np.sin(np.outer(t, w)) * sines) @ modes.T
+    return q, q @ POINTS.T * STIFFNESSES
+
+
+def body_swings() -> Trace:
+    """Under gravity, with a start velocity in each direction: all three modes, 2 s are 4 to 15 periods."""
+    t = grid(2.0, 0.01)
+    q, forces = three_springs(t, np.array([0.0, -G, 0.0]), np.array([0.2, 0.1, 1.5]))
+    names = [("x", "m"), ("y", "m"), ("angle", "rad")]
+    columns = {f"body.{name}": (q[:, k], unit) for k, (name, unit) in enumerate(names)}
+    columns |= {f"body.{name}_force": (forces[:, k], "N") for k, name in enumerate(("left", "right", "side"))}
+    return trace("body_swings", "q = q_s + modes of K p = W^2 M p, K = sum k B^T B", t, columns)
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
     ball_bounces,
     ball_drops,
@@ -302,6 +339,7 @@ CASES: tuple[Callable[[], Trace], ...] = (
     block_creeps,
     block_slides,
     bodies_collide,
+    body_swings,
     inertia_swings,
     inertias_swing,
     train_rings,

@@ -26,6 +26,7 @@ SLIGHTLY_WRONG = {
     "block_creeps": ("start = { ", "start = { friction = 0.3000003, "),
     "block_slides": ('"SlidingBlock"', '{ recipe = "SlidingBlock", start = { friction = 0.3000003 } }'),
     "bodies_collide": ('"TwoBodyImpact"', '{ recipe = "TwoBodyImpact", start = { target_mass = 2.000002 } }'),
+    "body_swings": ("= 1.5", "= 1.5000015"),
     "inertia_swings": ("= 0.3", "= 0.3000003"),
     "inertias_swing": ("= 0.3", "= 0.3000003"),
     "train_rings": ("= 1,", "= 1.000001,"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from scipy.linalg import eigh
 
 from fmu_builder.trace import Trace, write_trace
 
@@ -29,7 +30,25 @@ def thrown() -> Trace:
     return Trace(t, tuple(names), np.column_stack([s, v, kinetic, potential]), units, {}, provenance)
 
 
-CASES: tuple[Callable[[], Trace], ...] = (thrown,)
+def on_three_springs() -> Trace:
+    """On springs k at points with the rows B, relaxed at the start, where the body has a velocity:
+
+    q - q0 = sum p p^T M q'(0) sin(W t)/W,   K p = W^2 M p with p^T M p = 1,   K = sum k B^T B"""
+    t = np.arange(51) * 5e-3
+    mass, velocity = np.diag([2.0, 2.0, 0.05]), np.array([0.2, 0.1, 1.5])
+    c, s = math.cos(math.radians(60.0)), math.sin(math.radians(60.0))
+    rows = np.array([[0.0, 1.0, -0.3], [c, s, 0.25 * s + 0.1 * c], [1.0, 0.0, -0.1]])
+    squares, modes = eigh(rows.T @ np.diag([500.0, 800.0, 300.0]) @ rows, mass)
+    w = np.sqrt(squares)
+    q = np.sin(np.outer(t, w)) * (modes.T @ mass @ velocity / w) @ modes.T + np.array([3e-3, 0.0, 0.0])
+    names = ("body.x", "body.y", "body.theta")
+    units = dict(zip(names, ("m", "m", "rad"), strict=True))
+    formula = "q = q0 + modes of K p = W^2 M p, K = sum k B^T B"
+    provenance = {"case": "on_three_springs", "formula": formula, "script": "references.py"}
+    return Trace(t, names, q, units, {}, provenance)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (on_three_springs, thrown)
 
 if __name__ == "__main__":
     for case in CASES:

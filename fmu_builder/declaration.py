@@ -127,6 +127,7 @@ class StructureEntry(_Entry):
     min: int = 1
     max: int = 100_000
     choices: list[str] = []
+    given_by: str = Field(default="", description="key of a table of the element's own that gives it, by structure.py")
 
     @property
     def is_size(self) -> bool:

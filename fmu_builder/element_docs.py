@@ -70,7 +70,10 @@ def _structure_table(structure: Mapping[str, StructureEntry]) -> list[str]:
     lines = ["**Structure, fixed when the FMU is built**", "", _line(names), "|---" * len(names) + "|"]
     for name, entry in structure.items():
         values = ", ".join(map(value_text, entry.values)) or f"{entry.min} ... {entry.max}"
-        lines.append(_line([f"`{name}`", values, value_text(entry.default), entry.description]))
+        table, _, key = entry.given_by.partition(".")
+        lines.append(
+            _line([f"`[{table}] {key}`" if key else f"`{name}`", values, value_text(entry.default), entry.description])
+        )
     return lines
 
 
@@ -80,7 +83,7 @@ def _condition(structure: Mapping[str, StructureEntry], there: Sequence[Choices]
     for name, entry in structure.items():
         values = [value for value in entry.values if any(form[name] == value for form in there)]
         if len(values) < len(entry.values):
-            parts.append(f"`{name}` = {', '.join(map(value_text, values))}")
+            parts.append(f"`{entry.given_by or name}` = {', '.join(map(value_text, values))}")
     return "; ".join(parts)
 
 

@@ -160,6 +160,9 @@ class ElementModel(Model):
     def is_prototype(self) -> bool:
         return self.recipe.language == "python"
 
+    def notes(self) -> tuple[str, ...]:
+        return self.recipe.notes
+
 
 # ---- the C struct ------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ from typing import Any
 from fmu_builder.declaration import Choices, Declaration, read_declaration, read_toml
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import find_element
-from fmu_builder.structure import Constant, Reader, Structure
+from fmu_builder.structure import Constant, Limit, Reader, Structure
+from fmu_builder.units import parse_quantity, parse_unit
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing")
@@ -42,6 +43,8 @@ class Recipe:
     absent: frozenset[str]
     constants: tuple[Constant, ...]
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    limits: Mapping[str, Limit] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def element_name(self) -> str:
@@ -51,6 +54,11 @@ class Recipe:
         """The recipe of the declared element with the structure choices given, and the default ones for the others."""
         every = {**declared.default_choices, **choices}
         element = declared.chosen(every, {name for name, size in self.sizes.items() if size == 0})
+        limited = {
+            name: element.parameters[name].model_copy(update={"start": limit.start, "max": limit.max})
+            for name, limit in self.limits.items()
+        }
+        element = element.model_copy(update={"parameters": {**element.parameters, **limited}})
         absent = declared.variable_names() - element.variable_names()
         return replace(self, element=element, choices=every, absent=absent)
 
@@ -122,6 +130,9 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
             problems.append(Problem(f"{path}: [structure] {name}", what))
         problems += _given_twice(path, structure.starts, starts)
         starts = {**structure.starts, **starts}
+        choices.update(structure.choices)
+    starts, too_large = _limited_starts(path, declared, starts, structure.limits)
+    problems += too_large
     recipe = Recipe(
         path=path,
         name=path.stem,
@@ -136,6 +147,15 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
         absent=frozenset(),
         constants=structure.constants,
         units=structure.units,
+        limits=structure.limits,
+        notes=(
+            *structure.notes,
+            *(
+                f"the default of {name} is {limit.start:.6g} {declared.parameters[name].unit}, {limit.reason}"
+                for name, limit in structure.limits.items()
+                if limit.start == limit.max and name not in table("start")
+            ),
+        ),
     ).with_choices(declared, choices)
     return recipe, problems
 
@@ -160,6 +180,28 @@ def _language(path: Path, folder: Path, given: object, problems: list[Problem]) 
     elif given is not None:
         return str(given)
     return there[0] if there else "c"
+
+
+def _limited_starts(
+    path: Path, element: Declaration, start: Mapping[str, object], limits: Mapping[str, Limit]
+) -> tuple[dict[str, object], list[Problem]]:
+    """The start values without those that reach a limit of the structure, and what is wrong with these."""
+    kept = dict(start)
+    problems = []
+    for name, limit in limits.items():
+        value, unit = start.get(name), str(element.parameters[name].unit)
+        where = f"{path}: [start] {name}"
+        try:
+            reached = (
+                isinstance(value, int | float | str) and parse_quantity(value, parse_unit(unit), where) >= limit.max
+            )
+        except InputError:
+            continue  # said with the other start values
+        if reached:
+            del kept[name]
+            rule = f"must be less than {limit.max:.6g} {unit}, {limit.reason}"
+            problems.append(Problem(where, f"{value!r} {rule}; choose less, or leave it out"))
+    return kept, problems
 
 
 def _law_problems(
@@ -193,7 +235,10 @@ def _structure(
             problems.append(Problem(where, "this key is unknown" + did_you_mean(name, element.structure)))
             continue
         rule = element.structure[name]
-        if rule.choices:
+        if rule.given_by:
+            table, _, key = rule.given_by.partition(".")
+            problems.append(Problem(where, f"is given by [{table}] {key}: remove it here"))
+        elif rule.choices:
             if isinstance(value, str) and value in rule.choices:
                 choices[name] = value
             else:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.units import parse_quantity, parse_unit
+from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Table = Mapping[str, object]
 
@@ -22,6 +23,16 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """What the structure allows a parameter, SI: it starts at `start` and may grow up to `max`, but a recipe that sets
+    it has to stay below.  `reason` says what `max` is."""
+
+    start: float
+    max: float
+    reason: str
+
+
+@dataclass(frozen=True)
 class Structure:
     """What the structure tables of a recipe come to.
 
@@ -29,12 +40,18 @@ class Structure:
     sizes      of the sizes that `[structure]` of element.toml declares those that follow from the tables; the recipe
                cannot set them.  Variables, ports and indicators with `each` over a size of 0 are absent
     starts     start values by FMU name, SI; the recipe cannot set them in [start] as well
-    units      units of a declared variable that differ from one index of its `each` to the next"""
+    units      units of a declared variable that differ from one index of its `each` to the next
+    choices    of the choices that `[structure]` of element.toml declares those that it says are `given_by` such a table
+    limits     of parameters, by name
+    notes      what a user who builds it should know"""
 
     constants: tuple[Constant, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     starts: Mapping[str, object] = field(default_factory=dict)
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    choices: Mapping[str, bool | str] = field(default_factory=dict)
+    limits: Mapping[str, Limit] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class Reader:
@@ -49,8 +66,16 @@ class Reader:
         self.problems: list[Problem] = []
 
     def problem(self, table: str, key: str, what: str) -> None:
+        self.problems.append(Problem(self._where(table, key), what))
+
+    def _where(self, table: str, key: str) -> str:
         place = f"[{table}]" if not table.startswith("[[") else table
-        self.problems.append(Problem(f"{self._recipe}: {place} {key}".rstrip(), what))
+        return f"{self._recipe}: {place} {key}".rstrip()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the recipe, where the files it names lie."""
+        return self._recipe.parent
 
     def table(self, name: str, keys: Sequence[str], required: Sequence[str] = ()) -> Table:
         """The table `[name]` of the recipe, an empty one if it is missing; its keys are checked."""
@@ -98,10 +123,17 @@ class Reader:
         return value
 
     def quantity(
-        self, table: Table, key: str, unit: str, default: float, above: float | None = None, least: float | None = None
+        self,
+        table: Table,
+        key: str,
+        unit: str,
+        default: float,
+        above: float | None = None,
+        least: float | None = None,
+        below: float | None = None,
     ) -> float:
-        """A quantity in the SI unit of `unit`, greater than `above`, at least `least`."""
-        return self._quantity(table, key, table.get(key, default), unit, default, above, least)
+        """A quantity in the SI unit of `unit`, greater than `above`, at least `least`, less than `below`."""
+        return self._quantity(table, key, table.get(key, default), unit, default, above, least, below)
 
     def vector(self, table: Table, key: str, units: Sequence[str], default: Sequence[float]) -> tuple[float, ...]:
         """As many quantities as there are units, in these; of no default values any number, in the last unit."""
@@ -122,13 +154,14 @@ class Reader:
         default: float,
         above: float | None = None,
         least: float | None = None,
+        below: float | None = None,
     ) -> float:
         name = self.place(table)
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             self.problem(name, key, f"{value!r} must be a number, or text 'number unit'")
             return default
         try:
-            number = parse_quantity(value, parse_unit(unit), f"{self._recipe}: {name} {key}")
+            number = parse_quantity(value, parse_unit(unit), self._where(name, key))
         except InputError as error:
             self.problems.extend(error.problems)
             return default
@@ -139,7 +172,56 @@ class Reader:
         if least is not None and not number >= least:
             self.problem(name, key, f"{value!r} is refused: it must be at least {least:g}{said}")
             return default
+        if below is not None and not number < below:
+            self.problem(name, key, f"{value!r} is refused: it must be less than {below:g}{said}")
+            return default
         return number
+
+    def points(self, table: Table, key: str, units: Sequence[str]) -> list[tuple[float, ...]]:
+        """Points with coordinates in the SI units of `units`: a list of lists, or the name of a CSV file beside the
+        recipe whose first line names each column with its unit, as `x [mm]`.  Empty if they are missing or wrong."""
+        given = table.get(key)
+        if given is None:
+            return []
+        name, before = self.place(table), len(self.problems)
+        if isinstance(given, str):
+            points = self._file(name, key, self.folder / given, [parse_unit(unit) for unit in units])
+        elif isinstance(given, list) and all(isinstance(row, list) and len(row) == len(units) for row in given):
+            points = [
+                tuple(self._quantity(table, key, value, unit, 0.0) for value, unit in zip(row, units, strict=True))
+                for row in given
+            ]
+        else:
+            self.problem(name, key, f"must be a list of points of {len(units)} quantities, or the name of a CSV file")
+            points = []
+        return points if len(self.problems) == before else []
+
+    def _file(self, name: str, key: str, path: Path, units: Sequence[Unit]) -> list[tuple[float, ...]]:
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                header, *lines = csv.reader(file, skipinitialspace=True)
+        except OSError as error:
+            self.problem(name, key, f"{path} cannot be read: {error.strerror}")
+            return []
+        except (ValueError, csv.Error):
+            self.problem(name, key, f"{path} must be a CSV file with a header, in UTF-8")
+            return []
+        if len(header) != len(units):
+            self.problems.append(Problem(f"{path}: line 1", f"{len(header)} columns, {len(units)} are needed"))
+            return []
+        own = [column.partition("[")[2].partition("]")[0] for column in header]
+        rows: list[tuple[float, ...]] = []
+        for number, line in enumerate(lines, 2):
+            where = f"{path}: line {number}"
+            if line and len(line) != len(units):
+                self.problems.append(Problem(where, f"{len(line)} values, {len(units)} are needed"))
+            elif line:
+                texts = [f"{value} [{u}]" if u else value for value, u in zip(line, own, strict=True)]
+                try:
+                    rows.append(tuple(parse_quantity(t, unit, where) for t, unit in zip(texts, units, strict=True)))
+                except InputError as error:
+                    self.problems.extend(error.problems)
+        return rows
 
     def interval(self, table: Table, key: str, unit: str, default: tuple[float, float]) -> tuple[float, float]:
         """Two increasing quantities in the SI unit of `unit`."""

@@ -1,9 +1,9 @@
-/* Contact of points with a surface: EULER's contactPS.  Law: contact.h; surface: plane.h.
+/* Contact of points with a surface: EULER's contactPS.  Law: contact.h; surfaces: surface.h.
  *
  * A point P of one body meets a surface on another, whose frame has the origin o, the orientation q (body to world),
  * the velocity v_b of o and the angular velocity w_b.  All vectors in world components, SI.
  *
- * Closest point Q on the endless surface; contact while Q lies on the drawn part and 0 < h <= D_max, h depth of P.
+ * Closest point Q on the extended surface; contact while Q lies on the drawn part and 0 < h <= D_max, h depth of P.
  * Velocity relative to the material at P      v = v_P - (v_b + w_b x (P - o))
  * Force on the point                          F from contact.h
  * Reaction on the surface's body              -F applied at P: force -F, moment about o (P - o) x (-F)
@@ -16,7 +16,7 @@
  *
  * Source: EULER manual, contactPS. */
 #include "contact.h"
-#include "plane.h"
+#include "surface.h"
 
 static CcContactLaw law_of(const Element *e)
 {
@@ -28,15 +28,13 @@ static CcContactLaw law_of(const Element *e)
 static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][3])
 {
     const Real *P = e->point[i].r;
-    Real arm[3], local[3], carried[3], v[3], n[3];
-    int on;
+    Real arm[3], carried[3], v[3], n[3];
     for (int k = 0; k < 3; k++)
         arm[k] = P[k] - e->surface.r[k];
-    cc_to_body(R, arm, local);
-    Real h = cc_plane(surface_x, surface_y, local, &on);
+    int on = surface_foot(e, i, arm, R, n);
+    Real h = -e->distance[i];
     cc_cross(e->surface.w, arm, carried);
     for (int k = 0; k < 3; k++) {
-        n[k] = R[k][2];
         v[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
         e->normal[i][k] = n[k];
         e->contact[i].r[k] = P[k] + h * n[k];
@@ -46,9 +44,6 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     CcContact contact;
     cc_contact(law, in_contact ? h : 0.0, n, v, &contact);
 
-    e->place[i][0] = local[0];
-    e->place[i][1] = local[1];
-    e->distance[i] = -h;
     e->on_patch[i] = on;
     e->in_contact[i] = in_contact;
 #if LEDGER
@@ -95,19 +90,16 @@ static void outputs(Element *e)
 
 static void indicators(const Element *e, double z[CC_INDICATORS])
 {
-    for (int i = 0; i < POINTS; i++, z += CC_INDICATORS / POINTS) {
+    for (int i = 0; i < POINTS; i++) {
         double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
         double ratio = re(e->k_D * e->depth_rate[i]);
-        z[0] = re(e->distance[i]);
-        z[1] = re(e->distance[i] + e->D_max);
-        z[2] = re(e->place[i][0]) - surface_x[0]; /* one for each edge: their minimum could cross zero twice in a step */
-        z[3] = surface_x[1] - re(e->place[i][0]);
-        z[4] = re(e->place[i][1]) - surface_y[0];
-        z[5] = surface_y[1] - re(e->place[i][1]);
-        z[6] = re(e->depth_rate[i]);
-        z[7] = ratio - loss * re(e->k_E) / delta;
-        z[8] = ratio + loss * (1.0 - re(e->k_E)) / delta;
-        z[9] = re(e->k_T * e->slip_speed[i]) - 1.0;
+        *z++ = re(e->distance[i]);
+        *z++ = re(e->distance[i] + e->D_max);
+        z = surface_edges(e, i, z);
+        *z++ = re(e->depth_rate[i]);
+        *z++ = ratio - loss * re(e->k_E) / delta;
+        *z++ = ratio + loss * (1.0 - re(e->k_E)) / delta;
+        *z++ = re(e->k_T * e->slip_speed[i]) - 1.0;
     }
 }
 
@@ -120,6 +112,7 @@ static void start(Element *e)
     for (int i = 0; i < POINTS; i++) {
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
+        keep_foot(e, i);
         e->contact_count[i] = e->in_contact[i];
         e->peak_force[i] = e->normal_force[i];
     }
@@ -177,6 +170,7 @@ static int accept(Element *e, CcHost *host, double step)
         e->peak_force[i] = cc_max(e->peak_force[i], e->normal_force[i]);
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
+        keep_foot(e, i);
     }
     e->previous_stiffness = e->C_F;
     e->energy.switched += switched;

@@ -1,25 +1,313 @@
 """The surface of a recipe: `[surface]` becomes constants of the generated C.
 
-[surface]
-kind = "plane"              # z = 0 of the frame `surface`, outward normal +z, material below
-x = ["-1 m", "1 m"]         # drawn part; without x or y it is unbounded in that direction
-y = ["-1 m", "1 m"]
-"""
+`kind` names it; README.md shows each with its keys.  All lie in the frame `surface`, and all that turn do so about z.
+A profile is a list of points or a CSV file, joined by straight lines or by a cubic spline."""
 
-from fmu_builder.structure import Constant, Reader, Structure
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from fmu_builder.structure import Constant, Limit, Reader, Structure, Table
 
 TABLES = ("surface",)
 
 UNBOUNDED = 1.7976931348623157e308  # the largest double: no closest point lies beyond
+ENDLESS = (-UNBOUNDED, UNBOUNDED)
+
+# kind -> keys it needs, keys it may have
+KEYS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "plane": ((), ("x", "y")),
+    "disc": (("radius",), ()),
+    "sphere": (("radius",), ("side",)),
+    "cylinder": (("radius",), ("length", "side")),
+    "cone": (("angle", "z"), ("side",)),
+    "torus": (("major_radius", "minor_radius"), ("side",)),
+    "revolution": (("profile",), ("curve", "side")),
+    "extrusion": (("profile",), ("curve", "length", "side")),
+}
+KINDS = tuple(KEYS)
+
+CLOSED, CORNERS, AXIS_FROM, AXIS_TO = 1, 2, 4, 8  # contact_core/profile.h
+
+Array = NDArray[np.float64]
+
+
+class Surface(NamedTuple):
+    """Constants by the names they have in C without `surface_`, and the largest depth up to which every point has one
+    closest point, m."""
+
+    constants: Mapping[str, tuple[float, ...]]
+    reach: float = math.inf
 
 
 def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
-    """Check `[surface]`; returns the constants surface_x and surface_y, m."""
-    surface = read.table("surface", keys=("kind", "x", "y"), required=("kind",))
-    read.choice(surface, "kind", ("plane",))
+    """Check `[surface]`; returns the choice `surface`, the constants surface_<name>, SI, and the limit of D_max."""
+    kind = tables["surface"].get("kind")
+    if kind not in KINDS:
+        every = {key for needed, optional in KEYS.values() for key in (*needed, *optional)}
+        read.choice(read.table("surface", keys=("kind", *sorted(every)), required=("kind",)), "kind", KINDS)
+        return Structure(constants=(Constant("surface_x", ENDLESS), Constant("surface_y", ENDLESS)))
+    needed, optional = KEYS[str(kind)]
+    table = read.table("surface", keys=("kind", *needed, *optional), required=("kind", *needed))
+    side = read.choice(table, "side", ("outside", "inside"))
+    surface = _READERS[str(kind)](table, read, 1.0 if side == "outside" else -1.0)
+    limits = {}
+    if 0.0 < surface.reach < math.inf:
+        reason = "the reach of the surface: a deeper point has no single closest point"
+        limits["D_max"] = Limit(min(1.0, surface.reach), surface.reach, reason)
     return Structure(
-        constants=(
-            Constant("surface_x", read.interval(surface, "x", "m", default=(-UNBOUNDED, UNBOUNDED))),
-            Constant("surface_y", read.interval(surface, "y", "m", default=(-UNBOUNDED, UNBOUNDED))),
-        )
+        constants=tuple(Constant(f"surface_{name}", values) for name, values in surface.constants.items()),
+        choices={"surface": str(kind)},
+        limits=limits,
     )
+
+
+def _plane(table: Table, read: Reader, side: float) -> Surface:
+    return Surface({axis: read.interval(table, axis, "m", default=ENDLESS) for axis in ("x", "y")})
+
+
+def _disc(table: Table, read: Reader, side: float) -> Surface:
+    return Surface({"radius": (read.quantity(table, "radius", "m", default=1.0, above=0.0),)})
+
+
+def _sphere(table: Table, read: Reader, side: float) -> Surface:
+    radius = read.quantity(table, "radius", "m", default=1.0, above=0.0)
+    return Surface({"radius": (radius,), "side": (side,)}, radius if side > 0.0 else math.inf)
+
+
+def _cylinder(table: Table, read: Reader, side: float) -> Surface:
+    sphere = _sphere(table, read, side)
+    return Surface({**sphere.constants, "z": _length(table, read)}, sphere.reach)
+
+
+def _length(table: Table, read: Reader) -> tuple[float, float]:
+    """From and to, m, of a length about z = 0."""
+    if "length" not in table:
+        return ENDLESS
+    length = read.quantity(table, "length", "m", default=1.0, above=0.0)
+    return -length / 2, length / 2
+
+
+def _cone(table: Table, read: Reader, side: float) -> Surface:
+    angle = read.quantity(table, "angle", "rad", default=0.5, above=0.0, below=math.pi / 2)
+    z = read.interval(table, "z", "m", default=(0.1, 1.0))
+    if z[0] < 0.0:
+        read.problem("surface", "z", f"from {z[0]:g} m: the cone opens to +z from its apex at 0, so z is not negative")
+    reach = z[0] * math.sin(angle) / math.cos(angle) ** 2 if side > 0.0 else math.inf
+    if reach == 0.0:
+        read.problem(
+            "surface",
+            "z",
+            "from 0 m: at its apex a cone has no depth on the outside, where a point would meet it; begin above it, as "
+            f"z = [{0.01 * z[1]:g}, {z[1]:g}], or take side = 'inside'",
+        )
+    return Surface({"angle": (math.cos(angle), math.sin(angle)), "z": z, "side": (side,)}, reach)
+
+
+def _torus(table: Table, read: Reader, side: float) -> Surface:
+    major = read.quantity(table, "major_radius", "m", default=2.0, above=0.0)
+    minor = read.quantity(table, "minor_radius", "m", default=major / 2, above=0.0)
+    if minor >= major:
+        read.problem(
+            "surface",
+            "minor_radius",
+            f"{minor:g} m must be less than major_radius = {major:g} m: the tube meets itself",
+        )
+    return Surface({"radius": (major, minor), "side": (side,)}, minor if side > 0.0 else major - minor)
+
+
+# ---- profiles --------------------------------------------------------------------------------------------------------
+
+SAMPLES = 32  # of a span, to find crossings and the reach
+MOST_SAMPLES = 4000
+
+
+def _revolution(table: Table, read: Reader, side: float) -> Surface:
+    return _swept(table, read, side, turned=True)
+
+
+def _extrusion(table: Table, read: Reader, side: float) -> Surface:
+    surface = _swept(table, read, side, turned=False)
+    return Surface({**surface.constants, "z": _length(table, read)}, surface.reach)
+
+
+def _swept(table: Table, read: Reader, side: float, turned: bool) -> Surface:
+    curve = read.choice(table, "curve", ("polyline", "spline"))
+    before = len(read.problems)
+    points = np.array(read.points(table, "profile", ("m", "m")))
+    fallback = Surface({"profile": (0.0,) * 12, "profile_kind": (0.0,), "side": (side,)})
+    if len(read.problems) > before or "profile" not in table:
+        return fallback
+    closed = len(points) > 2 and bool((points[0] == points[-1]).all())
+    for what in _point_faults(points, closed, turned):
+        read.problem("surface", "profile", what)
+    if len(read.problems) > before:
+        return fallback
+    area = np.sum(points[:-1, 0] * points[1:, 1] - points[1:, 0] * points[:-1, 1])
+    if closed and area < 0.0:  # a closed profile is full, whichever way it was written down
+        points = points[::-1]
+    spans = _spans(points, curve, closed)
+    ends = (AXIS_FROM if points[0, 0] == 0.0 else 0) + (AXIS_TO if points[-1, 0] == 0.0 else 0)
+    kind = (CLOSED if closed else 0) + (CORNERS if curve == "polyline" else 0) + (ends if turned and not closed else 0)
+    per_span = 2 if curve == "polyline" else SAMPLES
+    fault = _crossing(spans, per_span, closed)
+    if turned and fault is None:
+        fault = _over_the_axis(spans, per_span)
+    if fault is not None:
+        read.problem("surface", "profile", fault)
+        return fallback
+    rows = []
+    for p, q in spans:
+        control = np.array([_control(p), _control(q)])
+        rows += [*p, *q, *control.min(axis=1), *control.max(axis=1)]
+    constants = {"profile": tuple(map(float, rows)), "profile_kind": (float(kind),), "side": (side,)}
+    return Surface(constants, _reach(spans, kind, side, turned))
+
+
+def _point_faults(points: Array, closed: bool, turned: bool) -> list[str]:
+    least = 4 if closed else 2
+    if len(points) < least:
+        return [f"{len(points)} points, and {'a closed' if closed else 'an open'} profile has at least {least}"]
+    faults = [
+        f"points {k} and {k + 1} are both ({p[0]:g}, {p[1]:g}) m: remove one of them"
+        for k, (p, q) in enumerate(pairwise(points), 1)
+        if (p == q).all()
+    ]
+    if turned:
+        faults += [
+            f"point {k}: {p[0]:g} m is not the distance of a point from the axis: it must not be negative"
+            for k, p in enumerate(points, 1)
+            if p[0] < 0.0
+        ]
+    return faults
+
+
+def _spans(points: Array, curve: str, closed: bool) -> Array:
+    """Shape (spans, 2, 4): the polynomials of both coordinates over 0 ... 1, lowest power first."""
+    steps = np.diff(points, axis=0)
+    spans = np.zeros((len(steps), 2, 4))
+    spans[:, :, 0], spans[:, :, 1] = points[:-1], steps
+    if curve == "spline" and len(points) > 2:
+        lengths = np.hypot(steps[:, 0], steps[:, 1])
+        s = np.concatenate([[0.0], np.cumsum(lengths)])
+        polynomials = CubicSpline(s, points, bc_type="periodic" if closed else "not-a-knot").c[::-1]
+        spans = np.transpose(polynomials, (1, 2, 0)) * lengths[:, None, None] ** np.arange(4)
+        spans[:, :, 0] = points[:-1]
+    return spans
+
+
+def _control(c: Array) -> Array:
+    """Bezier points of a polynomial: the curve lies between the least and the greatest."""
+    return np.array([c[0], c[0] + c[1] / 3, c[0] + 2 * c[1] / 3 + c[2] / 3, c.sum()])
+
+
+def _sampled(spans: Array, per_span: int, order: int = 0) -> Array:
+    """Shape (spans, per_span, 2): points, or derivatives by the parameter, amid equal parts of each span."""
+    u = (np.arange(per_span) + 0.5) / per_span
+    powers = np.array([[math.perm(k, order) * u_i ** max(k - order, 0) for k in range(4)] for u_i in u])
+    return np.einsum("scp,up->suc", spans, powers)
+
+
+def _chain(spans: Array, per_span: int) -> Array:
+    """The points where `per_span` equal parts of each span meet."""
+    u = np.arange(per_span) / per_span
+    points = np.einsum("scp,up->suc", spans, u[:, None] ** np.arange(4)).reshape(-1, 2)
+    return np.vstack([points, spans[-1].sum(axis=1)])
+
+
+def _crossing(spans: Array, per_span: int, closed: bool) -> str | None:
+    """Where the profile crosses itself."""
+    chain = _chain(spans, per_span)
+    a, b = chain[:-1], chain[1:]
+    for i in range(len(a) - 2):
+        others = np.arange(i + 2, len(a) - (1 if closed and i == 0 else 0))
+        c, d = a[others], b[others]
+
+        def left(p: Array, q: Array, r: Array) -> Array:
+            return np.asarray(
+                (q[..., 0] - p[..., 0]) * (r[..., 1] - p[..., 1]) - (q[..., 1] - p[..., 1]) * (r[..., 0] - p[..., 0])
+            )
+
+        apart = (left(a[i], b[i], c) * left(a[i], b[i], d) > 0.0) | (left(c, d, a[i]) * left(c, d, b[i]) > 0.0)
+        beside = (np.maximum(a[i], b[i]) < np.minimum(c, d)).any(axis=1) | (
+            np.minimum(a[i], b[i]) > np.maximum(c, d)
+        ).any(axis=1)
+        found = others[~(apart | beside)]
+        if len(found):
+            x, y = _meeting(a[i], b[i], c[~(apart | beside)][0], d[~(apart | beside)][0])
+            first, second = i // per_span + 1, found[0] // per_span + 1
+            return (
+                f"crosses or touches itself near ({x:.4g}, {y:.4g}) m, between the pieces behind point {first} and "
+                f"point {second}: a surface has one inner side"
+            )
+    return None
+
+
+def _meeting(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """Where the straight line through a and b meets that through c and d, or a if they are parallel."""
+    u, v, w = b - a, d - c, c - a
+    across = u[0] * v[1] - u[1] * v[0]
+    return a + u * ((w[0] * v[1] - w[1] * v[0]) / across if across else 0.0)
+
+
+def _over_the_axis(spans: Array, per_span: int) -> str | None:
+    chain = _chain(spans, per_span)
+    scale = np.abs(chain).max()
+    worst = int(np.argmin(chain[:, 0]))
+    if chain[worst, 0] >= -1e-12 * scale:
+        inner = chain[1:-1]
+        if not (inner[:, 0] <= 1e-12 * scale).any():
+            return None
+        worst = int(np.argmin(inner[:, 0])) + 1
+    x, y = chain[worst]
+    return f"touches or crosses the axis at ({x:.4g}, {y:.4g}) m between its ends: only an end may lie on it"
+
+
+def _reach(spans: Array, kind: int, side: float, turned: bool) -> float:
+    """Radius of the smallest ball in the material that touches the surface at one point and meets it at another:
+    the least |X - Q|^2 / (2 (X - Q) m) over pairs of its points, m the normal into the material at Q.  Neighbours give
+    the radius of curvature, the mirrored half of a revolution the distance from the axis along the normal.  Pieces that
+    meet at a corner are left out: there the ball has no radius.  From samples, hence rounded down to three digits."""
+    per_span = max(min(SAMPLES, MOST_SAMPLES // len(spans)), 2)
+    points, tangents = _sampled(spans, per_span), _sampled(spans, per_span, order=1)
+    points, tangents = points.reshape(-1, 2), tangents.reshape(-1, 2)
+    inward = side * np.column_stack([-tangents[:, 1], tangents[:, 0]]) / np.hypot(*tangents.T)[:, None]
+    number = np.repeat(np.arange(len(spans)), per_span)
+    reach = math.inf
+    for q, m, span in zip(points, inward, number, strict=True):
+        gap = np.abs(number - span)
+        if kind & CLOSED:
+            gap = np.minimum(gap, len(spans) - gap)
+        others = points[gap > 1] if kind & CORNERS else points
+        if turned:
+            tip = (span == 0 and kind & AXIS_FROM) or (span == len(spans) - 1 and kind & AXIS_TO)
+            mirrored = points[number != span] if tip and kind & CORNERS else points
+            others = np.vstack([others, mirrored * [-1.0, 1.0]])
+        to = others - q
+        square, ahead = (to**2).sum(axis=1), to @ m
+        inside = ahead > 1e-12 * np.sqrt(square)
+        if inside.any():
+            reach = min(reach, float((square[inside] / (2.0 * ahead[inside])).min()))
+    if not 0.0 < reach < math.inf:
+        return reach
+    digit = 10.0 ** (math.floor(math.log10(reach)) - 2)
+    return float(f"{math.floor(reach / digit) * digit:.3g}")
+
+
+_READERS = {
+    "plane": _plane,
+    "disc": _disc,
+    "sphere": _sphere,
+    "cylinder": _cylinder,
+    "cone": _cone,
+    "torus": _torus,
+    "revolution": _revolution,
+    "extrusion": _extrusion,
+}

@@ -1,8 +1,9 @@
-"""contactPS a second time, from its description, with rotations by scipy: one point, plane z = 0 of a moving frame."""
+"""contactPS a second time, from its description, with rotations by scipy: one point, a surface of a moving frame."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -65,18 +66,26 @@ class Contact:
     energy: float  # elastic
 
 
-def contact(law: Law, scene: Scene, half_width: float = math.inf) -> Contact:
-    """Forces at one instant; the drawn part is the square |x|, |y| <= half_width of the frame."""
+Surface = Callable[[Vector], tuple[float, Vector, bool]]  # point -> depth, normal, on the drawn part; in the frame
+
+
+def square(half_width: float) -> Surface:
+    """The plane z = 0; the drawn part is |x|, |y| <= half_width."""
+    return lambda P: (-P[2], np.array([0.0, 0.0, 1.0]), max(abs(P[0]), abs(P[1])) <= half_width)
+
+
+def contact(law: Law, scene: Scene, surface: Surface | float = math.inf) -> Contact:
+    """Forces at one instant on a surface, by default the plane, or the square of this half width."""
+    depth_at = surface if callable(surface) else square(surface)
     turn = Rotation.from_quat([*scene.q[1:], scene.q[0]])
     arm = scene.r - scene.o
-    x, y, z = turn.inv().apply(arm)
-    n = turn.apply([0.0, 0.0, 1.0])
+    depth, normal, on = depth_at(turn.inv().apply(arm))
+    n = turn.apply(normal)
     v = scene.v - scene.v_o - np.cross(scene.w, arm)
     rate = -float(v @ n)
     slip = v + rate * n
     speed = float(np.linalg.norm(slip))
-    touching = 0.0 < -z <= law.D_max and abs(x) <= half_width and abs(y) <= half_width
-    depth = -z if touching else 0.0
+    depth = depth if 0.0 < depth <= law.D_max and on else 0.0
     loss = 1.0 - law.C_r**2
     delta = 1.0 - law.k_E + law.C_r**2 * law.k_E
     ratio = min(max(law.k_D * rate, -loss * (1.0 - law.k_E) / delta), loss * law.k_E / delta)

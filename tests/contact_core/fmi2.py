@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import fmpy
+import pytest
 
 from fmu_builder.build import host_fmu
-from fmu_builder.paths import shipped
+from fmu_builder.declaration import read_toml
+from fmu_builder.paths import catalogue, shipped
 from fmu_builder.toolchain import PLATFORMS, host_platform
 
 OK, WARNING, DISCARD, ERROR = range(4)
@@ -389,6 +391,16 @@ class Slave:
         return self.call(
             "fmi2DeSerializeFMUstate", (c_ubyte * len(data)).from_buffer_copy(data), len(data), ctypes.byref(place)
         )
+
+
+# Forms of an element that the everyday tests see in others of its forms.
+ALIKE = ("PointBowl", "PointCone", "PointCylinder", "PointDisc", "PointExtrusion", "PointSphere")
+
+
+def recipes(of_elements: bool = False) -> list[object]:
+    """Parameters of a test: the names of the catalogue, or of its recipes of one element; some are slow."""
+    names = [path.stem for path in catalogue() if not of_elements or "element" in read_toml(path)]
+    return [pytest.param(name, marks=pytest.mark.slow) if name in ALIKE else name for name in names]
 
 
 def load_shipped(name: str, folder: Path) -> Fmu:

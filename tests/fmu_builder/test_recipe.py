@@ -80,7 +80,7 @@ BARE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
         (
             'element = "point_surface"\n[surface]\nkind = "plan"',
             "[surface] kind",
-            "'plan' is none of plane; did you mean 'plane'?",
+            "revolution, extrusion; did you mean 'plane'?",
         ),
         ('element = "point_surface"\n[surface]\nx = [0, 1]', "[surface] kind", "this key is missing"),
         (BARE + "x = [1, -1]", "[surface] x", "from 1 m to -1 m: the second must be greater than the first"),
@@ -107,7 +107,7 @@ def test_a_faulty_recipe_is_told_once_with_file_table_key_value_and_rule(
 
 
 def test_all_faults_of_a_recipe_are_told_at_once(tmp_path: Path) -> None:
-    text = "colour = 'red'\n" + BARE.replace("plane", "cube") + "x = [1, 0]\n[structure]\npoints = -1\nlines = 2\n"
+    text = "colour = 'red'\n" + BARE + "x = [1, 0]\ny = 3\n[structure]\npoints = -1\nlines = 2\n"
     assert len(faults(tmp_path, text)) == 5
     text = BARE + "[start]\nC_F = -1\nC_r = 2\nK_fr = '1 m'\nnone = 0\n"
     assert len(faults(tmp_path, text)) == 4
@@ -177,9 +177,9 @@ def written(folder: Path) -> Path:
         ),
         ('kind = "frame"', 'kind = "farme"', "[ports.surface] kind", "'farme'"),
         (
-            'normal = { size = 3, each = "points", depends = ["surface.q"],',
-            'normal = { size = 3, each = "points",',
-            "[outputs] normal",
+            'size = 3, each = "points", depends = ["point.r", "surface.r", "surface.q"],',
+            'size = 3, each = "points",',
+            "[outputs] contact.r",
             "depends is missing",
         ),
         (

@@ -1,0 +1,125 @@
+/* The surface of the recipe: which of contact_core's, with the constants surface_* that structure.py wrote.
+ *
+ * SURFACE is one of SURFACE_PLANE, SURFACE_DISC ...; plane and disc are flat, with one normal; the others are curved. */
+#ifndef SURFACE_H
+#define SURFACE_H
+
+#define SURFACE_FLAT (SURFACE == SURFACE_PLANE || SURFACE == SURFACE_DISC)
+
+#if SURFACE == SURFACE_PLANE
+#include "plane.h"
+#elif SURFACE == SURFACE_DISC
+#include "disc.h"
+#elif SURFACE == SURFACE_SPHERE
+#include "sphere.h"
+#elif SURFACE == SURFACE_CYLINDER
+#include "cylinder.h"
+#elif SURFACE == SURFACE_CONE
+#include "cone.h"
+#elif SURFACE == SURFACE_TORUS
+#include "torus.h"
+#else
+#include "profile.h"
+#define SURFACE_SPANS ((const CcSpan *)surface_profile)
+enum { SURFACE_SPAN_COUNT = sizeof surface_profile / (sizeof(CcSpan)) };
+_Static_assert(sizeof(CcSpan) == 12 * sizeof(double), "a span is 12 numbers of surface_profile");
+#endif
+
+/* Distance, place, edge and singular of point i, which lies at `arm` from the origin of the surface's frame, in world
+ * components as the normal n; R turns the frame into the world.  Returns 1 if the closest point belongs to the drawn part.
+ * A ball has no orientation: its place has world components. */
+static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real n[3])
+{
+#if SURFACE == SURFACE_SPHERE
+    (void)R;
+#else
+    Real local[3];
+    cc_to_body(R, arm, local);
+#endif
+#if SURFACE_FLAT
+    int on;
+#if SURFACE == SURFACE_PLANE
+    e->distance[i] = -cc_plane(surface_x, surface_y, local, &on);
+#else
+    double inside;
+    e->distance[i] = -cc_disc(surface_radius[0], local, &inside);
+    e->edge[i] = inside;
+    on = inside >= 0.0;
+#endif
+    e->place[i][0] = local[0];
+    e->place[i][1] = local[1];
+    for (int k = 0; k < 3; k++)
+        n[k] = R[k][2];
+    return on;
+#else
+    CcFoot foot;
+    double side = surface_side[0];
+    const Real *last = e->previous[i].foot;
+#if SURFACE == SURFACE_SPHERE
+    cc_sphere(surface_radius[0], side, arm, last, &foot);
+#elif SURFACE == SURFACE_CYLINDER
+    cc_cylinder(surface_radius[0], surface_z, side, local, last, &foot);
+#elif SURFACE == SURFACE_CONE
+    cc_cone(surface_angle, surface_z, side, local, last, &foot);
+#elif SURFACE == SURFACE_TORUS
+    cc_torus(surface_radius[0], surface_radius[1], side, local, last, &foot);
+#elif SURFACE == SURFACE_REVOLUTION
+    cc_revolution(SURFACE_SPANS, SURFACE_SPAN_COUNT, (int)surface_profile_kind[0], side, local, last, &foot);
+#else
+    (void)last; /* no axis */
+    cc_extrusion(SURFACE_SPANS, SURFACE_SPAN_COUNT, (int)surface_profile_kind[0], surface_z, side, local, &foot);
+#endif
+    e->distance[i] = -foot.depth;
+    e->singular[i] = foot.singular;
+    for (int k = 0; k < 3; k++)
+        e->place[i][k] = foot.point[k];
+#if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
+    for (int k = 0; k < 2; k++)
+        e->edge[i][k] = foot.edge[k];
+#endif
+#if SURFACE == SURFACE_SPHERE
+    for (int k = 0; k < 3; k++)
+        n[k] = foot.normal[k];
+#else
+    cc_to_world(R, foot.normal, n);
+#endif
+    return foot.on;
+#endif
+}
+
+/* Indicators of the edges, one for each: their minimum could cross zero twice in a step.  Returns where the next goes. */
+static inline double *surface_edges(const Element *e, int i, double *z)
+{
+#if SURFACE == SURFACE_PLANE
+    *z++ = re(e->place[i][0]) - surface_x[0];
+    *z++ = surface_x[1] - re(e->place[i][0]);
+    *z++ = re(e->place[i][1]) - surface_y[0];
+    *z++ = surface_y[1] - re(e->place[i][1]);
+#elif SURFACE == SURFACE_DISC
+    *z++ = re(e->edge[i]);
+#else
+    (void)e, (void)i;
+#endif
+#if SURFACE == SURFACE_CYLINDER || SURFACE == SURFACE_CONE || SURFACE == SURFACE_EXTRUSION
+    *z++ = re(e->place[i][2]) - surface_z[0];
+    *z++ = surface_z[1] - re(e->place[i][2]);
+#endif
+#if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
+    *z++ = re(e->edge[i][0]);
+    *z++ = re(e->edge[i][1]);
+#endif
+    return z;
+}
+
+/* The closest point of an accepted point: kept where a later one is not unique. */
+static inline void keep_foot(Element *e, int i)
+{
+#if SURFACE_FLAT
+    (void)e, (void)i;
+#else
+    for (int k = 0; k < 3; k++)
+        e->previous[i].foot[k] = e->place[i][k];
+#endif
+}
+
+#endif

@@ -102,18 +102,23 @@ spring = { recipe = "TranslationalSpringByPositions", count = 4 }
 damper = { recipe = "TranslationalDamper", count = 3 }
 """
 OTHERS = {"ThreePoints": THREE_POINTS, "Ball": BALL, "Row": ROW}
+LARGE = 'element = "{}"\n[structure]\nlarge_angle = true\n{}\n'
+TURNING = {f"Turning{v.upper()}": LARGE.format("two_d_point", f'variant = "{v}"') for v in ("x", "y", "xy")}
+TURNING["TurningBody"] = LARGE.format("two_d_body", "ports = 2")
 
 
 def recipe_of(name: str, folder: Path) -> Path:
     """A recipe of the catalogue, or one of the others, written into the folder."""
-    if name not in OTHERS:
+    others = OTHERS | TURNING
+    if name not in others:
         return shipped("fmus") / f"{name}.toml"
     recipe = folder / f"{name}.toml"
-    recipe.write_text(OTHERS[name], encoding="utf-8")
+    recipe.write_text(others[name], encoding="utf-8")
     return recipe
 
 
-EVERY = [*(name for name in recipes() if name != "SpringMassTrain"), "Ball", "Row"]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TURNING]
+EVERY = [*(name for name in recipes() if name != "SpringMassTrain"), "Ball", "Row", *SLOW]
 
 
 @pytest.fixture(scope="module", params=EVERY)
@@ -471,7 +476,7 @@ FEWEST, MOST = 10, 300  # random points: from 10 on it may end where every decla
 # Random states do not meet the contact of every assembly; theirs follow from those of the parts, as those of Ball show.
 
 
-@pytest.fixture(scope="module", params=[*recipes(of_elements=True), *OTHERS])
+@pytest.fixture(scope="module", params=[*recipes(of_elements=True), *OTHERS, *SLOW])
 def dependent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     folder = tmp_path_factory.mktemp("dependent")
     return case(recipe_of(request.param, folder), folder)

@@ -78,6 +78,7 @@ EXACT = {
     "translational_spring/held_force": 1e-12,
     "translational_spring/held_position": 1e-12,
     "translational_spring/train": 1e-11,
+    "two_d_body/on_three_springs": 1e-11,
 }
 # A start value that is wrong by one part in a million; by default the mass of the body.
 SLIGHTLY_WRONG = {
@@ -89,6 +90,7 @@ SLIGHTLY_WRONG = {
     "translational_spring/held_force": {"spring.k": 1000.001},
     "translational_spring/held_position": {"spring.k": 1000.001},
     "translational_spring/train": {"mass[50].v0": 3.000003},
+    "two_d_body/on_three_springs": {"body.J": 0.05000005},
 }
 
 

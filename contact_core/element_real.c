@@ -26,6 +26,9 @@ void CC_ENTRY(initial_states)(Element *e)
 void CC_ENTRY(start)(Element *e)
 {
     CC_ENTRY(initial_states)(e);
+#if CC_HAS_LAWS
+    laws_calculate(e);
+#endif
 #if CC_HAS_ACCEPT
     start(e);
 #endif

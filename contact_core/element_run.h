@@ -23,6 +23,9 @@ static void start(Element *e) __attribute__((unused));
 static int accept(Element *e, CcHost *host, double step) __attribute__((unused));
 #endif
 
+#if CC_HAS_LAWS
+#include CC_LAWS /* generated: the laws of the user's */
+#endif
 #ifdef CC_ELEMENT
 #include CC_ELEMENT /* of one type of part in an assembly */
 #else
@@ -33,6 +36,9 @@ static int accept(Element *e, CcHost *host, double step) __attribute__((unused))
 CC_API void cc_evaluate(Element *e)
 {
     Real *block = (Real *)e;
+#if CC_HAS_LAWS
+    laws_calculate(e);
+#endif
     outputs(e);
 #if CC_HAS_DERIVATIVES
     derivatives(e);

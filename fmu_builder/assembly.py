@@ -33,6 +33,7 @@ from pydantic import Field, FiniteFloat, ValidationError
 
 from fmu_builder.declaration import Declaration, Experiment, explain, read_toml, solver_declaration
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.law_c import laws_header
 from fmu_builder.model import ElementModel, Model, PortUse, Variable, build_model, load_element, start_values
 from fmu_builder.paths import find_recipe, shipped
 from fmu_builder.recipe import IDENTIFIER, Recipe
@@ -750,7 +751,8 @@ def _types(parts: Iterable[Part]) -> tuple[tuple[PartType, ...], tuple[Part, ...
     for part in parts:
         recipe = part.model.recipe
         structure = (*sorted(recipe.sizes.items()), *sorted(recipe.choices.items()))
-        key = (recipe.element_folder, structure, recipe.constants)
+        laws = laws_header(recipe.laws.laws, recipe.laws.slots, "", recipe.laws.remembered) if recipe.laws else ""
+        key = (recipe.element_folder, structure, recipe.constants, laws)
         if key not in known:
             known[key] = len(types)
             name, number = recipe.name, 1

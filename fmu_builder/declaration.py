@@ -57,6 +57,8 @@ class _Conditional(_Entry):
 class Variable(_Conditional):
     """One entry of a variable table.  Values are SI."""
 
+    replaced_by: str | None = Field(default=None, description="of a parameter: the slot whose law takes its place")
+
     description: str = Field(min_length=3)
     unit: str | list[str] = Field(default="1", description="a list gives one for each component of a vector")
     type: Literal["real", "int", "bool", "enum"] = "real"
@@ -77,6 +79,9 @@ class Variable(_Conditional):
     initial: list[str] | None = Field(
         default=None, description="parameters that the function `initial` computes this state at the start from"
     )
+
+    def is_in(self, choices: Choices) -> bool:
+        return super().is_in(choices) and not (self.replaced_by is not None and choices[self.replaced_by])
 
 
 class PortState(_Entry):
@@ -148,10 +153,21 @@ class Indicator(_Conditional):
 
 
 class Slot(_Entry):
-    """A place for a law of the user's; it excludes the parameter it stands for."""
+    """A place for a law of the user's, in C the function slot_<name>(e, ...); parameters that are `replaced_by` it are
+    absent while it is filled.  In `when` its name stands for a choice: true while it is filled."""
 
     description: str = Field(min_length=3)
-    excludes: str = Field(description="parameter that this law replaces")
+    arguments: dict[str, str] = Field(min_length=1, description="names and units, in the order of the call")
+    unit: str = Field(default="1", description="of the value")
+    each: str | None = Field(default=None, description="structure name: the law serves each of these")
+    range: dict[str, tuple[float, float]] = Field(
+        description="where the law is checked if the recipe says nothing, SI, for each argument"
+    )
+    zero_at: str | None = Field(default=None, description="the law must be 0 where this argument is 0")
+    rises_from: str | None = Field(default=None, description="argument from whose 0 on the law should rise at once")
+    same_sign: str | None = Field(default=None, description="argument whose sign the law must have to dissipate energy")
+    least: float | None = Field(default=None, description="values below this are warned about")
+    integral: bool = Field(default=False, description="the C code also needs slot_<name>_integral, over the argument")
 
 
 class Experiment(_Entry):
@@ -187,7 +203,7 @@ class Declaration(_Entry):
 
     @property
     def default_choices(self) -> dict[str, bool | str]:
-        return next(forms(self.structure))
+        return next(forms(self))
 
     def chosen(self, choices: Choices, empty: Collection[str] = ()) -> Declaration:
         """The declaration with the entries that are there with these choices, each under its plain name.  Entries for
@@ -214,7 +230,7 @@ class Declaration(_Entry):
         return frozenset(names)
 
 
-Choices = Mapping[str, bool | str]  # structure entry -> the value it has; sizes left out
+Choices = Mapping[str, bool | str]  # structure entry -> the value it has, sizes left out; slot -> whether it is filled
 
 VARIABLE_TABLES = ("parameters", "inputs", "states", "outputs", "memory", "locals")
 _CHOICE = re.compile(r"[a-z][a-z0-9_]*")
@@ -331,12 +347,23 @@ def value_text(value: bool | int | str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def forms(structure: Mapping[str, StructureEntry]) -> Iterator[dict[str, bool | str]]:
-    """Every combination of structure choices; the first one holds the defaults."""
-    entries = {name: entry for name, entry in structure.items() if not entry.is_size}
-    ordered = [sorted(entry.values, key=lambda value: value != entry.default) for entry in entries.values()]
-    for values in itertools.product(*ordered):
-        yield dict(zip(entries, values, strict=True))
+def choice_values(declaration: Declaration) -> dict[str, tuple[bool | str, ...]]:
+    """The values of every structure choice, and of every slot: filled or not."""
+    values = {name: entry.values for name, entry in declaration.structure.items() if not entry.is_size}
+    return values | dict.fromkeys(declaration.slots, (False, True))
+
+
+def forms(declaration: Declaration, changes: int | None = None) -> Iterator[dict[str, bool | str]]:
+    """Every combination of structure choices and filled slots; the first one holds the defaults.
+
+    changes  at most so many differ from the defaults; None for any number"""
+    defaults = {name: declaration.structure[name].default for name in declaration.structure}
+    values = choice_values(declaration)
+    ordered = [sorted(v, key=lambda one, n=name: one != defaults.get(n, False)) for name, v in values.items()]  # type: ignore[misc]
+    for combination in itertools.product(*ordered):
+        changed = sum(one != first[0] for one, first in zip(combination, ordered, strict=True))
+        if changes is None or changed <= changes:
+            yield dict(zip(values, combination, strict=True))
 
 
 def _with_variants(path: Path, tables: dict[str, object]) -> dict[str, object]:
@@ -413,8 +440,12 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
             if entry.initial is not None and (table != "states" or entry.start is not None):
                 add(table, name, "initial belongs to a state, in place of start")
     for name, slot in declaration.slots.items():
-        if slot.excludes not in map(plain, declaration.parameters):
-            add("slots", name, f"excludes '{slot.excludes}', which is no parameter")
+        for what in _slot_problems(declaration, name, slot, sizes):
+            add("slots", name, what)
+    for name, parameter in declaration.parameters.items():
+        if parameter.replaced_by is not None and parameter.replaced_by not in declaration.slots:
+            what = f"replaced_by: there is no slot '{parameter.replaced_by}'"
+            add("parameters", name, what + did_you_mean(parameter.replaced_by, declaration.slots))
     for name, port in declaration.ports.items():
         for what in _port_problems(port, sizes, declaration.parameters):
             add("ports", name, what)
@@ -424,17 +455,31 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
     for table in (*VARIABLE_TABLES, "ports", "indicators"):
         conditional: dict[str, _Conditional] = getattr(declaration, table)
         for name, one in conditional.items():
-            for what in _condition_problems(declaration.structure, one.when):
+            for what in _condition_problems(choice_values(declaration), one.when):
                 add(table, name, what)
-    if not problems:
-        for form in forms(declaration.structure):
-            try:
-                declaration.chosen(form)
-            except ValueError as error:
-                chosen = ", ".join(f"{name} = {value_text(value)}" for name, value in form.items())
-                what = f"two variants are there at once{' with ' if chosen else ''}{chosen}"
-                return [Problem(f"{path}: {error}", what)]
-    return problems
+    return problems or list(_variant_problems(path, declaration))
+
+
+def _variant_problems(path: Path, declaration: Declaration) -> Iterator[Problem]:
+    """Variants of one entry that are there at once; the first form in which it happens."""
+    values, default = choice_values(declaration), declaration.default_choices
+    values = {name: tuple(sorted(v, key=lambda one, n=name: one != default[n])) for name, v in values.items()}  # type: ignore[misc]
+    for table in (*VARIABLE_TABLES, "ports", "indicators"):
+        entries: dict[str, _Conditional] = getattr(declaration, table)
+        variants: dict[str, list[_Conditional]] = {}
+        for name, entry in entries.items():
+            variants.setdefault(plain(name), []).append(entry)
+        for name, several in variants.items():
+            if len(several) < 2:
+                continue
+            involved = [key for key in values if any(key in entry.when for entry in several)]
+            for combination in itertools.product(*(values[key] for key in involved)):
+                form = default | dict(zip(involved, combination, strict=True))
+                if sum(entry.is_in(form) for entry in several) > 1:
+                    chosen = ", ".join(f"{key} = {value_text(value)}" for key, value in form.items())
+                    what = f"two variants are there at once{' with ' if chosen else ''}{chosen}"
+                    yield Problem(f"{path}: [{table}] {name}", what)
+                    break
 
 
 def _is_by_component(depends: Depends | None) -> bool:
@@ -482,10 +527,31 @@ def _structure_problems(entry: StructureEntry) -> Iterator[str]:
         yield "min and max belong to sizes"
 
 
+def _slot_problems(declaration: Declaration, name: str, slot: Slot, sizes: set[str]) -> Iterator[str]:
+    if not _NAME.fullmatch(name) or "." in name or name in declaration.structure:
+        yield "the name of a slot consists of letters, digits and _, and is none of [structure]"
+    for unit in (*slot.arguments.values(), slot.unit):
+        try:
+            parse_unit(unit)
+        except InputError as error:
+            yield f"unit: {error.problems[0].what}"
+    for key in ("zero_at", "rises_from", "same_sign"):
+        argument = getattr(slot, key)
+        if argument is not None and argument not in slot.arguments:
+            yield f"{key} = '{argument}' is no argument" + did_you_mean(argument, slot.arguments)
+    if slot.range.keys() != slot.arguments.keys():
+        yield "range must give [from, to] of each argument, and of nothing else"
+    if any(not low < high for low, high in slot.range.values()):
+        yield "range must go from a smaller value to a larger one"
+    if slot.each is not None and slot.each not in sizes:
+        yield f"each = '{slot.each}' is no size in [structure]" + did_you_mean(slot.each, sizes)
+    if slot.integral and len(slot.arguments) != 1:
+        yield "an integral needs a law of one argument"
+
+
 def _condition_problems(
-    structure: Mapping[str, StructureEntry], when: Mapping[str, tuple[bool | str, ...]]
+    choices: Mapping[str, tuple[bool | str, ...]], when: Mapping[str, tuple[bool | str, ...]]
 ) -> Iterator[str]:
-    choices = {name: entry.values for name, entry in structure.items() if not entry.is_size}
     for name, values in when.items():
         if name not in choices:
             yield f"when: '{name}' is no choice in [structure]" + did_you_mean(name, choices)

@@ -144,6 +144,8 @@ def _causality(v: Variable) -> dict[str, str]:
         return {"causality": "independent", "variability": "continuous"}
     if v.kind in ("fixed", "tunable"):
         return {"causality": "parameter", "variability": v.kind, "initial": "exact"}
+    if v.kind == "calculated":
+        return {"causality": "calculatedParameter", "variability": "tunable", "initial": "calculated"}
     variability = "continuous" if v.type == "real" and v.kind != "memory" else "discrete"
     if v.kind == "input":
         return {"causality": "input", "variability": variability}
@@ -208,7 +210,7 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
             add(group, v, known(v))
     group = etree.SubElement(structure, "InitialUnknowns")
     for v in visible:
-        if v.kind in ("state", "derivative") or v.is_output:
+        if v.kind in ("state", "derivative", "calculated") or v.is_output:
             add(group, v, initial_dependencies(model, v))
     for table in (outputs, group):
         if not len(table):

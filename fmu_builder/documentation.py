@@ -154,6 +154,7 @@ def variable_groups(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
         "Outputs": [v for v in visible if v.is_output],
         "Parameters, tunable during the run": [v for v in visible if v.kind == "tunable"],
         "Parameters, fixed at the start": [v for v in visible if v.kind == "fixed"],
+        "Parameters that follow from others": [v for v in visible if v.kind == "calculated"],
         "Local variables": [v for v in visible if v.kind in ("output", "state", "memory") and not v.is_output],
     }
 

@@ -14,18 +14,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fmu_builder.declaration import Choices, StructureEntry, forms, read_declaration, value_text
+from fmu_builder.declaration import (
+    Choices,
+    Declaration,
+    StructureEntry,
+    choice_values,
+    forms,
+    read_declaration,
+    value_text,
+)
 from fmu_builder.documentation import VariableRow, variable_groups, variable_rows
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model import Model, build_model
 from fmu_builder.paths import shipped_elements
-from fmu_builder.recipe import read_recipe
+from fmu_builder.recipe import Recipe, read_recipe
 
 
-def default_model(element_folder: Path, choices: Choices | None = None) -> Model:
-    """The model of the recipe named after the element (fmus/PointMass.toml for point_mass), or else the first one whose
-    name begins so, with the start values and the sizes that the element declares, and the structure choices given, or
-    the default ones.
+def default_model(element_folder: Path) -> Model:
+    """The model of default_recipe, with the start values and the sizes that the element declares, and the default
+    structure choices."""
+    return _default_model(default_recipe(element_folder), read_declaration(element_folder), {})
+
+
+def default_recipe(element_folder: Path) -> Recipe:
+    """The recipe named after the element: fmus/PointMass.toml for point_mass, or PointMassX.toml.
 
     Raises InputError if there is no such recipe."""
     name = "".join(part.capitalize() for part in element_folder.name.split("_"))
@@ -34,7 +46,11 @@ def default_model(element_folder: Path, choices: Choices | None = None) -> Model
         path = next(iter(sorted(path.parent.glob(f"{name}*.toml"))), path)
     if not path.is_file():
         raise InputError(Problem(str(path), f"the documentation of element '{element_folder.name}' needs this recipe"))
-    recipe = read_recipe(path).with_choices(read_declaration(element_folder), choices or {})
+    return read_recipe(path)
+
+
+def _default_model(recipe: Recipe, declaration: Declaration, choices: Choices) -> Model:
+    recipe = recipe.with_choices(declaration, choices)
     sizes = {**recipe.sizes, **recipe.element.default_sizes}
     return build_model(replace(recipe, starts={}, sizes=sizes, given_sizes=frozenset()))
 
@@ -42,15 +58,16 @@ def default_model(element_folder: Path, choices: Choices | None = None) -> Model
 def variable_table(element_folder: Path) -> str:
     """Markdown tables of the structure and of all visible variables: name, unit, start, range, description, and with
     which structure choices there is such a variable.  A vector is one row."""
-    structure = read_declaration(element_folder).structure
-    lines = _structure_table(structure)
+    declaration = read_declaration(element_folder)
+    lines = [*_structure_table(declaration.structure), *_slot_table(declaration)]
     found: dict[str, dict[VariableRow, list[Choices]]] = {}
-    for form in forms(structure):
-        for title, variables in variable_groups(default_model(element_folder, form).variables).items():
+    recipe = default_recipe(element_folder)
+    for form in forms(declaration, changes=2):
+        for title, variables in variable_groups(_default_model(recipe, declaration, form).variables).items():
             for row in variable_rows(variables):
                 found.setdefault(title, {}).setdefault(row, []).append(form)
     for title, rows in found.items():
-        conditions = [_condition(structure, there) for there in rows.values()]
+        conditions = [_condition(declaration, there) for there in rows.values()]
         names = ["name", "unit", "start", "range", "description", *(["if"] if any(conditions) else [])]
         lines += ["", f"**{title}**", "", _line(names), "|---" * len(names) + "|"]
         for row, condition in zip(rows, conditions, strict=True):
@@ -77,13 +94,28 @@ def _structure_table(structure: Mapping[str, StructureEntry]) -> list[str]:
     return lines
 
 
-def _condition(structure: Mapping[str, StructureEntry], there: Sequence[Choices]) -> str:
+def _slot_table(declaration: Declaration) -> list[str]:
+    if not declaration.slots:
+        return []
+    lines = ["", "**Slots for laws**", "", _line(["law", "unit", "description", "instead of"])]
+    lines.append("|---" * 4 + "|")
+    for name, slot in declaration.slots.items():
+        arguments = ", ".join(f"{argument}[{unit}]" for argument, unit in slot.arguments.items())
+        replaced = [f"`{p}`" for p, entry in declaration.parameters.items() if entry.replaced_by == name]
+        unit = "" if slot.unit == "1" else slot.unit
+        lines.append(_line([f"`{name}({arguments})`", unit, slot.description, ", ".join(replaced)]))
+    return lines
+
+
+def _condition(declaration: Declaration, there: Sequence[Choices]) -> str:
     """The structure choices of these forms as text, without those that do not matter."""
     parts = []
-    for name, entry in structure.items():
-        values = [value for value in entry.values if any(form[name] == value for form in there)]
-        if len(values) < len(entry.values):
-            parts.append(f"`{entry.given_by or name}` = {', '.join(map(value_text, values))}")
+    for name, possible in choice_values(declaration).items():
+        values = [value for value in possible if any(form[name] == value for form in there)]
+        if len(values) < len(possible) and name in declaration.slots:
+            parts.append(f"{'a law' if values[0] else 'no law'} `{name}`")
+        elif len(values) < len(possible):
+            parts.append(f"`{declaration.structure[name].given_by or name}` = {', '.join(map(value_text, values))}")
     return "; ".join(parts)
 
 

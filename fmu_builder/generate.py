@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fmu_builder.assembly import Assembly, PartType
+from fmu_builder.law_c import laws_header
 from fmu_builder.model import ElementModel, Model, Node, Variable
 from fmu_builder.paths import shipped
 from fmu_builder.structure import Constant
@@ -18,6 +19,7 @@ _KINDS = {
     "time": "CC_TIME",
     "fixed": "CC_FIXED",
     "tunable": "CC_TUNABLE",
+    "calculated": "CC_OUTPUT",
     "input": "CC_INPUT",
     "state": "CC_STATE",
     "derivative": "CC_DERIVATIVE",
@@ -58,11 +60,13 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
     else:
         assert isinstance(model, ElementModel)
         generated["model_data.h"] = model_data(model)
+        generated |= law_sources(model)
     core = {p.name: p for p in shipped("contact_core").glob("*.[ch]")}
     own = {f: {p.name: p for p in folder.glob("*.[ch]")} for f, folder in model.folders().items()}
     files: dict[str, str] = {}
     wanted = [("", name) for name in source_files(model)]
     wanted += [(folder, name) for folder in own for name in ("model_data.h", "element.c")]
+    wanted += [("", name) for name in generated if name.endswith("laws.h")]
     while wanted:
         folder, name = wanted.pop()
         if f"{folder}{name}" in generated:
@@ -129,11 +133,12 @@ def _heading(model: Model) -> str:
     return f"/* Generated from {model.path.name}; do not edit. */"
 
 
-def model_data(model: ElementModel, entry: str = "", host_entry: str = "") -> str:
+def model_data(model: ElementModel, entry: str = "", host_entry: str = "", folder: str = "") -> str:
     """model_data.h: the struct Element and what both compilations of the element need.
 
     entry       what the names of its functions begin with, by default the model's name
-    host_entry  the same for the functions of the FMU that it is a part of"""
+    host_entry  the same for the functions of the FMU that it is a part of
+    folder      of its files, with a slash at the end"""
     entry = entry or model.name
     lines = [
         *_guarded(model, "MODEL_DATA_H"),
@@ -143,6 +148,8 @@ def model_data(model: ElementModel, entry: str = "", host_entry: str = "") -> st
         f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in model.by_kind('state')))}",
         f"#define CC_HAS_ACCEPT {int(bool(model.element.memory))}",
         f"#define CC_HAS_INITIAL {int(any(s.initial for s in model.by_kind('state')))}",
+        f"#define CC_HAS_LAWS {int(model.recipe.laws is not None)}",
+        *([f'#define CC_LAWS "{folder}laws.h"'] if model.recipe.laws else []),
         *_counts(model),
         "",
     ]
@@ -165,10 +172,20 @@ def _constant(constant: Constant) -> str:
     return _table("double", constant.name, [_number(float(v)) for v in values])
 
 
+def law_sources(model: ElementModel) -> dict[str, str]:
+    """laws.h, if the recipe has laws."""
+    laws = model.recipe.laws
+    return {} if laws is None else {"laws.h": laws_header(laws.laws, laws.slots, _heading(model), laws.remembered)}
+
+
 def _choice_macros(model: ElementModel) -> list[str]:
-    """`MOTION` of the structure choice `motion` is one of `MOTION_FRAME`, `MOTION_PLANAR`, ...; a switch is 0 or 1."""
+    """`MOTION` of the structure choice `motion` is one of `MOTION_FRAME`, `MOTION_PLANAR`, ...; a switch is 0 or 1,
+    and so is `SLOT_F` of the slot F: whether it is filled."""
     lines = []
     for name, value in model.recipe.choices.items():
+        if name in model.element.slots:
+            lines.append(f"#define SLOT_{name.upper()} {int(value)}")
+            continue
         macro = name.upper()
         choices = model.element.structure[name].choices
         lines += [f"#define {macro}_{choice.upper()} {i}" for i, choice in enumerate(choices)]
@@ -241,7 +258,8 @@ def assembly_sources(model: Assembly) -> dict[str, str]:
     struct in a folder of its own and two files to compile."""
     files = {"model_data.h": _assembly_data(model), "assembly_tables.c": _assembly_tables(model)}
     for kind in model.types:
-        files[f"{kind.name}/model_data.h"] = model_data(kind.model, _entry(model, kind), model.name)
+        files[f"{kind.name}/model_data.h"] = model_data(kind.model, _entry(model, kind), model.name, f"{kind.name}/")
+        files |= {f"{kind.name}/{name}": text for name, text in law_sources(kind.model).items()}
         for real, meaning in (("real", "double"), ("dual", "dual numbers")):
             files[f"part_{kind.name}_{real}.c"] = "\n".join(
                 [
@@ -321,7 +339,7 @@ def model_tables(model: Model) -> str:
         "#ifndef MODEL_TABLES_H",
         "#define MODEL_TABLES_H",
         "",
-        f"enum {{ {', '.join(_KINDS.values())} }};",
+        f"enum {{ {', '.join(dict.fromkeys(_KINDS.values()))} }};",
         f"enum {{ {', '.join(dict.fromkeys(_TYPES.values()))} }};",
         "",
         "typedef struct {",

@@ -69,7 +69,7 @@ def laws_header(laws: Laws, slots: Sequence[LawInSlot], heading: str, remembered
         *(line for name, function in laws.functions.items() for line in _function(name, function, laws)),
         *(line for slot in slots for line in _slot(slot, laws)),
     ]
-    if remembered:
+    if any(slot.wants_integral for slot in slots):
         lines += _memory(remembered)
     lines += ["#endif", ""]
     return "\n".join(part for line in lines for part in _wrapped(line))
@@ -215,12 +215,14 @@ def _memory(names: Sequence[str]) -> Iterator[str]:
     yield "CC_API void laws_remember(Element *e)"
     yield "{"
     yield from (f"    e->previous_laws.{name} = e->laws.{name};" for name in names)
+    yield "    (void)e;"
     yield "}"
     yield ""
     yield "/* Exchanges the scalars with those of the last accepted point. */"
     yield "CC_API void laws_exchange(Element *e)"
     yield "{"
-    yield "    Real kept;"
+    yield "    Real kept = 0.0;"
+    yield "    (void)kept;"
     for name in names:
         yield f"    kept = e->laws.{name}, e->laws.{name} = e->previous_laws.{name}, e->previous_laws.{name} = kept;"
     yield "    laws_calculate(e);"
@@ -229,6 +231,7 @@ def _memory(names: Sequence[str]) -> Iterator[str]:
     yield "CC_API int laws_changed(const Element *e)"
     yield "{"
     differences = " || ".join(f"re(e->laws.{name}) != re(e->previous_laws.{name})" for name in names)
-    yield f"    return {differences};"
+    yield "    (void)e;"
+    yield f"    return {differences or '0'};"
     yield "}"
     yield ""

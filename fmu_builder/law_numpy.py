@@ -43,7 +43,11 @@ class Values:
 
 
 def evaluate(
-    law: LawFunction, laws: Laws, arguments: Mapping[str, ArrayLike], by: str | None = None, **scalars: float
+    law: LawFunction,
+    laws: Laws,
+    arguments: Mapping[str, ArrayLike],
+    by: str | None = None,
+    scalars: Mapping[str, float] | None = None,
 ) -> Values:
     """The law over arrays of its arguments, SI, shapes that broadcast; NaN or infinite where it has no value.
 
@@ -51,22 +55,23 @@ def evaluate(
     scalars  values of scalars, SI, in place of those of the text
     At a kink the slope is that of the branch the law selects there."""
     with np.errstate(all="ignore"):
-        known = scalar_values(laws, **scalars)
+        known = scalar_values(laws, scalars)
         given = {
             name: Values(np.asarray(value, dtype=np.float64), np.float64(name == by) * np.ones(np.shape(value)))
             for name, value in arguments.items()
         }
-        result = _Evaluation(laws, known).function(law, [given[name] for name, _ in law.parameters])
+        result = Evaluation(laws, known).function(law, [given[name] for name, _ in law.parameters])
         shape = np.broadcast_shapes(*(np.shape(one.value) for one in given.values()))
         return Values(np.broadcast_to(result.value, shape), np.broadcast_to(result.slope, shape))
 
 
-def scalar_values(laws: Laws, **given: float) -> dict[str, float]:
+def scalar_values(laws: Laws, given: Mapping[str, float] | None = None) -> dict[str, float]:
     """SI values of all scalars; those given take the place of definitions, and others follow them."""
     found: dict[str, float] = {}
     with np.errstate(all="ignore"):
         for name, scalar in laws.scalars.items():
-            found[name] = given.get(name, float(_Evaluation(laws, found).expression(scalar.value, {}).value))
+            value = float(Evaluation(laws, found).expression(scalar.value, {}).value)
+            found[name] = given.get(name, value) if given else value
     return found
 
 
@@ -74,7 +79,7 @@ def _constant(value: float) -> Values:
     return Values(np.asarray(value, dtype=np.float64), np.asarray(0.0))
 
 
-class _Evaluation:
+class Evaluation:
     def __init__(self, laws: Laws, scalars: Mapping[str, float]) -> None:
         self.laws, self.scalars = laws, scalars
 
@@ -98,7 +103,7 @@ class _Evaluation:
             case Binary():
                 return self._binary(node, given)
             case Branch():
-                chosen = self._condition(node.condition, given)
+                chosen = self.condition(node.condition, given)
                 a, b = self.expression(node.value, given), self.expression(node.other, given)
                 return Values(np.where(chosen, a.value, b.value), np.where(chosen, a.slope, b.slope))
             case Call():
@@ -111,16 +116,16 @@ class _Evaluation:
                     return self.function(self.laws.functions[node.name], arguments)
                 return _power(*arguments) if node.name == "pow" else _BUILTINS[node.name](*arguments)
 
-    def _condition(self, node: Condition, given: Mapping[str, Values]) -> NDArray[np.bool_]:
+    def condition(self, node: Condition, given: Mapping[str, Values]) -> NDArray[np.bool_]:
         match node:
             case Comparison():
                 left, right = self.expression(node.left, given).value, self.expression(node.right, given).value
                 return np.asarray(_COMPARISONS[node.operator](left, right))
             case Logic():
-                both = self._condition(node.left, given), self._condition(node.right, given)
+                both = self.condition(node.left, given), self.condition(node.right, given)
                 return both[0] & both[1] if node.operator == "&&" else both[0] | both[1]
             case Inverse():
-                return ~self._condition(node.operand, given)
+                return ~self.condition(node.operand, given)
 
     def _binary(self, node: Binary, given: Mapping[str, Values]) -> Values:
         a, b = self.expression(node.left, given), self.expression(node.right, given)

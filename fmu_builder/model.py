@@ -19,10 +19,11 @@ from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.ports import Role, roles_of
 from fmu_builder.recipe import Recipe, parse_recipe
+from fmu_builder.slots import ElementLaws, scalar_unit, tunable
 from fmu_builder.structure import Constant
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
-Kind = Literal["time", "fixed", "tunable", "input", "state", "derivative", "output", "memory"]
+Kind = Literal["time", "fixed", "tunable", "calculated", "input", "state", "derivative", "output", "memory"]
 Type = Literal["real", "int", "bool", "enum"]
 
 
@@ -161,7 +162,7 @@ class ElementModel(Model):
         return self.recipe.language == "python"
 
     def notes(self) -> tuple[str, ...]:
-        return self.recipe.notes
+        return (*self.recipe.notes, *(self.recipe.laws.notes if self.recipe.laws else ()))
 
 
 # ---- the C struct ------------------------------------------------------------------------------------------------
@@ -258,7 +259,7 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     solver  false for the part of an assembly, which has no solver of its own; start values of one are left aside
     Raises InputError with every problem found: unknown names, wrong units, values outside [min, max]."""
     element = recipe.element
-    everything = list(_declared(element, recipe.sizes))
+    everything = list(_declared(element, recipe.sizes, recipe.laws))
     declared = [d for d in everything if d.each is None or recipe.sizes[d.each] > 0]
     recipe = replace(recipe, absent=recipe.absent | {d.base for d in everything} - {d.base for d in declared})
     patterns_over = list(declared)  # no `depends` of an element means the solver
@@ -299,7 +300,7 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     )
 
 
-def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Declared]:
+def _declared(element: Declaration, sizes: Mapping[str, int], laws: ElementLaws | None = None) -> Iterator[_Declared]:
     def size_of(entry: Entry) -> int:
         return sizes[entry.size] if isinstance(entry.size, str) else entry.size or 0
 
@@ -307,6 +308,8 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
     for name, entry in element.parameters.items():
         kind: Kind = "fixed" if entry.fixed else "tunable"
         yield _Declared(tuple(name.split(".")), kind, entry, entry.each, size_of(entry))
+    if laws is not None:
+        yield from _scalar_variables(laws)
     for name, entry in element.inputs.items():
         yield _Declared(tuple(name.split(".")), "input", entry, entry.each, size_of(entry))
     for name, port in element.ports.items():
@@ -346,6 +349,26 @@ def _declared(element: Declaration, sizes: Mapping[str, int]) -> Iterator[_Decla
             yield _Declared(tuple(name.split(".")), table_kind, entry, entry.each, size_of(entry))  # type: ignore[arg-type]
 
 
+def _scalar_variables(laws: ElementLaws) -> Iterator[_Declared]:
+    """Scalars of laws: numbers are tunable parameters, others follow from them."""
+    for name, scalar in laws.laws.scalars.items():
+        unit, display = scalar_unit(laws.laws, name)
+        number = scalar.number
+        entry = Entry(
+            description=f"Scalar {name} of the laws" + ("" if number else ", computed from others"),
+            unit=unit,
+            display=display,
+            start=number[0] if number else None,
+            depends=[f"laws.{used}" for used in tunable(laws.laws.used_by(scalar))],
+        )
+        yield _Declared(("laws", name), "tunable" if number else "calculated", entry, None, 0)
+    for name in laws.remembered:
+        entry = Entry(
+            description=f"{name} at the last accepted point", unit=scalar_unit(laws.laws, name)[0], hidden=True
+        )
+        yield _Declared(("previous_laws", name), "memory", entry, None, 0)
+
+
 def _solver_variables(experiment: Experiment) -> Iterator[_Declared]:
     """The group `solver`; its tolerance starts at that of the experiment."""
     for d in _declared(solver_declaration(), {}):
@@ -356,9 +379,13 @@ def _solver_variables(experiment: Experiment) -> Iterator[_Declared]:
 
 
 def _indicator_nominals(recipe: Recipe) -> Iterator[float]:
-    """In the order of the C function: neighbours that run over the same size stand together, once for each index."""
-    for each, group in itertools.groupby(recipe.element.indicators.values(), key=lambda indicator: indicator.each):
-        yield from [indicator.nominal for indicator in group] * (recipe.sizes[each] if each else 1)
+    """In the order of the C function, those of laws last: neighbours that run over the same size stand together, once
+    for each index."""
+    nominals = [(indicator.each, indicator.nominal) for indicator in recipe.element.indicators.values()]
+    for slot, sizes in recipe.laws.kink_sizes.items() if recipe.laws else ():
+        nominals += [(recipe.element.slots[slot].each, size) for size in sizes]
+    for each, group in itertools.groupby(nominals, key=lambda one: one[0]):
+        yield from [nominal for _, nominal in group] * (recipe.sizes[each] if each else 1)
 
 
 class _Patterns:
@@ -386,6 +413,8 @@ class _Patterns:
             pattern, _, number = written.removesuffix("]").partition("[")
             path = self._recipe.element_folder / "element.toml"
             bases = [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
+            for absent in fnmatch.filter(self._recipe.replaced, pattern):
+                bases += [f"laws.{name}" for name in self._recipe.scalars_for(absent)]
             if not bases and fnmatch.filter(self._recipe.absent, pattern):
                 continue
             if not bases:
@@ -490,7 +519,7 @@ def _depends(d: _Declared, component: int) -> list[str]:
     """Patterns of what an output, or the initial value of memory, depends on; memory may follow everything."""
     if d.kind == "memory" and d.entry.depends is None:
         return ["*"]
-    return _of_component(d.entry.depends, component) if d.kind in ("output", "memory") else []
+    return _of_component(d.entry.depends, component) if d.kind in ("output", "memory", "calculated") else []
 
 
 def _of_component(depends: Depends | None, component: int) -> list[str]:

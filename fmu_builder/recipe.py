@@ -13,6 +13,7 @@ from typing import Any
 from fmu_builder.declaration import Choices, Declaration, read_declaration, read_toml
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import find_element
+from fmu_builder.slots import ElementLaws, read_functions
 from fmu_builder.structure import Constant, Limit, Reader, Structure
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -28,7 +29,8 @@ def is_recipe(tables: Mapping[str, object]) -> bool:
 @dataclass(frozen=True)
 class Recipe:
     """`name` is the modelIdentifier; `starts` holds start values by FMU name, as written.  `element` is what the
-    element declares with the structure `choices`; `absent` are the variables it declares with others only."""
+    element declares with the structure `choices`; `absent` are the variables it declares with others only, `replaced`
+    its parameters in whose place a law stands, with the slot."""
 
     path: Path
     name: str
@@ -45,6 +47,13 @@ class Recipe:
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     limits: Mapping[str, Limit] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    laws: ElementLaws | None = None
+    replaced: Mapping[str, str] = field(default_factory=dict)
+
+    def scalars_for(self, parameter: str) -> list[str]:
+        """Names of the scalars that a law depends on, where it replaces this parameter."""
+        slot = self.replaced.get(parameter)
+        return [] if slot is None or self.laws is None else self.laws.parameters_of(slot)
 
     @property
     def element_name(self) -> str:
@@ -60,7 +69,9 @@ class Recipe:
         }
         element = element.model_copy(update={"parameters": {**element.parameters, **limited}})
         absent = declared.variable_names() - element.variable_names()
-        return replace(self, element=element, choices=every, absent=absent)
+        slots = {name: p.replaced_by for name, p in declared.parameters.items() if p.replaced_by is not None}
+        replaced = {name: slot for name, slot in slots.items() if every[slot]}
+        return replace(self, element=element, choices=every, absent=absent, replaced=replaced)
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -114,7 +125,8 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
         return value if isinstance(value, dict) else {}
 
     sizes, choices = _structure(path, declared, table("structure"), problems)
-    problems += _law_problems(path, declared, table("functions"), table("start"))
+    laws = read_functions(path, folder, declared, table("functions"), table("start"), problems)
+    choices |= {slot: slot in table("functions") for slot in declared.slots}
     structure, starts = Structure(), dict(table("start"))
     if module is not None:
         given: dict[str, Any] = {name: table(name) for name in structure_tables}
@@ -133,13 +145,16 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
         choices.update(structure.choices)
     starts, too_large = _limited_starts(path, declared, starts, structure.limits)
     problems += too_large
+    language = _language(path, folder, tables.get("language"), problems)
+    if table("functions") and language == "python":
+        problems.append(Problem(f"{path}: [functions]", "laws are compiled with C: a prototype in Python has none"))
     recipe = Recipe(
         path=path,
         name=path.stem,
         description=str(description),
         element=declared,
         element_folder=folder,
-        language=_language(path, folder, tables.get("language"), problems),
+        language=language,
         starts=starts,
         sizes=sizes,
         given_sizes=(frozenset(table("structure")) | frozenset(structure.sizes)) & sizes.keys(),
@@ -156,6 +171,7 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
                 if limit.start == limit.max and name not in table("start")
             ),
         ),
+        laws=laws,
     ).with_choices(declared, choices)
     return recipe, problems
 
@@ -202,25 +218,6 @@ def _limited_starts(
             rule = f"must be less than {limit.max:.6g} {unit}, {limit.reason}"
             problems.append(Problem(where, f"{value!r} {rule}; choose less, or leave it out"))
     return kept, problems
-
-
-def _law_problems(
-    path: Path, element: Declaration, functions: dict[str, object], start: dict[str, object]
-) -> list[Problem]:
-    """Laws of the user's: exclusive pairs, unknown slots.  Scalar parameters are all that can be compiled so far."""
-    problems = []
-    for name in functions:
-        where = f"{path}: [functions] {name}"
-        slot = element.slots.get(name)
-        if slot is None and name != "text":
-            problems.append(Problem(where, "the element has no slot of this name" + did_you_mean(name, element.slots)))
-        elif slot is not None and slot.excludes in start:
-            problems.append(Problem(where, f"{name} excludes [start] {slot.excludes}: remove one of the two"))
-        elif slot is not None:
-            problems.append(
-                Problem(where, f"user laws cannot be compiled yet: remove it and set [start] {slot.excludes}")
-            )
-    return problems
 
 
 def _structure(

@@ -14,15 +14,91 @@
  * the jumps of r and work the samples of v, and the residual is of the order of the step.  It is not the energy that
  * the coupling makes: the element does not know when its force acts.
  *
+ * Laws of the user's, in the slots C_F, F_d and F_fr, take the places of F_e = C_F h, of d and of the friction force:
+ *     N = F_e(h) max(1 + F_d(w), 0),   F = N n - F_fr(N, |v_t|) v_t / |v_t|,   U = int F_e dh
+ *
  * Source: EULER manual, contactPS. */
 #include "contact.h"
 #include "surface.h"
 
+#define USER_LAWS (SLOT_C_F || SLOT_F_D || SLOT_F_FR)
+
+/* Parameters of the laws that are built in. */
 static CcContactLaw law_of(const Element *e)
 {
-    CcContactLaw law = {e->C_F, e->K_fr, e->C_r, e->k_D, e->k_E, e->k_T};
+    CcContactLaw law = {0};
+#if !SLOT_C_F
+    law.C_F = e->C_F;
+#endif
+#if !SLOT_F_D
+    law.C_r = e->C_r, law.k_D = e->k_D, law.k_E = e->k_E;
+#endif
+#if !SLOT_F_FR
+    law.K_fr = e->K_fr, law.k_T = e->k_T;
+#endif
+    (void)e;
     return law;
 }
+
+#if USER_LAWS
+
+#define SLOWEST 1e-150 /* m/s: a slip speed below this is none; dual numbers divide by no smaller number (real.h) */
+
+/* Friction force over slip speed, N s/m; at rest its limit, so that derivatives there are those of the sliding point. */
+static Real friction_per_speed(const Element *e, const CcContactLaw *law, Real N, Real speed)
+{
+#if SLOT_F_FR
+    (void)law;
+    if (re(speed) > SLOWEST)
+        return slot_F_fr(e, N, speed) / speed;
+#ifdef CC_DUAL
+    return __imag__ slot_F_fr(e, re(N), cc_real(0.0, CC_DUAL_STEP)) / CC_DUAL_STEP;
+#else
+    return 0.0; /* times a slip of zero */
+#endif
+#else
+    (void)e;
+    return law->K_fr * N * (re(speed) * re(law->k_T) < 1.0 ? law->k_T : 1.0 / speed);
+#endif
+}
+
+/* As cc_contact, with the laws of the user's. */
+static void user_contact(const Element *e, const CcContactLaw *law, Real h, const Real n[3], const Real v[3],
+                         CcContact *out)
+{
+    Real w = -cc_dot(v, n);
+    Real v_t[3] = {v[0] + w * n[0], v[1] + w * n[1], v[2] + w * n[2]};
+    Real slip = cc_norm(v_t), F_e = 0.0, d = 0.0, per_speed = 0.0;
+    out->elastic_energy = 0.0;
+    if (re(h) > 0.0) {
+#if SLOT_C_F
+        F_e = slot_C_F(e, h);
+        out->elastic_energy = slot_C_F_integral(e, h);
+#else
+        F_e = law->C_F * h;
+        out->elastic_energy = 0.5 * F_e * h;
+#endif
+#if SLOT_F_D
+        d = slot_F_d(e, w);
+        if (!ALLOW_ADHESION)
+            d = cc_max(d, -1.0);
+#else
+        d = cc_damping_ratio(law, w);
+#endif
+    }
+    Real N = F_e * (1.0 + d);
+    if (re(h) > 0.0)
+        per_speed = friction_per_speed(e, law, N, slip);
+    out->elastic_force = F_e;
+    out->damping_force = N - F_e;
+    out->normal_force = N;
+    out->slip_speed = slip;
+    out->friction_force = per_speed * slip;
+    for (int i = 0; i < 3; i++)
+        out->force[i] = N * n[i] - per_speed * v_t[i];
+}
+
+#endif
 
 /* One point: all that belongs to index i, and its share of the reaction and of the powers. */
 static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][3])
@@ -42,7 +118,11 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     int in_contact = re(e->work) != 0.0 && on && re(h) > 0.0 && re(h) <= re(e->D_max);
     Real w = -cc_dot(v, n);
     CcContact contact;
+#if USER_LAWS
+    user_contact(e, law, in_contact ? h : 0.0, n, v, &contact);
+#else
     cc_contact(law, in_contact ? h : 0.0, n, v, &contact);
+#endif
 
     e->on_patch[i] = on;
     e->in_contact[i] = in_contact;
@@ -91,16 +171,81 @@ static void outputs(Element *e)
 static void indicators(const Element *e, double z[CC_INDICATORS])
 {
     for (int i = 0; i < POINTS; i++) {
-        double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
-        double ratio = re(e->k_D * e->depth_rate[i]);
         *z++ = re(e->distance[i]);
         *z++ = re(e->distance[i] + e->D_max);
         z = surface_edges(e, i, z);
         *z++ = re(e->depth_rate[i]);
+#if !SLOT_F_D
+        double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
+        double ratio = re(e->k_D * e->depth_rate[i]);
         *z++ = ratio - loss * re(e->k_E) / delta;
         *z++ = ratio + loss * (1.0 - re(e->k_E)) / delta;
+#elif !ALLOW_ADHESION
+        *z++ = cc_side(1.0 + slot_F_d(e, e->depth_rate[i]));
+#endif
+#if !SLOT_F_FR
         *z++ = re(e->k_T * e->slip_speed[i]) - 1.0;
+#endif
+#if SLOT_C_F
+        z = slot_C_F_kinks(e, e->depth[i], z);
+#endif
+#if SLOT_F_FR
+        z = slot_F_fr_kinks(e, e->normal_force[i], e->slip_speed[i], z);
+#endif
+#if SLOT_F_D
+        z = slot_F_d_kinks(e, e->depth_rate[i], z);
+#endif
     }
+}
+
+/* Elastic energy at depth h > 0, J: with the stiffness of now, and with that of the last accepted point. */
+static double energy_now(const Element *e, double h)
+{
+#if SLOT_C_F
+    return re(slot_C_F_integral(e, h));
+#else
+    return 0.5 * re(e->C_F) * h * h;
+#endif
+}
+
+static double energy_before(Element *e, double h)
+{
+#if SLOT_C_F
+    laws_exchange(e);
+    double energy = energy_now(e, h);
+    laws_exchange(e);
+    return energy;
+#else
+    return 0.5 * re(e->previous_stiffness) * h * h;
+#endif
+}
+
+/* What a change of the stiffness since the last accepted point destroys at depth h > 0, J. */
+static double energy_of_change(Element *e, double h)
+{
+#if SLOT_C_F
+    return energy_before(e, h) - energy_now(e, h);
+#else
+    return 0.5 * re(e->previous_stiffness - e->C_F) * h * h;
+#endif
+}
+
+static int stiffness_changed(const Element *e)
+{
+#if SLOT_C_F
+    return laws_changed(e);
+#else
+    return re(e->previous_stiffness) != re(e->C_F);
+#endif
+}
+
+static void remember_stiffness(Element *e)
+{
+#if SLOT_C_F
+    laws_remember(e);
+#else
+    e->previous_stiffness = e->C_F;
+#endif
 }
 
 static void start(Element *e)
@@ -108,22 +253,22 @@ static void start(Element *e)
     outputs(e);
     e->energy.start = e->energy.elastic;
     e->energy.switched = 0.0;
-    e->previous_stiffness = e->C_F;
+    remember_stiffness(e);
     for (int i = 0; i < POINTS; i++) {
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
         keep_foot(e, i);
         e->contact_count[i] = e->in_contact[i];
+#if SLOT_F_D && !ALLOW_ADHESION
+        e->clipped_count[i] = 0.0;
+#endif
         e->peak_force[i] = e->normal_force[i];
     }
 }
 
-/* Elastic energy at depth h for the stiffness C, J. */
-static double energy_at(double C, double h) { return 0.5 * C * h * h; }
-
 /* A contact that was on and is off: booked unless the point left through the surface.  Energy is destroyed where the
  * point passed D_max, or where it is now: off the drawn part, switched off, or behind a D_max that was made smaller. */
-static double end_of_contact(const Element *e, int i, CcHost *host)
+static double end_of_contact(Element *e, int i, CcHost *host)
 {
     double h = -re(e->distance[i]), limit = re(e->D_max);
     if (h <= 0.0)
@@ -134,7 +279,7 @@ static double end_of_contact(const Element *e, int i, CcHost *host)
                   "its forces are off; a larger C_F or D_max keeps the contact", i + 1, h, limit);
         h = -re(e->previous[i].distance) > limit ? h : limit;
     }
-    return energy_at(re(e->previous_stiffness), h);
+    return energy_before(e, h);
 }
 
 /* A contact that was off and is on: energy comes from nothing unless the point came in through the surface. */
@@ -148,8 +293,23 @@ static double begin_of_contact(const Element *e, int i, CcHost *host, double ste
                   "point %d: contact begins at the depth %g m with the depth rate %g m/s, which "
                   "it cannot have reached through the surface; if it came from the inner side, turn the surface round",
                   i + 1, h, w);
-    return from_outside && plausible ? 0.0 : -energy_at(re(e->C_F), h);
+    return from_outside && plausible ? 0.0 : -energy_now(e, h);
 }
+
+#if SLOT_F_D && !ALLOW_ADHESION
+/* Accepted points at which the law F_d would have pulled the point into the surface. */
+static void count_clipped(Element *e, int i, CcHost *host)
+{
+    double w = re(e->depth_rate[i]), factor = 1.0 + re(slot_F_d(e, w));
+    if (re(e->in_contact[i]) == 0.0 || !(factor < 0.0))
+        return;
+    if (re(e->clipped_count[i]) == 0.0)
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d: 1 + F_d = %g at the depth rate %g m/s would pull; the normal force is held at 0 (told once, "
+                  "clipped_count goes on; [structure] allow_adhesion = true lets it pull)", i + 1, factor, w);
+    e->clipped_count[i] += 1.0;
+}
+#endif
 
 static int accept(Element *e, CcHost *host, double step)
 {
@@ -165,14 +325,17 @@ static int accept(Element *e, CcHost *host, double step)
             switched += begin_of_contact(e, i, host, step);
             e->contact_count[i] += 1.0;
         }
-        if (was && is && re(e->previous_stiffness) != re(e->C_F))
-            switched += energy_at(re(e->previous_stiffness - e->C_F), re(e->depth[i]));
+        if (was && is && stiffness_changed(e))
+            switched += energy_of_change(e, re(e->depth[i]));
+#if SLOT_F_D && !ALLOW_ADHESION
+        count_clipped(e, i, host);
+#endif
         e->peak_force[i] = cc_max(e->peak_force[i], e->normal_force[i]);
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
         keep_foot(e, i);
     }
-    e->previous_stiffness = e->C_F;
+    remember_stiffness(e);
     e->energy.switched += switched;
     return LEDGER && switched != 0.0;
 }

@@ -81,7 +81,7 @@ def test_a_changed_scalar_changes_the_law_and_the_scalars_that_follow_it() -> No
     laws = laws_of("scalar a = 2; scalar b = 3*a; function f(x[]) = b*#x;")
     f = read_value("f", "", {"x": NUMBER}, NUMBER, laws)
     assert evaluate(f, laws, {"x": 1.0}).value == 6.0
-    assert evaluate(f, laws, {"x": 1.0}, a=5.0).value == 15.0
+    assert evaluate(f, laws, {"x": 1.0}, scalars={"a": 5.0}).value == 15.0
 
 
 # ---- meaning ---------------------------------------------------------------------------------------------------------

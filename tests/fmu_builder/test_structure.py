@@ -401,7 +401,7 @@ def test_the_variable_table_says_with_which_choices_a_variable_is_there(element:
 
 
 def test_forms_are_all_combinations_the_default_one_first(element: Path) -> None:
-    found = list(forms(read_declaration(element / "elements" / "forms").structure))
+    found = list(forms(read_declaration(element / "elements" / "forms")))
     assert found[0] == {"form": "line", "ledger": True}
     assert len(found) == len({tuple(form.items()) for form in found}) == 6
 

@@ -1,0 +1,398 @@
+"""point_surface with laws of the user's: forces, ledger, kinks, what a recipe may say, ready-made laws."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmi2 import Fmu
+from running import Running, build
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+from test_point_surface import PARAMETERS, PATCH, above, scenes
+
+from fmu_builder.errors import InputError
+from fmu_builder.law_numpy import evaluate
+from fmu_builder.law_tree import Source
+from fmu_builder.laws import Laws, read_laws, read_value
+from fmu_builder.model import ElementModel, load_element, load_model
+from fmu_builder.paths import shipped
+from fmu_builder.units import parse_unit
+
+# the laws that are built in, once more in the language of users
+BUILT_IN = """
+[functions]
+text = \"\"\"
+scalar C = 1e5[N/m];
+scalar mu = 0.3;
+scalar kT = 50[s/m];
+scalar e = 0.5;
+scalar kD = 80[s/m];
+scalar kE = 0.4;
+scalar loss = 1 - e*e;
+scalar delta = 1 - kE + e*e*kE;
+function force(h[m]) = C*#h;
+function ratio(v[m/s]) =
+    kD*#v > loss*kE/delta -> loss*kE/delta, kD*#v < -loss*(1 - kE)/delta -> -loss*(1 - kE)/delta, kD*#v;
+function friction(N[N], v[m/s]) = kT*#v < 1 -> mu*#N*kT*#v, mu*#N;
+\"\"\"
+C_F = "force"
+F_d = "ratio"
+F_fr = "friction"
+"""
+SCALARS = {"laws.C": 1e5, "laws.mu": 0.3, "laws.kT": 50.0, "laws.e": 0.5, "laws.kD": 80.0, "laws.kE": 0.4}
+ONLY_PARAMETER = {"D_max": 0.1}
+FORCES = ("elastic_force", "damping_force", "normal_force", "friction_force")
+
+
+@pytest.fixture(scope="module")
+def patch(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return build(tmp_path_factory.mktemp("patch"), "Patch", PATCH)
+
+
+@pytest.fixture(scope="module")
+def lawful(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return build(tmp_path_factory.mktemp("lawful"), "Lawful", PATCH + BUILT_IN)
+
+
+# ---- forces ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_built_in_laws_written_as_user_laws_give_the_same_forces(patch: Fmu, lawful: Fmu) -> None:
+    one, other = Running(patch, PARAMETERS), Running(lawful, ONLY_PARAMETER)
+    touching = 0
+    for scene in scenes():
+        one.set(scene.values())
+        other.set(scene.values())
+        touching += one["in_contact"] == 1
+        for name in (*FORCES, "energy.elastic", "power.damping", "power.friction", "power.work"):
+            assert other[name] == pytest.approx(one[name], rel=1e-13, abs=1e-12), name
+        for name in ("point.f", "surface.f", "surface.t"):
+            assert other.vector(name) == pytest.approx(one.vector(name), rel=1e-13, abs=1e-10)
+    assert touching > 10
+
+
+def test_derivatives_with_user_laws_are_those_of_the_built_in_ones_also_at_rest(patch: Fmu, lawful: Fmu) -> None:
+    one, other = Running(patch, PARAMETERS), Running(lawful, ONLY_PARAMETER)
+    unknowns = [f"point.f[{k}]" for k in (1, 2, 3)]
+    still = [above(-0.01), above(-0.01, (0.004, 0.0, 0.0)), above(-0.01, (0.3, 0.1, 0.001))]
+    for scene in [*still, *scenes(12)]:
+        one.set(scene.values())
+        other.set(scene.values())
+        for seed in ("point.r[3]", "point.v[1]", "point.v[2]", "point.v[3]", "surface.w[1]"):
+            expected = one.directional(unknowns, {seed: 1.0})
+            size = max(float(np.max(np.abs(expected))), 1.0)
+            assert other.directional(unknowns, {seed: 1.0}) == pytest.approx(expected, rel=1e-11, abs=1e-12 * size), (
+                seed
+            )
+
+
+def test_a_scalar_that_follows_from_others_follows_them(lawful: Fmu) -> None:
+    running = Running(lawful, ONLY_PARAMETER | above(-0.01, (0.0, 0.0, -9.0)).values())
+    loss, delta = 1 - 0.5**2, 1 - 0.4 + 0.5**2 * 0.4
+    assert running.values(["laws.loss", "laws.delta"]) == pytest.approx([loss, delta], rel=1e-15)
+    assert running["normal_force"] == pytest.approx(1e3 * (1 + loss * 0.4 / delta), rel=1e-14)
+    running.set({"laws.e": 0.8})
+    loss, delta = 1 - 0.8**2, 1 - 0.4 + 0.8**2 * 0.4
+    assert running["laws.delta"] == pytest.approx(delta, rel=1e-15)
+    assert running["normal_force"] == pytest.approx(1e3 * (1 + loss * 0.4 / delta), rel=1e-14)
+    assert running.slave.set({"laws.delta": 1.0}) != 0  # it is computed
+
+
+def test_a_changed_scalar_of_the_stiffness_books_the_energy_that_it_destroys(lawful: Fmu) -> None:
+    running = Running(lawful, ONLY_PARAMETER | above(-0.01).values())
+    running.step(1e-3)
+    assert running["energy.start"] == pytest.approx(0.5 * 1e5 * 1e-4, rel=1e-14)
+    running.set({"laws.C": 4e4})
+    running.step(1e-3)
+    assert running["energy.switched"] == pytest.approx(0.5 * 6e4 * 1e-4, rel=1e-13)
+    assert running["energy.residual"] == pytest.approx(0.0, abs=1e-15)
+    running.set({"laws.mu": 0.9})
+    running.step(1e-3)
+    assert running["energy.switched"] == pytest.approx(0.5 * 6e4 * 1e-4, rel=1e-13)
+    running.set({"point.r[1]": 0.6, "laws.C": 9e9})  # off the edge: what was stored is lost
+    running.step(1e-3)
+    assert running["energy.switched"] == pytest.approx(0.5 * 1e5 * 1e-4, rel=1e-13)
+
+
+# ---- impacts inside one solver ---------------------------------------------------------------------------------------
+
+STIFFNESSES = {
+    "hertz": 'C_F = "hertz"',
+    "stop": 'text = "scalar k = 1e5[N/m]; scalar gap = 1[mm];"\nC_F = "#h < gap -> k*#h, k*gap + 20*k*(#h - gap)"',
+    "steep": 'text = "scalar k = 1e5[N/m]; scalar d = 2[mm];"\nC_F = "k*d*(exp(#h/d) - 1)"',
+    "points": 'C_F = { table = "force.csv", interpolation = "pchip", outside = "linear" }',
+}
+
+
+@pytest.fixture(scope="module")
+def impacts(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    """A ball on each floor, in one FMU, without gravity."""
+    folder = tmp_path_factory.mktemp("impacts")
+    (folder / "force.csv").write_text("h [mm], F [N]\n0, 0\n1, 60\n2, 200\n4, 1000\n8, 3000\n", encoding="utf-8")
+    parts, connections = [], []
+    for name, law in STIFFNESSES.items():
+        recipe = (
+            f'element = "point_surface"\n[surface]\nkind = "plane"\n[functions]\n{law}\n[start]\nC_r = 0.5\nk_D = 10\n'
+        )
+        (folder / f"On_{name}.toml").write_text(recipe, encoding="utf-8")
+        parts.append(
+            f'{name} = "On_{name}.toml"\nball_{name} = {{ recipe = "PointMass", start = {{ g = [0, 0, 0] }} }}\n'
+        )
+        connections.append(f'["ball_{name}.p", "{name}.point"]')
+    text = f"connections = [{', '.join(connections)}]\n[parts]\n{''.join(parts)}"
+    return build(folder, "Impacts", text)
+
+
+def test_restitution_and_energy_hold_for_every_stiffness(impacts: Fmu) -> None:
+    """D4: the ratio of the speeds does not depend on the elastic force."""
+    starts = {f"ball_{name}.{key}[3]": value for name in STIFFNESSES for key, value in (("r0", 1e-3), ("v0", -1.0))}
+    running = Running(impacts, starts, tolerance=1e-10)
+    for _ in range(60):
+        running.step(1e-3)
+    for name in STIFFNESSES:
+        assert running[f"{name}.contact_count"] == 1
+        assert running[f"ball_{name}.p.v[3]"] == pytest.approx(0.5012081853990823, abs=3e-9), name
+        assert running[f"{name}.energy.elastic"] == 0.0
+        # of the work of 1/2 J and the losses: four terms, each with the tolerance as a share of what passed
+        assert abs(running[f"{name}.energy.residual"]) <= 4.0 * 1e-10, name
+    assert running.told == []
+
+
+# ---- laws that pull --------------------------------------------------------------------------------------------------
+
+PULLS = PATCH + '[functions]\nF_d = "v/1[m/s]"\n[structure]\nallow_adhesion = {}\n[start]\nC_F = 1e5\n'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adhesion", [False, True])
+def test_a_damping_law_below_minus_one_is_held_at_zero_unless_it_may_pull(tmp_path: Path, adhesion: bool) -> None:
+    fmu = build(tmp_path, "Pulls", PULLS.format(str(adhesion).lower()))
+    running = Running(fmu, above(-0.01, (0.0, 0.0, 0.5)).values())
+    assert running["normal_force"] == pytest.approx(500.0, rel=1e-14)
+    for _ in range(2):
+        running.set({"point.v[3]": 3.0})
+        running.step(1e-3)
+    assert running["normal_force"] == (-2000.0 if adhesion else 0.0)
+    assert running["energy.damping"] >= 0.0
+    warnings = [text for text in running.told if "would pull" in text]
+    if adhesion:
+        assert not warnings and "clipped_count" not in fmu.references
+    else:
+        assert running["clipped_count"] >= 2
+        assert len(warnings) == 1 and "1 + F_d = -2 at the depth rate -3 m/s" in warnings[0]
+
+
+# ---- what a recipe may say -------------------------------------------------------------------------------------------
+
+BARE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
+
+
+def model(folder: Path, text: str) -> ElementModel:
+    path = folder / "Pad.toml"
+    path.write_text(BARE + text, encoding="utf-8")
+    return load_element(path)
+
+
+def faults(folder: Path, text: str) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        model(folder, text)
+    return [str(problem).replace(f"{folder}/", "") for problem in caught.value.problems]
+
+
+def test_a_law_takes_the_place_of_the_parameters_it_replaces(tmp_path: Path) -> None:
+    pad = model(tmp_path, '[functions]\nF_fr = "ramp"\n[start]\nC_r = 0.4\n"laws.ramp_mu" = 0.7\n')
+    names = {v.name for v in pad.variables if not v.hidden}
+    assert {"C_F", "C_r", "k_D", "k_E", "laws.ramp_mu", "laws.ramp_k"} <= names
+    assert not {"K_fr", "k_T", "laws.hertz_R"} & names
+    assert pad["laws.ramp_mu"].start == 0.7 and pad["laws.ramp_k"].unit.name == "s/m"
+    force = {pad.variables[i].name for i in pad["friction_force"].depends}
+    assert {"laws.ramp_mu", "laws.ramp_k", "C_F", "point.v[1]"} <= force
+    assert "laws.ramp_mu" not in {pad.variables[i].name for i in pad["normal_force"].depends}
+
+
+def test_scalars_are_parameters_in_si_with_the_unit_they_were_written_in(tmp_path: Path) -> None:
+    text = 'text = "scalar d = 2[mm]; scalar k = 3e5; scalar K = k*1[N/m]/sqrt(d); scalar n = -2[rpm];"'
+    pad = model(tmp_path, f'[functions]\n{text}\nC_F = "K*#h*sqrt(#h)"\n')
+    assert (pad["laws.d"].start, pad["laws.d"].unit.name) == (0.002, "m")
+    assert pad["laws.d"].display is not None and pad["laws.d"].display.name == "mm"
+    assert pad["laws.K"].kind == "calculated"
+    assert [pad.variables[i].name for i in pad["laws.K"].depends] == ["laws.d", "laws.k"]
+    assert pad["laws.n"].start == pytest.approx(-2.0 * 2.0 * math.pi / 60.0)
+
+
+def test_a_recipe_may_give_a_ready_made_name_a_meaning_of_its_own(tmp_path: Path) -> None:
+    text = 'text = "scalar ramp_k = 5[s/m]; function ramp(N[N], v[m/s]) = 0.1*#N*min(ramp_k*#v, 1);"'
+    pad = model(tmp_path, f'[functions]\n{text}\nF_fr = "ramp"\nC_F = "hertz"\n')
+    assert pad["laws.ramp_k"].start == 5.0 and "laws.hertz_R" in pad and "laws.ramp_mu" not in pad
+
+
+def test_laws_of_two_parts_stay_apart_in_an_assembly(tmp_path: Path) -> None:
+    (tmp_path / "Hard.toml").write_text(BARE + '[functions]\nC_F = "hertz"\n', encoding="utf-8")
+    (tmp_path / "Soft.toml").write_text(BARE + '[functions]\nC_F = "1e4[N/m]*h"\n', encoding="utf-8")
+    (tmp_path / "Both.toml").write_text(
+        '[parts]\na = "Hard"\nb = "Soft"\nc = { recipe = "Hard", start = { "laws.hertz_E" = "2 GPa" } }\n',
+        encoding="utf-8",
+    )
+    both = load_model(tmp_path / "Both.toml")
+    assert both["a.laws.hertz_E"].start == 1e9 and both["c.laws.hertz_E"].start == 2e9
+    assert len(both.types) == 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            '[functions]\nF_fr = "ramp"\n[start]\nK_fr = 0.1\nk_T = 5\n',
+            ["F_fr excludes [start] K_fr", "excludes [start] k_T"],
+        ),
+        (
+            '[functions]\nF_d = "flores"\n[start]\nC_r = 0.1\n',
+            ["[functions] F_d: F_d excludes [start] C_r: remove one"],
+        ),
+        ('[functions]\nF_frr = "ramp"\n', ["F_frr: the element has no slot of this name; did you mean 'F_fr'?"]),
+        ('[functions]\nF_fr = "rampp"\n', ["[functions] F_fr: 'rampp' is unknown"]),
+        ("[functions]\nF_fr = 3\n", ["F_fr: 3 must be the name of a function, an expression, or { table"]),
+        ("[functions]\ntext = 3\n", ["text: 3 must be a text with scalars and functions"]),
+        (
+            '[functions]\ntext = """\nscalar a = 1;\nscalar b = a + 1[m];"""\n',
+            ["text, line 7: '+' needs equal dimensions: 1 on"],
+        ),
+        (
+            '[functions]\nF_fr = "#N*#v"\n',
+            ["F_fr: the expression has the dimension W (kg.m2.s-3), N (kg.m.s-2) is needed"],
+        ),
+        (
+            '[functions]\nF_fr = "0.1*#N"\n',
+            ["F_fr: the law must be 0 at v = 0; it is 1000 N at N = 10000 N, v = 0 m/s"],
+        ),
+        ('[functions]\nC_F = "1e5[N/m]*h + 1[N]"\n', ["C_F: the law must be 0 at h = 0; it is 1 N at h = 0 m"]),
+        (
+            '[functions]\ntext = """\nfunction pole(v[m/s]) =\n  #v/1[m/s]/(1 - #v/3.0001[m/s]);"""\nF_d = "pole"\n',
+            ["text, line 7: division by zero near v = 3", "guard it with a condition, or state the range", "/(1 - #v"],
+        ),
+        ('[functions]\nF_d = "v*v/(v*1[m/s])"\n', ["[functions] F_d: division by zero near v = 0 m/s"]),
+        ('[functions]\nC_F = "1[N]*log(h/1[mm])"\n', ["C_F: the law has no finite value at h = 0 m; guard it"]),
+        (
+            '[functions]\nrange = { F_d = { w = [0, 1] } }\nF_d = "flores"\n',
+            ["range F_d w: the law has no such argument"],
+        ),
+        ('[functions]\nrange = { F_d = { v = [1, 0] } }\nF_d = "flores"\n', ["range F_d v: the second value must be"]),
+        (
+            '[functions]\nrange = { F_d = { v = ["0 m", "1 m"] } }\nF_d = "flores"\n',
+            ["'0 m' has the dimension m but m/s"],
+        ),
+        ('[functions]\nC_F = { table = "none.csv" }\n', ["none.csv: cannot be read"]),
+        ('[functions]\nF_fr = { table = "f.csv" }\n', ["F_fr: a table has one argument, F_fr has 2 (#N, #v)"]),
+        ('[functions]\nF_d = { table = "f.csv" }\n', ["F_d: the table's header: v has the dimension m, m/s is needed"]),
+        ('[functions]\nC_F = { table = "equal.csv" }\n', ["equal.csv, line 3: h is the same as in the line before"]),
+    ],
+)
+def test_faulty_laws_are_refused_with_file_line_and_repair(tmp_path: Path, text: str, told: list[str]) -> None:
+    (tmp_path / "f.csv").write_text("h [mm], F [N]\n0, 0\n1, 1\n", encoding="utf-8")
+    (tmp_path / "equal.csv").write_text("h [mm], F [N]\n0, 0\n0, 1\n", encoding="utf-8")
+    said = faults(tmp_path, text)
+    for part in told:
+        assert any(part in one for one in said), said
+    assert all("Pad.toml: " in one or ".csv" in one for one in said)
+
+
+def test_a_guarded_division_is_allowed(tmp_path: Path) -> None:
+    model(tmp_path, '[functions]\nF_d = "abs(v) < 1[mm/s] -> 0, v*v/(v*1[m/s])"\n')
+    model(tmp_path, '[functions]\nrange = { F_d = { v = ["-1 m/s", "1 m/s"] } }\nF_d = "v/(2[m/s] - v)"\n')
+
+
+@pytest.mark.parametrize(
+    ("law", "note"),
+    [
+        ('F_d = "v/1[m/s]"', "F_d = -10 at v = -10 m/s, below -1: the surface would pull"),
+        ('F_d = "-0.01*v/1[m/s]"', "makes energy: it must have the sign of v"),
+        ('F_fr = "-0.1*N*min(v/1[m/s], 1)"', "F_fr = -1000 N at N = 10000 N, v = 1 m/s, below 0 N"),
+        ('F_fr = "fr_sin"', "F_fr does not rise at v = 0: a sliding body never stops"),
+        ('F_fr = "stribeck"', None),
+        ('C_F = "hertz"', None),
+    ],
+)
+def test_what_is_possible_but_hardly_meant_is_noted(tmp_path: Path, law: str, note: str | None) -> None:
+    wave = "0.1*#N*(1/2 + sin(PI*(#v/1[cm/s] - 1/2))/2)"
+    sine = f"function fr_sin(N[N], v[m/s]) = #v >= 1[cm/s] -> 0.1*#N, {wave};"
+    notes = model(tmp_path, f'[functions]\ntext = "{sine}"\n{law}\n').notes()
+    assert (note is None and not notes) or (note is not None and any(note in one for one in notes)), notes
+
+
+# ---- ready-made laws -------------------------------------------------------------------------------------------------
+
+
+def ready_made() -> Laws:
+    path = shipped("elements") / "point_surface" / "laws.txt"
+    return read_laws(Source(path.read_text(encoding="utf-8"), str(path), 1))
+
+
+# F = F_e (1 + x w/v0): target -> restitution that x really delivers, x - ln(1 + x) = -y - ln(1 - y), e = y/x
+DELIVERED = {
+    "hunt_crossley": {0.9: 0.9090, 0.7: 0.7680, 0.5: 0.6630, 0.3: 0.5813, 0.1: 0.5158},
+    "lankarani_nikravesh": {0.9: 0.9132, 0.7: 0.7960, 0.5: 0.7252, 0.3: 0.6842, 0.1: 0.6653},
+    "flores": {0.9: 0.8939, 0.7: 0.6832, 0.5: 0.4704, 0.3: 0.2562, 0.1: 0.0694},
+}
+
+
+def rebound(laws: Laws, damping: str, e: float, elastic: str) -> float:
+    """Speed after an impact of 1 kg at 1 m/s, by scipy."""
+    metre, speed, number, newton = (parse_unit(text) for text in ("m", "m/s", "1", "N"))
+    force = read_value(elastic, "", {"h": metre}, newton, laws)
+    ratio = read_value(damping, "", {"v": speed}, number, laws)
+    scalars = {f"{damping}_e": e}
+
+    def rates(t: float, state: np.ndarray) -> list[float]:
+        h, w = state
+        F = float(evaluate(force, laws, {"h": h}, scalars=scalars).value) if h > 0.0 else 0.0
+        return [w, -F * (1.0 + float(evaluate(ratio, laws, {"v": w}, scalars=scalars).value))]
+
+    def leaves(t: float, state: np.ndarray) -> float:
+        return float(state[0])
+
+    leaves.terminal, leaves.direction = True, -1.0  # type: ignore[attr-defined]
+    run = solve_ivp(rates, (0.0, 1.0), [0.0, 1.0], method="DOP853", events=leaves, rtol=1e-8, atol=1e-11, max_step=1e-2)
+    return -float(run.y_events[0][0][1])
+
+
+@pytest.mark.parametrize("damping", DELIVERED)
+def test_ready_made_damping_delivers_the_restitution_that_the_readme_tells(damping: str) -> None:
+    laws = ready_made()
+    for target, told in DELIVERED[damping].items():
+        x = float(
+            evaluate(
+                read_value(damping, "", {"v": parse_unit("m/s")}, parse_unit("1"), laws),
+                laws,
+                {"v": 1.0},
+                scalars={f"{damping}_e": target},
+            ).value
+        )
+        y = brentq(lambda y, x=x: -y - math.log1p(-y) - (x - math.log1p(x)), 0.0, 1.0 - 1e-12)
+        assert y / x == pytest.approx(told, abs=5e-5)
+    for elastic in ("hertz", "1e5[N/m]*h"):
+        assert rebound(laws, damping, 0.5, elastic) == pytest.approx(DELIVERED[damping][0.5], abs=5e-5)
+
+
+def test_ready_made_friction_has_its_coefficients() -> None:
+    laws = ready_made()
+    v = np.array([0.0, 1e-3, 5e-3, 0.01, 0.1, 1.0])
+    expected = {
+        "ramp": 0.3 * np.minimum(100 * v, 1),
+        "smooth_ramp": 0.3 * (3 * np.minimum(100 * v, 1) - np.minimum(100 * v, 1) ** 3) / 2,
+        "stribeck": (0.25 + 0.15 * np.exp(-((v / 0.01) ** 2))) * np.minimum(1000 * v, 1),
+        "brown_mcphee": 0.25 * np.tanh(4 * v / 0.01) + 0.15 * (v / 0.01) / ((v / 0.01) ** 2 / 4 + 0.75) ** 2,
+    }
+    for name, values in expected.items():
+        law = read_value(name, "", {"N": parse_unit("N"), "v": parse_unit("m/s")}, parse_unit("N"), laws)
+        assert evaluate(law, laws, {"N": 50.0, "v": v}).value == pytest.approx(50.0 * values, rel=1e-13), name
+
+
+def test_hertz_of_a_steel_ball_is_that_of_the_textbook() -> None:
+    """R = 10 mm, E = 115 GPa, 1 um deep: 4/3 E sqrt(R) h^1.5 = 15.33 N (Johnson, equation 4.23)."""
+    laws = ready_made()
+    hertz = read_value("hertz", "", {"h": parse_unit("m")}, parse_unit("N"), laws)
+    force = evaluate(hertz, laws, {"h": 1e-6}, scalars={"hertz_R": 0.01, "hertz_E": 115e9}).value
+    assert float(force) == pytest.approx(4 / 3 * 115e9 * 0.1 * 1e-9, rel=1e-14)

@@ -10,7 +10,7 @@ import ctypes
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_ubyte, c_uint, c_void_p
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -393,13 +393,25 @@ class Slave:
         )
 
 
-# Forms of an element that the everyday tests see in others of its forms.
-ALIKE = ("PointBowl", "PointCone", "PointCylinder", "PointDisc", "PointExtrusion", "PointSphere")
+# Forms of an element that the everyday tests see in others of its forms, and elements that are others by other names.
+ALIKE = (
+    "PointBowl",
+    "PointCone",
+    "PointCylinder",
+    "PointDisc",
+    "PointExtrusion",
+    "PointSphere",
+    "SpringMassTrain",
+    "TranslationalDamper",
+    "TranslationalSpring",
+    "TranslationalSpringByPositions",
+)
 
 
-def recipes(of_elements: bool = False) -> list[object]:
+def recipes(of_elements: bool = False, without: Collection[str] = ()) -> list[object]:
     """Parameters of a test: the names of the catalogue, or of its recipes of one element; some are slow."""
     names = [path.stem for path in catalogue() if not of_elements or "element" in read_toml(path)]
+    names = [name for name in names if name not in without]
     return [pytest.param(name, marks=pytest.mark.slow) if name in ALIKE else name for name in names]
 
 

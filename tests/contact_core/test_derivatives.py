@@ -118,7 +118,7 @@ def recipe_of(name: str, folder: Path) -> Path:
 
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TURNING]
-EVERY = [*(name for name in recipes() if name != "SpringMassTrain"), "Ball", "Row", *SLOW]
+EVERY = [*recipes(without=["SpringMassTrain"]), "Ball", "Row", *SLOW]
 
 
 @pytest.fixture(scope="module", params=EVERY)

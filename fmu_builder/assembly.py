@@ -463,7 +463,8 @@ class _Builder:
         ends = {name: self.loader.ends(model) for name, model in self.models.items()}
         kind: Literal["part", "slave"] = "part" if self.recipe.table == "parts" else "slave"
         try:
-            wiring = wire(self.recipe.path, self.recipe.connections, ends, (), self.recipe.free_moment, kind)
+            given = self._given_from_outside(ends)
+            wiring = wire(self.recipe.path, self.recipe.connections, ends, given, self.recipe.free_moment, kind)
         except InputError as error:
             self.problems += error.problems
             return ()
@@ -473,6 +474,20 @@ class _Builder:
         if len(notes) > _SHOWN_NOTES:
             notes = (*notes[:_SHOWN_NOTES], f"and {len(notes) - _SHOWN_NOTES} more of this kind")
         return notes
+
+    def _given_from_outside(self, ends: Mapping[str, Ends]) -> frozenset[str]:
+        """Names of the inputs that are exposed: whoever connects the FMU gives them."""
+        expose = self.recipe.expose
+        given = {*expose.inputs.values()}
+        for old in expose.ports.values():
+            part, _, name = old.partition(".")
+            if part in ends and name in ends[part].ports:
+                given |= {f"{part}.{n}" for group in ends[part].ports[name].motion.values() for n in group}
+        for old in expose.inputs.values():  # of a vector every component
+            part, _, name = old.partition(".")
+            if part in ends:
+                given |= {f"{part}.{n}" for n in ends[part].variables if n.startswith(f"{name}[")}
+        return frozenset(given)
 
     def _notes_of_parts(self) -> Iterator[str]:
         for name, model in self.models.items():

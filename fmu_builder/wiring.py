@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -51,13 +51,13 @@ def wire(
     path: Path,
     connections: Sequence[tuple[str, str]],
     slaves: Mapping[str, Connectable],
-    driven: Sequence[str] = (),
+    driven: Collection[str] = (),
     free_moment: bool = False,
     kind: Literal["slave", "part"] = "slave",
 ) -> Wiring:
     """Resolve connections between ports or single variables.  Raises InputError with every problem found.
 
-    kind  what the user calls the things connected"""
+    driven  inputs that somebody else gives, "slave.variable"     kind  what the user calls the things connected"""
     problems: list[Problem] = []
     notes: list[str] = []
     sources: dict[Node, list[Node]] = {}
@@ -237,7 +237,9 @@ def _parsed(unit: str) -> Unit | None:
         return None
 
 
-def _unconnected(slaves: Mapping[str, Connectable], sources: Mapping[Node, object], driven: Sequence[str]) -> list[str]:
+def _unconnected(
+    slaves: Mapping[str, Connectable], sources: Mapping[Node, object], driven: Collection[str]
+) -> list[str]:
     """Ports of force elements whose motion nobody gives: a fixed ground, which the user should know of."""
     notes = []
     for slave, description in slaves.items():

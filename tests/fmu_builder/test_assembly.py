@@ -176,6 +176,24 @@ def test_an_exposed_variable_may_keep_its_name(tmp_path: Path) -> None:
     assert {"floor.depth", "floor.normal[1]"} <= {v.name for v in model.own_variables()}
 
 
+@pytest.mark.parametrize(
+    ("exposed", "notes"),
+    [
+        ("", ["floor.surface is not connected: it stays at its start values, a fixed ground"]),
+        ('ports = { base = "floor.surface" }', []),
+        (
+            'inputs = { x = "floor.surface.r", y = "floor.surface.v", z = "floor.surface.q" }',
+            [
+                "floor.surface: surface.w[1], surface.w[2], surface.w[3] not connected, kept at the start values",
+            ],
+        ),
+    ],
+)
+def test_who_exposes_a_port_need_not_be_told_that_it_is_open(tmp_path: Path, exposed: str, notes: list[str]) -> None:
+    model = load_assembly(write(tmp_path, "Ball", f"{BALL}[expose]\n{exposed}\n"))
+    assert list(model.notes()) == notes
+
+
 def test_an_exposed_port_can_be_connected_again(tmp_path: Path) -> None:
     write(tmp_path, "Tip", '[parts]\nball = "PointMass"\n[expose]\nports = { tip = "ball.p" }\n')
     model = load_model(tmp_path / "Tip.toml")

@@ -494,6 +494,8 @@ def random_known(model: Model, name: str, rng: np.random.Generator) -> float:
         return min(float(rng.choice((4e-3, 1.0))), math.inf if high is None else high)
     if low is not None and high is not None:
         return float(rng.uniform(low, high))
+    if v.name.startswith("center["):  # no farther from the axis of a pendulum than its moment of inertia allows
+        return float(rng.uniform(-0.2, 0.2))
     if v.unit.name == "kg.m2":  # together the tensor of a body
         return float(rng.uniform(0.9, 1.1) * v.start or rng.uniform(-2e-4, 2e-4))
     return float(rng.uniform(0.3, 1.7) * (v.start or 1.0))

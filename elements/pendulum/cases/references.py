@@ -1,0 +1,92 @@
+"""Closed forms behind the cases of this folder.  `python references.py` writes every *_ref.csv anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ellipj, ellipk
+
+from fmu_builder.trace import Trace, write_trace
+
+Array = NDArray[np.float64]
+G = np.array([0.0, 0.0, -9.81])
+
+
+def turned(axis: Array, phi: Array, a: Array) -> Array:
+    """A vector turned about a unit axis by angles of shape (n,): shape (n, 3)."""
+    along = axis * (axis @ a)
+    return along + np.cos(phi)[:, None] * (a - along) + np.sin(phi)[:, None] * np.cross(axis, a)
+
+
+def swing() -> Trace:
+    """A pendulum let go from rest: W^2 = m g_p c_p/J with what of gravity and centre of mass lies across the axis."""
+    t = np.arange(301) * 0.02
+    m, moment, phi_0 = 2.0, 1.5, 2.5
+    pivot, axis = np.array([0.003, 0.2, 1.0]), np.array([1.0, 2.0, -0.5]) / np.sqrt(5.25)
+    center, tip = np.array([0.2, -0.3, -0.6]), np.array([0.4, -0.5, -1.0])
+    c, g = center - axis * (axis @ center), G - axis * (axis @ G)
+    omega = np.sqrt(m * np.linalg.norm(g) * np.linalg.norm(c) / moment)
+    rest = np.arctan2(axis @ np.cross(c, g), c @ g)  # where the centre of mass hangs
+    k = np.sin((phi_0 - rest) / 2)
+    sn, cn, _, _ = ellipj(ellipk(k**2) - omega * t, k**2)
+    phi, w = rest + 2 * np.arcsin(k * sn), -2 * k * omega * cn
+    faster = -(omega**2) * np.sin(phi - rest)
+    at, p = turned(axis, phi, center), turned(axis, phi, tip)
+    across = np.cross(axis, at)
+    bearing = m * (faster[:, None] * across + (w**2)[:, None] * np.cross(axis, across) - G)
+    columns = {
+        "hinge.phi": (phi, "rad"),
+        "hinge.w": (w, "rad/s"),
+        "tip.r": (pivot + p, "m"),
+        "tip.v": (w[:, None] * np.cross(axis, p), "m/s"),
+        "bearing_force": (bearing, "N"),
+        "energy.potential": (-m * (pivot + at) @ G, "J"),
+    }
+    return _trace("swing", "sin((phi - phi_e)/2) = k sn(K - W t)", t, columns)
+
+
+def door() -> Trace:
+    """J phi'' + d phi' + k (phi - phi_free) = t, gravity along the axis; the damper takes the work not stored."""
+    time = np.arange(401) * 0.02
+    moment, k, d, free, torque = 5.0, 30.0, 4.0, np.pi / 6, 6.0
+    phi_0, w_0 = np.radians(80.0), 3.0
+    rest, decay = free + torque / k, d / (2 * moment)
+    omega = np.sqrt(k / moment - decay**2)
+    a, b = phi_0 - rest, (w_0 + decay * (phi_0 - rest)) / omega
+    fade, cosine, sine = np.exp(-decay * time), np.cos(omega * time), np.sin(omega * time)
+    phi = rest + fade * (a * cosine + b * sine)
+    w = fade * ((b * omega - decay * a) * cosine - (a * omega + decay * b) * sine)
+    elastic = k / 2 * (phi - free) ** 2
+    stored = elastic + moment / 2 * w**2
+    work = torque * (phi - phi_0)
+    columns = {
+        "hinge.phi": (phi, "rad"),
+        "hinge.w": (w, "rad/s"),
+        "energy.elastic": (elastic, "J"),
+        "energy.damping": (work - (stored - stored[0]), "J"),
+        "energy.work": (work, "J"),
+        "energy.residual": (0 * time, "J"),
+    }
+    return _trace("door", "phi = phi_e + exp(-d t/(2 J)) (a cos(W t) + b sin(W t))", time, columns)
+
+
+def _trace(case: str, formula: str, t: Array, columns: dict[str, tuple[Array, str]]) -> Trace:
+    signals: dict[str, tuple[Array, str]] = {}
+    for name, (values, unit) in columns.items():
+        if values.ndim == 1:
+            signals[f"pendulum.{name}"] = (values, unit)
+        else:
+            signals |= {f"pendulum.{name}[{i}]": (part, unit) for i, part in enumerate(values.T, start=1)}
+    units = {name: unit for name, (_, unit) in signals.items()}
+    provenance = {"case": case, "formula": formula, "script": "references.py"}
+    return Trace(t, tuple(signals), np.column_stack([v for v, _ in signals.values()]), units, {}, provenance)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (swing, door)
+
+if __name__ == "__main__":
+    for case in CASES:
+        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")

@@ -1,0 +1,120 @@
+/* Pendulum: a rigid body on a hinge.  All vectors in world components.
+ *
+ *     J phi'' = t - k (phi - phi_free) - d w + (n x c) m g + (n x p) f,     w = phi'
+ *
+ * phi angle about the axis n, |n| = 1, rad, by the right-hand rule      w angular velocity, rad/s      m mass, kg
+ * J moment of inertia about the axis, kg m^2      c, p centre of mass and tip from the pivot, m, given at phi = 0
+ * k spring rate, N m/rad      d damping, N m s/rad      g gravity, m/s^2      t torque at the port hinge, N m
+ * f force at the port tip, N
+ *
+ * What is fixed in the body turns by Rodrigues' formula: a -> a cos phi + (n x a) sin phi + n (n a) (1 - cos phi).
+ * The tip has the velocity w n x p, the centre of mass the acceleration a = phi'' n x c + w^2 n x (n x c), so the hinge
+ * holds the body with the force m (a - g) - f.
+ *
+ * Energies, J: kinetic J w^2/2, potential -m g r_c, elastic k (phi - phi_free)^2/2;  work = int (t w + f v) dt
+ *     work = kinetic + potential + elastic - start + damping + switched,  switched what changed parameters take away.
+ *
+ * Not modelled: play and friction of the hinge, moments of the hinge across its axis.   Source: Newton's second law. */
+#include "elementary.h"
+#include "vector.h"
+
+typedef struct {
+    Real n[3], sine, cosine;
+} Turn;
+
+static Turn turn_of(const Element *e)
+{
+    Real length = cc_norm(e->axis);
+    Turn turn = {.sine = cc_sin(e->hinge.phi), .cosine = cc_cos(e->hinge.phi)};
+    for (int k = 0; k < 3; k++) /* an axis of zeros is refused, but may be looked at */
+        turn.n[k] = re(length) > 0.0 ? e->axis[k] / length : 0.0;
+    return turn;
+}
+
+/* The vector a, given at phi = 0, and n x a, where the body is. */
+static void turned(const Turn *turn, const Real a[3], Real now[3], Real across[3])
+{
+    Real along = cc_dot(turn->n, a) * (1.0 - turn->cosine);
+    cc_cross(turn->n, a, across);
+    for (int k = 0; k < 3; k++)
+        now[k] = a[k] * turn->cosine + across[k] * turn->sine + turn->n[k] * along;
+    cc_cross(turn->n, now, across);
+}
+
+static void outputs(Element *e)
+{
+    Turn turn = turn_of(e);
+    Real w = e->hinge.w, stretch = e->hinge.phi - e->phi_free, weight[3], arm[3], c_across[3], p_across[3], inward[3];
+    turned(&turn, e->center, e->mass_center, c_across);
+    turned(&turn, e->tip.offset, arm, p_across);
+    cc_cross(turn.n, c_across, inward);
+    for (int k = 0; k < 3; k++)
+        weight[k] = e->m * e->g[k];
+    Real push = cc_dot(p_across, e->tip.f);
+    Real moment = e->hinge.t - e->k * stretch - e->d * w + cc_dot(c_across, weight) + push;
+    e->angular_acceleration = moment / e->J;
+    for (int k = 0; k < 3; k++) {
+        Real acceleration = e->angular_acceleration * c_across[k] + w * w * inward[k];
+        e->bearing_force[k] = e->m * acceleration - weight[k] - e->tip.f[k];
+        e->tip.r[k] = e->pivot[k] + arm[k];
+        e->tip.v[k] = w * p_across[k];
+        e->mass_center[k] += e->pivot[k];
+    }
+    e->energy.kinetic = 0.5 * e->J * w * w;
+    e->energy.potential = -cc_dot(weight, e->mass_center);
+    e->energy.elastic = 0.5 * e->k * stretch * stretch;
+    e->power.damping = e->d * w * w;
+    e->power.work = (e->hinge.t + push) * w;
+#if LEDGER
+    e->energy.residual = e->energy.work - (e->energy.kinetic + e->energy.potential + e->energy.elastic - e->energy.start)
+                         - e->energy.damping - e->energy.switched;
+#endif
+}
+
+static void remember(Element *e)
+{
+    e->previous.m = e->m;
+    e->previous.J = e->J;
+    e->previous.k = e->k;
+    e->previous.phi_free = e->phi_free;
+    for (int k = 0; k < 3; k++)
+        e->previous.g[k] = e->g[k];
+}
+
+static void start(Element *e)
+{
+    outputs(e);
+    e->energy.start = e->energy.kinetic + e->energy.potential + e->energy.elastic;
+    e->energy.switched = 0.0;
+    remember(e);
+}
+
+/* Parameters jump where phi and w do not: all that the stored energy changes by at one point is switched. */
+static int accept(Element *e, CcHost *host, double step)
+{
+    Real stretch = e->hinge.phi - e->phi_free, before = e->hinge.phi - e->previous.phi_free, lifted = 0.0;
+    for (int k = 0; k < 3; k++)
+        lifted += (e->m * e->g[k] - e->previous.m * e->previous.g[k]) * e->mass_center[k];
+    Real switched = 0.5 * (e->previous.J - e->J) * e->hinge.w * e->hinge.w + lifted
+                    + 0.5 * (e->previous.k * before * before - e->k * stretch * stretch);
+    remember(e);
+    e->energy.switched += switched;
+    (void)host, (void)step;
+    return LEDGER && re(switched) != 0.0;
+}
+
+#define TYPED_DIGITS 1e-6 /* relative: what a point mass on a string loses when J is written with six digits */
+
+static void check(const Element *e, CcHost *host)
+{
+    Real length = cc_norm(e->axis), across[3];
+    if (re(length) == 0.0) {
+        cc_fail(host, "axis = (0, 0, 0) has no direction: it must not be zero");
+        return;
+    }
+    cc_cross(e->axis, e->center, across);
+    double distance = re(cc_norm(across) / length), least = re(e->m) * distance * distance;
+    if (re(e->J) > 0.0 && re(e->m) > 0.0 && !(re(e->J) >= least * (1.0 - TYPED_DIGITS)))
+        cc_fail(host, "J = %g kg.m2 is that of no body: with m = %g kg and center %g m from the axis it must be at least "
+                "m times the square of that, %g kg.m2", re(e->J), re(e->m), distance, least);
+}

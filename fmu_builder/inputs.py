@@ -5,10 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.law_numpy import evaluate
+from fmu_builder.laws import LawFunction, Laws, read_value
 from fmu_builder.ports import PORT_KINDS
 from fmu_builder.scenario import Drive, Scenario
 from fmu_builder.slave import SlaveDescription, SlavePort, SlaveVariable
@@ -106,8 +111,49 @@ def _unit(variable: SlaveVariable) -> Unit:
         return parse_unit("1")
 
 
+_BLOCK = 1024  # steps that a law is evaluated for at once
+
+
 @dataclass(frozen=True)
-class Signal:
+class LawSignal:
+    """A driven Real that follows a law of the time t, s, or its derivative.   start, step: of the run, s; times on this
+    grid cost a look-up."""
+
+    node: Node
+    variable: SlaveVariable
+    law: LawFunction
+    start: float
+    step: float
+    is_slope: bool = False
+    _block: dict[int, list[float]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def is_constant(self) -> bool:
+        return False
+
+    def at(self, t: float) -> float:
+        k = round((t - self.start) / self.step)
+        if self.start + k * self.step != t:
+            return float(self._values(np.array(t)))
+        block, place = divmod(k, _BLOCK)
+        if block not in self._block:
+            self._block.clear()
+            steps = np.arange(block * _BLOCK, (block + 1) * _BLOCK, dtype=np.float64)
+            times: NDArray[np.float64] = self.start + steps * self.step
+            self._block[block] = self._values(times).tolist()
+        return self._block[block][place]
+
+    def _values(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = evaluate(self.law, Laws(), {"t": t}, by="t")
+        return found.slope if self.is_slope else found.value
+
+    def slope(self, node: Node, variable: SlaveVariable) -> LawSignal:
+        """Its derivative as the signal of another variable."""
+        return LawSignal(node, variable, self.law, self.start, self.step, is_slope=True)
+
+
+@dataclass(frozen=True)
+class TableSignal:
     """A driven input over time: Reals linear between the points, others hold; the ends hold.  A repeated time is a
     jump."""
 
@@ -115,6 +161,10 @@ class Signal:
     variable: SlaveVariable
     time: tuple[float, ...]
     value: tuple[float, ...]
+
+    @property
+    def is_constant(self) -> bool:
+        return len(self.time) == 1
 
     def at(self, t: float) -> float:
         k = bisect_right(self.time, t + 1e-12 * abs(t)) - 1  # t_k = start + k h may miss a point by rounding
@@ -124,6 +174,18 @@ class Signal:
             return self.value[k]
         share = max(t - self.time[k], 0.0) / (self.time[k + 1] - self.time[k])
         return self.value[k] + (self.value[k + 1] - self.value[k]) * share
+
+    def slope(self, node: Node, variable: SlaveVariable) -> TableSignal:
+        """Its derivative as the signal of another variable: steps, written with repeated times; 0 outside."""
+        time, value = [self.time[0]], [0.0]
+        for a, b, from_, to in zip(self.time, self.time[1:], self.value, self.value[1:], strict=False):
+            if b > a:
+                time += [a, b]
+                value += [(to - from_) / (b - a)] * 2
+        return TableSignal(node, variable, (*time, self.time[-1]), (*value, 0.0))
+
+
+Signal = LawSignal | TableSignal
 
 
 def drive_signals(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> list[Signal]:
@@ -147,14 +209,14 @@ def drive_signals(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) ->
             problems.append(Problem(where, f"{what}; only inputs and tunable parameters that are numbers are driven"))
             continue
         with collected(problems):
-            signals[slave, rest] = Signal((slave, rest), variable, *_drive_table(scenario.path, drive, variable, where))
+            signals[slave, rest] = _signal(scenario, drive, (slave, rest), variable, where)
     if problems:
         raise InputError(problems)
     for (slave, rest), signal in list(signals.items()):
         for port in slaves[slave].ports.values():
             rate = _rate_of(port, rest)
             if rate and (slave, rate) not in signals:
-                signals[slave, rate] = _slope(signal, (slave, rate), slaves[slave].variables[rate])
+                signals[slave, rate] = signal.slope((slave, rate), slaves[slave].variables[rate])
     return list(signals.values())
 
 
@@ -167,14 +229,24 @@ def _rate_of(port: SlavePort, name: str) -> str | None:
     return None
 
 
-def _slope(signal: Signal, node: Node, variable: SlaveVariable) -> Signal:
-    """The derivative of a piecewise linear signal: steps, written with repeated times; 0 outside."""
-    time, value = [signal.time[0]], [0.0]
-    for a, b, from_, to in zip(signal.time, signal.time[1:], signal.value, signal.value[1:], strict=False):
-        if b > a:
-            time += [a, b]
-            value += [(to - from_) / (b - a)] * 2
-    return Signal(node, variable, (*time, signal.time[-1]), (*value, 0.0))
+def _signal(scenario: Scenario, drive: Drive, node: Node, variable: SlaveVariable, where: str) -> Signal:
+    if drive.law is None:
+        return TableSignal(node, variable, *_drive_table(scenario.path, drive, variable, where))
+    if variable.type != "Real":
+        what = f"{drive.law!r}: only Reals follow a law, {variable.name} is of type {variable.type}: give a table"
+        raise InputError(Problem(where, what))
+    law = read_value(drive.law, where, {"t": parse_unit("s")}, _unit(variable))
+    start = scenario.seconds("start")
+    times = np.linspace(start, scenario.seconds("stop"), _LOOKED_AT)
+    found = evaluate(law, Laws(), {"t": times}, by="t")
+    bad = ~np.isfinite(found.value) | ~np.isfinite(found.slope)
+    if np.any(bad):
+        what = f"{drive.law!r} or its slope has no finite value at t = {times[bad][0]:g} s"
+        raise InputError(Problem(where, what))
+    return LawSignal(node, variable, law, start, scenario.seconds("step"))
+
+
+_LOOKED_AT = 1001  # times of a run at which a law must have a value
 
 
 def _drive_table(

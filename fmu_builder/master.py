@@ -216,7 +216,7 @@ class _Master:
         self._initialize(slaves, start, start + count * step)
         exchange = _Exchange(slaves, self.wiring)
         recorder = _Recorder(slaves, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
-        drives = _drive_calls(slaves, [s for s in self.signals if len(s.time) > 1])
+        drives = _drive_calls(slaves, [s for s in self.signals if not s.is_constant])
         for reads in exchange.reads.values():
             for read, link in reads:
                 link.check(read(), start)

@@ -6,6 +6,7 @@ free_moment = false                                              # true: a `poin
 [experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel, tolerance
 [slaves]      body = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }, x = "foreign.fmu"
 [drive]       "floor.work" = { time = [0, 0.1], value = [true, false] }       # or { table = "motion.csv" }, a number
+              "floor.surface.r[3]" = "5[mm]*sin(2*PI*#t/1[s])"                # a law of the time t (laws.py)
 [reference]   file, source, signals = { "body.p.r[3]" = { absolute = "1 um" } }, events = { ... }
 [convergence] quantity, kind, steps, order, order_tolerance, reference
 
@@ -87,17 +88,20 @@ class SlaveEntry(Table):
 
 
 class Drive(Table):
-    """A signal given over time: a table in place or in a CSV file (first column time, s; one column of values, SI).
+    """A signal given over time: a law of the time, or a table in place or in a CSV file (first column time, s; one
+    column of values, SI).
 
     Real inputs are interpolated linearly, others hold; driving a position drives its velocity with the exact slope."""
 
+    law: str | None = None
     table: str | None = None
     time: list[FiniteFloat] | None = None
     value: list[Annotated[bool | float, BeforeValidator(_truth_or_number)]] | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> Drive:
-        if (self.table is None) == (self.time is None or self.value is None):
+        given = (self.law is not None, self.table is not None, self.time is not None and self.value is not None)
+        if sum(given) != 1:
             raise _rule("give either table = 'file.csv', or both time and value")
         if self.time is not None and self.value is not None:
             if len(self.time) != len(self.value) or not self.time:
@@ -198,13 +202,16 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> object:
-    """A plain number or Boolean is a constant."""
+    """A plain number or Boolean is a constant, a text a law."""
+    if isinstance(value, str):
+        return {"law": value}
     if isinstance(value, bool | int | float):
         return {"time": [0.0], "value": [value]}
     if not isinstance(value, dict):
         problems.append(
             Problem(
-                f"{path}: [drive] {name}", f"{value!r} must be a number, true, false, {{ time, value }} or {{ table }}"
+                f"{path}: [drive] {name}",
+                f"{value!r} must be a number, a law of #t, true, false, {{ time, value }} or {{ table }}",
             )
         )
         return {"time": [0.0], "value": [0.0]}

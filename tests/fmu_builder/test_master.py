@@ -19,10 +19,14 @@ from foreign import BODY, GAIN, foreign_fmu, without_units
 from fmu_builder import slave as slave_module
 from fmu_builder.build import host_fmu
 from fmu_builder.errors import InputError, SlaveError
+from fmu_builder.inputs import LawSignal
+from fmu_builder.laws import read_value
 from fmu_builder.master import Run, load_scenario, run
 from fmu_builder.paths import shipped
+from fmu_builder.slave import SlaveVariable
 from fmu_builder.toolchain import PLATFORMS, host_platform
 from fmu_builder.trace import Trace
+from fmu_builder.units import parse_unit
 
 AXES = (1, 2, 3)
 
@@ -367,6 +371,25 @@ def test_a_tunable_parameter_can_be_driven(tmp_path: Path) -> None:
     np.testing.assert_allclose(trace["floor.elastic_force"][1:], 100.0 + 10.0 * np.arange(10), rtol=1e-12)
 
 
+def test_a_driven_law_drives_the_velocity_with_its_exact_derivative(tmp_path: Path) -> None:
+    law = "t < 0.45[s] -> -2[mm]*sin(2*PI*#t/1[s])^2, -1[mm] - 1[mm/s]*(#t - 0.45[s])"
+    trace = floor(tmp_path, f'"floor.point.r[3]" = "{law}"', step=0.05)
+    t = 0.05 * np.arange(20)
+    wave = -0.002 * np.sin(2 * np.pi * t) ** 2
+    expected = np.where(t < 0.45, wave, -0.001 - 0.001 * (t - 0.45))
+    slope = np.where(t < 0.45, -0.002 * 2 * np.pi * np.sin(4 * np.pi * t), -0.001)
+    np.testing.assert_allclose(trace["floor.distance"][1:], expected, rtol=1e-13, atol=1e-18)
+    np.testing.assert_allclose(trace["floor.depth_rate"][1:], -slope, rtol=1e-12, atol=1e-17)
+
+
+def test_times_of_a_law_off_the_grid_of_steps_are_served_too() -> None:
+    law = read_value("2[m]*(#t/1[s])^2", "", {"t": parse_unit("s")}, parse_unit("m"))
+    signal = LawSignal(("a", "b"), SlaveVariable("b", 0, "Real", "input", "", None, "m", None, None), law, 0.5, 0.1)
+    for t in (0.5, 0.5 + 3 * 0.1, 0.777, 0.2, 0.5 + 5000 * 0.1):
+        assert signal.at(t) == pytest.approx(2.0 * t * t, rel=1e-15)
+        assert signal.slope(("a", "c"), signal.variable).at(t) == pytest.approx(4.0 * t, rel=1e-15)
+
+
 def test_wrong_drives_are_all_refused_with_their_reasons(tmp_path: Path) -> None:
     (tmp_path / "two.csv").write_text("time,a,b\n0,1,2\n", encoding="utf-8")
     text = """
@@ -386,9 +409,17 @@ def test_wrong_drives_are_all_refused_with_their_reasons(tmp_path: Path) -> None
         "floor.depth" = 1.0
         "floor.surface.r[1]" = { table = "none.csv" }
         "floor.surface.r[2]" = { table = "two.csv" }
+        "floor.surface.r[3]" = "1[mm]*sin(2*PI*t)"
+        "floor.surface.v[1]" = "1[mm]*sin(t/1[s])"
+        "floor.surface.v[2]" = "1[mm/s]/(t/1[s] - 0.5)"
+        "floor.surface.w[1]" = "1[rad/s]*sin("
         """
-    lines = message_of(tmp_path, text, InputError).splitlines()
+    lines = [line for line in message_of(tmp_path, text, InputError).splitlines() if not line.startswith("    ")]
     wanted = {
+        "surface.r[3]": "sin takes a number without unit, not s",
+        "surface.v[1]": "the expression has the dimension m, m/s is needed",
+        "surface.v[2]": "has no finite value at t = 0.5 s",
+        "surface.w[1]": "the text ends; expected",
         "werk": "did you mean 'floor.work'?",
         "work": "0.5 must be true or false",
         "C_F": "true must be a number",

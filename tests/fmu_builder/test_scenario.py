@@ -61,7 +61,7 @@ def test_five_faults_of_one_file_are_told_at_once(tmp_path: Path) -> None:
         body = { recipe = "PointMass", start = { r0 = { x = 1 } } }
         floor = "PointSurface"
         [drive]
-        "floor.work" = "on"
+        "floor.work" = ["on"]
         [reference]
         file = "ref.csv"
         """,
@@ -70,7 +70,7 @@ def test_five_faults_of_one_file_are_told_at_once(tmp_path: Path) -> None:
         ("connections [body.p, flor.point]: ", "did you mean 'floor'?"),
         ("[experiment] algoritm: ", "this key is unknown; did you mean 'algorithm'?"),
         ("[slaves.body.start] r0: ", "must be a number, a text, true, false, or a list of these"),
-        ("[drive] floor.work: ", "'on' must be a number, true, false"),
+        ("[drive] floor.work: ", "['on'] must be a number, a law of #t, true, false"),
         ("[reference] source: ", "this key is missing"),
     )
     assert len(lines) == len(wanted)

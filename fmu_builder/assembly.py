@@ -239,12 +239,13 @@ class Assembly(Model):
         return {f"{kind.name}/": kind.model.recipe.element_folder for kind in self.types}
 
     def notes(self) -> tuple[str, ...]:
-        return self.remarks
+        return (*self.remarks, *(f"{kind.name}: {note}" for kind in self.types for note in kind.model.notes()))
 
     def warnings(self) -> tuple[str, ...]:
         from fmu_builder import statics
 
-        return statics.warnings(self)
+        of_parts = (f"{kind.name}: {warning}" for kind in self.types for warning in kind.model.warnings())
+        return (*statics.warnings(self), *of_parts)
 
     def own_variables(self) -> Iterator[Variable]:
         """Those of the assembly itself, and those of parts that it gives a name of its own or makes outputs."""

@@ -1,7 +1,6 @@
 """Rules on laws, checked over the range of their arguments before anything is built.
 
-What has no value there, or is not 0 where the slot asks for it, is an error; what is possible but hardly meant is a
-note.
+What has no value there, or is not 0 where the slot asks for it, is an error; what is hardly meant is a warning.
 """
 
 from __future__ import annotations
@@ -111,8 +110,8 @@ def _repair(checked: Checked) -> str:
     )
 
 
-def rule_notes(checked: Checked) -> Iterator[str]:
-    """What is worth saying of a law that can be built."""
+def rule_warnings(checked: Checked) -> Iterator[str]:
+    """What is hardly meant, though it can be built."""
     grid = checked.grid()
     value = checked.over(grid).value
     name, slot = checked.law.slot, checked.slot
@@ -133,14 +132,21 @@ def rule_notes(checked: Checked) -> Iterator[str]:
                 f"{name} = {checked.value(float(value[worst]))} at {at} makes energy: it must have the sign of "
                 f"{slot.same_sign}"
             )
-    if slot.rises_from is not None and largest > 0.0:
-        ends = {one: np.array([high]) for one, (_, high) in checked.ranges.items()}
-        slope = float(checked.over({**ends, slot.rises_from: np.array([0.0])}, by=slot.rises_from).slope[0])
-        if not slope * ends[slot.rises_from][0] > 1e-6 * largest:
-            yield (
-                f"{name} does not rise at {slot.rises_from} = 0: a sliding body never stops, and under load it creeps "
-                "faster than with a ramp of the same width"
-            )
+
+
+def rule_notes(checked: Checked) -> Iterator[str]:
+    """What is worth knowing."""
+    slot, start = checked.slot, checked.slot.rises_from
+    if start is None:
+        return
+    largest = float(np.max(np.abs(checked.over(checked.grid()).value)))
+    ends = {name: np.array([high]) for name, (_, high) in checked.ranges.items()}
+    slope = float(checked.over({**ends, start: np.array([0.0])}, by=start).slope[0])
+    if largest > 0.0 and not slope * ends[start][0] > 1e-6 * largest:
+        yield (
+            f"{checked.law.slot} does not rise at {start} = 0 {slot.arguments[start]}: a sliding body never stops, and "
+            "under load it creeps faster than with a ramp of the same width"
+        )
 
 
 _LEAST = {"F_d": "the surface would pull; the normal force is held at 0 and clipped_count counts"}

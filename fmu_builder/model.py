@@ -164,6 +164,9 @@ class ElementModel(Model):
     def notes(self) -> tuple[str, ...]:
         return (*self.recipe.notes, *(self.recipe.laws.notes if self.recipe.laws else ()))
 
+    def warnings(self) -> tuple[str, ...]:
+        return self.recipe.laws.warnings if self.recipe.laws else ()
+
 
 # ---- the C struct ------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.law_c import LawInSlot
 from fmu_builder.law_check import RESERVED, dimension_of, si_name, text_of
 from fmu_builder.law_forms import inlined, integral, kinks
-from fmu_builder.law_rules import Checked, Ranges, kink_sizes, rule_notes, rule_problems
+from fmu_builder.law_rules import Checked, Ranges, kink_sizes, rule_notes, rule_problems, rule_warnings
 from fmu_builder.law_tables import LawTable, read_table
 from fmu_builder.law_tree import Argument, Call, Place, Source, parse_declarations
 from fmu_builder.laws import LawFunction, Laws, Scalar, parse_laws, read_value
@@ -36,13 +36,14 @@ class ElementLaws:
     slots       the filled ones, in the element's order
     kink_sizes  of each slot, the usual size of each of its kink functions
     remembered  scalars whose values at the last accepted point the element keeps
-    notes       what a user who builds it should know"""
+    notes, warnings  what a user who builds it should know, and what is hardly meant"""
 
     laws: Laws
     slots: tuple[LawInSlot, ...]
     kink_sizes: Mapping[str, tuple[float, ...]]
     remembered: tuple[str, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def parameters_of(self, slot: str) -> list[str]:
         """The tunable scalars that the law in the slot depends on."""
@@ -94,7 +95,7 @@ def read_functions(
         {name: one for name, one in laws.functions.items() if name in mine or name in used.functions},
     )
     remembered = [n for one in found if one.wants_integral for n in tunable(kept.used_by(one.law))]
-    made = ElementLaws(kept, tuple(found), {}, tuple(dict.fromkeys(remembered)), ())
+    made = ElementLaws(kept, tuple(found), {}, tuple(dict.fromkeys(remembered)))
     return reader.checked(made, start)
 
 
@@ -279,6 +280,7 @@ class _Reader:
         self._range_problems()
         scalars = dict(self._scalar_starts(made.laws, start))
         notes: list[str] = []
+        warnings: list[str] = []
         sizes = {}
         faulty = False
         for law in made.slots:
@@ -288,9 +290,10 @@ class _Reader:
             self.problems += found
             faulty = faulty or bool(found)
             if not found:
-                notes += [f"{self.path.name}: {note}" for note in rule_notes(one)]
+                notes += [f"[functions] {note}" for note in rule_notes(one)]
+                warnings += [f"[functions] {warning}" for warning in rule_warnings(one)]
             sizes[law.slot] = kink_sizes(one)
-        return None if faulty else replace(made, kink_sizes=sizes, notes=tuple(notes))
+        return None if faulty else replace(made, kink_sizes=sizes, notes=tuple(notes), warnings=tuple(warnings))
 
     def _at(self, slot: str, function: str, place: Place, what: str) -> Problem:
         """A fault in the text of a function; '' is the slot's own expression."""

@@ -310,15 +310,19 @@ def test_a_guarded_division_is_allowed(tmp_path: Path) -> None:
         ('F_d = "v/1[m/s]"', "F_d = -10 at v = -10 m/s, below -1: the surface would pull"),
         ('F_d = "-0.01*v/1[m/s]"', "makes energy: it must have the sign of v"),
         ('F_fr = "-0.1*N*min(v/1[m/s], 1)"', "F_fr = -1000 N at N = 10000 N, v = 1 m/s, below 0 N"),
-        ('F_fr = "fr_sin"', "F_fr does not rise at v = 0: a sliding body never stops"),
+        ('F_fr = "fr_sin"', "F_fr does not rise at v = 0 m/s: a sliding body never stops"),
         ('F_fr = "stribeck"', None),
         ('C_F = "hertz"', None),
     ],
 )
-def test_what_is_possible_but_hardly_meant_is_noted(tmp_path: Path, law: str, note: str | None) -> None:
+def test_what_is_hardly_meant_is_warned_about_and_zero_slope_is_noted(
+    tmp_path: Path, law: str, note: str | None
+) -> None:
     wave = "0.1*#N*(1/2 + sin(PI*(#v/1[cm/s] - 1/2))/2)"
     sine = f"function fr_sin(N[N], v[m/s]) = #v >= 1[cm/s] -> 0.1*#N, {wave};"
-    notes = model(tmp_path, f'[functions]\ntext = "{sine}"\n{law}\n').notes()
+    pad = model(tmp_path, f'[functions]\ntext = "{sine}"\n{law}\n')
+    notes = (*pad.notes(), *pad.warnings())
+    assert not pad.warnings() or law.startswith(('F_d = "', 'F_fr = "-'))
     assert (note is None and not notes) or (note is not None and any(note in one for one in notes)), notes
 
 

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from fmu_builder.assembly import load_assembly
 from fmu_builder.build import build_fmu
 from fmu_builder.cli import app
+from fmu_builder.paths import shipped
 from fmu_builder.statics import Line, free_motions
 
 UP = math.pi / 2
@@ -262,6 +263,15 @@ def test_points_that_do_not_know_the_angle_of_their_body_are_warned_of(folder: P
     for name, warning in zip("abc", warnings, strict=True):
         assert f"{name} does not know the angle of body, so its offsets do not turn with it" in warning
         assert "large_angle = true" in warning
+
+
+def test_the_warning_of_the_readme_is_what_is_said(folder: Path) -> None:
+    """Lines at 45 and 135 degrees and one along y, all through (0, -0.5)."""
+    oblique = '{{ recipe = "TwoDPointXY", start = {{ XP = {}, YP = -1, theta = "{} deg" }} }}'
+    points = {"left": oblique.format(-0.5, 45), "right": oblique.format(0.5, 135), "top": y(0.0)}
+    (warning,) = load_assembly(held(folder, points)).warnings()
+    readme = (shipped("elements") / "two_d_point" / "README.md").read_text(encoding="utf-8")
+    assert f"warning: Table: {warning}" in " ".join(readme.split())
 
 
 def test_the_build_tells_and_builds_all_the_same(folder: Path) -> None:

@@ -11,6 +11,7 @@
  *   paths    every URI of the resources is turned into a path.
  *
  * The libraries stay loaded and Python stays alive: its extension modules survive neither. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "fmi2Functions.h"
 
 #include "text.h"

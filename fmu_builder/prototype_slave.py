@@ -53,32 +53,36 @@ def _number(value: float) -> str:
 
 # ---- contact_core ------------------------------------------------------------------------------------------------
 
+_KINDS: dict[str, Any] = {"double": ctypes.c_double, "int": ctypes.c_int}
+
 
 def _array_type(what: str, kind: str, shape: tuple[int, ...], reads: bool) -> Any:
     """The type of an argument that is an array, for ctypes.  `reads`: the function only reads it, so that any sequence
     will do; what it writes into must be a numpy array of its type."""
     dtype = np.dtype(np.float64 if kind == "double" else np.intc)
+    values = _KINDS[kind] * math.prod(shape)
+    size = " x ".join(map(str, shape)) or "1"
 
     class Array:
         @classmethod
         def from_param(cls, value: Any) -> Any:
-            if reads:
-                value = np.ascontiguousarray(value, dtype)
-            fits = isinstance(value, np.ndarray) and value.dtype == dtype and value.flags.c_contiguous
-            if not fits or (value.shape != shape if shape else value.size < 1):
-                size = " x ".join(map(str, shape)) or "1"
-                raise TypeError(f"{what} must be a numpy array of {size} {dtype}")
-            return value.ctypes
+            if isinstance(value, np.ndarray) and value.dtype == dtype and value.flags.c_contiguous:
+                if value.shape == shape or (not shape and value.size):
+                    return ctypes.c_void_p(value.__array_interface__["data"][0])  # the caller keeps the array
+            elif reads and len(shape) == 1 and isinstance(value, list | tuple) and len(value) == shape[0]:
+                return values(*value)
+            elif reads and np.shape(value) == shape:
+                return values(*np.ravel(value))
+            raise TypeError(f"{what} must be a numpy array of {size} {dtype}")
 
     return Array
 
 
 def _struct_type(name: str, fields: Sequence[tuple[str, str, Sequence[int]]]) -> type[ctypes.Structure]:
     """A struct of C; a member that is an array is read as a numpy array of its memory, and set as a whole."""
-    kinds = {"double": ctypes.c_double, "int": ctypes.c_int}
     members: dict[str, Any] = {"_fields_": []}
     for field, kind, shape in fields:
-        whole: Any = kinds[kind]
+        whole: Any = _KINDS[kind]
         for size in reversed(shape):
             whole = whole * size
         members["_fields_"].append((f"_{field}" if shape else field, whole))
@@ -88,8 +92,12 @@ def _struct_type(name: str, fields: Sequence[tuple[str, str, Sequence[int]]]) ->
             place = getattr(struct, f"_{field}").offset
             dtype = np.dtype(np.float64 if kind == "double" else np.intc)
 
-            def view(self: Any, place: int = place, dtype: Any = dtype, shape: Sequence[int] = shape) -> Any:
-                return np.frombuffer(self, dtype, math.prod(shape), place).reshape(shape)
+            def view(
+                self: Any, name: str = field, place: int = place, dtype: Any = dtype, shape: Sequence[int] = shape
+            ) -> Any:
+                if name not in self.__dict__:  # made once: a view costs as much as the law
+                    self.__dict__[name] = np.frombuffer(self, dtype, math.prod(shape), place).reshape(shape)
+                return self.__dict__[name]
 
             def fill(self: Any, values: Any, view: Any = view) -> None:
                 view(self)[...] = values
@@ -106,7 +114,7 @@ def bind(library: Path, declarations: Mapping[str, Any]) -> ModuleType:
     lib = ctypes.CDLL(str(library))
     for name, fields in declarations["structs"].items():
         setattr(module, name, _struct_type(name, fields))
-    plain: dict[str, Any] = {"double": ctypes.c_double, "int": ctypes.c_int, "void": None}
+    plain = {**_KINDS, "void": None}
     for name, (result, arguments) in declarations["functions"].items():
         function = getattr(lib, name)
         function.restype = plain[result]
@@ -622,7 +630,8 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
 
     def _integrate(self, t_c: float, t_end: float) -> None:
         """The states from t_c to t_end with held inputs, in substeps that end on every zero of an indicator.  Their
-        estimated error is at most solver.tolerance * max(|x| before, |x| behind, the way, nominal)."""
+        estimated error is at most solver.tolerance * max(|x| before, |x| behind, the way, nominal).  The memory holds
+        the outputs at t_c."""
         if not len(self.model.states):
             self.memory[0] = t_end
             self._evaluate()
@@ -634,7 +643,7 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
         self.evaluations = 0
         x_0: Vector = self.block[self.model.states]
         slopes = np.empty((7, len(x_0)))
-        slopes[0] = self._slopes(x_0, t_c)
+        slopes[0] = self.block[self.model.derivatives]
         z_0 = self._indicators()
         tau, length, attempts = 0.0, t_end - t_c, 0
         proposed = self.substep or length
@@ -677,6 +686,7 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
                     landing = share * h
                     solver.rejected += 1
                     continue
+                self._slopes(x_1, end)  # the search has left it
             tau = length if is_last else tau + h
             solver.steps += 1
             solver.events += crossed

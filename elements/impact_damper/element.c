@@ -1,0 +1,87 @@
+/* Impact damper: a loose mass m between the two walls of a housing, along one axis.
+ *
+ *     x' = v = w - v_p        m w' = -s N        F_p = s N
+ *
+ * x position of the mass in the housing, m, 0 in the middle      w, v_p velocities of mass and housing, m/s
+ * h = |x| - gap/2 depth in a wall, m, contact while h > 0        s = sign x: the wall that is touched
+ * N normal force of contact.h at the depth h and the depth rate s v, N, without friction
+ * F_p force on the body of the housing, N: the mass pushes the right wall to the right.
+ *
+ * Energies, J: kinetic m w^2/2, elastic U = C_F h^2/2, damping int F_d s v dt; the owner of the housing puts in the
+ * power -F_p v_p = (kinetic + U)' + F_d s v.  What `work` and changed parameters destroy or make is booked in
+ * energy.switched:  work = kinetic + U - start + damping + switched.   element.py is the same in Python. */
+#include "contact.h"
+
+static Real stiffness(const Element *e) { return re(e->work) != 0.0 ? e->C_F : 0.0; }
+
+static Real depth(const Element *e, Real gap) { return cc_max(cc_abs(e->x) - 0.5 * gap, 0.0); }
+
+static void outputs(Element *e)
+{
+    Real s = re(e->x) < 0.0 ? -1.0 : 1.0, h = depth(e, e->gap);
+    CcContactLaw law = {stiffness(e), 0.0, e->C_r, e->k_D, e->k_E, 0.0};
+    CcContact contact;
+    e->v = e->w - e->p.v;
+    Real n[3] = {-s, 0.0, 0.0}, v[3] = {e->v, 0.0, 0.0};
+    cc_contact(&law, h, n, v, &contact);
+    e->depth = re(e->work) != 0.0 ? h : 0.0;
+    e->normal_force = contact.normal_force;
+    e->p.F = -contact.force[0];
+    e->energy.kinetic = 0.5 * e->m * e->w * e->w;
+    e->energy.elastic = contact.elastic_energy;
+    e->power.damping = contact.damping_force * s * e->v;
+    e->power.work = -e->p.F * e->p.v;
+#if LEDGER
+    e->energy.residual = e->energy.work - (e->energy.kinetic + e->energy.elastic - e->energy.start)
+                         - e->energy.damping - e->energy.switched;
+#endif
+}
+
+static void derivatives(Element *e) { e->der.w = -e->p.F / e->m; }
+
+static void indicators(const Element *e, double z[CC_INDICATORS])
+{
+    double x = re(e->x), half = 0.5 * re(e->gap), ratio = re(e->k_D * e->v);
+    double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
+    double d_comp = loss * re(e->k_E) / delta, d_rest = -loss * (1.0 - re(e->k_E)) / delta;
+    z[0] = half - x;
+    z[1] = half + x;
+    z[2] = re(e->v);
+    z[3] = ratio - d_comp;
+    z[4] = ratio - d_rest;
+    z[5] = -ratio - d_comp;
+    z[6] = -ratio - d_rest;
+}
+
+static void remember(Element *e)
+{
+    e->previous.depth = e->depth;
+    e->previous.mass = e->m;
+    e->previous.gap = e->gap;
+    e->previous.stiffness = stiffness(e);
+}
+
+static void start(Element *e)
+{
+    outputs(e);
+    e->contact_count = re(e->depth) > 0.0;
+    e->energy.start = e->energy.kinetic + e->energy.elastic;
+    e->energy.switched = 0.0;
+    remember(e);
+}
+
+/* Inputs and parameters jump where x and w do not: all that the energy changes by at one state is switched. */
+static int accept(Element *e, CcHost *host, double step)
+{
+    Real h = depth(e, e->previous.gap);
+    Real before = 0.5 * e->previous.mass * e->w * e->w + 0.5 * e->previous.stiffness * h * h;
+    Real switched = before - (e->energy.kinetic + e->energy.elastic);
+    int is_switched = re(e->previous.mass) != re(e->m) || re(e->previous.gap) != re(e->gap)
+                      || re(e->previous.stiffness) != re(stiffness(e));
+    e->contact_count += re(e->previous.depth) == 0.0 && re(e->depth) > 0.0;
+    if (is_switched)
+        e->energy.switched += switched;
+    remember(e);
+    (void)host, (void)step;
+    return LEDGER && is_switched;
+}

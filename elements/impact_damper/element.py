@@ -1,0 +1,65 @@
+"""The impact damper of element.c in Python; the formulas and the signs stand there.   x' = v = w - v_p,  m w' = -s N"""
+
+import contact_core
+
+law, contact = contact_core.CcContactLaw(), contact_core.CcContact()
+
+
+def stiffness(e):
+    return e.C_F if e.work else 0.0
+
+
+def depth(e, gap):
+    return max(abs(e.x) - 0.5 * gap, 0.0)
+
+
+def outputs(e):
+    s, h = -1.0 if e.x < 0.0 else 1.0, depth(e, e.gap)
+    law.C_F, law.C_r, law.k_D, law.k_E = stiffness(e), e.C_r, e.k_D, e.k_E
+    e.v = e.w - e.p.v
+    contact_core.cc_contact(law, h, [-s, 0.0, 0.0], [e.v, 0.0, 0.0], contact)
+    e.depth = h if e.work else 0.0
+    e.normal_force = contact.normal_force
+    e.p.F = -contact.force[0]
+    e.energy.kinetic = 0.5 * e.m * e.w**2
+    e.energy.elastic = contact.elastic_energy
+    e.power.damping = contact.damping_force * s * e.v
+    e.power.work = -e.p.F * e.p.v
+    if e.structure.ledger:
+        stored = e.energy.kinetic + e.energy.elastic - e.energy.start
+        e.energy.residual = e.energy.work - stored - e.energy.damping - e.energy.switched
+
+
+def derivatives(e):
+    e.der.w = -e.p.F / e.m
+
+
+def indicators(e):
+    half, ratio = 0.5 * e.gap, e.k_D * e.v
+    loss, delta = 1.0 - e.C_r**2, 1.0 - e.k_E + e.C_r**2 * e.k_E
+    d_comp, d_rest = loss * e.k_E / delta, -loss * (1.0 - e.k_E) / delta
+    return [half - e.x, half + e.x, e.v, ratio - d_comp, ratio - d_rest, -ratio - d_comp, -ratio - d_rest]
+
+
+def remember(e):
+    e.previous.depth, e.previous.mass, e.previous.gap = e.depth, e.m, e.gap
+    e.previous.stiffness = stiffness(e)
+
+
+def start(e):
+    outputs(e)
+    e.contact_count = e.depth > 0.0
+    e.energy.start = e.energy.kinetic + e.energy.elastic
+    e.energy.switched = 0.0
+    remember(e)
+
+
+def accept(e, host, step):
+    before = 0.5 * e.previous.mass * e.w**2 + 0.5 * e.previous.stiffness * depth(e, e.previous.gap) ** 2
+    now = (e.m, e.gap, stiffness(e))
+    is_switched = (e.previous.mass, e.previous.gap, e.previous.stiffness) != now
+    e.contact_count += e.previous.depth == 0.0 and e.depth > 0.0
+    if is_switched:
+        e.energy.switched += before - (e.energy.kinetic + e.energy.elastic)
+    remember(e)
+    return is_switched and e.structure.ledger

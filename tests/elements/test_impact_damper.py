@@ -1,0 +1,198 @@
+"""impact_damper: signs, contacts in closed form, the ledger; and the same in Python, with the same trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmi2 import Fmu, load_shipped
+from numpy.typing import NDArray
+from running import Running, Values
+
+from fmu_builder import run
+from fmu_builder.build import host_fmu
+from fmu_builder.model import load_model
+from fmu_builder.paths import shipped
+from fmu_builder.slave import OK, Slave, read_slave
+from fmu_builder.validate import run_case
+
+Vector = NDArray[np.float64]
+M, C_F = 0.1, 1e5
+W = math.sqrt(C_F / M)
+ELASTIC: Values = {"w0": 1.0, "C_F": C_F, "C_r": 1.0}
+CASES = shipped("elements") / "impact_damper" / "cases"
+
+
+@pytest.fixture(scope="module")
+def fmu(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("ImpactDamper", tmp_path_factory.mktemp("damper"))
+
+
+# ---- the law ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0], ids=["right", "left"])
+def test_a_mass_in_a_wall_pushes_it_outwards_and_is_pushed_back(fmu: Fmu, side: float) -> None:
+    """Numbers by hand: 6 mm from the middle of a gap of 10 mm are 1 mm deep, 100 N at 1e5 N/m, 1000 m/s2 for 0.1 kg.
+    Going deeper at 5 mm/s the damping ratio is 100 s/m * 5 mm/s = 0.5, within its limits of +-0.6 for C_r = 0.5."""
+    running = Running(fmu, {"x0": side * 6e-3, "C_F": C_F, "w0": 0.0})
+    assert running["p.F"] == pytest.approx(side * 100.0, rel=1e-13)
+    assert running["der(w)"] == pytest.approx(-side * 1000.0, rel=1e-13)
+    assert (running["depth"], running["normal_force"]) == pytest.approx((1e-3, 100.0), rel=1e-13)
+    moving = Running(fmu, {"x0": side * 6e-3, "C_F": C_F, "w0": side * 8e-3, "p.v": side * 3e-3})
+    assert moving["v"] == moving["der(x)"] == pytest.approx(side * 5e-3)
+    assert moving["normal_force"] == pytest.approx(150.0, rel=1e-12)
+    assert moving["power.damping"] == pytest.approx(50.0 * 5e-3, rel=1e-12)
+    assert moving["power.work"] == pytest.approx(-150.0 * 3e-3, rel=1e-12)
+
+
+def test_without_contact_nothing_acts(fmu: Fmu) -> None:
+    running = Running(fmu, {"x0": 4.999e-3, "p.v": 3.0})
+    assert running["p.F"] == running["der(w)"] == running["depth"] == running["energy.elastic"] == 0.0
+    off = Running(fmu, {"x0": 6e-3, "work": 0})
+    assert off["p.F"] == off["depth"] == off["energy.elastic"] == 0.0
+
+
+@pytest.mark.parametrize("steps", [1, 50])
+def test_elastic_contacts_are_half_oscillations(fmu: Fmu, steps: int) -> None:
+    """After one period 2 (gap/w0 + pi/W) the mass is where it was; the deepest point is w0/W."""
+    period = 2 * (0.01 + math.pi / W)
+    running = Running(fmu, ELASTIC)
+    for _ in range(steps):
+        running.step(period / steps)
+    assert running["x"] == pytest.approx(0.0, abs=1e-9)
+    assert running["w"] == pytest.approx(1.0, abs=1e-8)
+    assert running["contact_count"] == 2
+    deepest = Running(fmu, ELASTIC)
+    deepest.step(5e-3 + math.pi / 2 / W)
+    assert deepest["depth"] == pytest.approx(1.0 / W, rel=1e-8)
+
+
+@pytest.mark.parametrize("c_r", [0.2, 0.5, 0.8])
+def test_each_contact_leaves_the_restitution_of_the_speed(fmu: Fmu, c_r: float) -> None:
+    running = Running(fmu, {"w0": 1.0, "C_F": C_F, "C_r": c_r, "k_D": 1e9})
+    running.step(0.012 + 5e-3)
+    assert running["contact_count"] == 1
+    assert running["w"] == pytest.approx(-c_r, abs=1e-8)
+    assert running["energy.damping"] == pytest.approx(0.5 * M * (1 - c_r**2), rel=1e-8)
+
+
+# ---- the ledger ------------------------------------------------------------------------------------------------------
+
+
+def test_the_ledger_closes_with_every_switch(fmu: Fmu) -> None:
+    running = Running(fmu, {"w0": 1.0, "C_F": C_F, "C_r": 0.9, "p.v": 0.3})
+    for k in range(400):
+        if k == 100:
+            running.set({"m": 0.15})
+        if k == 150:
+            running.set({"gap": 0.008})
+        if k == 200:
+            running.set({"C_F": 2e5})
+        running.step(5e-4)
+        assert running["energy.residual"] == pytest.approx(0.0, abs=1e-8)
+    assert running["contact_count"] >= 10
+
+
+def test_switching_destroys_what_the_contact_holds(fmu: Fmu) -> None:
+    running = Running(fmu, {"x0": 6e-3, "C_F": C_F, "w0": 0.0})
+    running.set({"work": 0})
+    running.step(1e-4)
+    assert running["energy.switched"] == pytest.approx(0.5 * C_F * 1e-6, rel=1e-12)
+    running.set({"m": 0.2})
+    running.step(1e-4)
+    assert running["energy.switched"] == pytest.approx(0.5 * C_F * 1e-6, rel=1e-12)  # at rest
+    running.set({"work": 1})
+    running.step(1e-6)
+    assert running["energy.switched"] == pytest.approx(0.0, abs=1e-12)
+    assert running["energy.residual"] == pytest.approx(0.0, abs=1e-12)
+
+
+# ---- C and Python ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def recipes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    """Both languages, each in a folder of its own under the name of the catalogue."""
+    found = {}
+    for language in ("c", "python"):
+        folder = tmp_path_factory.mktemp(language)
+        found[language] = folder / "ImpactDamper.toml"
+        element = (shipped("elements") / "impact_damper").as_posix()
+        found[language].write_text(f"element = '{element}'\nlanguage = \"{language}\"\n", encoding="utf-8")
+    yield found
+
+
+def trace_of(recipe: Path, case: str) -> dict[str, Vector]:
+    """All signals of the damper in a case that runs the FMU of this recipe."""
+    text = (CASES / f"{case}.toml").read_text(encoding="utf-8").split("[reference]")[0]
+    changed = text.replace('"ImpactDamper"', f'"{recipe.as_posix()}"')
+    assert changed != text
+    path = recipe.with_name(f"{case}.toml")
+    path.write_text(changed, encoding="utf-8")
+    trace = run(path)
+    return {"time": trace.time} | {n: trace[n] for n in trace.names if n.startswith("damper.")}
+
+
+def test_both_languages_have_the_same_variables(recipes: dict[str, Path]) -> None:
+    c, python = (load_model(recipes[language]) for language in ("c", "python"))
+    assert c.variables == python.variables
+    assert not c.is_prototype and python.is_prototype
+    assert c.name == python.name == "ImpactDamper"
+
+
+@pytest.mark.parametrize("case", ["rattle", "restitution"])
+def test_the_prototype_gives_the_trace_of_the_element_in_c(recipes: dict[str, Path], case: str) -> None:
+    """The README's tolerances: twice those of the cases, for each may be off to its side.  solver.* count the work."""
+    c, python = (trace_of(recipes[language], case) for language in ("c", "python"))
+    assert c.keys() == python.keys() and len(c) > 20
+    np.testing.assert_array_equal(c["time"], python["time"])
+    assert c["damper.contact_count"][-1] == python["damper.contact_count"][-1] >= 3
+    # W = 1000 rad/s ties the errors together: m, m/s and N in the proportions of 1, W and C_F, and of m w0 for energies
+    allowed = {"m": 2e-9, "m/s": 2e-6, "N": 2e-4, "J": 2e-7, "W": 2e-3}
+    units = {v.name: v.unit.name for v in load_model(recipes["c"]).variables}
+    compared = 0
+    for name in c:
+        unit = units.get(name.removeprefix("damper."), "")
+        if unit in allowed and ".solver." not in name:
+            np.testing.assert_allclose(python[name], c[name], rtol=0, atol=allowed[unit], err_msg=name)
+            compared += np.ptp(c[name]) > 10 * allowed[unit]
+    assert compared >= 8  # these move
+
+
+def test_in_flight_both_agree_to_rounding(recipes: dict[str, Path]) -> None:
+    values = {"x0": -4e-3, "w0": 0.5, "p.v": 0.1}
+    found = []
+    for language in ("c", "python"):
+        description = read_slave(host_fmu(recipes[language]))
+        slave = Slave("slave", description)
+        try:
+            for name, value in values.items():
+                slave.set(description.variables[name], value)
+            slave.setup(0.0, 1.0, None)
+            slave.call("fmi2EnterInitializationMode")
+            slave.call("fmi2ExitInitializationMode")
+            assert [slave.dll.fmi2DoStep(slave.component, 1e-3 * i, 1e-3, 1) for i in range(10)] == [OK] * 10
+            found.append([slave.get(description.variables[n]) for n in ("x", "w", "v", "p.F", "energy.kinetic")])
+        finally:
+            slave.close()
+    assert found[0] == pytest.approx(found[1], rel=1e-14)
+
+
+@pytest.mark.slow
+def test_the_prototype_passes_the_cases_of_the_element_and_fails_for_a_softer_wall(
+    recipes: dict[str, Path], tmp_path: Path
+) -> None:
+    for path in CASES.glob("*_ref.csv*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    for case in ("rattle", "restitution"):
+        text = (CASES / f"{case}.toml").read_text(encoding="utf-8")
+        text = text.replace('"ImpactDamper"', f'"{recipes["python"].as_posix()}"')
+        for name, content in ((case, text), (f"{case}_softer", text.replace('"1e5 N/m"', '"0.99e5 N/m"'))):
+            (tmp_path / f"{name}.toml").write_text(content, encoding="utf-8")
+            result = run_case(name, tmp_path / f"{name}.toml")
+            assert result.failure is None
+            assert result.passed == (name == case)

@@ -1,4 +1,4 @@
-"""The generated parts of the elements' README files.  `python -m fmu_builder.element_docs` writes them anew.
+"""The generated parts of the elements' README files and of laws.md.  `python -m fmu_builder.element_docs` writes them.
 
 A generated part stands between two markers, each on a line of its own:
 
@@ -146,9 +146,17 @@ def readme_text(element_folder: Path) -> str:
     return replace_section(element_folder / "README.md", "variables", variable_table(element_folder))
 
 
+def laws_text() -> str:
+    """laws.md with the grammar as it is now."""
+    package = Path(__file__).resolve().parent
+    grammar = (package / "laws.lark").read_text(encoding="utf-8")
+    return replace_section(package / "laws.md", "grammar", f"```text\n{grammar.rstrip()}\n```")
+
+
 def main() -> None:
     for folder in shipped_elements():
         write_text(folder / "README.md", readme_text(folder))
+    write_text(Path(__file__).resolve().parent / "laws.md", laws_text())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -13,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws_of_the_source import DAMPING, FRICTION
 
+from fmu_builder import element_docs, law_tree
 from fmu_builder.errors import InputError
-from fmu_builder.law_check import text_of
+from fmu_builder.law_check import BUILTINS, text_of
 from fmu_builder.law_numpy import evaluate, scalar_values
 from fmu_builder.law_tree import Source
 from fmu_builder.laws import LawFunction, Laws, read_laws, read_value
+from fmu_builder.model import load_element
 from fmu_builder.units import parse_unit
 
 NEWTON, SPEED, METRE, NUMBER = (parse_unit(text) for text in ("N", "m/s", "m", "1"))
@@ -265,3 +268,18 @@ def test_a_law_that_does_not_fit_its_slot_is_refused(text: str, what: str) -> No
     laws = laws_of(DAMPING + FRICTION + "function swapped(v[m/s], N[N]) = #N; function power(N[N], v[m/s]) = #N*#v;")
     told = faults(lambda: read_value(text, "Pad.toml: [functions] F_fr", FRICTION_OF, NEWTON, laws))
     assert what in told[0] and told[0].startswith("Pad.toml: [functions] F_fr: ")
+
+
+# ---- documentation ---------------------------------------------------------------------------------------------------
+
+
+def test_the_documentation_quotes_the_grammar_and_an_example_that_can_be_read(tmp_path: Path) -> None:
+    package = Path(law_tree.__file__).parent
+    page = (package / "laws.md").read_text(encoding="utf-8")
+    assert page == element_docs.laws_text(), "run python -m fmu_builder.element_docs"
+    assert (package / "laws.lark").read_text(encoding="utf-8").rstrip() in page
+    recipe = tmp_path / "Pad.toml"
+    recipe.write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    assert "laws.kT1" in load_element(recipe)
+    (line,) = (line for line in page.splitlines() if line.startswith("- Functions:"))
+    assert {*line.split("`")[1].split(), "abs", "sign", "sqrt", "min", "max", "atan2", "pow"} == {*BUILTINS}

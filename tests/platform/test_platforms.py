@@ -16,7 +16,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import fmpy
@@ -46,6 +46,7 @@ class Motion:
     inputs   range (low, high) of every continuous Real input, SI, by name; a vector has one range per component
     counted  the Boolean output that must be true in some steps and false in others, or None
     text     of the recipe, if it is none of the catalogue
+    files    beside the recipe: name -> content
     steps    to run; fewer where a step takes many substeps, which qemu runs forty times slower
     """
 
@@ -53,6 +54,7 @@ class Motion:
     inputs: Mapping[str, tuple[Range, ...]]
     counted: str | None = None
     text: str | None = None
+    files: dict[str, str] = field(default_factory=dict)
     steps: int = STEP_COUNT
 
     def ranges(self) -> dict[str, Range]:
@@ -156,7 +158,39 @@ plane = { recipe = "PointSurface", start = { C_F = "1e6 N/m", C_r = 0.5, K_fr = 
 """.replace("\\\n", ""),
 )
 
-MOTIONS = (POINT_MASS, POINT_SURFACE, FLOOR_PATCH, THREE_POINTS, SHAKEN_BALL, STIFF_BLOCK)
+# laws with every function, a table, a chain of conditions, an integral by quadrature
+EVERY_FUNCTION = Motion(
+    "EveryFunction",
+    POINT_SURFACE.inputs,
+    counted="in_contact",
+    files={"mu.csv": "v [m/s], mu []\n0, 0\n0.01, 0.3\n0.1, 0.4\n0.5, 0.25\n"},
+    text="""
+element = "point_surface"
+description = "A floor with laws of every function"
+
+[surface]
+kind = "plane"
+
+[functions]
+text = '''
+scalar k = 2e5[N/m];
+scalar d = 2[mm];
+scalar soft = sqrt(exp(-1)) + pow(2, 0.3);
+function elastic(h[m]) =
+    #h < d/4 -> soft*k*#h, #h <= d -> soft*k*#h + k*(#h - d/4)^2/d, soft*k*#h + k*d*9/16*(#h/d)^1.7;
+function bounded(x[]) = max(-0.9, min(0.9, #x));
+function ratio(x[]) =
+    0.3*atan(#x) + 0.1*sign(#x)*log(1 + abs(#x))*cos(#x)^2 + 0.05*tan(tanh(#x)/2) + 0.02*asin(bounded(#x))
+    + 0.02*(PI/2 - acos(bounded(#x/2))) + 0.05*atan2(#x, 2) + 0.01*sin(exp(#x) - 1);
+'''
+C_F = "elastic"
+F_d = "ratio(v/1[m/s])"
+F_fr = "#N*mu(#v)"
+mu = { table = "mu.csv", interpolation = "pchip" }
+""",
+)
+
+MOTIONS = (POINT_MASS, POINT_SURFACE, FLOOR_PATCH, THREE_POINTS, SHAKEN_BALL, STIFF_BLOCK, EVERY_FUNCTION)
 
 
 @pytest.fixture(scope="session")
@@ -171,6 +205,8 @@ def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         if motion.text is not None:
             recipe = folder / recipe.name
             recipe.write_text(motion.text, encoding="utf-8")
+        for name, content in motion.files.items():
+            (folder / name).write_text(content, encoding="utf-8")
         found[motion.recipe] = build(recipe, folder, platforms=BUILT_PLATFORMS)
     return found
 

@@ -327,6 +327,126 @@ def body_swings() -> Trace:
     return trace("body_swings", "q = q_s + modes of K p = W^2 M p, K = sum k B^T B", t, columns)
 
 
+# ---- points on surfaces ----------------------------------------------------------------------------------------------
+
+
+Place = Callable[[float, Array], tuple[float, Array]]  # time, position -> depth, m, and normal of a surface
+NUMERICAL = "r'' = C_F h n/m - g, DOP853 at rtol 1e-13"
+
+
+def on_surface(t: Array, r_0: Array, v_0: Array, place: Place, gravity: float = G) -> tuple[Array, Array]:
+    """Position and velocity, (n, 3) each, of 1 kg on a smooth elastic surface of 1e6 N/m: r'' = 1e6 h n - g.
+    DOP853 at rtol 1e-13, from one touch or release to the next."""
+
+    def motion(time: float, y: Array) -> Array:
+        h, n = place(time, y[:3])
+        return np.concatenate([y[3:], (1e6 * h * n if touching else 0.0 * n) - [0.0, 0.0, gravity]])
+
+    def passes(time: float, y: Array) -> float:
+        return place(time, y[:3])[0]
+
+    passes.terminal = True  # type: ignore[attr-defined]
+    found, now, state = np.zeros((len(t), 6)), t[0], np.concatenate([r_0, v_0])
+    touching = place(now, r_0)[0] > 0.0
+    while True:
+        passes.direction = -1.0 if touching else 1.0  # type: ignore[attr-defined]
+        rest = t[t >= now]
+        solution = solve_ivp(motion, (now, t[-1]), state, "DOP853", rtol=1e-13, atol=1e-16, t_eval=rest, events=passes)
+        first = len(t) - len(rest)
+        found[first : first + solution.y.shape[1]] = solution.y.T
+        if solution.status == 0:
+            return found[:, :3], found[:, 3:]
+        now, state, touching = solution.t_events[0][0], solution.y_events[0][0], not touching
+
+
+def of_a_point(case: str, slave: str, formula: str, t: Array, r: Array, v: Array) -> Trace:
+    columns = {f"{slave}.position[{k + 1}]": (r[:, k], "m") for k in range(3)}
+    columns |= {f"{slave}.velocity[{k + 1}]": (v[:, k], "m/s") for k in range(3)}
+    return trace(case, formula, t, columns)
+
+
+def mass_slides_off() -> Trace:
+    """Down a ball of 100 mm, off it, and on in a parabola.  Rigid limit: it leaves at cos = 2/3 + v0^2/(3 g R)."""
+
+    def ball(_: float, r: Array) -> tuple[float, Array]:
+        away = math.sqrt(r @ r)
+        return 0.1 - away, r / away
+
+    t = grid(0.4, 2e-3)
+    r, v = on_surface(t, np.array([0.0, 0.0, 99.99029e-3]), np.array([0.1, 0.0, 0.0]), ball)
+    return of_a_point("mass_slides_off", "slope", NUMERICAL, t, r, v)
+
+
+def bead_swings_in_bowl() -> Trace:
+    """A spherical pendulum: inside a hollow sphere of 100 mm."""
+
+    def bowl(_: float, r: Array) -> tuple[float, Array]:
+        away = math.sqrt(r @ r)
+        return away - 0.1, -r / away
+
+    t = grid(0.4, 5e-3)
+    r, v = on_surface(t, np.array([80.0098288e-3, 0.0, -60.0073716e-3]), np.array([0.0, 0.8, 0.0]), bowl)
+    return of_a_point("bead_swings_in_bowl", "bowl", NUMERICAL, t, r, v)
+
+
+def marble_runs_in_funnel() -> Trace:
+    """Round in a funnel of 45 deg, slower than on the circle v^2 = g d, so that it comes down and rises again."""
+
+    def funnel(_: float, r: Array) -> tuple[float, Array]:
+        d = math.hypot(r[0], r[1])
+        n = np.array([-r[0] / d, -r[1] / d, 1.0]) / math.sqrt(2.0)
+        return float(-n @ r), n
+
+    t = grid(0.4, 5e-3)
+    r, v = on_surface(t, np.array([100.006705e-3, 0.0, 99.993295e-3]), np.array([0.0, 0.6, 0.0]), funnel)
+    return of_a_point("marble_runs_in_funnel", "funnel", NUMERICAL, t, r, v)
+
+
+def marble_runs_in_tube() -> Trace:
+    """Along a ring-shaped tube, from its widest line, where only the speed holds it, down and up again."""
+
+    def tube(_: float, r: Array) -> tuple[float, Array]:
+        d = math.hypot(r[0], r[1])
+        out = r - np.array([0.1 * r[0] / d, 0.1 * r[1] / d, 0.0])
+        away = math.sqrt(out @ out)
+        return away - 0.03, -out / away
+
+    t = grid(0.4, 5e-3)
+    r, v = on_surface(t, np.array([130.001923e-3, 0.0, 0.0]), np.array([0.0, 0.5, 0.0]), tube)
+    return of_a_point("marble_runs_in_tube", "tube", NUMERICAL, t, r, v)
+
+
+def bead_is_thrown_out() -> Trace:
+    """A pipe of 50 mm along z turns about x with 4 rad/s, no gravity.  Were the bead held across, z = z_0 cosh(w t)."""
+
+    def pipe(time: float, r: Array) -> tuple[float, Array]:
+        s, c = math.sin(4.0 * time), math.cos(4.0 * time)
+        across = np.array([r[0], c * r[1] + s * r[2]])
+        away = math.hypot(*across)
+        x, y = across / away
+        return away - 0.05, -np.array([x, c * y, s * y])
+
+    t = grid(0.5, 5e-3)
+    lean = 0.05 + 16 * 0.05 / (1e6 - 16)  # where C_F h = m w^2 (R + h)
+    r, v = on_surface(t, np.array([0.0, lean, 0.1]), np.array([0.0, -0.4, 4.0 * lean]), pipe, gravity=0.0)
+    return of_a_point("bead_is_thrown_out", "pipe", NUMERICAL, t, r, v)
+
+
+def bead_rests_in_spinning_bowl() -> Trace:
+    """With the bowl, which turns at w = 12 rad/s and moves along, friction and all: C_F h = m w^2 (R + h),
+    cos = g/(w^2 (R + h)), a circle about a point that moves evenly."""
+    w, t = 12.0, grid(1.0, 5e-3)
+    away = 0.1 + w**2 * 0.1 / (1e6 - w**2)
+    c = G / (w**2 * away)
+    s = math.sqrt(1.0 - c**2)
+    x, y = np.cos(w * t), np.sin(w * t)
+    drift = np.array([0.5, 0.0, 0.2])
+    r = away * np.column_stack([s * x, s * y, -c + 0.0 * t]) + t[:, None] * drift
+    v = away * w * s * np.column_stack([-y, x, 0.0 * t]) + drift
+    formula = "cos = g/(w^2 (R + h)), C_F h = m w^2 (R + h)"
+    return of_a_point("bead_rests_in_spinning_bowl", "bowl", formula, t, r, v)
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
     ball_bounces,
     ball_drops,
@@ -336,12 +456,18 @@ CASES: tuple[Callable[[], Trace], ...] = (
     ball_rebounds_slowly,
     ball_settles,
     ball_touches,
+    bead_is_thrown_out,
+    bead_rests_in_spinning_bowl,
+    bead_swings_in_bowl,
     block_creeps,
     block_slides,
     bodies_collide,
     body_swings,
     inertia_swings,
     inertias_swing,
+    marble_runs_in_funnel,
+    marble_runs_in_tube,
+    mass_slides_off,
     train_rings,
 )
 

@@ -393,26 +393,41 @@ class Slave:
         )
 
 
-# Forms of an element that the everyday tests see in others of its forms, and elements that are others by other names.
+# Recipes and cases that the everyday tests see in others: forms of an element, elements that are others by other names,
+# and points on surfaces.
 ALIKE = (
+    "BeadInBowl",
+    "BeadInRotatingPipe",
+    "BeadInSpinningBowl",
+    "MarbleInTube",
     "PointBowl",
     "PointCone",
     "PointCylinder",
     "PointDisc",
     "PointExtrusion",
+    "PointPipe",
     "PointSphere",
+    "PointTube",
+    "SlidingOffSphere",
     "SpringMassTrain",
     "TranslationalDamper",
     "TranslationalSpring",
     "TranslationalSpringByPositions",
+    "bead_is_thrown_out",
+    "bead_swings_in_bowl",
+    "marble_runs_in_tube",
 )
+
+
+def some_slow(names: Iterable[str]) -> list[object]:
+    """Names of recipes or cases as parameters of a test; those of ALIKE are slow."""
+    return [pytest.param(n, marks=pytest.mark.slow) if n.rpartition("/")[2] in ALIKE else n for n in names]
 
 
 def recipes(of_elements: bool = False, without: Collection[str] = ()) -> list[object]:
     """Parameters of a test: the names of the catalogue, or of its recipes of one element; some are slow."""
     names = [path.stem for path in catalogue() if not of_elements or "element" in read_toml(path)]
-    names = [name for name in names if name not in without]
-    return [pytest.param(name, marks=pytest.mark.slow) if name in ALIKE else name for name in names]
+    return some_slow(name for name in names if name not in without)
 
 
 def load_shipped(name: str, folder: Path) -> Fmu:

@@ -10,6 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from fmi2 import some_slow
 
 from fmu_builder.paths import shipped, shipped_elements
 from fmu_builder.scenario import read_scenario
@@ -34,7 +35,7 @@ def test_every_shipped_element_has_a_case() -> None:
     assert {folder.name for folder in shipped_elements()} <= with_cases
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", some_slow(CASES))
 def test_case_agrees_with_its_reference(name: str) -> None:
     result = run_case(name, CASES[name])
     assert result.failure is None

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contact_reference import Law, Scene, Surface, Vector, contact
-from fmi2 import ALIKE, DISCARD, load_shipped
+from fmi2 import DISCARD, load_shipped, some_slow
 from running import Running, build
 from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize_scalar
@@ -125,11 +125,7 @@ def scenes(place: Callable[[np.random.Generator], Vector], count: int) -> list[S
     return found
 
 
-def kinds() -> list[object]:
-    return [pytest.param(name, marks=pytest.mark.slow) if name in ALIKE else name for name in SURFACES]
-
-
-@pytest.mark.parametrize("name", kinds())
+@pytest.mark.parametrize("name", some_slow(SURFACES))
 def test_forces_of_a_moving_surface_are_those_of_the_description(name: str, tmp_path: Path) -> None:
     surface, place = SURFACES[name]
     running, touching = Running(load_shipped(name, tmp_path), PARAMETERS), 0

@@ -1,0 +1,75 @@
+"""Points on curved surfaces: what a smooth surface keeps, and the limits of an endlessly stiff one.
+
+Against independent integrations of the same law: the systems bead_*, marble_* and mass_slides_off."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmi2 import load_shipped
+from running import Running
+from scipy.special import ellipk
+
+G, R = 9.81, 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "surface"),
+    [
+        pytest.param("BeadInBowl", "bowl", marks=pytest.mark.slow),
+        ("MarbleInFunnel", "funnel"),
+        pytest.param("MarbleInTube", "tube", marks=pytest.mark.slow),
+    ],
+)
+def test_a_smooth_surface_of_revolution_keeps_energy_and_angular_momentum(
+    name: str, surface: str, tmp_path: Path
+) -> None:
+    """E = v^2/2 + g z + C_F h^2/2 and L = x v_y - y v_x for 2 s, to 1e-8 of their start, at the default tolerance."""
+    running = Running(load_shipped(name, tmp_path), {})
+    energy, momentum, heights = [], [], []
+    for _ in range(201):
+        r, v = running.vector("position"), running.vector("velocity")
+        energy.append(0.5 * v @ v + G * r[2] + 0.5e6 * running[f"{surface}.depth"] ** 2)
+        momentum.append(r[0] * v[1] - r[1] * v[0])
+        heights.append(r[2])
+        running.step(0.01)
+    energy_scale = G * R + 0.5 * 0.8**2
+    assert np.abs(np.array(energy) - energy[0]).max() <= 1e-8 * energy_scale
+    assert np.abs(np.array(momentum) - momentum[0]).max() <= 1e-8 * abs(momentum[0])
+    assert np.ptp(heights) > 0.02
+
+
+def test_a_point_leaves_a_smooth_sphere_at_two_thirds(tmp_path: Path) -> None:
+    """cos = 2/3 + v0^2/(3 g R), seen in the horizontal speed that stays: v_x^2 = g R cos^3.  The error is that of the
+    depth m g/C_F, and falls with it."""
+    fmu, v_0, errors = load_shipped("SlidingOffSphere", tmp_path), 0.1, []
+    for stiffness in (1e5, 1e6, 1e7):
+        depth = (G - v_0**2 / R) / stiffness
+        running = Running(fmu, {"stiffness": stiffness, "initial_position": (0.0, 0.0, R - depth)}, tolerance=1e-11)
+        running.step(0.45)
+        assert running["ball.depth"] == 0.0
+        cosine = (running.vector("velocity")[0] ** 2 / (G * R)) ** (1 / 3)
+        errors.append(abs(cosine - (2 / 3 + v_0**2 / (3 * G * R))))
+    assert errors[2] < 1e-5
+    assert errors[0] / errors[1] == pytest.approx(10.0, rel=0.1)
+    assert errors[1] / errors[2] == pytest.approx(10.0, rel=0.3)  # the waves of the first contact are as small as this
+
+
+@pytest.mark.slow
+def test_a_bead_in_a_bowl_swings_as_a_pendulum(tmp_path: Path) -> None:
+    """From 60 deg it is at the bottom after T/4 = sqrt(R/g) K(sin^2 30 deg); the error falls with the depth 3 m g/C_F
+    that it has there."""
+    fmu, quarter, errors = load_shipped("BeadInBowl", tmp_path), math.sqrt(R / G) * float(ellipk(0.25)), []
+    for stiffness in (1e6, 1e7):
+        away = R + 0.5 * G / stiffness
+        start = (away * math.sin(math.pi / 3), 0.0, -0.5 * away)
+        values = {"stiffness": stiffness, "initial_position": start, "initial_velocity": (0.0, 0.0, 0.0)}
+        running = Running(fmu, values, tolerance=1e-11)
+        running.step(quarter)
+        errors.append(abs(running.vector("position")[0]))
+        assert running.vector("velocity")[0] == pytest.approx(-math.sqrt(G * R), rel=1e3 / stiffness)
+    assert errors[1] < 2e-6
+    assert errors[0] / errors[1] == pytest.approx(10.0, rel=0.1)

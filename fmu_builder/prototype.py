@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib.util
 import json
 import re
 import tempfile
@@ -24,10 +25,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import pythonfmu
-
 from fmu_builder import toolchain
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.generate import log_categories
 from fmu_builder.host import host_library, with_includes
 from fmu_builder.model import ElementModel, Node
@@ -49,7 +48,16 @@ _BINARIES = {
 }
 _REASON = f"a prototype in Python runs on {' and '.join(_BINARIES)} only, where pythonfmu supplies a binary"
 _HERE = Path(__file__).resolve().parent
-_PYTHONFMU = Path(pythonfmu.__file__).resolve().parent
+
+
+@functools.cache
+def _pythonfmu() -> Path:
+    """The folder of the installed pythonfmu, which is not imported.  Raises ToolError if there is none."""
+    spec = importlib.util.find_spec("pythonfmu")
+    if spec is None or spec.origin is None:
+        raise ToolError("a prototype in Python needs pythonfmu: python -m pip install 'pythonfmu>=0.7'")
+    return Path(spec.origin).resolve().parent
+
 
 NEEDS = "Python 3.11 or newer (64 bits) with numpy, in the process or as a shared library"
 """What a prototype needs on its target."""
@@ -130,7 +138,7 @@ def prototype_resources(sources: Mapping[str, str], guid: str) -> dict[str, byte
         f"resources/{module}.py": sources["prototype_slave.py"].encode(),
         "resources/model.json": sources["model.json"].encode(),
         "resources/slavemodule.txt": module.encode(),
-        **{f"resources/pythonfmu/{path.name}": path.read_bytes() for path in sorted(_PYTHONFMU.glob("*.py"))},
+        **{f"resources/pythonfmu/{path.name}": path.read_bytes() for path in sorted(_pythonfmu().glob("*.py"))},
         "documentation/licenses/pythonfmu.txt": _pythonfmu_license().encode(),
         "documentation/licenses/externalDependencies.txt": (
             f"{NEEDS}; on Linux libstdc++ of GCC 12 or newer, on Windows the Visual C++ runtime (pythonfmu's binary).\n"
@@ -242,7 +250,7 @@ def prototype_libraries(name: str, platforms: Sequence[str], compiler: Compiler)
         suffix = PLATFORMS[platform].suffix
         files[f"binaries/{platform}/{name}{suffix}"] = _library("prototype", platform, compiler)
         files[f"resources/contact_core{suffix}"] = _library("contact_core", platform, compiler)
-        files[f"resources/pythonfmu{suffix}"] = (_PYTHONFMU / _BINARIES[platform]).read_bytes()
+        files[f"resources/pythonfmu{suffix}"] = (_pythonfmu() / _BINARIES[platform]).read_bytes()
     return files
 
 
@@ -279,6 +287,6 @@ def _content(sources: Sequence[Path], settings: tuple[object, ...]) -> str:
 @functools.cache
 def prototype_content() -> bytes:
     """A digest of what goes into the libraries of every prototype."""
-    paths = [*sorted(_PYTHONFMU.glob("*.py")), *(_PYTHONFMU / name for name in _BINARIES.values())]
+    paths = [*sorted(_pythonfmu().glob("*.py")), *(_pythonfmu() / name for name in _BINARIES.values())]
     own = _content([shipped("contact_core") / name for name in _SOURCES.values()], ())
     return hashlib.sha256(own.encode() + b"".join(path.read_bytes() for path in paths)).digest()

@@ -18,6 +18,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -319,6 +320,8 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
+        with suppress(KeyError, ValueError):  # where pythonfmu put it, for this module to be found
+            sys.path.remove(arguments["resources"])
         self.mode = "instantiated"
         if _model is None:
             return  # set_string says why

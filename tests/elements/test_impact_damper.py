@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -115,23 +114,23 @@ def test_switching_destroys_what_the_contact_holds(fmu: Fmu) -> None:
 
 
 @pytest.fixture(scope="module")
-def recipes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
-    """Both languages, each in a folder of its own under the name of the catalogue."""
-    found = {}
-    for language in ("c", "python"):
-        folder = tmp_path_factory.mktemp(language)
-        found[language] = folder / "ImpactDamper.toml"
-        element = (shipped("elements") / "impact_damper").as_posix()
-        found[language].write_text(f"element = '{element}'\nlanguage = \"{language}\"\n", encoding="utf-8")
-    yield found
+def recipes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """That of the catalogue, and the same in Python."""
+    catalogue = shipped("fmus") / "ImpactDamper.toml"
+    recipe = tmp_path_factory.mktemp("python") / "ImpactDamper.toml"
+    text = catalogue.read_text(encoding="utf-8").replace(
+        '"impact_damper"', f"'{(shipped('elements') / 'impact_damper').as_posix()}'\nlanguage = \"python\""
+    )
+    recipe.write_text(text, encoding="utf-8")
+    return {"c": catalogue, "python": recipe}
 
 
-def trace_of(recipe: Path, case: str) -> dict[str, Vector]:
+def trace_of(recipe: Path, case: str, folder: Path) -> dict[str, Vector]:
     """All signals of the damper in a case that runs the FMU of this recipe."""
     text = (CASES / f"{case}.toml").read_text(encoding="utf-8").split("[reference]")[0]
     changed = text.replace('"ImpactDamper"', f'"{recipe.as_posix()}"')
     assert changed != text
-    path = recipe.with_name(f"{case}.toml")
+    path = folder / f"{case}.toml"
     path.write_text(changed, encoding="utf-8")
     trace = run(path)
     return {"time": trace.time} | {n: trace[n] for n in trace.names if n.startswith("damper.")}
@@ -145,9 +144,9 @@ def test_both_languages_have_the_same_variables(recipes: dict[str, Path]) -> Non
 
 
 @pytest.mark.parametrize("case", ["rattle", "restitution"])
-def test_the_prototype_gives_the_trace_of_the_element_in_c(recipes: dict[str, Path], case: str) -> None:
+def test_the_prototype_gives_the_trace_of_the_element_in_c(recipes: dict[str, Path], case: str, tmp_path: Path) -> None:
     """The README's tolerances: twice those of the cases, for each may be off to its side.  solver.* count the work."""
-    c, python = (trace_of(recipes[language], case) for language in ("c", "python"))
+    c, python = (trace_of(recipes[language], case, tmp_path) for language in ("c", "python"))
     assert c.keys() == python.keys() and len(c) > 20
     np.testing.assert_array_equal(c["time"], python["time"])
     assert c["damper.contact_count"][-1] == python["damper.contact_count"][-1] >= 3

@@ -241,7 +241,8 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
         instance->now.dirty = 1.0;
         cc_refresh(instance);
         CC_ENTRY(accept)(&instance->now.element, instance, 0.0);
-        int bad = cc_first_not_finite(cc_block(instance));
+        failures = instance->failures;
+        int bad = failures ? -1 : cc_first_not_finite(cc_block(instance));
         if (bad >= 0) {
             failures = 1;
             cc_refuse(instance, fmi2Error, "initialization: %s is not finite", cc_name(bad));

@@ -54,7 +54,8 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
         if (CC_ENTRY(accept)(&instance->now.element, instance, instance->now.last_step))
             for (int i = 0; i < CC_STATES; i++)
                 *jumped |= block[cc_state_derivatives[i]] != instance->x_0[i];
-        int bad = cc_first_not_finite(block);
+        failures = instance->failures;
+        int bad = failures ? -1 : cc_first_not_finite(block);
         if (bad >= 0) {
             failures = 1;
             cc_refuse(instance, fmi2Error, "%s: %s is not finite at the accepted point of %g s", function,

@@ -56,7 +56,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
             CC_ENTRY(evaluate)(&instance->now.element);
             CC_ENTRY(accept)(&instance->now.element, instance, cc_larger(instance->now.last_step, h));
         }
-        failures = !cc_integrate(instance, t_c, t_c + h);
+        failures = instance->failures || !cc_integrate(instance, t_c, t_c + h) || instance->failures;
         int bad = failures ? -1 : cc_first_not_finite(cc_block(instance));
         if (bad >= 0) {
             failures = 1;

@@ -252,7 +252,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         cc_choose(instance, 1);
     step.proposed = instance->now.substep > 0.0 ? instance->now.substep : step.length;
     double begun_at = -1.0; /* tau of the point that is kept as the beginning of the substep */
-    while (tau < step.length) {
+    while (tau < step.length && !instance->failures) {
         int fresh = begun_at != tau;
         if (fresh) {
             cc_begin_substep(instance);

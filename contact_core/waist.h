@@ -11,6 +11,7 @@
  *   accept       bookkeeping at an accepted point, step = length of the step that led there, s,    if it has [memory]
  *                or 0 when initialization ends; only start and accept change m; returns 1 if outputs depend on the
  *                change and have to be computed again, else 0
+ *                (cc_fail here makes the call an error: the step, the accepted point or the initialization)
  *   indicators   zero-crossing functions z; between two of their sign changes outputs are smooth   if it has [indicators]
  *   check        rules across parameters, cc_fail for each one broken                              if it has [rules]
  *

@@ -778,6 +778,77 @@ def pendulum_icon() -> str:
     mass_center(icon, (px + 42 * math.cos(angle), py - 42 * math.sin(angle)), 9)
     icon.port((px + 84 * math.cos(angle), py - 84 * math.sin(angle)), 17)
     icon.text((90, 46), "{φ}", INK, 26, "middle")
+
+
+def guide_curve(left: float, right: float, y: float, height: float) -> list[Point]:
+    """Points of a bent line, evenly spaced in x."""
+    return [
+        (left + (right - left) * i / 40, y - height * math.sin(math.pi * i / 40) ** 2 + 0.25 * height * i / 40)
+        for i in range(41)
+    ]
+
+
+def point_line_2_drawing() -> str:
+    drawing = Drawing(560, 330, "A point beside a line of points: foot, axes of the base plane, forces, ports")
+    curve = guide_curve(30, 470, 246, 90)
+    drawing.line(curve, BODY_EDGE, 4)
+    for x, y in curve[::5]:
+        drawing.circle((x, y), 5, BODY, BODY_EDGE, 1.6)
+    # base plane at the foot
+    fx, fy = curve[20]
+    slope = math.atan2(curve[21][1] - curve[19][1], curve[21][0] - curve[19][0])
+    tx, ty = math.cos(slope), math.sin(slope)
+    nx, ny = ty, -tx  # up in the picture
+    drawing.line([(fx - 40 * nx, fy - 40 * ny), (fx + 138 * nx, fy + 138 * ny)], HATCH, 1.6, dash="7 5")
+    drawing.text((fx + 136 * nx - 10, fy + 134 * ny), "base plane", GREY, 14, "end")
+    px, py = fx + 104 * nx, fy + 104 * ny
+    drawing.arrow((fx, fy), (fx + 46 * nx, fy + 46 * ny), INK, 2.2)
+    drawing.text((fx + 38 * nx - 10, fy + 38 * ny + 4), "{V_1}", size=18, anchor="end")
+    drawing.circle((fx, fy), 11, PAPER, INK, 1.8)
+    drawing.circle((fx, fy), 3, INK)
+    drawing.text((fx - 14, fy + 26), "{V_2}", size=18, anchor="end")
+    drawing.text((fx + 14, fy + 30), "FLP", size=14)
+    drawing.arrow((fx, fy), (fx + 92 * tx, fy + 92 * ty), INK, 2.2)
+    drawing.text((fx + 98 * tx, fy + 98 * ty - 8), "{t}", size=18)
+    # the point, its forces
+    drawing.arrow((px, py), (px - 52 * nx, py - 52 * ny), FORCE, 4)
+    drawing.text((px - 34 * nx + 12, py - 34 * ny + 2), "{F_r1}", FORCE, 18, bold=True)
+    drawing.arrow((px, py), (px + 84 * tx, py + 84 * ty), MOTION, 2.8)
+    drawing.text((px + 90 * tx, py + 90 * ty - 4), "{v_long}", MOTION, 18)
+    drawing.arrow((px, py), (px - 74 * tx, py - 74 * ty), FORCE, 3.4)
+    drawing.text((px - 80 * tx, py - 80 * ty - 8), "{F_fr}", FORCE, 18, "end", bold=True)
+    drawing.circle((px, py), 7, PAPER, INK, 2.4)
+    drawing.line([(px, py), (px + 96, py - 62)], INK, 1)
+    drawing.port((px + 96, py - 62), 13)
+    drawing.text((px + 112, py - 58), "point", mono=True)
+    # the line's body
+    bx, by = curve[35]
+    drawing.line([(bx, by), (bx + 52, by + 44)], INK, 1)
+    drawing.port((bx + 52, by + 44), 13)
+    drawing.text((bx + 68, by + 49), "body[j]", mono=True)
+    for row, (text, color) in enumerate(
+        [
+            ("{delta_1}, {delta_2}  of the point from FLP, along {V_1} and {V_2}", MOTION),
+            ("{F_r1} = {k_r1} {delta_1} against {V_1}, {F_r2} = {k_r2} {delta_2} against {V_2}", FORCE),
+        ]
+    ):
+        drawing.text((30, 288 + 26 * row), text, color, 15)
+    return drawing.svg()
+
+
+def point_line_2_icon() -> str:
+    icon = Drawing(128, 128, "point_line_2", paper=None)
+    icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
+    curve = guide_curve(8, 120, 108, 36)
+    icon.line(curve, BODY_EDGE, 5)
+    for x, y in curve[::8]:
+        icon.circle((x, y), 6, BODY, BODY_EDGE, 2)
+    x, y = curve[20]
+    icon.arrow((x, 22), (x, y - 8), FORCE, 5)
+    icon.arrow((x + 10, 26), (x + 52, 26), MOTION, 4)
+    icon.circle((x, 24), 10, PAPER, INK, 3)
+    icon.port((x - 34, 24), 16)
+    icon.port((112, 112), 16)
     return icon.svg()
 
 
@@ -975,6 +1046,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "inertia/drawing.svg": inertia_drawing,
     "pendulum/drawing.svg": pendulum_drawing,
     "point_mass/drawing.svg": point_mass_drawing,
+    "point_line_2/drawing.svg": point_line_2_drawing,
     "point_surface/drawing.svg": point_surface_drawing,
     "prescribed_motion/drawing.svg": prescribed_motion_drawing,
     "rigid_body/drawing.svg": rigid_body_drawing,
@@ -994,6 +1066,7 @@ ICONS: dict[str, Callable[[], str]] = {
     "inertia/model.png": inertia_icon,
     "pendulum/model.png": pendulum_icon,
     "point_mass/model.png": point_mass_icon,
+    "point_line_2/model.png": point_line_2_icon,
     "point_surface/model.png": point_surface_icon,
     "prescribed_motion/model.png": prescribed_motion_icon,
     "rigid_body/model.png": rigid_body_icon,

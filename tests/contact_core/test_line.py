@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
+from line_reference import hermite, root_of, turns
 from numpy.typing import NDArray
-from scipy.interpolate import BarycentricInterpolator, CubicHermiteSpline
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
@@ -90,30 +89,6 @@ def around(points: Vector, closed: bool, count: int, source: np.random.Generator
     return base + distance * source.normal(size=(count, 3))
 
 
-def hermite(points: Vector, closed: bool) -> CubicHermiteSpline:
-    """Over the centripetal parameter; one more turn before and behind a closed line."""
-    chain = np.concatenate([points, points, points, points[:1]]) if closed else points
-    way = np.concatenate([[0.0], np.cumsum(np.sqrt(np.linalg.norm(np.diff(chain, axis=0), axis=1)))])
-    slopes = []
-    for i in range(len(chain)):
-        j = min(max(i - 1, 0), len(chain) - 3)
-        near = way[j : j + 3]
-        parabola = BarycentricInterpolator(near - way[i], chain[j : j + 3])
-        slopes.append(parabola.derivative(0.0))
-    return CubicHermiteSpline(way, chain, np.array(slopes), axis=0)
-
-
-def turns(points: Vector, closed: bool) -> Vector:
-    """Unit directions that halve the angles between chords."""
-    chords = (np.roll(points, -1, axis=0) - points)[: None if closed else -1]
-    unit = chords / np.linalg.norm(chords, axis=1)[:, None]
-    if closed:
-        both = unit + np.roll(unit, 1, axis=0)
-    else:
-        both = np.concatenate([unit[:1], unit[1:] + unit[:-1], unit[-1:]])
-    return both / np.linalg.norm(both, axis=1)[:, None]
-
-
 # --- lines and feet ---------------------------------------------------------------------------------------------------
 
 
@@ -140,17 +115,6 @@ def test_a_spline_of_two_points_is_straight(host: HostLibrary) -> None:
     foot = line.foot(np.array([0.7, 0.3, -0.4]))
     np.testing.assert_allclose(list(foot.point), [0.7, 0.0, 0.0], atol=4 * EPS)
     assert foot.margin == pytest.approx(1.0, abs=4 * EPS)
-
-
-def root_of(*vectors: Vector) -> float:
-    """u of (P - a - u (b - a)) (s + u (e - s)) = 0 between 0 and 1."""
-    with mpmath.workdps(30):
-        P, a, b, s, e = ([mpmath.mpf(float(x)) for x in v] for v in vectors)
-
-        def g(u: mpmath.mpf) -> mpmath.mpf:
-            return mpmath.fsum((P[k] - a[k] - u * (b[k] - a[k])) * (s[k] + u * (e[k] - s[k])) for k in range(3))
-
-        return float(mpmath.findroot(g, (0, 1), solver="anderson", tol=1e-40, verify=False))
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -1,0 +1,375 @@
+/* A point guided along a line of points: what the elements of this kind share, over their generated struct Element.
+ *
+ * All vectors in the coordinates of the guide: those of the frame `body` where one body carries the line, which is then
+ * at rest and velocities are relative to it; else the world.
+ *
+ * Force on the point, N      F = F_r + F_d + F_fr
+ * Velocity, m/s              v = v_P - v_L,  v_long = v t,  v_tr = v - v_long t         v_L: force_zone.h
+ * Damping, N                 F_d = -c v_tr                                              c = normDamp, N s/m
+ * Friction, N                F_fr = -K_fr P min(k_T |v_long|, 1) sign(v_long) t         P = |F_r + F_d|
+ * Reaction                   on the bodies of the line by force_zone.h
+ *
+ * The elastic force F_r lies across the line and takes the power -F_r v from the bodies.  Besides what is stored, that is
+ * -F_r (FLP' - v_L), the interpolation's, which is zero for a spline on one body, and what axes take that turn.
+ *
+ * Ends: the element is off beyond the planes across an open line at its first and last point.  Displacements and energy
+ * are then those at the end, so that what switching destroys is known.
+ *
+ * Of the struct: line_points ... from lines.py, POINTS, BODIES, BRIDGES, CLOSED, INTERPOLATION, and the variables that
+ * point_line_1 and point_line_2 both declare.
+ *
+ * Source: EULER manual, forcePointLine2. */
+#ifndef CC_GUIDE_H
+#define CC_GUIDE_H
+
+#include "base_plane.h"
+#include "force_zone.h"
+
+#ifndef COUPLE
+#error "guide.h belongs to an element that declares the structure of a guide"
+#endif
+
+typedef struct {
+    CcCarrier world;            /* the coordinates of the guide, in the world */
+    CcCarrier carriers[BODIES]; /* the bodies of the line, in the world */
+    Real P[3], v_P[3];
+    Real turn[3];    /* angular velocity of the point's body, rad/s */
+    Real body[3][3]; /* columns: the axes of the point's frame */
+    CcLineFoot foot;
+    CcZoneShare shares[BODIES];
+    Real v_L[3], v[3], v_tr[3], v_long;
+    Real F[3]; /* on the point, N */
+} Guide;
+
+static CcLine guide_line(void)
+{
+    CcLine line = {line_points, BODIES > 1 ? line_bodies : NULL, POINTS, CLOSED,
+                   INTERPOLATION == INTERPOLATION_SPLINE, line_spacing[1]};
+    return line;
+}
+
+static const CcCarrier *guide_carriers(const Guide *g) { return BODIES > 1 ? g->carriers : NULL; }
+
+static void guide_to_world(Guide *g, const Real a[3], Real out[3]) { cc_to_world(g->world.R, a, out); }
+
+/* Point and bodies in the coordinates of the guide. */
+static void guide_see(const Element *e, Guide *g)
+{
+    const Real still[3] = {0.0, 0.0, 0.0}, upright[4] = {1.0, 0.0, 0.0, 0.0};
+    Real R[3][3], arm[3], carried[3], v[3], w[3], axis[3], seen[3];
+    for (int b = 0; b < BODIES; b++)
+        cc_carrier(e->body[b].r, e->body[b].q, e->body[b].v, e->body[b].w, &g->carriers[b]);
+    if (BODIES == 1)
+        g->world = g->carriers[0];
+    else
+        cc_carrier(still, upright, still, still, &g->world);
+    for (int k = 0; k < 3; k++) {
+        arm[k] = e->point.r[k] - g->world.r[k];
+        w[k] = e->point.w[k] - g->world.w[k];
+    }
+    cc_cross(g->world.w, arm, carried);
+    for (int k = 0; k < 3; k++)
+        v[k] = e->point.v[k] - (g->world.v[k] + carried[k]);
+    cc_to_body(g->world.R, arm, g->P);
+    cc_to_body(g->world.R, v, g->v_P);
+    cc_to_body(g->world.R, w, g->turn);
+    cc_rotation(e->point.q, R);
+    for (int j = 0; j < 3; j++) {
+        for (int k = 0; k < 3; k++)
+            axis[k] = R[k][j];
+        cc_to_body(g->world.R, axis, seen);
+        for (int k = 0; k < 3; k++)
+            g->body[k][j] = seen[k];
+    }
+}
+
+/* Foot, shares of the force and velocities; outputs of the place on the line. */
+static void guide_find(Element *e, Guide *g)
+{
+    CcLine line = guide_line();
+    const CcCarrier *carriers = guide_carriers(g);
+    cc_line_track(&line, carriers, g->P, g->v_P, (int)re(e->span), &g->foot);
+    const Real *t = g->foot.tangent;
+    Real zone = re(e->forceZone) > 0.0 ? e->forceZone : e->least_spacing;
+    if (BODIES == 1 && COUPLE) { /* whatever the weights are */
+        g->shares[0].weight = 1.0;
+        for (int k = 0; k < 3; k++)
+            g->shares[0].arm[k] = g->P[k];
+    } else {
+        cc_force_zone(&line, carriers, &g->foot, g->P, zone, COUPLE, BODIES, g->shares);
+    }
+    for (int k = 0; k < 3; k++)
+        g->v_L[k] = 0.0;
+    for (int b = 0; b < BODIES && BODIES > 1; b++) {
+        Real turned[3];
+        cc_cross(g->carriers[b].w, g->shares[b].arm, turned);
+        for (int k = 0; k < 3; k++)
+            g->v_L[k] += g->shares[b].weight * g->carriers[b].v[k] + turned[k];
+    }
+    for (int k = 0; k < 3; k++)
+        g->v[k] = g->v_P[k] - g->v_L[k];
+    g->v_long = cc_dot(g->v, t);
+    for (int k = 0; k < 3; k++)
+        g->v_tr[k] = g->v[k] - g->v_long * t[k];
+
+    e->foot_span = g->foot.span;
+    e->place = g->foot.place;
+    e->margin = g->foot.margin;
+    e->on = re(e->work) != 0.0 && g->foot.place == CC_LINE_ON;
+    e->v_long = g->v_long;
+    Real bridged = 0.0, total = line_way[POINTS - 1], length; /* ways along the chords between bodies */
+    Real before = 0.0;
+    CcLinePoint a, b;
+    for (int i = 0; i < BRIDGES; i++) {
+        int span = (int)line_bridges[i];
+        Real c[3];
+        cc_line_point(&line, carriers, span, &a);
+        cc_line_point(&line, carriers, cc_line_index(&line, span + 1), &b);
+        for (int k = 0; k < 3; k++)
+            c[k] = b.r[k] - a.r[k];
+        length = cc_norm(c);
+        bridged += length;
+        if (span < g->foot.span)
+            before += length;
+    }
+    e->s = line_way[g->foot.span] + before + g->foot.u * g->foot.length;
+    total += bridged;
+    e->inside[0] = g->foot.place == CC_LINE_BEFORE ? g->foot.passed[0] : e->s;
+    e->inside[1] = g->foot.place == CC_LINE_BEYOND ? -g->foot.passed[1] : total - e->s;
+    Real foot[3];
+    guide_to_world(g, g->foot.point, foot);
+    for (int k = 0; k < 3; k++)
+        e->foot.r[k] = g->world.r[k] + foot[k];
+}
+
+/* Damping and friction beside the elastic force F_r; all forces on all bodies, their powers and their balance.
+ * couple  moment on the body of the point about t, N m */
+static void guide_act(Element *e, Guide *g, const Real F_r[3], Real couple)
+{
+    const Real *t = g->foot.tangent;
+    Real on = e->on, full[3], speed = cc_abs(g->v_long), M[3], force[3], moment[3];
+    for (int k = 0; k < 3; k++) {
+        full[k] = F_r[k] - e->normDamp * g->v_tr[k];
+        M[k] = on * couple * t[k];
+    }
+    Real P = cc_norm(full);
+    Real share = re(speed) * re(e->k_T) < 1.0 ? e->k_T : 1.0 / speed; /* of v_long: nothing to divide at rest */
+    Real brake = on * e->K_fr * P * share;
+    e->friction_force = brake * speed;
+    for (int k = 0; k < 3; k++)
+        g->F[k] = on * full[k] - brake * g->v_long * t[k];
+
+    Real crossing[3];
+    for (int k = 0; k < 3; k++)
+        crossing[k] = g->v_L[k] - g->foot.point_t[k];
+    e->power.damping = on * e->normDamp * cc_dot(g->v_tr, g->v_tr);
+    e->power.friction = e->friction_force * speed;
+    e->power.interpolation = on * cc_dot(F_r, crossing);
+
+    guide_to_world(g, g->F, force);
+    guide_to_world(g, M, moment);
+    Real sum[3], about[3], power;
+    cc_cross(e->point.r, force, about);
+    for (int k = 0; k < 3; k++) {
+        e->point.f[k] = sum[k] = force[k];
+        e->point.t[k] = moment[k];
+        about[k] += moment[k];
+    }
+    power = cc_dot(force, e->point.v) + cc_dot(moment, e->point.w);
+    for (int b = 0; b < BODIES; b++) {
+        Real local[3], turned[3], swung[3];
+        cc_cross(g->shares[b].arm, g->F, local);
+        guide_to_world(g, local, turned);
+        for (int k = 0; k < 3; k++) {
+            e->body[b].f[k] = -g->shares[b].weight * force[k];
+            e->body[b].t[k] = -turned[k] - g->shares[b].weight * moment[k];
+        }
+        cc_cross(e->body[b].r, e->body[b].f, swung);
+        for (int k = 0; k < 3; k++) {
+            sum[k] += e->body[b].f[k];
+            about[k] += swung[k] + e->body[b].t[k];
+        }
+        power += cc_dot(e->body[b].f, e->body[b].v) + cc_dot(e->body[b].t, e->body[b].w);
+    }
+    e->power.work = -power;
+    e->balance.force = cc_norm(sum);
+    e->balance.moment = cc_norm(about);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+static void guide_search(Element *e)
+{
+    Guide g;
+    CcLine line = guide_line();
+    guide_see(e, &g);
+    e->span = cc_line_search(&line, guide_carriers(&g), g.P);
+}
+
+/* Distance of neighbours i and i + 1 in the world, m. */
+static double guide_spacing(const CcLine *line, const Guide *g, int i, CcChord *chord)
+{
+    CcLinePoint a, b;
+    cc_line_point(line, guide_carriers(g), i, &a);
+    cc_line_point(line, guide_carriers(g), cc_line_index(line, i + 1), &b);
+    cc_chord(&a, &b, 0, 0, chord);
+    return re(chord->length);
+}
+
+static double guide_least_spacing(const Element *e)
+{
+    if (BODIES == 1)
+        return line_spacing[0];
+    Guide g;
+    CcLine line = guide_line();
+    CcChord chord;
+    guide_see(e, &g);
+    double least = __builtin_inf();
+    for (int i = 0; i < cc_line_spans(&line); i++) {
+        double length = guide_spacing(&line, &g, i, &chord);
+        least = length < least ? length : least;
+    }
+    return least;
+}
+
+#define GUIDE_RATIO 4.0                  /* greatest to least distance of neighbours */
+#define GUIDE_COSINE 0.86602540378443865 /* of 30 degrees, the largest turn between chords */
+#define GUIDE_ROUNDING 1e-12
+
+/* Distances and turns at the start of a line that several bodies carry; the builder checks those within one body. */
+static void guide_check_line(const Element *e, CcHost *host)
+{
+    if (BODIES == 1 || re(e->started) != 0.0)
+        return;
+    Guide g;
+    CcLine line = guide_line();
+    CcChord chord, before;
+    guide_see(e, &g);
+    int spans = cc_line_spans(&line), shortest = 0, longest = 0;
+    double least = __builtin_inf(), greatest = 0.0;
+    for (int i = 0; i < spans; i++) {
+        double length = guide_spacing(&line, &g, i, &chord);
+        if (length < least)
+            shortest = i, least = length;
+        if (length > greatest)
+            longest = i, greatest = length;
+    }
+    if (!(greatest <= GUIDE_RATIO * least))
+        cc_fail(host, "the points %d and %d of the line are %g m apart at the start, %d and %d %g m: the ratio must be at "
+                "most 4", longest + 1, cc_line_index(&line, longest + 1) + 1, greatest, shortest + 1,
+                cc_line_index(&line, shortest + 1) + 1, least);
+    for (int i = CLOSED ? 0 : 1; i < spans && least > 0.0; i++) {
+        guide_spacing(&line, &g, i ? i - 1 : spans - 1, &before);
+        guide_spacing(&line, &g, i, &chord);
+        double cosine = re(cc_dot(before.q, chord.q));
+        if (cosine < GUIDE_COSINE - GUIDE_ROUNDING)
+            cc_fail(host, "the line turns at the start at point %d so far that the cosine of the angle is %g: at least "
+                    "0.866 is needed, 30 degrees", i + 1, cosine);
+    }
+}
+
+/* Whether the four points around the foot still keep the rules; a warning when they no longer do. */
+static void guide_check_around(Element *e, const Guide *g, CcHost *host)
+{
+    if (BODIES == 1)
+        return;
+    CcLine line = guide_line();
+    CcChord chord[3];
+    int span = (int)re(e->foot_span), spans = cc_line_spans(&line), even = 1;
+    double least = __builtin_inf(), greatest = 0.0;
+    for (int j = 0, count = 0; j < 3; j++) {
+        int i = cc_line_index(&line, span - 1 + j);
+        if (i < 0 || i >= spans)
+            continue;
+        double length = guide_spacing(&line, g, i, &chord[count]);
+        least = length < least ? length : least;
+        greatest = length > greatest ? length : greatest;
+        even &= count == 0 || re(cc_dot(chord[count - 1].q, chord[count].q)) >= GUIDE_COSINE - GUIDE_ROUNDING;
+        count++;
+    }
+    even &= greatest <= GUIDE_RATIO * least;
+    if (!even && re(e->previous.uneven) == 0.0)
+        cc_report(host, CC_WARNING, "guide", "the line has become uneven around the foot, at point %d: distances from %g "
+                  "m to %g m; their ratio should stay below 4 and turns below 30 degrees", span + 1, least, greatest);
+    e->previous.uneven = !even;
+}
+
+#define GUIDE_NEAR 0.1 /* margin of the warning */
+#define GUIDE_FAR 0.2  /* margin that ends it */
+
+static void guide_remember(Element *e, const Guide *g)
+{
+    e->previous.on = e->on;
+    for (int k = 0; k < 3; k++) {
+        e->previous.P[k] = g->P[k];
+        e->previous.foot[k] = g->foot.point[k];
+    }
+}
+
+static void guide_start(Element *e)
+{
+    e->least_spacing = guide_least_spacing(e);
+    e->started = e->previous.near = e->previous.uneven = 0.0;
+    e->energy.switched = 0.0;
+}
+
+/* Where the foot went: the span to track from, and what has to be said.  Returns 1 if the foot was searched for anew. */
+static int guide_accept(Element *e, CcHost *host, Guide *g)
+{
+    int was = re(e->previous.on) != 0.0, searched = 0, place = (int)re(e->place), started = re(e->started) != 0.0;
+    if (place == CC_LINE_ON && !was && re(e->on) != 0.0 && started) {
+        double span = re(e->foot_span);
+        guide_search(e);
+        outputs(e);
+        searched = re(e->foot_span) != span;
+        place = (int)re(e->place);
+    }
+    guide_see(e, g);
+    guide_find(e, g);
+    if (place == CC_LINE_LOST || !(re(e->margin) > 0.0)) {
+        cc_fail(host, "the point at (%g, %g, %g) m has no foot on the line: it stands on the evolute, as far from the line "
+                "as its centre of curvature; a stiffer guide keeps it nearer", re(g->P[0]), re(g->P[1]), re(g->P[2]));
+        return searched;
+    }
+    if (place == CC_LINE_ON) {
+        int near = re(e->margin) < (re(e->previous.near) != 0.0 ? GUIDE_FAR : GUIDE_NEAR);
+        if (near && re(e->previous.near) == 0.0)
+            cc_report(host, CC_WARNING, "guide", "the point comes close to the evolute of the line, where its foot jumps: "
+                      "margin %g, at s = %g m", re(e->margin), re(e->s));
+        e->previous.near = near;
+        guide_check_around(e, g, host);
+        double moved = 0.0, way = 0.0;
+        for (int k = 0; k < 3; k++) {
+            double a = re(g->P[k] - e->previous.P[k]), b = re(g->foot.point[k] - e->previous.foot[k]);
+            moved += a * a;
+            way += b * b;
+        }
+        moved = __builtin_sqrt(moved);
+        way = __builtin_sqrt(way);
+        if (was && !searched && way > moved / GUIDE_NEAR + 2.0 * re(g->foot.length))
+            cc_report(host, CC_WARNING, "guide", "the foot moved by %g m while the point moved by %g m: the point has "
+                      "passed the evolute of the line", way, moved);
+        e->span = e->foot_span;
+    } else {
+        /* Off: it comes back through the plane at the nearer end. */
+        CcLine line = guide_line();
+        CcLinePoint first, last;
+        cc_line_point(&line, guide_carriers(g), 0, &first);
+        cc_line_point(&line, guide_carriers(g), POINTS - 1, &last);
+        double near_first = 0.0, near_last = 0.0;
+        for (int k = 0; k < 3; k++) {
+            double a = re(g->P[k] - first.r[k]), b = re(g->P[k] - last.r[k]);
+            near_first += a * a;
+            near_last += b * b;
+        }
+        e->span = near_first <= near_last ? 0.0 : (double)(cc_line_spans(&line) - 1);
+    }
+    if (started && was != (place == CC_LINE_ON) && re(e->work) != 0.0)
+        cc_report(host, CC_INFO, "guide", place == CC_LINE_ON ? "the point comes onto the line at s = %g m, %g m from it"
+                                                              : "the point leaves the line at s = %g m, %g m from it",
+                  re(e->s), re(cc_norm(g->foot.away)));
+    e->started = 1.0;
+    return searched;
+}
+
+#endif

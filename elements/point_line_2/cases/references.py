@@ -1,0 +1,43 @@
+"""Closed forms behind the cases of this folder.  `python references.py` writes every *_ref.csv anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from fmu_builder.trace import Trace, write_trace
+
+
+def rail() -> Trace:
+    """x = 0.5 m + 0.7 m sin(2 pi t/s) on a rail from 0 to 1 m, 2 mm and -1 mm off it.
+
+    While on it: F_ri = k_ri delta_i, F_fr = K_fr |F_r| min(k_T |v|, 1); off it nothing, and U is booked as switched."""
+    t = np.arange(1001) * 1e-3
+    x, v = 0.5 + 0.7 * np.sin(2 * np.pi * t), 1.4 * np.pi * np.cos(2 * np.pi * t)
+    on = (x >= 0.0) & (x <= 1.0)
+    delta_1, delta_2, k_1, k_2, mu, k_t = 2e-3, -1e-3, 1e5, 2e5, 0.2, 0.5
+    f_1, f_2 = k_1 * delta_1, k_2 * delta_2
+    friction = mu * np.hypot(f_1, f_2) * np.minimum(k_t * np.abs(v), 1.0)
+    energy = (f_1 * delta_1 + f_2 * delta_2) / 2
+    columns = {
+        "rail.s": (np.clip(x, 0.0, 1.0), "m"),
+        "rail.delta1": (on * delta_1, "m"),
+        "rail.delta2": (on * delta_2, "m"),
+        "rail.F_r1": (on * f_1, "N"),
+        "rail.F_r2": (on * f_2, "N"),
+        "rail.friction_force": (on * friction, "N"),
+        "rail.energy.switched": (energy * ~on, "J"),
+    }
+    units = {name: unit for name, (_, unit) in columns.items()}
+    formula = "F_ri = k_ri delta_i, F_fr = K_fr |F_r| min(k_T |v|, 1) while 0 <= x <= 1 m"
+    provenance = {"case": "rail", "formula": formula, "script": "references.py"}
+    return Trace(t, tuple(columns), np.column_stack([c for c, _ in columns.values()]), units, {}, provenance)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (rail,)
+
+if __name__ == "__main__":
+    for case in CASES:
+        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")

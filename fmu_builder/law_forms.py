@@ -12,8 +12,10 @@ from fmu_builder.law_tables import LawTable
 from fmu_builder.law_tree import (
     Argument,
     Binary,
+    Branch,
     Call,
     Comparison,
+    Condition,
     Expression,
     Name,
     Negative,
@@ -132,11 +134,13 @@ def _text(node: Node) -> str:
 _Term = tuple[Expression, Fraction]  # coefficient and power of the argument
 _ONE = Number(_NOWHERE, 1.0, None)
 _MOST_TERMS = 16
+_LARGEST_INTEGRAL = 2000  # nodes; quadrature is faster than more
 
 
 def integral(expression: Expression, argument: str) -> Expression | None:
-    """The integral over the argument from 0, for arguments that are not negative, of a sum of powers of the argument;
-    None for any other (inlined) expression."""
+    """The integral over the argument from 0, for arguments that are not negative, of sums of powers of it and of chains of these with bounds for the argument; None for any other (inlined) expression."""
+    if isinstance(expression, Branch):
+        return _chain_integral(expression, argument)
     terms = _terms(expression, argument)
     if terms is None or any(power <= -1 for _, power in terms):
         return None
@@ -146,6 +150,31 @@ def integral(expression: Expression, argument: str) -> Expression | None:
         part = Binary(_NOWHERE, "*", Binary(_NOWHERE, "/", coefficient, _number(power + 1)), raised)
         total = part if total is None else Binary(_NOWHERE, "+", total, part)
     return total
+
+
+def _chain_integral(branch: Branch, x: str) -> Expression | None:
+    """Where a holds below the bound c and b above: A(x) below, A(c) + B(x) - B(c) above, with c >= 0."""
+    bound = _bound(branch.condition, x)
+    value, other = integral(branch.value, x), integral(branch.other, x)
+    if bound is None or value is None or other is None:
+        return None
+    below, c = bound
+    first, second = (value, other) if below else (other, value)
+    c = Call(_NOWHERE, "max", (c, Number(_NOWHERE, 0.0, None)))
+    at_c = [_expression(one, Laws(), {x: c}) for one in (first, second)]
+    above = Binary(_NOWHERE, "+", at_c[0], Binary(_NOWHERE, "-", second, at_c[1]))
+    found = Branch(_NOWHERE, Comparison(_NOWHERE, "<", Argument(_NOWHERE, x), c), first, above)
+    return found if sum(1 for _ in walk(found)) <= _LARGEST_INTEGRAL else None  # it doubles with every condition
+
+
+def _bound(condition: Condition, x: str) -> tuple[bool, Expression] | None:
+    """Whether the condition holds below (else above) a bound for the argument, and the bound."""
+    if not isinstance(condition, Comparison) or condition.operator not in ("<", "<=", ">", ">="):
+        return None
+    for one, other, turned in ((condition.left, condition.right, False), (condition.right, condition.left, True)):
+        if isinstance(one, Argument) and not any(isinstance(below, Argument) for below in walk(other)):
+            return (condition.operator[0] == "<") != turned, other
+    return None
 
 
 def _number(value: Fraction) -> Expression:

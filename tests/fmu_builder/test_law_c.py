@@ -34,6 +34,8 @@ scalar h0 = step/4;
 function stop(h[m]) = #h < step -> k*#h, k*step + 10*k*(#h - step);
 function hertz(h[m]) = k/sqrt(1[mm])*#h^1.5;
 function stiffening(h[m]) = twice*#h - k*#h^2/(4*step) + k/step^1.25*#h^(9/4);
+function three(h[m]) = h0 > #h -> k*#h, #h >= step -> k*h0 + 9*k*(#h - step), k*h0;
+function kinked(h[m]) = k*#h + k*max(#h - step, 0[m]);
 function exponential(h[m]) = k*h0*(exp(#h/h0) - 1);
 function powers(x[]) = #x^0.5 + #x^1.5 + #x^2.5 + #x^3.5 + #x^2 + #x^3 + #x^4 + #x^-1 + #x^5 + pow(#x, 0.3);
 function every(x[]) = sin(#x) + cos(#x)*tan(#x/2) + asin(#x/9) - acos(#x/8) + atan(#x) + atan2(#x, 2) + exp(-#x)
@@ -50,6 +52,8 @@ SLOTS: dict[str, tuple[str, str, str, tuple[tuple[float, float], ...]]] = {
     "stop": ("stop", "h", "N", ((0.0, 6e-3),)),
     "hertz": ("hertz", "h", "N", ((0.0, 6e-3),)),
     "stiffening": ("stiffening", "h", "N", ((0.0, 6e-3),)),
+    "three": ("three", "h", "N", ((0.0, 6e-3),)),
+    "kinked": ("kinked", "h", "N", ((0.0, 6e-3),)),
     "exponential": ("exponential", "h", "N", ((0.0, 6e-3),)),
     "powers": ("powers", "x", "1", ((0.1, 5.0),)),
     "every": ("every", "x", "1", ((0.1, 7.0),)),
@@ -58,7 +62,7 @@ SLOTS: dict[str, tuple[str, str, str, tuple[tuple[float, float], ...]]] = {
     "smooth": ("smooth(h)", "h", "N", ((-1e-3, 7e-3),)),
     "mixed": ("2*points(h) + k*h", "h", "N", ((0.0, 7e-3),)),
 }
-INTEGRALS = ("stop", "hertz", "stiffening", "exponential", "points", "smooth", "mixed")
+INTEGRALS = ("stop", "three", "kinked", "hertz", "stiffening", "exponential", "points", "smooth", "mixed")
 TABLES: dict[str, dict[str, str]] = {
     "points": {"interpolation": "linear", "outside": "hold"},
     "smooth": {"interpolation": "pchip", "outside": "linear"},
@@ -266,6 +270,6 @@ def test_integrals_are_those_of_quadrature_and_their_derivative_is_the_law(compi
     assert found[1:, 1] == pytest.approx([force(one) for one in h[1:]], rel=1e-9)
 
 
-def test_sums_of_powers_and_tables_have_integrals_in_closed_form(compiled: Compiled) -> None:
+def test_sums_of_powers_chains_of_them_and_tables_have_integrals_in_closed_form(compiled: Compiled) -> None:
     closed = {slot for slot in INTEGRALS if compiled.slots[slot].integral is not None}
-    assert closed == {"hertz", "stiffening", "points", "smooth"}
+    assert closed == {"stop", "three", "hertz", "stiffening", "points", "smooth"}

@@ -138,7 +138,8 @@ _LARGEST_INTEGRAL = 2000  # nodes; quadrature is faster than more
 
 
 def integral(expression: Expression, argument: str) -> Expression | None:
-    """The integral over the argument from 0, for arguments that are not negative, of sums of powers of it and of chains of these with bounds for the argument; None for any other (inlined) expression."""
+    """The integral over the argument from 0, for arguments that are not negative, of sums of powers of it and of
+    chains of these with bounds for the argument; None for any other (inlined) expression."""
     if isinstance(expression, Branch):
         return _chain_integral(expression, argument)
     terms = _terms(expression, argument)

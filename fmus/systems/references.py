@@ -152,6 +152,26 @@ def ball_settles() -> Trace:
     return renamed(replace(source, time=source.time[::10], values=source.values[::10]), "ball_settles", names, {})
 
 
+def block_never_stops() -> Trace:
+    """Friction mu N sin^2(pi k_T v/2) below v_T = 1/k_T, mu N above:
+
+    v = v_0 - mu g t                                            up to t_1 = (v_0 - v_T)/(mu g)
+    v = v_T 2/pi arccot(a s),   a = pi k_T mu g/2,   s = t - t_1
+    x = x_1 + v_T 2/pi (s arccot(a s) + ln(1 + a^2 s^2)/(2 a))"""
+    mu, k_t, v_0 = 0.1, 10.0, 2.0
+    t = grid(4.0, 0.01)
+    v_t = 1.0 / k_t
+    t_1 = (v_0 - v_t) / (mu * G)
+    a, s = 0.5 * math.pi * k_t * mu * G, np.maximum(t - t_1, 0.0)
+    angle = 0.5 * math.pi - np.arctan(a * s)
+    share = 2.0 / math.pi * v_t
+    early = np.minimum(t, t_1)
+    x = v_0 * early - 0.5 * mu * G * early**2 + share * (s * angle + np.log1p((a * s) ** 2) / (2.0 * a))
+    v = np.where(t < t_1, v_0 - mu * G * t, share * angle)
+    columns = {"block.position": (x, "m"), "block.velocity": (v, "m/s")}
+    return trace("block_never_stops", "v = 2/(pi k_T) arccot(pi k_T mu g (t - t_1)/2) after t_1", t, columns)
+
+
 def block_slides() -> Trace:
     """The sliding block of point_surface: stop distance (v0^2 + vT^2)/(2 mu g)."""
     names = {"body.p.r[1]": "block.position", "body.p.v[1]": "block.velocity"}
@@ -460,6 +480,7 @@ CASES: tuple[Callable[[], Trace], ...] = (
     bead_rests_in_spinning_bowl,
     bead_swings_in_bowl,
     block_creeps,
+    block_never_stops,
     block_slides,
     bodies_collide,
     body_swings,

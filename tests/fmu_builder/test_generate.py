@@ -20,7 +20,7 @@ GUID = "{00000000-0000-0000-0000-000000000000}"
 def test_sources_hold_all_they_include_and_nothing_else(recipe: str) -> None:
     model = load_model(shipped("fmus") / f"{recipe}.toml")
     files = fmu_sources(model, GUID)
-    directives = r'#(?:include|define CC_MODEL_DATA|define CC_ELEMENT) "([^"]+)"'
+    directives = r'#(?:include|define CC_MODEL_DATA|define CC_ELEMENT|define CC_LAWS) "([^"]+)"'
     included = set()
     for name, text in files.items():
         beside = name.rpartition("/")[0] + "/"

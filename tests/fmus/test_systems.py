@@ -34,6 +34,10 @@ SLIGHTLY_WRONG = {
         '{ recipe = "BeadInBowl", start = { initial_velocity = [0, 0.8000008, 0] } }',
     ),
     "block_creeps": ("start = { ", "start = { friction = 0.3000003, "),
+    "block_never_stops": (
+        '"BlockNeverStops"',
+        '{ recipe = "BlockNeverStops", start = { friction = 0.1000001 } }',
+    ),
     "block_slides": ('"SlidingBlock"', '{ recipe = "SlidingBlock", start = { friction = 0.3000003 } }'),
     "bodies_collide": ('"TwoBodyImpact"', '{ recipe = "TwoBodyImpact", start = { target_mass = 2.000002 } }'),
     "body_swings": ("= 1.5", "= 1.5000015"),

@@ -21,7 +21,7 @@ from fmpy.validation import validate_fmu
 from fmu_builder import toolchain
 from fmu_builder.binaries import check_library
 from fmu_builder.description import build_description, model_description
-from fmu_builder.documentation import documentation_files
+from fmu_builder.documentation import PROTOTYPE_NEEDS, documentation_files
 from fmu_builder.errors import Problem, ToolError
 from fmu_builder.generate import fmu_sources, model_guid, source_files, write_sources
 from fmu_builder.model import ElementModel, Model, load_model
@@ -92,6 +92,8 @@ def _build_files(model: Model, guid: str, files: dict[str, bytes], folder: Path,
     compiler = find_compiler()
     reachable, notes = _reachable(wanted, compiler)
     notes = (*model.notes(), *notes)
+    if model.is_prototype:
+        notes = (*notes, f"a prototype in Python: where it runs it needs {PROTOTYPE_NEEDS}")
     if reachable and compiler is not None:
         files |= _binaries(model, files, reachable, compiler)
     data = pack(files)

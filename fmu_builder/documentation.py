@@ -22,6 +22,9 @@ from fmu_builder.model import Model, Variable
 
 _HERE = Path(__file__).resolve().parent
 
+PROTOTYPE_NEEDS = "Python 3.11 or newer (64 bits) with numpy, in the process or as a shared library"
+"""What a prototype in Python needs on its target."""
+
 
 @functools.cache
 def templates() -> jinja2.Environment:
@@ -57,6 +60,7 @@ def documentation_files(model: Model) -> dict[str, bytes]:
         .get_template("fmu.html")
         .render(
             model=model,
+            prototype_needs=PROTOTYPE_NEEDS,
             theory="".join(markdown(theory(folder), folder) for folder in folders),
             groups=_rows(assembly.own_variables() if assembly else model.variables),
             types=[_PartTable(*_parts_of(assembly, kind), _rows(kind.model.variables)) for kind in assembly.types]

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from fmu_builder import toolchain
+from fmu_builder.documentation import PROTOTYPE_NEEDS
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.generate import log_categories
 from fmu_builder.host import host_library, with_includes
@@ -57,10 +58,6 @@ def _pythonfmu() -> Path:
     if spec is None or spec.origin is None:
         raise ToolError("a prototype in Python needs pythonfmu: python -m pip install 'pythonfmu>=0.7'")
     return Path(spec.origin).resolve().parent
-
-
-NEEDS = "Python 3.11 or newer (64 bits) with numpy, in the process or as a shared library"
-"""What a prototype needs on its target."""
 
 
 def prototype_platforms(names: Sequence[str]) -> tuple[str, ...]:
@@ -141,7 +138,8 @@ def prototype_resources(sources: Mapping[str, str], guid: str) -> dict[str, byte
         **{f"resources/pythonfmu/{path.name}": path.read_bytes() for path in sorted(_pythonfmu().glob("*.py"))},
         "documentation/licenses/pythonfmu.txt": _pythonfmu_license().encode(),
         "documentation/licenses/externalDependencies.txt": (
-            f"{NEEDS}; on Linux libstdc++ of GCC 12 or newer, on Windows the Visual C++ runtime (pythonfmu's binary).\n"
+            f"{PROTOTYPE_NEEDS}; for pythonfmu's binary libstdc++ of GCC 12 or newer on Linux, the Visual C++ "
+            "runtime on Windows.\n"
             f"pythonfmu {metadata.version('pythonfmu')} is part of the FMU; its licence: pythonfmu.txt.\n"
         ).encode(),
     }

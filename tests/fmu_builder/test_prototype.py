@@ -27,6 +27,7 @@ from fmu_builder import prototype
 from fmu_builder.binaries import read_library
 from fmu_builder.build import build_fmu, content_guid, fmu_contents, host_fmu
 from fmu_builder.cli import app
+from fmu_builder.documentation import PROTOTYPE_NEEDS
 from fmu_builder.errors import InputError, SlaveError, ToolError
 from fmu_builder.host import host_library
 from fmu_builder.model import load_model
@@ -230,6 +231,14 @@ def test_faults_at_the_start_are_answered_when_initialization_ends(fmu: Path) ->
         assert running.told == ["faulty/element.py: indicators returns 2 numbers, and element.toml declares 1"]
 
 
+def test_a_rule_that_a_tuned_parameter_breaks_is_told_before_the_step(fmu: Path) -> None:
+    with Running(fmu) as running:
+        assert running.step(0.0, 1e-3) == OK
+        running.set("k", 0.0)
+        assert running.step(1e-3, 1e-3) == ERROR
+        assert running.told == ["k = 0 1/s: it must be greater than 0 1/s", "1 rule is broken"]
+
+
 def test_reset_brings_an_instance_back_from_an_error(fmu: Path) -> None:
     with Running(fmu, fault=1) as running:
         assert running.step(0.0, 1e-3) == ERROR
@@ -430,7 +439,10 @@ def test_the_fmu_is_the_same_for_the_same_files_and_its_description_says_what_it
         names = set(archive.namelist())
         texts = b"".join(archive.read(name) for name in names if name.endswith((".json", ".py", ".xml", ".html")))
         needs = archive.read("documentation/licenses/externalDependencies.txt").decode()
-    assert prototype.NEEDS in needs and str(tmp_path).encode() not in texts
+        page = archive.read("documentation/index.html").decode()
+    assert PROTOTYPE_NEEDS in needs and PROTOTYPE_NEEDS in page and any(PROTOTYPE_NEEDS in n for n in first.notes)
+    assert "nothing else" not in page and "model exchange" not in page
+    assert str(tmp_path).encode() not in texts
     for platform, suffix in (("linux64", ".so"), ("win64", ".dll")):
         assert f"binaries/{platform}/Faulty{suffix}" in names
         assert {f"resources/contact_core{suffix}", f"resources/pythonfmu{suffix}"} <= names

@@ -35,6 +35,7 @@ typedef struct {
     double scale;                        /* s, 1 */
     double strange;                      /* samples in a row whose v did not belong to r */
     double ceilings;                     /* samples at the ceiling since the start */
+    double deepest;                      /* depth of a sample since the start, m */
 } CcCoupling;
 
 #define CC_SCALE_LEAST 0.25
@@ -74,7 +75,7 @@ CC_API void cc_coupling_start(CcCoupling *c, const CcCouplingOptions *o)
 CC_API void cc_coupling_rewind(CcCoupling *c)
 {
     CcPartner kept = c->partner;
-    CcCoupling again = {.scale = 1.0, .ceilings = c->ceilings};
+    CcCoupling again = {.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest};
     for (int L = 0; L < CC_LAGS; L++)
         again.debt[L] = c->debt[L];
     for (int i = 0; i < 3; i++)
@@ -202,6 +203,7 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     }
     p->H = H;
     p->begun = 1.0;
+    c->deepest = -r[2] > c->deepest ? -r[2] : c->deepest;
     return evaluations;
 }
 

@@ -46,6 +46,14 @@ int CC_ENTRY(accept)(Element *e, CcHost *host, double step)
     return 0;
 }
 
+#if CC_HAS_SAMPLE
+void CC_ENTRY(sample)(Element *e, CcHost *host, double step)
+{
+    sample(e, host, step);
+    cc_evaluate(e);
+}
+#endif
+
 void CC_ENTRY(indicators)(const Element *e, double z[])
 {
 #if CC_INDICATORS

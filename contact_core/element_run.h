@@ -22,6 +22,9 @@ static void indicators(const Element *e, double z[CC_INDICATORS]) __attribute__(
 static void start(Element *e) __attribute__((unused));
 static int accept(Element *e, CcHost *host, double step) __attribute__((unused));
 #endif
+#if CC_HAS_SAMPLE && !defined CC_DUAL
+static void sample(Element *e, CcHost *host, double step);
+#endif
 
 #if CC_HAS_LAWS
 #include CC_LAWS /* generated: the laws of the user's */

@@ -56,6 +56,9 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
             CC_ENTRY(evaluate)(&instance->now.element);
             CC_ENTRY(accept)(&instance->now.element, instance, cc_larger(instance->now.last_step, h));
         }
+#if CC_HAS_SAMPLE
+        CC_ENTRY(sample)(&instance->now.element, instance, h);
+#endif
         failures = instance->failures || !cc_integrate(instance, t_c, t_c + h) || instance->failures;
         int bad = failures ? -1 : cc_first_not_finite(cc_block(instance));
         if (bad >= 0) {

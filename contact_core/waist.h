@@ -9,9 +9,11 @@
  *   initial      the states that declare `initial`, from p                                          if there are any
  *   start        the initial m from t, p, u, x                                                     if it has [memory]
  *   accept       bookkeeping at an accepted point, step = length of the step that led there, s,    if it has [memory]
- *                or 0 when initialization ends; only start and accept change m; returns 1 if outputs depend on the
- *                change and have to be computed again, else 0
+ *                or 0 when initialization ends; only start, accept and sample change m; returns 1 if outputs
+ *                depend on the change and have to be computed again, else 0
  *                (cc_fail here makes the call an error: the step, the accepted point or the initialization)
+ *   sample       bookkeeping at a communication point of co-simulation, step = length of the step that begins, s; the
+ *                inputs are those of the point; may change m and x                if a switch of [structure] `samples`
  *   indicators   zero-crossing functions z; between two of their sign changes outputs are smooth   if it has [indicators]
  *   check        rules across parameters, cc_fail for each one broken                              if it has [rules]
  *
@@ -52,6 +54,7 @@ CC_HIDDEN void CC_ENTRY(evaluate)(Element *e);
 CC_HIDDEN void CC_ENTRY(initial_states)(Element *e);
 CC_HIDDEN void CC_ENTRY(start)(Element *e);
 CC_HIDDEN int CC_ENTRY(accept)(Element *e, CcHost *host, double step);
+CC_HIDDEN void CC_ENTRY(sample)(Element *e, CcHost *host, double step);
 CC_HIDDEN void CC_ENTRY(indicators)(const Element *e, double z[]);
 CC_HIDDEN void CC_ENTRY(check)(const Element *e, CcHost *host);
 #endif

@@ -133,6 +133,11 @@ class StructureEntry(_Entry):
     max: int = 100_000
     choices: list[str] = []
     given_by: str = Field(default="", description="key of a table of the element's own that gives it, by structure.py")
+    samples: bool = Field(
+        default=False,
+        description="switch with which the element defines `sample`; the parts of an assembly have no communication "
+        "points, and it is false there",
+    )
 
     @property
     def is_size(self) -> bool:
@@ -200,6 +205,16 @@ class Declaration(_Entry):
     @property
     def default_sizes(self) -> dict[str, int]:
         return {name: int(entry.default) for name, entry in self.structure.items() if entry.is_size}
+
+    @property
+    def samplers(self) -> tuple[str, ...]:
+        """Switches with which the element defines `sample`."""
+        return tuple(name for name, entry in self.structure.items() if entry.samples)
+
+    def is_sampled(self, name: str) -> bool:
+        """Whether the parameter belongs to communication points."""
+        entry = self.parameters.get(name)
+        return entry is not None and any(switch in entry.when for switch in self.samplers)
 
     @property
     def default_choices(self) -> dict[str, bool | str]:

@@ -147,6 +147,7 @@ def model_data(model: ElementModel, entry: str = "", host_entry: str = "", folde
         f"#define CC_HAS_CHECK {int(bool(model.element.rules))}",
         f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in model.by_kind('state')))}",
         f"#define CC_HAS_ACCEPT {int(bool(model.element.memory))}",
+        f"#define CC_HAS_SAMPLE {int(any(model.recipe.choices[name] is True for name in model.element.samplers))}",
         f"#define CC_HAS_INITIAL {int(any(s.initial for s in model.by_kind('state')))}",
         f"#define CC_HAS_LAWS {int(model.recipe.laws is not None)}",
         *([f'#define CC_LAWS "{folder}laws.h"'] if model.recipe.laws else []),

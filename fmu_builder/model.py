@@ -246,7 +246,7 @@ def load_model(path: Path) -> Model:
 
 def load_element(path: Path, solver: bool = True) -> ElementModel:
     """The model of an element's recipe.  Raises InputError with every problem of the recipe and of its start values."""
-    recipe, problems = parse_recipe(path)
+    recipe, problems = parse_recipe(path, part=not solver)
     try:
         model = build_model(recipe, solver)
     except InputError as error:

@@ -83,8 +83,9 @@ def read_recipe(path: Path) -> Recipe:
     return recipe
 
 
-def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
-    """The recipe, with defaults where it is wrong, and what is wrong.  Raises InputError without an element."""
+def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]:
+    """The recipe, with defaults where it is wrong, and what is wrong; of a `part` of an assembly without what belongs
+    to communication points.  Raises InputError without an element."""
     tables = read_toml(path)
     problems: list[Problem] = []
     if not IDENTIFIER.fullmatch(path.stem):
@@ -128,6 +129,9 @@ def parse_recipe(path: Path) -> tuple[Recipe, list[Problem]]:
     laws = read_functions(path, folder, declared, table("functions"), table("start"), problems)
     choices |= {slot: slot in table("functions") for slot in declared.slots}
     structure, starts = Structure(), dict(table("start"))
+    if part:
+        choices |= dict.fromkeys(declared.samplers, False)
+        starts = {name: value for name, value in starts.items() if not declared.is_sampled(name)}
     if module is not None:
         given: dict[str, Any] = {name: table(name) for name in structure_tables}
         for name in structure_lists:

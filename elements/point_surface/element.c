@@ -100,6 +100,11 @@ static void user_contact(const Element *e, const CcContactLaw *law, Real h, cons
 
 #endif
 
+#if COUPLING
+static double energy_now(const Element *e, double h);
+#include "coupled.h"
+#endif
+
 /* One point: all that belongs to index i, and its share of the reaction and of the powers. */
 static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][3])
 {
@@ -122,6 +127,9 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     user_contact(e, law, in_contact ? h : 0.0, n, v, &contact);
 #else
     cc_contact(law, in_contact ? h : 0.0, n, v, &contact);
+#endif
+#if COUPLING
+    hold_force(e, i, R, &contact);
 #endif
 
     e->on_patch[i] = on;
@@ -162,6 +170,10 @@ static void outputs(Element *e)
     for (int i = 0; i < POINTS; i++)
         point_outputs(e, i, &law, R);
     e->power.work -= cc_dot(e->surface.f, e->surface.v) + cc_dot(e->surface.t, e->surface.w);
+#if COUPLING
+    if (re(e->held[0]) != 0.0) /* all points are sampled at once; what they did is booked when the interval is over */
+        e->power.damping = e->power.friction = e->power.work = 0.0;
+#endif
 #if LEDGER
     e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping
                          - e->energy.friction - e->energy.switched;
@@ -264,6 +276,9 @@ static void start(Element *e)
 #endif
         e->peak_force[i] = e->normal_force[i];
     }
+#if COUPLING && !defined CC_DUAL
+    start_coupling(e);
+#endif
 }
 
 /* A contact that was on and is off: booked unless the point left through the surface.  Energy is destroyed where the

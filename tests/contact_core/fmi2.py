@@ -407,6 +407,7 @@ ALIKE = (
     "PointExtrusion",
     "PointPipe",
     "PointSphere",
+    "PointSurfaceCoupled",
     "PointTube",
     "SlidingOffSphere",
     "SpringMassTrain",

@@ -1,0 +1,237 @@
+/* A contact that is coupled at communication points: contact_core/coupling.h for each point of the surface.
+ *
+ * Frame of the coupling: tangents t_1, t_2 and normal n at the closest point, carried along with the surface; t_1 is kept
+ * in the surface's frame and turned into the tangent plane as the closest point moves.  The port sees the depth, and the
+ * velocity of the point relative to the material of the surface, in that frame.
+ *
+ * From the first sample on the force is the one that the coupling returned, until the next.  The ledger books each
+ * interval when it is over, by what then is known of it: the force f that acted, the way dr = H (v_0 + v_1)/2 along the
+ * surface, the depths x_0, x_1:
+ *     work      N (x_1 - x_0) - f_t dr            friction  -f_t dr            damping  N (x_1 - x_0) - (U_1 - U_0 - R)
+ * so energy.residual is minus all R (coupling.h): the energy that the coupling made. */
+#ifndef COUPLED_H
+#define COUPLED_H
+
+#ifndef CC_DUAL
+
+#include "coupling.h"
+
+_Static_assert(sizeof(CcCoupling) == sizeof((Element *)0)->partner[0], "element.toml: size of partner");
+
+static double port_elastic(const void *data, double h)
+{
+    const Element *e = data;
+    if (!(h > 0.0))
+        return 0.0;
+#if SLOT_C_F
+    return slot_C_F(e, h);
+#else
+    return e->C_F * h;
+#endif
+}
+
+static double port_energy(const void *data, double h) { return h > 0.0 ? energy_now(data, h) : 0.0; }
+
+#if SLOT_F_D
+static double port_damping(const void *data, double w) { return slot_F_d(data, w); }
+#endif
+
+#if SLOT_F_FR
+static double port_friction(const void *data, double N, double u) { return slot_F_fr(data, N, u); }
+#endif
+
+static CcPortLaw port_law(const Element *e)
+{
+    CcPortLaw port = {.elastic = port_elastic, .energy = port_energy, .data = e};
+#if SLOT_F_D
+    port.damping = port_damping;
+#else
+    double loss = 1.0 - e->C_r * e->C_r, delta = 1.0 - e->k_E + e->C_r * e->C_r * e->k_E;
+    port.d_comp = loss * e->k_E / delta, port.d_rest = -loss * (1.0 - e->k_E) / delta, port.k_D = e->k_D;
+#endif
+#if SLOT_F_FR
+    port.friction = port_friction;
+#else
+    port.K_fr = e->K_fr, port.k_T = e->k_T;
+#endif
+    return port;
+}
+
+enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO }; /* coupling.mode */
+
+static CcCouplingOptions coupling_options(const Element *e)
+{
+    int mode = (int)e->coupling.mode;
+    CcCouplingOptions options = {.lag = mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : CC_LAG_AUTO,
+                                 .identify = e->coupling.identify != 0.0,
+                                 .straight = mode == SLOPE,
+                                 .m_eff = e->coupling.m_eff};
+    return options;
+}
+
+static CcCoupling *partner_of(Element *e, int i) { return (CcCoupling *)e->partner[i]; }
+
+#endif
+
+/* t_1 and t_2 at the point i, in world components. */
+static void tangents(const Element *e, int i, Real R[3][3], Real t_1[3], Real t_2[3])
+{
+    cc_to_world(R, e->tangent[i], t_1);
+    cc_cross(e->normal[i], t_1, t_2);
+}
+
+#ifndef CC_DUAL
+
+/* Turn t_1 into the tangent plane of now. */
+static void carry_tangent(Element *e, int i, Real R[3][3])
+{
+    double t[3], n[3];
+    cc_to_world(R, e->tangent[i], t);
+    for (int k = 0; k < 3; k++)
+        n[k] = e->normal[i][k];
+    double across = cc_dot(t, n), length = 0.0;
+    for (int k = 0; k < 3; k++)
+        t[k] -= across * n[k];
+    length = cc_norm(t);
+    if (!(length > 0.5)) { /* n turned by more than 60 degrees: any tangent, the coupling begins anew */
+        int least = cc_abs(n[0]) <= cc_abs(n[1]) && cc_abs(n[0]) <= cc_abs(n[2]) ? 0 : cc_abs(n[1]) <= cc_abs(n[2]) ? 1 : 2;
+        for (int k = 0; k < 3; k++)
+            t[k] = (k == least) - n[least] * n[k];
+        length = cc_norm(t);
+        cc_coupling_rewind(partner_of(e, i));
+    }
+    for (int k = 0; k < 3; k++)
+        t[k] /= length;
+    cc_to_body(R, t, e->tangent[i]);
+}
+
+/* The depth as r[2] = -h and the relative velocity, in the frame of the coupling. */
+static void port_motion(const Element *e, int i, Real R[3][3], double r[3], double v[3])
+{
+    double arm[3], carried[3], relative[3], t_1[3], t_2[3];
+    for (int k = 0; k < 3; k++)
+        arm[k] = e->point[i].r[k] - e->surface.r[k];
+    cc_cross(e->surface.w, arm, carried);
+    for (int k = 0; k < 3; k++)
+        relative[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
+    tangents(e, i, R, t_1, t_2);
+    r[0] = r[1] = 0.0, r[2] = e->distance[i];
+    v[0] = cc_dot(relative, t_1);
+    v[1] = cc_dot(relative, t_2);
+    v[2] = cc_dot(relative, e->normal[i]);
+}
+
+/* Book the interval before the sample r, v: `before` is what was known at its beginning. */
+static void book_interval(Element *e, const CcPortLaw *law, const CcCoupling *now, const CcPartner *before, const double r[3],
+                          const double v[3])
+{
+#if LEDGER
+    const double *f = now->partner.f[(int)now->partner.lag + 1]; /* the newest acts on the interval to come, or later */
+    double x_0 = -before->r[2], x = -r[2], H = before->H, N = f[2], H_half = 0.5 * H;
+    double made = cc_energy_made(law, N, x_0, -before->v[2], x, -v[2], H);
+    double rubbed = -H_half * (f[0] * (before->v[0] + v[0]) + f[1] * (before->v[1] + v[1]));
+    e->energy.work += N * (x - x_0) + rubbed;
+    e->energy.friction += rubbed;
+    e->energy.damping += N * (x - x_0) - (law->energy(law->data, x) - law->energy(law->data, x_0) - made);
+#else
+    (void)e, (void)law, (void)now, (void)before, (void)r, (void)v;
+#endif
+}
+
+/* What the group coupling shows of point i. */
+static void show_coupling(Element *e, int i, const CcPortLaw *law)
+{
+    const CcCoupling *c = partner_of(e, i);
+    int lag = (int)c->partner.lag;
+    double x = c->deepest, W = c->partner.W[2][2], pi = 3.14159265358979323846;
+    e->coupling.lag[i] = lag;
+    e->coupling.admittance[i] = c->partner.known != 0.0 ? W : 0.0;
+    e->coupling.beta[i] = c->partner.beta;
+    e->coupling.residual[i] = c->made[lag];
+    e->coupling.debt[i] = c->debt[lag];
+    e->coupling.scale[i] = c->scale;
+    e->coupling.fallback[i] = c->strange >= CC_MOST_STRANGE;
+    double omega = x > 0.0 && W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(2.0 * W * law->energy(law->data, x)) / x : 0.0;
+    e->coupling.step_advised[i] = omega > 0.0 ? pi / (3.0 * omega) : 0.0;
+}
+
+static void sample_point(Element *e, CcHost *host, int i, Real R[3][3], double step)
+{
+    CcPortLaw law = port_law(e);
+    CcCouplingOptions options = coupling_options(e);
+    CcCoupling *c = partner_of(e, i);
+    double r[3], v[3], f[3] = {0.0, 0.0, 0.0};
+    int usable = e->work != 0.0 && e->on_patch[i] != 0.0 && -e->distance[i] <= e->D_max, fell = c->strange >= CC_MOST_STRANGE;
+    carry_tangent(e, i, R);
+    port_motion(e, i, R, r, v);
+    CcPartner before = c->partner;
+    if (usable) {
+        cc_coupling_step(c, &law, &options, r, v, step, f);
+        if (before.begun != 0.0)
+            book_interval(e, &law, c, &before, r, v);
+    } else {
+        cc_coupling_rewind(c);
+    }
+    if (!fell && c->strange >= CC_MOST_STRANGE)
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d: its velocity does not belong to its position (is point.v connected?), so the force is that of "
+                  "coupling.mode = hold", i + 1);
+    for (int k = 0; k < 3; k++)
+        e->held_force[i][k] = f[k];
+    e->held_elastic[i] = f[2] * cc_inverse_damping(&law, -v[2]);
+    e->held[i] = 1.0;
+    show_coupling(e, i, &law);
+}
+
+static void sample(Element *e, CcHost *host, double step)
+{
+    double R[3][3];
+    if ((int)e->coupling.mode == HOLD)
+        return;
+    cc_rotation(e->surface.q, R);
+    for (int i = 0; i < POINTS; i++)
+        sample_point(e, host, i, R, step);
+}
+
+/* The literal force at the start is the first one that a master reads. */
+static void start_coupling(Element *e)
+{
+    CcCouplingOptions options = coupling_options(e);
+    double R[3][3];
+    cc_rotation(e->surface.q, R);
+    for (int i = 0; i < POINTS; i++) {
+        CcCoupling *c = partner_of(e, i);
+        double t_1[3], t_2[3], F[3];
+        cc_coupling_start(c, &options);
+        for (int k = 0; k < 3; k++) {
+            e->tangent[i][k] = 0.0;
+            F[k] = e->point[i].f[k];
+        }
+        carry_tangent(e, i, R);
+        tangents(e, i, R, t_1, t_2);
+        c->partner.f[0][0] = cc_dot(F, t_1);
+        c->partner.f[0][1] = cc_dot(F, t_2);
+        c->partner.f[0][2] = cc_dot(F, e->normal[i]);
+        e->held[i] = 0.0;
+    }
+}
+
+#endif
+
+/* Put the held force of point i in the place of the literal one. */
+static void hold_force(const Element *e, int i, Real R[3][3], CcContact *contact)
+{
+    if (re(e->held[i]) == 0.0)
+        return;
+    const Real *f = e->held_force[i];
+    Real t_1[3], t_2[3], N = f[2];
+    tangents(e, i, R, t_1, t_2);
+    contact->normal_force = N;
+    contact->elastic_force = e->held_elastic[i];
+    contact->damping_force = N - e->held_elastic[i];
+    contact->friction_force = cc_sqrt(f[0] * f[0] + f[1] * f[1]);
+    for (int k = 0; k < 3; k++)
+        contact->force[k] = f[0] * t_1[k] + f[1] * t_2[k] + N * e->normal[i][k];
+}
+
+#endif

@@ -1,0 +1,275 @@
+"""point_surface with the structure `coupling`: bodies and contacts as FMUs of their own, at communication steps at
+which a force that is held would throw the bodies off.
+
+N is the number of steps in an undamped contact.  Jacobi: all FMUs step with what the others showed before;
+Gauss-Seidel: the contact steps first, and the body with its new force."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmi2 import OK, Fmu, load_shipped
+from numpy.typing import NDArray
+from running import Running, Values, build
+
+from fmu_builder.build import host_fmu
+from fmu_builder.model import load_model
+from fmu_builder.paths import shipped
+
+Vector = NDArray[np.float64]
+HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
+JACOBI, GAUSS_SEIDEL = "jacobi", "gauss_seidel"
+BOTH = pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+
+STIFFNESS = 1e6  # N/m
+CONTACT = math.pi / math.sqrt(STIFFNESS)  # s, of 1 kg
+FREE: Values = {"g": (0.0, 0.0, 0.0)}
+FLOOR = """
+element = "point_surface"
+[surface]
+kind = "plane"
+[structure]
+coupling = true
+[start]
+C_F = "1e6 N/m"
+"""
+
+
+@pytest.fixture(scope="module")
+def ball(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("PointMass", tmp_path_factory.mktemp("ball"))
+
+
+@pytest.fixture(scope="module")
+def block(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    recipe = 'element = "rigid_body"\n[structure]\npoints = 4\nframes = false\n'
+    return build(tmp_path_factory.mktemp("block"), "Block", recipe)
+
+
+@pytest.fixture(scope="module")
+def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return build(tmp_path_factory.mktemp("floor"), "Floor", FLOOR)
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    recipe = FLOOR.replace("coupling = true", "coupling = true\npoints = 4")
+    return build(tmp_path_factory.mktemp("four"), "Four", recipe)
+
+
+@dataclass
+class Pair:
+    """A body and a contact under a master; `points` of the body, by port names of both."""
+
+    body: Running
+    contact: Running
+    points: Mapping[str, str]
+    master: str
+
+    def step(self, H: float) -> None:
+        before = {at: self.contact.vector(f"{at}.f") for at in self.points.values()}
+        motion: dict[str, Vector] = {}
+        for of, at in self.points.items():
+            motion |= {f"{at}.r": self.body.vector(f"{of}.r"), f"{at}.v": self.body.vector(f"{of}.v")}
+        self.contact.set(motion)
+        self.contact.step(H)
+        after = {at: self.contact.vector(f"{at}.f") for at in self.points.values()}
+        forces = before if self.master == JACOBI else after
+        self.body.set({f"{of}.f": forces[at] for of, at in self.points.items()})
+        self.body.step(H)
+
+
+def impact(
+    ball: Fmu, floor: Fmu, master: str, N: float, phase: float = 0.37, vx: float = 0.0, **values: float
+) -> tuple[Pair, float]:
+    """A ball of 1 kg that comes down at 1 m/s without gravity, until it is off again; its speed upwards."""
+    H = CONTACT / N
+    start = (0.0, 0.0, (2 + phase) * H)
+    contact = {name.replace("__", "."): value for name, value in values.items()}
+    motion: Values = {"point.r": start, "point.v": (vx, 0.0, -1.0)}
+    pair = Pair(
+        Running(ball, {**FREE, "r0": start, "v0": (vx, 0.0, -1.0)}), Running(floor, {**contact, **motion}),
+        {"p": "point"}, master,
+    )  # fmt: skip
+    for _ in range(math.ceil(3 * N) + 6):
+        pair.step(H)
+    return pair, float(pair.body.vector("p.v")[2])
+
+
+PHASES = (np.arange(5) + 0.37) / 5
+
+
+@BOTH
+@pytest.mark.parametrize("N", [16, 6.3])
+def test_an_elastic_ball_leaves_as_fast_as_it_came(ball: Fmu, floor: Fmu, master: str, N: float) -> None:
+    for phase in PHASES:
+        pair, speed = impact(ball, floor, master, N, phase, coupling__mode=AUTO)
+        assert speed == pytest.approx(1, abs=1e-9)
+        assert pair.contact["coupling.admittance[1]"] == pytest.approx(1, rel=1e-6)
+        assert pair.contact["coupling.lag[1]"] == (1 if master == JACOBI else 0)
+        assert pair.contact["coupling.beta[1]"] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_the_literal_force_throws_it_off(ball: Fmu, floor: Fmu) -> None:
+    """The negative control: the same with coupling.mode = hold."""
+    speeds = [impact(ball, floor, JACOBI, 6.3, phase, coupling__mode=HOLD)[1] for phase in PHASES]
+    assert np.mean(speeds) == pytest.approx(2.82, abs=0.1)
+
+
+@BOTH
+@pytest.mark.parametrize("C_r", [0.0, 0.3, 0.5, 0.8])
+def test_a_ball_comes_back_with_its_restitution(ball: Fmu, floor: Fmu, master: str, C_r: float) -> None:
+    for N, allowed in ((16, 0.01), (6.3, 0.05)):
+        for phase in PHASES[:3]:
+            _, speed = impact(ball, floor, master, N, phase, C_r=C_r, k_D=1e4, coupling__mode=AUTO)
+            assert speed == pytest.approx(C_r, abs=allowed), (N, phase)
+
+
+@BOTH
+def test_the_ledger_closes_and_what_is_left_is_what_the_coupling_made(ball: Fmu, floor: Fmu, master: str) -> None:
+    """Work of the contact is what the ball lost; the damper took 1 - C_r^2 of its energy."""
+    pair, speed = impact(
+        ball, floor, master, 6.3, vx=0.7, C_r=0.5, k_D=1e4, K_fr=0.3, coupling__mode=AUTO
+    )  # fmt: skip
+    contact, v = pair.contact, pair.body.vector("p.v")
+    lost = 0.5 * (1 + 0.49) - 0.5 * float(v @ v)
+    assert contact["energy.work"] == pytest.approx(lost, abs=1e-12)
+    booked = contact["energy.damping"] + contact["energy.friction"] + contact["energy.residual"]
+    assert booked == pytest.approx(lost, abs=1e-12) and contact["energy.elastic"] == 0
+    assert contact["energy.damping"] == pytest.approx(0.375, abs=2e-3)
+    assert abs(contact["energy.residual"]) < 2e-3
+    assert contact["impulse"] == pytest.approx(1 + speed, abs=1e-12)
+    assert contact["energy.friction"] == pytest.approx(0.3 * (1 + speed) * (0.7 + v[0]) / 2, rel=0.05)
+
+
+@BOTH
+@pytest.mark.parametrize(("mode", "of"), [(AVERAGED, GAUSS_SEIDEL), (PREDICTED, JACOBI)])
+def test_a_known_order_is_right_from_the_first_contact(ball: Fmu, floor: Fmu, master: str, mode: int, of: str) -> None:
+    if master == of:
+        _, speed = impact(ball, floor, master, 3.1, coupling__mode=mode, coupling__m_eff=1.0)
+        assert speed == pytest.approx(1, abs=1e-9)
+    else:  # told the wrong order it cannot be
+        assert abs(impact(ball, floor, master, 3.1, coupling__mode=mode)[1] - 1) > 0.01
+
+
+@BOTH
+@pytest.mark.parametrize("h", [0.5, 1.0, 2.0])  # omega H
+def test_a_ball_comes_to_rest(ball: Fmu, floor: Fmu, master: str, h: float) -> None:
+    H = h / math.sqrt(STIFFNESS)
+    start = (0.0, 0.0, 2.37 * H * 0.05)
+    pair = Pair(
+        Running(ball, {"r0": start, "v0": (0.0, 0.0, -0.05)}),
+        Running(floor, {"coupling.mode": AUTO, "C_r": 0.5, "point.r": start, "point.v": (0.0, 0.0, -0.05)}),
+        {"p": "point"}, master,
+    )  # fmt: skip
+    for _ in range(700):
+        pair.step(H)
+    assert pair.body.vector("p.r")[2] == pytest.approx(-9.81 / STIFFNESS, rel=1e-9)
+    assert abs(pair.body.vector("p.v")[2]) < 1e-12
+
+
+@BOTH
+def test_a_block_on_four_points_settles(block: Fmu, four: Fmu, master: str) -> None:
+    """Dropped at a tilt on four points of one FMU, at omega H = 1/4 of the corner that touches first."""
+    half = np.array([0.2, 0.15, 0.1])
+    corners = [(sx * half[0], sy * half[1], -half[2]) for sx in (-1, 1) for sy in (-1, 1)]
+    offsets = {f"point[{i}].offset": corner for i, corner in enumerate(corners, start=1)}
+    tilt = (math.cos(0.005), math.sin(0.005), 0.0, 0.0)
+    J = {"J_xx": 0.0108, "J_yy": 0.0167, "J_zz": 0.0208}
+    body = Running(block, {"m": 1.0, **J, "r0": (0.0, 0.0, 0.102), "q0": tilt, **offsets})
+    contact = Running(four, {"coupling.mode": AUTO, "C_r": 0.3, "K_fr": 0.3, "k_T": 20.0})
+    pair = Pair(body, contact, {f"point[{i}]": f"point[{i}]" for i in range(1, 5)}, master)
+    H = 0.25 / math.sqrt(STIFFNESS * (1 + half[1] ** 2 / J["J_xx"] + half[0] ** 2 / J["J_yy"]))
+    start = body["energy.kinetic"] + body["energy.potential"]
+    highest = start
+    for _ in range(math.ceil(0.5 / H)):
+        pair.step(H)
+        highest = max(highest, body["energy.kinetic"] + body["energy.potential"] + contact["energy.elastic"])
+    assert highest <= start * (1 + 1e-12)
+    assert body["energy.kinetic"] < 1e-20
+    assert [contact.vector(f"point[{i}].f")[2] for i in range(1, 5)] == pytest.approx([9.81 / 4] * 4, rel=1e-3)
+
+
+@pytest.mark.slow
+def test_a_ball_on_a_ball(ball: Fmu, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """An elastic impact on a curved surface: the velocity is mirrored at the tangent plane of the touch."""
+    recipe = FLOOR.replace('"plane"', '"sphere"\nradius = "0.5 m"')
+    bowl = build(tmp_path_factory.mktemp("sphere"), "Sphere", recipe)
+    normal = np.array([0.48, 0.36, 0.8])
+    v = np.array([0.2, -0.1, -1.0])
+    for N in (16, 6.3):
+        H = CONTACT / N / math.sqrt(-v @ normal)
+        start = 0.5 * normal - 2.37 * H * v
+        pair = Pair(
+            Running(ball, {**FREE, "r0": start, "v0": v}),
+            Running(bowl, {"coupling.mode": AUTO, "point.r": start, "point.v": v}), {"p": "point"}, JACOBI,
+        )  # fmt: skip
+        for _ in range(math.ceil(4 * N)):
+            pair.step(H)
+        after = pair.body.vector("p.v")
+        assert float(after @ after) == pytest.approx(float(v @ v), rel=0.005)
+        assert after == pytest.approx(v - 2 * (v @ normal) * normal, abs=0.01)
+
+
+def test_a_restored_state_continues_bit_for_bit_in_the_midst_of_a_contact(ball: Fmu, floor: Fmu) -> None:
+    pair, _ = impact(ball, floor, JACOBI, 6.3, vx=0.4, C_r=0.5, K_fr=0.3, coupling__mode=AUTO)
+    H = CONTACT / 6.3
+    contact = pair.contact
+    samples = [((0.01 * k, 0.0, 1e-4 - 1.5e-4 * k), (0.1, 0.0, -1.0 + 0.2 * k)) for k in range(12)]
+
+    def go(some: list[tuple[tuple[float, ...], tuple[float, ...]]]) -> list[float]:
+        found = []
+        for r, v in some:
+            contact.set({"point.r": r, "point.v": v})
+            contact.step(H)
+            found += [*contact.vector("point.f"), contact["energy.residual"], contact["coupling.admittance[1]"]]
+        return found
+
+    go(samples[:5])
+    state, time = contact.slave.get_state(), contact.time
+    bytes_before = contact.slave.serialize(state)
+    first = go(samples[5:])
+    assert contact.slave.call("fmi2SetFMUstate", state) == OK
+    contact.time = time
+    assert contact.slave.serialize(contact.slave.get_state()) == bytes_before
+    assert go(samples[5:]) == first
+
+
+def test_a_velocity_that_is_not_connected_is_told(floor: Fmu) -> None:
+    contact = Running(floor, {"coupling.mode": AUTO, "C_r": 0.5})
+    for k in range(8):
+        r = (0.0, 0.0, 3e-4 - 1e-4 * k)
+        contact.set({"point.r": r})
+        contact.step(1e-4)
+    assert contact["coupling.fallback[1]"] == 1
+    assert contact.vector("point.f")[2] == pytest.approx(STIFFNESS * 4e-4)
+    assert any("does not belong to its position" in text for text in contact.told)
+
+
+def test_in_an_assembly_there_is_nothing_to_couple(tmp_path: Path) -> None:
+    """A recipe with coupling as a part: no group coupling, and the same bits as without."""
+    names, ends = {}, {}
+    for recipe in ("PointSurface", "PointSurfaceCoupled"):
+        path = tmp_path / f"With{recipe}.toml"
+        path.write_text(
+            f'connections = [["ball.p", "floor.point"]]\n[parts]\nfloor = "{recipe}"\n'
+            'ball = { recipe = "PointMass", start = { r0 = [0, 0, "0.1 m"] } }\n[start]\n"floor.C_r" = 0.7\n',
+            encoding="utf-8",
+        )
+        names[recipe] = [v.name for v in load_model(path).variables]
+        (tmp_path / recipe).mkdir()
+        running = Running(Fmu(host_fmu(path), tmp_path / recipe))
+        running.step(0.5)
+        ends[recipe] = running.vector("ball.p.r").tolist()
+    assert names["PointSurface"] == names["PointSurfaceCoupled"]
+    assert ends["PointSurface"] == ends["PointSurfaceCoupled"]
+
+
+def test_the_catalogue_names_auto() -> None:
+    model = load_model(shipped("fmus") / "PointSurfaceCoupled.toml")
+    assert model["coupling.mode"].start == AUTO

@@ -26,6 +26,7 @@ from types import ModuleType
 
 from fmu_builder.element_docs import replace_section, write_text
 from fmu_builder.errors import FmuBuilderError, ToolError
+from fmu_builder.trace import read_trace
 
 ELEMENTS = Path(__file__).resolve().parent
 
@@ -554,6 +555,119 @@ def turn(drawing: Drawing, center: Point, radius: float, start: float, end: floa
     drawing.arrow(points[-3], points[-1], color, width)
 
 
+CHAIN = (0.3, 0.1, 0.3, 0.3)  # lengths of Lipinski's chain, m
+CAMS = {"concave": (0.0, -0.595, 0.5, 0.5), "convex": (0.0, 0.357, -0.3, -0.3)}
+
+
+def chain_ends(q: Sequence[float]) -> list[Point]:
+    """Beginning and end of each link of Lipinski's chain, one after the other, m; the third slides along the second."""
+    at, ends = (0.0, 0.0), []
+    for i, angle in enumerate((q[0], q[0] + q[1], q[0] + q[1], q[0] + q[1] + q[3])):
+        way = q[2] if i == 2 else 0.0
+        begin = (at[0] + way * math.cos(angle), at[1] + way * math.sin(angle))
+        at = (begin[0] + CHAIN[i] * math.cos(angle), begin[1] + CHAIN[i] * math.sin(angle))
+        ends += [begin, at]
+    return ends
+
+
+def chain_lines(
+    drawing: Drawing, ends: Sequence[Point], at: Callable[[Point], Point], width: float, color: str = BODY
+) -> None:
+    """The links, from the last to the first, and their joints: the slider as a box."""
+    for i in (3, 2, 1, 0):
+        begin, end = at(ends[2 * i]), at(ends[2 * i + 1])
+        drawing.line([begin, end], color if i != 1 else BODY_EDGE, width if i != 1 else 1.7 * width)
+    for i in (0, 1, 3):
+        drawing.circle(at(ends[2 * i]), 0.8 * width, PAPER, INK, 1.3)
+    drawing.circle(at(ends[-1]), 0.5 * width, FORCE, FORCE, 1)
+
+
+def cam_line(
+    drawing: Drawing, cam: Sequence[float], at: Callable[[Point], Point], low: float, high: float, floor: float
+) -> None:
+    """The profile from x = low to high, m, with its material below, down to y = floor."""
+    curve = [(x, sum(c * x**k for k, c in enumerate(cam))) for x in (low + (high - low) * i / 40 for i in range(41))]
+    drawing.line([at((high, floor)), at((low, floor)), *map(at, curve)], MATERIAL, 0.5, fill=MATERIAL)
+    drawing.line([*map(at, curve)], INK, 2.2)
+
+
+def planar_mechanism_drawing() -> str:
+    drawing = Drawing(600, 372, "A chain of four bodies with its tip on a profile, its joints q1 to q4 and the forces")
+    ends = chain_ends((1.15, -1.05, 0.1, -0.55))
+
+    def at(p: Point) -> Point:
+        return 70 + 470 * p[0], 260 - 470 * p[1]
+
+    lift = ends[-1][1] - (-0.595 * ends[-1][0] + 0.5 * ends[-1][0] ** 2 + 0.5 * ends[-1][0] ** 3)
+    cam_line(drawing, (lift, -0.595, 0.5, 0.5), at, 0.42, 0.98, -0.17)
+    drawing.material(44, 96, 268, 284, 8)
+    drawing.arrow(at((0, 0)), at((0.19, 0)), GREY, 1.4)
+    drawing.arrow(at((0, 0)), at((0, 0.19)), GREY, 1.4)
+    drawing.text((at((0.19, 0))[0] - 6, at((0, 0))[1] + 16), "{x}", GREY, 15, "middle")
+    drawing.text((at((0, 0))[0] - 8, at((0, 0.19))[1] + 6), "{y}", GREY, 15, "end")
+    chain_lines(drawing, ends, at, 9)
+    turn(drawing, at((0, 0)), 62, 0, 62, INK, 1.4)
+    drawing.text((142, 226), "{q_1}", size=18)
+    joint, angle = at(ends[2]), math.degrees(1.15)
+    drawing.line([joint, (joint[0] + 92 * math.cos(1.15), joint[1] - 92 * math.sin(1.15))], GREY, 1, "4 3")
+    turn(drawing, joint, 78, angle, math.degrees(0.1) + 4, INK, 1.4)
+    drawing.text((joint[0] + 70, joint[1] - 52), "{q_2}", size=18)
+    end_2, begin_3 = at(ends[3]), at(ends[4])
+    drawing.line([(end_2[0], end_2[1] + 8), (end_2[0] + 4, end_2[1] + 42)], GREY, 1)
+    drawing.line([(begin_3[0], begin_3[1] + 8), (begin_3[0] + 4, begin_3[1] + 42)], GREY, 1)
+    drawing.arrow((end_2[0] + 3, end_2[1] + 36), (begin_3[0] + 3, begin_3[1] + 36), INK, 1.4)
+    drawing.text(((end_2[0] + begin_3[0]) / 2 + 4, end_2[1] + 52), "{q_3}", size=18, anchor="middle")
+    joint = at(ends[6])
+    drawing.line([joint, (joint[0] + 78, joint[1] - 78 * math.tan(0.1))], GREY, 1, "4 3")
+    turn(drawing, joint, 62, math.degrees(0.1), math.degrees(-0.45) + 4, INK, 1.4)
+    drawing.text((joint[0] + 66, joint[1] + 10), "{q_4}", size=18)
+    tip, slope = at(ends[-1]), -0.595 + ends[-1][0] + 1.5 * ends[-1][0] ** 2
+    size = math.hypot(1.0, slope)
+    drawing.arrow(tip, (tip[0] - 74 * slope / size, tip[1] - 74 / size), FORCE, 4)
+    drawing.text((tip[0] - 74 * slope / size + 6, tip[1] - 84), "{N} = −{λ} √(1 + {f}′²)", FORCE, 17)
+    drawing.text((at((0.62, 0))[0], 334), "{y} = {f} ({x})", size=16)
+    drawing.text((250, 34), "{M} {q̈} + {F} + {Q} + {J}ᵀ {λ} = 0,   {h} ({q}) = 0", size=18)
+    drawing.text((250, 58), "here {h} = {y} − {f} ({x}) of the tip", GREY, 15)
+    return drawing.svg()
+
+
+def planar_mechanism_icon() -> str:
+    icon = Drawing(128, 128, "planar_mechanism", paper=None)
+    icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
+    icon.line(
+        [(52, 122), (52, 104), (70, 110), (88, 111), (106, 106), (122, 96), (122, 122)], MATERIAL, 0.5, fill=MATERIAL
+    )
+    icon.line([(52, 104), (70, 110), (88, 111), (106, 106), (122, 96)], INK, 3.5)
+    for begin, end in (((20, 92), (38, 34)), ((38, 34), (88, 42)), ((88, 42), (98, 108))):
+        icon.line([begin, end], BODY, 10)
+    for joint in ((20, 92), (38, 34), (88, 42)):
+        icon.circle(joint, 7, PAPER, INK, 3)
+    icon.circle((98, 108), 5, FORCE, FORCE)
+    icon.line([(8, 104), (32, 104)], INK, 4)
+    return icon.svg()
+
+
+def chain_snapshots() -> str:
+    """The chain on both cams, from the references of the cases."""
+    times = {"concave": (0.0, 0.53, 1.5), "convex": (0.0, 0.15, 0.25)}
+    drawing = Drawing(640, 470, "Lipinski's chain on the concave and on the convex cam, at several times")
+    panels = [(cam, t) for cam, moments in times.items() for t in moments]
+    for k, (cam, t) in enumerate(panels):
+        left, top = 10 + 210 * (k % 3), 26 + 226 * (k // 3)
+        trace = read_trace(ELEMENTS / "planar_mechanism" / "cases" / f"{cam}_ref.csv")
+        row = trace.values[round(t / 0.01)]
+        q = [row[trace.names.index(f"chain.q[{i}]")] for i in (1, 2, 3, 4)]
+
+        def at(p: Point, left: float = left, top: float = top) -> Point:
+            return left + 34 + 160 * p[0], top + 118 - 160 * p[1]
+
+        drawing.rectangle(left, top - 14, 200, 208, PAPER, FAINT)
+        cam_line(drawing, CAMS[cam], at, -0.1, 1.0 if cam == "concave" else 0.95, -0.45)
+        chain_lines(drawing, chain_ends(q), at, 5)
+        drawing.text((left + 8, top + 4), f"{cam}, {{t}} = {t:.2f} s", size=13)
+    return drawing.svg()
+
+
 def two_d_point_drawing() -> str:
     drawing = Drawing(
         560, 330, "A body in the plane, a point at the offset XP, YP, and a force along a line through it"
@@ -1045,6 +1159,8 @@ PICTURES: dict[str, Callable[[], str]] = {
     "impact_damper/drawing.svg": impact_damper_drawing,
     "inertia/drawing.svg": inertia_drawing,
     "pendulum/drawing.svg": pendulum_drawing,
+    "planar_mechanism/drawing.svg": planar_mechanism_drawing,
+    "planar_mechanism/snapshots.svg": chain_snapshots,
     "point_mass/drawing.svg": point_mass_drawing,
     "point_line_2/drawing.svg": point_line_2_drawing,
     "point_surface/drawing.svg": point_surface_drawing,
@@ -1065,6 +1181,7 @@ ICONS: dict[str, Callable[[], str]] = {
     "impact_damper/model.png": impact_damper_icon,
     "inertia/model.png": inertia_icon,
     "pendulum/model.png": pendulum_icon,
+    "planar_mechanism/model.png": planar_mechanism_icon,
     "point_mass/model.png": point_mass_icon,
     "point_line_2/model.png": point_line_2_icon,
     "point_surface/model.png": point_surface_icon,

@@ -50,9 +50,8 @@ def default_recipe(element_folder: Path) -> Recipe:
 
 
 def _default_model(recipe: Recipe, declaration: Declaration, choices: Choices) -> Model:
-    recipe = recipe.with_choices(declaration, choices)
-    sizes = {**recipe.sizes, **recipe.element.default_sizes}
-    return build_model(replace(recipe, starts={}, sizes=sizes, given_sizes=frozenset()))
+    recipe = replace(recipe, sizes={**recipe.sizes, **declaration.default_sizes}).with_choices(declaration, choices)
+    return build_model(replace(recipe, starts={}, given_sizes=frozenset(), units={}))
 
 
 def variable_table(element_folder: Path) -> str:

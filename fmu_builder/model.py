@@ -262,9 +262,7 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     solver  false for the part of an assembly, which has no solver of its own; start values of one are left aside
     Raises InputError with every problem found: unknown names, wrong units, values outside [min, max]."""
     element = recipe.element
-    everything = list(_declared(element, recipe.sizes, recipe.laws))
-    declared = [d for d in everything if d.each is None or recipe.sizes[d.each] > 0]
-    recipe = replace(recipe, absent=recipe.absent | {d.base for d in everything} - {d.base for d in declared})
+    declared = list(_declared(element, recipe.sizes, recipe.laws))
     patterns_over = list(declared)  # no `depends` of an element means the solver
     if solver and any(d.kind == "state" for d in declared):
         declared += _solver_variables(element.experiment)
@@ -410,7 +408,7 @@ class _Patterns:
         self, patterns: Iterable[str], where: str, each_index: int, each: str | None, component: int
     ) -> tuple[int, ...]:
         """Indices of the parameters, inputs and states patterns stand for, and of time where it is named; "p.f[k]" is
-        the same component of p.f, "p.f[2]" the second one."""
+        the same component of p.f, "p.f[2]" the second one, "p.f[*]" all of p.f whatever its `each` index."""
         found: set[int] = set()
         for written in patterns:
             pattern, _, number = written.removesuffix("]").partition("[")
@@ -425,12 +423,15 @@ class _Patterns:
                 raise InputError(Problem(f"{path}: {where}", what))
             for base in bases:
                 d = self._declared[base]
-                if number not in ("", "k", *map(str, range(1, d.size + 1))):
+                if number not in ("", "*", "k", *map(str, range(1, d.size + 1))):
                     what = f"depends on '{written}': {base} has {d.size or 'no'} components"
                     raise InputError(Problem(f"{path}: {where}", what))
                 if d.kind in ("fixed", "tunable", "input", "state") or base == pattern == "time":
-                    first = component if number == "k" else int(number) - 1 if number else 0
-                    found.update(self.group(base, each_index, each)[first :: max(d.size, 1) if number else 1])
+                    if number in ("", "*"):
+                        found.update(self.group(base, each_index, None if number else each))
+                        continue
+                    first = component if number == "k" else int(number) - 1
+                    found.update(self.group(base, each_index, each)[first :: max(d.size, 1)])
         return tuple(sorted(found))
 
     def declared(self, base: str, where: str) -> _Declared:

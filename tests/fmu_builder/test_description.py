@@ -171,8 +171,9 @@ def c_member(name: str, element: Declaration) -> str:
         return member + "".join(f"[{number}]" for number in numbers)
 
     member = ".".join([indexed(first, True), *(indexed(part, False) for part in rest)])
-    if derivative and rest and each is not None:
-        raise AssertionError(f"{name}: no state of a group with `each` yet")
+    if derivative and rest and each is not None:  # groups of derivatives have no index, their members have
+        group, _, number = first.rstrip("]").partition("[")
+        return f"der.{group}.{rest[0]}[{int(number or 1) - 1}]"
     return f"der.{member}" if derivative else member
 
 

@@ -1,0 +1,196 @@
+"""References of the cases: absolute coordinates with multipliers.  `python references.py` writes every *_ref.csv anew.
+
+Each body has x, y of its centre of mass and its angle; joints and cam are constraints g = 0 alike:
+
+    m a + G^T mu = f,   G a = -(G v)' at a = 0        G = dg/dX
+
+integrated at the relative tolerance 1e-12, and put back onto g = 0 and G v = 0 at every written point.  It shares with
+the element neither coordinates nor equations nor code; that it is right itself shows in the digits of two other
+formulations, tests/elements/test_planar_mechanism.py."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+from fmu_builder.trace import Trace, write_trace
+
+Vector = NDArray[np.float64]
+LENGTHS = np.array([0.3, 0.1, 0.3, 0.3])
+MASSES, INERTIAS = np.array([1.0, 0.5, 1.0, 1.0]), np.array([0.1, 0.01, 0.1, 0.1])
+STIFFNESS, DAMPING = (0.0, 15.0, 40.0, 18.0), (0.0, 1.0, 1.0, 1.0)
+G = 9.81
+SLIDE = 2  # the joint between links 2 and 3
+CONCAVE, CONVEX = np.polynomial.Polynomial([0, -0.595, 0.5, 0.5]), np.polynomial.Polynomial([0, 0.357, -0.3, -0.3])
+START = (-1.2, 0.0, -0.6)  # q2, q3, q4; q1 follows from the cam
+MASS = np.repeat(MASSES, 3)
+MASS[2::3] = INERTIAS
+
+
+def axes(angle: float) -> tuple[Vector, Vector]:
+    """Along and across a link."""
+    return np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+
+
+class Chain:
+    """Lipinski's chain with the canonical completion of its data; X holds x, y, angle of the four centres of mass."""
+
+    def __init__(self, cam: np.polynomial.Polynomial, damping: tuple[float, ...] = DAMPING) -> None:
+        self.cam, self.damping = cam, damping
+
+    def place(self, q: Vector) -> Vector:
+        angles = (q[0], q[0] + q[1], q[0] + q[1], q[0] + q[1] + q[3])
+        at, X = np.zeros(2), np.zeros(12)
+        for i, angle in enumerate(angles):
+            along, _ = axes(angle)
+            at = at + (q[2] * along if i == SLIDE else 0.0)
+            X[3 * i : 3 * i + 3] = *(at + 0.5 * LENGTHS[i] * along), angle
+            at = at + LENGTHS[i] * along
+        return X
+
+    def start(self) -> Vector:
+        def above(q_1: float) -> float:
+            X = self.place(np.array([q_1, *START]))
+            tip = X[9:11] + 0.15 * axes(X[11])[0]
+            return float(tip[1] - self.cam(tip[0]))
+
+        low, high = (1.0, 1.2) if self.cam is CONCAVE else (0.9, 1.1)
+        return self.place(np.array([brentq(above, low, high, xtol=1e-15, rtol=1e-15), *START]))
+
+    def constraints(self, X: Vector, V: Vector) -> tuple[Vector, Vector, Vector]:
+        """g, G, and (G v)' without accelerations."""
+        g, matrix, bias = np.zeros(9), np.zeros((9, 12)), np.zeros(9)
+        along, across = zip(*(axes(X[3 * i + 2]) for i in range(4)), strict=True)
+        half = 0.5 * LENGTHS
+        for i in range(4):
+            a, own, before, rows = 3 * i, V[3 * i + 2], V[3 * i - 1] if i else 0.0, slice(2 * i, 2 * i + 2)
+            end = X[a - 3 : a - 1] + half[i - 1] * along[i - 1] if i else np.zeros(2)  # of the link before
+            gap = X[a : a + 2] - half[i] * along[i] - end
+            slope, curve = np.zeros((2, 12)), own**2 * half[i] * along[i]  # of the gap
+            slope[:, a : a + 2] = np.eye(2)
+            slope[:, a + 2] = -half[i] * across[i]
+            if i:
+                slope[:, a - 3 : a - 1] = -np.eye(2)
+                slope[:, a - 1] = -half[i - 1] * across[i - 1]
+                curve = curve + before**2 * half[i - 1] * along[i - 1]
+            if i != SLIDE:
+                g[rows], matrix[rows], bias[rows] = gap, slope, curve
+                continue
+            n, t = across[i - 1], along[i - 1]  # link 3 slides along link 2
+            g[rows] = X[a + 2] - X[a - 1], n @ gap
+            matrix[rows.start, a + 2], matrix[rows.start, a - 1] = 1.0, -1.0
+            matrix[rows.start + 1] = n @ slope
+            matrix[rows.start + 1, a - 1] -= t @ gap
+            bias[rows.start + 1] = n @ curve - 2.0 * before * (t @ (slope @ V)) - before**2 * (n @ gap)
+        tip = X[9:11] + half[3] * along[3]
+        f, df, ddf = self.cam(tip[0]), self.cam.deriv()(tip[0]), self.cam.deriv(2)(tip[0])
+        slope = np.zeros((2, 12))
+        slope[:, 9:11], slope[:, 11] = np.eye(2), half[3] * across[3]
+        normal = np.array([-df, 1.0])
+        g[8], matrix[8] = tip[1] - f, normal @ slope
+        bias[8] = normal @ (-(V[11] ** 2) * half[3] * along[3]) - ddf * (slope[0] @ V) ** 2
+        return g, matrix, bias
+
+    def joint(self, i: int, X: Vector, V: Vector) -> tuple[float, float, Vector]:
+        """Coordinate, speed, and the derivative of the coordinate."""
+        a, slope = 3 * i, np.zeros(12)
+        slope[a + 2] = 1.0
+        if i and i != SLIDE:
+            slope[a - 1] = -1.0
+        if i != SLIDE:
+            return float(slope @ X), float(slope @ V), slope
+        t, n = axes(X[a - 1])
+        gap = X[a : a + 2] - 0.5 * LENGTHS[i] * axes(X[a + 2])[0] - X[a - 3 : a - 1] - 0.5 * LENGTHS[i - 1] * t
+        slope[:] = 0.0
+        slope[a : a + 2], slope[a - 3 : a - 1] = t, -t
+        slope[a + 2] = -0.5 * LENGTHS[i] * (t @ axes(X[a + 2])[1])
+        slope[a - 1] = n @ gap - 0.5 * LENGTHS[i - 1] * (t @ n)
+        return float(t @ gap), float(slope @ V), slope
+
+    def forces(self, X: Vector, V: Vector) -> Vector:
+        f = np.zeros(12)
+        f[1::3] = -G * MASSES
+        for i in range(1, 4):
+            q, qd, slope = self.joint(i, X, V)
+            f -= (STIFFNESS[i] * q + self.damping[i] * qd) * slope
+        return f
+
+    def accelerations(self, X: Vector, V: Vector) -> tuple[Vector, Vector]:
+        """Accelerations and multipliers."""
+        _, matrix, bias = self.constraints(X, V)
+        f = self.forces(X, V) / MASS
+        weighted = matrix / MASS
+        multipliers = np.linalg.solve(weighted @ matrix.T, matrix @ f + bias)
+        return f - weighted.T @ multipliers, multipliers
+
+    def projected(self, X: Vector, V: Vector) -> tuple[Vector, Vector]:
+        """The nearest point, by the mass matrix, with g = 0 and G v = 0."""
+        for _ in range(4):
+            g, matrix, _ = self.constraints(X, V)
+            X = X - (matrix / MASS).T @ np.linalg.solve((matrix / MASS) @ matrix.T, g)
+        _, matrix, _ = self.constraints(X, V)
+        return X, V - (matrix / MASS).T @ np.linalg.solve((matrix / MASS) @ matrix.T, matrix @ V)
+
+    def motion(self, times: Vector) -> list[tuple[Vector, Vector]]:
+        """X and V at the times, from rest."""
+        found = [(self.start(), np.zeros(12))]
+        for begin, end in itertools.pairwise(times):
+            done = solve_ivp(
+                lambda _, y: np.concatenate([y[12:], self.accelerations(y[:12], y[12:])[0]]),
+                (begin, end),
+                np.concatenate(found[-1]),
+                method="DOP853",
+                rtol=1e-12,
+                atol=1e-13,
+            )
+            found.append(self.projected(*np.split(done.y[:, -1], 2)))
+        return found
+
+    def energy(self, X: Vector, V: Vector) -> float:
+        stored = sum(0.5 * STIFFNESS[i] * self.joint(i, X, V)[0] ** 2 for i in range(4))
+        return float(0.5 * (MASS * V) @ V + G * MASSES @ X[1::3] + stored)
+
+
+def chain(name: str, cam: np.polynomial.Polynomial) -> Trace:
+    """q, qd, lambda, tip and energy every 10 ms."""
+    model, t = Chain(cam), np.arange(151) * 0.01
+    names = [f"chain.{base}[{i}]" for base in ("q", "qd") for i in (1, 2, 3, 4)]
+    names += ["chain.lambda[1]", "chain.contact[1].x", "chain.contact[1].y", "chain.energy.total"]
+    rows = []
+    for X, V in model.motion(t):
+        joints = [model.joint(i, X, V) for i in range(4)]
+        tip = X[9:11] + 0.15 * axes(X[11])[0]
+        _, multipliers = model.accelerations(X, V)
+        rows.append(
+            [*(q for q, _, _ in joints), *(qd for _, qd, _ in joints), multipliers[8], *tip, model.energy(X, V)]
+        )
+    units = ["rad", "rad", "m", "rad", "rad/s", "rad/s", "m/s", "rad/s", "N", "m", "m", "J"]
+    provenance = {
+        "case": name,
+        "formula": "absolute coordinates with multipliers, DOP853 1e-12",
+        "script": "references.py",
+    }
+    return Trace(t, tuple(names), np.array(rows), dict(zip(names, units, strict=True)), {}, provenance)
+
+
+def concave() -> Trace:
+    """The chain on the concave cam."""
+    return chain("concave", CONCAVE)
+
+
+def convex() -> Trace:
+    """The chain on the convex cam."""
+    return chain("convex", CONVEX)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (concave, convex)
+
+if __name__ == "__main__":
+    for case in CASES:
+        write_trace(case(), Path(__file__).parent / f"{case.__name__}_ref.csv")

@@ -1,0 +1,365 @@
+"""Mechanisms as FMUs: the canonical chain, closed loops against closed forms, energy, constraints, faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+from fmi2 import OK, Fmu
+from numpy.typing import NDArray
+from running import Running, build
+from scipy.integrate import quad
+from scipy.special import ellipk
+
+from fmu_builder.build import host_fmu
+from fmu_builder.errors import InputError, ToolError
+from fmu_builder.model import load_model
+from fmu_builder.paths import shipped
+
+Vector = NDArray[np.float64]
+G = 9.81
+Q = [f"q[{i}]" for i in (1, 2, 3, 4)]
+
+# Two formulations, neither of them that of the element: t, q1 .. q4, lambda (in the sign of the table), energy.
+CANONICAL = {
+    "CamChainConcave": [
+        (0.10, 0.6993894986, -0.6809197292, -0.1124576995, -0.3496478539, 2.170060314, 16.44825601),
+        (0.25, -0.2311095255, 0.3814585158, -0.1627150478, 0.2971225301, 16.727739867, 5.86246678),
+        (0.50, -0.6507874251, 0.5648701312, -0.3710116362, 0.3997748508, 24.106328375, 3.88725855),
+        (1.00, -0.3270914976, 0.4036019598, -0.2484707615, 0.2645354191, 16.395533967, 2.75323614),
+        (1.50, -0.0732030133, 0.1996297283, -0.2020053532, 0.1424502369, 11.479397658, 2.34402085),
+    ],
+    "CamChainConvex": [
+        (0.25, -0.4913362041, 0.3673264352, -0.0703929739, 0.3044174854, 18.874525870, None),
+        (0.50, -0.6499725948, 0.1740099787, 0.4767165287, 0.0937971028, 5.586584811, None),
+    ],
+}
+CHAINS = list(CANONICAL)
+
+
+def shipped_fmu(name: str, folder: Path) -> Fmu:
+    return Fmu(host_fmu(shipped("fmus") / f"{name}.toml"), folder)
+
+
+@pytest.fixture(scope="module", params=CHAINS)
+def chain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return shipped_fmu(request.param, tmp_path_factory.mktemp("chain"))
+
+
+# ---- Lipinski's chain ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [0.05, 0.01])
+def test_the_chain_moves_as_two_other_formulations_say(chain: Fmu, step: float) -> None:
+    """At the default tolerance: 1e-8 in q, 1e-6 N in lambda, whatever the communication step."""
+    running = Running(chain)
+    for t, *expected in CANONICAL[chain.description.modelName]:
+        while running.time < t - 1e-9:
+            running.step(step)
+        assert running.values(Q) == pytest.approx(expected[:4], abs=1e-8)
+        assert -running["lambda[1]"] == pytest.approx(expected[4], abs=1e-6)
+        if expected[5] is not None:
+            assert running["energy.total"] == pytest.approx(expected[5], abs=1e-7)
+
+
+def test_a_run_in_one_step_is_as_good(chain: Fmu) -> None:
+    running = Running(chain)
+    t, *expected = CANONICAL[chain.description.modelName][-1]
+    running.step(t)
+    assert running.values(Q) == pytest.approx(expected[:4], abs=1e-8)
+    assert running["solver.steps"] < 400
+
+
+def test_the_cam_is_met_at_every_communication_point(chain: Fmu) -> None:
+    running = Running(chain)
+    for _ in range(150):
+        running.step(0.01)
+        assert abs(running["constraint[1].h"]) <= 1e-10 and abs(running["constraint[1].hd"]) <= 1e-10
+        tip = running.values(["contact[1].x", "contact[1].y"])
+        assert running.vector("point[1].r")[:2] == pytest.approx(tip, abs=1e-15)
+
+
+def test_the_cam_is_met_while_an_importer_integrates(chain: Fmu) -> None:
+    """Its own states of the dependent coordinates drift; what it reads of the mechanism does not."""
+    names = [*Q, "constraint[1].h", "constraint[1].hd"]
+    found = fmpy.simulate_fmu(
+        str(chain.file), fmi_type="ModelExchange", solver="CVode", relative_tolerance=1e-7, output=names,
+        output_interval=0.05, stop_time=0.5, record_events=False,
+    )  # fmt: skip
+    assert np.abs(found["constraint[1].h"]).max() <= 1e-10 and np.abs(found["constraint[1].hd"]).max() <= 1e-10
+    expected = next(row for row in CANONICAL[chain.description.modelName] if row[0] == 0.5)
+    assert [found[name][-1] for name in Q] == pytest.approx(expected[1:5], abs=1e-4)
+
+
+def test_without_dampers_nothing_is_lost(chain: Fmu) -> None:
+    running = Running(chain, {f"joint[{i}].damping": 0.0 for i in (2, 3, 4)})
+    before = running["energy.total"]
+    running.step(1.0)
+    assert running["energy.total"] == pytest.approx(before, abs=2e-7)
+    assert running["energy.kinetic"] > 0.1
+
+
+def test_the_account_of_energy_closes_under_forces_from_outside(chain: Fmu) -> None:
+    running = Running(chain, {"joint[1].force": 2.0, "point[1].f": (3.0, -1.0, 5.0)})
+    running.step(0.3)
+    assert abs(running["energy.work"]) > 0.1 and running["energy.damping"] > 0.1
+    assert abs(running["energy.residual"]) < 1e-7
+
+
+def test_a_force_along_the_cam_s_normal_goes_into_the_cam(chain: Fmu) -> None:
+    """J^T f more on the joints: lambda takes it all, and nothing moves otherwise."""
+    running = Running(chain)
+    running.step(0.2)
+    before, qdd = running["contact[1].N"], running.values([f"qdd[{i}]" for i in (1, 2, 3, 4)])
+    x = running["contact[1].x"]
+    f = {"CamChainConcave": (0, -0.595, 0.5, 0.5), "CamChainConvex": (0, 0.357, -0.3, -0.3)}[
+        chain.description.modelName
+    ]
+    slope = f[1] + 2 * f[2] * x + 3 * f[3] * x * x
+    normal = np.array([-slope, 1.0, 0.0]) / np.hypot(1.0, slope)
+    running.set({"point[1].f": -7.0 * normal})
+    assert running["contact[1].N"] - before == pytest.approx(7.0, rel=1e-9)
+    assert running.values([f"qdd[{i}]" for i in (1, 2, 3, 4)]) == pytest.approx(qdd, abs=1e-10)
+
+
+# ---- closed loops of one degree of freedom, against closed forms -----------------------------------------------------
+
+
+def slider_crank(phi: Any) -> list[tuple[Any, Any, Any]]:
+    """Centres of mass and angles of crank and rod at the crank angle phi."""
+    psi = np.arcsin(-0.1 / 0.3 * np.sin(phi))
+    return [
+        (0.0 * phi, 0.0 * phi, phi),
+        (0.1 * np.cos(phi) + 0.15 * np.cos(psi), 0.1 * np.sin(phi) + 0.15 * np.sin(psi), psi),
+    ]
+
+
+def four_bar(phi: Any) -> list[tuple[Any, Any, Any]]:
+    """Likewise of crank, coupler and rocker, the joint between the last two above the line to the rocker's hinge."""
+    a, b, c, d = 0.1, 0.35, 0.3, 0.4
+    x, y = a * np.cos(phi), a * np.sin(phi)
+    way = np.sqrt((d - x) ** 2 + y**2)
+    along = (way**2 + b**2 - c**2) / (2 * way)
+    up = np.sqrt(b**2 - along**2)
+    px = x + (along * (d - x) + up * y) / way
+    py = y + (-along * y + up * (d - x)) / way
+    coupler, rocker = np.arcsin((py - y) / b), np.pi / 2 + np.arcsin((d - px) / c)
+    return [
+        (0.5 * x, 0.5 * y, phi),
+        ((x + px) / 2, (y + py) / 2, coupler),
+        ((d + px) / 2, py / 2, rocker),
+    ]
+
+
+# masses, inertias, q by angles
+LOOPS: dict[str, tuple[Callable[[Any], list[tuple[Any, Any, Any]]], Sequence[float], Sequence[float], Any]] = {
+    "SliderCrank": (slider_crank, (1.0, 0.5), (0.002, 0.004), lambda a: [a[0], a[1] - a[0]]),
+    "FourBar": (four_bar, (0.5, 0.4, 0.6), (0.002, 0.004, 0.005), lambda a: [a[0], a[1] - a[0], a[2]]),
+}
+
+
+def inertia_and_weight(name: str, phi: float) -> tuple[float, float]:
+    """I of T = I phi'^2 / 2, and the potential energy; derivatives by the complex step."""
+    shape, masses, inertias, _ = LOOPS[name]
+    at, slope = shape(phi), shape(phi + 1e-30j)
+    inertia = sum(
+        m * ((x.imag / 1e-30) ** 2 + (y.imag / 1e-30) ** 2) + J * (a.imag / 1e-30) ** 2
+        for (x, y, a), m, J in zip(slope, masses, inertias, strict=True)
+    )
+    return inertia, sum(m * G * y for (_, y, _), m in zip(at, masses, strict=True))
+
+
+@pytest.mark.parametrize(("name", "speed"), [("SliderCrank", 20.0), ("FourBar", 15.0)])
+def test_a_loop_turns_as_its_energy_says(name: str, speed: float, tmp_path: Path) -> None:
+    """t = int dphi sqrt(I / (2 (E - V))): the time of the way to the angle reached, and the shape there."""
+    running = Running(shipped_fmu(name, tmp_path))
+    shape, _, _, joints = LOOPS[name]
+    inertia, weight = inertia_and_weight(name, 0.0)
+    energy = 0.5 * inertia * speed**2 + weight
+    assert running["energy.total"] == pytest.approx(energy, rel=1e-12)
+
+    def pace(phi: float) -> float:
+        inertia, weight = inertia_and_weight(name, phi)
+        return float(np.sqrt(inertia / (2.0 * (energy - weight))))
+
+    names = [f"q[{i + 1}]" for i in range(len(LOOPS[name][1]))]
+    for _ in range(3):
+        running.step(0.3)
+        phi = running["q[1]"]
+        time = quad(pace, 0.0, phi, epsabs=1e-12, epsrel=1e-12, limit=500)[0]
+        assert time == pytest.approx(running.time, abs=2e-9)
+        assert running["qd[1]"] == pytest.approx(1.0 / pace(phi), rel=1e-8)
+        assert running.values(names) == pytest.approx(joints([a for _, _, a in shape(phi)]), abs=1e-10)
+    assert phi > 2.0 * np.pi
+
+
+# ---- trees -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_double_pendulum_keeps_its_energy(tmp_path: Path) -> None:
+    """1e-8 of the energy that goes to and fro, m g L twice, over 100 s at the tolerance 1e-10."""
+    running = Running(shipped_fmu("DoublePendulum", tmp_path), {"solver.tolerance": 1e-10})
+    before, largest = running["energy.total"], 0.0
+    for _ in range(100):
+        running.step(1.0)
+        largest = max(largest, abs(running["energy.total"] - before))
+    assert largest <= 1e-8 * 2 * G
+
+
+def test_a_level_rod_that_is_let_go_hangs_on_a_quarter_of_its_weight(tmp_path: Path) -> None:
+    """Uniform rod: q'' = -3 g / (2 L), reaction m g / 4; on a slider that is held by its spring."""
+    fmu = build(
+        tmp_path,
+        "Rod",
+        """
+element = "planar_mechanism"
+[[body]]
+joint = "prismatic"
+angle = "90 deg"
+mass = "1e6 kg"
+inertia = "1 kg.m2"
+[[body]]
+joint = "revolute"
+angle = "-90 deg"
+mass = "2 kg"
+inertia = "0.1666666666666666667 kg.m2"
+centre = ["0.5 m", 0]
+""",
+    )
+    running = Running(fmu, {"joint[1].force": (1e6 + 2.0 / 4.0) * G})
+    assert running["qdd[1]"] == pytest.approx(0.0, abs=1e-9)
+    assert running["qdd[2]"] == pytest.approx(-1.5 * G, rel=1e-12)
+    assert running.vector("joint[2].reaction", 2) == pytest.approx([0.0, 2.0 * G / 4.0], abs=1e-9)
+    assert running["joint[2].moment"] == pytest.approx(0.0, abs=1e-12)
+    assert running.vector("joint[1].reaction", 2) == pytest.approx([0.0, (1e6 + 0.5) * G], rel=1e-12)
+
+
+def test_a_rod_of_constant_length_is_a_pendulum(tmp_path: Path) -> None:
+    """A body on two sliders, at a distance from a fixed point: amplitude 1 rad, T = 4 sqrt(L/g) K(sin^2 1/2)."""
+    fmu = build(
+        tmp_path,
+        "Bob",
+        f"""
+element = "planar_mechanism"
+[[body]]
+joint = "prismatic"
+mass = "1e-3 kg"
+inertia = "1e-3 kg.m2"
+start = {0.5 * np.sin(1.0)}
+[[body]]
+joint = "prismatic"
+angle = "90 deg"
+mass = "1 kg"
+inertia = "1e-3 kg.m2"
+start = {-0.5 * np.cos(1.0)}
+[[constraint]]
+kind = "distance"
+body = "body 2"
+length = "0.5 m"
+""",
+    )
+    running = Running(fmu, {"body[1].m": 1e-12})
+    period = 4.0 * np.sqrt(0.5 / G) * ellipk(np.sin(0.5) ** 2)
+    running.step(period)
+    assert running.values(["q[1]", "q[2]"]) == pytest.approx([0.5 * np.sin(1.0), -0.5 * np.cos(1.0)], abs=1e-8)
+    assert running.values(["qd[1]", "qd[2]"]) == pytest.approx([0.0, 0.0], abs=1e-7)
+    running.step(0.25 * period)  # at the bottom: m g + 2 m g (1 - cos 1) in the rod
+    assert running["lambda[1]"] == pytest.approx(G * (3.0 - 2.0 * np.cos(1.0)), rel=1e-7)
+    assert running["changes"] >= 1  # the slider that is dependent at the start has no say at the bottom
+
+
+# ---- what depends on what --------------------------------------------------------------------------------------------
+
+
+def test_nothing_depends_on_what_is_not_declared(tmp_path: Path) -> None:
+    """Every parameter and input alone one per cent further, in initialization: what changes is declared to.  That what
+    is declared changes cannot be asked of every mechanism."""
+    name = "FourBar"
+    model, fmu = load_model(shipped("fmus") / f"{name}.toml"), shipped_fmu(name, tmp_path)
+    declared = {u.variable.name: {d.name for d in u.dependencies} for u in fmu.description.initialUnknowns}
+    unknowns = list(declared)
+    running = Running.in_initialization(fmu)
+    before, found = running.mixed(unknowns), 0
+    for v in model.by_kind("fixed", "tunable", "input"):
+        if v.type != "real" or v.name.startswith("solver."):
+            continue
+        running.set({v.name: v.start * 1.01 + 1e-3})
+        after = running.mixed(unknowns)
+        changed = {u for u, a, b in zip(unknowns, before, after, strict=True) if a != b}
+        assert [u for u in changed if v.name not in declared[u]] == [], v.name
+        found += len(changed)
+        running.set({v.name: v.start})
+    assert running.mixed(unknowns) == before
+    assert found > 0.4 * sum(map(len, declared.values()))
+
+
+# ---- starts and faults -----------------------------------------------------------------------------------------------
+
+CRANK = (shipped("fmus") / "SliderCrank.toml").read_text(encoding="utf-8")
+
+
+def begun(folder: Path, text: str) -> list[str]:
+    """What is told when initialization ends well."""
+    running = Running.in_initialization(build(folder, "Begun", text))
+    running.slave.call("fmi2SetDebugLogging", 1, 0, None)
+    assert running.slave.call("fmi2ExitInitializationMode") == OK
+    return running.told
+
+
+def test_a_start_beside_the_profile_is_put_onto_it_and_told(tmp_path: Path) -> None:
+    told = begun(tmp_path, CRANK.replace('speed = "20 rad/s"', 'start = "30 deg"'))
+    psi = -np.arcsin(0.1 / 0.3 * 0.5) - np.pi / 6
+    assert any(f"rod starts at {psi:.6g}"[:20] in text and "instead of 0" in text for text in told), told
+
+
+def test_a_start_that_cannot_be_closed_is_refused_by_name(tmp_path: Path) -> None:
+    """The build itself runs the FMU."""
+    with pytest.raises(ToolError, match=r"constraint 1 \(profile, of rod\) is -0.5 m off at the start.*start nearer"):
+        build(tmp_path, "Far", CRANK.replace("profile = [0]", "profile = [0.5]"))
+
+
+def test_a_redundant_constraint_is_refused_by_name(tmp_path: Path) -> None:
+    again = CRANK[CRANK.index("[[constraint]]") : CRANK.index("[[point]]")]
+    with pytest.raises(ToolError, match=r"\(profile, of rod\) does not move any joint.*over-constrained"):
+        build(tmp_path, "Twice", CRANK.replace("closes = true\n", "") + again)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('joint = "revolute"\nplace', "place", "[[body]] 2 joint: this key is missing"),
+        ('mass = "1 kg"', 'mass = "0 kg"', "[[body]] 1 mass: '0 kg' is refused: it must be greater than 0 kg"),
+        ('inertia = "0.004 kg.m2"', "inertia = -1", "[[body]] 2 inertia: -1 is refused: it must be greater than 0 kg"),
+        ('name = "rod"', 'name = "crank"', "[[body]] 2 name: 'crank' is taken: give each body a name of its own"),
+        ('name = "crank"', 'name = "crank"\non = "rod"', "[[body]] 1 on: 'rod' is not listed before 'crank'"),
+        ('name = "rod"', 'name = "rod"\non = "frame"', "[[body]] 2 on: there is no body 'frame'; known: ground, crank"),
+        ('kind = "profile"', 'kind = "cam"', "[[constraint]] 1 kind: 'cam' is none of profile, pin, distance"),
+        ("profile = [0]", "", "[[constraint]] 1 profile: [] is no list of one or more quantities"),
+        ("profile = [0]", "profile = [0]\nlength = 1", "[[constraint]] 1 length: this key does not belong to kind"),
+        ("profile = [0]", 'profile = [0]\non = "rod"', "[[constraint]] 1 on: 'rod' is held against itself"),
+        ("closes = true", 'closes = "yes"', "[[body]] 2 closes: 'yes' must be true or false"),
+        (
+            "[[point]]",
+            '[[constraint]]\nkind = "pin"\nbody = "rod"\n[[point]]',
+            "[[constraint]]: 3 equations hold 2 joints: the mechanism is over-constrained, remove a constraint",
+        ),
+    ],
+)  # fmt: skip
+def test_a_faulty_recipe_is_told_with_its_repair(tmp_path: Path, old: str, new: str, said: str) -> None:
+    path = tmp_path / "Crank.toml"
+    assert old in CRANK
+    path.write_text(CRANK.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert any(said in str(problem) for problem in caught.value.problems), [str(p) for p in caught.value.problems]
+
+
+def test_a_mechanism_without_a_body_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "None.toml"
+    path.write_text('element = "planar_mechanism"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"\[\[body\]\].*there is none"):
+        load_model(path)

@@ -226,14 +226,19 @@ def sizes(case: Case, values: Vector) -> Vector:
 def test_directional_derivatives_are_the_limits_of_differences(every: Case, seed: int) -> None:
     running = somewhere(every, seed)
     values = np.abs(running.values(every.unknowns))
+    names = every.inputs + every.states + every.unknowns
+    largest: dict[str, float] = {}  # value in each unit
+    for name, value in zip(names, running.values(names), strict=True):
+        unit = every.model[name].unit.name
+        largest[unit] = max(largest.get(unit, 0.0), abs(value))
     smooth = 0
     for name in every.inputs + every.states:
         unit = every.model[name].unit.name
         step = 1e-5 * SCALES[unit][0] if unit in SCALES else 1e-5
         exact = running.directional(every.unknowns, {name: 1.0})
         left, central, right = differences(running, every, name, step)
-        # four values, each rounded: in the unknown itself, and in the known that moved it
-        rounding = 1e-14 * (sizes(every, values) + np.abs(exact) * abs(running[name])) / step
+        # four values, each rounded: in the unknown itself, and in the known that moved it or what that is added to
+        rounding = 1e-14 * (sizes(every, values) + np.abs(exact) * largest[unit]) / step
         tolerance = 1e-7 * np.abs(exact) + rounding + 1e-9 * np.abs(exact).max()
         kinked = np.abs(left - right) > 1e-3 * np.maximum(np.abs(left), np.abs(right)) + rounding
         agree = np.abs(exact - central) <= tolerance  # near the least value of a square as well, where sides differ

@@ -314,6 +314,38 @@ lid = "PointSurface"
         run(wrong)
 
 
+def test_coupled_by_fmpy_a_falling_block_converges_to_the_same_in_one_fmu(tmp_path: Path) -> None:
+    """The force is held over the step: an error of first order, through the first impact."""
+    text = """
+connections = [
+    ["body.point[1]", "floor.point[1]"], ["body.point[2]", "floor.point[2]"],
+    ["body.point[3]", "floor.point[3]"], ["body.point[4]", "floor.point[4]"],
+]
+[experiment]
+stop = "0.1 s"
+step = "{step} us"
+output_step = "0.1 s"
+algorithm = "gauss_seidel"
+[slaves]
+body = {{ recipe = "RigidBlock", start = {{ r0 = [0, 0, 0.14], q0 = [1, 0.03, 0.04, -0.015], v0 = [0.3, 0, 0] }} }}
+floor = {{ recipe = "FourPointSurface", start = {{ C_F = 1e5, C_r = 0.5, K_fr = 0.3 }} }}
+"""
+    path = tmp_path / "drop.toml"
+    names = [f"body.frame.{x}[{k}]" for x in "vw" for k in (1, 2, 3)]
+    coupled = []
+    for step in (20, 10):
+        path.write_text(text.format(step=step), encoding="utf-8")
+        trace = run(path)
+        coupled.append(np.array([trace.values[-1, trace.names.index(name)] for name in names]))
+    one = Running(load_shipped("BodyOnFloor", tmp_path), {"initial_angular_velocity": (0.0, 0.0, 0.0)})
+    one.step(0.1)
+    exact = np.array([*one.vector("velocity"), *one.vector("angular_velocity")])
+    assert sum(one[f"floor.contact_count[{i}]"] for i in range(1, 5)) > 0
+    errors = [np.abs(values - exact).max() for values in coupled]
+    assert errors[1] < 0.02 * np.abs(exact).max()
+    assert errors[0] / errors[1] == pytest.approx(2.0, abs=0.3)
+
+
 def test_a_contact_presses_and_turns_the_block_it_stands_on(block: Fmu) -> None:
     running = Running(block, {"g": (0.0, 0.0, 0.0), "point[1].f": (0.0, 0.0, 8.0)})
     corner = running.vector("point[1].r")

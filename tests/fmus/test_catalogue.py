@@ -406,3 +406,64 @@ def test_the_tests_above_notice_one_part_in_a_million(
     with monkeypatch.context() as patch, pytest.raises(AssertionError):
         patch.setattr(sys.modules[__name__], "ran", slightly_wrong)
         check(ball)
+
+
+# ---- a block on four points ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def dropped(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("BodyOnFloor", tmp_path_factory.mktemp("dropped"))
+
+
+def test_a_dropped_block_comes_to_rest_with_a_quarter_of_its_weight_on_each_corner(dropped: Fmu) -> None:
+    end = ran(dropped, {}, 3.0, 3)
+    assert end.values([f"floor.normal_force[{i}]" for i in range(1, 5)]) == pytest.approx(np.full(4, G / 4), rel=1e-7)
+    assert end["position[3]"] == pytest.approx(0.1 - G / 4 / K, abs=1e-10)
+    assert end.values(["orientation[2]", "orientation[3]"]) == pytest.approx(np.zeros(2), abs=1e-9)
+    motion = [*end.vector("velocity"), *end.vector("angular_velocity")]
+    assert motion == pytest.approx(np.zeros(6), abs=1e-9)
+
+
+@pytest.mark.parametrize("tolerance", [1e-9, 1e-11])
+def test_a_dropped_block_and_its_floor_keep_their_energy(dropped: Fmu, tolerance: float) -> None:
+    """What the floor dissipates and stores is what the block loses, through all impacts, at the tolerance times the sum
+    of what passes; at rest the ledger stands still."""
+    parts = ["body.energy.kinetic", "body.energy.potential"]
+    parts += [f"floor.energy.{name}" for name in ("elastic", "damping", "friction", "switched")]
+    running = Running(dropped, tolerance=tolerance)
+    before = running.values(parts).sum()
+    for _ in range(300):
+        running.step(1e-3)
+        assert running.values(parts).sum() == pytest.approx(before, abs=10.0 * tolerance)
+        assert abs(running["floor.energy.residual"]) < 10.0 * tolerance
+    assert running["floor.energy.damping"] > 0.2 and running["floor.energy.friction"] > 0.01
+
+
+def test_a_block_slides_down_an_incline_as_a_point_would(dropped: Fmu) -> None:
+    """Above the angle of friction all four corners slide, front and rear ones under different forces: a = g (sin - mu
+    cos).  The floor is tilted by 30 degrees about y, the block stands on it at its static depths."""
+    tilt, mu = math.radians(30.0), 0.3
+    q = np.array([math.cos(tilt / 2.0), 0.0, math.sin(tilt / 2.0), 0.0])
+    # depths: mean and slope along the incline from N = m g cos, and its moment against that of friction, 0.1 m below
+    mean = G * math.cos(tilt) / (4.0 * K)
+    slope = mu * G * math.cos(tilt) * (0.1 - mean) / (4.0 * K * 0.2**2)
+    turned = np.array([math.cos((tilt + slope) / 2.0), 0.0, math.sin((tilt + slope) / 2.0), 0.0])
+    down, up = np.array([math.cos(tilt), 0.0, -math.sin(tilt)]), np.array([math.sin(tilt), 0.0, math.cos(tilt)])
+    start = {
+        "floor.surface.q": q,
+        "initial_orientation": turned,
+        "initial_position": (0.1 - mean) * up,
+        "initial_velocity": 0.5 * down,
+        "initial_angular_velocity": np.zeros(3),
+    }
+    running = Running(dropped, start, tolerance=1e-10)
+    acceleration = G * (math.sin(tilt) - mu * math.cos(tilt))
+    running.step(0.2)  # what is left of swinging dies out
+    v = running.vector("velocity") @ down
+    running.step(0.5)
+    assert running.vector("velocity") @ down - v == pytest.approx(0.5 * acceleration, rel=1e-5)
+    forces = running.values([f"floor.normal_force[{i}]" for i in range(1, 5)])
+    assert forces.sum() == pytest.approx(G * math.cos(tilt), rel=1e-5)
+    lever = 0.2 * (forces[0] + forces[3] - forces[1] - forces[2])  # front corners carry more
+    assert lever == pytest.approx(mu * G * math.cos(tilt) * 0.1, rel=1e-3)

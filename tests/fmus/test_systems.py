@@ -39,6 +39,7 @@ SLIGHTLY_WRONG = {
         '{ recipe = "BlockNeverStops", start = { friction = 0.1000001 } }',
     ),
     "block_slides": ('"SlidingBlock"', '{ recipe = "SlidingBlock", start = { friction = 0.3000003 } }'),
+    "body_drops": ("friction = 0.3", "friction = 0.3000003"),
     "bodies_collide": ('"TwoBodyImpact"', '{ recipe = "TwoBodyImpact", start = { target_mass = 2.000002 } }'),
     "body_swings": ("= 1.5", "= 1.5000015"),
     "inertia_swings": ("= 0.3", "= 0.3000003"),

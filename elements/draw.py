@@ -892,6 +892,7 @@ def pendulum_icon() -> str:
     mass_center(icon, (px + 42 * math.cos(angle), py - 42 * math.sin(angle)), 9)
     icon.port((px + 84 * math.cos(angle), py - 84 * math.sin(angle)), 17)
     icon.text((90, 46), "{φ}", INK, 26, "middle")
+    return icon.svg()
 
 
 def guide_curve(left: float, right: float, y: float, height: float) -> list[Point]:

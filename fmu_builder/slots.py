@@ -13,7 +13,7 @@ Ready-made laws stand in laws.txt of the element, in the same language.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fmu_builder.declaration import Declaration, Slot
@@ -36,7 +36,10 @@ class ElementLaws:
     slots       the filled ones, in the element's order
     kink_sizes  of each slot, the usual size of each of its kink functions
     remembered  scalars whose values at the last accepted point the element keeps
-    notes, warnings  what a user who builds it should know, and what is hardly meant"""
+    notes, warnings  what a user who builds it should know, and what is hardly meant
+    text        scalars and functions, as the recipe writes them
+    checked     the laws over their ranges, and built_in, of each slot, the law of the element in its place
+    written     what the recipe writes into each slot"""
 
     laws: Laws
     slots: tuple[LawInSlot, ...]
@@ -44,6 +47,10 @@ class ElementLaws:
     remembered: tuple[str, ...]
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    text: str = ""
+    checked: tuple[Checked, ...] = ()
+    built_in: Mapping[str, Checked] = field(default_factory=dict)
+    written: Mapping[str, str] = field(default_factory=dict)
 
     def parameters_of(self, slot: str) -> list[str]:
         """The tunable scalars that the law in the slot depends on."""
@@ -100,7 +107,8 @@ def read_functions(
 
 
 class _Reader:
-    """Reads one [functions] table.  `own`: definitions of the recipe, once `laws` was called."""
+    """Reads one [functions] table.   `own`, `ready_made`: definitions of the recipe and of the element, once `laws` was
+    called."""
 
     def __init__(
         self,
@@ -114,6 +122,7 @@ class _Reader:
         self.library_file = folder / "laws.txt"
         self.own = Laws()
         self.source = Source("", "")
+        self.ready_made = Laws()
 
     def where(self, key: str) -> str:
         return f"{self.path}: [functions] {key}"
@@ -155,7 +164,7 @@ class _Reader:
         if not self.library_file.is_file():
             return Laws()
         text = self.library_file.read_text(encoding="utf-8")
-        library = parse_laws(Source(text, str(self.library_file), 1), Laws(), self.problems)
+        library = self.ready_made = parse_laws(Source(text, str(self.library_file), 1), Laws(), self.problems)
         mine = {one.name for one in parse_declarations(self.source, [])} | self.functions.keys()
 
         def is_hidden(one: Scalar | LawFunction) -> bool:
@@ -282,6 +291,8 @@ class _Reader:
         notes: list[str] = []
         warnings: list[str] = []
         sizes = {}
+        checked: list[Checked] = []
+        built_in: dict[str, Checked] = {}
         faulty = False
         for law in made.slots:
             slot = self.element.slots[law.slot]
@@ -293,7 +304,29 @@ class _Reader:
                 notes += [f"[functions] {note}" for note in rule_notes(one)]
                 warnings += [f"[functions] {warning}" for warning in rule_warnings(one)]
             sizes[law.slot] = kink_sizes(one)
-        return None if faulty else replace(made, kink_sizes=sizes, notes=tuple(notes), warnings=tuple(warnings))
+            checked.append(one)
+            if slot.built_in is not None:
+                built_in[law.slot] = self._built_in(one, slot.built_in)
+        return (
+            None
+            if faulty
+            else replace(
+                made,
+                kink_sizes=sizes,
+                notes=tuple(notes),
+                warnings=tuple(warnings),
+                text=self.source.text.strip(),
+                checked=tuple(checked),
+                built_in=built_in,
+                written={law.slot: _written(self.functions[law.slot]) for law in made.slots},
+            )
+        )
+
+    def _built_in(self, law: Checked, name: str) -> Checked:
+        """The element's own law in the place of a law."""
+        arguments = {argument: parse_unit(unit) for argument, unit in law.slot.arguments.items()}
+        own = read_value(name, str(self.library_file), arguments, parse_unit(law.slot.unit), self.ready_made)
+        return Checked(law.slot, LawInSlot(law.law.slot, own, ()), self.ready_made, law.ranges, {})
 
     def _at(self, slot: str, function: str, place: Place, what: str) -> Problem:
         """A fault in the text of a function; '' is the slot's own expression."""
@@ -313,6 +346,10 @@ class _Reader:
                     yield name, parse_quantity(value, parse_unit(scalar_unit(laws, name)[0]), "")
                 except InputError:
                     continue
+
+
+def _written(entry: object) -> str:
+    return f"table {entry.get('table')}" if isinstance(entry, dict) else str(entry)
 
 
 def _table_function(name: str, table: LawTable) -> LawFunction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from test_point_surface import PARAMETERS, PATCH, above, scenes
 
+from fmu_builder.documentation import documentation_files
 from fmu_builder.errors import InputError
 from fmu_builder.law_numpy import evaluate
 from fmu_builder.law_tree import Source
@@ -384,6 +386,17 @@ def test_ready_made_damping_delivers_the_restitution_that_the_readme_tells(dampi
         assert rebound(laws, damping, 0.5, elastic) == pytest.approx(DELIVERED[damping][0.5], abs=5e-5)
 
 
+def test_the_built_in_damping_among_the_ready_made_laws_has_its_limits() -> None:
+    laws = ready_made()
+    law = read_value("restitution", "", {"v": parse_unit("m/s")}, parse_unit("1"), laws)
+    w = np.array([-1.0, -0.005, 0.0, 0.003, 1.0])
+    for e, k_E in ((0.5, 0.5), (0.3, 0.2), (1.0, 0.5), (0.0, 0.5)):
+        scalars = {"restitution_C_r": e, "restitution_k_E": k_E, "restitution_k_D": 80.0}
+        delta = 1 - k_E + e * e * k_E
+        expected = np.clip(80.0 * w, -(1 - e * e) * (1 - k_E) / delta, (1 - e * e) * k_E / delta)
+        assert evaluate(law, laws, {"v": w}, scalars=scalars).value == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
 def test_ready_made_friction_has_its_coefficients() -> None:
     laws = ready_made()
     v = np.array([0.0, 1e-3, 5e-3, 0.01, 0.1, 1.0])
@@ -404,3 +417,25 @@ def test_hertz_of_a_steel_ball_is_that_of_the_textbook() -> None:
     hertz = read_value("hertz", "", {"h": parse_unit("m")}, parse_unit("N"), laws)
     force = evaluate(hertz, laws, {"h": 1e-6}, scalars={"hertz_R": 0.01, "hertz_E": 115e9}).value
     assert float(force) == pytest.approx(4 / 3 * 115e9 * 0.1 * 1e-9, rel=1e-14)
+
+
+# ---- pictures --------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_an_fmu_draws_each_law_beside_the_built_in_one(tmp_path: Path) -> None:
+    text = 'text = "scalar mu = 0.2; function f(N[N], v[m/s]) = mu*#N*min(#v/2[cm/s], 1);"'
+    pad = model(tmp_path, f'[functions]\n{text}\nF_fr = "f"\nC_F = "2e6[N/m]*h"\n')
+    page = documentation_files(pad)["documentation/index.html"].decode("utf-8")
+    assert "scalar mu = 0.2;" in page and "F_fr = f" in page and "built in: ramp" in page
+    _, friction = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    law, ramp = (
+        np.array([pair.split(",") for pair in points.split()], dtype=float)
+        for points in re.findall(r'polyline points="([^"]*)"', friction)
+    )
+    # heights over the axis: 0.2 min(v/2 cm/s, 1) beside 0.3 min(v/1 cm/s, 1)
+    law, ramp = law[0, 1] - law[:, 1], ramp[0, 1] - ramp[:, 1]
+    full, full_ramp = (int(np.argmax(heights > 0.999 * heights[-1])) for heights in (law, ramp))
+    assert 2.5 < len(law) / full < 3.5  # as far as the law is bent, and that twice again
+    assert full_ramp / full == pytest.approx(0.5, abs=0.02)
+    assert ramp[-1] / law[-1] == pytest.approx(1.5, abs=0.02)
+    assert law[full // 2] / law[-1] == pytest.approx(0.5, abs=0.02)

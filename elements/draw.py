@@ -213,6 +213,110 @@ def point_surface_drawing() -> str:
     return drawing.svg()
 
 
+def surfaces_drawing() -> str:
+    """Sections of all kinds with their dimensions, each with material and normal as from outside."""
+    drawing = Drawing(720, 420, "The kinds of surface in section: dimensions, normal, axis, profile")
+
+    def panel(column: int, row: int, name: str, first: str, second: str) -> Callable[[float, float], Point]:
+        left, base = 180.0 * column, 210.0 * row
+        drawing.text((left + 90, base + 24), name, size=15, anchor="middle", bold=True, mono=True)
+        drawing.arrow((left + 16, base + 196), (left + 44, base + 196), GREY, 1.1)
+        drawing.arrow((left + 16, base + 196), (left + 16, base + 168), GREY, 1.1)
+        drawing.text((left + 48, base + 200), f"{{{first}}}", GREY, 13)
+        drawing.text((left + 12, base + 162), f"{{{second}}}", GREY, 13)
+        return lambda x, y: (left + 90 + x, base + 115 - y)
+
+    def axis(at: Callable[[float, float], Point], low: float = -68, high: float = 72) -> None:
+        drawing.line([at(0, low), at(0, high)], GREY, 1, "7 3 2 3")
+
+    def normal(at: Callable[[float, float], Point], foot: Point, way: Point) -> None:
+        end = (foot[0] + 28 * way[0], foot[1] + 28 * way[1])
+        drawing.arrow(at(*foot), at(*end), NORMAL, 1.8)
+        drawing.text(at(end[0] + 9 * way[0] + 4, end[1] + 7 * way[1] - 5), "{n}", size=14, anchor="middle")
+
+    def body(at: Callable[[float, float], Point], points: Sequence[Point]) -> None:
+        drawing.line([at(*p) for p in points], "none", 0, fill=MATERIAL)
+
+    def edge(at: Callable[[float, float], Point], points: Sequence[Point], dash: str = "") -> None:
+        drawing.line([at(*p) for p in points], INK, 1.2 if dash else 2.2, dash)
+
+    def size(at: Callable[[float, float], Point], start: Point, end: Point, text: str, place: Point) -> None:
+        drawing.arrow(at(*start), at(*end), MOTION, 1.2)
+        drawing.text(at(*place), text, MOTION, 12, "middle", halo=PAPER)
+
+    at = panel(0, 0, "plane", "x", "z")
+    body(at, [(-70, 0), (70, 0), (70, -40), (-70, -40)])
+    edge(at, [(-84, 0), (84, 0)], "3 3")
+    edge(at, [(-45, 0), (45, 0)])
+    normal(at, (0, 0), (0, 1))
+    drawing.text(at(-45, 8), "x[1]", MOTION, 12, "middle")
+    drawing.text(at(45, 8), "x[2]", MOTION, 12, "middle")
+
+    at = panel(1, 0, "disc", "x", "z")
+    body(at, [(-50, 0), (50, 0), (50, -40), (-50, -40)])
+    axis(at, -50, 50)
+    edge(at, [(-84, 0), (84, 0)], "3 3")
+    edge(at, [(-50, 0), (50, 0)])
+    normal(at, (-24, 0), (0, 1))
+    size(at, (0, 12), (50, 12), "radius", (28, 17))
+
+    at = panel(2, 0, "sphere", "x", "z")
+    drawing.circle(at(0, 0), 50, MATERIAL, INK, 2.2)
+    normal(at, (-30, 40), (-0.6, 0.8))
+    size(at, (0, 0), (50, 0), "radius", (24, 5))
+
+    at = panel(3, 0, "cylinder", "x", "z")
+    body(at, [(-34, 55), (34, 55), (34, -55), (-34, -55)])
+    axis(at)
+    edge(at, [(-34, 55), (-34, -55)])
+    edge(at, [(34, 55), (34, -55)])
+    normal(at, (34, 26), (1, 0))
+    size(at, (0, -30), (34, -30), "radius", (58, -34))
+    drawing.line([at(-50, 55), at(-50, -55)], MOTION, 1.2)
+    drawing.text(at(-64, -2), "length", MOTION, 12, "middle", halo=PAPER)
+
+    at = panel(0, 1, "cone", "x", "z")
+    body(at, [(-12, -36), (12, -36), (44, 60), (-44, 60)])
+    axis(at, -80, 74)
+    for s in (-1, 1):
+        edge(at, [(0, -72), (s * 12, -36)], "3 3")
+        edge(at, [(s * 12, -36), (s * 44, 60)])
+    normal(at, (24, 0), (0.95, -0.32))
+    drawing.text(at(14, 24), "angle", MOTION, 12, "middle")
+    drawing.line([at(0, 14), at(6, 15), at(12, 13), at(19, 9), at(26, 6)], MOTION, 1.2)
+    drawing.text(at(-44, -40), "z[1]", MOTION, 12, "middle")
+    drawing.text(at(-62, 56), "z[2]", MOTION, 12, "middle")
+
+    at = panel(1, 1, "torus", "x", "z")
+    axis(at, -50, 50)
+    for s in (-1, 1):
+        drawing.circle(at(s * 50, 0), 22, MATERIAL, INK, 2.2)
+    normal(at, (-62, 18), (-0.55, 0.84))
+    size(at, (0, 0), (50, 0), "major_radius", (20, -40))
+    drawing.line([at(20, -28), at(24, -2)], MOTION, 0.8)
+    size(at, (50, 0), (50, 22), "minor_radius", (44, 30))
+
+    right = [(26, -55), (38, -40), (44, -20), (38, 4), (27, 24), (24, 40), (31, 56)]
+    at = panel(2, 1, "revolution", "p", "z")
+    body(at, [*right, *((-x, y) for x, y in reversed(right))])
+    axis(at)
+    edge(at, [(-x, y) for x, y in right], "3 3")
+    edge(at, right)
+    drawing.arrow(at(31, -49), at(40, -34), MOTION, 2)
+    drawing.text(at(48, -58), "profile", MOTION, 12)
+    normal(at, (37, 6), (0.87, 0.5))
+
+    at = panel(3, 1, "extrusion", "x", "y")
+    section = [(-50, -40), (50, -40), (30, 20), (-30, 20), (-50, -40)]
+    body(at, section)
+    edge(at, section)
+    drawing.arrow(at(-24, -40), at(16, -40), MOTION, 2)
+    drawing.text(at(0, -58), "profile", MOTION, 12, "middle")
+    normal(at, (-6, 20), (0, 1))
+    drawing.text(at(2, -12), "length: {z}", MOTION, 12, "middle")
+    return drawing.svg()
+
+
 def point_surface_icon() -> str:
     icon = Drawing(128, 128, "point_surface", paper=None)
     icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
@@ -1177,6 +1281,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "point_surface/restitution.svg": restitution_plot,
     "point_surface/damping.svg": damping_plot,
     "point_surface/friction.svg": friction_plot,
+    "point_surface/surfaces.svg": surfaces_drawing,
 }
 ICONS: dict[str, Callable[[], str]] = {
     "impact_damper/model.png": impact_damper_icon,

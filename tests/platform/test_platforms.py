@@ -90,6 +90,16 @@ FLOOR_PATCH = Motion(
     counted="in_contact",
 )
 
+# in and out of a ring, a funnel and a vase: square roots and quotients, and the search along a spline
+ON_SURFACES = [
+    Motion(name, {"point.r": place, "point.v": SPEED} | SURFACE, counted="in_contact")
+    for name, place in {
+        "PointTorus": ((0.08, 0.12), (-0.02, 0.02), (0.02, 0.035)),
+        "PointCone": ((0.08, 0.12), (-0.02, 0.02), (0.08, 0.12)),
+        "PointRevolution": ((0.05, 0.09), (-0.02, 0.02), (-0.02, 0.27)),
+    }.items()
+]
+
 THREE_POINTS = Motion(
     "ThreePoints",
     {f"point[{i}].r": ((-0.02, 0.02), (-0.02, 0.02), (-6e-3, 6e-3)) for i in (1, 2, 3)}
@@ -190,7 +200,7 @@ mu = { table = "mu.csv", interpolation = "pchip" }
 """,
 )
 
-MOTIONS = (POINT_MASS, POINT_SURFACE, FLOOR_PATCH, THREE_POINTS, SHAKEN_BALL, STIFF_BLOCK, EVERY_FUNCTION)
+MOTIONS = (POINT_MASS, POINT_SURFACE, FLOOR_PATCH, THREE_POINTS, SHAKEN_BALL, STIFF_BLOCK, EVERY_FUNCTION, *ON_SURFACES)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,97 @@
+"""Speed of one evaluation of point_surface on every kind of surface, with laws of the user's.
+
+    python -m pytest -s -m benchmark tests/benchmarks/test_surface_speed.py
+
+An evaluation gives all outputs and derivatives from the motion, without the FMI layer.  Figures are the least of many
+short rounds, for other work on the machine only adds; nothing is asserted but that the work was done."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fmu_builder.generate import fmu_sources, write_sources
+from fmu_builder.model import load_model
+from fmu_builder.paths import shipped
+from fmu_builder.toolchain import compile_hosted, find_compiler
+
+pytestmark = pytest.mark.benchmark
+
+CALLS = 5_000
+LAWS = """
+[functions]
+text = '''
+scalar Cr1 = 0.4;
+scalar kD1 = 1[s/m];
+scalar kE1 = 0.25;
+scalar k_fr = 0.1;
+scalar kT1 = 10[s/m];
+function fd(v[m/s],Cr[],kD[s/m],kE[]) =
+    #kD*#v < (#Cr*#Cr-1)*(1-#kE)/(1-#kE+#Cr*#Cr*#kE) -> (#Cr*#Cr-1)*(1-#kE)/(1-#kE+#Cr*#Cr*#kE),
+    #kD*#v > (1-#Cr*#Cr)*#kE/(1-#kE+#Cr*#Cr*#kE) -> (1-#Cr*#Cr)*#kE/(1-#kE+#Cr*#Cr*#kE), #kD*#v;
+function fr_line(N[N],v[m/s],kT[s/m]) = #v*#kT>1 -> k_fr*#N, #v*#kT*k_fr*#N;
+'''
+F_d = "fd(#v, Cr1, kD1, kE1)"
+F_fr = "fr_line(#N, #v, kT1)"
+"""
+# recipe -> where its surface is met, m, and the budget, ns
+SURFACES = {
+    "PointSurface": ((0.0, 0.0, 0.0), "60 ns"),
+    "PointDisc": ((0.0, 0.0, 0.0), "none"),
+    "PointSphere": ((0.0, 0.06, 0.08), "60 ns"),
+    "PointCylinder": ((0.03, 0.04, 0.0), "none"),
+    "PointCone": ((0.05, 0.0, 0.05), "150 ns"),
+    "PointTorus": ((0.1, 0.0, 0.03), "150 ns"),
+    "PointRevolution": ((0.09, 0.0, 0.06), "none"),
+    "PointExtrusion": ((0.02, 0.03, 0.0), "none"),
+}
+
+
+def evaluations(folder: Path, name: str, structure: str = "") -> Callable[[int], int]:
+    """A function that makes so many evaluations and returns how many of them were in contact."""
+    text = (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8").partition("[start]")[0]
+    recipe = folder / "Timed.toml"
+    recipe.write_text(text + structure + LAWS, encoding="utf-8")
+    model = load_model(recipe)
+    write_sources(fmu_sources(model, "{00000000-0000-0000-0000-000000000000}"), folder)
+    compiler = find_compiler()
+    assert compiler is not None, "a benchmark needs a compiler: python -m pip install ziglang"
+    compile_hosted([Path(__file__).with_name("evaluations.c")], folder / "timed.so", [folder], compiler, [])
+    library = ctypes.CDLL(str(folder / "timed.so"))
+    library.evaluations.restype = ctypes.c_double
+    start = np.array([v.start for v in model.variables])
+    place = np.array(SURFACES[name][0])
+
+    def run(calls: int) -> int:
+        touching = ctypes.c_long(0)
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (start, place)]
+        total = library.evaluations(*pointers, ctypes.c_double(0.01), ctypes.c_long(calls), ctypes.byref(touching))
+        assert np.isfinite(total)
+        return touching.value
+
+    return run
+
+
+def report(benchmark: Callable[..., object], run: Callable[[int], int], calls: int, budget: str) -> None:
+    benchmark.pedantic(lambda: run(calls), rounds=300, iterations=1, warmup_rounds=2)  # type: ignore[attr-defined]
+    nanoseconds = benchmark.stats.stats.min / calls * 1e9  # type: ignore[attr-defined]
+    benchmark.extra_info["ns_per_evaluation"] = round(nanoseconds, 1)  # type: ignore[attr-defined]
+    print(f"\n{benchmark.name}: {nanoseconds:.1f} ns per evaluation (budget {budget})")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_one_point(benchmark: Callable[..., object], tmp_path: Path, name: str) -> None:
+    run = evaluations(tmp_path, name)
+    report(benchmark, run, CALLS, SURFACES[name][1])
+    assert 0.2 * CALLS < run(CALLS) < 0.8 * CALLS
+
+
+@pytest.mark.parametrize("points", [100, 1000])
+def test_many_points(benchmark: Callable[..., object], tmp_path: Path, points: int) -> None:
+    run = evaluations(tmp_path, "PointSurface", f"[structure]\npoints = {points}\n")
+    report(benchmark, run, 5, f"{60 * points} ns")
+    assert run(1000) > 200

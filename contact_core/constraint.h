@@ -4,7 +4,7 @@
  *
  *     along x, along y   h = (P - B)_x, (P - B)_y                       both together pin P to the point B of the other
  *     distance           h = |P - B| - length                           B not at P
- *     profile            h = y - f(x),  (x, y) = P in the other's axes   f a polynomial: f[0] + f[1] x + ...
+ *     profile            h = y - f(x),  (x, y) = P - B along axis and z x axis,   f a polynomial: f[0] + f[1] x + ...
  *
  * Each is a row: h' = n (v_P - v_Q) with Q = B, or for a profile the point of the other body at P; and
  *
@@ -13,7 +13,7 @@
  *                 n                 t          b            w
  *     along x, y  axis              -          0            0
  *     distance    (P - B)/|P - B|   z x n      1/|P - B|    0
- *     profile     (-f', 1)          axis x     -f''         of the other body, whose axes carry n, t
+ *     profile     (-f', 1)          axis       -f''         of the other body, which carries axis, n and t
  *
  * with a_P, a_Q without qdd.  Equations of motion
  *
@@ -39,6 +39,7 @@ typedef struct {
     int kind, body, other;
     int degree;              /* of f */
     Real point[2], base[2];  /* P, B in the axes of their bodies, m */
+    Real axis[2];            /* of a profile: its x axis in the axes of the other body, of length 1 */
     Real length;             /* m */
     const Real *f;           /* coefficients, m^(1-k) */
 } CcConstraint;
@@ -74,10 +75,9 @@ CC_API void cc_row(const CcConstraint *one, const CcMove m[], CcRow *row)
         row->n[k] = row->t[k] = 0.0;
     }
     row->b = row->slope = 0.0;
-    if (one->kind == CC_PROFILE) { /* its axes begin at the other body's origin: B = 0 there */
-        const Real x_axis[2] = {1.0, 0.0};
+    if (one->kind == CC_PROFILE) {
         Real e[2], f[3];
-        cc_in_world(m, one->other, x_axis, e);
+        cc_in_world(m, one->other, one->axis, e);
         cc_polynomial(one->f, one->degree, cc_along(e, out), f);
         row->h = cc_turn(e, out) - f[0];
         row->slope = f[1];

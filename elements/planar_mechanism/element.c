@@ -54,6 +54,7 @@ static void describe(const Element *e, Work *work)
             .kind = row_kinds[k], .body = hold_bodies[hold], .other = hold_others[hold], .degree = hold_degrees[hold],
             .point = {e->hold[hold].point[0], e->hold[hold].point[1]},
             .base = {e->hold[hold].base[0], e->hold[hold].base[1]},
+            .axis = {cc_cos(e->hold[hold].angle), cc_sin(e->hold[hold].angle)},
             .length = e->hold[hold].length, .f = e->hold[hold].f};
         int dependent = (int)re(e->dependent[k]) - 1; /* none before the start: the outputs are no numbers then */
         work->dependent[k] = dependent >= 0 && dependent < JOINTS ? dependent : 0;

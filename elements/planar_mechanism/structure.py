@@ -21,9 +21,10 @@ kind = "profile"               # or "pin", "distance"
 body = "arm"
 point = ["0.3 m", 0]           # of the body
 on = "ground"                  # or a body: what carries the profile, or the other point
-profile = [0, -0.595, 0.5]     # y = f(x) by powers of x, in the axes of `on`, m
+profile = [0, -0.595, 0.5]     # y = f(x) by powers of x, m
 side = "below"                 # of the profile on which its material is: contact.N > 0 where it pushes
-base = ["1 m", 0]              # of pin and distance: the other point
+base = ["1 m", 0]              # of pin and distance: the other point; of a profile its origin, in the axes of `on`
+angle = "0 deg"                # of the profile's axes against those of `on`
 length = "0.2 m"               # of distance
 
 [[point]]                      # a port, for forces on it and contacts of it
@@ -40,8 +41,8 @@ BODY = (
     "name", "on", "joint", "place", "angle", "mass", "inertia", "centre", "stiffness", "free", "damping", "start",
     "speed", "closes",
 )  # fmt: skip
-CONSTRAINT = ("kind", "body", "point", "on", "profile", "side", "base", "length")
-OWN = {"profile": ("profile", "side"), "pin": ("base",), "distance": ("base", "length")}
+CONSTRAINT = ("kind", "body", "point", "on", "profile", "side", "base", "angle", "length")
+OWN = {"profile": ("profile", "side", "base", "angle"), "pin": ("base",), "distance": ("base", "length")}
 ALONG_X, ALONG_Y, DISTANCE, PROFILE = range(4)  # as in contact_core/constraint.h
 UNITS = {  # of a revolute and of a prismatic joint
     "joint.stiffness": ("N.m/rad", "N/m"),
@@ -85,6 +86,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
             read.problem(read.place(hold), "on", f"'{names[carriers[k][0]]}' is held against itself: name another body")
         starts[f"hold[{k + 1}].point"] = list(read.vector(hold, "point", ("m",), (0.0, 0.0)))
         starts[f"hold[{k + 1}].base"] = list(read.vector(hold, "base", ("m",), (0.0, 0.0)))
+        starts[f"hold[{k + 1}].angle"] = read.quantity(hold, "angle", "rad", 0.0)
         starts[f"hold[{k + 1}].length"] = read.quantity(hold, "length", "m", 1.0, above=0.0)
         f = read.vector(hold, "profile", ("1",), ()) if kind == "profile" else (0.0,)
         if kind == "distance" and "length" not in hold:

@@ -45,6 +45,7 @@ class Hold:
     base: tuple[float, float] = (0.0, 0.0)
     length: float = 0.0
     f: tuple[float, ...] = ()
+    turned: float = 0.0  # of a profile
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ HOLDS = {
         Hold(DISTANCE, 2, (0.1, 0.0), 0, (3.0, 0.2), 2.5),
     ),
     "ground profile": (Hold(PROFILE, 3, (0.3, 0.0), f=(0.1, -0.6, 0.5, 0.5)),),
-    "profile of a body": (Hold(PROFILE, 3, (0.3, 0.0), 0, f=(0.2, 0.4, -0.3, 0.2)),),
+    "profile of a body": (Hold(PROFILE, 3, (0.3, 0.0), 0, (0.1, -0.2), f=(0.2, 0.4, -0.3, 0.2), turned=1.9),),
 }
 
 
@@ -129,6 +130,16 @@ def point(pose: tuple[Any, Any, Any], own: Sequence[Any]) -> tuple[Any, Any]:
     return pose[1] + way[0], pose[2] + way[1]
 
 
+def axis(one: Hold) -> list[float]:
+    return [float(np.cos(one.turned)), float(np.sin(one.turned))]
+
+
+def profile_axes(one: Hold, frame: tuple[Any, Any, Any], P: tuple[Any, Any]) -> tuple[Any, Any]:
+    """P in the axes of a profile."""
+    B = point(frame, one.base)
+    return turned(-frame[0] - one.turned, (P[0] - B[0], P[1] - B[1]))
+
+
 def h(mechanism: Mechanism, q: Sequence[Any]) -> list[Any]:
     found = []
     all_poses = poses(mechanism.bodies, q)
@@ -136,7 +147,7 @@ def h(mechanism: Mechanism, q: Sequence[Any]) -> list[Any]:
         P = point(all_poses[one.body], one.point)
         frame = all_poses[one.other]
         if one.kind == PROFILE:
-            x, y = turned(-frame[0], (P[0] - frame[1], P[1] - frame[2]))
+            x, y = profile_axes(one, frame, P)
             found.append(y - sum(c * x**k for k, c in enumerate(one.f)))
             continue
         B = point(frame, one.base)
@@ -231,7 +242,7 @@ def absolute(mechanism: Mechanism, q: Vector, qd: Vector) -> tuple[Vector, Vecto
         for one in mechanism.holds:
             P, frame = point(frames[one.body], one.point), frames[one.other]
             if one.kind == PROFILE:
-                x, y = turned(-frame[0], (P[0] - frame[1], P[1] - frame[2]))
+                x, y = profile_axes(one, frame, P)
                 found.append(y - sum(c * x**k for k, c in enumerate(one.f)))
                 continue
             B = point(frame, one.base)
@@ -272,7 +283,7 @@ class Core:
             c.kind, c.body, c.other, c.degree, c.length, c.f = (
                 one.kind, one.body, one.other, max(len(one.f) - 1, 0), one.length, f,
             )  # fmt: skip
-            c.point, c.base = list(one.point), list(one.base)
+            c.point, c.base, c.axis = list(one.point), list(one.base), axis(one)
         self.moves = ffi.new("CcMove[]", n)
         self.rows = ffi.new("CcRow[]", count)
         self.J, self.Y = ffi.new("double[]", n * count), ffi.new("double[]", n * count)
@@ -475,7 +486,7 @@ class DualBody(ctypes.Structure):
 class DualConstraint(ctypes.Structure):
     _fields_ = (
         ("kind", ctypes.c_int), ("body", ctypes.c_int), ("other", ctypes.c_int), ("degree", ctypes.c_int),
-        ("values", ctypes.c_double * 10), ("f", ctypes.POINTER(ctypes.c_double)),
+        ("values", ctypes.c_double * 14), ("f", ctypes.POINTER(ctypes.c_double)),
     )  # fmt: skip
 
 
@@ -511,7 +522,7 @@ def test_derivatives_follow_the_constraint(host: HostLibrary, dual: ctypes.CDLL,
         holds = (DualConstraint * 2)(
             *(
                 DualConstraint(one.kind, one.body, one.other, max(len(one.f) - 1, 0),
-                               (ctypes.c_double * 10)(*duals([*one.point, *one.base, one.length])), table)
+                               (ctypes.c_double * 14)(*duals([*one.point, *one.base, *axis(one), one.length])), table)
                 for one, table in zip(mechanism.holds, tables, strict=True)
             )
         )  # fmt: skip

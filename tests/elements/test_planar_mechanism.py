@@ -197,6 +197,31 @@ def test_a_loop_turns_as_its_energy_says(name: str, speed: float, tmp_path: Path
     assert phi > 2.0 * np.pi
 
 
+# ---- cam and follower ------------------------------------------------------------------------------------------------
+
+
+def test_a_follower_presses_on_its_cam_as_the_closed_form_says(tmp_path: Path) -> None:
+    """Lift e (1 - cos phi), N = m e w^2 cos phi + k e (1 - cos phi) + F0; the heavy cam keeps its speed."""
+    running = Running(shipped_fmu("CamFollower", tmp_path))
+    m, e, k, preload, w = 0.5, 0.01, 2000.0, 20.0, 100.0
+    for _ in range(40):
+        running.step(2e-3)
+        phi = w * running.time
+        lift = e * (1.0 - np.cos(phi))
+        assert running["q[2]"] == pytest.approx(lift - e, abs=1e-8)
+        assert running["contact[1].N"] == pytest.approx(m * e * w**2 * np.cos(phi) + k * lift + preload, abs=1e-4)
+
+
+def test_a_follower_has_no_force_left_at_the_jump_speed(tmp_path: Path) -> None:
+    """sqrt((2 k e + F0)/(m e)) = 109.544512 rad/s: N is zero at the top of the cam, phi = pi."""
+    jump = np.sqrt((2.0 * 2000.0 * 0.01 + 20.0) / (0.5 * 0.01))
+    assert jump == pytest.approx(109.544512, abs=1e-6)
+    running = Running(shipped_fmu("CamFollower", tmp_path), {"joint[1].qd0": jump})
+    running.step(np.pi / jump)
+    assert running["contact[1].N"] == pytest.approx(0.0, abs=1e-4)
+    assert running["contact[1].y"] == pytest.approx(0.01, abs=1e-9)
+
+
 # ---- trees -----------------------------------------------------------------------------------------------------------
 
 

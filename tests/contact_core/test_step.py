@@ -418,7 +418,7 @@ def test_point_that_crosses_a_patch_in_one_step_was_in_contact(patch: Fmu) -> No
     assert running["energy.friction"] == pytest.approx(0.3 * 200.0 * 2.0, rel=1e-10)
     assert running["energy.switched"] == pytest.approx(0.0, abs=1e-12)
     assert running["energy.residual"] == pytest.approx(0.0, abs=1e-12 * running["energy.friction"])
-    assert running["energy.work"] == pytest.approx(integral("energy.work", law, scene, 1.0, 0.4, 0.42, half_width=1.0))
+    assert running["energy.work"] == pytest.approx(integral("energy.work", law, scene, 1.0, 0.4, 0.42, surface=1.0))
 
 
 def test_limit_depth_inside_a_step_is_located_and_booked(floor: Fmu) -> None:

@@ -324,6 +324,8 @@ def _quantity(number: Token, unit: Token | None) -> Number:
         raise _FaultyLawError(_at(number), f"{number} is too large for a double")
     if unit is None:
         return Number(_at(number), float(number), None)
+    if _unit(unit).offset != 0.0:
+        raise _FaultyLawError(_at(unit), f"{unit[1:-1]} has an offset, so its sign and sums would mislead; write K")
     try:
         return Number(_at(number), parse_quantity(f"{number}{unit}", _unit(unit), ""), _unit(unit))
     except InputError:

@@ -142,6 +142,8 @@ def _name_fault(
 ) -> str | None:
     if one.name in RESERVED:
         return f"'{one.name}' has a meaning of its own; choose another name"
+    if isinstance(one, ScalarText) and one.name.startswith("_"):
+        return f"'{one.name}': the name of a scalar begins with a letter"
     if isinstance(one, ScalarText) and one.name in C_KEYWORDS:
         return f"'{one.name}' is a word of C or FMI; choose another name for this scalar"
     if first[one.name] is not one:

@@ -610,6 +610,10 @@ def start_values(model: Model, starts: Mapping[str, object], where: str) -> tupl
     for key, value in starts.items():
         here = f"{where} {key}"
         targets = names.get(key, ())
+        if not targets and isinstance(value, dict):
+            names_given = ", ".join(f'"{key}.{rest}" = ...' for rest in value)
+            problems.append(Problem(here, f"a name with dots needs quotes: {names_given}"))
+            continue
         if not targets:
             known = [name for name, group in names.items() if group[0].is_settable]
             problems.append(Problem(here, "there is no such variable" + did_you_mean(key, known)))

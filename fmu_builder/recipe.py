@@ -147,6 +147,10 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         problems += _given_twice(path, structure.starts, starts)
         starts = {**structure.starts, **starts}
         choices.update(structure.choices)
+    if laws is None:  # what is wrong with them is told; their parameters and those they replace are not unknown
+        gone = {name for name, p in declared.parameters.items() if p.replaced_by in table("functions")}
+        with_laws = bool(table("functions"))
+        starts = {n: v for n, v in starts.items() if n not in gone and not (with_laws and n.startswith("laws."))}
     starts, too_large = _limited_starts(path, declared, starts, structure.limits)
     problems += too_large
     language = _language(path, folder, tables.get("language"), problems)

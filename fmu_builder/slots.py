@@ -23,7 +23,7 @@ from fmu_builder.law_check import RESERVED, dimension_of, si_name, text_of
 from fmu_builder.law_forms import inlined, integral, kinks
 from fmu_builder.law_rules import Checked, Ranges, kink_sizes, rule_notes, rule_problems, rule_warnings
 from fmu_builder.law_tables import LawTable, read_table
-from fmu_builder.law_tree import Argument, Call, Place, Source, parse_declarations
+from fmu_builder.law_tree import Argument, Call, Place, ScalarText, Source, parse_declarations
 from fmu_builder.laws import LawFunction, Laws, Scalar, parse_laws, read_value
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
@@ -151,6 +151,10 @@ class _Reader:
                 table = self._table(key, entry)
                 if table is not None:
                     tables[key] = _table_function(key, table)
+        for one in parse_declarations(self.source, []):
+            if isinstance(one, ScalarText) and (one.name in self._macros() or one.name.startswith("CC_")):
+                what = f"'{one.name}' is a name of the element's C code; choose another name for this scalar"
+                self.problems.append(self.source.problem(one.place, what))
         known = Laws(library.scalars, {**library.functions, **tables})
         laws = parse_laws(self.source, known, self.problems)
         self.own = Laws(
@@ -158,6 +162,12 @@ class _Reader:
             {name: one for name, one in laws.functions.items() if name not in library.functions},
         )
         return laws
+
+    def _macros(self) -> set[str]:
+        """Names of the C code that the structure and the slots become."""
+        structure = {name.upper() for name in self.element.structure}
+        choices = {f"{n}_{c}".upper() for n, entry in self.element.structure.items() for c in entry.choices}
+        return structure | choices | {f"SLOT_{name.upper()}" for name in self.element.slots}
 
     def _library(self) -> Laws:
         """The ready-made laws of the element, without those whose names the recipe gives a meaning of its own."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import Fmu
+from fmi2 import ERROR, Fmu
 from running import Running, build
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
@@ -187,6 +187,18 @@ def test_a_damping_law_below_minus_one_is_held_at_zero_unless_it_may_pull(tmp_pa
         assert len(warnings) == 1 and "1 + F_d = -2 at the depth rate -3 m/s" in warnings[0]
 
 
+@pytest.mark.slow
+def test_a_table_without_a_value_outside_stops_the_fmu_with_an_error(tmp_path: Path) -> None:
+    (tmp_path / "force.csv").write_text("h [mm], F [N]\n0, 0\n20, 1000\n", encoding="utf-8")
+    fmu = build(tmp_path, "Ends", PATCH + '[functions]\nC_F = { table = "force.csv", outside = "error" }\n')
+    running = Running(fmu, above(-0.02).values())
+    running.step(1e-3)
+    assert running["normal_force"] == pytest.approx(1000.0, rel=1e-14)
+    running.set({"point.r[3]": -0.021})
+    assert running.slave.step(running.time, 1e-3) == ERROR
+    assert "is not finite" in running.told[-1]
+
+
 # ---- what a recipe may say -------------------------------------------------------------------------------------------
 
 BARE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
@@ -257,6 +269,7 @@ def test_laws_of_two_parts_stay_apart_in_an_assembly(tmp_path: Path) -> None:
         ('[functions]\nF_frr = "ramp"\n', ["F_frr: the element has no slot of this name; did you mean 'F_fr'?"]),
         ('[functions]\nF_fr = "rampp"\n', ["[functions] F_fr: 'rampp' is unknown"]),
         ("[functions]\nF_fr = 3\n", ["F_fr: 3 must be the name of a function, an expression, or { table"]),
+        ('[functions]\ntext = "scalar LEDGER = 1;"\n', ["'LEDGER' is a name of the element's C code; choose another"]),
         ("[functions]\ntext = 3\n", ["text: 3 must be a text with scalars and functions"]),
         (
             '[functions]\ntext = """\nscalar a = 1;\nscalar b = a + 1[m];"""\n',
@@ -299,6 +312,15 @@ def test_faulty_laws_are_refused_with_file_line_and_repair(tmp_path: Path, text:
     for part in told:
         assert any(part in one for one in said), said
     assert all("Pad.toml: " in one or ".csv" in one for one in said)
+
+
+def test_what_follows_from_a_faulty_law_is_not_told_as_well(tmp_path: Path) -> None:
+    functions = '[functions]\ntext = "scalar a = 1 + 1[m];"\nF_fr = "ramp"\n'
+    text = functions + '[start]\n"laws.a" = 2\n"laws.ramp_mu" = 0.1\nC_r = 2\n'
+    said = faults(tmp_path, text)
+    assert len(said) == 2 and "equal dimensions" in said[0] and "C_r must be at most 1.0" in said[1]
+    said = faults(tmp_path, '[functions]\nF_fr = "ramp"\n[start]\nlaws.ramp_mu = 0.1\n')
+    assert said == ['Pad.toml: [start] laws: a name with dots needs quotes: "laws.ramp_mu" = ...']
 
 
 def test_a_guarded_division_is_allowed(tmp_path: Path) -> None:

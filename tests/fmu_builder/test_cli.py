@@ -363,12 +363,12 @@ def test_faulty_recipe_is_refused_by_name(command: Command, tmp_path: Path, name
 def test_all_faults_of_a_recipe_are_told_at_once(command: Command, tmp_path: Path) -> None:
     (tmp_path / "Bad.toml").write_text(
         'element = "point_surface"\ndescripton = "x"\n[surface]\nkind = "plane"\n[start]\nC_F = "-1 N/m"\n'
-        'K_fr = nan\nC_r = "0.5 kg"\nD_maxx = 1\n[functions]\nF_fr = "0.1*#N"\n',
+        'k_E = nan\nC_r = "0.5 kg"\nD_maxx = 1\n[functions]\nF_fr = "0.1*#N"\n',
         encoding="utf-8",
     )
     lines = refused(command, tmp_path, 2, "build", "Bad.toml").splitlines()
     assert len(lines) == 6
-    for line, part in zip(lines, ("descripton", "F_fr", "C_F", "K_fr", "C_r", "D_maxx"), strict=True):
+    for line, part in zip(lines, ("descripton", "F_fr", "C_F", "k_E", "C_r", "D_maxx"), strict=True):
         assert line.startswith("error: Bad.toml: ")
         assert part in line
 

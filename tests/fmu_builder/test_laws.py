@@ -227,6 +227,8 @@ def test_powers_of_dimensions_are_exact_fractions() -> None:
         ("function f(v[]) = 1; scalar a = f(1, 2);", "f takes 1 argument (v), 2 given", "f(1, 2)"),
         ("scalar a = atan2(1);", "atan2 takes 2 arguments (y, x), 1 given", "atan2"),
         ("scalar a = 1/0;", "division by zero", "/0"),
+        ("scalar T = -5[degC];", "degC has an offset, so its sign and sums would mislead; write K", "[degC]"),
+        ("scalar _a = 1;", "'_a': the name of a scalar begins with a letter", "_a"),
         ("scalar a = 1e999;", "1e999 is too large for a double", "1e999"),
         ("scalar a = 1 +;", "';' cannot stand here; expected '(' or a name or a number", ";"),
         ("scalar a = 1", "the text ends; expected ';'", ""),

@@ -41,8 +41,10 @@ MET = {
     "PointSphere": (0.0, 0.06, 0.08),
     "PointBowl": (0.0, 0.06, -0.08),
     "PointCylinder": (0.03, 0.04, 0.19),
+    "PointPipe": (0.03, 0.04, 0.0),
     "PointCone": (0.05, 0.0, 0.05),
     "PointTorus": (0.1, 0.0, 0.03),
+    "PointTube": (0.1, 0.0, -0.03),
     "PointRevolution": (0.09, 0.0, 0.06),
     "PointExtrusion": (0.02, 0.03, 0.0),
 }

@@ -37,13 +37,14 @@ void CC_ENTRY(start)(Element *e)
 int CC_ENTRY(accept)(Element *e, CcHost *host, double step)
 {
 #if CC_HAS_ACCEPT
-    if (accept(e, host, step)) {
+    int changed = accept(e, host, step);
+    if (changed)
         cc_evaluate(e);
-        return 1;
-    }
-#endif
+    return changed;
+#else
     (void)e, (void)host, (void)step;
     return 0;
+#endif
 }
 
 #if CC_HAS_SAMPLE

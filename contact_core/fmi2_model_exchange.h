@@ -2,8 +2,8 @@
  *
  * Evaluation  Setting time, states or inputs only marks the outputs as old; the first question after it computes them.
  * Acceptance  The memory of the element (counts, peaks, switched energy) follows the accepted points: completed
- *             integrator steps, and events, at which inputs and parameters may have jumped.  Memory is all that accept
- *             changes, so states never jump; a derivative that follows the memory does, and asks for an event.
+ *             integrator steps, and events, at which inputs and parameters may have jumped.  A derivative that
+ *             follows the memory may jump with it, and so may states, as in an impact: that asks for an event.
  * Indicators  One that rounding shakes around zero would be a chain of events.  Each event remembers the side
  *             s = z > 0 ? +1 : -1, and until the next one
  *                 z / z_nominal + s * tolerance
@@ -51,9 +51,11 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
             instance->now.last_step = step;
         for (int i = 0; i < CC_STATES; i++)
             instance->x_0[i] = block[cc_state_derivatives[i]];
-        if (CC_ENTRY(accept)(&instance->now.element, instance, instance->now.last_step))
-            for (int i = 0; i < CC_STATES; i++)
-                *jumped |= block[cc_state_derivatives[i]] != instance->x_0[i];
+        int changed = CC_ENTRY(accept)(&instance->now.element, instance, instance->now.last_step);
+        for (int i = 0; i < CC_STATES && changed; i++)
+            *jumped |= block[cc_state_derivatives[i]] != instance->x_0[i];
+        if ((changed & CC_JUMPED) == CC_JUMPED)
+            *jumped = 1, instance->now.thrown = 1.0;
         failures = instance->failures;
         int bad = failures ? -1 : cc_first_not_finite(block);
         if (bad >= 0) {
@@ -107,7 +109,8 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *eventInfo)
     eventInfo->newDiscreteStatesNeeded = fmi2False;
     eventInfo->terminateSimulation = fmi2False;
     eventInfo->nominalsOfContinuousStatesChanged = fmi2False;
-    eventInfo->valuesOfContinuousStatesChanged = fmi2False;
+    eventInfo->valuesOfContinuousStatesChanged = instance->now.thrown != 0.0 ? fmi2True : fmi2False;
+    instance->now.thrown = 0.0;
     eventInfo->nextEventTimeDefined = fmi2False;
     eventInfo->nextEventTime = 0.0;
     return fmi2OK;

@@ -41,6 +41,7 @@ typedef struct {
     double dirty;          /* outputs are older than a set value */
     double jumped;         /* a value was set since the last step or accepted point */
     double changed;        /* a tunable parameter or discrete input was set since then */
+    double thrown;         /* states jumped at an accepted point, and the importer has not been told yet */
     double extrapolate;    /* fmi2SetRealInputDerivatives was called since the last step */
     double last_step;      /* length of the last communication step or accepted integrator step, s; 0 before the first */
     double accepted;       /* time of the last accepted point of model exchange, s */

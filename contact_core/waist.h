@@ -9,8 +9,9 @@
  *   initial      the states that declare `initial`, from p                                          if there are any
  *   start        the initial m from t, p, u, x                                                     if it has [memory]
  *   accept       bookkeeping at an accepted point, step = length of the step that led there, s,    if it has [memory]
- *                or 0 when initialization ends; only start, accept and sample change m; returns 1 if outputs
- *                depend on the change and have to be computed again, else 0
+ *                or 0 when initialization ends; only start, accept and sample change m; returns CC_CHANGED if
+ *                outputs depend on the change and have to be computed again, CC_JUMPED if states jumped as well, else 0;
+ *                without CC_JUMPED x may change only where nothing that is computed depends on it
  *                (cc_fail here makes the call an error: the step, the accepted point or the initialization)
  *   sample       bookkeeping at a communication point of co-simulation, step = length of the step that begins, s; the
  *                inputs are those of the point; may change m and x                if a switch of [structure] `samples`
@@ -33,6 +34,7 @@
 typedef struct CcHost CcHost; /* who listens to an element: the instance it lives in */
 
 enum { CC_INFO, CC_WARNING };
+enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept */
 
 #ifndef CC_HOST_ENTRY /* an element that is an FMU of its own */
 #define CC_HOST_ENTRY CC_ENTRY
@@ -48,7 +50,7 @@ CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int
 CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const char *format, ...);
 
 /* What contact_core calls.  CC_ENTRY(name) carries the name of the model, so several FMUs can be linked together.
- * accept returns 1 if it computed the outputs again. */
+ * accept returns what the element's did, and computes the outputs again unless that is 0. */
 #ifndef CC_DUAL
 CC_HIDDEN void CC_ENTRY(evaluate)(Element *e);
 CC_HIDDEN void CC_ENTRY(initial_states)(Element *e);

@@ -12,13 +12,21 @@
  * |V| < CHANGE_AT |V_max|.
  *
  * Contact of a point with a profile y = f(x) below it:  N = -lambda sqrt(1 + f'^2), slip = v_x sqrt(1 + f'^2) with v_x
- * the point's speed along x, both in the profile's axes.  Not modelled: friction, and a point that leaves its profile:
- * where N < 0 the profile pulls.
+ * the point's speed along x, both in the profile's axes; gap = h / sqrt(1 + f'^2).  Not modelled: friction.
  *
- * Energy: total = kinetic + potential + elastic,  residual = work - (total - start) - damping. */
+ * A point may leave a unilateral profile: where N < 0 it does, and its row is no constraint until gap = 0 again.  Then
+ * all constraints that hold, and this one, answer with impulses p, at once and without friction:
+ *
+ *     qd+ = qd - Y p,   (J Y) p = J qd - J qd+,    J qd+ = 0 of those that hold,  -restitution J qd of this one
+ *
+ * with the loss p (J qd + J qd+) / 2.  Where it would rebound more slowly than rest_speed it does not, and holds.
+ *
+ * Energy: total = kinetic + potential + elastic,  residual = work - (total - start) - damping - impact. */
 #include "constraint.h"
 
 #define CHANGE_AT 0.1
+#define OFF 1e-9    /* m: a point farther off at the start is not held */
+#define GRIP 1e-12  /* m: how far below its profile a point comes back, so that one that has just left has not */
 
 typedef struct {
     CcBody bodies[JOINTS];
@@ -26,12 +34,40 @@ typedef struct {
     Real p[JOINTS][3]; /* forces that the bodies need without qdd; accelerations behind cc_tree_solve */
     Real tau[JOINTS];
 #if CONSTRAINTS
+    int count, row_of[CONSTRAINTS]; /* constraints that hold, and the row of all rows that each is */
     CcConstraint constraints[CONSTRAINTS];
     CcRow rows[CONSTRAINTS];
     Real J[CONSTRAINTS * JOINTS], Y[CONSTRAINTS * JOINTS], A[CONSTRAINTS * CONSTRAINTS], b[CONSTRAINTS];
     int pivots[CONSTRAINTS], dependent[CONSTRAINTS];
 #endif
 } Work;
+
+#if CONSTRAINTS
+
+/* 1 unless row k belongs to a profile that its point has left. */
+static int holds(const Element *e, int k)
+{
+#if CONTACTS
+    int i = row_contacts[k];
+    return i < 0 || !unilateral[i] || re(e->contact[i].closed) != 0.0;
+#else
+    (void)e, (void)k;
+    return 1;
+#endif
+}
+
+static CcConstraint constraint(const Element *e, int k)
+{
+    int hold = row_holds[k];
+    return (CcConstraint){
+        .kind = row_kinds[k], .body = hold_bodies[hold], .other = hold_others[hold], .degree = hold_degrees[hold],
+        .point = {e->hold[hold].point[0], e->hold[hold].point[1]},
+        .base = {e->hold[hold].base[0], e->hold[hold].base[1]},
+        .axis = {cc_cos(e->hold[hold].angle), cc_sin(e->hold[hold].angle)},
+        .length = e->hold[hold].length, .f = e->hold[hold].f};
+}
+
+#endif
 
 static void describe(const Element *e, Work *work)
 {
@@ -48,20 +84,17 @@ static void describe(const Element *e, Work *work)
         }
     }
 #if CONSTRAINTS
+    work->count = 0;
     for (int k = 0; k < CONSTRAINTS; k++) {
-        int hold = row_holds[k];
-        work->constraints[k] = (CcConstraint){
-            .kind = row_kinds[k], .body = hold_bodies[hold], .other = hold_others[hold], .degree = hold_degrees[hold],
-            .point = {e->hold[hold].point[0], e->hold[hold].point[1]},
-            .base = {e->hold[hold].base[0], e->hold[hold].base[1]},
-            .axis = {cc_cos(e->hold[hold].angle), cc_sin(e->hold[hold].angle)},
-            .length = e->hold[hold].length, .f = e->hold[hold].f};
+        if (!holds(e, k))
+            continue;
+        work->row_of[work->count] = k;
+        work->constraints[work->count] = constraint(e, k);
         int dependent = (int)re(e->dependent[k]) - 1; /* none before the start: the outputs are no numbers then */
-        work->dependent[k] = dependent >= 0 && dependent < JOINTS ? dependent : 0;
+        work->dependent[work->count++] = dependent >= 0 && dependent < JOINTS ? dependent : 0;
     }
 #endif
 }
-
 /* q and qd that meet the constraints, and all that follows from them alone. */
 static void stand_and_move(Element *e, Work *work)
 {
@@ -70,14 +103,16 @@ static void stand_and_move(Element *e, Work *work)
         e->qd[i] = e->integrated[i].qd;
     }
 #if CONSTRAINTS
-    double left = cc_close(JOINTS, work->bodies, CONSTRAINTS, work->constraints, work->dependent, e->q, work->m,
+    double left = cc_close(JOINTS, work->bodies, work->count, work->constraints, work->dependent, e->q, work->m,
                            work->rows, work->J, work->A, work->pivots, work->b);
-    cc_close_rates(JOINTS, CONSTRAINTS, work->J, work->dependent, work->A, work->pivots, work->b, e->qd);
-    for (int k = 0; k < CONSTRAINTS; k++) {
-        e->constraint[k].h = cc_is_finite(left) ? work->rows[k].h : left;
-        e->constraint[k].hd = 0.0;
+    cc_close_rates(JOINTS, work->count, work->J, work->dependent, work->A, work->pivots, work->b, e->qd);
+    for (int k = 0; k < CONSTRAINTS; k++)
+        e->constraint[k].h = e->constraint[k].hd = 0.0;
+    for (int k = 0; k < work->count; k++) {
+        int row = work->row_of[k];
+        e->constraint[row].h = cc_is_finite(left) ? work->rows[k].h : left;
         for (int i = 0; i < JOINTS; i++)
-            e->constraint[k].hd += work->J[k * JOINTS + i] * e->qd[i];
+            e->constraint[row].hd += work->J[k * JOINTS + i] * e->qd[i];
     }
     if (!cc_is_finite(left))
         for (int i = 0; i < JOINTS; i++)
@@ -103,7 +138,7 @@ static void energies(Element *e, const Work *work)
     }
     e->energy.total = e->energy.kinetic + e->energy.potential + e->energy.elastic;
 #if LEDGER
-    e->energy.residual = e->energy.work - (e->energy.total - e->energy.start) - e->energy.damping;
+    e->energy.residual = e->energy.work - (e->energy.total - e->energy.start) - e->energy.damping - e->energy.impact;
 #endif
 }
 
@@ -133,8 +168,9 @@ static void forces(Element *e, Work *work)
 static void reactions(Element *e, Work *work, Real p[JOINTS][3])
 {
 #if CONSTRAINTS
-    for (int k = 0; k < CONSTRAINTS; k++) {
-        Real on_body[2] = {-e->lambda[k] * work->rows[k].n[0], -e->lambda[k] * work->rows[k].n[1]};
+    for (int k = 0; k < work->count; k++) {
+        Real lambda = e->lambda[work->row_of[k]];
+        Real on_body[2] = {-lambda * work->rows[k].n[0], -lambda * work->rows[k].n[1]};
         Real on_other[2] = {-on_body[0], -on_body[1]};
         cc_tree_push(work->m, work->constraints[k].body, work->rows[k].P, on_body, p);
         cc_tree_push(work->m, work->constraints[k].other, work->rows[k].Q, on_other, p);
@@ -167,6 +203,36 @@ static void reactions(Element *e, Work *work, Real p[JOINTS][3])
     }
 }
 
+#if CONTACTS
+
+/* A contact as it stands, held or not. */
+static void contact_outputs(Element *e, const Work *work, int i)
+{
+    int k = contact_rows[i];
+    double side = hold_sides[row_holds[k]];
+    CcConstraint one = constraint(e, k);
+    CcRow row;
+    Real v[2];
+    cc_row(&one, work->m, &row);
+    cc_row_bias(&one, &row, work->m, v);
+    Real steep = cc_sqrt(1.0 + row.slope * row.slope);
+    e->contact[i].x = row.P[0];
+    e->contact[i].y = row.P[1];
+    e->contact[i].N = -side * e->lambda[k] * steep;
+    e->contact[i].slip = cc_along(row.t, v) * steep;
+    e->contact[i].gap = side * row.h / steep;
+    e->contact[i].gap_rate = side * cc_along(row.n, v) / steep;
+}
+
+static void indicators(const Element *e, double z[CC_INDICATORS])
+{
+    for (int i = 0; i < CONTACTS; i++)
+        z[i] = !unilateral[i] ? 1.0 : re(e->contact[i].closed) != 0.0 ? re(e->contact[i].N)
+                                : re(e->contact[i].gap - e->contact[i].level);
+}
+
+#endif
+
 static void outputs(Element *e)
 {
     Work work;
@@ -178,22 +244,19 @@ static void outputs(Element *e)
     __builtin_memcpy(p, work.p, sizeof p);
     cc_tree_solve(JOINTS, work.bodies, work.m, work.tau, work.p, e->qdd);
 #if CONSTRAINTS
-    Real v[CONSTRAINTS][2];
+    Real v[2], lambda[CONSTRAINTS];
+    for (int k = 0; k < work.count; k++)
+        work.b[k] = cc_row_bias(&work.constraints[k], &work.rows[k], work.m, v);
+    cc_constrain(JOINTS, work.bodies, work.m, work.count, work.J, work.b, work.Y, work.p, work.A, work.pivots, e->qdd,
+                 lambda);
     for (int k = 0; k < CONSTRAINTS; k++)
-        work.b[k] = cc_row_bias(&work.constraints[k], &work.rows[k], work.m, v[k]);
-    cc_constrain(JOINTS, work.bodies, work.m, CONSTRAINTS, work.J, work.b, work.Y, work.p, work.A, work.pivots, e->qdd,
-                 e->lambda);
+        e->lambda[k] = 0.0;
+    for (int k = 0; k < work.count; k++)
+        e->lambda[work.row_of[k]] = lambda[k];
 #endif
 #if CONTACTS
-    for (int i = 0; i < CONTACTS; i++) {
-        int k = contact_rows[i];
-        const CcRow *row = &work.rows[k];
-        Real steep = cc_sqrt(1.0 + row->slope * row->slope);
-        e->contact[i].x = row->P[0];
-        e->contact[i].y = row->P[1];
-        e->contact[i].N = -hold_sides[row_holds[k]] * e->lambda[k] * steep;
-        e->contact[i].slip = cc_along(row->t, v[k]) * steep;
-    }
+    for (int i = 0; i < CONTACTS; i++)
+        contact_outputs(e, &work, i);
 #endif
     reactions(e, &work, p);
     energies(e, &work);
@@ -207,7 +270,7 @@ static void look(const Element *e, Work *work, const Real q[])
     describe(e, work);
     cc_tree_place(JOINTS, work->bodies, q, work->m);
     cc_tree_factor(JOINTS, work->bodies, work->m);
-    cc_rows(JOINTS, work->bodies, CONSTRAINTS, work->constraints, work->m, work->rows, work->J);
+    cc_rows(JOINTS, work->bodies, work->count, work->constraints, work->m, work->rows, work->J);
 }
 
 /* The dependent coordinates by the J at hand, those that the recipe names first. */
@@ -218,10 +281,98 @@ static CcChoice choose(Work *work, int of_start)
     for (int i = 0; i < JOINTS; i++)
         named += closes[i];
     for (int i = 0; i < JOINTS && of_start && named; i++)
-        for (int k = 0; k < CONSTRAINTS && !closes[i]; k++)
+        for (int k = 0; k < work->count && !closes[i]; k++)
             work->J[k * JOINTS + i] = 0.0;
-    return cc_choose_dependent(JOINTS, CONSTRAINTS, work->J, work->m, pivots, order, work->dependent);
+    return cc_choose_dependent(JOINTS, work->count, work->J, work->m, pivots, order, work->dependent);
 }
+
+/* Keep a choice: the memory has the number of the joint for each row that holds. */
+static void keep(Element *e, const Work *work, CcChoice choice)
+{
+    for (int k = 0; k < work->count; k++)
+        e->dependent[work->row_of[k]] = k < choice.rank ? work->dependent[k] + 1.0 : 0.0;
+}
+
+#if CONTACTS
+
+/* At the start: contacts hold unless their point is off a profile that it may leave. */
+static void start_contacts(Element *e, Work *work)
+{
+    e->energy.impact = 0.0;
+    for (int i = 0; i < CONTACTS; i++) {
+        CcConstraint one = constraint(e, contact_rows[i]);
+        CcRow row;
+        cc_row(&one, work->m, &row);
+        e->contact[i].closed = !unilateral[i] || hold_sides[row_holds[contact_rows[i]]] * re(row.h) <= OFF;
+        e->contact[i].level = -GRIP;
+        e->contact[i].departures = e->contact[i].impacts = e->contact[i].impulse = 0.0;
+    }
+}
+
+/* Contact i meets its profile: the impulses of it and of all that holds, into qd. */
+static void impact(Element *e, CcHost *host, int i)
+{
+    int k = contact_rows[i];
+    Work work;
+    Real taken[CONSTRAINTS], before[CONSTRAINTS], p[CONSTRAINTS], velocity[JOINTS];
+    double restitution = re(e->contact[i].restitution), speed = -re(e->contact[i].gap_rate);
+    int rests = restitution * speed < re(e->contact[i].rest_speed);
+    e->contact[i].closed = 1.0;
+    look(e, &work, e->q);
+    for (int a = 0; a < work.count; a++) {
+        before[a] = 0.0;
+        for (int j = 0; j < JOINTS; j++)
+            before[a] += work.J[a * JOINTS + j] * e->qd[j];
+    }
+    for (int j = 0; j < JOINTS; j++)
+        velocity[j] = 0.0;
+    /* as of accelerations: with those of the tree alone at 0, (J Y) lambda = bias */
+    for (int a = 0; a < work.count; a++)
+        taken[a] = work.row_of[a] == k && !rests ? (1.0 + restitution) * before[a] : before[a];
+    cc_constrain(JOINTS, work.bodies, work.m, work.count, work.J, taken, work.Y, work.p, work.A, work.pivots, velocity,
+                 p);
+    Real loss = 0.0;
+    for (int a = 0; a < work.count; a++) {
+        loss += 0.5 * p[a] * (2.0 * before[a] - taken[a]);
+        if (work.row_of[a] == k)
+            e->contact[i].impulse += cc_abs(p[a]) * cc_sqrt(1.0 + work.rows[a].slope * work.rows[a].slope);
+    }
+    for (int j = 0; j < JOINTS; j++)
+        e->qd[j] += velocity[j];
+    e->energy.impact += loss;
+    e->contact[i].impacts += 1.0;
+    e->contact[i].closed = rests;
+    e->contact[i].level = e->contact[i].gap - GRIP;
+    cc_report(host, CC_INFO, "mechanism", "%s meets its profile at %g m/s%s", body_names[hold_bodies[row_holds[k]]],
+              speed, rests ? " and stays" : "");
+}
+
+/* Points that leave their profiles, or come back.  Returns what changed, as accept does; q and qd are those after. */
+static int meet_and_leave(Element *e, CcHost *host)
+{
+    int changed = 0;
+    for (int i = 0; i < CONTACTS; i++) {
+        double gap = re(e->contact[i].gap), rate = re(e->contact[i].gap_rate);
+        if (!unilateral[i] || !cc_is_finite(gap))
+            continue;
+        if (re(e->contact[i].closed) != 0.0) {
+            if (re(e->contact[i].N) >= 0.0)
+                continue;
+            e->contact[i].closed = 0.0;
+            e->contact[i].level = gap - GRIP;
+            e->contact[i].departures += 1.0;
+            changed |= CC_CHANGED;
+            cc_report(host, CC_INFO, "mechanism", "%s leaves its profile",
+                      body_names[hold_bodies[row_holds[contact_rows[i]]]]);
+        } else if (rate < 0.0 && gap <= re(e->contact[i].level)) {
+            impact(e, host, i);
+            changed |= CC_JUMPED;
+        }
+    }
+    return changed;
+}
+
+#endif
 
 #endif
 
@@ -234,9 +385,11 @@ static void start(Element *e)
     for (int i = 0; i < JOINTS; i++)
         q[i] = e->integrated[i].q;
     look(e, &work, q);
-    CcChoice choice = choose(&work, 1);
-    for (int k = 0; k < CONSTRAINTS; k++)
-        e->dependent[k] = k < choice.rank ? work.dependent[k] + 1.0 : 0.0;
+#if CONTACTS
+    start_contacts(e, &work);
+    look(e, &work, q);
+#endif
+    keep(e, &work, choose(&work, 1));
 #endif
     outputs(e);
     e->energy.start = e->energy.total;
@@ -254,61 +407,69 @@ static void check(const Element *e, CcHost *host)
         return; /* what could make the start impossible is fixed then */
     look(e, &work, q);
     CcChoice choice = choose(&work, 1);
-    if (choice.rank < CONSTRAINTS) {
-        int hold = row_holds[choice.redundant];
+    if (choice.rank < work.count) {
+        int row = work.row_of[choice.redundant], hold = row_holds[row];
         cc_fail(host, "constraint %d (%s, of %s) does not move any joint in a way that the others leave free: the "
                 "mechanism is over-constrained, or starts in a singular position, or the coordinates marked closes do "
-                "not suffice; remove the constraint, or start elsewhere", hold + 1, kinds[row_kinds[choice.redundant]],
+                "not suffice; remove the constraint, or start elsewhere", hold + 1, kinds[row_kinds[row]],
                 body_names[hold_bodies[hold]]);
         return;
     }
-    double left = cc_close(JOINTS, work.bodies, CONSTRAINTS, work.constraints, work.dependent, q, work.m, work.rows,
+    double left = cc_close(JOINTS, work.bodies, work.count, work.constraints, work.dependent, q, work.m, work.rows,
                            work.J, work.A, work.pivots, work.b);
     if (cc_is_finite(left))
         return;
     for (int i = 0; i < JOINTS; i++)
         q[i] = e->joint[i].q0;
     look(e, &work, q);
-    for (int k = 0; k < CONSTRAINTS; k++)
+    for (int k = 0; k < work.count; k++) {
+        int row = work.row_of[k], hold = row_holds[row];
         cc_fail(host, "constraint %d (%s, of %s) is %g m off at the start, and moving the dependent coordinates, %s%s, "
-                "does not close it: start nearer to it", row_holds[k] + 1, kinds[row_kinds[k]],
-                body_names[hold_bodies[row_holds[k]]], re(work.rows[k].h), body_names[work.dependent[0]],
-                CONSTRAINTS > 1 ? " and others" : "");
+                "does not close it: start nearer to it", hold + 1, kinds[row_kinds[row]], body_names[hold_bodies[hold]],
+                re(work.rows[k].h), body_names[work.dependent[0]], work.count > 1 ? " and others" : "");
+    }
 #endif
     (void)e, (void)host;
 }
 
-/* The states at the end of a step: dependent ones back onto their constraints, where they are looked for next.  Nothing
- * computed depends on them. */
+/* Contacts, then the states: dependent ones back onto their constraints, where they are looked for next.  Nothing
+ * computed depends on these. */
 static int accept(Element *e, CcHost *host, double step)
 {
     int changed = 0;
     e->begun = 1.0;
 #if CONSTRAINTS
     for (int k = 0; k < CONSTRAINTS; k++) {
-        int i = (int)re(e->dependent[k]) - 1;
+        int i = holds(e, k) ? (int)re(e->dependent[k]) - 1 : -1;
         double way = i >= 0 ? re(e->q[i] - e->integrated[i].q) : 0.0;
         if (step == 0.0 && cc_is_finite(way) && (way > 1e-9 || way < -1e-9))
             cc_report(host, CC_INFO, "mechanism", "%s starts at %g instead of %g, to meet its constraint",
                       body_names[i], re(e->q[i]), re(e->integrated[i].q));
     }
+#if CONTACTS
+    changed = meet_and_leave(e, host);
+#endif
     for (int i = 0; i < JOINTS; i++) {
         e->integrated[i].q = e->q[i];
         e->integrated[i].qd = e->qd[i];
     }
     Work work;
     look(e, &work, e->q);
-    double share = cc_factor_dependent(JOINTS, CONSTRAINTS, work.J, work.m, work.dependent, work.A, work.pivots);
+    int before[CONSTRAINTS];
+    for (int k = 0; k < work.count; k++)
+        before[k] = work.dependent[k];
+    double share = cc_factor_dependent(JOINTS, work.count, work.J, work.m, work.dependent, work.A, work.pivots);
     CcChoice choice = choose(&work, 0);
-    if (choice.rank == CONSTRAINTS && share < CHANGE_AT * choice.product) {
-        for (int k = 0; k < CONSTRAINTS; k++) {
-            if (re(e->dependent[k]) != work.dependent[k] + 1.0)
+    if (changed) {
+        keep(e, &work, choice);
+    } else if (choice.rank == work.count && share < CHANGE_AT * choice.product) {
+        for (int k = 0; k < work.count; k++)
+            if (before[k] != work.dependent[k])
                 cc_report(host, CC_INFO, "mechanism", "%s takes the place of %s among the dependent coordinates",
-                          body_names[work.dependent[k]], body_names[(int)re(e->dependent[k]) - 1]);
-            e->dependent[k] = work.dependent[k] + 1.0;
-        }
+                          body_names[work.dependent[k]], body_names[before[k]]);
+        keep(e, &work, choice);
         e->changes += 1.0;
-        changed = 1;
+        changed = CC_CHANGED;
     }
 #else
     (void)e, (void)host, (void)step;

@@ -23,6 +23,7 @@ point = ["0.3 m", 0]           # of the body
 on = "ground"                  # or a body: what carries the profile, or the other point
 profile = [0, -0.595, 0.5]     # y = f(x) by powers of x, m
 side = "below"                 # of the profile on which its material is: contact.N > 0 where it pushes
+unilateral = true              # the point may leave the profile: nothing pulls it back
 base = ["1 m", 0]              # of pin and distance: the other point; of a profile its origin, in the axes of `on`
 angle = "0 deg"                # of the profile's axes against those of `on`
 length = "0.2 m"               # of distance
@@ -41,8 +42,8 @@ BODY = (
     "name", "on", "joint", "place", "angle", "mass", "inertia", "centre", "stiffness", "free", "damping", "start",
     "speed", "closes",
 )  # fmt: skip
-CONSTRAINT = ("kind", "body", "point", "on", "profile", "side", "base", "angle", "length")
-OWN = {"profile": ("profile", "side", "base", "angle"), "pin": ("base",), "distance": ("base", "length")}
+CONSTRAINT = ("kind", "body", "point", "on", "profile", "side", "base", "angle", "unilateral", "length")
+OWN = {"profile": ("profile", "side", "base", "angle", "unilateral"), "pin": ("base",), "distance": ("base", "length")}
 ALONG_X, ALONG_Y, DISTANCE, PROFILE = range(4)  # as in contact_core/constraint.h
 UNITS = {  # of a revolute and of a prismatic joint
     "joint.stiffness": ("N.m/rad", "N/m"),
@@ -75,7 +76,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
 
     holds = read.rows("constraint", CONSTRAINT, required=("kind", "body"))
     rows: list[tuple[int, int]] = []  # kind in C, number of the constraint
-    carriers, sides, degrees, coefficients, contacts = [], [], [], [1], []
+    carriers, sides, degrees, coefficients, contacts, unilateral = [], [], [], [1], [], []
     for k, hold in enumerate(holds):
         kind = read.choice(hold, "kind", tuple(OWN))
         for key in hold:
@@ -100,6 +101,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
         starts[f"hold[{k + 1}].f"] = list(f)
         if kind == "profile":
             contacts.append(len(rows))
+            unilateral.append(_switch(hold, "unilateral", read))
         kinds = {"pin": (ALONG_X, ALONG_Y), "distance": (DISTANCE,), "profile": (PROFILE,)}[kind]
         rows += [(number, k) for number in kinds]
     if len(rows) > len(bodies):
@@ -117,6 +119,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
     point_bodies = [_body_of(point, "body", names, read) for point in points]
     for k, point in enumerate(points):
         starts[f"point[{k + 1}].offset"] = list(read.vector(point, "offset", ("m",), (0.0, 0.0)))
+    contact_of = {row: i for i, row in enumerate(contacts)}
     return Structure(
         constants=(
             Constant("body_names", tuple(names) or ("",)),
@@ -130,6 +133,8 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
             Constant("row_kinds", tuple(kind for kind, _ in rows) or (0,)),
             Constant("row_holds", tuple(hold for _, hold in rows) or (0,)),
             Constant("contact_rows", tuple(contacts) or (0,)),
+            Constant("unilateral", tuple(unilateral) or (0,)),
+            Constant("row_contacts", tuple(contact_of.get(row, -1) for row in range(len(rows))) or (0,)),
             Constant("point_bodies", tuple(point_bodies) or (0,)),
         ),
         sizes={

@@ -222,6 +222,131 @@ def test_a_follower_has_no_force_left_at_the_jump_speed(tmp_path: Path) -> None:
     assert running["contact[1].y"] == pytest.approx(0.01, abs=1e-9)
 
 
+# ---- profiles that may be left ---------------------------------------------------------------------------------------
+
+BALL = """
+element = "planar_mechanism"
+[[body]]
+joint = "prismatic"
+mass = 1
+inertia = 1
+[[body]]
+name = "ball"
+joint = "prismatic"
+angle = "90 deg"
+mass = 1
+inertia = 1
+start = "1 m"
+[[constraint]]
+kind = "profile"
+body = "ball"
+profile = [0]
+unilateral = true
+"""
+
+
+@pytest.fixture(scope="module")
+def ball(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return build(tmp_path_factory.mktemp("ball"), "Ball", BALL)
+
+
+def test_a_ball_bounces_to_rest(ball: Fmu) -> None:
+    """Restitution 1/2: each rebound with half the speed, until that is below rest_speed; then it lies."""
+    running = Running(ball, {"contact[1].restitution": 0.5, "contact[1].rest_speed": 1e-4})
+    assert not running["contact[1].closed"] and running["lambda[1]"] == 0.0
+    speed = np.sqrt(2.0 * G)
+    touch, speeds = speed / G, [speed]
+    running.step(touch + 0.5 * speed / G)  # the first apex
+    assert running.values(["q[2]", "qd[2]"]) == pytest.approx([0.25, 0.0], abs=1e-9)
+    assert running["contact[1].impulse"] == pytest.approx(1.5 * speed, rel=1e-9)
+    while 0.5 * speeds[-1] >= 1e-4:
+        speeds.append(0.5 * speeds[-1])
+        touch += 2.0 * speeds[-1] / G
+    running.step(touch - 1e-7 - running.time)
+    assert not running["contact[1].closed"]
+    running.step(2e-7)
+    assert running["contact[1].closed"] and running["contact[1].impacts"] == len(speeds)
+    assert running["contact[1].N"] == pytest.approx(G, rel=1e-12)
+    running.step(1.0)
+    assert running["contact[1].impacts"] == len(speeds) and running["contact[1].departures"] == 0
+    assert abs(running["q[2]"]) < 1e-10 and abs(running["energy.residual"]) < 1e-8
+    assert running["energy.impact"] == pytest.approx(G, rel=1e-9)
+
+
+def test_an_elastic_ball_comes_back_to_its_height(ball: Fmu) -> None:
+    running = Running(ball, {"contact[1].restitution": 1.0})
+    running.step(6.0 * np.sqrt(2.0 / G))
+    assert running.values(["q[2]", "qd[2]"]) == pytest.approx([1.0, 0.0], abs=1e-7)
+    assert running["contact[1].impacts"] == 3 and abs(running["energy.impact"]) < 1e-12
+
+
+def test_a_ball_bounces_for_an_importer_that_integrates(ball: Fmu) -> None:
+    """Its states jump in the impacts, and it is told so."""
+    names = ["q[2]", "contact[1].impacts", "energy.impact"]
+    found = fmpy.simulate_fmu(
+        str(ball.file), fmi_type="ModelExchange", solver="CVode", relative_tolerance=1e-9, output=names,
+        start_values={"contact[1].restitution": 0.5}, output_interval=0.01, stop_time=1.0, record_events=False,
+    )  # fmt: skip
+    running = Running(ball, {"contact[1].restitution": 0.5})
+    running.step(1.0)
+    assert [found[name][-1] for name in names] == pytest.approx([running[name] for name in names], abs=1e-6)
+    assert running["contact[1].impacts"] == 2
+
+
+def test_an_impact_halts_what_the_constraints_connect(tmp_path: Path) -> None:
+    """A rod falls level onto a stop at its end, without rebound: the other end goes on. By angular momentum about the
+    stop w = (3/2) v / L, impulse m v / 4."""
+    text = """
+element = "planar_mechanism"
+[[body]]
+joint = "prismatic"
+mass = 1e-9
+inertia = 1
+[[body]]
+joint = "prismatic"
+angle = "90 deg"
+mass = 1e-9
+inertia = 1
+start = 1
+[[body]]
+name = "rod"
+joint = "revolute"
+angle = "-90 deg"
+mass = 3
+inertia = 1
+[[constraint]]
+kind = "profile"
+body = "rod"
+point = [1, 0]
+profile = [0]
+unilateral = true
+"""
+    running = Running(build(tmp_path, "Rod", text))
+    speed = np.sqrt(2.0 * G)
+    running.step(speed / G + 1e-6)
+    assert running["contact[1].impacts"] == 1 and running["contact[1].closed"]
+    assert running["contact[1].impulse"] == pytest.approx(3.0 * speed / 4.0, rel=1e-7)
+    assert running["qd[3]"] == pytest.approx(0.75 * speed, rel=1e-4)  # L = 2 m; 1e-6 s of gravity follow
+    assert running["energy.impact"] == pytest.approx(0.5 * speed * 3.0 * speed / 4.0, rel=1e-6)
+
+
+def test_a_follower_jumps_where_the_force_of_the_closed_form_ends(tmp_path: Path) -> None:
+    """Above the jump speed: N = 0 at cos phi = -(k e + F0)/(m e w^2 - k e)."""
+    text = (shipped("fmus") / "CamFollower.toml").read_text(encoding="utf-8")
+    fmu = build(tmp_path, "Jump", text.replace("[[constraint]]", "[[constraint]]\nunilateral = true"))
+    w = 120.0
+    running = Running(fmu, {"joint[1].qd0": w})
+    leaves = np.arccos(-(20.0 + 20.0) / (0.5 * 0.01 * w**2 - 20.0)) / w
+    running.step(leaves - 1e-6)
+    assert running["contact[1].closed"] and running["contact[1].departures"] == 0
+    assert 0.0 < running["contact[1].N"] < 1e-2
+    running.step(2e-6)
+    assert not running["contact[1].closed"] and running["contact[1].departures"] == 1
+    assert running["contact[1].N"] == 0.0
+    running.step(2e-3)
+    assert running["contact[1].gap"] > 1e-6
+
+
 # ---- trees -----------------------------------------------------------------------------------------------------------
 
 

@@ -121,35 +121,50 @@ class Chain:
             f -= (STIFFNESS[i] * q + self.damping[i] * qd) * slope
         return f
 
-    def accelerations(self, X: Vector, V: Vector) -> tuple[Vector, Vector]:
-        """Accelerations and multipliers."""
-        _, matrix, bias = self.constraints(X, V)
+    def accelerations(self, X: Vector, V: Vector, rows: int = 9) -> tuple[Vector, Vector]:
+        """Accelerations and multipliers, under the first `rows` constraints: 8 without the cam."""
+        _, matrix, bias = (part[:rows] for part in self.constraints(X, V))
         f = self.forces(X, V) / MASS
         weighted = matrix / MASS
         multipliers = np.linalg.solve(weighted @ matrix.T, matrix @ f + bias)
         return f - weighted.T @ multipliers, multipliers
 
-    def projected(self, X: Vector, V: Vector) -> tuple[Vector, Vector]:
-        """The nearest point, by the mass matrix, with g = 0 and G v = 0."""
+    def projected(self, X: Vector, V: Vector, rows: int = 9) -> tuple[Vector, Vector]:
+        """The nearest point, by the mass matrix, with g = 0 and G v = 0: with the cam that of an impact without
+        rebound."""
         for _ in range(4):
-            g, matrix, _ = self.constraints(X, V)
+            g, matrix, _ = (part[:rows] for part in self.constraints(X, V))
             X = X - (matrix / MASS).T @ np.linalg.solve((matrix / MASS) @ matrix.T, g)
-        _, matrix, _ = self.constraints(X, V)
+        matrix = self.constraints(X, V)[1][:rows]
         return X, V - (matrix / MASS).T @ np.linalg.solve((matrix / MASS) @ matrix.T, matrix @ V)
 
-    def motion(self, times: Vector) -> list[tuple[Vector, Vector]]:
-        """X and V at the times, from rest."""
+    def onward(self, begin: float, end: float, X: Vector, V: Vector, rows: int) -> tuple[Vector, Vector, float]:
+        """X, V and the time at `end`, or where the tip comes back to a cam that does not hold it."""
+
+        def back(_: float, y: Vector) -> float:
+            return float(self.constraints(y[:12], y[12:])[0][8]) + 1e-13
+
+        back.terminal, back.direction = True, -1.0  # type: ignore[attr-defined]
+        done = solve_ivp(
+            lambda _, y: np.concatenate([y[12:], self.accelerations(y[:12], y[12:], rows)[0]]),
+            (begin, end),
+            np.concatenate([X, V]),
+            method="DOP853",
+            rtol=1e-12,
+            atol=1e-13,
+            events=back if rows == 8 else None,
+        )
+        return *self.projected(*np.split(done.y[:, -1], 2), rows), float(done.t[-1])
+
+    def motion(self, times: Vector, rows: int = 9) -> list[tuple[Vector, Vector]]:
+        """X and V at the times, from rest; without the cam, rows = 8, until the tip meets it, and then on it."""
         found = [(self.start(), np.zeros(12))]
         for begin, end in itertools.pairwise(times):
-            done = solve_ivp(
-                lambda _, y: np.concatenate([y[12:], self.accelerations(y[:12], y[12:])[0]]),
-                (begin, end),
-                np.concatenate(found[-1]),
-                method="DOP853",
-                rtol=1e-12,
-                atol=1e-13,
-            )
-            found.append(self.projected(*np.split(done.y[:, -1], 2)))
+            X, V, t = self.onward(begin, end, *found[-1], rows)
+            if t < end:
+                rows = 9
+                X, V, _ = self.onward(t, end, *self.projected(X, V), rows)
+            found.append((X, V))
         return found
 
     def energy(self, X: Vector, V: Vector) -> float:
@@ -189,7 +204,21 @@ def convex() -> Trace:
     return chain("convex", CONVEX)
 
 
-CASES: tuple[Callable[[], Trace], ...] = (concave, convex)
+def lift_off() -> Trace:
+    """The chain lifts off the convex cam at once, and comes back to it without rebound."""
+    model, t = Chain(CONVEX), np.arange(51) * 0.01
+    names = [f"chain.{base}[{i}]" for base in ("q", "qd") for i in (1, 2, 3, 4)]
+    rows = [[model.joint(i, X, V)[k] for k in (0, 1) for i in range(4)] for X, V in model.motion(t, rows=8)]
+    units = ["rad", "rad", "m", "rad", "rad/s", "rad/s", "m/s", "rad/s"]
+    provenance = {
+        "case": "lift_off",
+        "formula": "absolute coordinates, impact by projection",
+        "script": "references.py",
+    }
+    return Trace(t, tuple(names), np.array(rows), dict(zip(names, units, strict=True)), {}, provenance)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (concave, convex, lift_off)
 
 if __name__ == "__main__":
     for case in CASES:

@@ -117,6 +117,7 @@ static void guide_find(Element *e, Guide *g)
     e->margin = g->foot.margin;
     e->on = re(e->work) != 0.0 && g->foot.place == CC_LINE_ON;
     e->v_long = g->v_long;
+    e->v_across = cc_norm(g->v_tr);
     Real bridged = 0.0, total = line_way[POINTS - 1], length; /* ways along the chords between bodies */
     Real before = 0.0;
     CcLinePoint a, b;
@@ -142,19 +143,18 @@ static void guide_find(Element *e, Guide *g)
         e->foot.r[k] = g->world.r[k] + foot[k];
 }
 
-/* Damping and friction beside the elastic force F_r; all forces on all bodies, their powers and their balance.
- * couple  moment on the body of the point about t, N m */
-static void guide_act(Element *e, Guide *g, const Real F_r[3], Real couple)
+/* The elastic force F_r, damping and friction; all forces on all bodies, their powers and their balance.
+ * damping, brake  forces across and along the line over their speeds, N s/m
+ * couple          moment on the body of the point about t, N m */
+static void guide_act(Element *e, Guide *g, const Real F_r[3], Real damping, Real brake, Real couple)
 {
     const Real *t = g->foot.tangent;
     Real on = e->on, full[3], speed = cc_abs(g->v_long), M[3], force[3], moment[3];
     for (int k = 0; k < 3; k++) {
-        full[k] = F_r[k] - e->normDamp * g->v_tr[k];
+        full[k] = F_r[k] - damping * g->v_tr[k];
         M[k] = on * couple * t[k];
     }
-    Real P = cc_norm(full);
-    Real share = re(speed) * re(e->k_T) < 1.0 ? e->k_T : 1.0 / speed; /* of v_long: nothing to divide at rest */
-    Real brake = on * e->K_fr * P * share;
+    brake *= on;
     e->friction_force = brake * speed;
     for (int k = 0; k < 3; k++)
         g->F[k] = on * full[k] - brake * g->v_long * t[k];
@@ -162,7 +162,7 @@ static void guide_act(Element *e, Guide *g, const Real F_r[3], Real couple)
     Real crossing[3];
     for (int k = 0; k < 3; k++)
         crossing[k] = g->v_L[k] - g->foot.point_t[k];
-    e->power.damping = on * e->normDamp * cc_dot(g->v_tr, g->v_tr);
+    e->power.damping = on * damping * cc_dot(g->v_tr, g->v_tr);
     e->power.friction = e->friction_force * speed;
     e->power.interpolation = on * cc_dot(F_r, crossing);
 

@@ -174,6 +174,11 @@ class Slot(_Entry):
     least: float | None = Field(default=None, description="values below this are warned about")
     built_in: str | None = Field(default=None, description="the element's own law, as a function of its laws.txt")
     integral: bool = Field(default=False, description="the C code also needs slot_<name>_integral, over the argument")
+    sensors: bool = Field(
+        default=False,
+        description="the sensors of the table [sensors] of a recipe are further arguments, in their order there; in C "
+        "SENSORS(e) behind the last argument stands for them",
+    )
 
 
 class Experiment(_Entry):

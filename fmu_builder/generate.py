@@ -157,6 +157,9 @@ def model_data(model: ElementModel, entry: str = "", host_entry: str = "", folde
     if model.sizes:
         lines += [*(f"#define {name.upper()} {size}" for name, size in model.sizes.items()), ""]
     lines += _choice_macros(model)
+    if any(slot.sensors for slot in model.element.slots.values()):
+        sensors = [name for name in model.element.inputs if name.startswith("sensor.")]
+        lines += [f"#define SENSORS(e) {' '.join(f', (e)->{name}' for name in sensors)}".rstrip(), ""]
     lines += map(_constant, model.constants)
     lines += ["", *_struct(model), "", *_index_tables(model), "", "#endif", ""]
     return "\n".join(lines)

@@ -10,8 +10,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fmu_builder.declaration import Choices, Declaration, read_declaration, read_toml
+from fmu_builder.declaration import C_KEYWORDS, Choices, Declaration, Variable, read_declaration, read_toml
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.law_check import RESERVED
 from fmu_builder.paths import find_element
 from fmu_builder.slots import ElementLaws, read_functions
 from fmu_builder.structure import Constant, Limit, Reader, Structure
@@ -104,11 +105,14 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         )
     folder = find_element(element_name, path)
     declared = read_declaration(folder)
+    takes_sensors = any(slot.sensors for slot in declared.slots.values())
+    if takes_sensors:
+        declared = _with_sensors(path, declared, tables, problems)
     module = _structure_module(folder)
     structure_tables: tuple[str, ...] = getattr(module, "TABLES", ())
     structure_lists: tuple[str, ...] = getattr(module, "LISTS", ())
 
-    known = (*_KEYS, *structure_tables, *structure_lists)
+    known = (*_KEYS, *structure_tables, *structure_lists, *(("sensors",) if takes_sensors else ()))
     for key, value in tables.items():
         if key not in known:
             problems.append(Problem(f"{path}: {key}", "this key is unknown" + did_you_mean(key, known)))
@@ -226,6 +230,48 @@ def _limited_starts(
             rule = f"must be less than {limit.max:.6g} {unit}, {limit.reason}"
             problems.append(Problem(where, f"{value!r} {rule}; choose less, or leave it out"))
     return kept, problems
+
+
+def _with_sensors(
+    path: Path, declared: Declaration, tables: Mapping[str, object], problems: list[Problem]
+) -> Declaration:
+    """The declaration with an input `sensor.<name>` for each entry of `[sensors]`, name = "unit", and with the sensors
+    as last arguments of the slots that take them; laws are checked around the start values of the sensors."""
+    given = tables.get("sensors", {})
+    start = tables.get("start", {})
+    inputs, ranges, units = dict(declared.inputs), {}, {}
+    taken = {argument for slot in declared.slots.values() if slot.sensors for argument in slot.arguments}
+    for name, unit in given.items() if isinstance(given, dict) else ():
+        where = f"{path}: [sensors] {name}"
+        if not IDENTIFIER.fullmatch(name) or name in C_KEYWORDS or name in RESERVED or name in taken:
+            problems.append(
+                Problem(where, "the name of a sensor consists of letters, digits and _, and means nothing else")
+            )
+            continue
+        try:
+            parsed = parse_unit(str(unit))
+        except InputError as error:
+            problems += [Problem(where, one.what) for one in error.problems]
+            continue
+        if not parsed.is_si:
+            problems.append(Problem(where, f"'{unit}': a sensor has an SI unit without prefix; the law converts"))
+            continue
+        try:
+            value = start.get(f"sensor.{name}", 0.0) if isinstance(start, dict) else 0.0
+            number = parse_quantity(value, parsed, where) if isinstance(value, int | float | str) else 0.0
+        except InputError:
+            number = 0.0  # told with the other start values
+        units[name] = str(unit)
+        width = 0.5 * abs(number) or 1.0
+        ranges[name] = (number - width, number + width)
+        inputs[f"sensor.{name}"] = Variable(description=f"Sensor {name} of the laws", unit=str(unit), start=0.0)
+    slots = {
+        name: slot.model_copy(
+            update={"arguments": {**slot.arguments, **units}, "range": {**slot.range, **ranges}} if slot.sensors else {}
+        )
+        for name, slot in declared.slots.items()
+    }
+    return declared.model_copy(update={"inputs": inputs, "slots": slots})
 
 
 def _structure(

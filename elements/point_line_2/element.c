@@ -14,6 +14,10 @@
  * reaction on those of the line: what is left is the part of a line whose direction changes under axes that do not
  * stand across it.
  *
+ * Laws of the user's take the places of k_ri delta_i (f_r1, f_r2, with the sensors), of normDamp |v_tr| and of the whole
+ * friction force (F_fr2 of P1, P2, |v_long| and the sensors).  The energy of laws f_ri is counted from 0 where the point
+ * comes onto the line, as the integral of their forces over the displacements.
+ *
  * The sign `side` of V2 is that of VectorFr2 at the start, and stays.
  *
  * Source: EULER manual, forcePointLine2; energy balance derived. */
@@ -32,6 +36,73 @@ static void axes_of(const Element *e, const Guide *g, CcBasePlane *plane)
     cc_base_plane(a, a_t, re(e->side), &g->foot, plane);
 }
 
+#define ANY_LAW_ACROSS (SLOT_F_R1 || SLOT_F_R2)
+#define SLOWEST 1e-150 /* m/s: a speed below this is none; dual numbers divide by no smaller number (real.h) */
+
+static Real first_force(const Element *e, Real delta)
+{
+#if SLOT_F_R1
+    return slot_f_r1(e, delta SENSORS(e));
+#else
+    return e->k_r1 * delta;
+#endif
+}
+
+static Real second_force(const Element *e, Real delta)
+{
+#if SLOT_F_R2
+    return slot_f_r2(e, delta SENSORS(e));
+#else
+    return e->k_r2 * delta;
+#endif
+}
+
+#if SLOT_NORMDAMP || SLOT_F_FR2
+
+/* A force over its speed, N s/m, from the force at the speed and, at rest, at a dual speed of zero: its slope there. */
+static Real per_speed(Real force, Real speed, Real slope)
+{
+    if (re(speed) > SLOWEST)
+        return force / speed;
+#ifdef CC_DUAL
+    return __imag__ slope / CC_DUAL_STEP;
+#else
+    (void)slope;
+    return 0.0; /* times a speed of zero */
+#endif
+}
+
+#ifdef CC_DUAL
+#define AT_REST cc_real(0.0, CC_DUAL_STEP)
+#else
+#define AT_REST 0.0
+#endif
+
+#endif
+
+static Real damping_per_speed(const Element *e, const Guide *g)
+{
+#if SLOT_NORMDAMP
+    Real speed = cc_norm(g->v_tr);
+    return per_speed(slot_normDamp(e, speed), speed, slot_normDamp(e, AT_REST));
+#else
+    (void)g;
+    return e->normDamp;
+#endif
+}
+
+static Real friction_per_speed(const Element *e, const Guide *g, Real P1, Real P2)
+{
+    Real P = cc_sqrt(P1 * P1 + P2 * P2), speed = cc_abs(g->v_long);
+#if SLOT_F_FR2
+    Real second = FR2_ARGS == FR2_ARGS_P1_P ? P : P2;
+    return per_speed(slot_F_fr2(e, P1, second, speed SENSORS(e)), speed,
+                     slot_F_fr2(e, re(P1), re(second), AT_REST SENSORS(e)));
+#else
+    return e->K_fr * P * (re(speed) * re(e->k_T) < 1.0 ? e->k_T : 1.0 / speed);
+#endif
+}
+
 static void outputs(Element *e)
 {
     Guide g;
@@ -40,11 +111,17 @@ static void outputs(Element *e)
     guide_find(e, &g);
     axes_of(e, &g, &plane);
     Real on = e->on, delta1 = plane.delta1, delta2 = plane.delta2, F_r[3];
-    Real F_r1 = e->k_r1 * delta1, F_r2 = e->k_r2 * delta2;
+    Real F_r1 = first_force(e, delta1), F_r2 = second_force(e, delta2);
     for (int k = 0; k < 3; k++)
         F_r[k] = -F_r1 * plane.V1[k] - F_r2 * plane.V2[k];
-    Real tau = (e->k_r2 - e->k_r1) * delta1 * delta2, moment = CONSISTENT_MOMENT ? re(e->side) * tau : (Real)0.0;
-    guide_act(e, &g, F_r, moment);
+#if ANY_LAW_ACROSS
+    Real tau = F_r2 * delta1 - F_r1 * delta2;
+#else
+    Real tau = (e->k_r2 - e->k_r1) * delta1 * delta2;
+#endif
+    Real moment = CONSISTENT_MOMENT ? re(e->side) * tau : (Real)0.0, damping = damping_per_speed(e, &g);
+    Real P1 = F_r1 + damping * cc_dot(g.v_tr, plane.V1), P2 = F_r2 + damping * cc_dot(g.v_tr, plane.V2);
+    guide_act(e, &g, F_r, damping, friction_per_speed(e, &g, P1, P2), moment);
 
     e->displacement[0] = delta1;
     e->displacement[1] = delta2;
@@ -53,9 +130,18 @@ static void outputs(Element *e)
     e->delta2 = on * delta2;
     e->F_r1 = on * F_r1;
     e->F_r2 = on * F_r2;
-    e->P1 = on * (F_r1 + e->normDamp * cc_dot(g.v_tr, plane.V1));
-    e->P2 = on * (F_r2 + e->normDamp * cc_dot(g.v_tr, plane.V2));
+    e->P1 = on * P1;
+    e->P2 = on * P2;
+#if !ANY_LAW_ACROSS
     e->energy.elastic = on * 0.5 * (F_r1 * delta1 + F_r2 * delta2);
+#elif LEDGER
+    Real slip[3];
+    for (int k = 0; k < 3; k++)
+        slip[k] = g.v_P[k] - g.foot.point_t[k];
+    Real rate1 = cc_dot(slip, plane.V1) + plane.spin * delta2, rate2 = cc_dot(slip, plane.V2) - plane.spin * delta1;
+    e->power.stored = on * (F_r1 * rate1 + F_r2 * rate2);
+    e->energy.elastic = on * (e->energy.stored - e->stored_before);
+#endif
     Real turn[3] = {g.turn[0], g.turn[1], g.turn[2]}; /* of the point's body relative to the line */
     for (int b = 0; b < BODIES && BODIES > 1; b++)
         for (int k = 0; k < 3; k++)
@@ -73,7 +159,23 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
     *z++ = re(e->inside[0]);
     *z++ = re(e->inside[1]);
 #endif
-    *z = re(e->k_T * cc_abs(e->v_long)) - 1.0;
+#if !SLOT_F_FR2
+    *z++ = re(e->k_T * cc_abs(e->v_long)) - 1.0;
+#endif
+#if SLOT_F_R1
+    z = slot_f_r1_kinks(e, e->displacement[0] SENSORS(e), z);
+#endif
+#if SLOT_F_R2
+    z = slot_f_r2_kinks(e, e->displacement[1] SENSORS(e), z);
+#endif
+#if SLOT_F_FR2
+    Real second = FR2_ARGS == FR2_ARGS_P1_P ? cc_sqrt(e->P1 * e->P1 + e->P2 * e->P2) : e->P2;
+    z = slot_F_fr2_kinks(e, e->P1, second, cc_abs(e->v_long) SENSORS(e), z);
+#endif
+#if SLOT_NORMDAMP
+    z = slot_normDamp_kinks(e, e->v_across, z);
+#endif
+    (void)z;
 }
 
 /* VectorFr1 as the body of the point carries it, and the side of V2; the part of VectorFr2 along V2 is returned, 1. */
@@ -127,30 +229,50 @@ static void start(Element *e)
     Guide g;
     guide_see(e, &g);
     guide_find(e, &g);
+#if !ANY_LAW_ACROSS
     e->energy.start = e->energy.elastic;
     e->previous.k_r1 = e->k_r1;
     e->previous.k_r2 = e->k_r2;
+#else
+    e->energy.start = 0.0;
+#if LEDGER
+    e->stored_before = 0.0;
+#endif
+#endif
     guide_remember(e, &g);
 }
 
-/* Energy of the present displacements, J. */
-static Real energy_of(const Element *e, Real k_r1, Real k_r2)
+/* What switching destroys at an accepted point, J. */
+static Real switched_energy(Element *e)
 {
-    return 0.5 * (k_r1 * e->displacement[0] * e->displacement[0] + k_r2 * e->displacement[1] * e->displacement[1]);
+    Real was = e->previous.on, is = e->on, switched = 0.0;
+#if !ANY_LAW_ACROSS
+    Real first = 0.5 * e->displacement[0] * e->displacement[0], second = 0.5 * e->displacement[1] * e->displacement[1];
+    switched = was * (e->previous.k_r1 * first + e->previous.k_r2 * second) - is * (e->k_r1 * first + e->k_r2 * second);
+    e->previous.k_r1 = e->k_r1;
+    e->previous.k_r2 = e->k_r2;
+#elif LEDGER
+    if (re(was) != re(is)) {
+        if (re(was) != 0.0)
+            switched = e->energy.stored - e->stored_before;
+        e->stored_before = e->energy.stored;
+    }
+#else
+    (void)was, (void)is;
+#endif
+    return switched;
 }
 
 static int accept(Element *e, CcHost *host, double step)
 {
     Guide g;
-    Real was = e->previous.on;
     if (step == 0.0 && re(e->share) < GOOD_SHARE)
         cc_report(host, CC_WARNING, "guide", "VectorFr1 is nearly along the line: the sine of the angle between them is %g",
                   re(e->share));
     int searched = guide_accept(e, host, &g);
-    Real switched = was * energy_of(e, e->previous.k_r1, e->previous.k_r2) - e->on * energy_of(e, e->k_r1, e->k_r2);
-    e->previous.k_r1 = e->k_r1;
-    e->previous.k_r2 = e->k_r2;
+    int was = re(e->previous.on) != 0.0, is = re(e->on) != 0.0;
+    Real switched = switched_energy(e);
     guide_remember(e, &g);
     e->energy.switched += switched;
-    return searched || (LEDGER && re(switched) != 0.0);
+    return searched || (LEDGER && (re(switched) != 0.0 || was != is));
 }

@@ -471,7 +471,7 @@ class _Builder:
             return ()
         for target, found in wiring.sources.items():
             self.sources.setdefault(self._index(target), []).extend(self._index(source) for source in found)
-        notes = tuple(dict.fromkeys((*wiring.notes, *self._unused_starts(), *self._notes_of_parts())))
+        notes = tuple(dict.fromkeys((*wiring.notes, *self._unused_starts())))
         if len(notes) > _SHOWN_NOTES:
             notes = (*notes[:_SHOWN_NOTES], f"and {len(notes) - _SHOWN_NOTES} more of this kind")
         return notes
@@ -489,10 +489,6 @@ class _Builder:
             if part in ends:
                 given |= {f"{part}.{n}" for n in ends[part].variables if n.startswith(f"{name}[")}
         return frozenset(given)
-
-    def _notes_of_parts(self) -> Iterator[str]:
-        for name, model in self.models.items():
-            yield from (f"{name}: {note}" for note in model.notes())
 
     def _unused_starts(self) -> Iterator[str]:
         for model in self.models.values():

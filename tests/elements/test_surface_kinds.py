@@ -253,6 +253,12 @@ def test_the_limit_depth_starts_at_the_reach_of_the_surface(tmp_path: Path, name
         assert note.startswith("the default of D_max is 0.") and "the reach of the surface" in note
 
 
+def test_an_assembly_tells_the_default_of_its_part_once() -> None:
+    notes = [note for note in load_model(shipped("fmus") / "SlidingOffSphere.toml").notes() if "D_max" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("PointSphere: the default of D_max is 0.1 m, the reach of the surface")
+
+
 # ---- recipes ---------------------------------------------------------------------------------------------------------
 
 

@@ -293,6 +293,7 @@ def test_a_ball_bounces_for_an_importer_that_integrates(ball: Fmu) -> None:
     assert running["contact[1].impacts"] == 2
 
 
+@pytest.mark.slow
 def test_an_impact_halts_what_the_constraints_connect(tmp_path: Path) -> None:
     """A rod falls level onto a stop at its end, without rebound: the other end goes on. By angular momentum about the
     stop w = (3/2) v / L, impulse m v / 4."""
@@ -330,6 +331,7 @@ unilateral = true
     assert running["energy.impact"] == pytest.approx(0.5 * speed * 3.0 * speed / 4.0, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_follower_jumps_where_the_force_of_the_closed_form_ends(tmp_path: Path) -> None:
     """Above the jump speed: N = 0 at cos phi = -(k e + F0)/(m e w^2 - k e)."""
     text = (shipped("fmus") / "CamFollower.toml").read_text(encoding="utf-8")
@@ -360,6 +362,7 @@ def test_a_double_pendulum_keeps_its_energy(tmp_path: Path) -> None:
     assert largest <= 1e-8 * 2 * G
 
 
+@pytest.mark.slow
 def test_a_level_rod_that_is_let_go_hangs_on_a_quarter_of_its_weight(tmp_path: Path) -> None:
     """Uniform rod: q'' = -3 g / (2 L), reaction m g / 4; on a slider that is held by its spring."""
     fmu = build(
@@ -472,6 +475,7 @@ def test_a_start_that_cannot_be_closed_is_refused_by_name(tmp_path: Path) -> Non
         build(tmp_path, "Far", CRANK.replace("profile = [0]", "profile = [0.5]"))
 
 
+@pytest.mark.slow
 def test_a_redundant_constraint_is_refused_by_name(tmp_path: Path) -> None:
     again = CRANK[CRANK.index("[[constraint]]") : CRANK.index("[[point]]")]
     with pytest.raises(ToolError, match=r"\(profile, of rod\) does not move any joint.*over-constrained"):

@@ -172,6 +172,7 @@ class Slot(_Entry):
     rises_from: str | None = Field(default=None, description="argument from whose 0 on the law should rise at once")
     same_sign: str | None = Field(default=None, description="argument whose sign the law must have to dissipate energy")
     least: float | None = Field(default=None, description="values below this are warned about")
+    least_means: str = Field(default="it pulls where it should push", description="what such a value does")
     built_in: str | None = Field(default=None, description="the element's own law, as a function of its laws.txt")
     integral: bool = Field(default=False, description="the C code also needs slot_<name>_integral, over the argument")
     sensors: bool = Field(

@@ -51,7 +51,7 @@ def laws_header(laws: Laws, slots: Sequence[LawInSlot], heading: str, remembered
     """laws.h: C of the laws and slots, for an Element whose member `laws` holds the scalars.
 
     remembered  scalars of which the element keeps the values of the last accepted point, as `previous_laws`"""
-    numbers = [name for name, scalar in laws.scalars.items() if scalar.number is None]
+    computed = [name for name, scalar in laws.scalars.items() if scalar.number is None]
     lines = [
         heading,
         "#ifndef LAWS_H",
@@ -62,7 +62,7 @@ def laws_header(laws: Laws, slots: Sequence[LawInSlot], heading: str, remembered
         "/* Scalars that follow from others. */",
         "CC_API void laws_calculate(Element *e)",
         "{",
-        *(f"    e->laws.{name} = {_c(laws.scalars[name].value, laws)};" for name in numbers),
+        *(f"    e->laws.{name} = {_c(laws.scalars[name].value, laws)};" for name in computed),
         "    (void)e;",
         "}",
         "",

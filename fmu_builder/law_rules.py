@@ -121,7 +121,7 @@ def rule_warnings(checked: Checked) -> Iterator[str]:
         at = checked.at(grid, tuple(int(i) for i in low))
         yield (
             f"{name} = {checked.value(float(value[low]))} at {at}, below {checked.value(slot.least)}: "
-            + _LEAST.get(name, "it pulls where it should push")
+            + slot.least_means
         )
     if slot.same_sign is not None:
         product = value * np.sign(grid[slot.same_sign])
@@ -147,9 +147,6 @@ def rule_notes(checked: Checked) -> Iterator[str]:
             f"{checked.law.slot} does not rise at {start} = 0 {slot.arguments[start]}: a sliding body never stops, and "
             "under load it creeps faster than with a ramp of the same width"
         )
-
-
-_LEAST = {"F_d": "the surface would pull; the normal force is held at 0 and clipped_count counts"}
 
 
 def _poles(checked: Checked, problem_at: Callable[[str, Place, str], Problem]) -> Iterator[Problem]:

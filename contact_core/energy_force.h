@@ -14,7 +14,7 @@
  *                      theta = 1/(1 - exp(-z)) - 1/z,  u* = e (u + theta H (a_t + W_tn N)):
  *                      the mean force of the ramp over the interval, exact for N, W constant
  *                      any law F_fr(N, u):  f_t = -F_fr(N, u_m) e,  u_m = u* - theta H w_e F_fr(N, u_m),
- *                      z = H w_e F_fr(N, u_m) / u_m;  the ramp above is a special case
+ *                      z = H w_e times the slope of F_fr at rest;  the ramp above is a special case
  * Ledger, J            U(x_1) - U(x) - N int w/(1 + d) dt,  w linear over the interval:
  *                      energy that holding N made, as elastic energy (damping that comes later included)
  *
@@ -33,6 +33,7 @@
 #include "vector.h"
 
 #define CC_DAMPING_FLOOR 1e-4
+#define CC_SLOW_SLIP 1e-6      /* of the slip speed: where the slope of a friction law at rest is taken */
 #define CC_MOST_FORCE_STEPS 60 /* of the iteration; bisection alone would need 53 */
 
 /* What the port has to know of a contact law.  `data` goes to every function. */
@@ -185,17 +186,12 @@ CC_API void cc_held_friction(const CcPortLaw *law, const CcInterval *at, double 
     double u_0 = e[0] * at->u[0] + e[1] * at->u[1], rate = e[0] * free[0] + e[1] * free[1], F = 0.0;
     w_e = w_e > 0.0 ? w_e : 0.0;
     if (law->friction) {
-        double u_m = speed;
-        for (int i = 0; i < 2; i++) { /* z needs u_m, u_m needs z */
-            double theta = cc_exponential_share(H * w_e * law->friction(law->data, N, u_m) / u_m);
-            double u = u_0 + theta * H * rate, size = cc_abs(u);
-            if (!(size > 0.0))
-                return;
-            u_m = cc_mean_slip(law, N, theta * H * w_e, size);
-            F = law->friction(law->data, N, u_m) * (u < 0.0 ? -1.0 : 1.0);
-            if (!(u_m > 0.0))
-                break;
-        }
+        double slow = CC_SLOW_SLIP * speed;
+        double theta = cc_exponential_share(H * w_e * law->friction(law->data, N, slow) / slow);
+        double u = u_0 + theta * H * rate, size = cc_abs(u);
+        if (!(size > 0.0))
+            return;
+        F = law->friction(law->data, N, cc_mean_slip(law, N, theta * H * w_e, size)) * (u < 0.0 ? -1.0 : 1.0);
     } else {
         double z = w_e * H * law->K_fr * N * law->k_T, theta = cc_exponential_share(z);
         double ramp = law->k_T * (u_0 + theta * H * rate) / (1.0 + theta * z);

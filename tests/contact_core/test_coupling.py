@@ -315,7 +315,7 @@ def test_a_ramp_that_comes_as_a_function_gives_the_force_of_the_ramp(
         interval(library, each, x, 0.0, (ux, 0.2 * ux), (ax, 0, 0), admittance(numbers), h / 1000)[0]
         for each in (law, same)
     )
-    assert other == pytest.approx(one, rel=1e-3, abs=1e-9)
+    assert other == pytest.approx(one, rel=1e-9, abs=1e-9)
 
 
 # --- impacts ---------------------------------------------------------------------------------------------------------

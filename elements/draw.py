@@ -1037,9 +1037,9 @@ def point_line_2_drawing() -> str:
     drawing.arrow((px, py), (px - 74 * tx, py - 74 * ty), FORCE, 3.4)
     drawing.text((px - 80 * tx, py - 80 * ty - 8), "{F_fr}", FORCE, 18, "end", bold=True)
     drawing.circle((px, py), 7, PAPER, INK, 2.4)
-    drawing.line([(px, py), (px + 96, py - 62)], INK, 1)
-    drawing.port((px + 96, py - 62), 13)
-    drawing.text((px + 112, py - 58), "point", mono=True)
+    drawing.line([(px, py), (px + 96, py - 42)], INK, 1)
+    drawing.port((px + 96, py - 42), 13)
+    drawing.text((px + 112, py - 37), "point", mono=True)
     # the line's body
     bx, by = curve[35]
     drawing.line([(bx, by), (bx + 52, by + 44)], INK, 1)

@@ -1,5 +1,5 @@
 """How building and running assemblies grows with the number of parts.
-`python -m pytest -m benchmark tests/benchmarks/test_assembly_speed.py -s`
+`python -m pytest -n 0 -m benchmark tests/benchmarks/test_assembly_speed.py -s`
 
 Half of the parts are point masses, each falls on a floor of its own.  Nothing is asserted but that the work was done.
 10,000 parts have 525,000 variables; reading their modelDescription.xml takes 2 GB of memory.

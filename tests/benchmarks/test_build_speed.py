@@ -1,4 +1,4 @@
-"""Seconds that a build takes.  `python -m pytest -m benchmark tests/benchmarks/test_build_speed.py`.
+"""Seconds that a build takes.  `python -m pytest -n 0 -m benchmark tests/benchmarks/test_build_speed.py`.
 
 Nothing is asserted but that the work was done: machines differ.  The budgets stand beside the figures for the reader.
 """

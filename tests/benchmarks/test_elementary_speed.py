@@ -1,7 +1,7 @@
 """Speed of the elementary functions next to the C library of this machine, timed from C loops in one run.
 
-`python -m pytest -s -m benchmark tests/benchmarks/test_elementary_speed.py`.  Figures are ns per call on arguments as
-mechanics has them; nothing is asserted but that both computed the same: machines differ.
+`python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_elementary_speed.py`.  Figures are ns per call on
+arguments as mechanics has them; nothing is asserted but that both computed the same: machines differ.
 """
 
 from __future__ import annotations

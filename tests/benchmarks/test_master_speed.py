@@ -1,6 +1,7 @@
-"""Speed of the master: two coupled FMUs, per communication step.  `python -m pytest -m benchmark tests/benchmarks`.
+"""Speed of the master: two coupled FMUs, per communication step.
 
-Budget 8 us of processor time a step, recorded or not.  Nothing is asserted but that the work was done: machines differ.
+`python -m pytest -n 0 -m benchmark tests/benchmarks`.  Budget 8 us of processor time a step, recorded or not.  Nothing
+is asserted but that the work was done: machines differ.
 """
 
 from __future__ import annotations

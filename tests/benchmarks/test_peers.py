@@ -1,5 +1,6 @@
-"""Speed at equal error next to MuJoCo and Exudyn.  `python -m pytest -s -m benchmark tests/benchmarks/test_peers.py`.
+"""Speed at equal error next to MuJoCo and Exudyn.
 
+`python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_peers.py`.
 Needs the extra `bench`; without it the tests fail.  peers.py says what is run and how it is measured, work_precision.py
 draws it.  Asserted is what holds on any machine by a margin; the table says where the FMU is not ten times faster."""
 

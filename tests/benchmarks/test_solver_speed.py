@@ -1,4 +1,4 @@
-"""Speed of the solver in an assembly.  `python -m pytest -s -m benchmark tests/benchmarks/test_solver_speed.py`.
+"""Speed of the solver in an assembly.  `python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_solver_speed.py`.
 
 BouncingBall: 1 kg falls 1 m on a floor of 1e5 N/m with the restitution 0.5, and lies still after 1.4 s.  Figures are
 processor time; nothing is asserted but that the work was done: machines differ.  Budgets stand beside the figures."""

@@ -1,4 +1,4 @@
-"""Speed of what runs in every step, timed from C loops.  `python -m pytest -m benchmark tests/benchmarks`.
+"""Speed of what runs in every step, timed from C loops.  `python -m pytest -n 0 -m benchmark tests/benchmarks`.
 
 Figures are processor time per call, so that other work on the machine does not count as ours; `extra_info` of the JSON
 report holds them in ns.  Nothing is asserted but that the work was done: machines differ.  The budgets stand beside the

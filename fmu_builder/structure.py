@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,24 @@ class Structure:
     choices: Mapping[str, bool | str] = field(default_factory=dict)
     limits: Mapping[str, Limit] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+def _is_plain(written: str, unit: Unit) -> bool:
+    """Whether numbers in the unit that stands in a header are SI values of `unit` as they stand."""
+    try:
+        found = parse_unit(written) if written else unit
+    except InputError:
+        return False  # told with the first value
+    return found.is_si and found.same_dimension(unit)
+
+
+def _numbers(texts: Sequence[str]) -> tuple[float, ...]:
+    """The finite numbers, none if one of the texts is something else."""
+    try:
+        found = tuple(map(float, texts))
+    except ValueError:
+        return ()
+    return found if all(map(math.isfinite, found)) else ()
 
 
 class Reader:
@@ -210,11 +229,14 @@ class Reader:
             self.problems.append(Problem(f"{path}: line 1", f"{len(header)} columns, {len(units)} are needed"))
             return []
         own = [column.partition("[")[2].partition("]")[0] for column in header]
+        plain = [_is_plain(u, unit) for u, unit in zip(own, units, strict=True)]
         rows: list[tuple[float, ...]] = []
         for number, line in enumerate(lines, 2):
             where = f"{path}: line {number}"
             if line and len(line) != len(units):
                 self.problems.append(Problem(where, f"{len(line)} values, {len(units)} are needed"))
+            elif line and all(plain) and (numbers := _numbers(line)):
+                rows.append(numbers)
             elif line:
                 texts = [f"{value} [{u}]" if u else value for value, u in zip(line, own, strict=True)]
                 try:

@@ -53,7 +53,7 @@ static const CcCarrier *guide_carriers(const Guide *g) { return BODIES > 1 ? g->
 static void guide_to_world(Guide *g, const Real a[3], Real out[3]) { cc_to_world(g->world.R, a, out); }
 
 /* Point and bodies in the coordinates of the guide. */
-static void guide_see(const Element *e, Guide *g)
+__attribute__((noinline)) static void guide_see(const Element *e, Guide *g)
 {
     const Real still[3] = {0.0, 0.0, 0.0}, upright[4] = {1.0, 0.0, 0.0, 0.0};
     Real R[3][3], arm[3], carried[3], v[3], w[3], axis[3], seen[3];
@@ -84,7 +84,7 @@ static void guide_see(const Element *e, Guide *g)
 }
 
 /* Foot, shares of the force and velocities; outputs of the place on the line. */
-static void guide_find(Element *e, Guide *g)
+__attribute__((noinline)) static void guide_find(Element *e, Guide *g)
 {
     CcLine line = guide_line();
     const CcCarrier *carriers = guide_carriers(g);
@@ -146,7 +146,7 @@ static void guide_find(Element *e, Guide *g)
 /* The elastic force F_r, damping and friction; all forces on all bodies, their powers and their balance.
  * damping, brake  forces across and along the line over their speeds, N s/m
  * couple          moment on the body of the point about t, N m */
-static void guide_act(Element *e, Guide *g, const Real F_r[3], Real damping, Real brake, Real couple)
+__attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real F_r[3], Real damping, Real brake, Real couple)
 {
     const Real *t = g->foot.tangent;
     Real on = e->on, full[3], speed = cc_abs(g->v_long), M[3], force[3], moment[3];

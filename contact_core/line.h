@@ -146,8 +146,9 @@ CC_API void cc_line_direction(const CcChord *a, const CcChord *b, int spline, in
     }
 }
 
-/* Span i from the point i to the next, 0 <= i < cc_line_spans. */
-CC_API void cc_line_span(const CcLine *line, const CcCarrier carriers[], int i, CcLineSpan *out)
+/* Span i from the point i to the next, 0 <= i < cc_line_spans.  Never inlined, as its callers: over dual numbers their
+ * memory together would exceed the page of the stack that Windows lets a function use without asking. */
+CC_API __attribute__((noinline)) void cc_line_span(const CcLine *line, const CcCarrier carriers[], int i, CcLineSpan *out)
 {
     int last = line->count - 1, spline = line->spline, moving = carriers != NULL;
     int has_before = line->closed || i > 0, has_after = line->closed || i + 1 < last;

@@ -1,4 +1,4 @@
-"""Speed of mechanisms.  `python -m pytest -s -m benchmark tests/benchmarks/test_mechanism_speed.py`.
+"""Speed of mechanisms.  `python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_mechanism_speed.py`.
 
 Processor time of fmi2DoStep alone, the best of several runs; nothing is asserted but that the work was done: machines
 differ.  Budgets stand beside the figures."""

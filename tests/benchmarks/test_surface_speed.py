@@ -1,6 +1,6 @@
 """Speed of one evaluation of point_surface on every kind of surface, with laws of the user's.
 
-    python -m pytest -s -m benchmark tests/benchmarks/test_surface_speed.py
+    python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_surface_speed.py
 
 An evaluation gives all outputs and derivatives from the motion, without the FMI layer.  Figures are the least of many
 short rounds, for other work on the machine only adds; nothing is asserted but that the work was done."""

@@ -20,6 +20,8 @@ from fmu_builder.errors import InputError, ToolError
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
 
+pytestmark = pytest.mark.slow  # most build a mechanism of their own; every day its cases run
+
 Vector = NDArray[np.float64]
 G = 9.81
 Q = [f"q[{i}]" for i in (1, 2, 3, 4)]

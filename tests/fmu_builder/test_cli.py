@@ -618,7 +618,7 @@ def test_interrupt_from_the_keyboard_ends_run_and_validate(drop: Command, tmp_pa
 def test_demo_puts_fmus_and_report_into_its_folder_and_fails_with_a_case(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A reference that is ten percent off, and two of the catalogue: all of it is built by the slow test below."""
+    """A reference that is ten percent off, and two of the catalogue: .ci/run runs the whole demo."""
     some = [path for path in catalogue() if path.stem in ("PointMass", "BouncingBall")]
     monkeypatch.setattr(cli, "catalogue", lambda: some)
     folder = shipped("elements") / "point_mass" / "cases"
@@ -651,19 +651,6 @@ def test_verdicts_are_coloured_on_a_terminal_only(command: Command, monkeypatch:
     assert "\x1b" not in plain.out
     monkeypatch.setattr(cli, "_out", Console(force_terminal=True, color_system="standard", width=100))
     assert "\x1b[31mFAILED" in command("validate", "projectile").out
-
-
-@pytest.mark.slow
-def test_demo_in_an_empty_folder_passes_every_case(tmp_path: Path) -> None:
-    process = shell(tmp_path, "demo")
-    out, err = process.communicate(timeout=300)
-    assert process.returncode == 0, err
-    for name in all_cases():
-        assert re.search(rf"^{name} .* passed *$", out, re.MULTILINE)
-        assert f"passed {name}" in err.splitlines()
-    assert files(tmp_path) == {"fmu-builder-demo"} | {
-        f"fmu-builder-demo/{name}" for name in ("report.html", *(f"{path.stem}.fmu" for path in catalogue()))
-    }
 
 
 # ---- doctor ------------------------------------------------------------------------------------------------------

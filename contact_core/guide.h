@@ -15,8 +15,8 @@
  * Ends: the element is off beyond the planes across an open line at its first and last point.  Displacements and energy
  * are then those at the end, so that what switching destroys is known.
  *
- * Of the struct: line_points ... from lines.py, POINTS, BODIES, BRIDGES, CLOSED, INTERPOLATION, and the variables that
- * point_line_1 and point_line_2 both declare.
+ * Of the struct: line_points ... from lines.py, POINTS, BODIES, BRIDGES, CLOSED, INTERPOLATION, and the variables of
+ * elements/point_line_2/element.toml.
  *
  * Source: EULER manual, forcePointLine2. */
 #ifndef CC_GUIDE_H

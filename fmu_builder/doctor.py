@@ -9,6 +9,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -65,6 +66,7 @@ def examine() -> dict[str, str]:
         "builds for": reach,
         "trial": _or_fault(_trial),
         "cache folder": _or_fault(lambda: str(cache_folder())),
+        "in it": _or_fault(lambda: f"{_size(cache_folder()) / 1e6:.0f} MB, to be deleted while nothing is built"),
         "free there": _or_fault(lambda: f"{shutil.disk_usage(cache_folder()).free / 1e9:.1f} GB"),
         "elements": f"{len(shipped_elements())} in {shipped('elements')}",
         "catalogue": f"{len(catalogue())} recipes in {shipped('fmus')}",
@@ -84,6 +86,15 @@ def _trial() -> str:
     recipe = catalogue()[0]
     Slave("trial", read_slave(host_fmu(recipe))).close()
     return f"{recipe.stem} is built and loads, {time.perf_counter() - begin:.1f} s"
+
+
+def _size(folder: Path) -> int:
+    """Bytes of the files in the folder.  What another process takes away meanwhile is left out."""
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            total += path.stat().st_size if path.is_file() else 0
+    return total
 
 
 def _or_fault(find: Callable[[], str]) -> str:

@@ -666,6 +666,8 @@ def test_doctor_tells_what_a_report_needs(command: Command) -> None:
     assert compiler is not None
     assert compiler.version in found["compiler"]
     assert "is built and loads" in found["trial"]
+    held = sum(path.stat().st_size for path in Path(found["cache folder"]).rglob("*") if path.is_file())
+    assert float(found["in it"].split()[0]) == pytest.approx(held / 1e6, abs=20)  # others build meanwhile
     text = command("doctor").out
     assert [line.split("  ")[0] for line in text.splitlines()] == list(found)
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import fmpy
-from fmpy.validation import validate_fmu
 
-from fmu_builder import toolchain
+from fmu_builder import smoke, toolchain
 from fmu_builder.binaries import check_library
 from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import PROTOTYPE_NEEDS, documentation_files
@@ -46,9 +45,7 @@ from fmu_builder.toolchain import (
     resolve_platforms,
 )
 
-SMOKE_CALL = "smoke: "  # begins the line that the smoke run prints before each call, so that a crash can be named
 SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
-_MOST_NAMES = 1000
 # identifier of FMI 2.0, section 2.2.9, as names of ours are: der(identifier), or parts with indices
 _STRUCTURED = re.compile(
     r"(?P<der>der\()?[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*(?(der)\))", re.ASCII
@@ -98,7 +95,7 @@ def _build_files(model: Model, guid: str, files: dict[str, bytes], folder: Path,
         files |= _binaries(model, files, reachable, compiler)
     data = pack(files)
     target = folder / f"{model.name}.fmu"
-    _check_and_move(data, target, model, smoke=host_platform() in reachable)
+    _check_and_move(data, target, model, try_out=host_platform() in reachable)
     return Built(target, model, guid, reachable, notes, model.warnings())
 
 
@@ -171,12 +168,16 @@ def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], c
         raise ToolError(_with_paths(str(error), model)) from error
     binaries, problems = {}, []
     for platform, library in libraries.items():
-        name = f"binaries/{platform}/{model.name}{PLATFORMS[platform].suffix}"
+        name = _library_name(model, platform)
         problems += check_library(library, expected_exports=fmi2_functions(), platform=platform, where=name)
         binaries[name] = library
     if problems:
         raise ToolError(problems)
     return binaries
+
+
+def _library_name(model: Model, platform: str) -> str:
+    return f"binaries/{platform}/{model.name}{PLATFORMS[platform].suffix}"
 
 
 def _with_paths(message: str, model: Model) -> str:
@@ -201,9 +202,7 @@ def pack(files: dict[str, bytes]) -> bytes:
 
 
 def _faults(fmu: Path, model: Model) -> list[str]:
-    """What fmpy finds wrong.  It takes 4 ms to parse a name, so the names of a large model are checked here."""
-    if len(model.variables) <= _MOST_NAMES:
-        return [str(text) for text in validate_fmu(str(fmu))]
+    """What fmpy finds wrong.  It takes 4 ms to parse a name, so names are checked here."""
     try:
         fmpy.read_model_description(str(fmu), validate_model_structure=True)
     except Exception as error:  # as fmpy.validation.validate_fmu does
@@ -212,7 +211,7 @@ def _faults(fmu: Path, model: Model) -> list[str]:
     return [f"the variable name '{name}' is not structured" for name in names if not _STRUCTURED.fullmatch(name)]
 
 
-def _check_and_move(data: bytes, target: Path, model: Model, smoke: bool) -> None:
+def _check_and_move(data: bytes, target: Path, model: Model, try_out: bool) -> None:
     """Write beside the target under a temporary name, validate, run, and only then give it its name."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -228,8 +227,9 @@ def _check_and_move(data: bytes, target: Path, model: Model, smoke: bool) -> Non
         problems = [Problem(target.name, text) for text in _faults(temporary, model)]
         if problems:
             raise ToolError(problems)
-        if smoke:
-            _smoke_run(temporary, target.name, SMOKE_TIMEOUT + len(model.variables) // 1000)
+        if try_out:
+            library = _library_name(model, host_platform())
+            _smoke_run(temporary, library, target.name, SMOKE_TIMEOUT + len(model.variables) // 1000)
         temporary.chmod(0o644)
         temporary.replace(target)
     except OSError as error:
@@ -238,14 +238,11 @@ def _check_and_move(data: bytes, target: Path, model: Model, smoke: bool) -> Non
         temporary.unlink(missing_ok=True)
 
 
-def _smoke_run(fmu: Path, name: str, timeout: float) -> None:
+def _smoke_run(fmu: Path, library: str, name: str, timeout: float) -> None:
     """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder."""
-    package = Path(__file__).resolve().parent.parent
-    known = os.environ.get("PYTHONPATH")
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "fmu_builder.smoke", str(fmu)],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(package), known] if known else [str(package)])},
+            [sys.executable, "-P", smoke.__file__, str(fmu), library],
             capture_output=True,
             encoding="utf-8",
             errors="replace",
@@ -260,7 +257,7 @@ def _smoke_run(fmu: Path, name: str, timeout: float) -> None:
     if done.returncode == 0:
         return
     if done.returncode == 1:  # Python's own ending: the FMU answered, and not as it should
-        logged = [line for line in done.stdout.splitlines() if line and not line.startswith(SMOKE_CALL)]
+        logged = [line for line in done.stdout.splitlines() if line and not line.startswith(smoke.CALL)]
         what = "; ".join(logged[-3:] + done.stderr.splitlines()[-1:])
     else:
         what = f"it crashed in {_last_call(done.stdout)} ({_ending(done.returncode)})"
@@ -269,7 +266,7 @@ def _smoke_run(fmu: Path, name: str, timeout: float) -> None:
 
 def _last_call(output: str) -> str:
     """The call that the smoke run was in when its output ended."""
-    calls = [line.removeprefix(SMOKE_CALL) for line in output.splitlines() if line.startswith(SMOKE_CALL)]
+    calls = [line.removeprefix(smoke.CALL) for line in output.splitlines() if line.startswith(smoke.CALL)]
     return calls[-1] if calls else "the start of Python"
 
 

@@ -1,93 +1,186 @@
-"""`python -m fmu_builder.smoke FILE.fmu`: load the FMU, run a few steps as co-simulation and, if it offers that, as
-model exchange, read everything back.  Exit 0 if it works."""
+"""`python -P smoke.py FILE.fmu LIBRARY`: load the FMU, run a few steps as co-simulation and, if it offers that, as
+model exchange, read everything back.  LIBRARY is the archive name of its library for this machine.  Exit 0 if it works.
+
+Every build waits for this, so it calls FMI 2.0 by itself: fmpy takes a quarter of a second to start."""
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
 import sys
-from collections.abc import Callable
-from ctypes import c_double
+import zipfile
+from collections.abc import Callable, Sequence
+from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
+from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from xml.etree import ElementTree
 
-import fmpy
-from fmpy.fmi2 import FMU2Model, FMU2Slave
-from fmpy.model_description import ModelDescription
-
-from fmu_builder.build import SMOKE_CALL
-from fmu_builder.toolchain import PLATFORMS, host_platform
-
+CALL = "smoke: "  # begins the line printed before each call, so that a crash can be named
 STEPS = 10
+MODEL_EXCHANGE, CO_SIMULATION = 0, 1
+
+_Logger = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)  # arguments of the message: not read
+_Allocate = ctypes.CFUNCTYPE(c_void_p, c_size_t, c_size_t)
+_Free = ctypes.CFUNCTYPE(None, c_void_p)
 
 
-def main(file: str) -> None:
-    """Ten steps from the start values; every call must answer fmi2OK, every Real be finite."""
-    description = fmpy.read_model_description(file, validate=False)
-    with TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as folder:
-        fmpy.extract(file, unzipdir=folder)
-        for make, run in ((FMU2Slave, _step), (FMU2Model, _integrate)):
-            if make is FMU2Model and description.modelExchange is None:
-                continue
-            fmu = _begin(make, description, folder)
-            run(fmu, description, float(description.defaultExperiment.stepSize))
-            _read_back(fmu, description)
-            _call("fmi2Terminate", fmu.terminate)
-            _call("fmi2FreeInstance", fmu.freeInstance)
+class _Callbacks(ctypes.Structure):
+    """fmi2CallbackFunctions."""
 
-
-def _call(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    print(SMOKE_CALL + name, flush=True)
-    return function(*arguments, **named)
-
-
-def _begin(make: Any, description: ModelDescription, folder: str) -> Any:
-    identifier, platform = description.coSimulation.modelIdentifier, host_platform()
-    fmu = _call(
-        "loading the library",
-        make,
-        guid=description.guid,
-        unzipDirectory=folder,
-        modelIdentifier=identifier,
-        instanceName="smoke",
-        libraryPath=f"{folder}/binaries/{platform}/{identifier}{PLATFORMS[platform].suffix}",
+    _fields_ = (
+        ("logger", _Logger),
+        ("allocateMemory", _Allocate),
+        ("freeMemory", _Free),
+        ("stepFinished", c_void_p),
+        ("componentEnvironment", c_void_p),
     )
-    _call("fmi2Instantiate", fmu.instantiate, loggingOn=True)
-    _call("fmi2SetupExperiment", fmu.setupExperiment, startTime=0.0)
-    _call("fmi2EnterInitializationMode", fmu.enterInitializationMode)
-    _call("fmi2ExitInitializationMode", fmu.exitInitializationMode)
-    return fmu
 
 
-def _step(fmu: Any, _: ModelDescription, h: float) -> None:
+class _EventInfo(ctypes.Structure):
+    """fmi2EventInfo."""
+
+    _fields_ = (
+        *(
+            (name, c_int)
+            for name in (
+                "newDiscreteStatesNeeded",
+                "terminateSimulation",
+                "nominalsOfContinuousStatesChanged",
+                "valuesOfContinuousStatesChanged",
+                "nextEventTimeDefined",
+            )
+        ),
+        ("nextEventTime", c_double),
+    )
+
+
+class _Instance:
+    """One instance of the FMU in `folder`: `call` runs a function on it, which must answer fmi2OK or fmi2Warning."""
+
+    def __init__(self, folder: Path, library: str, description: ElementTree.Element, kind: int) -> None:
+        _announce("loading the library")
+        place = folder / library
+        here = Path.cwd()
+        os.chdir(place.parent)  # as importers do for libraries that need others beside them
+        self.library = ctypes.CDLL(str(place))
+        os.chdir(here)
+        memory = ctypes.CDLL(None if os.name != "nt" else "msvcrt")
+        self.callbacks = _Callbacks(_Logger(_log), _Allocate(("calloc", memory)), _Free(("free", memory)), None, None)
+        instantiate = self.library.fmi2Instantiate
+        instantiate.restype = c_void_p
+        instantiate.argtypes = (c_char_p, c_int, c_char_p, c_char_p, c_void_p, c_int, c_int)
+        _announce("fmi2Instantiate")
+        self.component = c_void_p(
+            instantiate(
+                b"smoke",
+                kind,
+                description.attrib["guid"].encode(),
+                (folder / "resources").as_uri().encode(),
+                byref(self.callbacks),
+                0,
+                1,
+            )
+        )
+        if not self.component:
+            sys.exit("fmi2Instantiate answered NULL")
+
+    def call(self, name: str, *arguments: object, note: str = "") -> None:
+        _announce(name + note)
+        status = getattr(self.library, name)(self.component, *arguments)
+        if status > 1:
+            answer = {2: "fmi2Discard", 3: "fmi2Error", 4: "fmi2Fatal", 5: "fmi2Pending"}.get(status, str(status))
+            sys.exit(f"{name}{note} answered {answer}")
+
+    def begin(self) -> None:
+        self.call("fmi2SetupExperiment", c_int(0), c_double(0.0), c_double(0.0), c_int(0), c_double(0.0))
+        self.call("fmi2EnterInitializationMode")
+        self.call("fmi2ExitInitializationMode")
+
+    def end(self) -> None:
+        self.call("fmi2Terminate")
+        _announce("fmi2FreeInstance")
+        free = self.library.fmi2FreeInstance
+        free.restype = None
+        free(self.component)
+
+
+def main(file: str, library: str) -> None:
+    """Ten steps from the start values; every call must answer fmi2OK, every Real be finite."""
+    with TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as folder:
+        with zipfile.ZipFile(file) as archive:
+            description = ElementTree.fromstring(archive.read("modelDescription.xml"))
+            beside = f"{library.rpartition('/')[0]}/"
+            wanted = [name for name in archive.namelist() if name.startswith((beside, "resources/"))]
+            archive.extractall(folder, wanted)
+        experiment = description.find("DefaultExperiment")
+        h = float(experiment.attrib["stepSize"]) if experiment is not None else 1e-3
+        for kind, tag, run in (
+            (CO_SIMULATION, "CoSimulation", _step),
+            (MODEL_EXCHANGE, "ModelExchange", _integrate),
+        ):
+            if description.find(tag) is not None:
+                fmu = _Instance(Path(folder), library, description, kind)
+                fmu.begin()
+                run(fmu, description, h)
+                _read_back(fmu, description)
+                fmu.end()
+
+
+def _announce(call: str) -> None:
+    print(CALL + call, flush=True)
+
+
+def _log(_: int, __: bytes, status: int, ___: bytes, message: bytes) -> None:
+    """Messages before an error are told with it; they are printf formats, so % and # are doubled."""
+    label = ("OK", "WARNING", "DISCARD", "ERROR", "FATAL", "PENDING")[status] if 0 <= status <= 5 else str(status)
+    text = message.decode("utf-8", "replace").replace("%%", "%").replace("##", "#")
+    print(f"[{label}] {text}", flush=True)
+
+
+def _step(fmu: _Instance, _: ElementTree.Element, h: float) -> None:
     for k in range(STEPS):
-        _call(f"fmi2DoStep at t = {k * h:g} s", fmu.doStep, k * h, h)
+        fmu.call("fmi2DoStep", c_double(k * h), c_double(h), c_int(1), note=f" at t = {k * h:g} s")
 
 
-def _integrate(fmu: Any, description: ModelDescription, h: float) -> None:
+def _integrate(fmu: _Instance, description: ElementTree.Element, h: float) -> None:
     """Euler's method with steps so short that no stiff element goes astray; events are passed over."""
     h *= 1e-6
-    n, m = description.numberOfContinuousStates, description.numberOfEventIndicators
+    n = len(description.findall("ModelStructure/Derivatives/Unknown"))
+    m = int(description.get("numberOfEventIndicators", "0"))
     x, slopes, indicators = (c_double * n)(), (c_double * n)(), (c_double * m)()
-    _call("fmi2NewDiscreteStates", fmu.newDiscreteStates)
-    _call("fmi2EnterContinuousTimeMode", fmu.enterContinuousTimeMode)
-    _call("fmi2GetContinuousStates", fmu.getContinuousStates, x, n)
+    ended, info = c_int(), _EventInfo()
+    fmu.call("fmi2NewDiscreteStates", byref(info))
+    fmu.call("fmi2EnterContinuousTimeMode")
+    fmu.call("fmi2GetContinuousStates", x, c_size_t(n))
     for k in range(1, STEPS + 1):
-        _call(f"fmi2GetDerivatives before t = {k * h:g} s", fmu.getDerivatives, slopes, n)
+        at = f" at t = {k * h:g} s"
+        fmu.call("fmi2GetDerivatives", slopes, c_size_t(n), note=f" before t = {k * h:g} s")
         x[:] = [a + h * b for a, b in zip(x, slopes, strict=True)]
-        _call(f"fmi2SetTime at t = {k * h:g} s", fmu.setTime, k * h)
-        _call(f"fmi2SetContinuousStates at t = {k * h:g} s", fmu.setContinuousStates, x, n)
-        _call(f"fmi2GetEventIndicators at t = {k * h:g} s", fmu.getEventIndicators, indicators, m)
-        _call(f"fmi2CompletedIntegratorStep at t = {k * h:g} s", fmu.completedIntegratorStep)
+        fmu.call("fmi2SetTime", c_double(k * h), note=at)
+        fmu.call("fmi2SetContinuousStates", x, c_size_t(n), note=at)
+        fmu.call("fmi2GetEventIndicators", indicators, c_size_t(m), note=at)
+        fmu.call("fmi2CompletedIntegratorStep", c_int(1), byref(ended), byref(ended), note=at)
 
 
-def _read_back(fmu: Any, description: ModelDescription) -> None:
-    for kind, read in (("Real", fmu.getReal), ("Integer", fmu.getInteger), ("Boolean", fmu.getBoolean)):
-        variables = [v for v in description.modelVariables if v.type == kind]
-        values = _call(f"fmi2Get{kind}", read, [v.valueReference for v in variables])
-        wrong = [v.name for v, value in zip(variables, values, strict=True) if not math.isfinite(value)]
+def _read_back(fmu: _Instance, description: ElementTree.Element) -> None:
+    """Strings are left out: the elements have none."""
+    variables = description.findall("ModelVariables/ScalarVariable")
+    kinds: Sequence[tuple[str, str, Callable[[int], ctypes.Array[c_double] | ctypes.Array[c_int]]]] = (
+        ("Real", "Real", lambda n: (c_double * n)()),
+        ("Integer", "Integer", lambda n: (c_int * n)()),
+        ("Integer", "Enumeration", lambda n: (c_int * n)()),
+        ("Boolean", "Boolean", lambda n: (c_int * n)()),
+    )
+    for function, kind, memory in kinds:
+        mine = [one for one in variables if one.find(kind) is not None]
+        references = (c_uint * len(mine))(*(int(one.attrib["valueReference"]) for one in mine))
+        values = memory(len(mine))
+        fmu.call(f"fmi2Get{function}", references, c_size_t(len(mine)), values)
+        wrong = [one.attrib["name"] for one, value in zip(mine, values, strict=True) if not math.isfinite(value)]
         if wrong:
             sys.exit(f"not finite after ten steps: {', '.join(wrong)}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

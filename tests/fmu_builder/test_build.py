@@ -267,7 +267,7 @@ def test_an_element_whose_output_is_not_finite_is_refused(tmp_path: Path) -> Non
 
 
 def test_a_description_that_does_not_validate_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builder, "validate_fmu", lambda path: ["first fault", "second fault"])
+    monkeypatch.setattr(builder, "_faults", lambda path, model: ["first fault", "second fault"])
     message = refused(gain(tmp_path))
     assert message == "Gain.fmu: first fault\nGain.fmu: second fault"
 
@@ -301,7 +301,7 @@ def full_disk(*arguments: object, **named: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
 
 
-@pytest.mark.parametrize("at", ["compile_fmu", "validate_fmu", "_smoke_run"])
+@pytest.mark.parametrize("at", ["compile_fmu", "_faults", "_smoke_run"])
 def test_an_interrupted_build_leaves_the_older_file(older: Path, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = set(older.parent.iterdir())
     monkeypatch.setattr(builder, at, interrupt)

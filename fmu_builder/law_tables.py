@@ -23,7 +23,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.units import Unit, parse_quantity, parse_unit
@@ -55,6 +54,8 @@ class LawTable:
         """Shape (n - 1, 4): y = c0 + c1 t + c2 t^2 + c3 t^3 with t = x - x_k on interval k."""
         x, y = np.array(self.x), np.array(self.y)
         if self.interpolation == "pchip" and len(x) > 2:
+            from scipy.interpolate import PchipInterpolator  # starts in half a second: only who needs it waits
+
             return np.ascontiguousarray(PchipInterpolator(x, y).c[::-1].T)
         found = np.zeros((len(x) - 1, 4))
         found[:, 0], found[:, 1] = y[:-1], np.diff(y) / np.diff(x)

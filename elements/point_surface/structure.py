@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from fmu_builder.structure import Constant, Limit, Reader, Structure, Table
 
@@ -195,6 +194,8 @@ def _spans(points: Array, curve: str, closed: bool) -> Array:
     spans = np.zeros((len(steps), 2, 4))
     spans[:, :, 0], spans[:, :, 1] = points[:-1], steps
     if curve == "spline" and len(points) > 2:
+        from scipy.interpolate import CubicSpline  # starts in half a second: only who needs it waits
+
         lengths = np.hypot(steps[:, 0], steps[:, 1])
         s = np.concatenate([[0.0], np.cumsum(lengths)])
         polynomials = CubicSpline(s, points, bc_type="periodic" if closed else "not-a-knot").c[::-1]

@@ -22,18 +22,33 @@
  * Lambda: with Y = M^-1 J^T,  (J Y) lambda = J qdd_0 + (J qd)_q qd,  qdd = qdd_0 - Y lambda.  It is the reduction by
  * coordinates q = (u, v) without its matrices, and needs a J of full rank only, not a good choice of v.
  *
+ * Friction on a profile, T = (n_y, -n_x) along it, v_t = T v / |T| the slip, N = -side lambda |n| the normal force:
+ *
+ *     force on P = -lambda n - mu s |N| T / |T| = -lambda (n - kappa T),   s = clamp(k_T v_t, -1, 1)
+ *     kappa = side sign(N) mu s,   so that with Y_T = M^-1 J_T^T,  J_T the row of T in place of n,
+ *     (J Y - J Y_T K) lambda = J qdd_0 + (J qd)_q qd                                           K the diagonal of kappa
+ *
+ * is linear once sign(N) is known: +1 where the profile does not pull, else that of N without friction.
+ * Margin of one contact: with x = ((J Y)^-1 J Y_T)_kk it is 1 - kappa x, or 1 - |kappa x| where the profile may pull.
+ * It is 1 without friction; N grows beyond all bounds as it falls to 0, and below, no N or more than one would do
+ * (Painleve).  Margin of all contacts together: det(1 - (J Y)^-1 J Y_T K).
+ *
  * Dependent coordinates v: h(u, v) = 0 by Newton's method from the v at hand, and v' = -J_v^-1 J_u u'.  Which ones, is
  * chosen by pivots of J over all rows and columns, each column divided by sqrt(D_i), so that rad and m compare as the
  * inertia they move.
  *
  * Sources: Lipinski, Modelowanie Inzynierskie 37 (2009) 193, (3) to (18); the printed signs of (16) and (18) do not fit
- * together; Haug & Yen, NATO ASI 69 (1990) 97: coordinate partitioning. */
+ * together; Haug & Yen, NATO ASI 69 (1990) 97: coordinate partitioning; Painleve, Lecons sur le frottement (1895);
+ * Genot & Brogliato, European Journal of Mechanics A 18 (1999) 653. */
 #ifndef CC_CONSTRAINT_H
 #define CC_CONSTRAINT_H
 
 #include "mechanism.h"
 
 enum { CC_ALONG_X, CC_ALONG_Y, CC_DISTANCE, CC_PROFILE };
+
+#define CC_MOST_ROWS 20
+#define CC_SIGN_TURNS 8 /* in which signs of normal forces that depend on each other are looked for */
 
 typedef struct {
     int kind, body, other;
@@ -152,7 +167,7 @@ CC_API void cc_rows(int n, const CcBody bodies[], int count, const CcConstraint 
 
 /* ---- small dense systems ---------------------------------------------------------------------------------------- */
 
-/* LU factors of the square matrix A of `size` rows, in place, rows exchanged.  Returns the determinant's size. */
+/* LU factors of the square matrix A of `size` rows, in place, rows exchanged.  Returns the determinant. */
 CC_API double cc_factor(int size, Real A[], int pivots[])
 {
     double determinant = 1.0;
@@ -167,7 +182,7 @@ CC_API double cc_factor(int size, Real A[], int pivots[])
             A[best * size + j] = A[k * size + j];
             A[k * size + j] = other;
         }
-        determinant *= re(cc_abs(A[k * size + k]));
+        determinant *= best == k ? re(A[k * size + k]) : -re(A[k * size + k]);
         for (int i = k + 1; i < size; i++) {
             Real factor = A[i * size + k] / A[k * size + k];
             A[i * size + k] = factor;
@@ -267,7 +282,7 @@ CC_API double cc_factor_dependent(int n, int count, const Real J[], const CcMove
             A[k * count + i] = J[k * n + dependent[i]];
         scale *= re(m[dependent[k]].D);
     }
-    return cc_factor(count, A, pivots) / __builtin_sqrt(scale);
+    return __builtin_fabs(cc_factor(count, A, pivots)) / __builtin_sqrt(scale);
 }
 
 #define CC_NEWTON_STEPS 20
@@ -330,31 +345,130 @@ CC_API void cc_close_rates(int n, int count, const Real J[], const int dependent
 
 /* ---- multipliers ------------------------------------------------------------------------------------------------ */
 
-/* qdd of the tree alone becomes qdd under constraints, and lambda.  bias: (J qd)_q qd of each row.  Y: count * n
- * values, p: n forces.  The rows have to be independent. */
-CC_API void cc_constrain(int n, const CcBody bodies[], const CcMove m[], int count, const Real J[], const Real bias[],
-                         Real Y[], Real p[][3], Real A[], int pivots[], Real qdd[], Real lambda[])
+/* Y = M^-1 J^T, row after row of n values.  p: n forces to work with. */
+CC_API void cc_responses(int n, const CcBody bodies[], const CcMove m[], int count, const Real J[], Real p[][3],
+                         Real Y[])
 {
     for (int k = 0; k < count; k++) {
         for (int i = 0; i < n; i++)
             p[i][0] = p[i][1] = p[i][2] = 0.0;
         cc_tree_solve(n, bodies, m, J + k * n, p, Y + k * n);
     }
+}
+
+CC_API Real cc_product(int n, const Real a[], const Real b[])
+{
+    Real sum = 0.0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* lambda without friction, and A = J Y, factored.  qdd: of the tree alone; bias: (J qd)_q qd of each row. */
+CC_API void cc_multipliers(int n, int count, const Real J[], const Real bias[], const Real Y[], const Real qdd[],
+                           Real A[], int pivots[], Real lambda[])
+{
     for (int k = 0; k < count; k++) {
-        lambda[k] = bias[k];
-        for (int i = 0; i < n; i++)
-            lambda[k] += J[k * n + i] * qdd[i];
-        for (int l = 0; l < count; l++) {
-            A[k * count + l] = 0.0;
-            for (int i = 0; i < n; i++)
-                A[k * count + l] += J[k * n + i] * Y[l * n + i];
-        }
+        lambda[k] = bias[k] + cc_product(n, J + k * n, qdd);
+        for (int l = 0; l < count; l++)
+            A[k * count + l] = cc_product(n, J + k * n, Y + l * n);
     }
     cc_factor(count, A, pivots);
     cc_factor_solve(count, A, pivots, lambda);
+}
+
+/* qdd less what the multipliers make of it. */
+CC_API void cc_take(int n, int count, const Real Y[], const Real lambda[], Real qdd[])
+{
     for (int k = 0; k < count; k++)
         for (int i = 0; i < n; i++)
             qdd[i] -= Y[k * n + i] * lambda[k];
+}
+
+/* qdd of the tree alone becomes qdd under constraints, and lambda.  bias: (J qd)_q qd of each row.  Y: count * n
+ * values, p: n forces.  The rows have to be independent. */
+CC_API void cc_constrain(int n, const CcBody bodies[], const CcMove m[], int count, const Real J[], const Real bias[],
+                         Real Y[], Real p[][3], Real A[], int pivots[], Real qdd[], Real lambda[])
+{
+    cc_responses(n, bodies, m, count, J, p, Y);
+    cc_multipliers(n, count, J, bias, Y, qdd, A, pivots, lambda);
+    cc_take(n, count, Y, lambda, qdd);
+}
+
+/* ---- friction --------------------------------------------------------------------------------------------------- */
+
+/* A row's friction: share 0 without any.  kappa and margin are found, the rest is given. */
+typedef struct {
+    Real share;    /* mu s */
+    double side;   /* 1 where the material lies below the profile, -1 above */
+    int rubs;      /* 1 of a profile that may have friction */
+    int pulls;     /* 1 if N may be negative */
+    Real kappa;
+    double margin;
+} CcFriction;
+
+/* kappa if N has the sign that lambda gives it. */
+CC_API Real cc_kappa(const CcFriction *one, Real lambda)
+{
+    Real kappa = one->side * one->share;
+    return one->pulls && one->side * re(lambda) > 0.0 ? -kappa : kappa;
+}
+
+/* Y_T, and X = (J Y)^-1 J Y_T, of which the columns of rows without friction are 0.  A: J Y, factored. */
+CC_API void cc_responses_along(int n, const CcBody bodies[], const CcMove m[], int count,
+                               const CcConstraint constraints[], const CcRow rows[], const Real J[], const Real A[],
+                               const int pivots[], const CcFriction friction[], Real p[][3], Real J_T[], Real Y_T[],
+                               Real X[])
+{
+    Real column[CC_MOST_ROWS];
+    for (int k = 0; k < count; k++) {
+        Real T[2] = {rows[k].n[1], -rows[k].n[0]};
+        for (int i = 0; i < n; i++)
+            J_T[i] = p[i][0] = p[i][1] = p[i][2] = 0.0;
+        if (friction[k].rubs) {
+            cc_gradient(bodies, m, constraints[k].body, rows[k].P, T, 1.0, J_T);
+            cc_gradient(bodies, m, constraints[k].other, rows[k].Q, T, -1.0, J_T);
+        }
+        cc_tree_solve(n, bodies, m, J_T, p, Y_T + k * n);
+        for (int l = 0; l < count; l++)
+            column[l] = cc_product(n, J + l * n, Y_T + k * n);
+        cc_factor_solve(count, A, pivots, column);
+        for (int l = 0; l < count; l++)
+            X[l * count + k] = column[l];
+    }
+}
+
+/* lambda without friction becomes lambda with it, after cc_responses_along.  B: count * count values.  Returns the
+ * margin of all contacts together, 0 if no signs of the normal forces agree with each other. */
+CC_API double cc_rub(int count, const Real X[], CcFriction friction[], Real B[], Real lambda[])
+{
+    Real smooth[CC_MOST_ROWS];
+    int pivots[CC_MOST_ROWS];
+    for (int k = 0; k < count; k++) {
+        CcFriction *one = &friction[k];
+        double part = re(one->side * one->share * X[k * count + k]);
+        smooth[k] = lambda[k];
+        one->kappa = cc_kappa(one, lambda[k]);
+        one->margin = 1.0 - (one->pulls && part < 0.0 ? -part : part);
+    }
+    for (int turn = 0; turn < CC_SIGN_TURNS; turn++) {
+        int agree = 1;
+        for (int l = 0; l < count; l++) {
+            lambda[l] = smooth[l];
+            for (int k = 0; k < count; k++)
+                B[l * count + k] = (l == k ? 1.0 : 0.0) - X[l * count + k] * friction[k].kappa;
+        }
+        double margin = cc_factor(count, B, pivots);
+        cc_factor_solve(count, B, pivots, lambda);
+        for (int k = 0; k < count; k++) {
+            Real kappa = cc_kappa(&friction[k], lambda[k]);
+            agree &= re(kappa) == re(friction[k].kappa);
+            friction[k].kappa = kappa;
+        }
+        if (agree)
+            return margin;
+    }
+    return 0.0;
 }
 
 #endif

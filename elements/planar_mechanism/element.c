@@ -11,8 +11,9 @@
  * columns of v, divided by sqrt(D), and V_max that of the best choice at the point, it is chosen anew where
  * |V| < CHANGE_AT |V_max|.
  *
- * Contact of a point with a profile y = f(x) below it:  N = -lambda sqrt(1 + f'^2), slip = v_x sqrt(1 + f'^2) with v_x
- * the point's speed along x, both in the profile's axes; gap = h / sqrt(1 + f'^2).  Not modelled: friction.
+ * Contact of a point with a profile y = f(x) below it:  N = -lambda sqrt(1 + f'^2), slip = T v / |T| along it,
+ * T = (1, f') in the profile's axes; gap = h / sqrt(1 + f'^2).  Friction against the slip is mu min(k_T |slip|, 1) |N|.
+ * Where it would leave N no finite value (margin of constraint.h below LEAST_MARGIN) the run ends with an error.
  *
  * A point may leave a unilateral profile: where N < 0 it does, and its row is no constraint until gap = 0 again.  Then
  * all constraints that hold, and this one, answer with impulses p, at once and without friction:
@@ -21,11 +22,14 @@
  *
  * with the loss p (J qd + J qd+) / 2.  Where it would rebound more slowly than rest_speed it does not, and holds.
  *
- * Energy: total = kinetic + potential + elastic,  residual = work - (total - start) - damping - impact. */
+ * Energy: total = kinetic + potential + elastic,
+ *         residual = work - (total - start) - damping - friction - impact.
+ * Power: residual = power of all joints - that of the bodies' forces: rounding. */
 #include "constraint.h"
 
 #define CHANGE_AT 0.1
 #define OFF 1e-9    /* m: a point farther off at the start is not held */
+#define LEAST_MARGIN 1e-3 /* N has grown a thousandfold by friction */
 #define GRIP 1e-12  /* m: how far below its profile a point comes back, so that one that has just left has not */
 
 typedef struct {
@@ -39,6 +43,10 @@ typedef struct {
     CcRow rows[CONSTRAINTS];
     Real J[CONSTRAINTS * JOINTS], Y[CONSTRAINTS * JOINTS], A[CONSTRAINTS * CONSTRAINTS], b[CONSTRAINTS];
     int pivots[CONSTRAINTS], dependent[CONSTRAINTS];
+#if FRICTION
+    CcFriction friction[CONSTRAINTS];
+    Real Y_T[CONSTRAINTS * JOINTS], X[CONSTRAINTS * CONSTRAINTS];
+#endif
 #endif
 } Work;
 
@@ -139,6 +147,9 @@ static void energies(Element *e, const Work *work)
     e->energy.total = e->energy.kinetic + e->energy.potential + e->energy.elastic;
 #if LEDGER
     e->energy.residual = e->energy.work - (e->energy.total - e->energy.start) - e->energy.damping - e->energy.impact;
+#if FRICTION
+    e->energy.residual -= e->energy.friction;
+#endif
 #endif
 }
 
@@ -170,7 +181,13 @@ static void reactions(Element *e, Work *work, Real p[JOINTS][3])
 #if CONSTRAINTS
     for (int k = 0; k < work->count; k++) {
         Real lambda = e->lambda[work->row_of[k]];
-        Real on_body[2] = {-lambda * work->rows[k].n[0], -lambda * work->rows[k].n[1]};
+        const Real *n = work->rows[k].n;
+#if FRICTION
+        Real kappa = work->friction[k].kappa;
+        Real on_body[2] = {-lambda * (n[0] - kappa * n[1]), -lambda * (n[1] + kappa * n[0])};
+#else
+        Real on_body[2] = {-lambda * n[0], -lambda * n[1]};
+#endif
         Real on_other[2] = {-on_body[0], -on_body[1]};
         cc_tree_push(work->m, work->constraints[k].body, work->rows[k].P, on_body, p);
         cc_tree_push(work->m, work->constraints[k].other, work->rows[k].Q, on_other, p);
@@ -189,6 +206,9 @@ static void reactions(Element *e, Work *work, Real p[JOINTS][3])
         p[i][1] += f[0];
         p[i][2] += f[1];
     }
+    e->power.residual = 0.0;
+    for (int i = 0; i < JOINTS; i++)
+        e->power.residual += work->tau[i] * e->qd[i] - (p[i][0] * work->m[i].w + cc_along(p[i] + 1, work->m[i].v));
     for (int i = JOINTS - 1; i >= 0; i--) {
         const Real *d = work->m[i].d;
         e->joint[i].moment = p[i][0];
@@ -215,20 +235,97 @@ static void contact_outputs(Element *e, const Work *work, int i)
     Real v[2];
     cc_row(&one, work->m, &row);
     cc_row_bias(&one, &row, work->m, v);
-    Real steep = cc_sqrt(1.0 + row.slope * row.slope);
+    Real steep = cc_sqrt(cc_along(row.n, row.n));
     e->contact[i].x = row.P[0];
     e->contact[i].y = row.P[1];
     e->contact[i].N = -side * e->lambda[k] * steep;
-    e->contact[i].slip = cc_along(row.t, v) * steep;
+    e->contact[i].slip = -cc_turn(row.n, v) / steep;
     e->contact[i].gap = side * row.h / steep;
     e->contact[i].gap_rate = side * cc_along(row.n, v) / steep;
 }
 
+#if FRICTION
+
+/* Friction as it is without the normal force, of the rows that hold. */
+static void roughness(const Element *e, Work *work)
+{
+    for (int k = 0; k < work->count; k++) {
+        int i = row_contacts[work->row_of[k]];
+        work->friction[k] = (CcFriction){.rubs = i >= 0, .side = 1.0, .margin = 1.0};
+        if (i < 0)
+            continue;
+        Real v[2];
+        const Real *n = work->rows[k].n;
+        cc_row_bias(&work->constraints[k], &work->rows[k], work->m, v);
+        Real slip = -cc_turn(n, v) / cc_sqrt(cc_along(n, n));
+        work->friction[k].share = e->contact[i].mu * cc_clamp(e->contact[i].k_T * slip, -1.0, 1.0);
+        work->friction[k].side = hold_sides[row_holds[work->row_of[k]]];
+        work->friction[k].pulls = !unilateral[i];
+    }
+}
+
+/* lambda becomes that with friction, after cc_multipliers. */
+static void rub(Element *e, Work *work, Real lambda[])
+{
+    Real J_T[JOINTS], B[CONSTRAINTS * CONSTRAINTS];
+    roughness(e, work);
+    cc_responses_along(JOINTS, work->bodies, work->m, work->count, work->constraints, work->rows, work->J, work->A,
+                       work->pivots, work->friction, work->p, J_T, work->Y_T, work->X);
+    e->margin = cc_rub(work->count, work->X, work->friction, B, lambda);
+    for (int i = 0; i < CONTACTS; i++) {
+        e->contact[i].friction = 0.0;
+        e->contact[i].margin = 1.0;
+    }
+    for (int k = 0; k < work->count; k++) {
+        const CcFriction *one = &work->friction[k];
+        const Real *n = work->rows[k].n;
+        int i = row_contacts[work->row_of[k]];
+        for (int j = 0; j < JOINTS; j++)
+            work->Y[k * JOINTS + j] -= one->kappa * work->Y_T[k * JOINTS + j];
+        if (i < 0)
+            continue;
+        e->contact[i].friction = one->kappa * lambda[k] * cc_sqrt(cc_along(n, n));
+        e->contact[i].margin = one->margin;
+        if (one->margin < re(e->margin))
+            e->margin = one->margin;
+    }
+}
+
+/* The run ends where friction leaves a normal force no finite value, or more than one. */
+static void check_friction(const Element *e, CcHost *host)
+{
+    int least = 0;
+    if (re(e->margin) > LEAST_MARGIN)
+        return;
+    for (int i = 1; i < CONTACTS; i++)
+        if (re(e->contact[i].margin) < re(e->contact[least].margin))
+            least = i;
+    const char *name = body_names[hold_bodies[row_holds[contact_rows[least]]]];
+    cc_fail(host, "at %g s the friction of %s on its profile, contact[%d].mu = %g at a slip of %g m/s, has no normal "
+            "force that fits (Painleve): its margin is %g, of all contacts together %g, at least %g are needed; choose "
+            "less friction", re(e->time), name, least + 1, re(e->contact[least].mu), re(e->contact[least].slip),
+            re(e->contact[least].margin), re(e->margin), LEAST_MARGIN);
+}
+
+#endif
+
 static void indicators(const Element *e, double z[CC_INDICATORS])
 {
-    for (int i = 0; i < CONTACTS; i++)
-        z[i] = !unilateral[i] ? 1.0 : re(e->contact[i].closed) != 0.0 ? re(e->contact[i].N)
-                                : re(e->contact[i].gap - e->contact[i].level);
+    for (int i = 0; i < CONTACTS; i++) {
+        int closed = re(e->contact[i].closed) != 0.0;
+        double N = re(e->contact[i].N);
+#if FRICTION
+        int rubs = closed && re(e->contact[i].mu) != 0.0;
+        double fast = re(e->contact[i].k_T * e->contact[i].slip);
+        *z++ = closed ? (unilateral[i] || rubs ? N : 1.0) : re(e->contact[i].gap - e->contact[i].level);
+        *z++ = rubs ? fast * fast - 1.0 : 1.0; /* the end of the ramp */
+#else
+        *z++ = !unilateral[i] ? 1.0 : closed ? N : re(e->contact[i].gap - e->contact[i].level);
+#endif
+    }
+#if FRICTION
+    *z++ = re(e->margin) - LEAST_MARGIN;
+#endif
 }
 
 #endif
@@ -247,8 +344,12 @@ static void outputs(Element *e)
     Real v[2], lambda[CONSTRAINTS];
     for (int k = 0; k < work.count; k++)
         work.b[k] = cc_row_bias(&work.constraints[k], &work.rows[k], work.m, v);
-    cc_constrain(JOINTS, work.bodies, work.m, work.count, work.J, work.b, work.Y, work.p, work.A, work.pivots, e->qdd,
-                 lambda);
+    cc_responses(JOINTS, work.bodies, work.m, work.count, work.J, work.p, work.Y);
+    cc_multipliers(JOINTS, work.count, work.J, work.b, work.Y, e->qdd, work.A, work.pivots, lambda);
+#if FRICTION
+    rub(e, &work, lambda);
+#endif
+    cc_take(JOINTS, work.count, work.Y, lambda, e->qdd);
     for (int k = 0; k < CONSTRAINTS; k++)
         e->lambda[k] = 0.0;
     for (int k = 0; k < work.count; k++)
@@ -257,6 +358,11 @@ static void outputs(Element *e)
 #if CONTACTS
     for (int i = 0; i < CONTACTS; i++)
         contact_outputs(e, &work, i);
+#if FRICTION
+    e->power.friction = 0.0;
+    for (int i = 0; i < CONTACTS; i++)
+        e->power.friction -= e->contact[i].friction * e->contact[i].slip;
+#endif
 #endif
     reactions(e, &work, p);
     energies(e, &work);
@@ -306,6 +412,7 @@ static void start_contacts(Element *e, Work *work)
         e->contact[i].closed = !unilateral[i] || hold_sides[row_holds[contact_rows[i]]] * re(row.h) <= OFF;
         e->contact[i].level = -GRIP;
         e->contact[i].departures = e->contact[i].impacts = e->contact[i].impulse = 0.0;
+        e->contact[i].lift_off = e->contact[i].touch_down = e->time;
     }
 }
 
@@ -341,6 +448,7 @@ static void impact(Element *e, CcHost *host, int i)
         e->qd[j] += velocity[j];
     e->energy.impact += loss;
     e->contact[i].impacts += 1.0;
+    e->contact[i].touch_down = e->time;
     e->contact[i].closed = rests;
     e->contact[i].level = e->contact[i].gap - GRIP;
     cc_report(host, CC_INFO, "mechanism", "%s meets its profile at %g m/s%s", body_names[hold_bodies[row_holds[k]]],
@@ -361,6 +469,7 @@ static int meet_and_leave(Element *e, CcHost *host)
             e->contact[i].closed = 0.0;
             e->contact[i].level = gap - GRIP;
             e->contact[i].departures += 1.0;
+            e->contact[i].lift_off = e->time;
             changed |= CC_CHANGED;
             cc_report(host, CC_INFO, "mechanism", "%s leaves its profile",
                       body_names[hold_bodies[row_holds[contact_rows[i]]]]);
@@ -446,6 +555,9 @@ static int accept(Element *e, CcHost *host, double step)
             cc_report(host, CC_INFO, "mechanism", "%s starts at %g instead of %g, to meet its constraint",
                       body_names[i], re(e->q[i]), re(e->integrated[i].q));
     }
+#if FRICTION
+    check_friction(e, host);
+#endif
 #if CONTACTS
     changed = meet_and_leave(e, host);
 #endif

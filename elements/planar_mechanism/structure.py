@@ -23,6 +23,8 @@ point = ["0.3 m", 0]           # of the body
 on = "ground"                  # or a body: what carries the profile, or the other point
 profile = [0, -0.595, 0.5]     # y = f(x) by powers of x, m
 side = "below"                 # of the profile on which its material is: contact.N > 0 where it pushes
+friction = 0.2                 # coefficient on the profile
+k_T = "100 s/m"                # full friction above the slip 1/k_T
 unilateral = true              # the point may leave the profile: nothing pulls it back
 base = ["1 m", 0]              # of pin and distance: the other point; of a profile its origin, in the axes of `on`
 angle = "0 deg"                # of the profile's axes against those of `on`
@@ -42,8 +44,25 @@ BODY = (
     "name", "on", "joint", "place", "angle", "mass", "inertia", "centre", "stiffness", "free", "damping", "start",
     "speed", "closes",
 )  # fmt: skip
-CONSTRAINT = ("kind", "body", "point", "on", "profile", "side", "base", "angle", "unilateral", "length")
-OWN = {"profile": ("profile", "side", "base", "angle", "unilateral"), "pin": ("base",), "distance": ("base", "length")}
+CONSTRAINT = (
+    "kind",
+    "body",
+    "point",
+    "on",
+    "profile",
+    "side",
+    "base",
+    "angle",
+    "unilateral",
+    "friction",
+    "k_T",
+    "length",
+)
+OWN = {
+    "profile": ("profile", "side", "base", "angle", "unilateral", "friction", "k_T"),
+    "pin": ("base",),
+    "distance": ("base", "length"),
+}
 ALONG_X, ALONG_Y, DISTANCE, PROFILE = range(4)  # as in contact_core/constraint.h
 UNITS = {  # of a revolute and of a prismatic joint
     "joint.stiffness": ("N.m/rad", "N/m"),
@@ -77,6 +96,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
     holds = read.rows("constraint", CONSTRAINT, required=("kind", "body"))
     rows: list[tuple[int, int]] = []  # kind in C, number of the constraint
     carriers, sides, degrees, coefficients, contacts, unilateral = [], [], [], [1], [], []
+    with_friction = any("friction" in hold for hold in holds)
     for k, hold in enumerate(holds):
         kind = read.choice(hold, "kind", tuple(OWN))
         for key in hold:
@@ -102,6 +122,14 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
         if kind == "profile":
             contacts.append(len(rows))
             unilateral.append(_switch(hold, "unilateral", read))
+            mu, k_T = (
+                read.quantity(hold, "friction", "1", 0.0, least=0.0),
+                read.quantity(hold, "k_T", "s/m", 100.0, 0.0),
+            )
+            if with_friction:
+                starts |= {f"contact[{len(contacts)}].mu": mu, f"contact[{len(contacts)}].k_T": k_T}
+            elif "k_T" in hold:
+                read.problem(read.place(hold), "k_T", "belongs to friction, of which there is none: remove it")
         kinds = {"pin": (ALONG_X, ALONG_Y), "distance": (DISTANCE,), "profile": (PROFILE,)}[kind]
         rows += [(number, k) for number in kinds]
     if len(rows) > len(bodies):
@@ -146,6 +174,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
             "points": len(points),
         },
         starts=starts,
+        choices={"friction": with_friction},
         units={name: tuple(pair[one] for one in slides) for name, pair in UNITS.items()},
     )
 

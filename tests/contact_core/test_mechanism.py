@@ -332,6 +332,27 @@ class Core:
         )  # fmt: skip
         return np.array(list(qdd)), np.array(list(multipliers))
 
+    def rubbed(self, shares: Vector, sides: Sequence[float], pulls: bool) -> tuple[Any, tuple[Vector, Vector, float]]:
+        """The friction found; qdd, multipliers and the margin of all contacts."""
+        n, count, new = self.n, self.count, self.ffi.new
+        friction = new("CcFriction[]", count)
+        for one, share, side in zip(friction, shares, sides, strict=True):
+            one.share, one.side, one.rubs, one.pulls = share, side, 1, pulls
+        qdd, multipliers = new("double[]", list(self.tree())), new("double[]", count)
+        J_T, Y_T = new("double[]", n), new("double[]", n * count)
+        X, B = new("double[]", count * count), new("double[]", count * count)
+        self.lib.cc_responses(n, self.bodies, self.moves, count, self.J, self.p, self.Y)
+        self.lib.cc_multipliers(n, count, self.J, list(self.bias()), self.Y, qdd, self.A, self.pivots, multipliers)
+        self.lib.cc_responses_along(
+            n, self.bodies, self.moves, count, self.holds, self.rows, self.J, self.A, self.pivots, friction, self.p,
+            J_T, Y_T, X,
+        )  # fmt: skip
+        margin = self.lib.cc_rub(count, X, friction, B, multipliers)
+        kappa = np.repeat([one.kappa for one in friction], n)
+        rough = np.array(list(self.Y)) - kappa * np.array(list(Y_T))
+        self.lib.cc_take(n, count, list(rough), multipliers, qdd)
+        return friction, (np.array(list(qdd)), np.array(list(multipliers)), margin)
+
     def choose(self) -> Any:
         work, order = self.ffi.new("double[]", self.n * self.count), self.ffi.new("int[]", self.count)
         return self.lib.cc_choose_dependent(self.n, self.count, self.J, self.moves, work, order, self.dependent)
@@ -423,6 +444,53 @@ def test_a_cam_below_the_tip_pushes_with_a_negative_multiplier(host: HostLibrary
     core.at([0.5], [0.0])
     qdd, multipliers = core.constrained()
     assert qdd == pytest.approx([0.0], abs=1e-15) and multipliers == pytest.approx([-2.0 * G], rel=1e-15)
+
+
+def along_profiles(mechanism: Mechanism, q: Vector) -> Vector:
+    """A row for each constraint: how its point moves along T = (1, f') of its profile, as the joints move."""
+
+    def places(x: Sequence[Any]) -> list[Any]:
+        """Of each point x and y in the axes of its profile."""
+        all_poses = poses(mechanism.bodies, x)
+        return [
+            value
+            for one in mechanism.holds
+            for value in profile_axes(one, all_poses[one.other], point(all_poses[one.body], one.point))
+        ]
+
+    at, slopes = [float(value) for value in places([mpmath.mpf(float(x)) for x in q])], derivatives(places, q)
+    tangents = [(1.0, np.polynomial.Polynomial(one.f).deriv()(at[2 * k])) for k, one in enumerate(mechanism.holds)]
+    return np.array([t[0] * slopes[2 * k] + t[1] * slopes[2 * k + 1] for k, t in enumerate(tangents)])
+
+
+@pytest.mark.parametrize("pulls", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_friction_goes_with_the_normal_force_that_it_makes(host: HostLibrary, seed: int, pulls: bool) -> None:
+    """M qdd + F + (J - K J_T)^T lambda = 0 and J qdd + bias = 0, two contacts, one on a cam that moves; kappa has the
+    sign of the normal force.  The margin of all is det(J M^-1 (J - K J_T)^T) / det(J M^-1 J^T)."""
+    rng = np.random.default_rng(seed)
+    holds = (*HOLDS["ground profile"], Hold(PROFILE, 2, (0.2, 0.1), 0, (0.1, -0.2), f=(0.2, 0.4, -0.3), turned=1.9))
+    mechanism = Mechanism(random_tree(rng, 4), holds)
+    q, qd = rng.uniform(-1.0, 1.0, 4), rng.uniform(-2.0, 2.0, 4)
+    shares, sides = rng.uniform(-0.1, 0.1, 2), (1.0, -1.0)
+    core = Core(host, mechanism)
+    core.at(q, qd)
+    friction, (qdd, multipliers, margin) = core.rubbed(shares, sides, pulls)
+    M, F = dense(mechanism, q, qd)
+    J, J_T = derivatives(lambda x: h(mechanism, x), q), along_profiles(mechanism, q)
+    kappa = np.array([one.kappa for one in friction])
+    rough = J - kappa[:, None] * J_T
+    scale = float(np.abs(multipliers).max())
+    assert M @ qdd + F + rough.T @ multipliers == pytest.approx(np.zeros(4), abs=1e-11 * scale)
+    assert J @ qdd + bends(lambda x: h(mechanism, x), q, qd) == pytest.approx(np.zeros(2), abs=1e-11 * scale)
+    N = -np.array(sides) * multipliers
+    assert kappa == pytest.approx(np.array(sides) * shares * (np.sign(N) if pulls else 1.0), rel=1e-15)
+    A, A_rough = J @ np.linalg.solve(M, J.T), J @ np.linalg.solve(M, rough.T)
+    assert margin == pytest.approx(np.linalg.det(A_rough) / np.linalg.det(A), rel=1e-10)
+    for k, one in enumerate(friction):
+        alone = J @ np.linalg.solve(M, (J - np.diag(kappa * (np.arange(2) == k)) @ J_T).T)
+        expected = np.linalg.det(alone) / np.linalg.det(A)
+        assert one.margin == pytest.approx(min(expected, 2.0 - expected) if pulls else expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("f", [CONCAVE, CONVEX])

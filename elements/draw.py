@@ -18,6 +18,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
@@ -26,7 +27,7 @@ from types import ModuleType
 
 from fmu_builder.element_docs import replace_section, write_text
 from fmu_builder.errors import FmuBuilderError, ToolError
-from fmu_builder.trace import read_trace
+from fmu_builder.trace import Trace, read_trace
 
 ELEMENTS = Path(__file__).resolve().parent
 
@@ -677,7 +678,8 @@ def chain_ends(q: Sequence[float]) -> list[Point]:
 def chain_lines(
     drawing: Drawing, ends: Sequence[Point], at: Callable[[Point], Point], width: float, color: str = BODY
 ) -> None:
-    """The links, from the last to the first, and their joints: the slider as a box."""
+    """The links, from the last to the first, and their joints: the slider as a box, on a thin guide."""
+    drawing.line([at(ends[3]), at(ends[4])], GREY, 1.2)
     for i in (3, 2, 1, 0):
         begin, end = at(ends[2 * i]), at(ends[2 * i + 1])
         drawing.line([begin, end], color if i != 1 else BODY_EDGE, width if i != 1 else 1.7 * width)
@@ -751,24 +753,94 @@ def planar_mechanism_icon() -> str:
     return icon.svg()
 
 
+# Lipinski's Figs. 3 to 6: times of the snapshots; last time of the histories; low, high and tick of each axis
+FIGURES: dict[str, tuple[tuple[float, ...], float, tuple[tuple[float, float, float], ...]]] = {
+    "concave": ((0.0, 0.5335, 1.5335), 1.5335, ((-0.03, 0.06, 0.03), (-0.2, 0.4, 0.2), (-0.1, 0.8, 0.3))),
+    "convex": (
+        (0.0, 0.5127, 0.9827, 1.2127, 1.3427, 1.47),
+        1.47,
+        ((-0.4, 0.2, 0.2), (-0.2, 0.4, 0.2), (0.0, 0.6, 0.2)),
+    ),
+}
+
+
+def paper_base() -> Point:
+    """Base of the chain in the cases paper_*."""
+    case = tomllib.loads((ELEMENTS / "planar_mechanism" / "cases" / "paper_concave.toml").read_text(encoding="utf-8"))
+    x, y = case["slaves"]["chain"]["start"]["joint[1].place"]
+    return x, y
+
+
+def paper_trace(cam: str) -> Trace:
+    return read_trace(ELEMENTS / "planar_mechanism" / "cases" / f"paper_{cam}_ref.csv")
+
+
+def paper_q(trace: Trace, t: float) -> list[float]:
+    """q at any time: cubic between two samples, from their values and speeds."""
+    k = min(int(t / 0.01), len(trace.time) - 2)
+    s, h = (t - trace.time[k]) / 0.01, 0.01
+    found = []
+    for i in (1, 2, 3, 4):
+        (a, b), (da, db) = trace[f"chain.q[{i}]"][k : k + 2], h * trace[f"chain.qd[{i}]"][k : k + 2]
+        found.append(float(a + s * (da + s * (3 * (b - a) - 2 * da - db + s * (2 * (a - b) + da + db)))))
+    return found
+
+
+def chain_histories() -> str:
+    """Lipinski's Figs. 3 and 5: what joints and tip do, on the axes of the paper."""
+    drawing = Drawing(900, 466, "Time histories of the chain on both cams: joint 4, slider and tip")
+    for row, (cam, (_, stop, axes)) in enumerate(FIGURES.items()):
+        trace = paper_trace(cam)
+        q4, slider = (trace[f"chain.q[{i}]"] - trace[f"chain.q[{i}]"][0] for i in (4, 3))
+        for column, (values, label, (low, high, tick)) in enumerate(
+            zip(
+                (q4, slider, trace["chain.contact[1].x"]),
+                ("joint 4 from its start, rad", "slider from its start, m", "{x} of the tip, m"),
+                axes,
+                strict=True,
+            )
+        ):
+            left, top = 48 + 300 * column, 46 + 226 * row
+
+            def at(
+                time: float, value: float, left: int = left, top: int = top, low: float = low, high: float = high
+            ) -> Point:
+                return left + 235 * time / 1.6, top + 140 * (high - value) / (high - low)
+
+            for i in range(round((high - low) / tick) + 1):
+                value = low + i * tick
+                drawing.line([at(0, value), at(1.6, value)], FAINT, 1)
+                drawing.text(
+                    (left - 6, at(0, value)[1] + 4), f"{round(value, 9) + 0.0:g}".replace("-", "−"), GREY, 12, "end"
+                )
+            for time in (0.0, 0.5, 1.0, 1.5):
+                drawing.line([at(time, low), at(time, high)], FAINT, 1)
+                drawing.text((at(time, low)[0], top + 156), f"{time:g}", GREY, 12, "middle")
+            shown = [(t, v) for t, v in zip(trace.time, values, strict=True) if t <= stop]
+            drawing.line([at(t, v) for t, v in shown], CURVES[row], 2)
+            drawing.text((left, top - 12), f"{cam}: {label}", INK, 13)
+            drawing.text((left + 117, top + 172), "{t}, s", GREY, 12, "middle")
+    return drawing.svg()
+
+
 def chain_snapshots() -> str:
-    """The chain on both cams, from the references of the cases."""
-    times = {"concave": (0.0, 0.53, 1.5), "convex": (0.0, 0.15, 0.25)}
-    drawing = Drawing(640, 470, "Lipinski's chain on the concave and on the convex cam, at several times")
-    panels = [(cam, t) for cam, moments in times.items() for t in moments]
+    """Lipinski's Figs. 4 and 6: the chain on both cams at the times of the paper."""
+    panels = [(cam, t) for cam, (times, _, _) in FIGURES.items() for t in times]
+    drawing = Drawing(640, 646, "Lipinski's chain on the concave and on the convex cam, at the times of the paper")
     for k, (cam, t) in enumerate(panels):
-        left, top = 10 + 210 * (k % 3), 26 + 226 * (k // 3)
-        trace = read_trace(ELEMENTS / "planar_mechanism" / "cases" / f"{cam}_ref.csv")
-        row = trace.values[round(t / 0.01)]
-        q = [row[trace.names.index(f"chain.q[{i}]")] for i in (1, 2, 3, 4)]
+        left, top = 10 + 210 * (k % 3), 26 + 210 * (k // 3)
+        x_0, y_0 = paper_base()
 
         def at(p: Point, left: float = left, top: float = top) -> Point:
-            return left + 34 + 160 * p[0], top + 118 - 160 * p[1]
+            return left + 66 + 168 * p[0], top + 130 - 168 * p[1]
 
-        drawing.rectangle(left, top - 14, 200, 208, PAPER, FAINT)
-        cam_line(drawing, CAMS[cam], at, -0.1, 1.0 if cam == "concave" else 0.95, -0.45)
-        chain_lines(drawing, chain_ends(q), at, 5)
-        drawing.text((left + 8, top + 4), f"{cam}, {{t}} = {t:.2f} s", size=13)
+        drawing.rectangle(left, top - 14, 200, 198, PAPER, FAINT)
+        cam_line(drawing, CAMS[cam], at, -0.1, 0.78, -0.2)
+        for i in range(4):
+            drawing.text((at((0.2 * i, 0))[0], at((0, -0.2))[1] + 13), f"{0.2 * i:g}", GREY, 11, "middle")
+        ends = [(x_0 + x, y_0 + y) for x, y in chain_ends(paper_q(paper_trace(cam), t))]
+        chain_lines(drawing, ends, at, 5)
+        drawing.text((left + 8, top + 4), f"{cam}, {{t}} = {t:g} s", size=13)
     return drawing.svg()
 
 
@@ -1265,6 +1337,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "inertia/drawing.svg": inertia_drawing,
     "pendulum/drawing.svg": pendulum_drawing,
     "planar_mechanism/drawing.svg": planar_mechanism_drawing,
+    "planar_mechanism/histories.svg": chain_histories,
     "planar_mechanism/snapshots.svg": chain_snapshots,
     "point_mass/drawing.svg": point_mass_drawing,
     "point_line_2/drawing.svg": point_line_2_drawing,

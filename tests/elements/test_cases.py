@@ -43,7 +43,13 @@ def test_case_agrees_with_its_reference(name: str) -> None:
     assert result.passed, [r for r in (*result.comparison.signals, *result.comparison.events) if not r.passed]
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.parent.parent.name)
+# what takes 30 s is slow
+BY_SCRIPT = [
+    pytest.param(s, marks=pytest.mark.slow) if s.parent.parent.name == "planar_mechanism" else s for s in SCRIPTS
+]
+
+
+@pytest.mark.parametrize("script", BY_SCRIPT, ids=lambda script: script.parent.parent.name)
 def test_references_are_what_their_script_computes(script: Path) -> None:
     """Up to 1e-12 of the largest value: libraries of other machines round elementary functions differently."""
     module = load(script)

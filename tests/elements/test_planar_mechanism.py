@@ -19,6 +19,7 @@ from fmu_builder.build import host_fmu
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
+from fmu_builder.trace import read_trace
 
 pytestmark = pytest.mark.slow  # most build a mechanism of their own; every day its cases run
 
@@ -126,6 +127,23 @@ def test_a_force_along_the_cam_s_normal_goes_into_the_cam(chain: Fmu) -> None:
     running.set({"point[1].f": -7.0 * normal})
     assert running["contact[1].N"] - before == pytest.approx(7.0, rel=1e-9)
     assert running.values([f"qdd[{i}]" for i in (1, 2, 3, 4)]) == pytest.approx(qdd, abs=1e-10)
+
+
+def test_from_the_start_of_the_search_the_paper_s_axes_and_its_conclusion_hold() -> None:
+    """In the independent references, which the cases hold the FMU to: every curve on the axis of its figure, and q4
+    moves at least three times as much on the convex cam."""
+    axes = {"concave": (1.5335, (-0.03, 0.06), (-0.1, 0.8)), "convex": (1.47, (-0.4, 0.2), (0.0, 0.6))}
+    moved = {}
+    for cam, (stop, q4, x) in axes.items():
+        trace = read_trace(shipped("elements") / "planar_mechanism" / "cases" / f"paper_{cam}_ref.csv")
+        until = trace.time <= stop
+        for name, (low, high) in {"q[4]": q4, "q[3]": (-0.2, 0.4)}.items():
+            way = trace[f"chain.{name}"][until] - trace[f"chain.{name}"][0]
+            assert low <= way.min() and way.max() <= high
+            moved[cam, name] = np.ptp(way)
+        tip = trace["chain.contact[1].x"][until]
+        assert x[0] <= tip.min() and tip.max() <= x[1]
+    assert moved["convex", "q[4]"] >= 3.0 * moved["concave", "q[4]"]
 
 
 # ---- closed loops of one degree of freedom, against closed forms -----------------------------------------------------

@@ -29,6 +29,7 @@ G = 9.81
 SLIDE = 2  # the joint between links 2 and 3
 CONCAVE, CONVEX = np.polynomial.Polynomial([0, -0.595, 0.5, 0.5]), np.polynomial.Polynomial([0, 0.357, -0.3, -0.3])
 START = (-1.2, 0.0, -0.6)  # q2, q3, q4; q1 follows from the cam
+PAPER_BASE, PAPER_START = (0.02, 0.27), (-2.6, 0.0, -0.5)  # as search.py found them
 MASS = np.repeat(MASSES, 3)
 MASS[2::3] = INERTIAS
 
@@ -39,14 +40,25 @@ def axes(angle: float) -> tuple[Vector, Vector]:
 
 
 class Chain:
-    """Lipinski's chain with the canonical completion of its data; X holds x, y, angle of the four centres of mass."""
+    """Lipinski's chain with the canonical completion of its data; X holds x, y, angle of the four centres of mass.
 
-    def __init__(self, cam: np.polynomial.Polynomial, damping: tuple[float, ...] = DAMPING) -> None:
-        self.cam, self.damping = cam, damping
+    near  where q1 is looked for at the start, between two values;  free  the coordinates at which springs are free"""
+
+    def __init__(
+        self,
+        cam: np.polynomial.Polynomial,
+        near: tuple[float, float],
+        base: tuple[float, float] = (0.0, 0.0),
+        start: tuple[float, ...] = START,
+        free: tuple[float, ...] = (0.0, 0.0, 0.0),
+        damping: tuple[float, ...] = DAMPING,
+    ) -> None:
+        self.cam, self.near, self.base, self.q_start, self.damping = cam, near, np.array(base), start, damping
+        self.free = (0.0, *free)
 
     def place(self, q: Vector) -> Vector:
         angles = (q[0], q[0] + q[1], q[0] + q[1], q[0] + q[1] + q[3])
-        at, X = np.zeros(2), np.zeros(12)
+        at, X = self.base, np.zeros(12)
         for i, angle in enumerate(angles):
             along, _ = axes(angle)
             at = at + (q[2] * along if i == SLIDE else 0.0)
@@ -56,12 +68,11 @@ class Chain:
 
     def start(self) -> Vector:
         def above(q_1: float) -> float:
-            X = self.place(np.array([q_1, *START]))
+            X = self.place(np.array([q_1, *self.q_start]))
             tip = X[9:11] + 0.15 * axes(X[11])[0]
             return float(tip[1] - self.cam(tip[0]))
 
-        low, high = (1.0, 1.2) if self.cam is CONCAVE else (0.9, 1.1)
-        return self.place(np.array([brentq(above, low, high, xtol=1e-15, rtol=1e-15), *START]))
+        return self.place(np.array([brentq(above, *self.near, xtol=1e-15, rtol=1e-15), *self.q_start]))
 
     def constraints(self, X: Vector, V: Vector) -> tuple[Vector, Vector, Vector]:
         """g, G, and (G v)' without accelerations."""
@@ -70,7 +81,7 @@ class Chain:
         half = 0.5 * LENGTHS
         for i in range(4):
             a, own, before, rows = 3 * i, V[3 * i + 2], V[3 * i - 1] if i else 0.0, slice(2 * i, 2 * i + 2)
-            end = X[a - 3 : a - 1] + half[i - 1] * along[i - 1] if i else np.zeros(2)  # of the link before
+            end = X[a - 3 : a - 1] + half[i - 1] * along[i - 1] if i else self.base  # of the link before
             gap = X[a : a + 2] - half[i] * along[i] - end
             slope, curve = np.zeros((2, 12)), own**2 * half[i] * along[i]  # of the gap
             slope[:, a : a + 2] = np.eye(2)
@@ -118,7 +129,7 @@ class Chain:
         f[1::3] = -G * MASSES
         for i in range(1, 4):
             q, qd, slope = self.joint(i, X, V)
-            f -= (STIFFNESS[i] * q + self.damping[i] * qd) * slope
+            f -= (STIFFNESS[i] * (q - self.free[i]) + self.damping[i] * qd) * slope
         return f
 
     def accelerations(self, X: Vector, V: Vector, rows: int = 9) -> tuple[Vector, Vector]:
@@ -168,13 +179,12 @@ class Chain:
         return found
 
     def energy(self, X: Vector, V: Vector) -> float:
-        stored = sum(0.5 * STIFFNESS[i] * self.joint(i, X, V)[0] ** 2 for i in range(4))
+        stored = sum(0.5 * STIFFNESS[i] * (self.joint(i, X, V)[0] - self.free[i]) ** 2 for i in range(4))
         return float(0.5 * (MASS * V) @ V + G * MASSES @ X[1::3] + stored)
 
 
-def chain(name: str, cam: np.polynomial.Polynomial) -> Trace:
-    """q, qd, lambda, tip and energy every 10 ms."""
-    model, t = Chain(cam), np.arange(151) * 0.01
+def chain(name: str, model: Chain, t: Vector) -> Trace:
+    """q, qd, lambda, tip and energy at the times."""
     names = [f"chain.{base}[{i}]" for base in ("q", "qd") for i in (1, 2, 3, 4)]
     names += ["chain.lambda[1]", "chain.contact[1].x", "chain.contact[1].y", "chain.energy.total"]
     rows = []
@@ -194,19 +204,36 @@ def chain(name: str, cam: np.polynomial.Polynomial) -> Trace:
     return Trace(t, tuple(names), np.array(rows), dict(zip(names, units, strict=True)), {}, provenance)
 
 
+NEAR = {"concave": (1.0, 1.2), "convex": (0.9, 1.1), "paper_concave": (1.4, 1.5), "paper_convex": (2.0, 2.15)}
+
+
 def concave() -> Trace:
     """The chain on the concave cam."""
-    return chain("concave", CONCAVE)
+    return chain("concave", Chain(CONCAVE, NEAR["concave"]), np.arange(151) * 0.01)
 
 
 def convex() -> Trace:
     """The chain on the convex cam."""
-    return chain("convex", CONVEX)
+    return chain("convex", Chain(CONVEX, NEAR["convex"]), np.arange(151) * 0.01)
+
+
+def paper(name: str, cam: np.polynomial.Polynomial, samples: int) -> Trace:
+    """Every 10 ms from the base and the start that give the ranges of the paper."""
+    model = Chain(cam, NEAR[name], PAPER_BASE, PAPER_START, PAPER_START)
+    return chain(name, model, np.arange(samples) * 0.01)
+
+
+def paper_concave() -> Trace:
+    return paper("paper_concave", CONCAVE, 155)
+
+
+def paper_convex() -> Trace:
+    return paper("paper_convex", CONVEX, 148)
 
 
 def lift_off() -> Trace:
     """The chain lifts off the convex cam at once, and comes back to it without rebound."""
-    model, t = Chain(CONVEX), np.arange(51) * 0.01
+    model, t = Chain(CONVEX, NEAR["convex"]), np.arange(51) * 0.01
     names = [f"chain.{base}[{i}]" for base in ("q", "qd") for i in (1, 2, 3, 4)]
     rows = [[model.joint(i, X, V)[k] for k in (0, 1) for i in range(4)] for X, V in model.motion(t, rows=8)]
     units = ["rad", "rad", "m", "rad", "rad/s", "rad/s", "m/s", "rad/s"]
@@ -271,7 +298,7 @@ def sliding_rod() -> Trace:
     return Trace(t, tuple(names), np.array(rows), dict(zip(names, columns.values(), strict=True)), {}, provenance)
 
 
-CASES: tuple[Callable[[], Trace], ...] = (concave, convex, lift_off, sliding_rod)
+CASES: tuple[Callable[[], Trace], ...] = (concave, convex, lift_off, paper_concave, paper_convex, sliding_rod)
 
 if __name__ == "__main__":
     for case in CASES:

@@ -15,8 +15,14 @@
  * Ends: the element is off beyond the planes across an open line at its first and last point.  Displacements and energy
  * are then those at the end, so that what switching destroys is known.
  *
+ * Laws of the user's take the places of normDamp |v_tr| and, in the element, of the elastic and the friction forces.
+ *
+ * Elastic energy, J          U = integral of the elastic forces over the displacements from 0, sensors as they are
+ * Sensors                    a law that depends on sensors, which change: U' = power against F_r + power of the sensors;
+ *                            energy.stored integrates the first, and energy.sensors is the rest of what became of U
+ *
  * Of the struct: line_points ... from lines.py, POINTS, BODIES, BRIDGES, CLOSED, INTERPOLATION, and the variables of
- * elements/point_line_2/element.toml.
+ * elements/point_line_2/element.toml, which elements/point_line_1 takes over.
  *
  * Source: EULER manual, forcePointLine2. */
 #ifndef CC_GUIDE_H
@@ -28,6 +34,7 @@
 #ifndef COUPLE
 #error "guide.h belongs to an element that declares the structure of a guide"
 #endif
+#define CC_GUIDE_SENSED (LEDGER && SENSED && CC_GUIDE_LAW) /* CC_GUIDE_LAW: a law of the user's stands for F_r */
 
 typedef struct {
     CcCarrier world;            /* the coordinates of the guide, in the world */
@@ -40,6 +47,72 @@ typedef struct {
     Real v_L[3], v[3], v_tr[3], v_long;
     Real F[3]; /* on the point, N */
 } Guide;
+
+/* What the element adds: its elastic energy U at the displacements of now, J; its elastic law, which tunable parameters
+ * may change: whether it is another one than at the last accepted point, an exchange with the one there, and keeping it. */
+static Real elastic_energy(const Element *e);
+static int law_changed(const Element *e);
+static void exchange_law(Element *e);
+static void keep_law(Element *e);
+
+#define GUIDE_SLOWEST 1e-150 /* m/s or m: what is below this is none; dual numbers divide by no less (real.h) */
+
+/* A force over its argument a, the speed or the distance against which it acts, from the force there and the force at
+ * GUIDE_AT_ZERO: where a is 0, the slope of the force. */
+static __attribute__((unused)) Real guide_ratio(Real force, Real a, Real slope)
+{
+    if (re(a) > GUIDE_SLOWEST)
+        return force / a;
+#ifdef CC_DUAL
+    return __imag__ slope / CC_DUAL_STEP;
+#else
+    (void)slope;
+    return 0.0; /* times 0 */
+#endif
+}
+
+#ifdef CC_DUAL
+#define GUIDE_AT_ZERO cc_real(0.0, CC_DUAL_STEP)
+#else
+#define GUIDE_AT_ZERO 0.0
+#endif
+
+/* Damping over the speed across the line, N s/m. */
+static Real guide_damping(const Element *e, const Guide *g)
+{
+#if SLOT_NORMDAMP
+    Real speed = cc_norm(g->v_tr);
+    return guide_ratio(slot_normDamp(e, speed), speed, slot_normDamp(e, GUIDE_AT_ZERO));
+#else
+    (void)g;
+    return e->normDamp;
+#endif
+}
+
+#ifdef CC_GUIDE_RAMP /* no law of the user's for friction */
+
+/* Friction over the speed along the line, N s/m. */
+static Real guide_friction(const Element *e, const Guide *g, Real P)
+{
+    Real speed = cc_abs(g->v_long);
+    return e->K_fr * P * (re(speed) * re(e->k_T) < 1.0 ? e->k_T : 1.0 / speed);
+}
+
+#endif
+
+/* The first of the zero-crossing functions; returns the end of z. */
+static double *guide_indicators(const Element *e, double *z)
+{
+#if !CLOSED
+    *z++ = re(e->inside[0]);
+    *z++ = re(e->inside[1]);
+#endif
+#ifdef CC_GUIDE_RAMP
+    *z++ = re(e->k_T * cc_abs(e->v_long)) - 1.0;
+#endif
+    (void)e;
+    return z;
+}
 
 static CcLine guide_line(void)
 {
@@ -304,6 +377,42 @@ static void guide_remember(Element *e, const Guide *g)
         e->previous.P[k] = g->P[k];
         e->previous.foot[k] = g->foot.point[k];
     }
+}
+
+/* What is left of the account when the energies of the element are known.  `stored`: power against F_r, W. */
+static void guide_account(Element *e, Real stored, Real anisotropy)
+{
+    e->energy.elastic = e->on * elastic_energy(e);
+#if CC_GUIDE_SENSED
+    e->power.stored = e->on * stored;
+    e->energy.sensors = e->energy.elastic - e->energy.start + e->energy.switched - e->energy.stored;
+#endif
+#if LEDGER
+    e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping - e->energy.friction
+                         - anisotropy - e->energy.interpolation - e->energy.switched;
+#if CC_GUIDE_SENSED
+    e->energy.residual += e->energy.sensors;
+#endif
+#endif
+    (void)stored, (void)anisotropy;
+}
+
+/* Books at an accepted point what switching and another law have destroyed, and remembers the point and the law.
+ * Returns 1 if outputs depend on it. */
+static int guide_book(Element *e, const Guide *g)
+{
+    Real was = e->previous.on, is = e->on, switched = 0.0;
+    int turned = re(was) != re(is);
+    if (turned || law_changed(e)) {
+        switched = -is * elastic_energy(e);
+        exchange_law(e);
+        switched += was * elastic_energy(e);
+        exchange_law(e);
+    }
+    keep_law(e);
+    guide_remember(e, g);
+    e->energy.switched += switched;
+    return LEDGER && (turned || re(switched) != 0.0);
 }
 
 static void guide_start(Element *e)

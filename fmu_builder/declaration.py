@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import shipped
 from fmu_builder.ports import PORT_KINDS, roles_of
+from fmu_builder.take_over import base_of, with_taken_over
 from fmu_builder.units import parse_unit
 
 Number = int | float
@@ -174,7 +175,11 @@ class Slot(_Entry):
     least: float | None = Field(default=None, description="values below this are warned about")
     least_means: str = Field(default="it pulls where it should push", description="what such a value does")
     built_in: str | None = Field(default=None, description="the element's own law, as a function of its laws.txt")
-    integral: bool = Field(default=False, description="the C code also needs slot_<name>_integral, over the argument")
+    integral: bool = Field(
+        default=False,
+        description="the C code also needs slot_<name>_integral, over the first argument from 0, to both sides if the "
+        "range of that has negative values",
+    )
     sensors: bool = Field(
         default=False,
         description="the sensors of the table [sensors] of a recipe are further arguments, in their order there; in C "
@@ -404,8 +409,15 @@ def _with_variants(path: Path, tables: dict[str, object]) -> dict[str, object]:
     return expanded
 
 
+def _tables(path: Path) -> dict[str, object]:
+    """The tables of the file, with those that it takes over."""
+    tables = read_toml(path)
+    base = base_of(path, tables)
+    return tables if base is None else with_taken_over(path, tables, _tables(base))
+
+
 def _read(path: Path) -> Declaration:
-    tables = _with_variants(path, read_toml(path))
+    tables = _with_variants(path, _tables(path))
     try:
         return Declaration.model_validate(tables)
     except ValidationError as error:
@@ -567,8 +579,6 @@ def _slot_problems(declaration: Declaration, name: str, slot: Slot, sizes: set[s
         yield "range must go from a smaller value to a larger one"
     if slot.each is not None and slot.each not in sizes:
         yield f"each = '{slot.each}' is no size in [structure]" + did_you_mean(slot.each, sizes)
-    if slot.integral and len(slot.arguments) != 1:
-        yield "an integral needs a law of one argument"
 
 
 def _condition_problems(

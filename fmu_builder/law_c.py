@@ -33,14 +33,17 @@ from fmu_builder.laws import LawFunction, Laws
 
 @dataclass(frozen=True)
 class LawInSlot:
-    """A law with what an element calls of it.   kinks: see law_forms.   integral: over its only argument from 0, in
-    closed form; None for quadrature.   wants_integral: the slot asks for it."""
+    """A law with what an element calls of it.   kinks: see law_forms.   integral: over its first argument from 0, in
+    closed form; None for quadrature.   wants_integral: the slot asks for it.   two_sided: also to negative values;
+    integral_below is then that of the law turned round, -f(-x)."""
 
     slot: str
     law: LawFunction
     kinks: tuple[Expression, ...]
     integral: Expression | LawTable | None = None
     wants_integral: bool = False
+    two_sided: bool = False
+    integral_below: Expression | None = None
 
     @property
     def names(self) -> list[str]:
@@ -191,23 +194,48 @@ def _slot(slot: LawInSlot, laws: Laws) -> Iterator[str]:
 
 
 def _integral(slot: LawInSlot, laws: Laws) -> Iterator[str]:
-    name, (argument,) = f"slot_{slot.slot}", slot.names
-    signature = _signature(f"{name}_integral", [argument])
-    yield f"/* The integral of the law over {argument} from 0, for {argument} >= 0. */"
+    name, (argument, *others) = f"slot_{slot.slot}", slot.names
+    signature = _signature(f"{name}_integral", slot.names)
+    domain = "" if slot.two_sided else f", for {argument} >= 0"
+    yield f"/* The integral of the law over {argument} from 0{domain}. */"
     if isinstance(slot.integral, LawTable):
         body = slot.law.body
         assert isinstance(body, Call)
         call = f"cc_table_integral(&law_{body.name}_table, a_{argument})"
         yield from (signature, "{", "    (void)e;", f"    return {call};", "}", "")
         return
-    if slot.integral is not None:
-        yield from _body(signature, slot.integral, [argument], laws)
+    if not slot.two_sided:
+        yield from _half_integral(slot, "", slot.integral, laws)
         return
-    yield f"CC_API Real {name}_at(const void *e, Real a) {{ return {name}((const Element *)e, a); }}"
-    yield f"CC_API void {name}_kinks_at(const void *e, double a, double *z)"
-    yield f"{{ {name}_kinks((const Element *)e, a, z); }}"
-    call = f"cc_law_integral({name}_at, {name}_kinks_at, {len(slot.kinks)}, e, a_{argument})"
-    yield from (signature, "{", f"    return {call};", "}", "")
+    yield from _half_integral(slot, "_above", slot.integral, laws)
+    yield from _half_integral(slot, "_below", slot.integral_below, laws)
+    passed = "".join(f", a_{one}" for one in others)
+    above, below = f"{name}_integral_above(e, a_{argument}{passed})", f"{name}_integral_below(e, -a_{argument}{passed})"
+    yield from (signature, "{", f"    return re(a_{argument}) < 0.0 ? {below} : {above};", "}", "")
+
+
+def _half_integral(slot: LawInSlot, half: str, closed: Expression | None, laws: Laws) -> Iterator[str]:
+    """The integral for a first argument >= 0; `_below`: of the law turned round."""
+    name, (argument, *others) = f"slot_{slot.slot}", slot.names
+    signature = _signature(f"{name}_integral{half}", slot.names)
+    if closed is not None:
+        yield from _body(signature, closed, slot.names, laws)
+        return
+    sign = "-" if half == "_below" else ""
+    fixed, passed = "(const Element *)e", ""
+    if others:
+        yield f"typedef struct {{ const Element *e; Real other[{len(others)}]; }} {name}_fixed{half};"
+        fixed = f"((const {name}_fixed{half} *)e)->e"
+        passed = "".join(f", ((const {name}_fixed{half} *)e)->other[{i}]" for i in range(len(others)))
+    yield f"CC_API Real {name}_at{half}(const void *e, Real a) {{ return {sign}{name}({fixed}, {sign}a{passed}); }}"
+    yield f"CC_API void {name}_kinks_at{half}(const void *e, double a, double *z)"
+    yield f"{{ {name}_kinks({fixed}, {sign}a{passed}, z); }}"
+    yield from (signature, "{")
+    if others:
+        yield f"    const {name}_fixed{half} fixed = {{e, {{{', '.join(f'a_{one}' for one in others)}}}}};"
+    whole = "&fixed" if others else "e"
+    call = f"cc_law_integral({name}_at{half}, {name}_kinks_at{half}, {len(slot.kinks)}, {whole}, a_{argument})"
+    yield from (f"    return {call};", "}", "")
 
 
 def _memory(names: Sequence[str]) -> Iterator[str]:

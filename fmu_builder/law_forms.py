@@ -140,6 +140,9 @@ _LARGEST_INTEGRAL = 2000  # nodes; quadrature is faster than more
 def integral(expression: Expression, argument: str) -> Expression | None:
     """The integral over the argument from 0, for arguments that are not negative, of sums of powers of it and of
     chains of these with bounds for the argument; None for any other (inlined) expression."""
+    if isinstance(expression, Negative):
+        area = integral(expression.operand, argument)
+        return None if area is None else Negative(_NOWHERE, area)
     if isinstance(expression, Branch):
         return _chain_integral(expression, argument)
     terms = _terms(expression, argument)
@@ -173,9 +176,29 @@ def _bound(condition: Condition, x: str) -> tuple[bool, Expression] | None:
     if not isinstance(condition, Comparison) or condition.operator not in ("<", "<=", ">", ">="):
         return None
     for one, other, turned in ((condition.left, condition.right, False), (condition.right, condition.left, True)):
-        if isinstance(one, Argument) and not any(isinstance(below, Argument) for below in walk(other)):
+        if isinstance(one, Negative):
+            one, other, turned = one.operand, Negative(_NOWHERE, other), not turned
+        if isinstance(one, Argument) and one.name == x and not _contains(other, x):
             return (condition.operator[0] == "<") != turned, other
     return None
+
+
+def _contains(expression: Expression, x: str) -> bool:
+    return any(isinstance(node, Argument) and node.name == x for node in walk(expression))
+
+
+def integral_below(expression: Expression, x: str) -> Expression | None:
+    """As `integral` of -f(-x), for an (inlined) expression f: the integral of f from 0 to -x.  None with roots, which
+    have no value below 0 but in branches that are not taken."""
+    for node in walk(expression):
+        if isinstance(node, Call) and node.name in ("pow", "sqrt"):
+            return None
+        if isinstance(node, Binary) and node.operator == "^":
+            exponent = constant_of(node.right)
+            if exponent is None or exponent.denominator != 1:
+                return None
+    negative = Negative(_NOWHERE, Argument(_NOWHERE, x))
+    return integral(Negative(_NOWHERE, _expression(expression, Laws(), {x: negative})), x)
 
 
 def _number(value: Fraction) -> Expression:
@@ -192,7 +215,7 @@ def _powered(base: Expression, power: Fraction) -> Expression:
 
 
 def _terms(node: Expression, x: str) -> list[_Term] | None:
-    if not any(isinstance(below, Argument) and below.name == x for below in walk(node)):
+    if not _contains(node, x):
         return [(node, Fraction(0))]
     match node:
         case Argument():

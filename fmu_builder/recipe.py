@@ -132,6 +132,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
     sizes, choices = _structure(path, declared, table("structure"), problems)
     laws = read_functions(path, folder, declared, table("functions"), table("start"), problems)
     choices |= {slot: slot in table("functions") for slot in declared.slots}
+    choices |= {n: bool(table("sensors")) for n, entry in declared.structure.items() if entry.given_by == "sensors"}
     structure, starts = Structure(), dict(table("start"))
     if part:
         choices |= dict.fromkeys(declared.samplers, False)
@@ -288,7 +289,7 @@ def _structure(
         rule = element.structure[name]
         if rule.given_by:
             table, _, key = rule.given_by.partition(".")
-            problems.append(Problem(where, f"is given by [{table}] {key}: remove it here"))
+            problems.append(Problem(where, f"is given by {f'[{table}] {key}'.rstrip()}: remove it here"))
         elif rule.choices:
             if isinstance(value, str) and value in rule.choices:
                 choices[name] = value

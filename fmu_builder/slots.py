@@ -20,10 +20,10 @@ from fmu_builder.declaration import Declaration, Slot
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.law_c import LawInSlot
 from fmu_builder.law_check import RESERVED, dimension_of, si_name, text_of
-from fmu_builder.law_forms import inlined, integral, kinks
+from fmu_builder.law_forms import inlined, integral, integral_below, kinks
 from fmu_builder.law_rules import Checked, Ranges, kink_sizes, rule_notes, rule_problems, rule_warnings
 from fmu_builder.law_tables import LawTable, read_table
-from fmu_builder.law_tree import Argument, Call, Place, ScalarText, Source, parse_declarations
+from fmu_builder.law_tree import Argument, Call, Expression, Place, ScalarText, Source, parse_declarations
 from fmu_builder.laws import LawFunction, Laws, Scalar, parse_laws, read_value
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
@@ -221,14 +221,18 @@ class _Reader:
     def _in_slot(self, name: str, slot: Slot, law: LawFunction, laws: Laws) -> LawInSlot:
         body = inlined(law, laws, self.where(name))
         area: object = None
+        below: Expression | None = None
+        argument = next(iter(slot.arguments))
+        two_sided = slot.integral and slot.range[argument][0] < 0.0
         if slot.integral:
-            (argument,) = slot.arguments
             called = laws.functions[body.name].body if isinstance(body, Call) and body.name in laws.functions else None
             bare = isinstance(body, Call) and isinstance(body.arguments[0], Argument)
             area = called if isinstance(called, LawTable) and bare else integral(body, argument)
+            below = integral_below(body, argument) if two_sided else None
             if isinstance(called, LawTable) and bare:
                 law = replace(law, body=body)
-        return LawInSlot(name, law, kinks(body, laws, self.where(name)), area, slot.integral)  # type: ignore[arg-type]
+        found = kinks(body, laws, self.where(name))
+        return LawInSlot(name, law, found, area, slot.integral, two_sided, below)  # type: ignore[arg-type]
 
     def _table_law(self, name: str, slot: Slot, arguments: Mapping[str, Unit], laws: Laws) -> LawFunction | None:
         """A call of the table that stands in the slot."""

@@ -5,7 +5,7 @@
  *
  * Displacements, m       delta_i = (P - FLP) V_i
  * Elastic forces, N      F_ri = k_ri delta_i          F_r = -F_r1 V1 - F_r2 V2
- * Elastic energy, J      U = (k_r1 delta1^2 + k_r2 delta2^2)/2
+ * Elastic energy, J      U = (k_r1 delta1^2 + k_r2 delta2^2)/2, of laws the integrals of f_ri over delta_i from 0
  * Full forces, N         P1 = F_r1 - F_d V1,  P2 = F_r2 - F_d V2,  P^2 = P1^2 + P2^2
  *
  * Unlike forces whose axes turn at the rate sigma from V1 to V2 take the power
@@ -21,6 +21,10 @@
  * The sign `side` of V2 is that of VectorFr2 at the start, and stays.
  *
  * Source: EULER manual, forcePointLine2; energy balance derived. */
+#define CC_GUIDE_LAW (SLOT_F_R1 || SLOT_F_R2)
+#if !SLOT_F_FR2
+#define CC_GUIDE_RAMP
+#endif
 #include "guide.h"
 
 #define LEAST_SHARE 0.05 /* sine of the angle between axis and line, at the start */
@@ -35,9 +39,6 @@ static void axes_of(const Element *e, const Guide *g, CcBasePlane *plane)
     cc_cross(g->turn, a, a_t);
     cc_base_plane(a, a_t, re(e->side), &g->foot, plane);
 }
-
-#define ANY_LAW_ACROSS (SLOT_F_R1 || SLOT_F_R2)
-#define SLOWEST 1e-150 /* m/s: a speed below this is none; dual numbers divide by no smaller number (real.h) */
 
 static Real first_force(const Element *e, Real delta)
 {
@@ -57,49 +58,74 @@ static Real second_force(const Element *e, Real delta)
 #endif
 }
 
-#if SLOT_NORMDAMP || SLOT_F_FR2
-
-/* A force over its speed, N s/m, from the force at the speed and, at rest, at a dual speed of zero: its slope there. */
-static Real per_speed(Real force, Real speed, Real slope)
+static Real elastic_energy(const Element *e)
 {
-    if (re(speed) > SLOWEST)
-        return force / speed;
-#ifdef CC_DUAL
-    return __imag__ slope / CC_DUAL_STEP;
+    Real delta1 = e->displacement[0], delta2 = e->displacement[1];
+#if SLOT_F_R1
+    Real first = slot_f_r1_integral(e, delta1 SENSORS(e));
 #else
-    (void)slope;
-    return 0.0; /* times a speed of zero */
+    Real first = 0.5 * e->k_r1 * delta1 * delta1;
 #endif
+#if SLOT_F_R2
+    Real second = slot_f_r2_integral(e, delta2 SENSORS(e));
+#else
+    Real second = 0.5 * e->k_r2 * delta2 * delta2;
+#endif
+    return first + second;
 }
 
-#ifdef CC_DUAL
-#define AT_REST cc_real(0.0, CC_DUAL_STEP)
-#else
-#define AT_REST 0.0
-#endif
-
-#endif
-
-static Real damping_per_speed(const Element *e, const Guide *g)
+static int law_changed(const Element *e)
 {
-#if SLOT_NORMDAMP
-    Real speed = cc_norm(g->v_tr);
-    return per_speed(slot_normDamp(e, speed), speed, slot_normDamp(e, AT_REST));
-#else
-    (void)g;
-    return e->normDamp;
+    int changed = 0;
+#if CC_GUIDE_LAW
+    changed = laws_changed(e);
+#endif
+#if !SLOT_F_R1
+    changed |= re(e->k_r1) != re(e->previous.k_r1);
+#endif
+#if !SLOT_F_R2
+    changed |= re(e->k_r2) != re(e->previous.k_r2);
+#endif
+    return changed;
+}
+
+static void exchange_law(Element *e)
+{
+    Real kept = 0.0;
+#if CC_GUIDE_LAW
+    laws_exchange(e);
+#endif
+#if !SLOT_F_R1
+    kept = e->k_r1, e->k_r1 = e->previous.k_r1, e->previous.k_r1 = kept;
+#endif
+#if !SLOT_F_R2
+    kept = e->k_r2, e->k_r2 = e->previous.k_r2, e->previous.k_r2 = kept;
+#endif
+    (void)kept;
+}
+
+static void keep_law(Element *e)
+{
+#if CC_GUIDE_LAW
+    laws_remember(e);
+#endif
+#if !SLOT_F_R1
+    e->previous.k_r1 = e->k_r1;
+#endif
+#if !SLOT_F_R2
+    e->previous.k_r2 = e->k_r2;
 #endif
 }
 
 static Real friction_per_speed(const Element *e, const Guide *g, Real P1, Real P2)
 {
-    Real P = cc_sqrt(P1 * P1 + P2 * P2), speed = cc_abs(g->v_long);
+    Real P = cc_sqrt(P1 * P1 + P2 * P2);
 #if SLOT_F_FR2
-    Real second = FR2_ARGS == FR2_ARGS_P1_P ? P : P2;
-    return per_speed(slot_F_fr2(e, P1, second, speed SENSORS(e)), speed,
-                     slot_F_fr2(e, re(P1), re(second), AT_REST SENSORS(e)));
+    Real speed = cc_abs(g->v_long), second = FR2_ARGS == FR2_ARGS_P1_P ? P : P2;
+    return guide_ratio(slot_F_fr2(e, P1, second, speed SENSORS(e)), speed,
+                       slot_F_fr2(e, re(P1), re(second), GUIDE_AT_ZERO SENSORS(e)));
 #else
-    return e->K_fr * P * (re(speed) * re(e->k_T) < 1.0 ? e->k_T : 1.0 / speed);
+    return guide_friction(e, g, P);
 #endif
 }
 
@@ -114,12 +140,12 @@ static void outputs(Element *e)
     Real F_r1 = first_force(e, delta1), F_r2 = second_force(e, delta2);
     for (int k = 0; k < 3; k++)
         F_r[k] = -F_r1 * plane.V1[k] - F_r2 * plane.V2[k];
-#if ANY_LAW_ACROSS
+#if CC_GUIDE_LAW
     Real tau = F_r2 * delta1 - F_r1 * delta2;
 #else
     Real tau = (e->k_r2 - e->k_r1) * delta1 * delta2;
 #endif
-    Real moment = CONSISTENT_MOMENT ? re(e->side) * tau : (Real)0.0, damping = damping_per_speed(e, &g);
+    Real moment = CONSISTENT_MOMENT ? re(e->side) * tau : (Real)0.0, damping = guide_damping(e, &g);
     Real P1 = F_r1 + damping * cc_dot(g.v_tr, plane.V1), P2 = F_r2 + damping * cc_dot(g.v_tr, plane.V2);
     guide_act(e, &g, F_r, damping, friction_per_speed(e, &g, P1, P2), moment);
 
@@ -132,36 +158,26 @@ static void outputs(Element *e)
     e->F_r2 = on * F_r2;
     e->P1 = on * P1;
     e->P2 = on * P2;
-#if !ANY_LAW_ACROSS
-    e->energy.elastic = on * 0.5 * (F_r1 * delta1 + F_r2 * delta2);
-#elif LEDGER
-    Real slip[3];
-    for (int k = 0; k < 3; k++)
-        slip[k] = g.v_P[k] - g.foot.point_t[k];
-    Real rate1 = cc_dot(slip, plane.V1) + plane.spin * delta2, rate2 = cc_dot(slip, plane.V2) - plane.spin * delta1;
-    e->power.stored = on * (F_r1 * rate1 + F_r2 * rate2);
-    e->energy.elastic = on * (e->energy.stored - e->stored_before);
-#endif
     Real turn[3] = {g.turn[0], g.turn[1], g.turn[2]}; /* of the point's body relative to the line */
     for (int b = 0; b < BODIES && BODIES > 1; b++)
         for (int k = 0; k < 3; k++)
             turn[k] -= g.shares[b].weight * g.carriers[b].w[k];
     e->power.anisotropy = on * (plane.spin * tau - moment * cc_dot(turn, g.foot.tangent));
+    Real slip[3], stored = 0.0;
+    for (int k = 0; k < 3; k++)
+        slip[k] = g.v_P[k] - g.foot.point_t[k];
+    stored += F_r1 * (cc_dot(slip, plane.V1) + plane.spin * delta2);
+    stored += F_r2 * (cc_dot(slip, plane.V2) - plane.spin * delta1);
 #if LEDGER
-    e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping - e->energy.friction
-                         - e->energy.anisotropy - e->energy.interpolation - e->energy.switched;
+    guide_account(e, stored, e->energy.anisotropy);
+#else
+    guide_account(e, stored, 0.0);
 #endif
 }
 
 static void indicators(const Element *e, double z[CC_INDICATORS])
 {
-#if !CLOSED
-    *z++ = re(e->inside[0]);
-    *z++ = re(e->inside[1]);
-#endif
-#if !SLOT_F_FR2
-    *z++ = re(e->k_T * cc_abs(e->v_long)) - 1.0;
-#endif
+    z = guide_indicators(e, z);
 #if SLOT_F_R1
     z = slot_f_r1_kinks(e, e->displacement[0] SENSORS(e), z);
 #endif
@@ -229,38 +245,9 @@ static void start(Element *e)
     Guide g;
     guide_see(e, &g);
     guide_find(e, &g);
-#if !ANY_LAW_ACROSS
     e->energy.start = e->energy.elastic;
-    e->previous.k_r1 = e->k_r1;
-    e->previous.k_r2 = e->k_r2;
-#else
-    e->energy.start = 0.0;
-#if LEDGER
-    e->stored_before = 0.0;
-#endif
-#endif
+    keep_law(e);
     guide_remember(e, &g);
-}
-
-/* What switching destroys at an accepted point, J. */
-static Real switched_energy(Element *e)
-{
-    Real was = e->previous.on, is = e->on, switched = 0.0;
-#if !ANY_LAW_ACROSS
-    Real first = 0.5 * e->displacement[0] * e->displacement[0], second = 0.5 * e->displacement[1] * e->displacement[1];
-    switched = was * (e->previous.k_r1 * first + e->previous.k_r2 * second) - is * (e->k_r1 * first + e->k_r2 * second);
-    e->previous.k_r1 = e->k_r1;
-    e->previous.k_r2 = e->k_r2;
-#elif LEDGER
-    if (re(was) != re(is)) {
-        if (re(was) != 0.0)
-            switched = e->energy.stored - e->stored_before;
-        e->stored_before = e->energy.stored;
-    }
-#else
-    (void)was, (void)is;
-#endif
-    return switched;
 }
 
 static int accept(Element *e, CcHost *host, double step)
@@ -270,9 +257,5 @@ static int accept(Element *e, CcHost *host, double step)
         cc_report(host, CC_WARNING, "guide", "VectorFr1 is nearly along the line: the sine of the angle between them is %g",
                   re(e->share));
     int searched = guide_accept(e, host, &g);
-    int was = re(e->previous.on) != 0.0, is = re(e->on) != 0.0;
-    Real switched = switched_energy(e);
-    guide_remember(e, &g);
-    e->energy.switched += switched;
-    return searched || (LEDGER && (re(switched) != 0.0 || was != is));
+    return guide_book(e, &g) || searched;
 }

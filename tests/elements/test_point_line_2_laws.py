@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from fmi2 import Fmu
 from running import Running, build
+from scipy.integrate import quad
 
 from fmu_builder.errors import InputError
 from fmu_builder.model import load_model
@@ -108,8 +109,37 @@ def test_energy_of_a_law_is_the_integral_of_its_force(trolley: Fmu) -> None:
     assert running["energy.switched"] == pytest.approx(stored, rel=1e-8)
     running.set({"point.r": (0.7, 1e-3, 0.0)})
     running.step(1e-3)
-    assert running["energy.elastic"] == 0.0  # counted from where it came back
-    assert running["energy.switched"] == pytest.approx(stored, rel=1e-8)
+    assert running["energy.elastic"] == pytest.approx(0.5 * 2e4 * 1e-3**2, rel=1e-12)
+    assert running["energy.switched"] == pytest.approx(stored - 0.01, rel=1e-8)
+
+
+def test_a_changed_parameter_of_a_law_switches_energy(trolley: Fmu) -> None:
+    running = Running(trolley, {"point.r": (0.3, 3e-3, 0.0)})
+    running.set({"laws.soft": 5e4})
+    running.step(1e-3)
+    assert running["energy.switched"] == pytest.approx(-0.5 * 3e4 * 3e-3**2, rel=1e-12)
+    assert abs(running["energy.residual"]) < 1e-12
+
+
+def test_sensors_that_change_work_on_the_springs(trolley: Fmu) -> None:
+    """The guide narrows at 4 mm/s while the point moves at 10 mm/s: the sensor's power is dU/dw w',
+    dU/dw = -1e6 N/m (d - w/2)/2."""
+    running = Running(trolley, {"point.r": (0.3, 2.5e-3, 0.0), "point.v": (0.0, 0.01, 0.0)})
+    running.rates({"point.r": (0.0, 0.01, 0.0), "sensor.width": -4e-3})
+    running.step(0.2)
+
+    def power(t: float) -> float:
+        return 4e-3 * 0.5e6 * (2.5e-3 + 0.01 * t - 0.5 * (2e-3 - 4e-3 * t))
+
+    done = quad(power, 0.0, 0.2, epsrel=1e-12)[0]
+    assert running["energy.sensors"] == pytest.approx(done, rel=1e-8)
+    stored = 0.5 * 2e4 * 4.5e-3**2 + 0.5 * 1e6 * (4.5e-3 - 0.6e-3) ** 2
+    assert running["energy.elastic"] == pytest.approx(stored, rel=1e-12)
+    assert abs(running["energy.residual"]) < 1e-9 * stored
+    running.set({"point.v": (0.0, 0.0, 0.0), "sensor.width": 9e-3})  # the wall is gone at once, and its energy with it
+    running.step(1e-3)
+    assert running["energy.sensors"] == pytest.approx(done - 0.5 * 1e6 * (4.5e-3 - 0.6e-3) ** 2, rel=1e-8)
+    assert abs(running["energy.residual"]) < 1e-9 * stored
 
 
 def test_second_argument_of_friction_can_be_the_length_of_both_forces(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from laws_of_the_source import DAMPING, FRICTION
 from scipy.integrate import quad
 
 from fmu_builder.law_c import LawInSlot, laws_header
-from fmu_builder.law_forms import inlined, integral, kinks
+from fmu_builder.law_forms import inlined, integral, integral_below, kinks
 from fmu_builder.law_numpy import evaluate, scalar_values
 from fmu_builder.law_tables import LawTable
 from fmu_builder.law_tree import Call, Source
@@ -36,6 +36,9 @@ function hertz(h[m]) = k/sqrt(1[mm])*#h^1.5;
 function stiffening(h[m]) = twice*#h - k*#h^2/(4*step) + k/step^1.25*#h^(9/4);
 function three(h[m]) = h0 > #h -> k*#h, #h >= step -> k*h0 + 9*k*(#h - step), k*h0;
 function kinked(h[m]) = k*#h + k*max(#h - step, 0[m]);
+function gap(h[m], w[m]) = #h > 0.5*#w -> k*(#h - 0.5*#w), #h < -0.5*#w -> 2*k*(#h + 0.5*#w), 0[N];
+function soft(h[m], w[m]) = k*h0*(exp(#h/#w) - 1) + k*max(-#h - h0, 0[m]);
+function root(h[m], w[m]) = #h > 0[m] -> k*#h^1.5/sqrt(#w), 3*k*#h;
 function exponential(h[m]) = k*h0*(exp(#h/h0) - 1);
 function powers(x[]) = #x^0.5 + #x^1.5 + #x^2.5 + #x^3.5 + #x^2 + #x^3 + #x^4 + #x^-1 + #x^5 + pow(#x, 0.3);
 function every(x[]) = sin(#x) + cos(#x)*tan(#x/2) + asin(#x/9) - acos(#x/8) + atan(#x) + atan2(#x, 2) + exp(-#x)
@@ -43,7 +46,7 @@ function every(x[]) = sin(#x) + cos(#x)*tan(#x/2) + asin(#x/9) - acos(#x/8) + at
 function chain(x[]) = #x < 1 && !(#x <= 0.5) || #x == 4 -> 10, #x >= 2 -> 20*#x, #x != 1.5 -> 30, -1;
 """
 )
-UNITS = {"h": "m", "N": "N", "v": "m/s", "x": "1"}
+UNITS = {"h": "m", "w": "m", "N": "N", "v": "m/s", "x": "1"}
 # slot: expression, arguments, unit of the value, ranges of the arguments
 SLOTS: dict[str, tuple[str, str, str, tuple[tuple[float, float], ...]]] = {
     "fd": ("fd_1", "v", "1", ((-2.0, 2.0),)),
@@ -61,8 +64,12 @@ SLOTS: dict[str, tuple[str, str, str, tuple[tuple[float, float], ...]]] = {
     "points": ("points", "h", "N", ((-1e-3, 7e-3),)),
     "smooth": ("smooth(h)", "h", "N", ((-1e-3, 7e-3),)),
     "mixed": ("2*points(h) + k*h", "h", "N", ((0.0, 7e-3),)),
+    "gap": ("gap", "hw", "N", ((-6e-3, 6e-3), (0.0, 4e-3))),
+    "soft": ("soft", "hw", "N", ((-6e-3, 6e-3), (1e-3, 4e-3))),
+    "root": ("root", "hw", "N", ((-6e-3, 6e-3), (1e-3, 4e-3))),
 }
 INTEGRALS = ("stop", "three", "kinked", "hertz", "stiffening", "exponential", "points", "smooth", "mixed")
+TWO_SIDED = ("gap", "soft", "root")
 TABLES: dict[str, dict[str, str]] = {
     "points": {"interpolation": "linear", "outside": "hold"},
     "smooth": {"interpolation": "pchip", "outside": "linear"},
@@ -129,10 +136,12 @@ def slots_of(laws: Laws) -> dict[str, LawInSlot]:
         law = read_value(text, slot, {name: parse_unit(UNITS[name]) for name in arguments}, parse_unit(unit), laws)
         body = inlined(law, laws, slot)
         area = None
-        if slot in INTEGRALS:
+        below = integral_below(body, "h") if slot in TWO_SIDED else None
+        if slot in INTEGRALS + TWO_SIDED:
             table = laws.functions[body.name].body if isinstance(body, Call) and body.name in laws.functions else None
-            area = table if isinstance(table, LawTable) else integral(body, arguments)
-        found[slot] = LawInSlot(slot, law, kinks(body, laws, slot), area, slot in INTEGRALS)
+            area = table if isinstance(table, LawTable) else integral(body, arguments[0])
+        wanted = slot in INTEGRALS + TWO_SIDED
+        found[slot] = LawInSlot(slot, law, kinks(body, laws, slot), area, wanted, slot in TWO_SIDED, below)
     return found
 
 
@@ -173,7 +182,7 @@ def harness(laws: Laws, slots: Mapping[str, LawInSlot], dual: bool) -> str:
             ]
             export("slope", name, count, " ".join(slopes))
             if slot.wants_integral:
-                area = f"Real r = slot_{name}_integral(&e, {seeds[0][0]});"
+                area = f"Real r = slot_{name}_integral(&e, {', '.join(seeds[0])});"
                 export("area", name, 2, f"{area} out[0] = re(r); out[1] = __imag__ r / CC_DUAL_STEP;")
         else:
             given = ", ".join(f"a[{i}]" for i in range(count))
@@ -270,6 +279,24 @@ def test_integrals_are_those_of_quadrature_and_their_derivative_is_the_law(compi
     assert found[1:, 1] == pytest.approx([force(one) for one in h[1:]], rel=1e-9)
 
 
+@pytest.mark.parametrize("slot", TWO_SIDED)
+def test_integrals_go_to_both_sides_while_other_arguments_stay(compiled: Compiled, slot: str) -> None:
+    for w in (1.2e-3, 3e-3):
+        h = np.array([-5e-3, -1.5e-3, -0.3e-3, 0.0, 0.4e-3, 1.6e-3, 5e-3])
+
+        def force(at: float, w: float = w) -> float:
+            return float(compiled.exact(slot, np.array([[at, w]]))[0][0])
+
+        kinks_at = [-0.5 * w, -0.5e-3, 0.0, 0.5 * w]
+        exact = [quad(force, 0.0, one, points=kinks_at, epsabs=0.0, epsrel=1e-12, limit=200)[0] for one in h]
+        found = compiled.area(slot, np.column_stack([h, np.full(7, w)]))
+        assert found[:, 0] == pytest.approx(exact, rel=1e-11, abs=1e-12)
+        assert found[:, 1] == pytest.approx([force(one) for one in h], rel=1e-9)
+
+
 def test_sums_of_powers_chains_of_them_and_tables_have_integrals_in_closed_form(compiled: Compiled) -> None:
     closed = {slot for slot in INTEGRALS if compiled.slots[slot].integral is not None}
+    assert compiled.slots["gap"].integral is not None
+    assert compiled.slots["gap"].integral_below is not None
+    assert compiled.slots["root"].integral_below is None
     assert closed == {"stop", "three", "hertz", "stiffening", "points", "smooth"}

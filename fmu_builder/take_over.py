@@ -1,0 +1,114 @@
+"""An element.toml that takes over another one: the element is declared by what differs.
+
+[takes_over]
+element = "point_line_2"          # found as a recipe finds its element
+renamed = { k_r1 = "k_r" }        # entries that have another name here, wherever they are named
+without = ["k_r2", "point.q"]     # entries that are missing here, and what nothing depends on: a structure choice then
+                                  # keeps its default, a slot stays empty
+
+All other tables are entries of its own; one with the name of an entry that is taken over stands in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.paths import find_element
+
+_KEYS = ("element", "renamed", "without")
+
+
+def with_taken_over(path: Path, tables: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of the declaration `path` with those of `base`, which it takes over.  Raises InputError."""
+    rules = tables["takes_over"]
+    where = f"{path}: [takes_over]"
+    known = {name for table in base.values() if isinstance(table, dict) for name in table}
+    known |= {one for one in _texts(base) if "." in one and " " not in one}
+    renamed, without = dict(rules.get("renamed", {})), list(rules.get("without", []))
+    problems = [
+        Problem(f"{where} {key}", "this key is unknown" + did_you_mean(key, _KEYS)) for key in rules if key not in _KEYS
+    ]
+    problems += [
+        Problem(f"{where} {name}", "there is no such entry to take over" + did_you_mean(name, known))
+        for name in (*renamed, *without)
+        if name not in known
+    ]
+    if problems:
+        raise InputError(problems)
+    fallen = {
+        name: base.get("structure", {}).get(name, {}).get("default", False)
+        for name in without
+        if name in base.get("structure", {}) or name in base.get("slots", {})
+    }
+    found: dict[str, Any] = {}
+    for title, table in base.items():
+        if not isinstance(table, dict) or title == "takes_over":
+            found[title] = table
+            continue
+        found[title] = {}
+        for name, entry in table.items():
+            kept = _kept(entry, set(without), fallen, renamed)
+            if name not in without and kept != []:
+                found[title][renamed.get(name, name)] = kept
+    for title, table in tables.items():
+        if isinstance(table, dict) and isinstance(found.get(title), dict):
+            found[title] |= table
+        elif title != "takes_over":
+            found[title] = table
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(one)
+
+
+def base_of(path: Path, tables: Mapping[str, Any]) -> Path | None:
+    """The declaration that the tables of the one at `path` take over, if any.  Raises InputError if it is not there."""
+    rules = tables.get("takes_over")
+    if rules is None:
+        return None
+    if not isinstance(rules, dict) or not isinstance(rules.get("element"), str):
+        raise InputError(Problem(f"{path}: [takes_over] element", "must name the element that is taken over"))
+    return find_element(rules["element"], path) / "element.toml"
+
+
+def _kept(entry: Any, without: set[str], fallen: Mapping[str, Any], renamed: Mapping[str, str]) -> Any:
+    """An entry, or its variants, under the new names; [] for one that there is with other choices only."""
+    if isinstance(entry, list) and all(isinstance(one, dict) for one in entry):
+        variants = list(_variants(entry, without, fallen, renamed))
+        return variants[0] if len(variants) == 1 else variants
+    if isinstance(entry, dict):
+        return next(_variants([entry], without, fallen, renamed), [])
+    return entry
+
+
+def _variants(
+    entries: list[dict[str, Any]], without: set[str], fallen: Mapping[str, Any], renamed: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    for entry in entries:
+        when = entry.get("when", {})
+        if all(
+            value in (when[name] if isinstance(when[name], list) else [when[name]])
+            for name, value in fallen.items()
+            if name in when
+        ):
+            one = {key: _renamed(value, without, renamed) for key, value in entry.items()}
+            if when:
+                one["when"] = {renamed.get(n, n): value for n, value in when.items() if n not in fallen}
+            yield one
+
+
+def _renamed(value: Any, without: set[str], renamed: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return renamed.get(value, value)
+    if isinstance(value, list):
+        return [_renamed(one, without, renamed) for one in value if not isinstance(one, str) or one not in without]
+    if isinstance(value, dict):
+        return {key: _renamed(one, without, renamed) for key, one in value.items()}
+    return value

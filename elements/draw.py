@@ -1079,8 +1079,10 @@ def guide_curve(left: float, right: float, y: float, height: float) -> list[Poin
     ]
 
 
-def point_line_2_drawing() -> str:
-    drawing = Drawing(560, 330, "A point beside a line of points: foot, axes of the base plane, forces, ports")
+def point_line_drawing(forces: int) -> str:
+    """A point held to a line by one transverse force, or by two."""
+    shown = "foot, axes of the base plane, forces, ports" if forces == 2 else "foot, base plane, forces, ports"
+    drawing = Drawing(560, 330, f"A point beside a line of points: {shown}")
     curve = guide_curve(30, 470, 246, 90)
     drawing.line(curve, BODY_EDGE, 4)
     for x, y in curve[::5]:
@@ -1093,17 +1095,18 @@ def point_line_2_drawing() -> str:
     drawing.line([(fx - 40 * nx, fy - 40 * ny), (fx + 138 * nx, fy + 138 * ny)], HATCH, 1.6, dash="7 5")
     drawing.text((fx + 136 * nx - 10, fy + 134 * ny), "base plane", GREY, 14, "end")
     px, py = fx + 104 * nx, fy + 104 * ny
-    drawing.arrow((fx, fy), (fx + 46 * nx, fy + 46 * ny), INK, 2.2)
-    drawing.text((fx + 38 * nx - 10, fy + 38 * ny + 4), "{V_1}", size=18, anchor="end")
-    drawing.circle((fx, fy), 11, PAPER, INK, 1.8)
+    if forces == 2:
+        drawing.arrow((fx, fy), (fx + 46 * nx, fy + 46 * ny), INK, 2.2)
+        drawing.text((fx + 38 * nx - 10, fy + 38 * ny + 4), "{V_1}", size=18, anchor="end")
+        drawing.circle((fx, fy), 11, PAPER, INK, 1.8)
+        drawing.text((fx - 14, fy + 26), "{V_2}", size=18, anchor="end")
     drawing.circle((fx, fy), 3, INK)
-    drawing.text((fx - 14, fy + 26), "{V_2}", size=18, anchor="end")
     drawing.text((fx + 14, fy + 30), "FLP", size=14)
     drawing.arrow((fx, fy), (fx + 92 * tx, fy + 92 * ty), INK, 2.2)
     drawing.text((fx + 98 * tx, fy + 98 * ty - 8), "{t}", size=18)
     # the point, its forces
     drawing.arrow((px, py), (px - 52 * nx, py - 52 * ny), FORCE, 4)
-    drawing.text((px - 34 * nx + 12, py - 34 * ny + 2), "{F_r1}", FORCE, 18, bold=True)
+    drawing.text((px - 34 * nx + 12, py - 34 * ny + 2), "{F_r1}" if forces == 2 else "{F_r}", FORCE, 18, bold=True)
     drawing.arrow((px, py), (px + 84 * tx, py + 84 * ty), MOTION, 2.8)
     drawing.text((px + 90 * tx, py + 90 * ty - 4), "{v_long}", MOTION, 18)
     drawing.arrow((px, py), (px - 74 * tx, py - 74 * ty), FORCE, 3.4)
@@ -1117,24 +1120,30 @@ def point_line_2_drawing() -> str:
     drawing.line([(bx, by), (bx + 52, by + 44)], INK, 1)
     drawing.port((bx + 52, by + 44), 13)
     drawing.text((bx + 68, by + 49), "body[j]", mono=True)
-    for row, (text, color) in enumerate(
-        [
-            ("{delta_1}, {delta_2}  of the point from FLP, along {V_1} and {V_2}", MOTION),
-            ("{F_r1} = {k_r1} {delta_1} against {V_1}, {F_r2} = {k_r2} {delta_2} against {V_2}", FORCE),
+    texts = [
+        ("{delta_1}, {delta_2}  of the point from FLP, along {V_1} and {V_2}", MOTION),
+        ("{F_r1} = {k_r1} {delta_1} against {V_1}, {F_r2} = {k_r2} {delta_2} against {V_2}", FORCE),
+    ]
+    if forces == 1:
+        texts = [
+            ("{delta}  distance of the point from FLP", MOTION),
+            ("{F_r} = {k_r} {delta} towards FLP, in any direction across the line", FORCE),
         ]
-    ):
+    for row, (text, color) in enumerate(texts):
         drawing.text((30, 288 + 26 * row), text, color, 15)
     return drawing.svg()
 
 
-def point_line_2_icon() -> str:
-    icon = Drawing(128, 128, "point_line_2", paper=None)
+def point_line_icon(forces: int) -> str:
+    icon = Drawing(128, 128, f"point_line_{forces}", paper=None)
     icon.rectangle(1, 1, 126, 126, PAPER, HATCH, 10)
     curve = guide_curve(8, 120, 108, 36)
     icon.line(curve, BODY_EDGE, 5)
     for x, y in curve[::8]:
         icon.circle((x, y), 6, BODY, BODY_EDGE, 2)
     x, y = curve[20]
+    if forces == 1:  # the same from every side
+        icon.circle((x, y), 22, "none", FORCE, 2.5)
     icon.arrow((x, 22), (x, y - 8), FORCE, 5)
     icon.arrow((x + 10, 26), (x + 52, 26), MOTION, 4)
     icon.circle((x, 24), 10, PAPER, INK, 3)
@@ -1340,7 +1349,8 @@ PICTURES: dict[str, Callable[[], str]] = {
     "planar_mechanism/histories.svg": chain_histories,
     "planar_mechanism/snapshots.svg": chain_snapshots,
     "point_mass/drawing.svg": point_mass_drawing,
-    "point_line_2/drawing.svg": point_line_2_drawing,
+    "point_line_1/drawing.svg": lambda: point_line_drawing(1),
+    "point_line_2/drawing.svg": lambda: point_line_drawing(2),
     "point_surface/drawing.svg": point_surface_drawing,
     "prescribed_motion/drawing.svg": prescribed_motion_drawing,
     "rigid_body/drawing.svg": rigid_body_drawing,
@@ -1362,7 +1372,8 @@ ICONS: dict[str, Callable[[], str]] = {
     "pendulum/model.png": pendulum_icon,
     "planar_mechanism/model.png": planar_mechanism_icon,
     "point_mass/model.png": point_mass_icon,
-    "point_line_2/model.png": point_line_2_icon,
+    "point_line_1/model.png": lambda: point_line_icon(1),
+    "point_line_2/model.png": lambda: point_line_icon(2),
     "point_surface/model.png": point_surface_icon,
     "prescribed_motion/model.png": prescribed_motion_icon,
     "rigid_body/model.png": rigid_body_icon,

@@ -81,33 +81,84 @@ def forcePointLine2(  # noqa: N802
     functions    definitions in the language of laws that they use
 
     Raises InputError with every problem found; what the recipe then holds is checked when it is built."""
+    tables = _guide(Point, PL, Sensors, forceZone, K_fr, ("F_fr2", F_fr2), closed, interpolation)
+    laws, start = _guide_values({"f_r1": f_r1, "f_r2": f_r2, "F_fr2": F_fr2}, normDamp, K_fr, forceZone, Sensors)
+    start |= {"VectorFr1": list(VectorFr1), "VectorFr2": list(VectorFr2)}
+    return _write(recipe, "point_line_2", tables, functions, laws, start, work, color, visible)
+
+
+def forcePointLine1(  # noqa: N802
+    Point: Point,
+    PL: Sequence[Point],
+    f_r: str,
+    Sensors: Sequence[Sensor] = (),
+    *,
+    recipe: Path,
+    forceZone: Quantity | None = None,
+    K_fr: Quantity | None = None,
+    F_fr: str | None = None,
+    normDamp: Quantity | Law | None = None,
+    work: bool = True,
+    color: str | None = None,
+    visible: bool = True,
+    functions: str = "",
+    closed: bool = False,
+    interpolation: str = "polyline",
+) -> Path:
+    """Write the recipe of a point_line_1 and return its path.   f_r: a law of #delta, the distance from the line, and
+    of #<sensor>; F_fr: one of #P, #v and sensors.  All else as in forcePointLine2.
+
+    Raises InputError with every problem found; what the recipe then holds is checked when it is built."""
+    tables = _guide(Point, PL, Sensors, forceZone, K_fr, ("F_fr", F_fr), closed, interpolation)
+    laws, start = _guide_values({"f_r": f_r, "F_fr": F_fr}, normDamp, K_fr, forceZone, Sensors)
+    return _write(recipe, "point_line_1", tables, functions, laws, start, work, color, visible)
+
+
+def _guide(
+    point: Point,
+    line_points: Sequence[Point],
+    sensors: Sequence[Sensor],
+    zone: Quantity | None,
+    K_fr: Quantity | None,
+    friction: tuple[str, str | None],
+    closed: bool,
+    interpolation: str,
+) -> dict[str, Mapping[str, object]]:
+    """The tables [line] and [sensors].  Raises InputError."""
     problems = [
         Problem(f"PL[{i}]", f"point {i + 1} of the line lies on '{one.body}', the body of the point: it needs another")
-        for i, one in enumerate(PL)
-        if one.body == Point.body
+        for i, one in enumerate(line_points)
+        if one.body == point.body
     ]
-    if K_fr is not None and F_fr2 is not None:
-        problems.append(Problem("F_fr2", "F_fr2 excludes K_fr: remove one of the two"))
-    if isinstance(forceZone, int | float) and forceZone <= 0:
-        problems.append(
-            Problem("forceZone", f"{forceZone!r} must be greater than 0; without it the least spacing holds")
-        )
-    if len(PL) < 2:
-        problems.append(Problem("PL", f"{len(PL)} point{'s' * (len(PL) != 1)}: a line needs 2 or more"))
+    name, law = friction
+    if K_fr is not None and law is not None:
+        problems.append(Problem(name, f"{name} excludes K_fr: remove one of the two"))
+    if isinstance(zone, int | float) and zone <= 0:
+        problems.append(Problem("forceZone", f"{zone!r} must be greater than 0; without it the least spacing holds"))
+    if len(line_points) < 2:
+        count = len(line_points)
+        problems.append(Problem("PL", f"{count} point{'s' * (count != 1)}: a line needs 2 or more"))
     if problems:
         raise InputError(problems)
-    bodies = list(dict.fromkeys(one.body for one in PL))
-    line: dict[str, object] = {"points": [list(one.r) for one in PL]}
+    bodies = list(dict.fromkeys(one.body for one in line_points))
+    line: dict[str, object] = {"points": [list(one.r) for one in line_points]}
     if len(bodies) > 1:
-        line["body"] = [bodies.index(one.body) + 1 for one in PL]
+        line["body"] = [bodies.index(one.body) + 1 for one in line_points]
     line |= {"closed": closed, "interpolation": interpolation}
-    laws, start = _laws_and_start({"f_r1": Law(f_r1), "f_r2": Law(f_r2), "normDamp": normDamp, "K_fr": K_fr})
-    laws |= {} if F_fr2 is None else {"F_fr2": str(F_fr2)}
-    start |= {"VectorFr1": list(VectorFr1), "VectorFr2": list(VectorFr2)}
-    start |= {} if forceZone is None else {"forceZone": forceZone}
-    start |= {f"sensor.{one.name}": one.start for one in Sensors}
-    tables: dict[str, Mapping[str, object]] = {"line": line, "sensors": {one.name: one.unit for one in Sensors}}
-    return _write(recipe, "point_line_2", tables, functions, laws, start, work, color, visible)
+    return {"line": line, "sensors": {one.name: one.unit for one in sensors}}
+
+
+def _guide_values(
+    written: Mapping[str, str | None],
+    normDamp: Quantity | Law | None,
+    K_fr: Quantity | None,
+    zone: Quantity | None,
+    sensors: Sequence[Sensor],
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Laws and start values."""
+    every = {name: None if law is None else Law(law) for name, law in written.items()}
+    laws, start = _laws_and_start({**every, "normDamp": normDamp, "K_fr": K_fr, "forceZone": zone})
+    return laws, start | {f"sensor.{one.name}": one.start for one in sensors}
 
 
 def contactPS(  # noqa: N802

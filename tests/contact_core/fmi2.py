@@ -417,6 +417,7 @@ ALIKE = (
     "PointCylinder",
     "PointDisc",
     "PointExtrusion",
+    "PointLine1",
     "PointPipe",
     "PointRevolution",
     "PointSphere",
@@ -441,6 +442,7 @@ ALIKE = (
     "bead_is_thrown_out",
     "bead_swings_in_bowl",
     "marble_runs_in_tube",
+    "swing",
 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fmu_builder.errors import InputError
-from fmu_builder.euler import Law, Point, Sensor, Surface, contactPS, forcePointLine2
+from fmu_builder.euler import Law, Point, Sensor, Surface, contactPS, forcePointLine1, forcePointLine2
 from fmu_builder.model import ElementModel, load_model
 from fmu_builder.recipe import read_recipe
 
@@ -76,6 +76,20 @@ def test_all_faults_of_a_call_at_once(tmp_path: Path) -> None:
     assert "point 2 of the line lies on 'trolley', the body of the point" in found["PL[1]"]
     assert "0 must be greater than 0" in found["forceZone"]
     assert not (tmp_path / "No.toml").exists()
+
+
+def test_force_point_line_1_takes_one_law(tmp_path: Path) -> None:
+    path = forcePointLine1(
+        TROLLEY, RAIL, "1e6[N/m]*max(#delta - #play, 0[m])", [Sensor("play", "m", "1 mm")],
+        recipe=tmp_path / "Bar.toml", F_fr="0.1*#P*tanh(#v/1[mm/s])", normDamp=20.0, forceZone="30 mm",
+    )  # fmt: skip
+    model = model_of(path)
+    assert model.element_name == "point_line_1"
+    assert (model["normDamp"].start, model["forceZone"].start, model["sensor.play"].start) == (20.0, 0.03, 1e-3)
+    assert "K_fr" not in model and "VectorFr1[1]" not in model
+    with pytest.raises(InputError) as caught:
+        forcePointLine1(TROLLEY, [Point("trolley", (0, 0, 0))], "0", recipe=path, K_fr=1, F_fr="#P")
+    assert {p.where for p in caught.value.problems} == {"PL[0]", "PL", "F_fr"}
 
 
 def test_contact_ps_takes_scalars_or_laws(tmp_path: Path) -> None:

@@ -1,0 +1,141 @@
+/* A point guided along a line of points, with one force towards it: EULER's forcePointLine1.
+ *
+ * What it shares with other guides, and all signs of its coordinates: guide.h.  Foot: line_foot.h.
+ *
+ * Displacement, m        d = part of P - FLP across the line,  delta = |d|
+ * Elastic force, N       F_r = -k_r d                        of a law f_r: -f_r(delta) d/delta, at delta = 0 its slope
+ * Elastic energy, J      U = k_r delta^2/2                   of a law its integral over delta from 0
+ * Full force, N          P = |F_r + F_d|
+ *
+ * The force has no axis but d, so it is the same however the bodies turn about the line, and takes no moment.
+ *
+ * Laws of the user's take the places of k_r delta (f_r, with the sensors), of normDamp |v_tr| and of the whole friction
+ * force (F_fr of P, |v_long| and the sensors).
+ *
+ * Source: EULER manual, forcePointLine2, which is described by how it differs from forcePointLine1. */
+#define CC_GUIDE_LAW SLOT_F_R
+#if !SLOT_F_FR
+#define CC_GUIDE_RAMP
+#endif
+#include "guide.h"
+
+/* F_r over delta, N/m. */
+static Real stiffness(const Element *e, Real delta)
+{
+#if SLOT_F_R
+    return guide_ratio(slot_f_r(e, delta SENSORS(e)), delta, slot_f_r(e, GUIDE_AT_ZERO SENSORS(e)));
+#else
+    (void)delta;
+    return e->k_r;
+#endif
+}
+
+static Real elastic_energy(const Element *e)
+{
+#if SLOT_F_R
+    return slot_f_r_integral(e, e->displacement SENSORS(e));
+#else
+    return 0.5 * e->k_r * e->displacement * e->displacement;
+#endif
+}
+
+static int law_changed(const Element *e)
+{
+#if SLOT_F_R
+    return laws_changed(e);
+#else
+    return re(e->k_r) != re(e->previous.k_r);
+#endif
+}
+
+static void exchange_law(Element *e)
+{
+#if SLOT_F_R
+    laws_exchange(e);
+#else
+    Real kept = e->k_r;
+    e->k_r = e->previous.k_r;
+    e->previous.k_r = kept;
+#endif
+}
+
+static void keep_law(Element *e)
+{
+#if SLOT_F_R
+    laws_remember(e);
+#else
+    e->previous.k_r = e->k_r;
+#endif
+}
+
+static Real friction_per_speed(const Element *e, const Guide *g, Real P)
+{
+#if SLOT_F_FR
+    Real speed = cc_abs(g->v_long);
+    return guide_ratio(slot_F_fr(e, P, speed SENSORS(e)), speed, slot_F_fr(e, re(P), GUIDE_AT_ZERO SENSORS(e)));
+#else
+    return guide_friction(e, g, P);
+#endif
+}
+
+static void outputs(Element *e)
+{
+    Guide g;
+    guide_see(e, &g);
+    guide_find(e, &g);
+    const Real *away = g.foot.away, *t = g.foot.tangent;
+    Real along = cc_dot(away, t), d[3], F_r[3], full[3], stored = 0.0;
+    for (int k = 0; k < 3; k++)
+        d[k] = away[k] - along * t[k];
+    Real delta = cc_norm(d), c = stiffness(e, delta), damping = guide_damping(e, &g);
+    for (int k = 0; k < 3; k++) {
+        F_r[k] = -c * d[k];
+        full[k] = F_r[k] - damping * g.v_tr[k];
+        stored += c * d[k] * (g.v_P[k] - g.foot.point_t[k]);
+    }
+    Real P = cc_norm(full);
+    guide_act(e, &g, F_r, damping, friction_per_speed(e, &g, P), 0.0);
+    e->displacement = delta;
+    e->delta = e->on * delta;
+    e->F_r = e->on * c * delta;
+    e->P = e->on * P;
+    guide_account(e, stored, 0.0);
+}
+
+static void indicators(const Element *e, double z[CC_INDICATORS])
+{
+    z = guide_indicators(e, z);
+#if SLOT_F_R
+    z = slot_f_r_kinks(e, e->displacement SENSORS(e), z);
+#endif
+#if SLOT_F_FR
+    z = slot_F_fr_kinks(e, e->P, cc_abs(e->v_long) SENSORS(e), z);
+#endif
+#if SLOT_NORMDAMP
+    z = slot_normDamp_kinks(e, e->v_across, z);
+#endif
+    (void)z;
+}
+
+static void check(const Element *e, CcHost *host) { guide_check_line(e, host); }
+
+static void start(Element *e)
+{
+    guide_start(e);
+    guide_search(e);
+    outputs(e);
+    Guide g;
+    guide_see(e, &g);
+    guide_find(e, &g);
+    e->energy.start = e->energy.elastic;
+    keep_law(e);
+    guide_remember(e, &g);
+}
+
+static int accept(Element *e, CcHost *host, double step)
+{
+    Guide g;
+    (void)step;
+    int searched = guide_accept(e, host, &g);
+    return guide_book(e, &g) || searched;
+}

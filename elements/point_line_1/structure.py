@@ -1,0 +1,7 @@
+"""The line of a recipe: `[line]` becomes constants of the generated C."""
+
+from fmu_builder.lines import TABLES, line_structure
+
+__all__ = ["TABLES", "structure"]
+
+structure = line_structure

@@ -269,6 +269,8 @@ static void start(Element *e)
     for (int i = 0; i < POINTS; i++) {
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
+        e->previous[i].depth_rate = e->depth_rate[i];
+        e->previous[i].unpressed = e->depth[i];
         keep_foot(e, i);
         e->contact_count[i] = e->in_contact[i];
 #if SLOT_F_D && !ALLOW_ADHESION
@@ -297,18 +299,52 @@ static double end_of_contact(Element *e, int i, CcHost *host)
     return energy_before(e, h);
 }
 
+/* What turns the surface inside out. */
+static const char *turning(void)
+{
+#if SURFACE == SURFACE_PLANE || SURFACE == SURFACE_DISC
+    return "turn it over: surface.q by half a turn about its x";
+#else
+    return surface_side[0] > 0.0 ? "turn it inside out: [surface] side = \"inside\""
+                                 : "turn it inside out: [surface] side = \"outside\"";
+#endif
+}
+
 /* A contact that was off and is on: energy comes from nothing unless the point came in through the surface. */
 static double begin_of_contact(const Element *e, int i, CcHost *host, double step)
 {
-    double h = -re(e->distance[i]), w = re(e->depth_rate[i]), reach = 1.5 * (w < 0.0 ? -w : w) * step;
-    int from_outside = re(e->previous[i].distance) >= 0.0;
-    int plausible = h <= (reach > 1e-9 ? reach : 1e-9) && w >= 0.0;
-    if (!plausible)
+    double h = -re(e->distance[i]), w = re(e->depth_rate[i]), before = -re(e->previous[i].distance);
+    double reach = 1.5 * step * re(cc_max(cc_abs(w), cc_abs(e->previous[i].depth_rate)));
+    int jumped = h > (reach > 1e-9 ? reach : 1e-9);
+    if (before <= 0.0 && !jumped)
+        return 0.0;
+    double energy = energy_now(e, h);
+    if (before > re(e->D_max) && w <= 0.0)
         cc_report(host, CC_WARNING, "contact",
-                  "point %d: contact begins at the depth %g m with the depth rate %g m/s, which "
-                  "it cannot have reached through the surface; if it came from the inner side, turn the surface round",
-                  i + 1, h, w);
-    return from_outside && plausible ? 0.0 : -energy_now(e, h);
+                  "point %d: contact begins from the inner side, at the depth %g m with the depth rate %g m/s: it skips "
+                  "the compression and gives %g J that nobody put in; if the surface is to stop this point, %s",
+                  i + 1, h, w, energy, turning());
+    else if (jumped || w < 0.0)
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d: contact begins at the depth %g m with the depth rate %g m/s, which it cannot have reached "
+                  "through the surface, and gives %g J that nobody put in: it came past the edge, its position or a "
+                  "parameter jumped, or v is not wired", i + 1, h, w, energy);
+    return -energy;
+}
+
+#define SURELY_DEEP 0.01  /* of D_max: what rests on a surface starts less deep */
+#define SURELY_FAST 100.0 /* m/s2: what rests on a surface does not leave it at ten times its weight */
+
+/* A contact that was there at the start ended.  If it left through the surface and was never pressed in further, the
+ * surface may be turned inside out.  v^2/(2 h) is the mean acceleration on the way h to the surface. */
+static void end_of_first_contact(const Element *e, int i, CcHost *host)
+{
+    double h = re(e->previous[i].unpressed), v = -re(e->depth_rate[i]);
+    if (re(e->distance[i]) >= 0.0 && h > SURELY_DEEP * re(e->D_max) && v > 0.0 && v * v > 2.0 * SURELY_FAST * h)
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d started %g m below the surface and was thrown out at %g m/s without ever being pressed in, by "
+                  "%g J that nobody put in (energy.start); if it is meant to come from the other side, %s", i + 1, h, v,
+                  energy_now(e, h), turning());
 }
 
 #if SLOT_F_D && !ALLOW_ADHESION
@@ -334,8 +370,10 @@ static int accept(Element *e, CcHost *host, double step)
         if (step == 0.0 && is)
             cc_report(host, CC_INFO, "contact", "point %d is in contact at the start, %g m deep", i + 1,
                       re(e->depth[i]));
-        if (was && !is)
+        if (was && !is) {
+            end_of_first_contact(e, i, host);
             switched += end_of_contact(e, i, host);
+        }
         if (!was && is) {
             switched += begin_of_contact(e, i, host, step);
             e->contact_count[i] += 1.0;
@@ -348,6 +386,9 @@ static int accept(Element *e, CcHost *host, double step)
         e->peak_force[i] = cc_max(e->peak_force[i], e->normal_force[i]);
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
+        e->previous[i].depth_rate = e->depth_rate[i];
+        if (!is || re(e->depth[i]) > re(e->previous[i].unpressed))
+            e->previous[i].unpressed = 0.0;
         keep_foot(e, i);
     }
     remember_stiffness(e);

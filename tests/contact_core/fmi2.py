@@ -412,6 +412,8 @@ ALIKE = (
     "GuideRail",
     "MarbleInFunnel",
     "MarbleInTube",
+    "PendulumOnFloor",
+    "PendulumOnFloorTurned",
     "PointBowl",
     "PointCone",
     "PointCylinder",

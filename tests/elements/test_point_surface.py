@@ -317,14 +317,43 @@ def test_touch_down_between_communication_points_makes_nothing(patch: Fmu) -> No
     assert running.told == []
 
 
-def test_entry_from_the_inner_side_is_told_with_depth_and_rate(patch: Fmu) -> None:
+def test_entry_from_the_inner_side_is_told_with_depth_rate_energy_and_what_to_turn(patch: Fmu) -> None:
     running = started(patch, above(-0.2, (0.0, 0.0, 1.0)))
     running.step(0.1)
     running.set({"point.r[3]": -0.05})
     running.step(0.1)
     (text,) = running.told
-    assert "point 1: contact begins at the depth 0.05 m with the depth rate -1 m/s" in text
-    assert "turn the surface round" in text
+    assert "point 1: contact begins from the inner side, at the depth 0.05 m with the depth rate -1 m/s" in text
+    assert f"{energy(0.05):g} J" in text
+    assert "surface.q" in text
+
+
+def test_entry_past_the_edge_is_not_taken_for_a_surface_turned_over(patch: Fmu) -> None:
+    running = started(patch, above(-0.01, (0.0, 0.0, -0.1), x=0.6))
+    running.step(1e-3)
+    running.set({"point.r[1]": 0.1})
+    running.step(1e-3)
+    (text,) = running.told
+    assert "at the depth 0.01 m with the depth rate 0.1 m/s" in text and "edge" in text
+    assert "surface.q" not in text
+
+
+@pytest.mark.parametrize("late", [0.02, 0.3, 0.7, 0.99])
+@pytest.mark.parametrize("speed", [0.01, 1.0, 100.0])
+def test_entry_from_outside_is_no_fault_however_long_the_steps(patch: Fmu, speed: float, late: float) -> None:
+    """z = 20 mm - 25 mm sin(a), a' = speed/25 mm, turns 5 mm below the surface; steps of pi/4 in a, with held inputs.
+    `late`: after which share of a step the point is first seen below the surface, at last on its way out."""
+    low, high = 5e-3, 20e-3
+    step = math.pi / 4 * (low + high) / speed
+    angles = math.asin(high / (low + high)) + math.pi / 4 * (np.arange(-1, 3) + late)
+    z, v = high - (low + high) * np.sin(angles), -speed * np.cos(angles)
+    running = started(patch, above(z[0], (0.0, 0.0, v[0])))
+    for height, rate in zip(z, v, strict=True):
+        running.set({"point.r[3]": height, "point.v[3]": rate})
+        running.step(step)
+    assert running["contact_count"] == 1
+    assert running.told == []
+    assert running["energy.switched"] == 0.0
 
 
 def test_passing_the_limit_depth_is_told_with_both_depths(patch: Fmu) -> None:

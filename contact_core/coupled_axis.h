@@ -1,0 +1,252 @@
+/* A spring or a damper along one coordinate in plain co-simulation: the force returned at each communication point, held
+ * by the bodies at both ends over one interval, that neither makes nor loses energy at practical communication steps.
+ *
+ * x deformation, v its rate, F force through the element: the bodies move apart with y = a - W F, where W is the sum of
+ * the inverse masses at both ends and a is the acceleration by everything else.  While F is held x is a parabola:
+ *
+ *     x_1 = x + H v + H^2 (a - W F)/2,    v_1 = v + H (a - W F)                              (end of the interval)
+ *
+ * Spring, rate k       F = k (x + x_1)/2: F (x_1 - x) = k x_1^2/2 - k x^2/2, the work is the change of U at any H.  With
+ *                      W and a solved for, F = k (x + H v/2 + H^2 a/4)/(1 + k W H^2/4).  A free oscillation keeps its
+ *                      energy and turns with tan(omega_n H/2) = omega H/2: too slow by (omega H)^2/12
+ * Damper, coefficient d   F = d (v + theta (v_1 - v)), theta = 1/(1 - exp(-z)) - 1/z, z = d W H: v_1 is exactly that of
+ *                      v' = a - W d v.  F is kept between 0 and the force that stops x: F (x_1 - x) >= 0, so it takes
+ *                      energy in each interval; only where v changes its sign this moves F at all
+ * Ledger, J            made for each lag: R_L = sum of U_1 - U - F[L] (x_1 - x), exact, for x of the samples is
+ * Paying back          the spring acts as with a damper c beside it, c (x_1 - x)^2/H = R/2, in -1/(2 W H) .. 1/(W H): what
+ *                      was made is taken, what was lost is given back.  So the energy of all bodies and springs together,
+ *                      E = E_0 + sum R, stays bounded though each spring knows only its own ends
+ *
+ * What is learned of the partners, from nothing but v:
+ * Lag          L, intervals between a sample and the interval on which its force acts (partner.h).  Second differences of
+ *              y are fitted by those of F[0], F[1], F[2]: forces of neighbours change smoothly and weigh little in them.
+ *              Another lag is taken if its residual is below 1/20 of the present one (after few samples 1e-6), or below
+ *              1/2 for thirty samples in a row
+ * Admittance   W, the slope of that fit
+ *
+ * Before anything is known k W H^2 = 1/2 is assumed, or d W H = 1/4; after four samples without an answer W = 0.  |F| is at
+ * most 1.2 times what the law gives at the farthest place that the measured motion could reach.
+ *
+ * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those of
+ * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found as in partner.h.
+ *
+ * Range: one spring at two bodies any k W H^2 once W is known; many springs in a row omega H <= 0.6 of the highest mode.
+ * Sources: discrete gradient, exponential fitting: energy_force.h; paying back: Hannaford & Ryu, IEEE Trans. Robotics and
+ * Automation 18 (2002) 1. */
+#ifndef CC_COUPLED_AXIS_H
+#define CC_COUPLED_AXIS_H
+
+#include "elementary.h"
+
+enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
+
+#define CC_AXIS_FORGETS 0.98      /* share that the fits keep from sample to sample */
+#define CC_AXIS_SURE 0.05         /* residual of the best lag over that of the present one, to change it */
+#define CC_AXIS_SURE_EARLY 1e-6   /* likewise within the first CC_AXIS_EARLY samples that teach something */
+#define CC_AXIS_LIKELY 0.5        /* likewise for CC_AXIS_LASTING samples in a row */
+#define CC_AXIS_FIRST 2.0          /* samples that teach something, before the lag can change */
+#define CC_AXIS_EARLY 6.0
+#define CC_AXIS_LASTING 30.0
+#define CC_AXIS_GUESS 0.5         /* k W H^2 before anything is known */
+#define CC_AXIS_GUESS_DAMPED 0.25 /* d W H likewise */
+#define CC_AXIS_MOST_BLIND 4.0    /* samples without an answer, after which the partners are driven or very heavy */
+#define CC_AXIS_NOISE 1e-8        /* changes of v below this share of its size teach nothing */
+#define CC_AXIS_PAYS 0.5          /* share of the ledger that is paid back in one interval */
+#define CC_AXIS_CEILING 1.2
+#define CC_AXIS_MOST_STRANGE 3.0
+
+typedef struct {
+    double k, d;    /* spring rate, damping coefficient: one of them is 0 */
+    int lag;        /* 0, 1, 2, or CC_AXIS_LAG_AUTO: found, 1 at first */
+    int identify;   /* 0: W stays as given */
+    int straight;   /* 1: mean force along the straight line of v, W = 0: for partners whose motion is prescribed */
+    double inertia; /* effective mass or moment of inertia given; 0: none */
+} CcAxisOptions;
+
+/* All that is remembered: doubles only, part of the FMU state. */
+typedef struct {
+    double begun, answered;     /* 1 after the first sample, and after the first interval */
+    double place;               /* x as it came, without the shift by beta */
+    double x, v, H;             /* last sample, and the interval that began there */
+    double y, a, a_before;      /* accelerations of the last interval, and a of the one before */
+    double F[CC_AXIS_FORCES];   /* forces given, the newest first */
+    double rule[2], beta;       /* sums of the position rule, and beta */
+    double lag, fits[CC_AXIS_LAGS][3], dy, taught, likely;
+    double W, known, blind, v_largest;
+    double made[CC_AXIS_LAGS];  /* R, J */
+    double strange;             /* samples in a row whose v did not belong to x */
+} CcAxis;
+
+/* The state before the first sample, from deformation, rate and force at the start. */
+CC_API void cc_axis_start(CcAxis *c, const CcAxisOptions *o, double x, double v, double F)
+{
+    *c = (CcAxis){.place = x, .x = x, .v = v, .F = {F}, .beta = 0.5, .lag = o->lag == CC_AXIS_LAG_AUTO ? 1 : o->lag};
+    if (o->inertia > 0.0 && !o->straight)
+        c->W = 1.0 / o->inertia, c->known = 1.0;
+}
+
+/* What the fit of the lag L leaves over. */
+CC_API double cc_axis_residual(const CcAxis *c, int L)
+{
+    const double *fit = c->fits[L];
+    return fit[2] - (fit[1] > 0.0 && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0) * fit[1];
+}
+
+/* The lag that explains what is seen; returns 1 if it is another one. */
+CC_API int cc_axis_find_lag(CcAxis *c)
+{
+    int now = (int)c->lag, best = 0;
+    for (int L = 1; L < CC_AXIS_LAGS; L++)
+        best = cc_axis_residual(c, L) < cc_axis_residual(c, best) ? L : best;
+    double least = cc_axis_residual(c, best), present = cc_axis_residual(c, now);
+    double sure = c->taught < CC_AXIS_EARLY ? CC_AXIS_SURE_EARLY : CC_AXIS_SURE;
+    double likely = best > now ? 1.0 : CC_AXIS_LIKELY; /* a lag that is too small makes energy */
+    c->likely = best != now && least < likely * present ? c->likely + 1.0 : 0.0;
+    if (best == now || c->taught < CC_AXIS_FIRST || present <= 1e-9 * c->fits[now][2])
+        return 0;
+    if (!(least < sure * present || c->likely > CC_AXIS_LASTING))
+        return 0;
+    c->lag = best;
+    c->likely = 0.0;
+    return 1;
+}
+
+/* The interval that ended with the acceleration y: what it teaches of lag and admittance. */
+CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
+{
+    double dy = c->y - y, ddy = dy - c->dy;
+    c->dy = dy;
+    if (c->answered >= 2.0 && cc_abs(ddy) * c->H > CC_AXIS_NOISE * c->v_largest) {
+        for (int L = 0; L < CC_AXIS_LAGS; L++) {
+            double ddF = c->F[L] - 2.0 * c->F[L + 1] + c->F[L + 2], product[3] = {ddF * ddF, ddF * ddy, ddy * ddy};
+            for (int i = 0; i < 3; i++)
+                c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[i];
+        }
+        c->taught += 1.0;
+        if (o->lag == CC_AXIS_LAG_AUTO && cc_axis_find_lag(c) && !(o->inertia > 0.0))
+            c->known = 0.0;
+        const double *fit = c->fits[(int)c->lag];
+        int enough = !(o->inertia > 0.0) || c->taught > CC_AXIS_EARLY;
+        if (o->identify && !o->straight && enough && fit[0] > 0.0 && fit[1] > 0.0)
+            c->W = fit[1] / fit[0], c->known = 1.0;
+    }
+    if (c->known == 0.0)
+        c->blind += c->F[(int)c->lag] != 0.0;
+}
+
+/* The interval between the last sample and this one. */
+CC_API void cc_axis_see(CcAxis *c, const CcAxisOptions *o, const double *place, double v)
+{
+    double H = c->H, y = (v - c->v) / H, x_0 = c->x, way = 0.5 * H * (v + c->v);
+    if (place) {
+        double turn = H * (v - c->v), rest = *place - c->place - H * c->v, speed = cc_abs(v) + cc_abs(c->v);
+        double gap = *place - c->place - way - (c->beta - 0.5) * turn;
+        c->strange = cc_abs(gap) > H * speed + 1e-9 * cc_abs(*place) ? c->strange + 1.0 : 0.0;
+        if (cc_abs(turn) > 1e-3 * H * speed) {
+            c->rule[0] = 0.8 * c->rule[0] + rest * turn;
+            c->rule[1] = 0.8 * c->rule[1] + turn * turn;
+        }
+        double beta = c->rule[1] > 0.0 ? c->rule[0] / c->rule[1] : 0.5;
+        c->beta = beta > -0.1 && beta < 1.1 ? beta : 0.5;
+        x_0 = c->place - (c->beta - 0.5) * H * c->v;
+        c->x = *place - (c->beta - 0.5) * H * v;
+        c->place = *place;
+    } else {
+        c->x = c->place = x_0 + way;
+    }
+    for (int L = 0; L < CC_AXIS_LAGS; L++)
+        c->made[L] += (0.5 * o->k * (c->x + x_0) - c->F[L]) * (c->x - x_0);
+    double fading = 0.99 * c->v_largest, largest = cc_abs(v) > cc_abs(c->v) ? cc_abs(v) : cc_abs(c->v);
+    c->v_largest = fading > largest ? fading : largest;
+    cc_axis_learn(c, o, y);
+    c->answered += c->answered < 2.0;
+    c->y = y;
+}
+
+/* theta of z: 1/2 for slow changes, 1 where the damper brings the speed to its end within the interval. */
+CC_API double cc_axis_share(double z)
+{
+    return z < 1e-3 ? 0.5 + z / 12.0 : 1.0 / (1.0 - re(cc_exp(-z))) - 1.0 / z;
+}
+
+CC_API double cc_axis_within(double a, double least, double most) { return a < least ? least : a > most ? most : a; }
+
+/* The force of an interval that begins at x, v, when R has been made until then. */
+CC_API double cc_axis_force(const CcAxisOptions *o, double x, double v, double a, double W, double H, double R)
+{
+    double k = o->k, d = o->d;
+    if (d > 0.0) {
+        double z = d * W * H, theta = cc_axis_share(z), F = d * (v + theta * H * a) / (1.0 + theta * z);
+        double middle = v + 0.5 * H * a;
+        if (!(W > 0.0))
+            return F;
+        double stop = 2.0 * middle / (W * H);
+        return stop < 0.0 ? cc_axis_within(F, stop, 0.0) : cc_axis_within(F, 0.0, stop);
+    }
+    double elastic = k * (x + 0.5 * H * v + 0.25 * H * H * a), stiff = 1.0 + 0.25 * k * W * H * H, F = elastic / stiff;
+    double way = H * v + 0.5 * H * H * (a - W * F);
+    if (o->straight || !(W > 0.0) || way == 0.0)
+        return F;
+    double c = cc_axis_within(CC_AXIS_PAYS * R * H / (way * way), -0.5 / (W * H), 1.0 / (W * H));
+    return (elastic + c * (v + 0.5 * H * a)) / (stiff + 0.5 * c * W * H);
+}
+
+/* The greatest force that the motion of the last interval, gone on with for the time T, could lead to. */
+CC_API double cc_axis_ceiling(const CcAxis *c, const CcAxisOptions *o, double v, double T)
+{
+    double pull = cc_abs(c->a) < cc_abs(c->a_before) ? c->a : c->a_before, damped = o->d > 0.0;
+    pull = c->a * c->a_before > 0.0 ? pull : 0.0;
+    double now = damped ? v : c->x, then = damped ? v : c->x + T * v;
+    double pulled = then + (damped ? T : 0.5 * T * T) * pull, far = cc_abs(now);
+    far = cc_abs(then) > far ? cc_abs(then) : far;
+    far = cc_abs(pulled) > far ? cc_abs(pulled) : far;
+    return CC_AXIS_CEILING * (damped ? o->d : o->k) * far;
+}
+
+/* A sample at a communication point: the rate v, and the deformation itself if it is known (NULL: it is the sum of v);
+ * H, s, the step to come.  Returns the force; c->x is the deformation. */
+CC_API double cc_axis_step(CcAxis *c, const CcAxisOptions *o, const double *place, double v, double H)
+{
+    /* the bodies may have moved before the first sample: Gauss-Seidel with the bodies first */
+    if (c->begun == 0.0)
+        c->H = H;
+    if (c->begun != 0.0 || v != c->v || (place && *place != c->place))
+        cc_axis_see(c, o, place, v);
+    if (c->known == 0.0) {
+        double guess = o->d > 0.0 ? CC_AXIS_GUESS_DAMPED / (o->d * H) : o->k > 0.0 ? CC_AXIS_GUESS / (o->k * H * H) : 0.0;
+        c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND ? 0.0 : guess;
+    }
+    int lag = (int)c->lag;
+    c->a_before = c->a;
+    c->a = c->answered > 0.0 && !o->straight ? c->y + c->W * c->F[lag] : 0.0;
+    double x = c->x, speed = v, R = c->made[lag];
+    for (int i = lag - 1; i >= 0; i--) { /* intervals whose forces are given already */
+        double alpha = c->a - c->W * c->F[i], x_1 = x + H * speed + 0.5 * H * H * alpha;
+        R += (0.5 * o->k * (x_1 + x) - c->F[i]) * (x_1 - x);
+        x = x_1;
+        speed += H * alpha;
+    }
+    double F = cc_axis_force(o, x, speed, c->a, c->W, H, R);
+    double most = cc_axis_ceiling(c, o, v, (lag + 1.0) * H);
+    F = o->straight ? F : cc_axis_within(F, -most, most);
+    if (c->strange >= CC_AXIS_MOST_STRANGE)
+        F = o->k * *place + o->d * v;
+    for (int i = CC_AXIS_FORCES - 1; i > 0; i--)
+        c->F[i] = c->F[i - 1];
+    c->F[0] = F;
+    c->v = v;
+    c->H = H;
+    c->begun = 1.0;
+    return F;
+}
+
+/* The communication step, s, up to which the force is right with several elements on one body: omega H = 1/2, z = 1; 0
+ * while W is unknown. */
+CC_API double cc_axis_step_advised(const CcAxis *c, const CcAxisOptions *o)
+{
+    if (c->known == 0.0 || !(c->W > 0.0))
+        return 0.0;
+    return o->d > 0.0 ? 1.0 / (o->d * c->W) : o->k > 0.0 ? 0.5 / cc_sqrt(o->k * c->W) : 0.0;
+}
+
+#endif

@@ -1,0 +1,86 @@
+"""Runs of systems of FMUs in co-simulation engines that are not ours: libcosim (Open Simulation Platform, on Modelon's
+FMI Library) and Ecos.
+
+    python importers.py libcosim|ecos SYSTEMS.json RESULTS.json
+
+reads a list of systems and writes what the named variables are at the end of each.  Both engines are Jacobi
+masters with a constant step.  A process of its own, because an FMU that fails may take the engine with it."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fmpy
+
+System = dict[str, Any]  # slaves: {name: path of FMU}, start, connections, step in ns, steps, read: variables
+
+
+def libcosim(system: System) -> list[float]:
+    from libcosimpy import CosimLogging
+    from libcosimpy.CosimExecution import CosimExecution
+    from libcosimpy.CosimObserver import CosimObserver
+    from libcosimpy.CosimSlave import CosimLocalSlave
+
+    CosimLogging.log_output_level(CosimLogging.CosimLogLevel.WARNING)
+    references = {
+        f"{name}.{v.name}": v.valueReference
+        for name, fmu in system["slaves"].items()
+        for v in fmpy.read_model_description(fmu, validate=False).modelVariables
+    }
+    execution = CosimExecution.from_step_size(step_size=system["step"])
+    index = {
+        name: execution.add_local_slave(CosimLocalSlave(fmu_path=fmu, instance_name=name))
+        for name, fmu in system["slaves"].items()
+    }
+
+    def place(variable: str) -> tuple[int, int]:
+        return index[variable.partition(".")[0]], references[variable]
+
+    for variable, value in system["start"].items():
+        execution.real_initial_value(*place(variable), value)
+    for source, sink in system["connections"]:
+        execution.connect_real_variables(*place(source), *place(sink))
+    observer = CosimObserver.create_last_value()
+    execution.add_observer(observer)
+    if not execution.step(step_count=system["steps"]):
+        raise RuntimeError(f"libcosim stopped: {execution.status()}")
+    return [observer.last_real_values(place(v)[0], [place(v)[1]])[0] for v in system["read"]]
+
+
+def ecos(system: System) -> list[float]:
+    # its library links libtbb, which the package tbb puts where the loader does not look
+    ctypes.CDLL(str(Path(sys.prefix) / "lib" / "libtbb.so.12"), mode=ctypes.RTLD_GLOBAL)
+    from ecospy import EcosSimulation, EcosSimulationStructure
+
+    def name(variable: str) -> str:
+        return variable.replace(".", "::", 1)
+
+    with EcosSimulationStructure() as structure:
+        for slave, fmu in system["slaves"].items():
+            structure.add_model(slave, fmu)
+        for source, sink in system["connections"]:
+            structure.make_real_connection(name(source), name(sink))
+        structure.add_parameter_set("start", {name(v): float(value) for v, value in system["start"].items()})
+        with EcosSimulation(structure=structure, step_size=system["step"] * 1e-9) as simulation:
+            simulation.init(parameter_set="start")
+            simulation.step(system["steps"])
+            values = [simulation.get_real(name(v)) for v in system["read"]]
+            simulation.terminate()
+    return values
+
+
+ENGINES: dict[str, Callable[[System], list[float]]] = {"libcosim": libcosim, "ecos": ecos}
+
+
+if __name__ == "__main__":
+    run = ENGINES[sys.argv[1]]
+    results = []
+    for system in json.loads(Path(sys.argv[2]).read_text()):
+        print(", ".join(system["slaves"].values()), file=sys.stderr, flush=True)  # the last one is where it ended
+        results.append(run(system))
+    Path(sys.argv[3]).write_text(json.dumps(results))

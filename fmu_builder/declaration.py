@@ -42,12 +42,15 @@ def _default(value: object) -> object:
     return value
 
 
+When = dict[str, Annotated[tuple[bool | str, ...], BeforeValidator(_values)]]
+
+
 class _Conditional(_Entry):
     """An entry that is there with some structure choices only, all of which have to hold, or once for each of a
     number."""
 
     each: str | None = Field(default=None, description="structure name: one variable, port or indicator for each")
-    when: dict[str, Annotated[tuple[bool | str, ...], BeforeValidator(_values)]] = Field(
+    when: When = Field(
         default={}, description="structure entry -> the value, or list of values, with which this entry is there"
     )
 
@@ -58,7 +61,9 @@ class _Conditional(_Entry):
 class Variable(_Conditional):
     """One entry of a variable table.  Values are SI."""
 
-    replaced_by: str | None = Field(default=None, description="of a parameter: the slot whose law takes its place")
+    replaced_by: Annotated[tuple[str, ...], BeforeValidator(_values)] = Field(
+        default=(), description="of a parameter: the slot, or list of slots, whose law takes its place"
+    )
 
     description: str = Field(min_length=3)
     unit: str | list[str] = Field(default="1", description="a list gives one for each component of a vector")
@@ -82,7 +87,7 @@ class Variable(_Conditional):
     )
 
     def is_in(self, choices: Choices) -> bool:
-        return super().is_in(choices) and not (self.replaced_by is not None and choices[self.replaced_by])
+        return super().is_in(choices) and not any(choices[slot] for slot in self.replaced_by)
 
 
 class PortState(_Entry):
@@ -134,6 +139,7 @@ class StructureEntry(_Entry):
     max: int = 100_000
     choices: list[str] = []
     given_by: str = Field(default="", description="key of a table of the element's own that gives it, by structure.py")
+    when: When = Field(default={}, description="choices with which alone it may differ from its default")
     samples: bool = Field(
         default=False,
         description="switch with which the element defines `sample`; the parts of an assembly have no communication "
@@ -160,9 +166,10 @@ class Indicator(_Conditional):
 
 class Slot(_Entry):
     """A place for a law of the user's, in C the function slot_<name>(e, ...); parameters that are `replaced_by` it are
-    absent while it is filled.  In `when` its name stands for a choice: true while it is filled."""
+    absent while it is filled.  In `when` of other entries its name stands for a choice: true while it is filled."""
 
     description: str = Field(min_length=3)
+    when: When = Field(default={}, description="choices with which alone it may be filled")
     arguments: dict[str, str] = Field(min_length=1, description="names and units, in the order of the call")
     unit: str = Field(default="1", description="of the value")
     each: str | None = Field(default=None, description="structure name: the law serves each of these")
@@ -381,7 +388,7 @@ def choice_values(declaration: Declaration) -> dict[str, tuple[bool | str, ...]]
 
 
 def forms(declaration: Declaration, changes: int | None = None) -> Iterator[dict[str, bool | str]]:
-    """Every combination of structure choices and filled slots; the first one holds the defaults.
+    """Every combination of structure choices and filled slots that is allowed; the first one holds the defaults.
 
     changes  at most so many differ from the defaults; None for any number"""
     defaults = {name: declaration.structure[name].default for name in declaration.structure}
@@ -389,8 +396,20 @@ def forms(declaration: Declaration, changes: int | None = None) -> Iterator[dict
     ordered = [sorted(v, key=lambda one, n=name: one != defaults.get(n, False)) for name, v in values.items()]  # type: ignore[misc]
     for combination in itertools.product(*ordered):
         changed = sum(one != first[0] for one, first in zip(combination, ordered, strict=True))
-        if changes is None or changed <= changes:
-            yield dict(zip(values, combination, strict=True))
+        form = dict(zip(values, combination, strict=True))
+        if (changes is None or changed <= changes) and not any(unmet(declaration, form, name) for name in form):
+            yield form
+
+
+def unmet(declaration: Declaration, choices: Choices, name: str) -> str:
+    """What the choice, or the slot, of this name would need, as text; empty if it has its default or all it needs."""
+    entry = declaration.structure.get(name, declaration.slots.get(name))
+    assert entry is not None
+    default = entry.default if isinstance(entry, StructureEntry) else False
+    if choices[name] == default:
+        return ""
+    wanted = {key: values for key, values in entry.when.items() if choices[key] not in values}
+    return " and ".join(f"{key} = {' or '.join(map(value_text, values))}" for key, values in wanted.items())
 
 
 def _with_variants(path: Path, tables: dict[str, object]) -> dict[str, object]:
@@ -477,17 +496,18 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
         for what in _slot_problems(declaration, name, slot, sizes):
             add("slots", name, what)
     for name, parameter in declaration.parameters.items():
-        if parameter.replaced_by is not None and parameter.replaced_by not in declaration.slots:
-            what = f"replaced_by: there is no slot '{parameter.replaced_by}'"
-            add("parameters", name, what + did_you_mean(parameter.replaced_by, declaration.slots))
+        for slot_name in parameter.replaced_by:
+            if slot_name not in declaration.slots:
+                what = f"replaced_by: there is no slot '{slot_name}'"
+                add("parameters", name, what + did_you_mean(slot_name, declaration.slots))
     for name, port in declaration.ports.items():
         for what in _port_problems(port, sizes, declaration.parameters):
             add("ports", name, what)
     for name, choice in declaration.structure.items():
         for what in _structure_problems(choice):
             add("structure", name, what)
-    for table in (*VARIABLE_TABLES, "ports", "indicators"):
-        conditional: dict[str, _Conditional] = getattr(declaration, table)
+    for table in (*VARIABLE_TABLES, "ports", "indicators", "slots", "structure"):
+        conditional: dict[str, _Conditional | Slot | StructureEntry] = getattr(declaration, table)
         for name, one in conditional.items():
             for what in _condition_problems(choice_values(declaration), one.when):
                 add(table, name, what)

@@ -100,7 +100,7 @@ def _slot_table(declaration: Declaration) -> list[str]:
     lines.append("|---" * 4 + "|")
     for name, slot in declaration.slots.items():
         arguments = ", ".join(f"{argument}[{unit}]" for argument, unit in slot.arguments.items())
-        replaced = [f"`{p}`" for p, entry in declaration.parameters.items() if entry.replaced_by == name]
+        replaced = [f"`{p}`" for p, entry in declaration.parameters.items() if name in entry.replaced_by]
         unit = "" if slot.unit == "1" else slot.unit
         lines.append(_line([f"`{name}({arguments})`", unit, slot.description, ", ".join(replaced)]))
     return lines

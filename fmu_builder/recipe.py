@@ -10,7 +10,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fmu_builder.declaration import C_KEYWORDS, Choices, Declaration, Variable, read_declaration, read_toml
+from fmu_builder.declaration import (
+    C_KEYWORDS,
+    Choices,
+    Declaration,
+    Variable,
+    read_declaration,
+    read_toml,
+    unmet,
+    value_text,
+)
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.law_check import RESERVED
 from fmu_builder.paths import find_element
@@ -70,8 +79,7 @@ class Recipe:
         }
         element = element.model_copy(update={"parameters": {**element.parameters, **limited}})
         absent = declared.variable_names() - element.variable_names()
-        slots = {name: p.replaced_by for name, p in declared.parameters.items() if p.replaced_by is not None}
-        replaced = {name: slot for name, slot in slots.items() if every[slot]}
+        replaced = {name: slot for name, p in declared.parameters.items() for slot in p.replaced_by if every[slot]}
         return replace(self, element=element, choices=every, absent=absent, replaced=replaced)
 
 
@@ -152,8 +160,9 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         problems += _given_twice(path, structure.starts, starts)
         starts = {**structure.starts, **starts}
         choices.update(structure.choices)
+    problems += _unmet(path, declared, choices)
     if laws is None:  # what is wrong with them is told; their parameters and those they replace are not unknown
-        gone = {name for name, p in declared.parameters.items() if p.replaced_by in table("functions")}
+        gone = {name for name, p in declared.parameters.items() if table("functions").keys() & set(p.replaced_by)}
         with_laws = bool(table("functions"))
         starts = {n: v for n, v in starts.items() if n not in gone and not (with_laws and n.startswith("laws."))}
     starts, too_large = _limited_starts(path, declared, starts, structure.limits)
@@ -187,6 +196,20 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         laws=laws,
     ).with_choices(declared, choices)
     return recipe, problems
+
+
+def _unmet(path: Path, declared: Declaration, choices: Choices) -> list[Problem]:
+    """Choices and filled slots that need other choices than there are."""
+    problems = []
+    for name, value in choices.items():
+        if needs := unmet(declared, choices, name):
+            table, what = (
+                ("functions", name) if name in declared.slots else ("structure", f"{name} = {value_text(value)}")
+            )
+            problems.append(
+                Problem(f"{path}: [{table}] {name}", f"{what} needs [structure] {needs}; change one of the two")
+            )
+    return problems
 
 
 def _given_twice(path: Path, by_tables: Mapping[str, object], starts: Mapping[str, object]) -> list[Problem]:

@@ -89,7 +89,7 @@ def read_functions(
     filled = {slot: reader.law(slot, laws) for slot in element.slots if slot in functions}
     for slot in filled:
         for name, parameter in element.parameters.items():
-            if parameter.replaced_by == slot and name in start:
+            if slot in parameter.replaced_by and name in start:
                 what = f"{slot} excludes [start] {name}: remove one of the two"
                 problems.append(Problem(f"{path}: [functions] {slot}", what))
     found = [law for law in filled.values() if law is not None]

@@ -17,9 +17,15 @@
  * Laws of the user's, in the slots C_F, F_d and F_fr, take the places of F_e = C_F h, of d and of the friction force:
  *     N = F_e(h) max(1 + F_d(w), 0),   F = N n - F_fr(N, |v_t|) v_t / |v_t|,   U = int F_e dh
  *
+ * With [structure] bristle the friction force is that of bristle.h, and U has its energy as well.  The deflection is a
+ * state in the frame of the surface.  When the contact ends the bristle is relaxed at once: its energy is lost by friction.
+ *
  * Source: EULER manual, contactPS. */
 #include "contact.h"
 #include "surface.h"
+#if BRISTLE
+#include "bristle.h"
+#endif
 
 #define USER_LAWS (SLOT_C_F || SLOT_F_D || SLOT_F_FR)
 
@@ -33,7 +39,7 @@ static CcContactLaw law_of(const Element *e)
 #if !SLOT_F_D
     law.C_r = e->C_r, law.k_D = e->k_D, law.k_E = e->k_E;
 #endif
-#if !SLOT_F_FR
+#if !SLOT_F_FR && !BRISTLE
     law.K_fr = e->K_fr, law.k_T = e->k_T;
 #endif
     (void)e;
@@ -100,6 +106,75 @@ static void user_contact(const Element *e, const CcContactLaw *law, Real h, cons
 
 #endif
 
+#if BRISTLE
+
+enum { DEFLECTIONS = sizeof((Element *)0)->deflection[0] / sizeof(Real) }; /* 2 on a flat surface, else 3 */
+
+/* The deflection of the bristle i in world components. */
+static void deflection_of(const Element *e, int i, Real R[3][3], Real z[3])
+{
+    Real local[3] = {0.0, 0.0, 0.0};
+    for (int k = 0; k < DEFLECTIONS; k++)
+        local[k] = e->deflection[i][k];
+    cc_to_world(R, local, z);
+}
+
+static double bristle_energy(const Element *e, int i, Real stiffness)
+{
+    double square = 0.0;
+    for (int k = 0; k < DEFLECTIONS; k++)
+        square += re(e->deflection[i][k]) * re(e->deflection[i][k]);
+    return 0.5 * re(stiffness) * square;
+}
+
+/* Add to a contact without friction what the bristle i does, v the velocity of the point relative to the surface. */
+static void hold_by_bristle(Element *e, int i, Real R[3][3], const Real n[3], const Real v[3], int in_contact,
+                            CcContact *contact)
+{
+    Real z[3], v_t[3], across = cc_dot(v, n), limit = 0.0, rate[3] = {0.0, 0.0, 0.0};
+    CcBristle bristle;
+    for (int k = 0; k < 3; k++)
+        v_t[k] = v[k] - across * n[k];
+    if (in_contact) {
+        Real N = cc_max(contact->normal_force, 0.0);
+#if SLOT_F_SLIP
+        limit = cc_max(slot_F_slip(e, N, contact->slip_speed), 0.0);
+#else
+        limit = e->K_fr * N;
+#endif
+    }
+    deflection_of(e, i, R, z);
+    cc_bristle(e->k_B, e->c_B, limit, z, n, v_t, &bristle);
+    e->tip_slip[i] = bristle.side;
+    e->stick[i] = in_contact && re(bristle.side) <= 0.0;
+    contact->elastic_energy += bristle.energy;
+    if (in_contact) {
+        cc_to_body(R, bristle.rate, rate);
+        contact->friction_force = bristle.friction;
+        for (int k = 0; k < 3; k++)
+            contact->force[k] -= bristle.force[k];
+        e->power.friction += bristle.dissipated;
+    }
+    for (int k = 0; k < DEFLECTIONS; k++)
+        e->deflection_rate[i][k] = rate[k];
+}
+
+/* Relax the bristle of a point that is apart.  Returns what accept does. */
+static int relax(Element *e, int i)
+{
+    double energy = bristle_energy(e, i, e->previous_bristle_stiffness);
+    if (re(e->in_contact[i]) != 0.0 || energy == 0.0)
+        return 0;
+    for (int k = 0; k < DEFLECTIONS; k++)
+        e->deflection[i][k] = 0.0;
+#if LEDGER
+    e->energy.friction += energy;
+#endif
+    return CC_JUMPED;
+}
+
+#endif
+
 #if COUPLING
 static double energy_now(const Element *e, double h);
 #include "coupled.h"
@@ -128,6 +203,9 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
 #else
     cc_contact(law, in_contact ? h : 0.0, n, v, &contact);
 #endif
+#if BRISTLE
+    hold_by_bristle(e, i, R, n, v, in_contact, &contact);
+#endif
 #if COUPLING
     hold_force(e, i, R, &contact);
 #endif
@@ -148,7 +226,9 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
 
     e->energy.elastic += contact.elastic_energy;
     e->power.damping += contact.damping_force * w;
+#if !BRISTLE
     e->power.friction += contact.friction_force * contact.slip_speed;
+#endif
     Real moment[3];
     cc_cross(arm, contact.force, moment);
     for (int k = 0; k < 3; k++) {
@@ -195,7 +275,9 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
 #elif !ALLOW_ADHESION
         *z++ = cc_side(1.0 + slot_F_d(e, e->depth_rate[i]));
 #endif
-#if !SLOT_F_FR
+#if BRISTLE
+        *z++ = re(e->tip_slip[i]);
+#elif !SLOT_F_FR
         *z++ = re(e->k_T * e->slip_speed[i]) - 1.0;
 #endif
 #if SLOT_C_F
@@ -203,6 +285,9 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
 #endif
 #if SLOT_F_FR
         z = slot_F_fr_kinks(e, e->normal_force[i], e->slip_speed[i], z);
+#endif
+#if SLOT_F_SLIP
+        z = slot_F_slip_kinks(e, e->normal_force[i], e->slip_speed[i], z);
 #endif
 #if SLOT_F_D
         z = slot_F_d_kinks(e, e->depth_rate[i], z);
@@ -232,18 +317,26 @@ static double energy_before(Element *e, double h)
 #endif
 }
 
-/* What a change of the stiffness since the last accepted point destroys at depth h > 0, J. */
-static double energy_of_change(Element *e, double h)
+/* What a change of the stiffness since the last accepted point destroys of the energy of point i, in contact, J. */
+static double energy_of_change(Element *e, int i)
 {
+    double h = re(e->depth[i]), destroyed = 0.0;
+#if BRISTLE
+    destroyed = bristle_energy(e, i, e->previous_bristle_stiffness - e->k_B);
+#endif
 #if SLOT_C_F
-    return energy_before(e, h) - energy_now(e, h);
+    return destroyed + (energy_before(e, h) - energy_now(e, h));
 #else
-    return 0.5 * re(e->previous_stiffness - e->C_F) * h * h;
+    return destroyed + 0.5 * re(e->previous_stiffness - e->C_F) * h * h;
 #endif
 }
 
 static int stiffness_changed(const Element *e)
 {
+#if BRISTLE
+    if (re(e->previous_bristle_stiffness) != re(e->k_B))
+        return 1;
+#endif
 #if SLOT_C_F
     return laws_changed(e);
 #else
@@ -253,6 +346,9 @@ static int stiffness_changed(const Element *e)
 
 static void remember_stiffness(Element *e)
 {
+#if BRISTLE
+    e->previous_bristle_stiffness = e->k_B;
+#endif
 #if SLOT_C_F
     laws_remember(e);
 #else
@@ -365,6 +461,7 @@ static void count_clipped(Element *e, int i, CcHost *host)
 static int accept(Element *e, CcHost *host, double step)
 {
     double switched = 0.0;
+    int jumped = 0;
     for (int i = 0; i < POINTS; i++) {
         int was = re(e->previous[i].in_contact) != 0.0, is = re(e->in_contact[i]) != 0.0;
         if (step == 0.0 && is)
@@ -379,7 +476,10 @@ static int accept(Element *e, CcHost *host, double step)
             e->contact_count[i] += 1.0;
         }
         if (was && is && stiffness_changed(e))
-            switched += energy_of_change(e, re(e->depth[i]));
+            switched += energy_of_change(e, i);
+#if BRISTLE
+        jumped |= relax(e, i);
+#endif
 #if SLOT_F_D && !ALLOW_ADHESION
         count_clipped(e, i, host);
 #endif
@@ -393,5 +493,5 @@ static int accept(Element *e, CcHost *host, double step)
     }
     remember_stiffness(e);
     e->energy.switched += switched;
-    return LEDGER && switched != 0.0;
+    return jumped | (LEDGER && switched != 0.0);
 }

@@ -498,6 +498,8 @@ def test_output_derivatives_need_a_slave_that_can_step(floor: Fmu) -> None:
 UNSEEN = {("port.q[1]", f"axis[{k}]") for k in (1, 2, 3)}
 # What is 0 or 1 has no slope, and nothing but slopes tells of states.
 UNSEEN |= {("der(floor.contact_time)", state) for state in ("ball.p.r[1]", "ball.p.r[2]", "height")}
+UNSEEN |= {("stick", f"deflection[{k}]") for k in (1, 2)}
+UNSEEN |= {("stick", "k_E")}  # it turns N by less than what random points lie off the limit; normal_force shows it
 # A step from a random point leaves the wall too fast for the damping to be within its limits; der(w) shows both.
 UNSEEN |= {("p.F", "w"), ("normal_force", "w")}
 BALLS = ("PointSphere", "PointBowl")  # without an orientation; and no turning moves them along the normal
@@ -531,6 +533,8 @@ def random_known(model: Model, name: str, rng: np.random.Generator) -> float:
         return min(float(rng.choice((4e-3, 1.0))), math.inf if high is None else high)
     if low is not None and high is not None:
         return float(rng.uniform(low, high))
+    if v.name.startswith("deflection0["):  # of a bristle that sticks, or slips
+        return float(rng.choice((1e-3, 1.0)) * rng.uniform(-1.0, 1.0))
     if v.name.startswith("center["):  # no farther from the axis of a pendulum than its moment of inertia allows
         return float(rng.uniform(-0.2, 0.2))
     if v.unit.name == "kg.m2":  # together the tensor of a body

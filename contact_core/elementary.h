@@ -575,6 +575,21 @@ static inline double cc_sin_at(double x, int quadrants, double *direction)
     return n & 2 ? -value.hi : value.hi;
 }
 
+/* sin x and cos x at once, with the bits of cc_sin_at. */
+static inline void cc_sin_cos_at(double x, double *sine, double *cosine)
+{
+    if (!cc_is_finite(x)) {
+        *sine = *cosine = cc_undefined(x, 0);
+        return;
+    }
+    CcPair y;
+    int n = cc_reduce(x, &y);
+    double s = cc_sin_pair(y).hi, c = cc_cos_pair(y).hi;
+    double across = n & 1 ? c : s, along = n & 1 ? s : c;
+    *sine = cc_magnitude(x) < 0x1p-27 ? x : n & 2 ? -across : across;
+    *cosine = (n + 1) & 2 ? -along : along;
+}
+
 static inline double cc_tan_at(double x, double *direction)
 {
     if (!cc_is_finite(x))
@@ -959,6 +974,21 @@ static inline double cc_tanh_at(double x, double *direction)
 
 CC_API Real cc_sin(Real a) { CC_ELEMENTARY(cc_sin_at(re(a), 0, wanted)) }
 CC_API Real cc_cos(Real a) { CC_ELEMENTARY(cc_sin_at(re(a), 1, wanted)) }
+/* Both, for the time of one and a half. */
+CC_API void cc_sin_cos(Real a, Real *sine, Real *cosine)
+{
+    double s, c;
+    cc_sin_cos_at(re(a), &s, &c);
+#ifdef CC_DUAL
+    int known = cc_is_finite(re(a));
+    *sine = cc_real(s, known ? c * __imag__ a : 0.0);
+    *cosine = cc_real(c, known ? -s * __imag__ a : 0.0);
+#else
+    *sine = s;
+    *cosine = c;
+#endif
+}
+
 CC_API Real cc_tan(Real a) { CC_ELEMENTARY(cc_tan_at(re(a), wanted)) }
 CC_API Real cc_asin(Real a) { CC_ELEMENTARY(cc_asin_at(re(a), wanted)) }
 CC_API Real cc_acos(Real a) { CC_ELEMENTARY(cc_acos_at(re(a), wanted)) }

@@ -334,6 +334,23 @@ void loop_{name}(long count, const double *a, const double *da, const double *b,
 """
     for name in FUNCTIONS
 )
+LOOPS += """
+void loop_sin_cos(long count, const double *a, const double *da, double *sine, double *cosine)
+{
+    for (long i = 0; i < count; i++) {
+#ifdef CC_DUAL
+        Real s, c;
+        cc_sin_cos(cc_real(a[i], da[i]), &s, &c);
+        sine[2 * i + 1] = __imag__ s, cosine[2 * i + 1] = __imag__ c;
+#else
+        double s, c;
+        cc_sin_cos(a[i], &s, &c);
+        (void)da;
+#endif
+        sine[2 * i] = re(s), cosine[2 * i] = re(c);
+    }
+}
+"""
 
 
 class Loops:
@@ -413,6 +430,20 @@ def check_slopes(host: HostLibrary, dual: Loops, function: Function, count: int)
                 else:
                     assert abs(got) <= 2 * SMALLEST_NORMAL, point
     return worst
+
+
+def test_sine_and_cosine_at_once_have_the_bits_of_either(dual: Loops) -> None:
+    points = [*FUNCTIONS["sin"].sample(EVERYDAY), (0.0,), (-0.0,), (1e-9,), (NAN,), (INFINITY,), (-INFINITY,)]
+    steps = [(STEP,)] * len(points)
+    a, da = (np.array(column).ravel() for column in (points, steps))
+    sine, cosine = np.empty((2, len(points), 2))
+    dual.library.loop_sin_cos(
+        ctypes.c_long(len(points)), *(ctypes.c_void_p(x.ctypes.data) for x in (a, da, sine, cosine))
+    )
+    for both, name in ((sine, "sin"), (cosine, "cos")):
+        value, direction = dual(name, points, steps)
+        assert both[:, 0].tobytes() == value.tobytes()
+        assert np.array_equal(both[:, 1], direction)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -15,12 +15,12 @@ HIDDEN void *memset(void *to, int value, size_t n);
 
 NO_BUILTIN void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
-    size_t words = n / sizeof(unsigned long long);
-    struct __attribute__((packed, may_alias)) Word { unsigned long long bits; } *t = to;
-    const struct Word *f = from;
+    struct __attribute__((packed, may_alias)) Words { unsigned long long bits[4]; } *t = to;
+    const struct Words *f = from;
+    size_t words = n / sizeof *t;
     for (size_t i = 0; i < words; i++)
         t[i] = f[i];
-    for (size_t i = words * sizeof(unsigned long long); i < n; i++)
+    for (size_t i = words * sizeof *t; i < n; i++)
         ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
     return to;
 }

@@ -277,7 +277,13 @@ static int cc_check_quaternions(Instance *instance)
 /* Index of the first variable that is not finite, else -1. */
 static int cc_first_not_finite(const double *block)
 {
-    for (int i = 0; i < CC_VARIABLES; i++)
+    unsigned long long carries = 0; /* into the last bit where an exponent is all ones: no branch for each variable */
+    for (int i = 0; i < CC_VARIABLES; i++) {
+        unsigned long long bits;
+        __builtin_memcpy(&bits, &block[i], sizeof bits);
+        carries |= (bits & ~0ull >> 1) + (1ull << 52);
+    }
+    for (int i = 0; i < CC_VARIABLES && carries >> 63; i++)
         if (!cc_is_finite(block[i]))
             return i;
     return -1;

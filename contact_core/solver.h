@@ -2,6 +2,9 @@
  *
  * Inputs are held, or follow u(t) = u(t_c) + u' (t - t_c) where the importer gave derivatives.
  *
+ * Exact       Where held inputs fix the course of all states (CC_EXACT, from what element.toml says they depend on), the
+ *             step is one substep with one evaluation, without error; solver.method, .tolerance and .max_step mean
+ *             nothing there.  All else is about the other models, and about inputs with derivatives.
  * Substeps    An attempt is refused while its estimated error in a state is greater than cc_allowed (substep.h).  The
  *             next one is 0.9 e^(-3/16) times as long, e its error as a multiple of what is allowed, between 1/5 and 5
  *             times: the roots of orders 4 and 5 without a power function.  The length is remembered over communication
@@ -50,9 +53,11 @@ enum { CC_AUTO = 1, CC_EXPLICIT, CC_IMPLICIT_ONLY }; /* solver.method */
 /* How much longer the next substep may be for an error e as a multiple of what is allowed. */
 static double cc_growth(double e)
 {
+    if (e < 1e-4) /* 0.9 e^(-3/16) > 5 */
+        return 5.0;
     double root = cc_sqrt(cc_sqrt(cc_sqrt(e))); /* e^(1/8) */
     double factor = 0.9 / (root * cc_sqrt(root));
-    return factor > 5.0 || e == 0.0 ? 5.0 : factor > 0.2 ? factor : 0.2; /* 0.2 if e is no number */
+    return factor > 5.0 ? 5.0 : factor > 0.2 ? factor : 0.2; /* 0.2 if e is no number */
 }
 
 /* Keep the point the block is at as the beginning of the next substep. */
@@ -226,6 +231,29 @@ static void cc_tell_not_finite(Instance *instance, const CcStep *step, double ta
               cc_name(bad < 0 ? cc_states[step->worst_state] : bad), time, step->t_c, step->t_end);
 }
 
+#if CC_EXACT
+
+/* From tau to the end of the step with one evaluation, where inputs are held: x = x_0 + h x' + h^2 x''/2, or with a
+ * primitive P of x', x = x_0 + P(t_end) - P(t). */
+static void cc_exact_step(Instance *instance, CcStep *step, double tau)
+{
+    double *block = cc_block(instance), h = step->length - tau;
+    for (int i = 0; i < CC_STATES; i++) {
+        double bend = cc_state_bends[i] >= 0 ? block[cc_state_bends[i]] : 0.0;
+        instance->x_1[i] = block[cc_states[i]] + h * (block[cc_state_derivatives[i]] + 0.5 * h * bend);
+        instance->x_0[i] = block[cc_states[i]];
+        instance->x_late[i] = cc_state_primitives[i] >= 0 ? block[cc_state_primitives[i]] : 0.0;
+    }
+    cc_evaluate_at(instance, step, step->length);
+    for (int i = 0; i < CC_STATES; i++)
+        if (cc_state_primitives[i] >= 0) /* no output follows such a state */
+            block[cc_states[i]] = instance->x_0[i] + (block[cc_state_primitives[i]] - instance->x_late[i]);
+    step->attempts = 1.0;
+    cc_accept(instance, step, h);
+}
+
+#endif
+
 /* From the block's time to t_end, accepting every substep.  Returns 1 if it came there; else it told why not. */
 static int cc_integrate(Instance *instance, double t_c, double t_end)
 {
@@ -237,15 +265,13 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
     int method = (int)instance->now.element.solver.method;
     double tau = block[0] - t_c;
     step.width = CC_EVENT_WIDTH * step.length;
-    if (CC_QUADRATURE && instance->now.extrapolate == 0.0) { /* all rates are constant */
-        for (int i = 0; i < CC_STATES; i++)
-            instance->x_1[i] = block[cc_states[i]] + (step.length - tau) * block[cc_state_derivatives[i]];
-        step.attempts = 1.0;
-        cc_evaluate_at(instance, &step, step.length);
-        cc_accept(instance, &step, step.length - tau);
+#if CC_EXACT
+    if (instance->now.extrapolate == 0.0) {
+        cc_exact_step(instance, &step, tau);
         cc_count(instance, &step);
         return 1;
     }
+#endif
     if (!CC_IMPLICIT || method == CC_EXPLICIT)
         cc_choose(instance, 0);
     else if (method == CC_IMPLICIT_ONLY)

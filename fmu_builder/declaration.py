@@ -82,6 +82,10 @@ class Variable(_Conditional):
     output: bool = Field(default=False, description="a state or memory variable that is an output")
     hidden: bool = Field(default=False, description="not in modelDescription.xml")
     rate: str | None = Field(default=None, description="variable that is the derivative of this state")
+    primitive: str | None = Field(
+        default=None,
+        description="variable whose rate of change with time, while inputs are held, is the rate of this state",
+    )
     initial: list[str] | None = Field(
         default=None, description="parameters that the function `initial` computes this state at the start from"
     )
@@ -490,6 +494,10 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
             lists = len(entry.depends or ()) if _is_by_component(entry.depends) else entry.size
             if lists != entry.size:
                 add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")
+            if entry.primitive is not None and (table != "states" or entry.rate is None):
+                add(table, name, "primitive belongs to a state with a rate")
+            if table == "states" and entry.rate is None and entry.depends is None:
+                add(table, name, "rate or depends is missing: list what its derivative depends on, [] for nothing")
             if entry.initial is not None and (table != "states" or entry.start is not None):
                 add(table, name, "initial belongs to a state, in place of start")
     for name, slot in declaration.slots.items():
@@ -554,6 +562,9 @@ def _port_problems(port: Port, sizes: Collection[str], parameters: Iterable[str]
             yield f"depends.{name}: the port gives no such role" + did_you_mean(name, given)
         elif _is_by_component(depends) and len(depends) != given[name]:
             yield f"depends.{name} has lists for {len(depends)} components, the role has {given[name]}"
+    for name, state in port.states.items():
+        if state.rate is None and state.depends is None:
+            yield f"states.{name}: rate or depends is missing: list what its derivative depends on, [] for nothing"
     if port.names and port.names not in kind.spellings:
         others = " or ".join(str(dict(spelling)) for spelling in kind.spellings)
         yield f"names = {port.names} is no spelling of a {port.kind} port; known: {others or 'none but its roles'}"

@@ -206,25 +206,44 @@ def _struct(model: Model) -> list[str]:
 
 
 def _counts(model: Model) -> list[str]:
-    states = model.by_kind("state")
-    # All states are accumulators of quantities that neither states nor time enter: with held inputs their rates are
-    # constant.
-    quadrature = bool(states) and all(
-        s.rate >= 0
-        and model.variables[s.rate].kind == "output"
-        and not any(model.variables[i].kind in ("state", "time") for i in model.variables[s.rate].depends)
-        for s in states
-    )
     return [
-        f"#define CC_QUADRATURE {int(quadrature)}",
+        f"#define CC_EXACT {int(_is_exact(model))}",
         f"#define CC_TOLERANCE {_number(model.experiment.tolerance)} /* where there is no solver.tolerance */",
         f"#define CC_INDICATORS {len(model.indicators)}",
         f"#define CC_VARIABLES {len(model.variables)}",
-        f"#define CC_STATES {len(states)}",
+        f"#define CC_STATES {len(model.by_kind('state'))}",
         f"#define CC_CORE {sum(_is_core(model))}",
         f"#define CC_INPUTS {len(_real_inputs(model))}",
         f"#define CC_QUATERNIONS {len(model.quaternions)}",
     ]
+
+
+def _is_exact(model: Model) -> bool:
+    """Whether the course of every state under held inputs is known: its rate is constant, or is a state with a constant
+    rate, or follows the clock alone and has a `primitive`.  Constant is what neither states nor time enter."""
+    states = model.by_kind("state")
+    followed = {i for v in model.variables for i in v.depends}
+    bends = _bends(model)
+
+    def enters(state: Variable, *kinds: str) -> bool:
+        return any(model.variables[i].kind in kinds for i in model.variables[state.derivative].depends)
+
+    constant = [not enters(s, "state", "time") for s in states]
+    primitive = [s.primitive >= 0 and not enters(s, "state") and s.index not in followed for s in states]
+    known = all(any(ways) for ways in zip(constant, (bend >= 0 for bend in bends), primitive, strict=True))
+    # What moves inside a step may cross an indicator there.
+    return bool(states) and known and (all(constant) or not model.indicators)
+
+
+def _bends(model: Model) -> list[int]:
+    """For each state the constant second derivative it has under held inputs, else -1."""
+    found = []
+    for state in model.by_kind("state"):
+        rate = model.variables[state.rate] if state.rate >= 0 else None
+        bend = rate.derivative if rate is not None and rate.kind == "state" else -1
+        moving = bend >= 0 and any(model.variables[i].kind in ("state", "time") for i in model.variables[bend].depends)
+        found.append(-1 if moving else bend)
+    return found
 
 
 def _is_core(model: Model) -> list[int]:
@@ -241,6 +260,8 @@ def _index_tables(model: Model) -> list[str]:
         _int_table("cc_states", [s.index for s in states]),
         _int_table("cc_state_derivatives", [s.derivative for s in states]),
         _int_table("cc_state_rates", [s.rate for s in states]),
+        _int_table("cc_state_bends", _bends(model)),
+        _int_table("cc_state_primitives", [s.primitive for s in states]),
         _int_table("cc_state_starts", [s.start_from for s in states]),
         _int_table("cc_core", [place for place, is_core in enumerate(core) if is_core]),
         _int_table("cc_is_core", core),

@@ -50,6 +50,7 @@ class Variable:
     literals: tuple[str, ...] = ()  # of an enumeration, whose values count from 1
     depends: tuple[int, ...] = ()
     rate: int = -1  # of a state or an input: the variable that is its time derivative, -1 if there is none
+    primitive: int = -1  # of a state: the output whose change its own change is while inputs are held, -1 if none
     start_from: int = -1  # of a state: the parameter that holds its initial value, -1 for `start`
     initial: tuple[int, ...] = ()  # of a state: the parameters from which the element computes its initial value
     derivative: int = -1  # of a state: its der(...) variable; of a der(...) variable: its state
@@ -467,6 +468,9 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
             if entry.rate is not None and not is_quaternion:
                 base = entry.rate if d.kind == "state" else f"{d.path[0]}.{entry.rate}"
                 rate = patterns.group(patterns.declared(base, d.base).base, i, d.each)[k]
+            primitive = -1
+            if entry.primitive is not None:
+                primitive = patterns.group(patterns.declared(entry.primitive, d.base).base, i, d.each)[k]
             variable = Variable(
                 name=name,
                 index=index,
@@ -486,6 +490,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 literals=tuple(entry.literals),
                 depends=patterns.resolve(_depends(d, k), d.base, i, d.each, k),
                 rate=rate,
+                primitive=primitive,
                 start_from=start_from,
                 initial=patterns.resolve(entry.initial or (), d.base, i, d.each, k),
                 derivative=derivative if d.kind == "state" else -1,

@@ -11,19 +11,23 @@
  * planar      x, y and the angle         rotational  the angle        translational  one coordinate
  *
  * Force f and moment t at the port act on the moved body, so the drive puts in the power P = -(f v + t w), W, and
- * energy.work is its integral.   Not modelled: limits of the drive's force.   Source: kinematics. */
+ * energy.work is its integral.  While f and t are held it changes as held_work = -(f (r - offset) + t n (a - offset)).
+ * Not modelled: limits of the drive's force.   Source: kinematics. */
 #include "elementary.h"
 #include "vector.h"
 
 typedef struct {
     Real s, v, a; /* coordinate, its first and second derivative */
+    Real way;     /* s - offset */
 } Course;
 
 static Course course(Real t, Real offset, Real speed, Real amplitude, Real frequency, Real phase)
 {
     Real omega = 2.0 * CC_PI_HI * frequency, theta = omega * t + phase;
-    Real sine = amplitude * cc_sin(theta), cosine = amplitude * cc_cos(theta);
-    Course course = {offset + speed * t + sine, speed + omega * cosine, -omega * omega * sine};
+    Real sine, cosine;
+    cc_sin_cos(theta, &sine, &cosine);
+    Real swing = amplitude * sine, way = speed * t + swing;
+    Course course = {offset + way, speed + omega * (amplitude * cosine), -omega * omega * swing, way};
     return course;
 }
 
@@ -46,9 +50,11 @@ static Course turn(const Element *e)
 static void outputs(Element *e)
 {
     Course angle = turn(e);
-    Real length = cc_norm(e->axis), sine = cc_sin(0.5 * angle.s);
+    Real length = cc_norm(e->axis), sine, cosine;
+    cc_sin_cos(0.5 * angle.s, &sine, &cosine);
     e->rotation = angle.s;
-    e->port.q[0] = cc_cos(0.5 * angle.s);
+    e->held_work = 0.0;
+    e->port.q[0] = cosine;
     for (int k = 0; k < 3; k++) {
         Course origin = along(e, k);
         Real n = re(length) > 0.0 ? e->axis[k] / length : 0.0; /* an axis of zeros is refused, but may be looked at */
@@ -58,6 +64,7 @@ static void outputs(Element *e)
         e->port.q[k + 1] = n * sine;
         e->port.w[k] = n * angle.v;
         e->angular_acceleration[k] = n * angle.a;
+        e->held_work -= e->port.f[k] * origin.way + e->port.t[k] * n * angle.way;
     }
     e->power.work = -(cc_dot(e->port.f, e->port.v) + cc_dot(e->port.t, e->port.w));
 }
@@ -66,13 +73,14 @@ static void outputs(Element *e)
 
 static void outputs(Element *e)
 {
-    e->power.work = 0.0;
+    e->power.work = e->held_work = 0.0;
     for (int k = 0; k < 3; k++) {
         Course part = along(e, k);
         e->position[k] = part.s;
         e->port.v[k] = part.v;
         e->acceleration[k] = part.a;
         e->power.work -= e->port.F[k] * part.v;
+        e->held_work -= e->port.F[k] * part.way;
     }
 }
 
@@ -85,6 +93,7 @@ static void outputs(Element *e)
     e->port.w = angle.v;
     e->angular_acceleration = angle.a;
     e->power.work = -e->port.t * angle.v;
+    e->held_work = -e->port.t * angle.way;
 }
 
 #else
@@ -96,6 +105,7 @@ static void outputs(Element *e)
     e->port.v = line.v;
     e->acceleration = line.a;
     e->power.work = -e->port.F * line.v;
+    e->held_work = -e->port.F * line.way;
 }
 
 #endif

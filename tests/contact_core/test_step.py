@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from ctypes import byref, c_double
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -43,7 +44,12 @@ def patch(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return build(tmp_path_factory.mktemp("patch"), "Patch", PATCH)
 
 
-@pytest.fixture(params=["mass", "floor"])
+@pytest.fixture(scope="module")
+def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("Pendulum", tmp_path_factory.mktemp("pendulum"))
+
+
+@pytest.fixture(params=["pendulum", "floor"])
 def fmu(request: pytest.FixtureRequest) -> Fmu:
     """An element that integrates with stages, and one whose held inputs leave nothing to integrate."""
     return request.getfixturevalue(request.param)
@@ -303,6 +309,26 @@ def test_mass_under_a_constant_force_is_exact_at_any_step(mass: Fmu, h: float) -
     total = running["energy.kinetic"] + running["energy.potential"]
     # the potential energy is a large part that cancels where the mass falls far
     assert total == pytest.approx(10.0 + work, rel=1e-13, abs=1e-13 * 9.81 * 2.0 * (9.81 * t**2 + 3.0 * t))
+
+
+@pytest.mark.parametrize("method", [1, 2, 3])  # of solver.method: auto, explicit, implicit
+@pytest.mark.parametrize("h", [1e-6, 1e-3, 1 / 3, 1e3])
+def test_held_forces_leave_one_evaluation_and_a_few_roundings(mass: Fmu, h: float, method: int) -> None:
+    """r = r0 + v h + a h^2/2 and v + a h, in fractions."""
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        r, v, f = rng.uniform(-100.0, 100.0, (3, 3))
+        running = Running(mass, {"m": rng.uniform(0.1, 10.0), "r0": r, "v0": v, "p.f": f, "solver.method": method})
+        a = running.values([f"der(p.v[{k}])" for k in (1, 2, 3)])
+        running.step(h)
+        for k in range(3):
+            way = [Fraction(r[k]), Fraction(v[k]) * Fraction(h), Fraction(a[k]) * Fraction(h) ** 2 / 2]
+            error = abs(Fraction(running.vector("p.r")[k]) - sum(way))
+            assert error <= 4 * Fraction(EPSILON) / 2 * sum(map(abs, way))
+            speed = [Fraction(v[k]), Fraction(a[k]) * Fraction(h)]
+            assert abs(Fraction(running.vector("p.v")[k]) - sum(speed)) <= Fraction(EPSILON) * sum(map(abs, speed))
+        running.step(h)
+        assert (running["solver.steps"], running["solver.evaluations"], running["solver.rejected"]) == (2, 2, 0)
 
 
 # ---- integration: a contact ----------------------------------------------------------------------------------------

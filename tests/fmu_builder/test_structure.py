@@ -14,7 +14,7 @@ from fmu_builder.declaration import forms, read_declaration
 from fmu_builder.description import model_description
 from fmu_builder.element_docs import variable_table
 from fmu_builder.errors import InputError
-from fmu_builder.generate import model_data
+from fmu_builder.generate import fmu_sources, model_data
 from fmu_builder.model import Model, load_model
 
 # An element of no physics: y = gain u, and what a form adds to it.
@@ -279,9 +279,83 @@ def test_rates_that_follow_the_clock_are_integrated_and_not_multiplied(element: 
     (element / "elements" / "forms" / "element.toml").write_text(text, encoding="utf-8")
     done = simulate_fmu(str(host_fmu(recipe(element, ""))), stop_time=1.0, step_size=0.25, output=["energy.sum"])
     assert done["energy.sum"][-1] == pytest.approx(1.0, rel=1e-12)
-    assert "#define CC_QUADRATURE 0" in model_data(model(element))
+    assert "#define CC_EXACT 0" in model_data(model(element))
     (element / "elements" / "forms" / "element.toml").write_text(text.replace('"time", "gain"', '"gain"'), "utf-8")
-    assert "#define CC_QUADRATURE 1" in model_data(model(element))
+    assert "#define CC_EXACT 1" in model_data(model(element))
+
+
+MOTION = """
+description = "s' = v, v' = F, and the work of a drive"
+[inputs]
+F = { unit = "N", description = "Force" }
+[states]
+s = { unit = "m", rate = "v", description = "Way" }
+v = { unit = "m/s", depends = ["F"], description = "Speed" }
+[outputs]
+y = { depends = ["s", "v"], description = "Anything" }
+[locals]
+power = { unit = "W", depends = ["F", "time"], description = "Power" }
+work = { unit = "J", depends = ["F", "time"], description = "Work since t = 0" }
+"""
+WORK = 'W = { unit = "J", rate = "power", %sdescription = "Work" }\n[outputs]'
+PRIMITIVE = WORK % 'primitive = "work", '
+
+
+@pytest.mark.parametrize(
+    ("change", "is_exact"),
+    [
+        ({}, 1),
+        ({'["F"]': '["F", "v"]'}, 0),
+        ({'["F"]': '["F", "s"]'}, 0),
+        ({'["F"]': '["F", "time"]'}, 0),
+        ({"[outputs]": '[indicators]\nend = { description = "The end of the way" }\n[outputs]'}, 0),
+        ({"[outputs]": WORK % ""}, 0),
+        ({"[outputs]": PRIMITIVE}, 1),
+        ({"[outputs]": PRIMITIVE, 'depends = ["s", "v"]': 'depends = ["s", "W"]'}, 0),
+        ({"[outputs]": PRIMITIVE, '["F", "time"], description = "Power"': '["v", "time"], description = "Power"'}, 0),
+    ],
+)
+def test_steps_are_exact_where_held_inputs_fix_the_course_of_all_states(
+    element: Path, change: dict[str, str], is_exact: int
+) -> None:
+    text = MOTION
+    for old, new in change.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (element / "elements" / "forms" / "element.toml").write_text(text, encoding="utf-8")
+    one = model(element)
+    assert f"#define CC_EXACT {is_exact}\n" in model_data(one)
+    bends = f"{one['v'].derivative}, -1" if change.get('["F"]') is None else "-1, -1"
+    assert re.search(rf"cc_state_bends\[\] \S+ = {{\n +{bends}(, -1)?}};", model_data(one))
+
+
+@pytest.mark.parametrize(("parts", "is_exact"), [('lever = "TwoDPointXY"', 1), ('drive = "PrescribedMotion"', 0)])
+def test_steps_of_an_assembly_are_exact_where_its_parts_leave_the_states_alone(
+    tmp_path: Path, parts: str, is_exact: int
+) -> None:
+    """A force at a lever is held; the force on a drive may follow the clock through other parts."""
+    connection = '[["body.P[1]", "lever.P_out"]]' if is_exact else "[]"
+    recipe = tmp_path / "Whole.toml"
+    recipe.write_text(
+        f'description = "Parts"\nconnections = {connection}\n[parts]\nbody = "TwoDBody"\n{parts}\n', encoding="utf-8"
+    )
+    assert f"#define CC_EXACT {is_exact}\n" in fmu_sources(load_model(recipe), "{0}")["model_data.h"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('v = { unit = "m/s", depends = ["F"],', 'v = { unit = "m/s",', "[states] v: rate or depends is missing"),
+        ('["F"], ', '["F"], primitive = "y", ', "[states] v: primitive belongs to a state with a rate"),
+        ('rate = "v", ', 'rate = "v", primitive = "wrok", ', "s: 'wrok' is unknown; did you mean 'work'"),
+    ],
+)
+def test_a_state_whose_rate_cannot_be_known_is_told(element: Path, old: str, new: str, said: str) -> None:
+    assert MOTION.count(old) == 1
+    (element / "elements" / "forms" / "element.toml").write_text(MOTION.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        model(element)
+    assert any(said in str(problem) for problem in caught.value.problems), caught.value.problems
 
 
 # ---- units by component ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/* A spring or a damper along one coordinate in plain co-simulation: the force returned at each communication point, held
+/* A spring or a damper along one coordinate in plain co-simulation: a force returned at communication points, and held
  * by the bodies at both ends over one interval, that neither makes nor loses energy at practical communication steps.
  *
  * x deformation, v its rate, F force through the element: the bodies move apart with y = a - W F, where W is the sum of
@@ -6,33 +6,35 @@
  *
  *     x_1 = x + H v + H^2 (a - W F)/2,    v_1 = v + H (a - W F)                              (end of the interval)
  *
- * Spring, rate k       F = k (x + x_1)/2: F (x_1 - x) = k x_1^2/2 - k x^2/2, the work is the change of U at any H.  With
- *                      W and a solved for, F = k (x + H v/2 + H^2 a/4)/(1 + k W H^2/4).  A free oscillation keeps its
- *                      energy and turns with tan(omega_n H/2) = omega H/2: too slow by (omega H)^2/12
- * Damper, coefficient d   F = d (v + theta (v_1 - v)), theta = 1/(1 - exp(-z)) - 1/z, z = d W H: v_1 is exactly that of
- *                      v' = a - W d v.  F is kept between 0 and the force that stops x: F (x_1 - x) >= 0, so it takes
- *                      energy in each interval; only where v changes its sign this moves F at all
- * Ledger, J            made for each lag: R_L = sum of U_1 - U - F[L] (x_1 - x), exact, for x of the samples is
- * Paying back          the spring acts as with a damper c beside it, c (x_1 - x)^2/H = R/2, in -1/(2 W H) .. 1/(W H): what
- *                      was made is taken, what was lost is given back.  So the energy of all bodies and springs together,
- *                      E = E_0 + sum R, stays bounded though each spring knows only its own ends
+ * Spring, rate k  F = k (x + x_1)/2: F (x_1 - x) = k x_1^2/2 - k x^2/2, the work is the change of U at any H.  With x_1
+ *                 put in, F = k (x + H v/2 + H^2 a/4)/(1 + k W H^2/4).  A free oscillation keeps its energy and turns
+ *                 with tan(omega_n H/2) = omega H/2: too slow by (omega H)^2/12
+ * Damper, d       F = d (v + theta (v_1 - v)), theta = 1/(1 - exp(-z)) - 1/z, z = d W H: v_1 is exactly that of
+ *                 v' = a - W d v.  F is kept between 0 and the force that stops x: F (x_1 - x) >= 0, so it takes energy
+ *                 in each interval; this moves F only where v changes its sign
+ * Ledger, J       made, for each lag: R_L = sum of U_1 - U - F[L] (x_1 - x).  It is exact: x of the samples is
+ * Paying back     the spring acts as with a damper c beside it, c (x_1 - x)^2/H = R/2, c within -1/(2 W H) .. 1/(W H):
+ *                 what was made is taken, what was lost is given back.  The energy of all bodies and springs together
+ *                 is E = E_0 + sum R: it stays bounded though each spring knows only its own ends
  *
  * What is learned of the partners, from nothing but v:
- * Lag          L, intervals between a sample and the interval on which its force acts (partner.h).  Second differences of
- *              y are fitted by those of F[0], F[1], F[2]: forces of neighbours change smoothly and weigh little in them.
- *              Another lag is taken if its residual is below 1/20 of the present one (after few samples 1e-6), or below
- *              1/2 for thirty samples in a row
- * Admittance   W, the slope of that fit
+ * Lag             L, intervals between a sample and the interval on which its force acts (partner.h).  Second
+ *                 differences of y are fitted by those of F[0], F[1], F[2]: what comes from neighbours changes smoothly
+ *                 and weighs little in them.  Another lag is taken if its residual is below 1/20 of the present one
+ *                 (after few samples 1e-6), or below 1/2 for thirty samples in a row
+ * Admittance      W, the slope of that fit
  *
- * Before anything is known k W H^2 = 1/2 is assumed, or d W H = 1/4; after four samples without an answer W = 0.  |F| is at
- * most 1.2 times what the law gives at the farthest place that the measured motion could reach.
+ * Before anything is known k W H^2 = 1/2 or d W H = 1/4 is assumed; after four samples without an answer W = 0.  |F| is
+ * at most 1.2 times what the law gives at the farthest place that the measured motion could reach.
  *
  * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those of
  * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found as in partner.h.
  *
- * Range: one spring at two bodies any k W H^2 once W is known; many springs in a row omega H <= 0.6 of the highest mode.
- * Sources: discrete gradient, exponential fitting: energy_force.h; paying back: Hannaford & Ryu, IEEE Trans. Robotics and
- * Automation 18 (2002) 1. */
+ * Range: one spring at two bodies: any k W H^2 once W is known; many springs in a row: omega H <= 0.6 of the last mode.
+ * Under Gauss-Seidel the lag is wrong until it is found; dampers beside springs make that long, for they too shift the
+ * phase: name the order there.
+ * Sources: discrete gradient, exponential fitting: energy_force.h; paying back: Hannaford & Ryu, IEEE Trans. Robotics
+ * and Automation 18 (2002) 1. */
 #ifndef CC_COUPLED_AXIS_H
 #define CC_COUPLED_AXIS_H
 
@@ -213,7 +215,8 @@ CC_API double cc_axis_step(CcAxis *c, const CcAxisOptions *o, const double *plac
     if (c->begun != 0.0 || v != c->v || (place && *place != c->place))
         cc_axis_see(c, o, place, v);
     if (c->known == 0.0) {
-        double guess = o->d > 0.0 ? CC_AXIS_GUESS_DAMPED / (o->d * H) : o->k > 0.0 ? CC_AXIS_GUESS / (o->k * H * H) : 0.0;
+        double guess = o->d > 0.0 ? CC_AXIS_GUESS_DAMPED / (o->d * H)
+                     : o->k > 0.0 ? CC_AXIS_GUESS / (o->k * H * H) : 0.0;
         c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND ? 0.0 : guess;
     }
     int lag = (int)c->lag;

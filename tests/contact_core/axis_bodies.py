@@ -52,8 +52,8 @@ class Row:
 
 @dataclass
 class Coupled:
-    """A run that can go on; `memory` of the elements.  At the ends of the steps, shape (steps, n): u, v of the bodies, F
-    that acted, deformations x as the elements have them."""
+    """A run that can go on; `memory` of the elements.  At the ends of the steps, shape (steps, n): u, v of the bodies,
+    F that acted, deformations x as the elements have them."""
 
     library: ctypes.CDLL
     row: Row

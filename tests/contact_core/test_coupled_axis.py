@@ -1,7 +1,7 @@
 """Springs and dampers in plain co-simulation: what their coupled force does to the energy of the bodies that hold it.
 
 N is the number of communication steps in half a period.  Jacobi: the force acts one interval late; Gauss-Seidel with
-the elements or with the bodies first.  The masters tell the elements nothing, the elements know nothing of the bodies."""
+the elements or the bodies first.  The masters tell the elements nothing; these know nothing of the bodies."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import base64
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -18,8 +18,8 @@ from markdown_it.token import Token
 from fmu_builder.assembly import Assembly, PartType
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.generate import log_categories
-from fmu_builder.law_figures import law_svg
-from fmu_builder.model import ElementModel, Model, Variable
+from fmu_builder.law_figures import law_sections
+from fmu_builder.model import Model, Variable
 
 _HERE = Path(__file__).resolve().parent
 
@@ -70,7 +70,7 @@ def documentation_files(model: Model) -> dict[str, bytes]:
             connections=assembly.connections[:_SHOWN_CONNECTIONS] if assembly else (),
             more_connections=max(len(assembly.connections) - _SHOWN_CONNECTIONS, 0) if assembly else 0,
             categories=log_categories(model),
-            laws=list(_law_sections(model, assembly)),
+            laws=law_sections(model),
         )
     )
     files = {
@@ -125,31 +125,6 @@ def _embed(image: Token, folder: Path, problems: list[Problem]) -> None:
         )
         return
     image.attrs["src"] = f"data:{media};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
-
-
-@dataclass(frozen=True)
-class _LawSection:
-    """The laws of one recipe: its text, and for each slot what stands there and the picture."""
-
-    recipe: str
-    text: str
-    slots: list[tuple[str, str, str]]
-
-
-def _law_sections(model: Model, assembly: Assembly | None) -> Iterator[_LawSection]:
-    models: list[Model] = [kind.model for kind in assembly.types] if assembly else [model]
-    for one in models:
-        laws = one.recipe.laws if isinstance(one, ElementModel) else None
-        if laws is not None:
-            slots = [
-                (
-                    law.law.slot,
-                    laws.written[law.law.slot],
-                    law_svg(law, laws.built_in.get(law.law.slot), "this law", f"built in: {law.slot.built_in}"),
-                )
-                for law in laws.checked
-            ]
-            yield _LawSection(one.name if assembly else "", laws.text, slots)
 
 
 _SHOWN_PARTS = 20

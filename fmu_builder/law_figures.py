@@ -1,22 +1,68 @@
-"""Pictures of laws for the documentation of an FMU: the law over its last argument, the built-in one beside it."""
+"""Pictures of laws for the documentation of an FMU and for reports: the law over its last argument, the element's own
+law beside it."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.assembly import Assembly
 from fmu_builder.law_rules import Checked
+from fmu_builder.model import ElementModel, Model
 
 Array = NDArray[np.float64]
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 260, 64, 12, 26, 40  # px
 _TEXT, _GRID, _AXIS, _LAW, _BUILT_IN = "#222222", "#ececec", "#999999", "#0072b2", "#d55e00"
+_LETTER = 5.6  # px, width of a letter
 _POINTS = 400
 _MOST_LARGER = 3.0
 _STRAIGHT = 0.01  # of the largest value: a curve that stays so close to its chord need not be shown
+
+
+@dataclass(frozen=True)
+class DrawnLaw:
+    """What stands in a slot, as the recipe writes it, and its picture as SVG."""
+
+    slot: str
+    description: str
+    written: str
+    picture: str
+
+
+@dataclass(frozen=True)
+class LawSection:
+    """The laws of one recipe and the text of its [functions]."""
+
+    recipe: str
+    text: str
+    laws: tuple[DrawnLaw, ...]
+
+
+def law_sections(model: Model) -> tuple[LawSection, ...]:
+    """Of the model, or of the recipes of an assembly's parts; those without laws are left out.  `recipe` is "" for the
+    model's own."""
+    models: list[Model] = [kind.model for kind in model.types] if isinstance(model, Assembly) else [model]
+    found = []
+    for one in models:
+        laws = one.recipe.laws if isinstance(one, ElementModel) else None
+        if laws is not None:
+            drawn = tuple(
+                DrawnLaw(
+                    law.law.slot,
+                    law.slot.description,
+                    laws.written[law.law.slot],
+                    law_svg(law, laws.built_in.get(law.law.slot), "this law", f"built in: {law.slot.built_in}"),
+                )
+                for law in laws.checked
+            )
+            found.append(LawSection(one.name if one is not model else "", laws.text, drawn))
+    return tuple(found)
 
 
 def law_svg(law: Checked, built_in: Checked | None, name: str, beside: str) -> str:
@@ -85,12 +131,14 @@ def _drawn(
         return _LEFT + wide * across, _TOP + tall * (high - y_value) / (high - low)
 
     slot = law.law.slot
+    lines = [" ".join(f"{a:.1f},{b:.1f}" for a, b in map(at, x.tolist(), y.tolist())) for _, _, y in curves]
+    window_name = f"{slot}-{hashlib.sha256(repr(lines).encode()).hexdigest()[:8]}"  # a page may show several
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" '
         f'font-family="system-ui, sans-serif" font-size="11" fill="{_TEXT}">'
     )
     yield f"<title>{slot} over {argument}</title>"
-    yield f'<clipPath id="{slot}"><rect x="{_LEFT}" y="{_TOP}" width="{wide}" height="{tall}"/></clipPath>'
+    yield f'<clipPath id="{window_name}"><rect x="{_LEFT}" y="{_TOP}" width="{wide}" height="{tall}"/></clipPath>'
     for tick in _ticks(float(x[0]), float(x[-1])):
         place, _ = at(tick, 0.0)
         yield f'<path d="M{place:.1f} {_TOP}v{tall}" stroke="{_GRID}"/>'
@@ -101,15 +149,15 @@ def _drawn(
         yield f'<text x="{_LEFT - 6}" y="{place + 4:.1f}" text-anchor="end">{tick:.6g}</text>'
     _, zero = at(0.0, 0.0)
     yield f'<path d="M{_LEFT} {zero:.1f}h{wide}" stroke="{_AXIS}"/>'
-    for place, (label, colour, y) in enumerate(curves):
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in (at(float(u), float(v)) for u, v in zip(x, y, strict=True)))
-        dash = "" if place == 0 else ' stroke-dasharray="5 3"'
+    right = float(_LEFT + wide)
+    for place in reversed(range(len(curves))):
+        points, (label, colour, _), dash = lines[place], curves[place], ' stroke-dasharray="5 3"' if place else ""
         yield (
             f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dash} '
-            f'clip-path="url(#{slot})"/>'
+            f'clip-path="url(#{window_name})"/>'
         )
-        height = _TOP + tall - 22 + 14 * place  # laws rise: there is room at the lower right
-        yield f'<text x="{_LEFT + wide - 8}" y="{height}" text-anchor="end" fill="{colour}">{label}</text>'
+        yield f'<text x="{right}" y="16" text-anchor="end" fill="{colour}">{label}</text>'
+        right -= _LETTER * (len(label) + 3)
     others = [law.text(name, law.ranges[name][1]) for name in law.slot.arguments if name != argument]
     yield f'<text x="{_LEFT}" y="16">{_quantity(slot, law.slot.unit)}{"".join(f", {one}" for one in others)}</text>'
     across = _quantity(argument, law.slot.arguments[argument])

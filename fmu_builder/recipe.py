@@ -22,7 +22,7 @@ from fmu_builder.declaration import (
 )
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.law_check import RESERVED
-from fmu_builder.paths import find_element
+from fmu_builder.paths import find_element, find_recipe
 from fmu_builder.slots import ElementLaws, read_functions
 from fmu_builder.structure import Constant, Limit, Reader, Structure
 from fmu_builder.units import parse_quantity, parse_unit
@@ -34,6 +34,14 @@ _KEYS = ("element", "language", "description", "start", "structure", "functions"
 def is_recipe(tables: Mapping[str, object]) -> bool:
     """Whether a file with these keys is a recipe, of an element or an assembly, and no scenario."""
     return "element" in tables or "parts" in tables
+
+
+def has_laws(recipe: Path) -> bool:
+    """Whether a recipe without faults, or that of one of its parts, has laws of its own."""
+    tables = read_toml(recipe)
+    parts: Any = tables.get("parts", {})
+    named = {part if isinstance(part, str) else part["recipe"] for part in parts.values()}
+    return "functions" in tables or any(has_laws(find_recipe(name, recipe.parent)) for name in named)
 
 
 @dataclass(frozen=True)

@@ -236,6 +236,7 @@ def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]
             "times": bool(result.comparison and result.comparison.signals),
             "row": row,
             "plot": figure,
+            "laws": result.laws,
         }
         for number, (result, row, figure) in enumerate(zip(results, summary_rows(results), figures, strict=True), 1)
         for formula in [_entry(result.reference, "formula")]

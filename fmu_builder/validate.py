@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -20,8 +20,11 @@ import numpy as np
 from fmu_builder.compare import Comparison, Tolerance, compare
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, did_you_mean
 from fmu_builder.events import event_units
+from fmu_builder.law_figures import LawSection, law_sections
 from fmu_builder.master import run
-from fmu_builder.paths import shipped
+from fmu_builder.model import load_model
+from fmu_builder.paths import find_recipe, shipped
+from fmu_builder.recipe import has_laws
 from fmu_builder.scenario import Convergence, Scenario, ToleranceEntry, read_scenario
 from fmu_builder.trace import Trace, read_trace
 from fmu_builder.units import parse_quantity, parse_unit
@@ -46,7 +49,7 @@ class Order:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """What came of one case.  `failure` is the message of an error that ended it."""
+    """What came of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes."""
 
     name: str
     description: str
@@ -59,6 +62,7 @@ class CaseResult:
     seconds: float
     failure: str | None = None
     exit_code: int = 0
+    laws: tuple[LawSection, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -196,7 +200,17 @@ def _run(name: str, scenario: Scenario, begin: float) -> CaseResult:
         reference=reference,
         notes=done.notes,
         seconds=time.perf_counter() - begin,
+        laws=_laws(scenario),
     )
+
+
+def _laws(scenario: Scenario) -> tuple[LawSection, ...]:
+    """The laws of all recipes, each with the name of its recipe."""
+    folder = scenario.path.parent
+    recipes = {entry.recipe for entry in scenario.slaves.values() if not entry.recipe.endswith(".fmu")}
+    models = [load_model(path) for path in sorted(find_recipe(one, folder) for one in recipes) if has_laws(path)]
+    found = [replace(one, recipe=one.recipe or model.name) for model in models for one in law_sections(model)]
+    return tuple({one.recipe: one for one in found}.values())
 
 
 def _only(reference: Trace, signals: dict[str, Tolerance]) -> Trace:

@@ -412,8 +412,10 @@ ALIKE = (
     "GuideRail",
     "MarbleInFunnel",
     "MarbleInTube",
+    "NFourBar",
     "PendulumOnFloor",
     "PendulumOnFloorTurned",
+    "PendulumOnProfile",
     "PointBowl",
     "PointCone",
     "PointCylinder",
@@ -434,6 +436,7 @@ ALIKE = (
     "SliderCrank",
     "SlidingOffSphere",
     "SpringMassTrain",
+    "Squeezer",
     "TranslationalDamper",
     "TranslationalSpring",
     "TranslationalSpringByPositions",
@@ -444,6 +447,9 @@ ALIKE = (
     "bead_is_thrown_out",
     "bead_swings_in_bowl",
     "marble_runs_in_tube",
+    "n_four_bar",
+    "pendulum_on_profile",
+    "squeezer",
     "swing",
 )
 

@@ -298,7 +298,99 @@ def sliding_rod() -> Trace:
     return Trace(t, tuple(names), np.array(rows), dict(zip(names, columns.values(), strict=True)), {}, provenance)
 
 
-CASES: tuple[Callable[[], Trace], ...] = (concave, convex, lift_off, paper_concave, paper_convex, sliding_rod)
+def pendulum_on_profile() -> Trace:
+    """A pendulum on a bead on a wire: x and y of the bead, x, y and angle of the pendulum; its hinge and the wire."""
+    wire, half = np.polynomial.Polynomial([0, 0, 0.5, 0, -0.5]), 0.2
+    mass = np.array([1.2, 1.0, 0.5, 0.5, 0.01])  # the frame moves with the bead along x
+    weight = np.array([0.0, -G, 0.0, -0.5 * G, 0.0])  # nothing else moves along y
+
+    def constraints(X: Vector, V: Vector) -> tuple[Vector, Vector, Vector]:
+        along, across = axes(X[4])
+        df, ddf = wire.deriv()(X[0]), wire.deriv(2)(X[0])
+        matrix = np.zeros((3, 5))
+        matrix[:2, :2], matrix[:2, 2:4], matrix[:2, 4], matrix[2, :2] = -np.eye(2), np.eye(2), -half * across, (-df, 1)
+        g = np.array([*(X[2:4] - X[:2] - half * along), X[1] - wire(X[0])])
+        return g, matrix, np.array([*(half * V[4] ** 2 * along), -ddf * V[0] ** 2])
+
+    def accelerations(X: Vector, V: Vector) -> tuple[Vector, Vector]:
+        _, matrix, bias = constraints(X, V)
+        multipliers = np.linalg.solve((matrix / mass) @ matrix.T, matrix @ (weight / mass) + bias)
+        return (weight - matrix.T @ multipliers) / mass, multipliers
+
+    def rates(_: float, y: Vector) -> Vector:
+        return np.concatenate([y[5:], accelerations(y[:5], y[5:])[0]])
+
+    angle = np.radians(60.0 - 90.0)  # of the pendulum, which hangs at -90 degrees
+    t = np.arange(201) * 0.01
+    x = 0.3
+    X, V = np.array([x, wire(x), x + half * np.cos(angle), wire(x) + half * np.sin(angle), angle]), np.zeros(5)
+    rows = []
+    for k, end in enumerate(t):
+        if k:
+            done = solve_ivp(rates, (t[k - 1], end), np.concatenate([X, V]), "DOP853", rtol=1e-12, atol=1e-13)
+            X, V = np.split(done.y[:, -1], 2)
+            for _ in range(3):
+                g, matrix, _ = constraints(X, V)
+                X = X - matrix.T @ np.linalg.solve(matrix @ matrix.T, g)
+            V = V - matrix.T @ np.linalg.solve(matrix @ matrix.T, matrix @ V)
+        rows.append([X[0], X[1], X[4] + 0.5 * np.pi, V[0], V[4], accelerations(X, V)[1][2]])
+    columns = {"q[1]": "m", "q[2]": "m", "q[3]": "rad", "qd[1]": "m/s", "qd[3]": "rad/s", "lambda[1]": "N"}
+    provenance = {
+        "case": "pendulum_on_profile",
+        "formula": "absolute coordinates with multipliers, DOP853 1e-12",
+        "script": "references.py",
+    }
+    names = [f"pendulum.{name}" for name in columns]
+    return Trace(t, tuple(names), np.array(rows), dict(zip(names, columns.values(), strict=True)), {}, provenance)
+
+
+def n_four_bar() -> Trace:
+    """Two parallelograms of rods of 1 m and 1 kg: three cranks turn, two couplers only move, so one equation says all:
+    (3/3 + 2) phi'' = -g (3/2 + 2) cos phi.  In line at phi = 0 and -pi they could fold; their inertia lets them not."""
+    t = np.arange(181) * 0.01
+    done = solve_ivp(
+        lambda _, y: [y[1], -G * 3.5 / 3.0 * np.cos(y[0])], (0.0, t[-1]), [0.5 * np.pi, -1.0], "DOP853", t,
+        rtol=1e-13, atol=1e-13,
+    )  # fmt: skip
+    phi, turn = done.y
+    assert phi.min() < -np.pi - 0.5  # passes both positions in line
+    columns = {"q[1]": phi, "q[2]": -phi, "q[3]": phi, "q[4]": -phi, "q[5]": phi, "qd[1]": turn, "qd[5]": turn}
+    names = tuple(f"bars.{name}" for name in columns)
+    units = {name: "rad/s" if ".qd" in name else "rad" for name in names}
+    provenance = {"case": "n_four_bar", "formula": "pendulum equation, DOP853 1e-13", "script": "references.py"}
+    return Trace(t, names, np.column_stack(list(columns.values())), units, {}, provenance)
+
+
+# Test Set for IVP Solvers, release 2.4, Andrews' squeezing mechanism: beta, Theta, gamma, delta, phi, epsilon, Omega
+# and their rates at 0.03 s
+SQUEEZER = (
+    (15.81077119629904, 1139.920302151208),
+    (-15.75637105984298, -1424.379294994111),
+    (0.04082224013073101, 11.03291221937134),
+    (0.5244099658805304, 0.5735699284790808),
+    (-0.5347301163226948, 19.29337464421385),
+    (1.048080741042263, 0.3231791658026955),
+    (0.5347301163226948, -19.29337464421385),
+)
+SQUEEZER_START = (
+    -0.06171389001427645, 0.0, 0.4552798191630704, 0.48736497954384255, 0.2226683901658859, 1.2305474445498212,
+    -0.2226683901658859,
+)  # fmt: skip
+
+
+def squeezer() -> Trace:
+    """Start and end as published, computed there by PSIDE at the tolerance 1e-14."""
+    names = [f"squeezer.{base}[{i}]" for base in ("q", "qd") for i in range(1, 8)]
+    end = [q for q, _ in SQUEEZER] + [qd for _, qd in SQUEEZER]
+    values = np.array([[*SQUEEZER_START, *(0.0,) * 7], end])
+    units = {name: "rad/s" if ".qd" in name else "rad" for name in names}
+    provenance = {"case": "squeezer", "formula": "Test Set for IVP Solvers, PSIDE 1e-14", "script": "references.py"}
+    return Trace(np.array([0.0, 0.03]), tuple(names), values, units, {}, provenance)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (
+    concave, convex, lift_off, n_four_bar, paper_concave, paper_convex, pendulum_on_profile, sliding_rod, squeezer,
+)  # fmt: skip
 
 if __name__ == "__main__":
     for case in CASES:

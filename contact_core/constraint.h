@@ -4,9 +4,11 @@
  *
  *     along x, along y   h = (P - B)_x, (P - B)_y                       both together pin P to the point B of the other
  *     distance           h = |P - B| - length                           B not at P
- *     profile            h = y - f(x),  (x, y) = P - B along axis and z x axis,   f a polynomial: f[0] + f[1] x + ...
+ *     profile            h = y - f(x),  (x, y) = P - B along axis and z x axis
+ *     curve              h = (P - B - C(s)) n,  n the unit vector to the left of C', s the foot of P (curve.h); to the
+ *                        first order h = y - f(x) again, with axes along C' and n
  *
- * Each is a row: h' = n (v_P - v_Q) with Q = B, or for a profile the point of the other body at P; and
+ * Each is a row: h' = n (v_P - v_Q) with Q = B, or for the last two the point of the other body at P; and
  *
  *     h'' = J qdd + (J qd)_q qd,   (J qd)_q qd = n (a_P - a_Q) + b (t v)^2 - 2 w n.(z x v),   v = v_P - v_Q
  *
@@ -14,6 +16,7 @@
  *     along x, y  axis              -          0            0
  *     distance    (P - B)/|P - B|   z x n      1/|P - B|    0
  *     profile     (-f', 1)          axis       -f''         of the other body, which carries axis, n and t
+ *     curve       (-y', x')/|C'|    C'/|C'|    -kappa/(1 - kappa h), kappa = (x' y'' - y' x'')/|C'|^3    likewise
  *
  * with a_P, a_Q without qdd.  Equations of motion
  *
@@ -43,20 +46,23 @@
 #ifndef CC_CONSTRAINT_H
 #define CC_CONSTRAINT_H
 
+#include "curve.h"
 #include "mechanism.h"
 
-enum { CC_ALONG_X, CC_ALONG_Y, CC_DISTANCE, CC_PROFILE };
+enum { CC_ALONG_X, CC_ALONG_Y, CC_DISTANCE, CC_PROFILE, CC_CURVE };
 
 #define CC_MOST_ROWS 20
 #define CC_SIGN_TURNS 8 /* in which signs of normal forces that depend on each other are looked for */
 
 typedef struct {
     int kind, body, other;
-    int degree;              /* of f */
+    int degree;              /* of f, where there is no shape */
     Real point[2], base[2];  /* P, B in the axes of their bodies, m */
     Real axis[2];            /* of a profile: its x axis in the axes of the other body, of length 1 */
     Real length;             /* m */
-    const Real *f;           /* coefficients, m^(1-k) */
+    const Real *f;           /* coefficients, m^(1-k): f[0] + f[1] x + ... */
+    CcCurve curve;           /* of a curve; its shape also of a profile that is no polynomial */
+    double foot;             /* where the foot on a curve is looked for */
 } CcConstraint;
 
 /* A constraint at a position. */
@@ -64,7 +70,7 @@ typedef struct {
     Real h;                  /* m */
     Real P[2], Q[2], n[2];
     Real t[2], b;
-    Real slope;              /* f' of a profile */
+    Real at;                 /* x on a profile, s on a curve */
 } CcRow;
 
 /* f, f' and f''. */
@@ -79,6 +85,17 @@ CC_API void cc_polynomial(const Real f[], int degree, Real x, Real values[3])
     }
 }
 
+/* The world's point P in the axes of a profile or curve. */
+CC_API void cc_in_profile(const CcConstraint *one, const CcMove m[], const Real P[2], Real at[2])
+{
+    Real B[2], e[2];
+    cc_point_of(m, one->other, one->base, B);
+    cc_in_world(m, one->other, one->axis, e);
+    Real out[2] = {P[0] - B[0], P[1] - B[1]};
+    at[0] = cc_along(e, out);
+    at[1] = cc_turn(e, out);
+}
+
 CC_API void cc_row(const CcConstraint *one, const CcMove m[], CcRow *row)
 {
     Real B[2], out[2];
@@ -89,13 +106,31 @@ CC_API void cc_row(const CcConstraint *one, const CcMove m[], CcRow *row)
         row->Q[k] = B[k];
         row->n[k] = row->t[k] = 0.0;
     }
-    row->b = row->slope = 0.0;
-    if (one->kind == CC_PROFILE) {
+    row->b = row->at = 0.0;
+    if (one->kind == CC_CURVE) {
+        Real e[2], C[6];
+        cc_in_world(m, one->other, one->axis, e);
+        Real at[2] = {cc_along(e, out), cc_turn(e, out)};
+        row->at = cc_curve_foot(&one->curve, one->foot, at, C);
+        Real square = C[1] * C[1] + C[4] * C[4], length = cc_sqrt(square), t[2] = {C[1] / length, C[4] / length};
+        Real bend = (C[1] * C[5] - C[4] * C[2]) / (square * length);
+        row->h = (at[1] - C[3]) * t[0] - (at[0] - C[0]) * t[1];
+        row->b = -bend / (1.0 - bend * row->h);
+        row->t[0] = e[0] * t[0] - e[1] * t[1];
+        row->t[1] = e[1] * t[0] + e[0] * t[1];
+        row->n[0] = -row->t[1];
+        row->n[1] = row->t[0];
+        for (int k = 0; k < 2; k++)
+            row->Q[k] = row->P[k];
+    } else if (one->kind == CC_PROFILE) {
         Real e[2], f[3];
         cc_in_world(m, one->other, one->axis, e);
-        cc_polynomial(one->f, one->degree, cc_along(e, out), f);
+        row->at = cc_along(e, out);
+        if (one->curve.shape)
+            one->curve.shape(one->curve.of, one->curve.number, row->at, f);
+        else
+            cc_polynomial(one->f, one->degree, row->at, f);
         row->h = cc_turn(e, out) - f[0];
-        row->slope = f[1];
         row->n[0] = -f[1] * e[0] - e[1];
         row->n[1] = -f[1] * e[1] + e[0];
         row->b = -f[2];
@@ -130,7 +165,7 @@ CC_API Real cc_row_bias(const CcConstraint *one, const CcRow *row, const CcMove 
     }
     Real along = cc_along(row->t, v);
     sum += row->b * along * along;
-    if (one->kind == CC_PROFILE && one->other >= 0)
+    if (one->kind >= CC_PROFILE && one->other >= 0)
         sum -= 2.0 * m[one->other].w * (row->n[1] * v[0] - row->n[0] * v[1]);
     return sum;
 }

@@ -3,7 +3,8 @@
     python elements/draw.py          writes every SVG, and the table in elements/point_surface/README.md
     python elements/draw.py --png    also every model.png, through a Chromium on the PATH
 
-Plots are drawn from the closed forms in elements/point_surface/cases/references.py, not from the code of the element.
+Plots are drawn from the closed forms in elements/point_surface/cases/references.py, not from the code of the element;
+those of laws from their texts, by fmu_builder/law_numpy.py.
 A PNG carries the hash of the SVG it was made from, so that a test finds stale ones without a browser.
 """
 
@@ -27,6 +28,9 @@ from types import ModuleType
 
 from fmu_builder.element_docs import replace_section, write_text
 from fmu_builder.errors import FmuBuilderError, ToolError
+from fmu_builder.law_numpy import evaluate
+from fmu_builder.law_tree import Source
+from fmu_builder.laws import Laws, read_laws
 from fmu_builder.trace import Trace, read_trace
 
 ELEMENTS = Path(__file__).resolve().parent
@@ -1322,6 +1326,106 @@ def friction_plot() -> str:
     return plot.drawing.svg()
 
 
+def ready_made() -> Laws:
+    path = ELEMENTS / "point_surface" / "laws.txt"
+    return read_laws(Source(path.read_text(encoding="utf-8"), str(path), 1))
+
+
+def laws_of_the_source() -> Laws:
+    """The examples of the EULER manual, from the recipe that has them."""
+    path = ELEMENTS.parent / "fmus" / "FloorWithLaws.toml"
+    return read_laws(Source(tomllib.loads(path.read_text(encoding="utf-8"))["functions"]["text"], str(path)))
+
+
+def law_curve(
+    laws: Laws, name: str, per: float = 1.0, N: float | None = None, **scalars: float
+) -> Callable[[float], float]:
+    """The law over its last argument, counted in `per` SI units; with N the force over N."""
+    law = laws.functions[name]
+    *_, (argument, _) = law.parameters
+
+    def value(x: float) -> float:
+        given = {argument: x * per} if N is None else {argument: x * per, "N": N}
+        return float(evaluate(law, laws, given, scalars=scalars).value) / (N or 1.0)
+
+    return value
+
+
+def elastic_laws_plot() -> str:
+    laws = ready_made()
+    plot = Plot(
+        "Elastic force over depth: the element's own law and Hertz's",
+        (0, 0.2), (0, 400), "depth {h}, mm", "elastic force {F_e}, N",
+        (0, 0.05, 0.1, 0.15, 0.2), (0, 100, 200, 300, 400),
+    )  # fmt: skip
+    plot.curve(law_curve(laws, "linear", 1e-3), GREY, "linear", "7 4", 2)
+    plot.curve(law_curve(laws, "hertz", 1e-3), CURVES[0], "hertz")
+    plot.drawing.text(plot.at(0.118, 88), "{C_F} = 1e6 N/m", GREY, 14, halo=PAPER)
+    plot.drawing.text(plot.at(0.09, 172), "{E} = 1 GPa, {R} = 10 mm", CURVES[0], 14, "end", halo=PAPER)
+    return plot.drawing.svg()
+
+
+def damping_laws_plot() -> str:
+    laws = ready_made()
+    plot = Plot(
+        "Damping ratio over depth rate: the element's own law, laws of the literature, the manual's example",
+        (-1, 1), (-1, 1.6), "depth rate {w}, m/s", "damping ratio {d}",
+        (-1, -0.5, 0, 0.5, 1), (-1, -0.5, 0, 0.5, 1, 1.5),
+    )  # fmt: skip
+    plot.drawing.line([plot.at(-1, 0), plot.at(1, 0)], GREY, 1.2)
+    curves = (
+        ("flores", 1.6, "flores", CURVES[0], {"flores_e": 0.5}),
+        ("hunt_crossley", 0.83, "hunt_crossley", CURVES[1], {"hunt_crossley_e": 0.5}),
+        ("lankarani_nikravesh", 0.48, "lankarani_", CURVES[2], {"lankarani_nikravesh_e": 0.5}),
+    )
+    for name, height, label, color, scalars in curves:
+        law = law_curve(laws, name, **scalars)
+        plot.curve(lambda w, law=law: max(law(w), -1.0), color)  # type: ignore[misc]
+        x, y = plot.at(1, height)
+        plot.drawing.text((x + 8, y + 5), label, color, 14)
+    plot.drawing.text((plot.at(1, 0.48)[0] + 8, plot.at(1, 0.48)[1] + 19), "nikravesh", CURVES[2], 14)
+    plot.curve(law_curve(laws, "restitution"), GREY, dash="7 4", samples=401)
+    plot.drawing.text((plot.at(1, 0.65)[0] + 8, plot.at(1, 0.65)[1] + 5), "restitution", GREY, 14)
+    plot.curve(law_curve(laws_of_the_source(), "fd_1"), CURVES[3], "", samples=401)
+    x, y = plot.at(1, 0.13)
+    plot.drawing.text((x + 8, y + 5), "fd_1", CURVES[3], 14)
+    plot.drawing.text(plot.at(-0.96, 1.3), "{e} = {C_r} = 0.5, {v_0} = 1 m/s", GREY, 14, halo=PAPER)
+    return plot.drawing.svg()
+
+
+def friction_laws_plot() -> str:
+    laws = ready_made()
+    plot = Plot(
+        "Friction over slip speed: the element's own law and ready-made ones",
+        (0, 40), (0, 0.5), "slip speed |{v_t}|, mm/s", "{F_fr} / {N}",
+        (0, 10, 20, 30, 40), (0, 0.1, 0.2, 0.3, 0.4, 0.5),
+    )  # fmt: skip
+    for name, place, color, dash in (
+        ("smooth_ramp", (8.8, 0.2), CURVES[2], ""),
+        ("stribeck", (1.6, 0.42), CURVES[0], ""),
+        ("brown_mcphee", (14.0, 0.41), CURVES[1], ""),
+        ("ramp", (33, 0.315), GREY, "7 4"),
+    ):
+        plot.curve(law_curve(laws, name, 1e-3, 1e3), color, dash=dash, samples=401)
+        plot.drawing.text(plot.at(*place), name, color, 14, halo=PAPER)
+    return plot.drawing.svg()
+
+
+def friction_example_plot() -> str:
+    source, own = laws_of_the_source(), ready_made()
+    plot = Plot(
+        "Friction over slip speed: the examples of the EULER manual and the element's own law",
+        (0, 150), (0, 0.12), "slip speed |{v_t}|, mm/s", "{F_fr} / {N}", (0, 50, 100, 150), (0, 0.04, 0.08, 0.12),
+    )  # fmt: skip
+    plot.curve(law_curve(own, "ramp", 1e-3, 1e3, ramp_mu=0.1), GREY, dash="7 4", samples=301)
+    plot.curve(law_curve(own, "ramp", 1e-3, 1e3, ramp_mu=0.1, ramp_k=10.0), CURVES[0], samples=301)
+    plot.curve(law_curve(source, "fr_sin_1", 1e-3, 1e3), CURVES[1], samples=301)
+    plot.drawing.text(plot.at(14, 0.104), "{K_fr} = 0.1, {k_T} = 100 s/m", GREY, 14, halo=PAPER)
+    plot.drawing.text(plot.at(35, 0.046), "fr_line_1", CURVES[0], 14, "end", halo=PAPER)
+    plot.drawing.text(plot.at(60, 0.052), "fr_sin_1", CURVES[1], 14, halo=PAPER)
+    return plot.drawing.svg()
+
+
 SPEEDS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)  # k_D v0
 RESTITUTIONS = (0.0, 0.2, 0.5, 0.8)  # C_r
 
@@ -1364,6 +1468,10 @@ PICTURES: dict[str, Callable[[], str]] = {
     "point_surface/restitution.svg": restitution_plot,
     "point_surface/damping.svg": damping_plot,
     "point_surface/friction.svg": friction_plot,
+    "point_surface/elastic_laws.svg": elastic_laws_plot,
+    "point_surface/damping_laws.svg": damping_laws_plot,
+    "point_surface/friction_laws.svg": friction_laws_plot,
+    "point_surface/friction_example.svg": friction_example_plot,
     "point_surface/surfaces.svg": surfaces_drawing,
 }
 ICONS: dict[str, Callable[[], str]] = {

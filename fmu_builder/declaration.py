@@ -186,11 +186,16 @@ class Slot(_Entry):
     least: float | None = Field(default=None, description="values below this are warned about")
     least_means: str = Field(default="it pulls where it should push", description="what such a value does")
     built_in: str | None = Field(default=None, description="the element's own law, as a function of its laws.txt")
+    smooth: bool = Field(default=False, description="the law may have neither jumps, corners nor vertical tangents")
     integral: bool = Field(
         default=False,
         description="the C code also needs slot_<name>_integral, over the first argument from 0, to both sides if the "
         "range of that has negative values",
     )
+    place: str = Field(default="", description="table and key of the recipe where it stands, if not in [functions]")
+    group: str = Field(default="", description="laws of one group have the same arguments; C calls them by `number`")
+    number: int = 0
+    derivatives: int = Field(default=0, ge=0, le=2, description="so many by the only argument C needs as well")
     sensors: bool = Field(
         default=False,
         description="the sensors of the table [sensors] of a recipe are further arguments, in their order there; in C "

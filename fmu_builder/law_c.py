@@ -35,7 +35,8 @@ from fmu_builder.laws import LawFunction, Laws
 class LawInSlot:
     """A law with what an element calls of it.   kinks: see law_forms.   integral: over its first argument from 0, in
     closed form; None for quadrature.   wants_integral: the slot asks for it.   two_sided: also to negative values;
-    integral_below is then that of the law turned round, -f(-x)."""
+    integral_below is then that of the law turned round, -f(-x).   derivatives: by its only argument, as many as the
+    slot asks for.   group, number: as the slot declares."""
 
     slot: str
     law: LawFunction
@@ -44,6 +45,9 @@ class LawInSlot:
     wants_integral: bool = False
     two_sided: bool = False
     integral_below: Expression | None = None
+    derivatives: tuple[Expression, ...] = ()
+    group: str = ""
+    number: int = 0
 
     @property
     def names(self) -> list[str]:
@@ -71,6 +75,7 @@ def laws_header(laws: Laws, slots: Sequence[LawInSlot], heading: str, remembered
         "",
         *(line for name, function in laws.functions.items() for line in _function(name, function, laws)),
         *(line for slot in slots for line in _slot(slot, laws)),
+        *(line for group in dict.fromkeys(s.group for s in slots if s.group) for line in _group(group, slots)),
     ]
     if any(slot.wants_integral for slot in slots):
         lines += _memory(remembered)
@@ -189,8 +194,35 @@ def _slot(slot: LawInSlot, laws: Laws) -> Iterator[str]:
     yield "    return z;"
     yield "}"
     yield ""
+    for order, expression in enumerate(slot.derivatives, 1):
+        yield from _body(_signature(f"{name}_d{order}", names), expression, names, laws)
     if slot.wants_integral:
         yield from _integral(slot, laws)
+
+
+def _group(group: str, slots: Sequence[LawInSlot]) -> Iterator[str]:
+    """The laws of one group by their numbers; LAWS_<GROUP> tells that there are any."""
+    members = [slot for slot in slots if slot.group == group]
+    parameters = "".join(f", Real a_{one}" for one in members[0].names)
+    arguments = "".join(f", a_{one}" for one in members[0].names)
+    yield f"#define LAWS_{group.upper()} 1"
+    yield f"/* Value and derivatives of the law `number` of the group {group}; 0 if there is none. */"
+    yield f"CC_API int laws_{group}(const Element *e, int number{parameters}, Real values[])"
+    yield "{"
+    yield "    switch (number) {"
+    for slot in members:
+        yield f"    case {slot.number}:"
+        for order in range(len(slot.derivatives) + 1):
+            yield f"        values[{order}] = slot_{slot.slot}{f'_d{order}' if order else ''}(e{arguments});"
+        yield "        return 1;"
+    yield from ("    default: return 0;", "    }", "}", "")
+    yield "/* Its functions that change sign at kinks; returns the end of z. */"
+    yield f"CC_API double *laws_{group}_kinks(const Element *e, int number{parameters}, double *z)"
+    yield "{"
+    yield "    switch (number) {"
+    for slot in members:
+        yield f"    case {slot.number}: return slot_{slot.slot}_kinks(e{arguments}, z);"
+    yield from ("    default: return z;", "    }", "}", "")
 
 
 def _integral(slot: LawInSlot, laws: Laws) -> Iterator[str]:

@@ -89,6 +89,8 @@ def rule_problems(checked: Checked, where: str, problem_at: Callable[[str, Place
     if len(bad) and not found:
         what = f"the law has no finite value at {checked.at(grid, tuple(bad[0]))}"
         yield Problem(where, f"{what}; {_repair(checked)}")
+    if checked.slot.smooth and not found and not len(bad):
+        yield from _corners(checked, where)
     zero_at = checked.slot.zero_at
     if zero_at is None or len(bad):
         return
@@ -102,7 +104,46 @@ def rule_problems(checked: Checked, where: str, problem_at: Callable[[str, Place
         yield Problem(where, f"the law must be 0 at {zero_at} = 0; it is {checked.value(float(there[worst]))} at {at}")
 
 
+_JUMP = 1e-6  # of the largest value or slope: what counts as a jump
+_STEEP = 1e4  # slope of a law whose value has the unit of its argument
+
+
+def _corners(checked: Checked, where: str) -> Iterator[Problem]:
+    """Vertical tangents, and jumps of the law or its slope where it changes from one formula to another."""
+    ((name, x),) = checked.grid().items()
+    parameters = checked.law.law.parameters
+
+    def at(expression: Expression, x: Array) -> Array:
+        law = LawFunction("", parameters, expression, None)
+        return np.broadcast_to(evaluate(law, checked.laws, {name: x}, scalars=checked.scalars).value, x.shape)
+
+    assert not isinstance(checked.law.law.body, LawTable)
+    value, slope = checked.law.law.body, checked.law.derivatives[0]
+    steep = np.argwhere(~(np.abs(at(slope, x)) < _STEEP))
+    if len(steep):
+        here = checked.text(name, float(x[steep[0][0]]))
+        yield Problem(where, f"vertical tangent at {here}; give the profile as a curve, x and y over a parameter")
+        return
+    width = float(x[-1] - x[0])
+    for kink in checked.law.kinks:
+        side = at(kink, x) > 0.0
+        for i in np.flatnonzero(side[1:] != side[:-1]):
+            low, high = float(x[i]), float(x[i + 1])
+            for _ in range(60):
+                middle = 0.5 * (low + high)
+                low, high = (middle, high) if bool(at(kink, np.array([middle]))[0] > 0.0) == side[i] else (low, middle)
+            near = np.clip(np.array([low - 1e-9 * width, high + 1e-9 * width]), x[0], x[-1])
+            for what, expression in (("a jump of the value", value), ("a corner of the slope", slope)):
+                before, after = at(expression, near)
+                if abs(after - before) > _JUMP * max(1.0, float(np.abs(at(expression, x)).max())):
+                    here = checked.text(name, low)
+                    yield Problem(where, f"{what} at {here}, from {before:.6g} to {after:.6g}: no point can follow")
+                    return
+
+
 def _repair(checked: Checked) -> str:
+    if checked.slot.place:
+        return "guard it with a condition, or state in the key range where the law is used"
     ranges = ", ".join(f"{name} = [{low:g}, {high:g}]" for name, (low, high) in checked.ranges.items())
     return (
         "guard it with a condition, or state the range in which the law is used: "

@@ -145,19 +145,25 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         value = tables.get(name, {})
         return value if isinstance(value, dict) else {}
 
+    given: dict[str, Any] = {name: table(name) for name in structure_tables}
+    for name in structure_lists:
+        rows = tables.get(name, [])
+        given[name] = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    functions = table("functions")
+    if module is not None and hasattr(module, "laws"):
+        for slot_name, (slot, entry) in module.laws(given).items():
+            declared = declared.model_copy(update={"slots": {**declared.slots, slot_name: slot}})
+            functions = {**functions, slot_name: entry}
+
     sizes, choices = _structure(path, declared, table("structure"), problems)
-    laws = read_functions(path, folder, declared, table("functions"), table("start"), problems)
-    choices |= {slot: slot in table("functions") for slot in declared.slots}
+    laws = read_functions(path, folder, declared, functions, table("start"), problems)
+    choices |= {slot: slot in functions for slot in declared.slots}
     choices |= {n: bool(table("sensors")) for n, entry in declared.structure.items() if entry.given_by == "sensors"}
     structure, starts = Structure(), dict(table("start"))
     if part:
         choices |= dict.fromkeys(declared.samplers, False)
         starts = {name: value for name, value in starts.items() if not declared.is_sampled(name)}
     if module is not None:
-        given: dict[str, Any] = {name: table(name) for name in structure_tables}
-        for name in structure_lists:
-            rows = tables.get(name, [])
-            given[name] = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
         reader = Reader(path, given)
         structure = module.structure(given, reader)
         problems.extend(reader.problems)
@@ -170,13 +176,13 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         choices.update(structure.choices)
     problems += _unmet(path, declared, choices)
     if laws is None:  # what is wrong with them is told; their parameters and those they replace are not unknown
-        gone = {name for name, p in declared.parameters.items() if table("functions").keys() & set(p.replaced_by)}
-        with_laws = bool(table("functions"))
+        gone = {name for name, p in declared.parameters.items() if functions.keys() & set(p.replaced_by)}
+        with_laws = bool(functions)
         starts = {n: v for n, v in starts.items() if n not in gone and not (with_laws and n.startswith("laws."))}
     starts, too_large = _limited_starts(path, declared, starts, structure.limits)
     problems += too_large
     language = _language(path, folder, tables.get("language"), problems)
-    if table("functions") and language == "python":
+    if functions and language == "python":
         problems.append(Problem(f"{path}: [functions]", "laws are compiled with C: a prototype in Python has none"))
     recipe = Recipe(
         path=path,

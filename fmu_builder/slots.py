@@ -20,6 +20,7 @@ from fmu_builder.declaration import Declaration, Slot
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.law_c import LawInSlot
 from fmu_builder.law_check import RESERVED, dimension_of, si_name, text_of
+from fmu_builder.law_derivatives import derivative
 from fmu_builder.law_forms import inlined, integral, integral_below, kinks
 from fmu_builder.law_rules import Checked, Ranges, kink_sizes, rule_notes, rule_problems, rule_warnings
 from fmu_builder.law_tables import LawTable, read_table
@@ -125,7 +126,8 @@ class _Reader:
         self.ready_made = Laws()
 
     def where(self, key: str) -> str:
-        return f"{self.path}: [functions] {key}"
+        place = self.element.slots[key].place if key in self.element.slots else ""
+        return f"{self.path}: {place or f'[functions] {key}'}"
 
     def fault(self, key: str, what: str) -> None:
         self.problems.append(Problem(self.where(key), what))
@@ -231,8 +233,21 @@ class _Reader:
             below = integral_below(body, argument) if two_sided else None
             if isinstance(called, LawTable) and bare:
                 law = replace(law, body=body)
-        found = kinks(body, laws, self.where(name))
-        return LawInSlot(name, law, found, area, slot.integral, two_sided, below)  # type: ignore[arg-type]
+        derivatives: list[Expression] = []
+        for _ in range(slot.derivatives):
+            derivatives.append(derivative((derivatives or [body])[-1], argument, self.where(name)))
+        return LawInSlot(
+            name,
+            law,
+            kinks(body, laws, self.where(name)),
+            area,  # type: ignore[arg-type]
+            slot.integral,
+            two_sided,
+            below,
+            tuple(derivatives),
+            slot.group,
+            slot.number,
+        )
 
     def _table_law(self, name: str, slot: Slot, arguments: Mapping[str, Unit], laws: Laws) -> LawFunction | None:
         """A call of the table that stands in the slot."""

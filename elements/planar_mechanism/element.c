@@ -11,8 +11,9 @@
  * columns of v, divided by sqrt(D), and V_max that of the best choice at the point, it is chosen anew where
  * |V| < CHANGE_AT |V_max|.
  *
- * Contact of a point with a profile y = f(x) below it:  N = -lambda sqrt(1 + f'^2), slip = T v / |T| along it,
- * T = (1, f') in the profile's axes; gap = h / sqrt(1 + f'^2).  Friction against the slip is mu min(k_T |slip|, 1) |N|.
+ * Contact of a point with a profile y = f(x) below it:  N = -lambda |n|, slip = T v / |T| along it, T = (1, f') and
+ * n = (-f', 1) in the profile's axes; gap = h / |n|.  Of a curve |n| = 1; its material is to the right of its course.
+ *  Friction against the slip is mu min(k_T |slip|, 1) |N|.
  * Where it would leave N no finite value (margin of constraint.h below LEAST_MARGIN) the run ends with an error.
  *
  * A point may leave a unilateral profile: where N < 0 it does, and its row is no constraint until gap = 0 again.  Then
@@ -31,6 +32,8 @@
 #define SINGULAR 1e-3 /* share of a constraint: where the others leave less of it, that is told */
 #define OFF 1e-9    /* m: a point farther off at the start is not held */
 #define LEAST_MARGIN 1e-3 /* N has grown a thousandfold by friction */
+#define STEEPEST 1e4 /* slope of y = f(x): there, or a little farther, its tangent is vertical */
+#define NEVER -1e300 /* m: level of a gap that cannot close */
 #define GRIP 1e-12  /* m: how far below its profile a point comes back, so that one that has just left has not */
 
 typedef struct {
@@ -65,10 +68,39 @@ static int holds(const Element *e, int k)
 #endif
 }
 
+#if SHAPES
+
+/* y = f(x), or x(s) and y(s), of the profile of a constraint: curve.h. */
+static void shape(const void *of, int hold, Real at, Real values[])
+{
+    const double *knots = spline_knots + spline_first[hold];
+    int n = spline_counts[hold], first = 4 * spline_first[hold];
+    (void)of;
+    if (n > 0) {
+        cc_spline(knots, spline_x + first, n, at, values);
+        if (hold_shapes[hold] == CC_CURVE)
+            cc_spline(knots, spline_y + first, n, at, values + 3);
+        return;
+    }
+#ifdef LAWS_PROFILE
+    laws_profile((const Element *)of, hold, at, values);
+#endif
+#ifdef LAWS_CURVE_X
+    if (laws_curve_x((const Element *)of, hold, at, values))
+        laws_curve_y((const Element *)of, hold, at, values + 3);
+#endif
+}
+
+#endif
+
 static CcConstraint constraint(const Element *e, int k)
 {
     int hold = row_holds[k];
     return (CcConstraint){
+#if SHAPES
+        .curve = {hold_shapes[hold] ? shape : 0, e, hold, hold_closed[hold], hold_from[hold], hold_to[hold]},
+        .foot = row_contacts[k] >= 0 ? re(e->contact[row_contacts[k]].foot) : 0.0,
+#endif
         .kind = row_kinds[k], .body = hold_bodies[hold], .other = hold_others[hold], .degree = hold_degrees[hold],
         .point = {e->hold[hold].point[0], e->hold[hold].point[1]},
         .base = {e->hold[hold].base[0], e->hold[hold].base[1]},
@@ -226,17 +258,37 @@ static void reactions(Element *e, Work *work, Real p[JOINTS][3])
 
 #if CONTACTS
 
+/* Velocity of a contact's point relative to what carries its profile. */
+static void slip_at(int body, int other, const CcRow *row, const CcMove m[], Real v[2])
+{
+    Real v_Q[2], a[2];
+    cc_motion_at(m, body, row->P, v, a);
+    cc_motion_at(m, other, row->Q, v_Q, a);
+    for (int k = 0; k < 2; k++)
+        v[k] -= v_Q[k];
+}
+
 /* A contact as it stands, held or not. */
 static void contact_outputs(Element *e, const Work *work, int i)
 {
     int k = contact_rows[i];
     double side = hold_sides[row_holds[k]];
-    CcConstraint one = constraint(e, k);
     CcRow row;
     Real v[2];
-    cc_row(&one, work->m, &row);
-    cc_row_bias(&one, &row, work->m, v);
+    int place = 0;
+    while (place < work->count && work->row_of[place] != k)
+        place++;
+    if (place < work->count) {
+        row = work->rows[place];
+    } else {
+        CcConstraint one = constraint(e, k);
+        cc_row(&one, work->m, &row);
+    }
+    slip_at(hold_bodies[row_holds[k]], hold_others[row_holds[k]], &row, work->m, v);
     Real steep = cc_sqrt(cc_along(row.n, row.n));
+#if SHAPES
+    e->contact[i].s = row.at;
+#endif
     e->contact[i].x = row.P[0];
     e->contact[i].y = row.P[1];
     e->contact[i].N = -side * e->lambda[k] * steep;
@@ -244,6 +296,78 @@ static void contact_outputs(Element *e, const Work *work, int i)
     e->contact[i].gap = side * row.h / steep;
     e->contact[i].gap_rate = side * cc_along(row.n, v) / steep;
 }
+
+#if SHAPES
+
+/* How far the point of contact i is from the nearer end of its profile, in the profile's parameter; 1 without ends. */
+static double inside(const Element *e, int i)
+{
+    int hold = row_holds[contact_rows[i]];
+    double s = re(e->contact[i].s), before = s - hold_from[hold], after = hold_to[hold] - s;
+    return !hold_ends[hold] ? 1.0 : before < after ? before : after;
+}
+
+/* Those of the laws of a profile. */
+static double *profile_kinks(const Element *e, int hold, double s, double *z)
+{
+    (void)e, (void)hold, (void)s;
+#ifdef LAWS_PROFILE
+    z = laws_profile_kinks(e, hold, s, z);
+#endif
+#ifdef LAWS_CURVE_X
+    z = laws_curve_x_kinks(e, hold, s, z);
+    z = laws_curve_y_kinks(e, hold, s, z);
+#endif
+    return z;
+}
+
+/* Where on its curve, by the body's place, the point of contact i is closest to it. */
+static double nearest(const Element *e, const CcMove m[], int i)
+{
+    CcConstraint one = constraint(e, contact_rows[i]);
+    Real P[2], at[2];
+    if (one.kind != CC_CURVE)
+        return 0.0;
+    cc_point_of(m, one.body, one.point, P);
+    cc_in_profile(&one, m, P, at);
+    return cc_curve_nearest(&one.curve, at);
+}
+
+/* Feet as they are looked for next.  A point that is off is followed to wherever it is closest, and cannot come back
+ * while it is beyond an end, or below the profile from there.  Returns what changed, as accept does. */
+static int follow_profiles(Element *e, CcHost *host, const CcMove m[])
+{
+    int changed = 0;
+    for (int i = 0; i < CONTACTS; i++) {
+        int k = contact_rows[i], hold = row_holds[k];
+        double s = re(e->contact[i].s), beyond = inside(e, i) < 0.0;
+        e->contact[i].foot = s;
+        if (re(e->contact[i].closed) != 0.0) {
+            if (beyond)
+                cc_fail(host, "at %g s %s comes to the end of its profile, of constraint %d, at %g %s: end the run before, "
+                        "or make the profile longer", re(e->time), body_names[hold_bodies[hold]], hold + 1, s,
+                        row_kinds[k] == CC_CURVE ? "along it" : "m");
+            continue;
+        }
+        if (beyond)
+            e->contact[i].level = NEVER;
+        else if (re(e->contact[i].level) == NEVER && re(e->contact[i].gap) > 0.0)
+            e->contact[i].level = -GRIP;
+        if (row_kinds[k] != CC_CURVE)
+            continue;
+        double range = hold_to[hold] - hold_from[hold], way;
+        e->contact[i].foot = nearest(e, m, i);
+        way = re(e->contact[i].foot) - s;
+        way = way < 0.0 ? -way : way;
+        if (hold_closed[hold] && way > 0.5 * range)
+            way = range - way;
+        if (way > 2.0 * range / CC_FOOT_PIECES)
+            changed = CC_CHANGED;
+    }
+    return changed;
+}
+
+#endif
 
 #if FRICTION
 
@@ -257,7 +381,7 @@ static void roughness(const Element *e, Work *work)
             continue;
         Real v[2];
         const Real *n = work->rows[k].n;
-        cc_row_bias(&work->constraints[k], &work->rows[k], work->m, v);
+        slip_at(work->constraints[k].body, work->constraints[k].other, &work->rows[k], work->m, v);
         Real slip = -cc_turn(n, v) / cc_sqrt(cc_along(n, n));
         work->friction[k].share = e->contact[i].mu * cc_clamp(e->contact[i].k_T * slip, -1.0, 1.0);
         work->friction[k].side = hold_sides[row_holds[work->row_of[k]]];
@@ -323,9 +447,19 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
 #else
         *z++ = !unilateral[i] ? 1.0 : closed ? N : re(e->contact[i].gap - e->contact[i].level);
 #endif
+#if SHAPES
+        int hold = row_holds[contact_rows[i]];
+        *z++ = inside(e, i);
+        *z++ = spline_counts[hold] == 0 ? 1.0 : cc_spline_side(spline_knots + spline_first[hold], spline_counts[hold],
+                                                              re(e->contact[i].s));
+#endif
     }
 #if FRICTION
     *z++ = re(e->margin) - LEAST_MARGIN;
+#endif
+#if SHAPES
+    for (int i = 0; i < CONTACTS; i++)
+        z = profile_kinks(e, row_holds[contact_rows[i]], re(e->contact[i].s), z);
 #endif
 }
 
@@ -412,6 +546,13 @@ static void start_contacts(Element *e, Work *work)
         cc_row(&one, work->m, &row);
         e->contact[i].closed = !unilateral[i] || hold_sides[row_holds[contact_rows[i]]] * re(row.h) <= OFF;
         e->contact[i].level = -GRIP;
+#if SHAPES
+        e->contact[i].s = row.at;
+        if (unilateral[i] && inside(e, i) < 0.0) {
+            e->contact[i].closed = 0.0;
+            e->contact[i].level = NEVER;
+        }
+#endif
         e->contact[i].departures = e->contact[i].impacts = e->contact[i].impulse = 0.0;
         e->contact[i].lift_off = e->contact[i].touch_down = e->time;
     }
@@ -443,7 +584,7 @@ static void impact(Element *e, CcHost *host, int i)
     for (int a = 0; a < work.count; a++) {
         loss += 0.5 * p[a] * (2.0 * before[a] - taken[a]);
         if (work.row_of[a] == k)
-            e->contact[i].impulse += cc_abs(p[a]) * cc_sqrt(1.0 + work.rows[a].slope * work.rows[a].slope);
+            e->contact[i].impulse += cc_abs(p[a]) * cc_sqrt(cc_along(work.rows[a].n, work.rows[a].n));
     }
     for (int j = 0; j < JOINTS; j++)
         e->qd[j] += velocity[j];
@@ -494,6 +635,12 @@ static void start(Element *e)
     Real q[JOINTS];
     for (int i = 0; i < JOINTS; i++)
         q[i] = e->integrated[i].q;
+#if SHAPES
+    describe(e, &work);
+    cc_tree_place(JOINTS, work.bodies, q, work.m);
+    for (int i = 0; i < CONTACTS; i++)
+        e->contact[i].foot = nearest(e, work.m, i);
+#endif
     look(e, &work, q);
 #if CONTACTS
     start_contacts(e, &work);
@@ -502,13 +649,18 @@ static void start(Element *e)
     keep(e, &work, choose(&work, 1));
 #endif
     outputs(e);
+#if SHAPES
+    for (int i = 0; i < CONTACTS; i++)
+        if (cc_is_finite(re(e->contact[i].s)))
+            e->contact[i].foot = re(e->contact[i].s);
+#endif
     e->energy.start = e->energy.total;
 }
 
 static void check(const Element *e, CcHost *host)
 {
 #if CONSTRAINTS
-    static const char *const kinds[] = {"pin, along x", "pin, along y", "distance", "profile"};
+    static const char *const kinds[] = {"pin, along x", "pin, along y", "distance", "profile", "profile"};
     Work work;
     Real q[JOINTS];
     for (int i = 0; i < JOINTS; i++)
@@ -621,6 +773,17 @@ static int accept(Element *e, CcHost *host, double step)
     }
     if (changed)
         look(e, &work, e->q);
+#if SHAPES
+    changed |= follow_profiles(e, host, work.m);
+    for (int k = 0; k < work.count; k++) {
+        const Real *n = work.rows[k].n;
+        int hold = row_holds[work.row_of[k]];
+        if (work.constraints[k].kind == CC_PROFILE && re(cc_along(n, n)) > STEEPEST * STEEPEST)
+            cc_fail(host, "at %g s the tangent of the profile of constraint %d is vertical where %s is, at x = %g m: "
+                    "give it as a curve, x and y over a parameter", re(e->time), hold + 1,
+                    body_names[hold_bodies[hold]], re(work.rows[k].at));
+    }
+#endif
     int before[CONSTRAINTS];
     for (int k = 0; k < work.count; k++)
         before[k] = work.dependent[k];

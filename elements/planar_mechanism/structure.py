@@ -21,8 +21,15 @@ kind = "profile"               # or "pin", "distance"
 body = "arm"
 point = ["0.3 m", 0]           # of the body
 on = "ground"                  # or a body: what carries the profile, or the other point
-profile = [0, -0.595, 0.5]     # y = f(x) by powers of x, m
-side = "below"                 # of the profile on which its material is: contact.N > 0 where it pushes
+profile = [0, -0.595, 0.5]     # y = f(x) by powers of x, m; or a law, "0.1[m]*sin(#x/0.2[m])", over range
+profile_points = "cam.csv"     # or a spline y = f(x) through points [[x, y], ...], in a CSV file or here
+curve_x = "0.1[m]*cos(#s)"     # or a curve by two laws of a parameter s without unit, over range
+curve_y = "0.1[m]*sin(#s)"
+curve_points = "cam.csv"       # or a spline through points in their order; the parameter is the length of the chords
+closed = true                  # of a curve: it runs round, its last point is its first
+range = ["0 m", "0.4 m"]       # of x or s: where a law is checked, of an open curve its ends
+side = "below"                 # of the profile on which its material is: contact.N > 0 where it pushes; below is to the
+                               # right of the way along +x or +s, above to the left: what goes round to the left is full
 friction = 0.2                 # coefficient on the profile
 k_T = "100 s/m"                # full friction above the slip 1/k_T
 unilateral = true              # the point may leave the profile: nothing pulls it back
@@ -35,7 +42,15 @@ body = "arm"
 offset = ["0.3 m", 0]
 """
 
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from fmu_builder.declaration import Slot
+from fmu_builder.errors import InputError
 from fmu_builder.structure import Constant, Reader, Structure, Table
+from fmu_builder.units import parse_quantity, parse_unit
 
 LISTS = ("body", "constraint", "point")
 
@@ -44,26 +59,14 @@ BODY = (
     "name", "on", "joint", "place", "angle", "mass", "inertia", "centre", "stiffness", "free", "damping", "start",
     "speed", "closes",
 )  # fmt: skip
-CONSTRAINT = (
-    "kind",
-    "body",
-    "point",
-    "on",
-    "profile",
-    "side",
-    "base",
-    "angle",
-    "unilateral",
-    "friction",
-    "k_T",
-    "length",
-)
+PROFILE_KEYS = ("profile", "profile_points", "curve_points", "curve_x", "curve_y")
 OWN = {
-    "profile": ("profile", "side", "base", "angle", "unilateral", "friction", "k_T"),
+    "profile": (*PROFILE_KEYS, "closed", "range", "side", "base", "angle", "unilateral", "friction", "k_T"),
     "pin": ("base",),
     "distance": ("base", "length"),
 }
-ALONG_X, ALONG_Y, DISTANCE, PROFILE = range(4)  # as in contact_core/constraint.h
+CONSTRAINT = ("kind", "body", "point", "on", *dict.fromkeys(key for keys in OWN.values() for key in keys))
+ALONG_X, ALONG_Y, DISTANCE, PROFILE, CURVE = range(5)  # as in contact_core/constraint.h
 UNITS = {  # of a revolute and of a prismatic joint
     "joint.stiffness": ("N.m/rad", "N/m"),
     "joint.free": ("rad", "m"),
@@ -78,6 +81,152 @@ UNITS = {  # of a revolute and of a prismatic joint
     "qdd": ("rad/s2", "m/s2"),
 }
 MOST_COEFFICIENTS = 20
+MOST_POINTS = 10_000  # of a spline: it becomes constants of the C code
+ENDLESS = 1e300
+
+
+def laws(tables: dict[str, list[Table]]) -> dict[str, tuple[Slot, str]]:
+    """The laws that stand in the tables: a slot for each, and what is written there."""
+    found: dict[str, tuple[Slot, str]] = {}
+    for k, hold in enumerate(tables["constraint"]):
+        where = f"[[constraint]] {k + 1}"
+        for key, argument in (("profile", "x"), ("curve_x", "s"), ("curve_y", "s")):
+            text = hold.get(key)
+            if isinstance(text, str):
+                unit = "m" if argument == "x" else "1"
+                what = "Profile" if key == "profile" else f"{key[-1]} of the curve"
+                found[f"{key}_{k + 1}"] = (
+                    Slot(
+                        description=f"{what} of constraint {k + 1}",
+                        arguments={argument: unit},
+                        unit="m",
+                        range={argument: _range(hold, unit)},
+                        place=f"{where} {key}",
+                        group=key,
+                        number=k,
+                        derivatives=2,
+                        smooth=True,
+                    ),
+                    text,
+                )
+    return found
+
+
+def _range(hold: Table, unit: str) -> tuple[float, float]:
+    """The key range in SI; where it is missing or wrong, which `structure` tells, something instead."""
+    given = hold.get("range")
+    try:
+        low, high = (parse_quantity(one, parse_unit(unit), "") for one in given)  # type: ignore[union-attr]
+    except (InputError, TypeError, ValueError, AttributeError):
+        return 0.0, 1.0
+    return (low, high) if low < high else (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a constraint's point is held on.   kind, coefficients of a polynomial, ends of its parameter   knots, x and
+    y: of a spline, four coefficients for each interval; x alone of y = f(x)"""
+
+    kind: int = PROFILE
+    coefficients: tuple[float, ...] = (0.0,)
+    closed: int = 0
+    ends: tuple[float, float] | None = None
+    law: bool = False
+    knots: tuple[float, ...] = ()
+    x: tuple[float, ...] = ()
+    y: tuple[float, ...] = ()
+
+    @property
+    def is_polynomial(self) -> bool:
+        return not self.law and not self.knots
+
+
+def _profile(hold: Table, read: Reader) -> Profile:
+    place = read.place(hold)
+    given = [key for key in PROFILE_KEYS if key in hold]
+    closed = _switch(hold, "closed", read)
+    if not given or (len(given) > 1 and given != ["curve_x", "curve_y"]):
+        what = "one of profile, profile_points, curve_points, or curve_x with curve_y says what the point is held on"
+        read.problem(place, given[1] if given else "profile", f"{what}; given: {', '.join(given) or 'none'}")
+        return Profile()
+    if given[0][:5] != "curve" and "closed" in hold:
+        read.problem(place, "closed", "belongs to a curve: remove it, or give curve_points, or curve_x and curve_y")
+    if isinstance(hold.get("profile"), list):
+        f = read.vector(hold, "profile", ("1",), ())
+        if len(f) > MOST_COEFFICIENTS:
+            what = f"has {len(f)} coefficients, at most {MOST_COEFFICIENTS} can be served: take a lower degree"
+            read.problem(place, "profile", what)
+        if "range" in hold:
+            read.problem(place, "range", "belongs to a law or a curve by laws: remove it")
+        return Profile(coefficients=f)
+    if given[0] in ("profile", "curve_x", "curve_y"):
+        return _by_laws(hold, given, closed, read)
+    if "range" in hold:
+        read.problem(place, "range", "belongs to a law or a curve by laws: the points say where they end")
+    points = read.points(hold, given[0], ("m", "m"))
+    if not points:
+        return Profile()
+    return _graph(points, place, read) if given[0] == "profile_points" else _curve(points, closed, place, read)
+
+
+def _by_laws(hold: Table, given: list[str], closed: int, read: Reader) -> Profile:
+    place, curve = read.place(hold), given[0] != "profile"
+    for key in ("curve_x", "curve_y") if curve else ("profile",):
+        if not isinstance(hold.get(key), str):
+            read.problem(place, key, "must be a law, as text" if key in hold else "this key is missing")
+    if "range" not in hold:
+        what = "is missing: it says from where to where the law is used, as in range = [0, 6.28]"
+        read.problem(place, "range", what)
+    ends = read.interval(hold, "range", "1" if curve else "m", (0.0, 1.0))
+    return Profile(CURVE if curve else PROFILE, closed=closed, ends=ends, law=True)
+
+
+def _graph(points: list[tuple[float, ...]], place: str, read: Reader) -> Profile:
+    """A spline y = f(x) with two continuous derivatives."""
+    if not _enough(points, 4, "profile_points", place, read):
+        return Profile()
+    for (a, _), (b, _) in itertools.pairwise(points):
+        if not a < b:
+            what = f"x = {b:g} m follows x = {a:g} m: y = f(x) needs points with increasing x"
+            read.problem(
+                place, "profile_points", f"{what}; what goes back, or straight up, is a curve: give curve_points"
+            )
+            return Profile()
+    from scipy.interpolate import CubicSpline  # starts in half a second: only who needs it waits
+
+    x, y = zip(*points, strict=True)
+    return Profile(ends=(x[0], x[-1]), knots=x, x=_coefficients(CubicSpline(x, y).c))
+
+
+def _curve(points: list[tuple[float, ...]], closed: int, place: str, read: Reader) -> Profile:
+    """A spline through points over the length of their chords, of a closed curve periodic."""
+    if closed and points[0] != points[-1]:
+        points = [*points, points[0]]
+    if not _enough(points, 4, "curve_points", place, read):
+        return Profile()
+    chords = [math.dist(a, b) for a, b in itertools.pairwise(points)]
+    if 0.0 in chords:
+        at = chords.index(0.0) + 1
+        read.problem(place, "curve_points", f"points {at} and {at + 1} are the same: remove one")
+        return Profile()
+    from scipy.interpolate import CubicSpline
+
+    knots = tuple(itertools.accumulate(chords, initial=0.0))
+    spline = CubicSpline(knots, points, bc_type="periodic" if closed else "not-a-knot")
+    x, y = (_coefficients(spline.c[:, :, i]) for i in (0, 1))
+    return Profile(CURVE, closed=closed, ends=(knots[0], knots[-1]), knots=knots, x=x, y=y)
+
+
+def _enough(points: list[tuple[float, ...]], least: int, key: str, place: str, read: Reader) -> bool:
+    if least <= len(points) <= MOST_POINTS:
+        return True
+    read.problem(place, key, f"has {len(points)} points; {least} to {MOST_POINTS} can be served")
+    return False
+
+
+def _coefficients(c: Any) -> tuple[float, ...]:
+    """Of scipy, highest power first: for each interval c0, c1, c2, c3, and as many zeros at the end."""
+    return (*(float(value) for value in c[::-1].T.ravel()), 0.0, 0.0, 0.0, 0.0)
 
 
 def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
@@ -95,7 +244,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
 
     holds = read.rows("constraint", CONSTRAINT, required=("kind", "body"))
     rows: list[tuple[int, int]] = []  # kind in C, number of the constraint
-    carriers, sides, degrees, coefficients, contacts, unilateral = [], [], [], [1], [], []
+    carriers, sides, profiles, contacts, unilateral = [], [], [], [], []
     with_friction = any("friction" in hold for hold in holds)
     for k, hold in enumerate(holds):
         kind = read.choice(hold, "kind", tuple(OWN))
@@ -109,16 +258,10 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
         starts[f"hold[{k + 1}].base"] = list(read.vector(hold, "base", ("m",), (0.0, 0.0)))
         starts[f"hold[{k + 1}].angle"] = read.quantity(hold, "angle", "rad", 0.0)
         starts[f"hold[{k + 1}].length"] = read.quantity(hold, "length", "m", 1.0, above=0.0)
-        f = read.vector(hold, "profile", ("1",), ()) if kind == "profile" else (0.0,)
         if kind == "distance" and "length" not in hold:
             read.problem(read.place(hold), "length", "this key is missing")
-        if len(f) > MOST_COEFFICIENTS:
-            what = f"has {len(f)} coefficients, at most {MOST_COEFFICIENTS} can be served: take a lower degree"
-            read.problem(read.place(hold), "profile", what)
-        coefficients.append(len(f))
-        degrees.append(len(f) - 1)
+        profiles.append(_profile(hold, read) if kind == "profile" else Profile())
         sides.append(1.0 if read.choice(hold, "side", ("below", "above")) == "below" else -1.0)
-        starts[f"hold[{k + 1}].f"] = list(f)
         if kind == "profile":
             contacts.append(len(rows))
             unilateral.append(_switch(hold, "unilateral", read))
@@ -130,18 +273,17 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
                 starts |= {f"contact[{len(contacts)}].mu": mu, f"contact[{len(contacts)}].k_T": k_T}
             elif "k_T" in hold:
                 read.problem(read.place(hold), "k_T", "belongs to friction, of which there is none: remove it")
-        kinds = {"pin": (ALONG_X, ALONG_Y), "distance": (DISTANCE,), "profile": (PROFILE,)}[kind]
+        kinds = {"pin": (ALONG_X, ALONG_Y), "distance": (DISTANCE,), "profile": (profiles[k].kind,)}[kind]
         rows += [(number, k) for number in kinds]
     if len(rows) > len(bodies):
         what = (
             f"{len(rows)} equations hold {len(bodies)} joints: the mechanism is over-constrained, remove a constraint"
         )
         read.problem("[[constraint]]", "", what)
-    most = max(coefficients)
-    for k in range(len(holds)):
-        f_k = starts[f"hold[{k + 1}].f"]
-        assert isinstance(f_k, list)
-        starts[f"hold[{k + 1}].f"] = f_k + [0.0] * (most - len(f_k))
+    most = max((len(one.coefficients) for one in profiles), default=1)
+    for k, one in enumerate(profiles):
+        starts[f"hold[{k + 1}].f"] = [*one.coefficients, *[0.0] * (most - len(one.coefficients))]
+    firsts = list(itertools.accumulate((len(one.knots) for one in profiles), initial=0))
 
     points = read.rows("point", ("body", "offset"), required=("body",))
     point_bodies = [_body_of(point, "body", names, read) for point in points]
@@ -156,7 +298,17 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
             Constant("closes", tuple(closes) or (0,)),
             Constant("hold_bodies", tuple(body for body, _ in carriers) or (0,)),
             Constant("hold_others", tuple(other for _, other in carriers) or (0,)),
-            Constant("hold_degrees", tuple(degrees) or (0,)),
+            Constant("hold_degrees", tuple(len(one.coefficients) - 1 for one in profiles) or (0,)),
+            Constant("hold_shapes", tuple(0 if one.is_polynomial else one.kind for one in profiles) or (0,)),
+            Constant("hold_closed", tuple(one.closed for one in profiles) or (0,)),
+            Constant("hold_ends", tuple(int(_has_ends(one)) for one in profiles) or (0,)),
+            Constant("hold_from", tuple(one.ends[0] if one.ends else -ENDLESS for one in profiles) or (0.0,)),
+            Constant("hold_to", tuple(one.ends[1] if one.ends else ENDLESS for one in profiles) or (0.0,)),
+            Constant("spline_first", tuple(firsts[:-1]) or (0,)),
+            Constant("spline_counts", tuple(len(one.knots) for one in profiles) or (0,)),
+            Constant("spline_knots", tuple(value for one in profiles for value in one.knots) or (0.0,)),
+            Constant("spline_x", tuple(value for one in profiles for value in one.x) or (0.0,)),
+            Constant("spline_y", tuple(value for one in profiles for value in one.y or [0.0] * len(one.x)) or (0.0,)),
             Constant("hold_sides", tuple(sides) or (0.0,)),
             Constant("row_kinds", tuple(kind for kind, _ in rows) or (0,)),
             Constant("row_holds", tuple(hold for _, hold in rows) or (0,)),
@@ -174,9 +326,14 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
             "points": len(points),
         },
         starts=starts,
-        choices={"friction": with_friction},
+        choices={"friction": with_friction, "shapes": not all(one.is_polynomial for one in profiles)},
         units={name: tuple(pair[one] for one in slides) for name, pair in UNITS.items()},
     )
+
+
+def _has_ends(profile: Profile) -> bool:
+    """Whether the point may come to an end: a law of x is used wherever it has a value."""
+    return profile.ends is not None and not profile.closed and not (profile.law and profile.kind == PROFILE)
 
 
 def _names(bodies: list[Table], read: Reader) -> list[str]:

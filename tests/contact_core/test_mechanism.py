@@ -21,7 +21,7 @@ from fmu_builder.paths import shipped
 from fmu_builder.toolchain import compile_hosted, find_compiler
 
 Vector = NDArray[np.float64]
-ALONG_X, ALONG_Y, DISTANCE, PROFILE = range(4)
+ALONG_X, ALONG_Y, DISTANCE, PROFILE, CURVE = range(5)
 G = 9.81
 
 
@@ -94,6 +94,7 @@ HOLDS = {
         Hold(DISTANCE, 2, (0.1, 0.0), 0, (3.0, 0.2), 2.5),
     ),
     "ground profile": (Hold(PROFILE, 3, (0.3, 0.0), f=(0.1, -0.6, 0.5, 0.5)),),
+    "curve of a body": (Hold(CURVE, 3, (0.3, 0.0), 0, (0.1, -0.2), turned=1.9),),
     "profile of a body": (Hold(PROFILE, 3, (0.3, 0.0), 0, (0.1, -0.2), f=(0.2, 0.4, -0.3, 0.2), turned=1.9),),
 }
 
@@ -140,15 +141,29 @@ def profile_axes(one: Hold, frame: tuple[Any, Any, Any], P: tuple[Any, Any]) -> 
     return turned(-frame[0] - one.turned, (P[0] - B[0], P[1] - B[1]))
 
 
+AXES = (0.35, 0.6)  # of the ellipse that every curve here is, m: x = a cos s, y = b sin s
+
+
+def to_ellipse(x: Any, y: Any) -> Any:
+    """Distance from the ellipse to a point, positive inside, which is to the left of its course."""
+    a, b = map(mpmath.mpf, AXES)
+    s = mpmath.findroot(
+        lambda s: (x - a * mpmath.cos(s)) * a * mpmath.sin(s) - (y - b * mpmath.sin(s)) * b * mpmath.cos(s),
+        mpmath.atan2(y / b, x / a),
+    )
+    C, inside = (a * mpmath.cos(s), b * mpmath.sin(s)), (x / a) ** 2 + (y / b) ** 2 < 1
+    return mpmath.hypot(x - C[0], y - C[1]) * (1 if inside else -1)
+
+
 def h(mechanism: Mechanism, q: Sequence[Any]) -> list[Any]:
     found = []
     all_poses = poses(mechanism.bodies, q)
     for one in mechanism.holds:
         P = point(all_poses[one.body], one.point)
         frame = all_poses[one.other]
-        if one.kind == PROFILE:
+        if one.kind in (PROFILE, CURVE):
             x, y = profile_axes(one, frame, P)
-            found.append(y - sum(c * x**k for k, c in enumerate(one.f)))
+            found.append(to_ellipse(x, y) if one.kind == CURVE else y - sum(c * x**k for k, c in enumerate(one.f)))
             continue
         B = point(frame, one.base)
         out = (P[0] - B[0], P[1] - B[1])
@@ -241,9 +256,9 @@ def absolute(mechanism: Mechanism, q: Vector, qd: Vector) -> tuple[Vector, Vecto
         found = joints(X)
         for one in mechanism.holds:
             P, frame = point(frames[one.body], one.point), frames[one.other]
-            if one.kind == PROFILE:
+            if one.kind in (PROFILE, CURVE):
                 x, y = profile_axes(one, frame, P)
-                found.append(y - sum(c * x**k for k, c in enumerate(one.f)))
+                found.append(to_ellipse(x, y) if one.kind == CURVE else y - sum(c * x**k for k, c in enumerate(one.f)))
                 continue
             B = point(frame, one.base)
             out = (P[0] - B[0], P[1] - B[1])
@@ -276,6 +291,14 @@ class Core:
         n, count = mechanism.n, max(len(mechanism.holds), 1)
         self.n, self.count, self.ffi = n, len(mechanism.holds), ffi
         self.bodies, self.keep = bodies_of(ffi, mechanism), []
+
+        @ffi.callback("void(const void *, int, double, double *)")
+        def ellipse(_: Any, number: int, s: float, values: Any) -> None:
+            for k, radius, wave in ((0, AXES[0], s), (3, AXES[1], s - np.pi / 2)):
+                values[k], values[k + 1] = radius * np.cos(wave), -radius * np.sin(wave)
+                values[k + 2] = -values[k]
+
+        self.ellipse = ellipse
         self.holds = ffi.new("CcConstraint[]", count)
         for c, one in zip(self.holds, mechanism.holds, strict=False):
             f = ffi.new("double[]", list(one.f) or [0.0])
@@ -284,6 +307,7 @@ class Core:
                 one.kind, one.body, one.other, max(len(one.f) - 1, 0), one.length, f,
             )  # fmt: skip
             c.point, c.base, c.axis = list(one.point), list(one.base), axis(one)
+            c.curve.shape, c.curve.closed, c.curve.to = self.ellipse if one.kind == CURVE else ffi.NULL, 1, 2.0 * np.pi
         self.moves = ffi.new("CcMove[]", n)
         self.rows = ffi.new("CcRow[]", count)
         self.J, self.Y = ffi.new("double[]", n * count), ffi.new("double[]", n * count)
@@ -298,6 +322,12 @@ class Core:
         self.lib.cc_tree_place(self.n, self.bodies, list(q), self.moves)
         self.lib.cc_tree_move(self.n, self.bodies, list(qd), self.moves)
         self.lib.cc_tree_factor(self.n, self.bodies, self.moves)
+        for c in self.holds:
+            if c.kind == CURVE:
+                P, at = self.ffi.new("double[2]"), self.ffi.new("double[2]")
+                self.lib.cc_point_of(self.moves, c.body, c.point, P)
+                self.lib.cc_in_profile(self.ffi.addressof(c), self.moves, P, at)
+                c.foot = self.lib.cc_curve_nearest(self.ffi.addressof(c.curve), at)
         self.lib.cc_rows(self.n, self.bodies, self.count, self.holds, self.moves, self.rows, self.J)
 
     @property
@@ -555,6 +585,7 @@ class DualConstraint(ctypes.Structure):
     _fields_ = (
         ("kind", ctypes.c_int), ("body", ctypes.c_int), ("other", ctypes.c_int), ("degree", ctypes.c_int),
         ("values", ctypes.c_double * 14), ("f", ctypes.POINTER(ctypes.c_double)),
+        ("curve", ctypes.c_void_p * 2), ("numbers", ctypes.c_int * 2), ("ends", ctypes.c_double * 3),
     )  # fmt: skip
 
 

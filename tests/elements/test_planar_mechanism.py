@@ -512,7 +512,7 @@ def test_a_redundant_constraint_is_refused_by_name(tmp_path: Path) -> None:
         ('name = "crank"', 'name = "crank"\non = "rod"', "[[body]] 1 on: 'rod' is not listed before 'crank'"),
         ('name = "rod"', 'name = "rod"\non = "frame"', "[[body]] 2 on: there is no body 'frame'; known: ground, crank"),
         ('kind = "profile"', 'kind = "cam"', "[[constraint]] 1 kind: 'cam' is none of profile, pin, distance"),
-        ("profile = [0]", "", "[[constraint]] 1 profile: [] is no list of one or more quantities"),
+        ("profile = [0]", "", "one of profile, profile_points, curve_points, or curve_x with curve_y"),
         ("profile = [0]", "profile = [0]\nlength = 1", "[[constraint]] 1 length: this key does not belong to kind"),
         ("profile = [0]", 'profile = [0]\non = "rod"', "[[constraint]] 1 on: 'rod' is held against itself"),
         ("closes = true", 'closes = "yes"', "[[body]] 2 closes: 'yes' must be true or false"),

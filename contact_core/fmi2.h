@@ -245,6 +245,7 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
         int bad = failures ? -1 : cc_first_not_finite(cc_block(instance));
         if (bad >= 0) {
             failures = 1;
+            cc_tell_origin(instance, fmi2Error, cc_block(instance)[bad]);
             cc_refuse(instance, fmi2Error, "initialization: %s is not finite", cc_name(bad));
         }
     }

@@ -60,6 +60,7 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
         int bad = failures ? -1 : cc_first_not_finite(block);
         if (bad >= 0) {
             failures = 1;
+            cc_tell_origin(instance, fmi2Error, block[bad]);
             cc_refuse(instance, fmi2Error, "%s: %s is not finite at the accepted point of %g s", function,
                       cc_name(bad), block[0]);
         }
@@ -175,9 +176,11 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx
     cc_refresh(instance);
     const double *block = cc_block(instance);
     for (size_t i = 0; i < nx; i++)
-        if (!cc_is_finite(block[cc_state_derivatives[i]]))
+        if (!cc_is_finite(block[cc_state_derivatives[i]])) {
+            cc_tell_origin(instance, cc_not_finite(instance), block[cc_state_derivatives[i]]);
             return cc_refuse(instance, cc_not_finite(instance), "fmi2GetDerivatives: %s is not finite at %g s",
                              cc_name(cc_state_derivatives[i]), block[0]);
+        }
     for (size_t i = 0; i < nx; i++)
         derivatives[i] = block[cc_state_derivatives[i]];
     return fmi2OK;

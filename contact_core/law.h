@@ -1,7 +1,7 @@
 /* What the C of user laws is made of: sign, powers, tables, kinks, integrals.  fmu_builder/law_c.py generates the rest.
  *
  * Table      y = c0 + c1 t + c2 t^2 + c3 t^3, t = x - x_k, on x_k <= x < x_k+1; before the first and after the last point
- *            y = y_end + slope (x - x_end), or NaN, which the FMI layer lets no importer have
+ *            y = y_end + slope (x - x_end), or NaN, which the FMI layer lets no importer have, and tells the origin of
  * Side       a function that changes sign where a law has a kink or a jump.  Where it has no value (the law is not
  *            evaluated there) it is 1.
  * Integral   of a law f over x from 0 to h >= 0: Gauss's rule with 12 points (exact for degree 23) between the kinks.
@@ -34,9 +34,17 @@ typedef struct {
     const double *x;      /* n points, increasing */
     const double (*c)[4]; /* of n - 1 intervals */
     const double *integrals; /* from x_0 to each point */
-    int n, ends;             /* ends: 1 if there is no value outside */
+    int n, ends;             /* ends: its number, 1 ..., if there is no value outside, else 0 */
     double outside[4];       /* value and slope before the first point, then after the last one */
 } CcTable;
+
+/* The NaN of a table without values outside: its number, if below 128, and x to 9 digits lie in the lower bits, and sums
+ * and products hand them on, so that the FMI layer can tell where it began (instance.h). */
+static inline double cc_no_value(int number, double x)
+{
+    unsigned long long rounded = cc_bits(x) + (1ull << 19);
+    return cc_from_bits(0x7ff8ull << 48 | (number < 128 ? (unsigned long long)number << 44 : 0) | rounded >> 20);
+}
 
 /* The interval of x: 0 ... n - 2. */
 static inline int cc_table_interval(const CcTable *t, double x)
@@ -64,7 +72,7 @@ CC_API Real cc_table(const CcTable *t, Real x)
     int end;
     const double *line = cc_table_outside(t, re(x), &end);
     if (line)
-        return t->ends ? __builtin_nan("") : line[0] + line[1] * (x - t->x[end]);
+        return t->ends ? cc_no_value(t->ends, re(x)) : line[0] + line[1] * (x - t->x[end]);
     int k = cc_table_interval(t, re(x));
     const double *c = t->c[k];
     Real s = x - t->x[k];
@@ -91,7 +99,7 @@ static inline Real cc_table_area(const CcTable *t, Real x)
     const double *line = cc_table_outside(t, re(x), &end);
     if (line) {
         Real s = x - t->x[end];
-        return t->ends ? __builtin_nan("") : t->integrals[end] + s * (line[0] + 0.5 * line[1] * s);
+        return t->ends ? cc_no_value(t->ends, re(x)) : t->integrals[end] + s * (line[0] + 0.5 * line[1] * s);
     }
     int k = cc_table_interval(t, re(x));
     const double *c = t->c[k];

@@ -221,12 +221,14 @@ static void cc_tell_not_finite(Instance *instance, const CcStep *step, double ta
 {
     const double *block = cc_block(instance);
     int bad = cc_first_not_finite(block);
-    double time = block[0];
+    double time = block[0], value = bad < 0 ? 0.0 : block[bad];
     for (int i = CC_STATES - 1; i >= 0; i--)
         if (!cc_is_finite(instance->slopes[0][i])) {
             bad = cc_state_derivatives[i];
             time = step->t_c + tau;
+            value = instance->slopes[0][i];
         }
+    cc_tell_origin(instance, fmi2Error, value);
     cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite at %g s, so the step from %g s to %g s fails",
               cc_name(bad < 0 ? cc_states[step->worst_state] : bad), time, step->t_c, step->t_end);
 }

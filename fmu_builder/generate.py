@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from fmu_builder.assembly import Assembly, PartType
-from fmu_builder.law_c import laws_header
+from fmu_builder.law_c import ending_tables, laws_header
+from fmu_builder.law_tables import LawTable
 from fmu_builder.model import ElementModel, Model, Node, Variable
 from fmu_builder.paths import shipped
 from fmu_builder.structure import Constant
@@ -176,10 +177,40 @@ def _constant(constant: Constant) -> str:
     return _table("double", constant.name, [_number(float(v)) for v in values])
 
 
-def law_sources(model: ElementModel) -> dict[str, str]:
-    """laws.h, if the recipe has laws."""
+def law_sources(model: ElementModel, first: int = 1) -> dict[str, str]:
+    """laws.h, if the recipe has laws.   first: number of its first table without values outside"""
     laws = model.recipe.laws
-    return {} if laws is None else {"laws.h": laws_header(laws.laws, laws.slots, _heading(model), laws.remembered)}
+    if laws is None:
+        return {}
+    return {"laws.h": laws_header(laws.laws, laws.slots, _heading(model), laws.remembered, first)}
+
+
+def _ending_tables(model: ElementModel) -> dict[str, LawTable]:
+    return ending_tables(model.recipe.laws.laws) if model.recipe.laws else {}
+
+
+def _law_tables(model: Model) -> list[str]:
+    """What the FMI layer tells of a table without values outside, in the unit of the table."""
+    of_types = [(kind.model, f"{kind.name}: ") for kind in model.types] if isinstance(model, Assembly) else []
+    models = of_types or ([(model, "")] if isinstance(model, ElementModel) else [])
+    tables = [(f"{part}{name}", one) for owner, part in models for name, one in _ending_tables(owner).items()]
+    if not tables:
+        return ["#define CC_LAW_TABLES 0"]
+    rows = []
+    for name, table in tables:
+        unit, ends = table.unit, ((x - table.unit.offset) / table.unit.factor for x in (table.x[0], table.x[-1]))
+        texts = ", ".join(map(_text, (name, table.name, "" if unit.name == "1" else unit.name)))
+        rows.append(f"    {{{texts}, {', '.join(map(_number, (unit.factor, unit.offset, *ends)))}}},")
+    return [
+        f"#define CC_LAW_TABLES {len(tables)} /* without values outside; x = factor value + offset */",
+        "typedef struct {",
+        "    const char *law, *argument, *unit;",
+        "    double factor, offset, from, to;",
+        "} CcLawTable;",
+        "static const CcLawTable cc_law_tables[] = {",
+        *rows,
+        "};",
+    ]
 
 
 def _choice_macros(model: ElementModel) -> list[str]:
@@ -282,9 +313,11 @@ def assembly_sources(model: Assembly) -> dict[str, str]:
     """File name -> text of what is generated for an assembly: its own struct and tables, and for each type of part a
     struct in a folder of its own and two files to compile."""
     files = {"model_data.h": _assembly_data(model), "assembly_tables.c": _assembly_tables(model)}
+    table = 1
     for kind in model.types:
         files[f"{kind.name}/model_data.h"] = model_data(kind.model, _entry(model, kind), model.name, f"{kind.name}/")
-        files |= {f"{kind.name}/{name}": text for name, text in law_sources(kind.model).items()}
+        files |= {f"{kind.name}/{name}": text for name, text in law_sources(kind.model, table).items()}
+        table += len(_ending_tables(kind.model))
         for real, meaning in (("real", "double"), ("dual", "dual numbers")):
             files[f"part_{kind.name}_{real}.c"] = "\n".join(
                 [
@@ -387,6 +420,7 @@ def model_tables(model: Model) -> str:
         "",
         f"#define CC_LOG_CATEGORIES {len(categories)}",
         f"static const char *const cc_log_categories[] = {{{', '.join(map(_text, categories))}}};",
+        *_law_tables(model),
         *(_index_tables(model) if isinstance(model, Assembly) else []),  # the parts have their own
         "",
         "#endif",

@@ -7,7 +7,7 @@ A function f becomes `law_f(e, ...)`, a slot s `slot_s(e, ...)` with `slot_s_kin
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fmu_builder.law_forms import SIDE
@@ -54,10 +54,20 @@ class LawInSlot:
         return [name for name, _ in self.law.parameters]
 
 
-def laws_header(laws: Laws, slots: Sequence[LawInSlot], heading: str, remembered: Sequence[str] = ()) -> str:
+def ending_tables(laws: Laws) -> dict[str, LawTable]:
+    """The tables that have no value outside, by the name of the law."""
+    tables = {name: one.body for name, one in laws.functions.items() if isinstance(one.body, LawTable)}
+    return {name: table for name, table in tables.items() if table.outside == "error"}
+
+
+def laws_header(
+    laws: Laws, slots: Sequence[LawInSlot], heading: str, remembered: Sequence[str] = (), first: int = 1
+) -> str:
     """laws.h: C of the laws and slots, for an Element whose member `laws` holds the scalars.
 
-    remembered  scalars of which the element keeps the values of the last accepted point, as `previous_laws`"""
+    remembered  scalars of which the element keeps the values of the last accepted point, as `previous_laws`
+    first       number of the first of the `ending_tables` in the FMU"""
+    numbers = {name: number for number, name in enumerate(ending_tables(laws), first)}
     computed = [name for name, scalar in laws.scalars.items() if scalar.number is None]
     lines = [
         heading,
@@ -73,7 +83,7 @@ def laws_header(laws: Laws, slots: Sequence[LawInSlot], heading: str, remembered
         "    (void)e;",
         "}",
         "",
-        *(line for name, function in laws.functions.items() for line in _function(name, function, laws)),
+        *(line for name, function in laws.functions.items() for line in _function(name, function, laws, numbers)),
         *(line for slot in slots for line in _slot(slot, laws)),
         *(line for group in dict.fromkeys(s.group for s in slots if s.group) for line in _group(group, slots)),
     ]
@@ -152,20 +162,20 @@ def _body(signature: str, value: Expression, parameters: Sequence[str], laws: La
     return [signature, "{", *_voids([value], parameters), f"    return {_c(value, laws)};", "}", ""]
 
 
-def _function(name: str, function: LawFunction, laws: Laws) -> Iterator[str]:
+def _function(name: str, function: LawFunction, laws: Laws, numbers: Mapping[str, int]) -> Iterator[str]:
     names = [parameter for parameter, _ in function.parameters]
     units = ", ".join(f"{n}[{'' if u.name == '1' else u.name}]" for n, u in function.parameters)
     yield f"/* {name}({units}) */"
     if isinstance(function.body, LawTable):
-        yield from _table(f"law_{name}_table", function.body)
+        yield from _table(f"law_{name}_table", function.body, numbers.get(name, 0))
         call = f"cc_table(&law_{name}_table, a_{names[0]})"
         yield from (_signature(f"law_{name}", names), "{", "    (void)e;", f"    return {call};", "}", "")
     else:
         yield from _body(_signature(f"law_{name}", names), function.body, names, laws)
 
 
-def _table(name: str, table: LawTable) -> Iterator[str]:
-    """The points, the cubic of each interval, the line on either side, the integrals."""
+def _table(name: str, table: LawTable, number: int) -> Iterator[str]:
+    """The points, the cubic of each interval, the line on either side, the integrals; its number as an ending table."""
     slopes = table.end_slopes if table.outside == "linear" else (0.0, 0.0)
     yield f"static const double {name}_x[] __attribute__((unused)) = {{{', '.join(map(constant, table.x))}}};"
     rows = (f"{{{', '.join(constant(float(c)) for c in row)}}}" for row in table.coefficients)
@@ -174,7 +184,7 @@ def _table(name: str, table: LawTable) -> Iterator[str]:
     yield f"static const double {name}_integrals[] __attribute__((unused)) = {{{integrals}}};"
     ends = ", ".join(constant(one) for one in (table.y[0], slopes[0], table.y[-1], slopes[1]))
     yield f"static const CcTable {name} __attribute__((unused)) ="
-    yield f"    {{{name}_x, {name}_c, {name}_integrals, {len(table.x)}, {int(table.outside == 'error')}, {{{ends}}}}};"
+    yield f"    {{{name}_x, {name}_c, {name}_integrals, {len(table.x)}, {number}, {{{ends}}}}};"
 
 
 def _slot(slot: LawInSlot, laws: Laws) -> Iterator[str]:

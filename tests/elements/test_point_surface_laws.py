@@ -187,16 +187,40 @@ def test_a_damping_law_below_minus_one_is_held_at_zero_unless_it_may_pull(tmp_pa
         assert len(warnings) == 1 and "1 + F_d = -2 at the depth rate -3 m/s" in warnings[0]
 
 
+ENDING = """
+description = "A ball on a floor whose laws end"
+connections = [["ball.p", "floor.point"]]
+[parts]
+ball = { recipe = "PointMass", start = { g = [0, 0, 0], r0 = [0, 0, "1 mm"] } }
+floor = "Ends"
+"""
+
+
 @pytest.mark.slow
-def test_a_table_without_a_value_outside_stops_the_fmu_with_an_error(tmp_path: Path) -> None:
+def test_a_table_without_a_value_outside_stops_the_fmu_and_is_named_with_where_it_was_asked(tmp_path: Path) -> None:
+    """Of a point whose depth is set, and of one that falls through the end of its table within a step.  The one of the
+    other slot, number 1, is not the culprit."""
     (tmp_path / "force.csv").write_text("h [mm], F [N]\n0, 0\n20, 1000\n", encoding="utf-8")
-    fmu = build(tmp_path, "Ends", PATCH + '[functions]\nC_F = { table = "force.csv", outside = "error" }\n')
-    running = Running(fmu, above(-0.02).values())
-    running.step(1e-3)
-    assert running["normal_force"] == pytest.approx(1000.0, rel=1e-14)
-    running.set({"point.r[3]": -0.021})
-    assert running.slave.step(running.time, 1e-3) == ERROR
-    assert "is not finite" in running.told[-1]
+    (tmp_path / "ratio.csv").write_text("v [m/s], d [1]\n-100, -0.5\n0, 0\n100, 0.5\n", encoding="utf-8")
+    laws = 'F_d = { table = "ratio.csv", outside = "error" }\nC_F = { table = "force.csv", outside = "error" }\n'
+    (tmp_path / "Ends.toml").write_text(f"{PATCH}[functions]\n{laws}", encoding="utf-8")
+    fmu = build(tmp_path, "Ball", ENDING)
+    running = Running(fmu, {"ball.v0[3]": -0.1})
+    running.step(1.0)
+    assert running["floor.peak_force"] > 10.0
+    running = Running(fmu, {"ball.v0[3]": -30.0})
+    assert running.slave.step(running.time, 1.0) == ERROR
+    origin, refusal = running.told[-2:]
+    assert re.fullmatch(
+        r"the table of the law Ends: C_F has no value at h = 20(\.0\d*)? mm, only from 0 to 20 mm, "
+        "and outside = 'error': a longer table has one, or outside = 'hold' or 'linear'",
+        origin,
+    )
+    assert "is not finite" in refusal
+    sunk = Running.in_initialization(fmu)
+    sunk.set({"ball.r0[3]": -0.0213})
+    assert sunk.slave.call("fmi2ExitInitializationMode") == ERROR
+    assert "the law Ends: C_F has no value at h = 21.3 mm, only from 0 to 20 mm" in sunk.told[-2]
 
 
 # ---- what a recipe may say -------------------------------------------------------------------------------------------
@@ -450,7 +474,7 @@ def test_the_page_of_an_fmu_draws_each_law_beside_the_built_in_one(tmp_path: Pat
     page = documentation_files(pad)["documentation/index.html"].decode("utf-8")
     assert "scalar mu = 0.2;" in page and "F_fr = f" in page and "built in: ramp" in page
     _, friction = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
-    law, ramp = (
+    ramp, law = (  # the law lies on top
         np.array([pair.split(",") for pair in points.split()], dtype=float)
         for points in re.findall(r'polyline points="([^"]*)"', friction)
     )

@@ -68,14 +68,14 @@ typedef struct {
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
     double begun, answered;     /* 1 after the first sample, and after the first interval */
-    double place;               /* x as it came, without the shift by beta */
+    double place, way;          /* x as it came, without the shift by beta; way of x in the last interval */
     double x, v, H;             /* last sample, and the interval that began there */
     double y, a, a_before;      /* accelerations of the last interval, and a of the one before */
     double F[CC_AXIS_FORCES];   /* forces given, the newest first */
     double rule[2], beta;       /* sums of the position rule, and beta */
     double lag, fits[CC_AXIS_LAGS][3], dy, taught, likely;
     double W, known, blind, v_largest;
-    double made[CC_AXIS_LAGS];  /* R, J */
+    double made[CC_AXIS_LAGS], taken[CC_AXIS_LAGS]; /* R, and the sum of works above 0, J */
     double strange;             /* samples in a row whose v did not belong to x */
 } CcAxis;
 
@@ -156,8 +156,12 @@ CC_API void cc_axis_see(CcAxis *c, const CcAxisOptions *o, const double *place, 
     } else {
         c->x = c->place = x_0 + way;
     }
-    for (int L = 0; L < CC_AXIS_LAGS; L++)
-        c->made[L] += (0.5 * o->k * (c->x + x_0) - c->F[L]) * (c->x - x_0);
+    c->way = c->x - x_0;
+    for (int L = 0; L < CC_AXIS_LAGS; L++) {
+        double work = c->F[L] * c->way;
+        c->made[L] += 0.5 * o->k * (c->x + x_0) * c->way - work;
+        c->taken[L] += work > 0.0 ? work : 0.0;
+    }
     double fading = 0.99 * c->v_largest, largest = cc_abs(v) > cc_abs(c->v) ? cc_abs(v) : cc_abs(c->v);
     c->v_largest = fading > largest ? fading : largest;
     cc_axis_learn(c, o, y);
@@ -205,15 +209,23 @@ CC_API double cc_axis_ceiling(const CcAxis *c, const CcAxisOptions *o, double v,
     return CC_AXIS_CEILING * (damped ? o->d : o->k) * far;
 }
 
-/* A sample at a communication point: the rate v, and the deformation itself if it is known (NULL: it is the sum of v);
- * H, s, the step to come.  Returns the force; c->x is the deformation. */
-CC_API double cc_axis_step(CcAxis *c, const CcAxisOptions *o, const double *place, double v, double H)
+/* A sample at a communication point begins with what the interval before it shows: the rate v, and the deformation itself
+ * if it is known (NULL: it is the sum of v); H, s, the step to come.  Afterwards c->x is the deformation, F[lag] the force
+ * that acted and c->way its way.  Returns 0 if there was no interval.
+ * The bodies may have moved before the first sample too: Gauss-Seidel with the bodies first. */
+CC_API int cc_axis_observe(CcAxis *c, const CcAxisOptions *o, const double *place, double v, double H)
 {
-    /* the bodies may have moved before the first sample: Gauss-Seidel with the bodies first */
     if (c->begun == 0.0)
         c->H = H;
-    if (c->begun != 0.0 || v != c->v || (place && *place != c->place))
-        cc_axis_see(c, o, place, v);
+    if (c->begun == 0.0 && v == c->v && !(place && *place != c->place))
+        return 0;
+    cc_axis_see(c, o, place, v);
+    return 1;
+}
+
+/* And it ends with the force that answers it. */
+CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double H)
+{
     if (c->known == 0.0) {
         double guess = o->d > 0.0 ? CC_AXIS_GUESS_DAMPED / (o->d * H)
                      : o->k > 0.0 ? CC_AXIS_GUESS / (o->k * H * H) : 0.0;
@@ -233,7 +245,7 @@ CC_API double cc_axis_step(CcAxis *c, const CcAxisOptions *o, const double *plac
     double most = cc_axis_ceiling(c, o, v, (lag + 1.0) * H);
     F = o->straight ? F : cc_axis_within(F, -most, most);
     if (c->strange >= CC_AXIS_MOST_STRANGE)
-        F = o->k * *place + o->d * v;
+        F = o->k * c->place + o->d * v;
     for (int i = CC_AXIS_FORCES - 1; i > 0; i--)
         c->F[i] = c->F[i - 1];
     c->F[0] = F;

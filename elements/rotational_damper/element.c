@@ -9,15 +9,7 @@
  * With `work` false t = 0.  The shafts put in the power P = -(t_r w_r + t_c w_c), W, which is dissipated at once:
  * P = d w^2 >= 0.   Not modelled: dry friction, fluid that heats up.   Source: Newton's law of viscous friction. */
 
-static void outputs(Element *e)
-{
-    e->w = e->r.w - e->c.w;
-    e->t = re(e->work) != 0.0 ? e->d * e->w : 0.0;
-    e->r.t = -e->t;
-    e->c.t = e->t;
-    e->power.damping = e->t * e->w;
-    e->power.work = -(e->r.t * e->r.w + e->c.t * e->c.w);
-#if LEDGER
-    e->energy.residual = e->energy.work - e->energy.damping;
-#endif
-}
+#define RATE w
+#define FORCE t
+#define INERTIA J_eff
+#include "damper.h"

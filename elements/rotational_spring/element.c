@@ -15,38 +15,11 @@
  * With `work` false t = 0 while theta follows the shafts.  Energy k theta^2/2, J, that switching or a new k destroys
  * or makes is booked in energy.switched:  work = U - U_start + switched.   Source: Simscape, spring.ssc. */
 
-static Real stiffness(const Element *e) { return re(e->work) != 0.0 ? e->k : 0.0; }
-
-static void outputs(Element *e)
-{
-#if ANGLES
-    e->theta = e->theta0 + (e->r.phi - e->c.phi); /* angles first: after many turns nothing of theta0 is lost */
-#endif
-    e->w = e->r.w - e->c.w;
-    e->t = stiffness(e) * e->theta;
-    e->r.t = -e->t;
-    e->c.t = e->t;
-    e->energy.elastic = 0.5 * e->t * e->theta;
-    e->power.work = e->t * e->w;
-#if LEDGER
-    e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.switched;
-#endif
-}
-
-static void start(Element *e)
-{
-    outputs(e);
-    e->energy.start = e->energy.elastic;
-    e->energy.switched = 0.0;
-    e->previous.stiffness = stiffness(e);
-}
-
-/* Inputs and parameters jump where theta does not: all that the stored energy changes by at one theta is switched. */
-static int accept(Element *e, CcHost *host, double step)
-{
-    Real switched = 0.5 * (e->previous.stiffness - stiffness(e)) * e->theta * e->theta;
-    e->previous.stiffness = stiffness(e);
-    e->energy.switched += switched;
-    (void)host, (void)step;
-    return LEDGER && re(switched) != 0.0;
-}
+#define DEFORMATION theta
+#define START theta0
+#define RATE w
+#define FORCE t
+#define PLACE phi
+#define BY_PLACE ANGLES
+#define INERTIA J_eff
+#include "spring.h"

@@ -9,15 +9,7 @@
  * With `work` false F = 0.  The bodies put in the power P = -(F_r v_r + F_c v_c), W, which is dissipated at once:
  * P = d v^2 >= 0.   Not modelled: dry friction, fluid that heats up.   Source: Newton's law of viscous friction. */
 
-static void outputs(Element *e)
-{
-    e->v = e->r.v - e->c.v;
-    e->F = re(e->work) != 0.0 ? e->d * e->v : 0.0;
-    e->r.F = -e->F;
-    e->c.F = e->F;
-    e->power.damping = e->F * e->v;
-    e->power.work = -(e->r.F * e->r.v + e->c.F * e->c.v);
-#if LEDGER
-    e->energy.residual = e->energy.work - e->energy.damping;
-#endif
-}
+#define RATE v
+#define FORCE F
+#define INERTIA m_eff
+#include "damper.h"

@@ -66,7 +66,8 @@ EXPORT void run(const System *s, double u[], double v[], CcAxis c[], double F[],
                     } else if (s->hold) {
                         new[i] = s->options[i].k * place + s->options[i].d * rate;
                     } else {
-                        new[i] = cc_axis_step(c + i, &s->options[i], s->by_place ? &place : 0, rate, s->H);
+                        cc_axis_observe(c + i, &s->options[i], s->by_place ? &place : 0, rate, s->H);
+                        new[i] = cc_axis_answer(c + i, &s->options[i], rate, s->H);
                     }
                 }
             } else {

@@ -217,6 +217,24 @@ def test_all_energy_that_is_made_stands_in_the_ledgers(library: ctypes.CDLL) -> 
         assert made == pytest.approx(energy[-2] - energy[0], abs=1e-10 * energy[0])
 
 
+@pytest.mark.parametrize("element", ["rotational_spring", "translational_spring"])
+def test_the_numbers_of_the_readmes_are_right(library: ctypes.CDLL, element: str) -> None:
+    text = (shipped("elements") / element / "README.md").read_text(encoding="utf-8")
+    for N in (31, 16, 6.3, 3.1):
+        H, h = math.pi / OMEGA / N, math.pi / N
+        swing, steps = oscillator("let go"), math.ceil(20 * N)
+        free = Coupled(library, swing, H, JACOBI).run(steps).energy() / 0.45
+        known = Coupled(library, swing, H, JACOBI, inertia=M).run(steps).energy() / 0.45
+        factor = (1 + h * h) ** (2 * N)
+        row = f"| {N} | {factor:.2g} | {free.max():.3f} | {free[-1]:.3f} | {known.max():.3f} |"
+        assert row in text
+    struck = np.zeros(100)
+    struck[49] = 1.0
+    energy = Coupled(library, train(100, 1.0, 1e4, struck), 0.5 / 200, JACOBI).run(800).energy() / 0.5
+    said = f"{energy[-1]:.3f} of their energy after 800 steps; the highest on the way is {energy.max():.3f}"
+    assert said in " ".join(text.split())
+
+
 # ---- dampers ---------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,81 @@
+/* A viscous damper along one coordinate, rotational or translational; law and signs in the element's own file.  Before it
+ * includes this the element names its variables:
+ *
+ *   RATE, FORCE   relative speed, force through the damper
+ *   INERTIA       effective mass or moment of inertia, of the group coupling
+ *
+ * Coupled at communication points (coupled_axis.h) an interval is booked when it is over, by the force that acted and the
+ * way of both ends to each other, F (x_1 - x_0): as work, and where it is positive as dissipated.  So energy.residual is
+ * minus the energy that the coupling has made, by the lag that is known now. */
+#ifndef CC_DAMPER_H
+#define CC_DAMPER_H
+
+#if COUPLING
+#include "held_axis.h"
+#endif
+
+static Real coefficient(const Element *e) { return re(e->work) != 0.0 ? e->d : 0.0; }
+
+static void outputs(Element *e)
+{
+    e->RATE = e->r.RATE - e->c.RATE;
+    e->FORCE = coefficient(e) * e->RATE;
+    e->power.damping = e->FORCE * e->RATE;
+#if COUPLING
+    if (HELD) {
+        e->FORCE = re(e->work) != 0.0 ? e->held_force : (Real)0.0;
+        e->power.damping = 0.0; /* booked when the interval is over */
+    }
+#endif
+    e->r.FORCE = -e->FORCE;
+    e->c.FORCE = e->FORCE;
+    e->power.work = -(e->r.FORCE * e->r.RATE + e->c.FORCE * e->c.RATE);
+#if COUPLING
+    if (HELD)
+        e->power.work = 0.0;
+#endif
+#if LEDGER
+    e->energy.residual = e->energy.work - e->energy.damping;
+#endif
+}
+
+#if COUPLING
+
+static void start(Element *e)
+{
+    e->held = 0.0;
+    outputs(e);
+#ifndef CC_DUAL
+    start_coupling(e, 0.0, re(coefficient(e)), 0.0);
+#endif
+}
+
+static int accept(Element *e, CcHost *host, double step)
+{
+    (void)e, (void)host, (void)step;
+    return 0;
+}
+
+#ifndef CC_DUAL
+
+static void sample(Element *e, CcHost *host, double step)
+{
+    (void)host;
+    if ((int)e->coupling.mode == HOLD)
+        return;
+    CcAxis *c = partner_of(e);
+    CcAxisOptions options = coupling_options(e, 0.0, coefficient(e));
+    double rate = e->r.RATE - e->c.RATE;
+    cc_axis_observe(c, &options, 0, rate, step);
+    double work = -c->made[(int)c->lag], taken = c->taken[(int)c->lag];
+    e->coupling.residual = taken - work;
+#if LEDGER
+    e->energy.work = work;
+    e->energy.damping = taken;
+#endif
+    hold_force(e, &options, cc_axis_answer(c, &options, rate, step));
+}
+
+#endif
+#endif
+#endif

@@ -1,0 +1,112 @@
+/* A linear spring along one coordinate, rotational or translational; law, signs and energies in the element's own file.
+ * Before it includes this the element names its variables:
+ *
+ *   DEFORMATION, START, RATE, FORCE   deformation, its value at the start, its rate, force through the spring
+ *   PLACE, BY_PLACE                   position in both ports, and the switch that takes it
+ *   INERTIA                           effective mass or moment of inertia, of the group coupling
+ *
+ * Coupled at communication points (coupled_axis.h) the deformation is that of the last sample, and energy.residual is
+ * minus the energy that the coupling has made: energy.work is what the forces did that acted, by what is known now. */
+#ifndef CC_SPRING_H
+#define CC_SPRING_H
+
+static Real stiffness(const Element *e) { return re(e->work) != 0.0 ? e->k : 0.0; }
+
+#if COUPLING
+#include "held_axis.h"
+#else
+#define HELD 0
+#endif
+
+static void outputs(Element *e)
+{
+#if BY_PLACE
+    e->DEFORMATION = e->START + (e->r.PLACE - e->c.PLACE); /* positions first: far from the origin START is not lost */
+#endif
+    e->RATE = e->r.RATE - e->c.RATE;
+    e->FORCE = stiffness(e) * e->DEFORMATION;
+    e->energy.elastic = 0.5 * e->FORCE * e->DEFORMATION;
+    e->power.work = e->FORCE * e->RATE;
+#if COUPLING
+    if (HELD) {
+        e->FORCE = re(e->work) != 0.0 ? e->held_force : (Real)0.0;
+        e->power.work = 0.0; /* booked when the interval is over */
+    }
+#if !BY_PLACE
+    e->drift = HELD ? (Real)0.0 : e->RATE;
+#endif
+#endif
+    e->r.FORCE = -e->FORCE;
+    e->c.FORCE = e->FORCE;
+#if LEDGER
+    e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.switched;
+#endif
+}
+
+static void start(Element *e)
+{
+#if COUPLING
+    e->held = 0.0;
+#endif
+    outputs(e);
+    e->energy.start = e->energy.elastic;
+    e->energy.switched = 0.0;
+    e->previous.stiffness = stiffness(e);
+#if COUPLING && !defined CC_DUAL
+    start_coupling(e, re(stiffness(e)), 0.0, re(e->DEFORMATION));
+#endif
+}
+
+/* Inputs and parameters jump where the deformation does not: all that the stored energy changes by there is switched. */
+static Real switched_energy(Element *e)
+{
+    Real switched = 0.5 * (e->previous.stiffness - stiffness(e)) * e->DEFORMATION * e->DEFORMATION;
+    e->previous.stiffness = stiffness(e);
+    e->energy.switched += switched;
+    return switched;
+}
+
+static int accept(Element *e, CcHost *host, double step)
+{
+    (void)host, (void)step;
+    if (HELD) /* the deformation is that of the last sample: the next one will tell where the switch was */
+        return 0;
+    return re(switched_energy(e)) != 0.0 && LEDGER;
+}
+
+#if COUPLING && !defined CC_DUAL
+
+static void sample(Element *e, CcHost *host, double step)
+{
+    if ((int)e->coupling.mode == HOLD)
+        return;
+    CcAxis *c = partner_of(e);
+    CcAxisOptions options = coupling_options(e, e->previous.stiffness, 0.0);
+    double rate = e->r.RATE - e->c.RATE;
+#if BY_PLACE
+    double place = e->START + (e->r.PLACE - e->c.PLACE);
+    int fell = c->strange >= CC_AXIS_MOST_STRANGE;
+    cc_axis_observe(c, &options, &place, rate, step);
+    e->DEFORMATION = place;
+    e->coupling.beta = c->beta;
+    e->coupling.fallback = c->strange >= CC_AXIS_MOST_STRANGE;
+    if (!fell && e->coupling.fallback != 0.0)
+        cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so the "
+                  "force is that of coupling.mode = hold");
+#else
+    (void)host;
+    cc_axis_observe(c, &options, 0, rate, step);
+    e->DEFORMATION = c->x;
+#endif
+    e->coupling.residual = c->made[(int)c->lag];
+    switched_energy(e);
+#if LEDGER
+    double U = 0.5 * stiffness(e) * e->DEFORMATION * e->DEFORMATION;
+    e->energy.work = U - e->energy.start + e->energy.switched - e->coupling.residual;
+#endif
+    options.k = stiffness(e);
+    hold_force(e, &options, cc_axis_answer(c, &options, rate, step));
+}
+
+#endif
+#endif

@@ -1,0 +1,261 @@
+"""Springs and dampers with the structure `coupling`: bodies and elements as FMUs of their own, at communication steps
+at which a literal force that is held would drive them apart.  What the coupling does by itself: test_coupled_axis.py.
+
+N is the number of steps in half a period.  Jacobi: all step with what the others showed before; Gauss-Seidel with the
+elements or with the bodies first."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmi2 import OK, Fmu, load_shipped
+from running import Running, build
+
+from fmu_builder import run
+from fmu_builder.model import load_model
+from fmu_builder.paths import shipped
+
+HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
+JACOBI, ELEMENTS_FIRST, BODIES_FIRST = "jacobi", "elements first", "bodies first"
+MASTERS = pytest.mark.parametrize("master", [JACOBI, ELEMENTS_FIRST, BODIES_FIRST])
+M, K, X_0 = 10.0, 1000.0, 0.03
+OMEGA = math.sqrt(K / M)
+
+
+@pytest.fixture(scope="module")
+def spring(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("TranslationalSpringCoupled", tmp_path_factory.mktemp("spring"))
+
+
+@pytest.fixture(scope="module")
+def mass(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("SliderMass", tmp_path_factory.mktemp("mass"))
+
+
+@pytest.fixture(scope="module")
+def damper(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("RotationalDamperCoupled", tmp_path_factory.mktemp("damper"))
+
+
+@pytest.fixture(scope="module")
+def inertia(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("Inertia", tmp_path_factory.mktemp("inertia"))
+
+
+class Pair:
+    """A body and an element under a master; `motion` and `force` are roles of their ports."""
+
+    def __init__(self, body: Running, element: Running, master: str, motion: tuple[str, ...], force: str) -> None:
+        self.body, self.element, self.master, self.motion, self.force = body, element, master, motion, force
+
+    def _element(self, H: float) -> None:
+        self.element.set({f"r.{role}": self.body[f"p.{role}"] for role in self.motion})
+        self.element.step(H)
+
+    def _body(self, force: float, H: float) -> None:
+        self.body.set({f"p.{self.force}": force})
+        self.body.step(H)
+
+    def step(self, H: float) -> None:
+        before = self.element[f"r.{self.force}"]
+        if self.master == BODIES_FIRST:
+            self._body(before, H)
+        self._element(H)
+        if self.master != BODIES_FIRST:
+            self._body(before if self.master == JACOBI else self.element[f"r.{self.force}"], H)
+
+
+def swing(mass: Fmu, spring: Fmu, master: str, N: float, periods: int = 10, **values: float) -> Pair:
+    """10 kg on a spring of 1 kN/m, let go at 30 mm."""
+    named = {name.replace("__", "."): value for name, value in values.items()}
+    pair = Pair(Running(mass, {"m": M}), Running(spring, {"x0": X_0, **named}), master, ("v",), "F")
+    for _ in range(math.ceil(2 * N * periods)):
+        pair.step(math.pi / OMEGA / N)
+    return pair
+
+
+def energy(pair: Pair) -> float:
+    """As a share of that at the start."""
+    return (M * pair.body["p.v"] ** 2 + K * (X_0 + pair.body["p.s"]) ** 2) / (K * X_0**2)
+
+
+@MASTERS
+@pytest.mark.parametrize("N", [16, 6.3, 3.1])
+def test_an_oscillation_keeps_its_energy(mass: Fmu, spring: Fmu, master: str, N: float) -> None:
+    pair = swing(mass, spring, master, N)
+    assert energy(pair) == pytest.approx(1.0, abs=1e-6)
+    assert pair.element["coupling.lag"] == (1 if master == JACOBI else 0)
+    assert pair.element["coupling.admittance"] == pytest.approx(1 / M, rel=1e-6)
+    assert pair.element["coupling.step_advised"] == pytest.approx(0.5 / OMEGA, rel=1e-6)
+    # the ledger: all that the forces did is in the body or in the spring
+    made = pair.element["coupling.residual"]
+    assert pair.element["energy.residual"] == pytest.approx(-made, abs=1e-12)
+    assert abs(made) < 1e-6
+
+
+def test_the_literal_force_drives_it_apart(mass: Fmu, spring: Fmu) -> None:
+    """The negative control: the same with coupling.mode = hold gains (omega H)^2 in each step."""
+    for N in (16, 6.3):
+        pair = swing(mass, spring, JACOBI, N, 2, coupling__mode=HOLD)
+        expected = math.ceil(4 * N) * math.log1p((math.pi / N) ** 2)
+        assert math.log(energy(pair)) == pytest.approx(expected, rel=0.1)
+
+
+def test_mass_and_order_may_be_given(mass: Fmu, spring: Fmu) -> None:
+    """Then no interval is wrong: the energy is right at omega H = 5 too."""
+    pair = swing(mass, spring, ELEMENTS_FIRST, math.pi / 5, coupling__mode=AVERAGED, coupling__m_eff=M)
+    assert energy(pair) == pytest.approx(1.0, abs=1e-9)
+    assert pair.element["coupling.residual"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_work_is_what_the_body_got(mass: Fmu, spring: Fmu) -> None:
+    """At every sample: the deformation is that of the body, and -work the kinetic energy of the body."""
+    pair = Pair(Running(mass, {"m": M}), Running(spring, {"x0": X_0}), ELEMENTS_FIRST, ("v",), "F")
+    for step in range(60):
+        x, kinetic = X_0 + pair.body["p.s"], pair.body["energy.kinetic"]
+        pair.step(0.05)
+        assert pair.element["x"] == pytest.approx(x, abs=1e-12)
+        if step > 20:  # the order was found
+            assert -pair.element["energy.work"] == pytest.approx(kinetic, abs=1e-12)
+
+
+def test_switching_is_booked_at_the_deformation_of_the_sample(spring: Fmu) -> None:
+    running = Running(spring, {"x0": 0.0, "r.v": 1.0})
+    for _ in range(4):
+        running.step(0.01)
+    x = running["x"]
+    running.set({"work": 0})
+    assert running["F"] == 0.0
+    running.step(0.01)
+    assert running["x"] == pytest.approx(x + 0.01, abs=1e-12) and running["F"] == 0.0
+    assert running["energy.switched"] == pytest.approx(K * running["x"] ** 2 / 2, rel=1e-12)
+    x = running["x"]
+    running.set({"work": 1, "k": 500.0})
+    running.step(0.01)
+    back = 500.0 * (x + 0.01) ** 2 / 2
+    assert running["energy.switched"] == pytest.approx(K * x**2 / 2 - back, rel=1e-9)
+    assert running["energy.residual"] == pytest.approx(-running["coupling.residual"], abs=1e-12)
+
+
+def test_a_restored_state_continues_bit_for_bit(mass: Fmu, spring: Fmu) -> None:
+    pair = swing(mass, spring, JACOBI, 6.3, 1)
+    element = pair.element
+    speeds = 0.3 * np.sin(np.arange(12))
+
+    def go() -> list[float]:
+        found = []
+        for v in speeds:
+            element.set({"r.v": v})
+            element.step(0.05)
+            found += [*element.values(["F", "x", "energy.work", "coupling.residual", "coupling.admittance"])]
+        return found
+
+    state, time = element.slave.get_state(), element.time
+    before = element.slave.serialize(state)
+    first = go()
+    assert element.slave.call("fmi2SetFMUstate", state) == OK
+    element.time = time
+    assert element.slave.serialize(element.slave.get_state()) == before
+    assert go() == first
+
+
+@MASTERS
+@pytest.mark.parametrize("z", [0.1, 0.5])  # d H/J
+def test_a_damper_brakes_to_rest(inertia: Fmu, damper: Fmu, master: str, z: float) -> None:
+    """0.2 N.m.s/rad on 0.1 kg.m2 of unknown inertia: no faster than before, and all energy is dissipated."""
+    values = {"coupling.mode": AUTO}
+    pair = Pair(Running(inertia, {"J": 0.1, "w0": 3.0}), Running(damper, values | {"r.w": 3.0}), master, ("w",), "t")
+    speeds = []
+    for _ in range(math.ceil(16 / z)):
+        pair.step(z / 2)
+        speeds.append(pair.body["p.w"])
+    assert np.abs(speeds).max() <= 3.0 and abs(speeds[-1]) < 1e-4
+    assert pair.element["coupling.lag"] == (1 if master == JACOBI else 0)
+    assert pair.element["energy.work"] == pytest.approx(0.45, abs=1e-6)
+    assert pair.element["energy.residual"] <= 0.0
+
+
+def test_a_known_damper_brakes_exactly_at_a_step_at_which_hold_would_explode(inertia: Fmu, damper: Fmu) -> None:
+    """exp(-d t/J) at d H/J = 3; the literal torque would multiply the speed by -2."""
+    values = {"coupling.mode": AVERAGED, "coupling.J_eff": 0.1, "r.w": 3.0}
+    pair = Pair(Running(inertia, {"J": 0.1, "w0": 3.0}), Running(damper, values), ELEMENTS_FIRST, ("w",), "t")
+    for n in range(1, 6):
+        pair.step(1.5)
+        assert pair.body["p.w"] == pytest.approx(3.0 * math.exp(-3.0 * n), abs=1e-8)
+
+
+TRAIN = """
+connections = [["mass[i].p", "spring[i].r"], ["mass[i].p", "spring[i+1].c"]]
+[experiment]
+stop = {stop}
+step = {step}
+algorithm = "{algorithm}"
+[slaves]
+mass = {{ recipe = "SliderMass", count = {n}, start = {{ m = 1 }} }}
+"mass[{struck}]" = {{ recipe = "SliderMass", start = {{ m = 1, v0 = 1 }} }}
+spring = {{ recipe = "TranslationalSpringCoupled", count = {springs}, start = {{ k = 1e4 }} }}
+"""
+
+
+@pytest.mark.parametrize("n", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_train_under_jacobi_keeps_its_energy_at_a_practical_step(tmp_path: Path, n: int) -> None:
+    """2.5 ms: six steps in half a period of the fastest mode, 200 rad/s; each spring knows its own two ends alone."""
+    path = tmp_path / "train.toml"
+    text = TRAIN.format(stop=0.5, step=2.5e-3, algorithm="jacobi", n=n, struck=n // 2, springs=n + 1)
+    path.write_text(text, encoding="utf-8")
+    trace = run(path)
+    v = np.array([trace[f"mass[{i}].p.v"] for i in range(1, n + 1)])
+    s = np.array([trace[f"mass[{i}].p.s"] for i in range(1, n + 1)])
+    x = np.diff(np.concatenate([np.zeros((1, s.shape[1])), s, np.zeros((1, s.shape[1]))]), axis=0)
+    total = (v**2).sum(axis=0) + 1e4 * (x**2).sum(axis=0)
+    assert total[-1] == pytest.approx(1.0, abs=0.02)
+    assert total.max() < 1.3
+
+
+@pytest.mark.slow
+@MASTERS
+def test_with_positions_the_rotational_spring_keeps_the_energy(inertia: Fmu, tmp_path: Path, master: str) -> None:
+    recipe = 'element = "rotational_spring"\n[structure]\nangles = true\ncoupling = true\n'
+    fmu = build(tmp_path, "ByAngles", recipe)
+    pair = Pair(
+        Running(inertia, {"J": 0.1, "w0": 2.0}),
+        Running(fmu, {"coupling.mode": AUTO, "k": 10.0, "r.w": 2.0}), master, ("w", "phi"), "t",
+    )  # fmt: skip
+    for _ in range(300):
+        pair.step(0.05)
+    assert 0.1 * pair.body["p.w"] ** 2 + 10.0 * pair.body["p.phi"] ** 2 == pytest.approx(0.4, rel=1e-6)
+    assert pair.element["coupling.beta"] == pytest.approx(0.5, abs=1e-6)
+    for k in range(6):  # the speed is taken away
+        pair.element.set({"r.w": 0.0, "r.phi": 0.1 * k})
+        pair.element.step(0.05)
+    assert pair.element["coupling.fallback"] == 1 and pair.element["t"] == pytest.approx(5.0, rel=1e-12)
+    assert any("does not belong to the position" in text for text in pair.element.told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("element", ["rotational_spring", "translational_damper"])
+def test_hold_has_the_bits_of_the_element_without_coupling(tmp_path: Path, element: str) -> None:
+    w = "w" if element.startswith("rot") else "v"
+    ends = []
+    for name, more in (("Plain", ""), ("Held", "[structure]\ncoupling = true\n")):
+        running = Running(build(tmp_path, name, f'element = "{element}"\n{more}'))
+        for k in range(20):
+            running.set({f"r.{w}": math.sin(k), f"c.{w}": 0.3 * k})
+            running.step(0.01)
+        names = ["energy.work", "energy.residual", f"r.{'t' if w == 'w' else 'F'}"]
+        ends.append(list(running.values(names)))
+    assert ends[0] == ends[1]
+
+
+def test_the_catalogue_names_auto_and_an_assembly_has_nothing_to_couple(tmp_path: Path) -> None:
+    for recipe in ("TranslationalSpringCoupled", "RotationalDamperCoupled"):
+        assert load_model(shipped("fmus") / f"{recipe}.toml")["coupling.mode"].start == AUTO
+    path = tmp_path / "Swing.toml"
+    path.write_text(
+        'connections = [["mass.p", "spring.r"]]\n[parts]\nspring = "TranslationalSpringCoupled"\nmass = "SliderMass"\n',
+        encoding="utf-8",
+    )
+    assert not any("coupling" in variable.name for variable in load_model(path).variables)

@@ -40,8 +40,7 @@ typedef struct {
     CcCarrier world;            /* the coordinates of the guide, in the world */
     CcCarrier carriers[BODIES]; /* the bodies of the line, in the world */
     Real P[3], v_P[3];
-    Real turn[3];    /* angular velocity of the point's body, rad/s */
-    Real body[3][3]; /* columns: the axes of the point's frame */
+    Real turn[3]; /* angular velocity of the point's body, rad/s */
     CcLineFoot foot;
     CcZoneShare shares[BODIES];
     Real v_L[3], v[3], v_tr[3], v_long;
@@ -129,7 +128,7 @@ static void guide_to_world(Guide *g, const Real a[3], Real out[3]) { cc_to_world
 __attribute__((noinline)) static void guide_see(const Element *e, Guide *g)
 {
     const Real still[3] = {0.0, 0.0, 0.0}, upright[4] = {1.0, 0.0, 0.0, 0.0};
-    Real R[3][3], arm[3], carried[3], v[3], w[3], axis[3], seen[3];
+    Real arm[3], carried[3], v[3], w[3];
     for (int b = 0; b < BODIES; b++)
         cc_carrier(e->body[b].r, e->body[b].q, e->body[b].v, e->body[b].w, &g->carriers[b]);
     if (BODIES == 1)
@@ -146,14 +145,6 @@ __attribute__((noinline)) static void guide_see(const Element *e, Guide *g)
     cc_to_body(g->world.R, arm, g->P);
     cc_to_body(g->world.R, v, g->v_P);
     cc_to_body(g->world.R, w, g->turn);
-    cc_rotation(e->point.q, R);
-    for (int j = 0; j < 3; j++) {
-        for (int k = 0; k < 3; k++)
-            axis[k] = R[k][j];
-        cc_to_body(g->world.R, axis, seen);
-        for (int k = 0; k < 3; k++)
-            g->body[k][j] = seen[k];
-    }
 }
 
 /* Foot, shares of the force and velocities; outputs of the place on the line. */

@@ -47,6 +47,7 @@ typedef struct {
     Real from[3], to[3];         /* directions at both ends: those of the spans beside it, to the bit */
     Real end[3];                 /* r_(i+1), m */
     Real length;                 /* |c_i|, m */
+    int moving;                  /* 0: the line is at rest, its rates are not set */
 } CcLineSpan;
 
 CC_API void cc_carrier(const Real r[3], const Real q[4], const Real v[3], const Real w[3], CcCarrier *out)
@@ -123,26 +124,56 @@ CC_API void cc_chord(const CcLinePoint *a, const CcLinePoint *b, int spline, int
 /* T_i or m_i between two chords, and its rate. */
 CC_API void cc_line_direction(const CcChord *a, const CcChord *b, int spline, int moving, Real T[3], Real T_t[3])
 {
-    Real n[3], n_t[3], inverse, inverse_t = 0.0; /* T = n inverse */
+    Real n[3], n_t[3], inverse, inverse_t; /* T = n inverse */
+    for (int k = 0; k < 3; k++)
+        n[k] = spline ? b->root * a->q[k] + a->root * b->q[k] : a->q[k] + b->q[k];
+    inverse = 1.0 / (spline ? a->root + b->root : cc_sqrt(cc_dot(n, n)));
+    for (int k = 0; k < 3; k++)
+        T[k] = n[k] * inverse;
+    if (!moving)
+        return;
     if (spline) {
-        for (int k = 0; k < 3; k++) {
-            n[k] = b->root * a->q[k] + a->root * b->q[k];
+        for (int k = 0; k < 3; k++)
             n_t[k] = b->root_t * a->q[k] + b->root * a->q_t[k] + a->root_t * b->q[k] + a->root * b->q_t[k];
-        }
-        inverse = 1.0 / (a->root + b->root);
         inverse_t = -(a->root_t + b->root_t) * inverse * inverse;
     } else {
-        for (int k = 0; k < 3; k++) {
-            n[k] = a->q[k] + b->q[k];
+        for (int k = 0; k < 3; k++)
             n_t[k] = a->q_t[k] + b->q_t[k];
-        }
-        inverse = 1.0 / cc_sqrt(cc_dot(n, n));
-        if (moving)
-            inverse_t = -cc_dot(n, n_t) * inverse * inverse * inverse;
+        inverse_t = -cc_dot(n, n_t) * inverse * inverse * inverse;
     }
-    for (int k = 0; k < 3; k++) {
-        T[k] = n[k] * inverse;
+    for (int k = 0; k < 3; k++)
         T_t[k] = n_t[k] * inverse + n[k] * inverse_t;
+}
+
+/* Directions at open ends, or their rates, from those of the chord, q. */
+CC_API void cc_line_ends(const Real q[3], int has_before, int has_after, int parabola, Real T[2][3])
+{
+    for (int k = 0; k < 3; k++) {
+        if (!has_before)
+            T[0][k] = parabola ? 2.0 * q[k] - T[1][k] : q[k];
+        if (!has_after)
+            T[1][k] = parabola ? 2.0 * q[k] - T[0][k] : q[k];
+    }
+}
+
+/* Component k of the polynomials of a span, or of their rates: from r_i, the chord c, dr/du at both ends (spline) and T
+ * at both (polyline). */
+CC_API void cc_line_coefficients(int spline, int k, Real r_i, Real c, Real a, Real b, Real T[2][3], Real r[4][3],
+                                 Real tau[3][3])
+{
+    r[0][k] = r_i;
+    if (spline) {
+        r[1][k] = a;
+        r[2][k] = 3.0 * c - 2.0 * a - b;
+        r[3][k] = a + b - 2.0 * c;
+        for (int j = 0; j < 3; j++)
+            tau[j][k] = (j + 1) * r[j + 1][k];
+    } else {
+        r[1][k] = c;
+        r[2][k] = r[3][k] = 0.0;
+        tau[0][k] = T[0][k];
+        tau[1][k] = T[1][k] - T[0][k];
+        tau[2][k] = 0.0;
     }
 }
 
@@ -168,50 +199,23 @@ CC_API __attribute__((noinline)) void cc_line_span(const CcLine *line, const CcC
         cc_chord(&at[2], &at[3], spline, moving, &chord[2]);
         cc_line_direction(&chord[1], &chord[2], spline, moving, T[1], T_t[1]);
     }
-    const Real *q = chord[1].q, *q_t = chord[1].q_t;
-    for (int k = 0; k < 3; k++) {
-        int parabola = spline && (has_before || has_after);
-        if (!has_before) {
-            T[0][k] = parabola ? 2.0 * q[k] - T[1][k] : q[k];
-            T_t[0][k] = parabola ? 2.0 * q_t[k] - T_t[1][k] : q_t[k];
-        }
-        if (!has_after) {
-            T[1][k] = parabola ? 2.0 * q[k] - T[0][k] : q[k];
-            T_t[1][k] = parabola ? 2.0 * q_t[k] - T_t[0][k] : q_t[k];
-        }
-    }
+    int parabola = spline && (has_before || has_after);
+    cc_line_ends(chord[1].q, has_before, has_after, parabola, T);
+    out->moving = moving;
     out->length = chord[1].length;
     Real D = chord[1].root, D_t = chord[1].root_t;
     for (int k = 0; k < 3; k++) {
-        Real c = chord[1].c[k], c_t = chord[1].c_t[k];
         out->from[k] = T[0][k];
         out->to[k] = T[1][k];
         out->end[k] = at[2].r[k];
-        out->r[0][k] = at[1].r[k];
-        out->r_t[0][k] = at[1].v[k];
-        if (spline) {
-            Real a = D * T[0][k], b = D * T[1][k]; /* dr/du at both ends */
-            Real a_t = D_t * T[0][k] + D * T_t[0][k], b_t = D_t * T[1][k] + D * T_t[1][k];
-            out->r[1][k] = a;
-            out->r[2][k] = 3.0 * c - 2.0 * a - b;
-            out->r[3][k] = a + b - 2.0 * c;
-            out->r_t[1][k] = a_t;
-            out->r_t[2][k] = 3.0 * c_t - 2.0 * a_t - b_t;
-            out->r_t[3][k] = a_t + b_t - 2.0 * c_t;
-            for (int j = 0; j < 3; j++) {
-                out->tau[j][k] = (j + 1) * out->r[j + 1][k];
-                out->tau_t[j][k] = (j + 1) * out->r_t[j + 1][k];
-            }
-        } else {
-            out->r[1][k] = c;
-            out->r_t[1][k] = c_t;
-            out->r[2][k] = out->r[3][k] = out->r_t[2][k] = out->r_t[3][k] = 0.0;
-            out->tau[0][k] = T[0][k];
-            out->tau[1][k] = T[1][k] - T[0][k];
-            out->tau_t[0][k] = T_t[0][k];
-            out->tau_t[1][k] = T_t[1][k] - T_t[0][k];
-            out->tau[2][k] = out->tau_t[2][k] = 0.0;
-        }
+        cc_line_coefficients(spline, k, at[1].r[k], chord[1].c[k], D * T[0][k], D * T[1][k], T, out->r, out->tau);
+    }
+    if (!moving)
+        return;
+    cc_line_ends(chord[1].q_t, has_before, has_after, parabola, T_t);
+    for (int k = 0; k < 3; k++) {
+        Real a_t = D_t * T[0][k] + D * T_t[0][k], b_t = D_t * T[1][k] + D * T_t[1][k];
+        cc_line_coefficients(spline, k, at[1].v[k], chord[1].c_t[k], a_t, b_t, T_t, out->r_t, out->tau_t);
     }
 }
 

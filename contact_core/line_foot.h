@@ -106,10 +106,14 @@ CC_API __attribute__((noinline)) void cc_span_foot(const CcLine *line, CcLineSpa
     }
     cc_line_polynomial(s->r, 4, u, r);
     cc_line_slope(s->r, 4, u, r_u);
-    cc_line_polynomial(s->r_t, 4, u, r_t);
     cc_line_polynomial(s->tau, 3, u, tau);
     cc_line_slope(s->tau, 3, u, tau_u);
-    cc_line_polynomial(s->tau_t, 3, u, tau_t);
+    for (int k = 0; k < 3; k++)
+        r_t[k] = tau_t[k] = 0.0;
+    if (s->moving) {
+        cc_line_polynomial(s->r_t, 4, u, r_t);
+        cc_line_polynomial(s->tau_t, 3, u, tau_t);
+    }
     Real g_u = 0.0, g_t = 0.0;
     for (int k = 0; k < 3; k++) {
         d[k] = d_0[k] - (r[k] - s->r[0][k]);

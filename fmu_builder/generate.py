@@ -4,6 +4,7 @@ element.c as they stand."""
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +31,7 @@ _KINDS = {
 _TYPES = {"real": "CC_REAL", "int": "CC_INTEGER", "bool": "CC_BOOLEAN", "enum": "CC_INTEGER"}
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _HUGE = "1.7976931348623157e308"
+_LARGE = 1000  # values of a constant table that is compiled once and not with every file that reads it
 
 # Standard categories of FMI 2.0 that contact_core logs in; an element adds its own.
 LOG_CATEGORIES = {
@@ -47,8 +49,10 @@ def log_categories(model: Model) -> dict[str, str]:
 def source_files(model: Model) -> tuple[str, ...]:
     """What an importer compiles; everything else is included by these files."""
     if not isinstance(model, Assembly):
-        return SOURCE_FILES
+        assert isinstance(model, ElementModel)
+        return (*SOURCE_FILES, "constants.c") if _large_constants(model) else SOURCE_FILES
     parts = [f"part_{kind.name}_{real}.c" for kind in model.types for real in ("real", "dual")]
+    parts += [f"part_{kind.name}_constants.c" for kind in model.types if _large_constants(kind.model)]
     return ("fmu.c", "assembly_real.c", "assembly_dual.c", "assembly_tables.c", *parts)
 
 
@@ -61,6 +65,8 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
     else:
         assert isinstance(model, ElementModel)
         generated["model_data.h"] = model_data(model)
+        if _large_constants(model):
+            generated["constants.c"] = _constants_file(model, "model_data.h")
         generated |= law_sources(model)
     core = {p.name: p for p in shipped("contact_core").glob("*.[ch]")}
     own = {f: {p.name: p for p in folder.glob("*.[ch]")} for f, folder in model.folders().items()}
@@ -162,12 +168,44 @@ def model_data(model: ElementModel, entry: str = "", host_entry: str = "", folde
         sensors = [name for name in model.element.inputs if name.startswith("sensor.")]
         lines += [f"#define SENSORS(e) {' '.join(f', (e)->{name}' for name in sensors)}".rstrip(), ""]
     lines += map(_constant, model.constants)
+    if _large_constants(model):
+        lines += ["#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__", '#error "tables are bytes, least first"', "#endif"]
     lines += ["", *_struct(model), "", *_index_tables(model), "", "#endif", ""]
     return "\n".join(lines)
 
 
+def _large_constants(model: ElementModel) -> list[Constant]:
+    return [one for one in model.constants if _is_large(one)]
+
+
+def _is_large(constant: Constant) -> bool:
+    return len(constant.values) > _LARGE and isinstance(constant.values[0], float)
+
+
+def _constants_file(model: ElementModel, header: str) -> str:
+    """The large tables, each as the bytes of its numbers: compilers read a text many times as fast as numbers."""
+    lines = [_heading(model), f'#include "{header}"', '#pragma GCC diagnostic ignored "-Woverlength-strings"']
+    for constant in _large_constants(model):
+        data = struct.pack(f"<{len(constant.values)}d", *constant.values)
+        lines += ["", f"const CcConstant_{constant.name} CC_ENTRY({constant.name}) = {{"]
+        lines += [f'    "{"".join(map(_BYTES.__getitem__, data[i : i + 64]))}"' for i in range(0, len(data), 64)]
+        lines[-1] += "};"
+    return "\n".join(lines) + "\n"
+
+
+# How a literal of C shows each byte: printable ones as they are, others by three octal digits.
+_BYTES = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in range(256)]
+
+
 def _constant(constant: Constant) -> str:
     values = constant.values
+    if _is_large(constant):
+        name, count = constant.name, len(values)
+        return (
+            f"typedef union {{ char bytes[8 * {count} + 1]; double values[{count}]; }} CcConstant_{name};\n"
+            f'__attribute__((visibility("hidden"))) extern const CcConstant_{name} CC_ENTRY({name});\n'
+            f"#define {name} CC_ENTRY({name}).values"
+        )
     if any(isinstance(v, str) for v in values):
         length = max(len(str(v).encode("utf-8")) for v in values) + 1
         texts = ", ".join(_text(str(v)) for v in values)
@@ -315,6 +353,8 @@ def assembly_sources(model: Assembly) -> dict[str, str]:
     files = {"model_data.h": _assembly_data(model), "assembly_tables.c": _assembly_tables(model)}
     table = 1
     for kind in model.types:
+        if _large_constants(kind.model):
+            files[f"part_{kind.name}_constants.c"] = _constants_file(kind.model, f"{kind.name}/model_data.h")
         files[f"{kind.name}/model_data.h"] = model_data(kind.model, _entry(model, kind), model.name, f"{kind.name}/")
         files |= {f"{kind.name}/{name}": text for name, text in law_sources(kind.model, table).items()}
         table += len(_ending_tables(kind.model))

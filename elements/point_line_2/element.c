@@ -31,11 +31,12 @@
 #define LEAST_SIDE 1e-6  /* part of VectorFr2 along V2, at the start: more than rounding */
 #define GOOD_SHARE 0.2   /* below this a warning: small turns of the line turn the axes far */
 
-static void axes_of(const Element *e, const Guide *g, CcBasePlane *plane)
+static void axes_of(const Element *e, Guide *g, CcBasePlane *plane)
 {
-    Real a[3], a_t[3];
-    for (int k = 0; k < 3; k++)
-        a[k] = g->body[k][0] * e->axis[0] + g->body[k][1] * e->axis[1] + g->body[k][2] * e->axis[2];
+    Real R[3][3], world[3], a[3], a_t[3];
+    cc_rotation(e->point.q, R);
+    cc_to_world(R, e->axis, world);
+    cc_to_body(g->world.R, world, a);
     cc_cross(g->turn, a, a_t);
     cc_base_plane(a, a_t, re(e->side), &g->foot, plane);
 }
@@ -200,15 +201,15 @@ static double freeze_axes(Element *e)
     Guide g;
     CcLine line = guide_line();
     CcBasePlane plane;
-    Real axis[3], second[3], seen[3];
+    Real R[3][3], axis[3], second[3], seen[3];
     guide_see(e, &g);
     Real first = cc_norm(e->VectorFr1), other = cc_norm(e->VectorFr2);
     for (int k = 0; k < 3; k++) {
         axis[k] = re(first) > 0.0 ? e->VectorFr1[k] / first : (Real)0.0;
         second[k] = re(other) > 0.0 ? e->VectorFr2[k] / other : (Real)0.0;
     }
-    cc_to_body(g.world.R, axis, seen);
-    cc_to_body(g.body, seen, e->axis);
+    cc_rotation(e->point.q, R);
+    cc_to_body(R, axis, e->axis);
     cc_line_track(&line, guide_carriers(&g), g.P, g.v_P, (int)re(e->span), &g.foot);
     e->side = 1.0;
     axes_of(e, &g, &plane);

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fmu_builder.assembly import Assembly
 from fmu_builder.generate import fmu_sources, source_files
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
+from fmu_builder.toolchain import compile_hosted, find_compiler
 
 GUID = "{00000000-0000-0000-0000-000000000000}"
 
@@ -49,3 +53,36 @@ def test_an_element_may_be_split_into_several_files(tmp_path: Path) -> None:
     files = fmu_sources(load_model(recipe), GUID)
     assert files["gravity.h"] == "#define GRAVITY 1\n"
     assert "unused.h" not in files
+
+
+def test_a_large_table_is_compiled_once_with_the_bits_of_its_numbers(tmp_path: Path) -> None:
+    """Each of a line's points with all digits; every byte occurs in them, and digits behind escaped ones."""
+    a = np.linspace(0.0, 6.0, 1500)
+    points = np.stack([np.cos(a), np.sin(a), 0.01 * a], axis=1)
+    recipe = tmp_path / "Long.toml"
+    recipe.write_text(f'element = "point_line_2"\n[line]\npoints = {points.tolist()}\n', encoding="utf-8")
+    model = load_model(recipe)
+    assert source_files(model)[-1] == "constants.c"
+    files = fmu_sources(model, GUID)
+    assert "line_spacing[] " in files["model_data.h"]  # a small one is a part of what reads it
+    assert len(files["model_data.h"]) < 20_000
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    ask = "const double *table(int i) { return i ? line_way : line_points; }\n"
+    (folder / "ask.c").write_text(
+        f'#include "model_data.h"\nextern const double *table(int i);\n{ask}', encoding="utf-8"
+    )
+    compiler = find_compiler()
+    assert compiler is not None
+    sources = [folder / "ask.c", folder / "constants.c"]
+    compile_hosted(sources, tmp_path / "table.so", [folder], compiler, ["-fvisibility=default", "-Wpedantic"])
+    table = ctypes.CDLL(str(tmp_path / "table.so")).table
+    table.restype = ctypes.POINTER(ctypes.c_double)
+    assert np.array_equal(np.ctypeslib.as_array(table(0), (4500,)), points.ravel())
+    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    assert np.array_equal(np.ctypeslib.as_array(table(1), (1500,)), way)
+    if gcc := shutil.which("gcc"):
+        options = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fPIC", "-c", "-I", str(folder)]
+        subprocess.run([gcc, *options, str(folder / "constants.c"), "-o", str(tmp_path / "c.o")], check=True)

@@ -1,5 +1,5 @@
 /* What a library without a C library has to bring along: the memory functions compilers call on their own, and the
- * entry points that Windows looks for.  Only in our own binaries; an importer who compiles the sources has a C library. */
+ * entry points and the stack probe that Windows looks for.  Only in our own binaries; an importer who compiles the sources has a C library. */
 #include <stddef.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -48,6 +48,27 @@ HIDDEN void bzero(void *to, size_t n);
 HIDDEN void __bzero(void *to, size_t n);
 NO_BUILTIN void bzero(void *to, size_t n) { memset(to, 0, n); }
 NO_BUILTIN void __bzero(void *to, size_t n) { memset(to, 0, n); }
+#endif
+
+#if defined _WIN32 && defined __x86_64__
+/* Called with the bytes in rax before a function takes a page of stack or more: Windows gives a stack its pages one after
+ * the other, so each of them is read on the way down.  All registers are left as they were. */
+__asm__(".globl ___chkstk_ms\n"
+        "___chkstk_ms:\n"
+        "    pushq %r10\n"
+        "    pushq %r11\n"
+        "    leaq 24(%rsp), %r10\n" /* where the caller's stack ends: behind both and the return address */
+        "    movq %r10, %r11\n"
+        "    subq %rax, %r11\n" /* where it will end */
+        "1:  subq $4096, %r10\n"
+        "    cmpq %r11, %r10\n"
+        "    jbe 2f\n"
+        "    testb %al, (%r10)\n"
+        "    jmp 1b\n"
+        "2:  testb %al, (%r11)\n"
+        "    popq %r11\n"
+        "    popq %r10\n"
+        "    retq\n");
 #endif
 
 #if defined _WIN32

@@ -17,6 +17,8 @@ from fmu_builder.structure import Constant, Reader, Structure
 TABLES = ("line",)
 LARGEST_RATIO = 4.0  # of the distances of neighbours
 LARGEST_TURN = 30.0  # degrees between neighbouring chords
+MOST_BODIES = 200  # their poses lie on the stack: 100 kB
+MOST_POINTS = 1_000_000
 _SHOWN = 20  # of problems of one kind
 _KEYS = ("points", "body", "closed", "interpolation")
 
@@ -76,6 +78,9 @@ def _bodies(given: object, count: int, read: Reader) -> Bodies:
     ):
         read.problem("line", "body", f"must be a list of {count} whole numbers from 1, one for each point")
         return np.zeros(count, int)
+    if max(given, default=1) > MOST_BODIES:
+        read.problem("line", "body", f"{max(given)} bodies: at most {MOST_BODIES} can carry a line")
+        return np.zeros(count, int)
     left = sorted(set(range(1, max(given, default=1) + 1)) - set(given))
     if left:
         read.problem("line", "body", f"no point lies on body {', '.join(map(str, left))}: number them without gaps")
@@ -99,6 +104,9 @@ def _next(closed: bool, count: int) -> Bodies:
 def _check(points: Points, bodies: Bodies, closed: bool, read: Reader) -> None:
     """The rules, as far as they hold within one body; those between bodies need the poses of the start."""
     count = len(points)
+    if count > MOST_POINTS:
+        read.problem("line", "points", f"{count} points: at most {MOST_POINTS} are taken")
+        return
     least = 3 if closed else 2
     if count < least:
         kind = "a closed line" if closed else "a line"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 from running import Running, Values, build
 from scipy.spatial.transform import Rotation
 
-from fmu_builder.build import build_fmu
 from fmu_builder.declaration import read_toml
 from fmu_builder.paths import shipped
 
@@ -194,14 +192,6 @@ def test_powers_add_up_on_three_moving_bodies(three: Fmu) -> None:
         assert (parts[:2] >= 0.0).all()
         assert np.abs(parts[2:]).min() > 1e-3  # both have something to say
         assert running["power.work"] == pytest.approx(stored + parts.sum(), rel=1e-10)
-
-
-@pytest.mark.slow
-def test_a_line_on_three_bodies_builds_for_windows(tmp_path: Path) -> None:
-    """Where a function whose variables need more than a page of the stack does not link."""
-    recipe = tmp_path / "OnThreeBodies.toml"
-    recipe.write_text(THREE, encoding="utf-8")
-    build_fmu(recipe, tmp_path, ("win64",))
 
 
 # ---- ends, switches --------------------------------------------------------------------------------------------------

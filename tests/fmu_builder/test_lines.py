@@ -96,5 +96,7 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     assert faults(tmp_path, "points = [[0,0,0], [1,0,0], [1,0,0], [2,0,0]]") == [
         "[line] points: points 2 and 3 are the same"
     ]
+    (text,) = faults(tmp_path, "points = [[0,0,0], [1,0,0]]\nbody = [1, 201]")
+    assert "201 bodies: at most 200 can carry a line" in text
     (text,) = faults(tmp_path, "points = [[0,0,0], [1,0,0]]\nbody = [1, 3]")
     assert "no point lies on body 2" in text

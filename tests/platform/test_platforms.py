@@ -200,7 +200,46 @@ mu = { table = "mu.csv", interpolation = "pchip" }
 """,
 )
 
-MOTIONS = (POINT_MASS, POINT_SURFACE, FLOOR_PATCH, THREE_POINTS, SHAKEN_BALL, STIFF_BLOCK, EVERY_FUNCTION, *ON_SURFACES)
+# a line on so many bodies that functions take more than a page of the stack, with tables that are compiled as bytes
+LINE_BODIES = range(1, 25)
+GUIDE = Motion(
+    "Guide",
+    {"point.r": ((-0.5, 1.5), (-3e-3, 3e-3), (-3e-3, 3e-3)), "point.q": SURFACE["surface.q"], "point.v": SPEED}
+    | {"point.w": SURFACE["surface.w"]}
+    | {f"body[{b}].r": SURFACE["surface.r"] for b in LINE_BODIES}
+    | {f"body[{b}].q": ((0.9, 1.1), *((-1e-3, 1e-3),) * 3) for b in LINE_BODIES}
+    | {f"body[{b}].v": SURFACE["surface.v"] for b in LINE_BODIES}
+    | {f"body[{b}].w": SURFACE["surface.w"] for b in LINE_BODIES},
+    counted="on",
+    steps=3_000,
+    text=f"""
+element = "point_line_2"
+description = "A straight line of 480 points on 24 bodies"
+
+[line]
+points = {[[i / 479, 0, 0] for i in range(480)]}
+body = {[1 + i // 20 for i in range(480)]}
+interpolation = "spline"
+
+[start]
+K_fr = 0.2
+normDamp = 10
+forceZone = 0.1
+"point.r" = [0.5, 0, 0]
+""",
+)
+
+MOTIONS = (
+    POINT_MASS,
+    POINT_SURFACE,
+    FLOOR_PATCH,
+    THREE_POINTS,
+    SHAKEN_BALL,
+    STIFF_BLOCK,
+    EVERY_FUNCTION,
+    GUIDE,
+    *ON_SURFACES,
+)
 
 
 @pytest.fixture(scope="session")

@@ -154,7 +154,7 @@ def test_everything_else_is_that_of_type_2() -> None:
     assert set(one.parameters) - set(two.parameters) == {"k_r"}
     assert set(two.structure) - set(one.structure) == {"consistent_moment", "fr2_args"}
     assert set(one.slots) == {"f_r", "F_fr", "normDamp"}
-    assert one.parameters["K_fr"].replaced_by == "F_fr"
+    assert one.parameters["K_fr"].replaced_by == ("F_fr",)
     assert one.indicators["full_friction"].when == {"F_fr": (False,)}
     (point,) = one.ports.values() if len(one.ports) == 1 else (one.ports["point"],)
     assert (point.kind, one.ports["body"].each) == ("frame", "bodies")

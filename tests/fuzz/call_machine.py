@@ -722,11 +722,11 @@ class CallMachine(RuleBasedStateMachine):
     ) -> None:
         """A few good steps with small motions, so that points meet the surface and leave it."""
         inputs = sorted(self._fmu_in(slot).references("input", type_="real"))
-        small = [(inputs[n % len(inputs)], TAME[n % len(TAME)] * 0.1) for n, _ in rates or ()]
+        small = [(inputs[n % len(inputs)], TAME[n % len(TAME)] * 0.1) for n, _ in rates or () if inputs]
         if rates is not None:
             self._set_input_derivatives(slot, [r for r, _ in small], [1] * len(small), [x for _, x in small])
         for motion in motions:
-            moved = {inputs[n % len(inputs)]: x if is_tame(x) else 1.0 for n, x in motion}
+            moved = {inputs[n % len(inputs)]: x if is_tame(x) else 1.0 for n, x in motion if inputs}
             self._set_values(slot, "Real", list(moved), list(moved.values()))
             self._go_on(slot, h)
 
@@ -762,7 +762,7 @@ class CallMachine(RuleBasedStateMachine):
         if alive and alive.life.mode is Mode.CONTINUOUS and "tunable" in kinds:
             self._enter_event_mode(slot)
         settable = [v for v in fmu.variables if v.kind in kinds and v.type == "real"]
-        chosen = [(settable[n % len(settable)], x) for n, x in pairs]
+        chosen = [(settable[n % len(settable)], x) for n, x in pairs if settable]
         bounds = {v: [bound for bound in (v.above, v.below, v.min, v.max) if bound is not None] for v, _ in chosen}
         values = [(bounds[v] or [x])[-1 if x < 0.0 else 0] if at_bounds else x for v, x in chosen]
         self._set_values(slot, "Real", [v.index for v, _ in chosen], values)

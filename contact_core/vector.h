@@ -28,14 +28,20 @@ CC_API double cc_scale(const Real a[], int n)
     return largest > 1e150 ? 0x1p-600 : largest > 0.0 && largest < 1e-150 ? 0x1p600 : 1.0;
 }
 
-/* |a| of any finite vector.  At a = 0 the derivative is set to 0. */
+/* |a| of any finite vector.  At a = 0 the derivative is set to 0.  Far from 1 only the value is scaled: a scaled
+ * direction would be no small part any more. */
 CC_API Real cc_norm(const Real a[3])
 {
     double scale = cc_scale(a, 3);
     if (scale == 1.0)
         return cc_sqrt(cc_dot(a, a));
-    Real b[3] = {a[0] * scale, a[1] * scale, a[2] * scale};
-    return cc_sqrt(cc_dot(b, b)) * (1.0 / scale);
+    double b[3] = {re(a[0]) * scale, re(a[1]) * scale, re(a[2]) * scale};
+    double length = __builtin_sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
+#ifdef CC_DUAL
+    return cc_real(length * (1.0 / scale), (b[0] * __imag__ a[0] + b[1] * __imag__ a[1] + b[2] * __imag__ a[2]) / length);
+#else
+    return length * (1.0 / scale);
+#endif
 }
 
 /* Rotation matrix of a quaternion of any length > 0: column j is body axis j in world components. */

@@ -148,6 +148,15 @@ def test_power_of_the_pair_is_what_is_stored_and_lost(patch: Fmu) -> None:
         assert running["power.friction"] >= 0.0
 
 
+@pytest.mark.parametrize("speed", [1e-300, 1e-182, 1e-155, 1e-100, 1.0, 1e100])
+def test_the_slip_speed_has_its_derivative_at_every_size(patch: Fmu, speed: float) -> None:
+    """Bodies that come to rest are slower than any number that can be squared; implicit steps need the slope there."""
+    running = started(patch, above(-0.01, (0.6 * speed, -0.8 * speed, 0.0)))
+    assert running["slip_speed"] == pytest.approx(speed, rel=1e-15)
+    slopes = [running.directional(["slip_speed"], {f"point.v[{k}]": 1.0})[0] for k in (1, 2)]
+    assert slopes == pytest.approx([0.6, -0.8], rel=1e-14)
+
+
 def test_forces_are_the_same_in_every_frame_of_constant_velocity(patch: Fmu) -> None:
     running = started(patch, above(1.0))
     for scene, drift in zip(scenes(), np.random.default_rng(4).uniform(-50.0, 50.0, (60, 3)), strict=True):

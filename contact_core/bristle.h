@@ -5,7 +5,7 @@
  *
  * Deflection, m               z     of the bristle, in the material of the surface and in the tangent plane
  * Force that holds, N         F_h = k z_t + c v_t          z_t = z - (n z) n
- * Limit, N                    L   = mu N, or a law of N and |v_t|
+ * Limit, N                    L   = mu N, or a law of N and |v_t|; while the tip sticks at least that of |v_t| = 0
  * Force, N                    F   = F_h min(1, L/|F_h|)    -F acts on the point, F on the surface
  * Rate, m/s                   z'  = (F - k z)/c            = v_t while |F_h| <= L: the tip sticks
  * Slip of the tip, m/s        v_s = v_t - z'_t             = F_h (1 - L/|F_h|)/c, along F

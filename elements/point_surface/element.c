@@ -139,6 +139,8 @@ static void hold_by_bristle(Element *e, int i, Real R[3][3], const Real n[3], co
         Real N = cc_max(contact->normal_force, 0.0);
 #if SLOT_F_SLIP
         limit = cc_max(slot_F_slip(e, N, contact->slip_speed), 0.0);
+        if (re(e->slipped[i]) == 0.0) /* at rest on the surface, however fast the bristle bends */
+            limit = cc_max(slot_F_slip(e, N, 0.0), limit);
 #else
         limit = e->K_fr * N;
 #endif
@@ -159,12 +161,18 @@ static void hold_by_bristle(Element *e, int i, Real R[3][3], const Real n[3], co
         e->deflection_rate[i][k] = rate[k];
 }
 
-/* Relax the bristle of a point that is apart.  Returns what accept does. */
-static int relax(Element *e, int i)
+/* Of an accepted point: relax the bristle if it is apart, and keep whether its tip slips.  Returns what accept does. */
+static int accept_bristle(Element *e, int i)
 {
+    int changed = 0;
+#if SLOT_F_SLIP
+    int slips = re(e->tip_slip[i]) > 0.0;
+    changed = (re(e->slipped[i]) != 0.0) != slips ? CC_CHANGED : 0;
+    e->slipped[i] = slips;
+#endif
     double energy = bristle_energy(e, i, e->previous_bristle_stiffness);
     if (re(e->in_contact[i]) != 0.0 || energy == 0.0)
-        return 0;
+        return changed;
     for (int k = 0; k < DEFLECTIONS; k++)
         e->deflection[i][k] = 0.0;
 #if LEDGER
@@ -358,6 +366,10 @@ static void remember_stiffness(Element *e)
 
 static void start(Element *e)
 {
+#if SLOT_F_SLIP
+    for (int i = 0; i < POINTS; i++)
+        e->slipped[i] = 0.0;
+#endif
     outputs(e);
     e->energy.start = e->energy.elastic;
     e->energy.switched = 0.0;
@@ -369,6 +381,9 @@ static void start(Element *e)
         e->previous[i].unpressed = e->depth[i];
         keep_foot(e, i);
         e->contact_count[i] = e->in_contact[i];
+#if SLOT_F_SLIP
+        e->slipped[i] = re(e->tip_slip[i]) > 0.0;
+#endif
 #if SLOT_F_D && !ALLOW_ADHESION
         e->clipped_count[i] = 0.0;
 #endif
@@ -461,7 +476,7 @@ static void count_clipped(Element *e, int i, CcHost *host)
 static int accept(Element *e, CcHost *host, double step)
 {
     double switched = 0.0;
-    int jumped = 0;
+    int changed = 0;
     for (int i = 0; i < POINTS; i++) {
         int was = re(e->previous[i].in_contact) != 0.0, is = re(e->in_contact[i]) != 0.0;
         if (step == 0.0 && is)
@@ -478,7 +493,7 @@ static int accept(Element *e, CcHost *host, double step)
         if (was && is && stiffness_changed(e))
             switched += energy_of_change(e, i);
 #if BRISTLE
-        jumped |= relax(e, i);
+        changed |= accept_bristle(e, i);
 #endif
 #if SLOT_F_D && !ALLOW_ADHESION
         count_clipped(e, i, host);
@@ -493,5 +508,5 @@ static int accept(Element *e, CcHost *host, double step)
     }
     remember_stiffness(e);
     e->energy.switched += switched;
-    return jumped | (LEDGER && switched != 0.0);
+    return changed | (LEDGER && switched != 0.0);
 }

@@ -154,23 +154,9 @@ def ball_settles() -> Trace:
 
 
 def block_never_stops() -> Trace:
-    """Friction mu N sin^2(pi k_T v/2) below v_T = 1/k_T, mu N above:
-
-    v = v_0 - mu g t                                            up to t_1 = (v_0 - v_T)/(mu g)
-    v = v_T 2/pi arccot(a s),   a = pi k_T mu g/2,   s = t - t_1
-    x = x_1 + v_T 2/pi (s arccot(a s) + ln(1 + a^2 s^2)/(2 a))"""
-    mu, k_t, v_0 = 0.1, 10.0, 2.0
-    t = grid(4.0, 0.01)
-    v_t = 1.0 / k_t
-    t_1 = (v_0 - v_t) / (mu * G)
-    a, s = 0.5 * math.pi * k_t * mu * G, np.maximum(t - t_1, 0.0)
-    angle = 0.5 * math.pi - np.arctan(a * s)
-    share = 2.0 / math.pi * v_t
-    early = np.minimum(t, t_1)
-    x = v_0 * early - 0.5 * mu * G * early**2 + share * (s * angle + np.log1p((a * s) ** 2) / (2.0 * a))
-    v = np.where(t < t_1, v_0 - mu * G * t, share * angle)
-    columns = {"block.position": (x, "m"), "block.velocity": (v, "m/s")}
-    return trace("block_never_stops", "v = 2/(pi k_T) arccot(pi k_T mu g (t - t_1)/2) after t_1", t, columns)
+    """The block of point_surface with the sine law."""
+    names = {"body.p.r[1]": "block.position", "body.p.v[1]": "block.velocity"}
+    return renamed(point_surface.never_stops(), "block_never_stops", names, {})
 
 
 def block_slides() -> Trace:
@@ -259,6 +245,133 @@ def ball_bounces() -> Trace:
     columns = {"ball.height": (z, "m"), "ball.velocity": (v, "m/s")}
     events = {"ball.floor.contact_count": float(len(touches))}
     return trace("ball_bounces", "m z'' = k h (1 + d(h')) - m g, DOP853 at rtol 1e-13", t, columns, events)
+
+
+# ---- friction with memory --------------------------------------------------------------------------------------------
+
+K_B, C_B, relaxing = point_surface.K_B, point_surface.C_B, point_surface.relaxing  # the block has 1 kg
+
+
+def on_the_slope(case: str, formula: str, t: Array, along: Array, deflection: Array) -> Trace:
+    """A block `along` the plate of BlockHeld from the start, at the static depth."""
+    th, depth = math.radians(10.0), G * math.cos(math.radians(10.0)) / 1e6
+    columns = {
+        "block.position[1]": (along * math.cos(th) - depth * math.sin(th), "m"),
+        "block.position[3]": (-along * math.sin(th) - depth * math.cos(th), "m"),
+        "block.plate.deflection[1]": (deflection, "m"),
+    }
+    return trace(case, formula, t, columns)
+
+
+def block_stays() -> Trace:
+    """The bristle is relaxed at the start; the block swings to T/k, T = m g sin(th), and stays there."""
+    t, rest = grid(1000.0, 10.0), G * math.sin(math.radians(10.0)) / K_B
+    z = rest - relaxing(t, rest)[0]
+    return on_the_slope("block_stays", "m z'' + c z' + k z = m g sin(th)", t, z, z)
+
+
+def block_is_shaken() -> Trace:
+    """The plate moves by A (cos(W t) - 1) along its slope: relative to it
+
+    m z'' + c z' + k z = m g sin(th) + m A W^2 cos(W t),  z(0) = z'(0) = 0."""
+    t, amplitude, w = grid(21.0, 35e-3), 1e-4, 20.0 * math.pi
+    response = amplitude * w**2 / complex(K_B - w**2, C_B * w)
+    rest = G * math.sin(math.radians(10.0)) / K_B
+    swing = (response * np.exp(1j * w * t)).real
+    rate, own = C_B / 2, math.sqrt(K_B - C_B**2 / 4)
+    z_0, v_0 = -rest - response.real, w * response.imag  # of the part that dies away
+    decaying = np.exp(-rate * t) * (z_0 * np.cos(own * t) + (v_0 + rate * z_0) / own * np.sin(own * t))
+    z = rest + swing + decaying
+    formula = "m z'' + c z' + k z = m g sin(th) + m A W^2 cos(W t)"
+    return on_the_slope("block_is_shaken", formula, t, z + amplitude * (np.cos(w * t) - 1.0), z)
+
+
+def block_slides_and_sticks() -> Trace:
+    """From 1 m/s on a level plate; where it stops exp(-k t/c) is 1e-148."""
+    t = grid(0.36, 1e-3)
+    x, v, z = point_surface.slide_and_stick(t, 1.0)
+    columns = {"block.position[1]": (x, "m"), "block.velocity[1]": (v, "m/s"), "block.plate.deflection[1]": (z, "m")}
+    return trace("block_slides_and_sticks", "v = v0 - mu g t, then m z'' + c z' + k z = 0", t, columns)
+
+
+def block_is_turned() -> Trace:
+    """In the frame that turns at w, as the complex number s = x + i y:
+
+    m (s'' + 2 i w s' - w^2 s) = -k (s - s_0) - c s',  s(0) = s_0, s'(0) = 0;  in the world s exp(i w t)."""
+    t, w, s_0 = grid(10.0, 0.02), 4.0, 0.1
+    roots = np.roots([1.0, C_B + 2j * w, K_B - w**2])
+    rest = K_B * s_0 / (K_B - w**2)
+    shares = np.linalg.solve(np.array([[1.0, 1.0], roots]), np.array([s_0 - rest, 0.0]))
+    modes = np.exp(np.outer(t, roots))
+    s, rate = rest + modes @ shares, modes @ (roots * shares)
+    position, velocity = s * np.exp(1j * w * t), (rate + 1j * w * s) * np.exp(1j * w * t)
+    columns = {
+        "block.position[1]": (position.real, "m"),
+        "block.position[2]": (position.imag, "m"),
+        "block.velocity[1]": (velocity.real, "m/s"),
+        "block.velocity[2]": (velocity.imag, "m/s"),
+        "block.plate.deflection[1]": ((s - s_0).real, "m"),
+    }
+    return trace("block_is_turned", "m (s'' + 2 i w s' - w^2 s) = -k (s - s_0) - c s'", t, columns)
+
+
+def block_creeps_by_sine() -> Trace:
+    """v' = g tan(th) - mu g sin^2(u), u = pi k_T v/2: of tan(u) this is w' = (pi k_T/2) (a - b w^2), a = g tan(th),
+    b = mu g - a, so
+
+    v = 2/(pi k_T) atan(sqrt(a/b) tanh(pi k_T/2 sqrt(a b) t))"""
+    mu, k_t, a = 0.3, 100.0, G * math.tan(math.radians(10.0))
+    t, b, share = grid(0.2, 1e-3), mu * G - a, 2.0 / (math.pi * k_t)
+
+    def speed(time: float | Array) -> Array:
+        return np.asarray(share * np.arctan(math.sqrt(a / b) * np.tanh(math.sqrt(a * b) / share * time)))
+
+    x = solve_ivp(lambda time, _: [float(speed(time))], (0.0, t[-1]), [0.0], "DOP853", rtol=1e-13, atol=1e-18, t_eval=t)
+    columns = {"block.position": (x.y[0], "m"), "block.velocity": (speed(t), "m/s")}
+    return trace("block_creeps_by_sine", "v = 2/(pi k_T) atan(sqrt(a/b) tanh(pi k_T/2 sqrt(a b) t))", t, columns)
+
+
+def block_sticks_and_slips() -> Trace:
+    """A block of 1 kg on a belt at 0.1 m/s and a spring k: m v' = -k x - F, u = v - 0.1 m/s,
+
+    F_h = k_B z + c_B u,  F = F_h min(1, L/|F_h|),  z' = (F - k_B z)/c_B
+    L = m g (mu_k + (mu_s - mu_k) exp(-(u/v_s)^2)), mu_s m g while it sticks
+
+    from one change of stick and slip to the next."""
+    k, k_b, c_b, t = 100.0, 1e4, 100.0, grid(2.0, 5e-3)
+
+    def over(y: Array) -> tuple[float, float]:
+        u = y[1] - 0.1
+        return k_b * y[2] + c_b * u, G * (0.25 + 0.15 * (math.exp(-((u / 0.01) ** 2)) if slips else 1.0))
+
+    def motion(_: float, y: Array) -> list[float]:
+        holds, limit = over(y)
+        force = math.copysign(limit, holds) if slips else holds
+        return [y[1], -k * y[0] - force, (force - k_b * y[2]) / c_b if slips else y[1] - 0.1]
+
+    def changes(_: float, y: Array) -> float:
+        holds, limit = over(y)
+        return abs(holds) - limit
+
+    changes.terminal = True  # type: ignore[attr-defined]
+    found, now, state, slips = np.zeros((len(t), 3)), 0.0, np.array([1e-3, 0.1, 0.0]), False
+    while True:
+        changes.direction = -1.0 if slips else 1.0  # type: ignore[attr-defined]
+        rest = t[t >= now]
+        solution = solve_ivp(
+            motion, (now, t[-1]), state, "DOP853", rtol=1e-13, atol=1e-16, t_eval=rest, events=changes, max_step=0.01
+        )
+        first = len(t) - len(rest)
+        found[first : first + solution.y.shape[1]] = solution.y.T
+        if solution.status == 0:
+            break
+        now, state, slips = solution.t_events[0][0], solution.y_events[0][0], not slips
+    columns = {
+        "belt.position": (found[:, 0], "m"),
+        "belt.velocity": (found[:, 1], "m/s"),
+        "belt.belt.deflection[1]": (found[:, 2], "m"),
+    }
+    return trace("block_sticks_and_slips", "m v' = -k x - F, z' = (F - k_B z)/c_B, DOP853 at rtol 1e-13", t, columns)
 
 
 # ---- torsion springs -------------------------------------------------------------------------------------------------
@@ -544,8 +657,14 @@ CASES: tuple[Callable[[], Trace], ...] = (
     bead_rests_in_spinning_bowl,
     bead_swings_in_bowl,
     block_creeps,
+    block_creeps_by_sine,
+    block_is_shaken,
+    block_is_turned,
     block_never_stops,
     block_slides,
+    block_slides_and_sticks,
+    block_stays,
+    block_sticks_and_slips,
     bodies_collide,
     body_drops,
     body_swings,

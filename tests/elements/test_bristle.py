@@ -1,6 +1,6 @@
 """point_surface with a bristle: friction with memory.
 
-Held bodies, slide and stick, turning plates: fmus/systems and tests/fmus/test_bristle_systems.py."""
+Held, shaken and turned blocks, slide and stick, stick and slip: fmus/systems."""
 
 from __future__ import annotations
 
@@ -237,15 +237,17 @@ def test_the_memory_goes_round_a_drum_with_the_tangent_plane(drum: Fmu) -> None:
 
 
 def test_it_breaks_away_at_the_limit_of_rest_and_slides_at_that_of_its_speed(drum: Fmu) -> None:
-    """Along the axis of the drum, point 1, pulled slowly and then at 10 v_s: 0.4 N, then 0.25 N."""
+    """Along the axis of the drum, point 1, pulled at v_s/2 up to 0.4 N, whatever the law says of that speed; then it
+    slips at 0.25 + 0.15 exp(-1/4), and at 10 v_s at 0.25."""
     r, N = 0.1 - DEPTH, 1e6 * DEPTH
-    start = {"point[1].r": (r, 0.0, 0.0), "point[2].r": (1.0, 0.0, 0.0), "point[1].v": (0.0, 0.0, 1e-5)}
+    start = {"point[1].r": (r, 0.0, 0.0), "point[2].r": (1.0, 0.0, 0.0), "point[1].v": (0.0, 0.0, 5e-3)}
     running = Running(drum, start)
     largest = 0.0
-    for _ in range(50):
-        running.step(0.1)
+    for _ in range(1000):  # the force grows by 0.05 N in a step
+        running.step(1e-5)
         largest = max(largest, running["friction_force[1]"])
-    assert largest == pytest.approx(0.4 * N, rel=1e-5)
+    assert largest == pytest.approx(0.4 * N, abs=0.05)
+    assert running["friction_force[1]"] == pytest.approx((0.25 + 0.15 * math.exp(-0.25)) * N, rel=1e-12)
     running.set({"point[1].v": (0.0, 0.0, 0.1)})
     running.step(0.1)
     assert running["friction_force[1]"] == pytest.approx(0.25 * N, rel=1e-12)

@@ -209,6 +209,30 @@ def test_a_block_on_a_steep_incline_slides_with_constant_acceleration(incline: F
     assert end["incline.slip_speed"] == pytest.approx(speed, rel=1e-8)
 
 
+@pytest.mark.slow
+def test_stick_and_slip_on_a_belt_has_the_period_of_coulomb_s_law_in_the_limit(tmp_path: Path) -> None:
+    """D = (mu_s - mu_k) m g/k: 2 D/v of sticking, 2/w (pi - atan(w D/v)) of slipping.  Told by when the block, carried
+    along, passes 35 mm.  For a law that falls at once, v_s -> 0, the error is that of the bristle's softness."""
+    fmu, v, w = load_shipped("BlockOnBelt", tmp_path), 0.1, 10.0
+    drop = 0.15 * G / 100.0
+    exact = 2 * drop / v + 2 / w * (math.pi - math.atan(w * drop / v))
+    assert exact == pytest.approx(0.7278369628, abs=1e-10)
+    errors = []
+    for stiffness in (1e5, 1e6, 1e7):
+        bristle = {"stribeck_speed": 1e-8, "bristle_stiffness": stiffness, "bristle_damping": math.sqrt(stiffness)}
+        running, places = Running(fmu, bristle), []
+        for _ in range(2000):
+            places.append(running["position"])
+            running.step(1e-3)
+        x = np.array(places)
+        up = np.flatnonzero((x[:-1] < 0.035) & (x[1:] >= 0.035))
+        first, second = up[:2] + (0.035 - x[up[:2]]) / (x[up[:2] + 1] - x[up[:2]])
+        errors.append(abs(float(second - first) * 1e-3 - exact))
+    assert errors[2] < 1e-6
+    assert errors[0] / errors[1] == pytest.approx(10.0, rel=0.1)
+    assert errors[1] / errors[2] == pytest.approx(10.0, rel=0.1)
+
+
 # ---- energy ----------------------------------------------------------------------------------------------------------
 
 

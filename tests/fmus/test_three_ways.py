@@ -62,10 +62,12 @@ def three_ways(case: str, folder: Path) -> ThreeWays:
 # Cases whose reference is exact for the law, and the tolerance at which their assembly agrees with it at 1e-8 of the
 # largest value: smaller where all there is, is small against the nominal values of 1 m, 1 m/s and 1 J.
 EXACT = {
+    "point_surface/bristle_holds": 1e-10,
     "point_surface/converge_gauss_seidel": 1e-9,
     "point_surface/depth_limit": 1e-10,
     "point_surface/drop_elastic": 1e-9,
     "point_surface/incline_creep": 1e-11,
+    "point_surface/never_stops": 1e-9,
     "point_surface/patch_edge": 1e-10,
     "point_surface/rest_on_floor": 1e-12,
     "point_surface/sliding_block": 1e-9,
@@ -82,6 +84,8 @@ EXACT = {
 }
 # A start value that is wrong by one part in a million; by default the mass of the body.
 SLIGHTLY_WRONG = {
+    "point_surface/bristle_holds": {"floor.K_fr": 0.3000003},
+    "point_surface/never_stops": {"floor.laws.k_fr": 0.1000001},
     "point_surface/sliding_block": {"floor.K_fr": 0.3000003},
     "rotational_damper/run_down": {"damper.d": 0.2000002},
     "rotational_spring/held_angle": {"spring.k": 10.00001},
@@ -140,13 +144,23 @@ def test_a_coupled_impact_converges_to_the_assembly(algorithm: str, lag: int, tm
     assert slope == pytest.approx(1.0, abs=0.03)
 
 
-@pytest.mark.parametrize("case", ["point_surface/rest_on_floor", "prescribed_motion/shaken_bounce"])
-def test_a_coupled_run_converges_to_the_assembly_with_order_1(case: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("case", "signal", "fewest"),
+    [
+        ("point_surface/rest_on_floor", "body.p.r[3]", 9600),
+        ("prescribed_motion/shaken_bounce", "body.p.r[3]", 9600),
+        ("point_surface/bristle_holds", "body.p.r[1]", 5000),
+        ("point_surface/never_stops", "body.p.r[1]", 20000),
+    ],
+)
+def test_a_coupled_run_converges_to_the_assembly_with_order_1(
+    case: str, signal: str, fewest: int, tmp_path: Path
+) -> None:
     ways = three_ways(case, tmp_path)
     stop = ways.scenario.seconds("stop")
-    end = ways.assembled(stop / 20, **{"solver.tolerance": EXACT[case]})["body.p.r[3]"][-1]
-    steps = [stop / n for n in (9600, 19200, 38400)]
-    errors = [abs(ways.coupled(step=h, output_step=stop)["body.p.r[3]"][-1] - end) for h in steps]
+    end = ways.assembled(stop / 20, **{"solver.tolerance": EXACT[case]})[signal][-1]
+    steps = [stop / n for n in (fewest, 2 * fewest, 4 * fewest)]
+    errors = [abs(ways.coupled(step=h, output_step=stop)[signal][-1] - end) for h in steps]
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert slope == pytest.approx(1.0, abs=0.15)
 

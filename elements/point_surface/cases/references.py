@@ -18,7 +18,7 @@ from fmu_builder.trace import Trace, write_trace
 
 G = 9.81
 Z, VZ, X, VX = "body.p.r[3]", "body.p.v[3]", "body.p.r[1]", "body.p.v[1]"
-_UNITS = {Z: "m", VZ: "m/s", X: "m", VX: "m/s"}
+_UNITS = {Z: "m", VZ: "m/s", X: "m", VX: "m/s", "floor.deflection[1]": "m"}
 
 Array = NDArray[np.float64]
 
@@ -248,8 +248,60 @@ def converge_jacobi() -> Trace:
     return _elastic_impact("converge_jacobi")
 
 
+def never_stops() -> Trace:
+    """Friction mu N sin^2(pi k_T v/2) below v_T = 1/k_T, mu N above:
+
+    v = v_0 - mu g t                                            up to t_1 = (v_0 - v_T)/(mu g)
+    v = v_T 2/pi arccot(a s),   a = pi k_T mu g/2,   s = t - t_1
+    x = x_1 + v_T 2/pi (s arccot(a s) + ln(1 + a^2 s^2)/(2 a))"""
+    mu, k_t, v_0 = 0.1, 10.0, 2.0
+    t = grid(4.0, 0.01)
+    v_t = 1.0 / k_t
+    t_1 = (v_0 - v_t) / (mu * G)
+    a, s = 0.5 * math.pi * k_t * mu * G, np.maximum(t - t_1, 0.0)
+    angle = 0.5 * math.pi - np.arctan(a * s)
+    share = 2.0 / math.pi * v_t
+    early = np.minimum(t, t_1)
+    x = v_0 * early - 0.5 * mu * G * early**2 + share * (s * angle + np.log1p((a * s) ** 2) / (2.0 * a))
+    v = np.where(t < t_1, v_0 - mu * G * t, share * angle)
+    return trace("never_stops", "v = 2/(pi k_T) arccot(pi k_T mu g (t - t_1)/2) after t_1", t, {X: x, VX: v}, {})
+
+
+K_B, C_B = 1e6, 1e3  # of a bristle
+
+
+def relaxing(t: Array, z_0: float) -> tuple[Array, Array]:
+    """z'' + c z' + k z = 0 from z_0 at rest, for 1 kg on a bristle: z and z'."""
+    rate, w = C_B / 2, math.sqrt(K_B - C_B**2 / 4)
+    decay = z_0 * np.exp(-rate * t)
+    return decay * (np.cos(w * t) + rate / w * np.sin(w * t)), -decay * K_B / w * np.sin(w * t)
+
+
+def slide_and_stick(t: Array, v_0: float) -> tuple[Array, Array, Array]:
+    """x, v and z of 1 kg with mu = 0.3 that slides to a stop on a level floor and is held there by a bristle.
+
+    v = v0 - mu g t and z = R (1 - exp(-k t/c)), R = mu m g/k, while c v + k z > mu m g; then m z'' + c z' + k z = 0.
+    At the change, t = v0/(mu g) up to some c/k exp(-k t/c), nothing is left of the speed, and z = R."""
+    a = 0.3 * G
+    stop, reach = v_0 / a, a / K_B
+    slides = t < stop
+    early, late = np.minimum(t, stop), np.maximum(t - stop, 0.0)
+    z, rate = relaxing(late, reach)
+    x = v_0 * early - 0.5 * a * early**2 + np.where(slides, 0.0, z - reach)
+    return x, np.where(slides, v_0 - a * t, rate), np.where(slides, -reach * np.expm1(-K_B / C_B * t), z)
+
+
+def bristle_holds() -> Trace:
+    """From 0.1 m/s; where it stops exp(-k t/c) is 2e-15."""
+    t = grid(0.05, 1e-4)
+    x, v, z = slide_and_stick(t, 0.1)
+    columns = {X: x, VX: v, "floor.deflection[1]": z}
+    return trace("bristle_holds", "v = v0 - mu g t, then m z'' + c z' + k z = 0", t, columns, {})
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
     bounce_train,
+    bristle_holds,
     converge_gauss_seidel,
     converge_jacobi,
     depth_limit,
@@ -259,6 +311,7 @@ CASES: tuple[Callable[[], Trace], ...] = (
     impact_slow,
     impact_tenth,
     incline_creep,
+    never_stops,
     patch_edge,
     rest_on_floor,
     sliding_block,

@@ -18,6 +18,9 @@
  *
  * So M^-1 times a vector costs time proportional to the number of bodies, and no matrix.
  *
+ * The coordinate of a driven joint is given, with its speed and acceleration: it hands all of I on, 1/D = 0, and its
+ * acceleration is among those that are there without qdd.
+ *
  * q rad or m, qd, qdd its derivatives, tau the force of a joint on its coordinate, N.m or N, positive along +q.
  * Range: mass > 0 and inertia > 0.   Rounding: lengths are measured from joint to joint, not from the ground.
  *
@@ -31,6 +34,8 @@
 typedef struct {
     int parent; /* -1 the ground, else less than its own number */
     int slides; /* 1 prismatic, 0 revolute */
+    int driven; /* 1 if q, qd and qdd are given */
+    Real drive; /* its qdd then, rad/s^2 or m/s^2 */
     Real place[2];  /* of its joint in the parent's axes, m */
     Real angle;     /* of its axes against the parent's at q = 0, rad */
     Real mass;      /* kg */
@@ -44,9 +49,10 @@ typedef struct {
     Real e[2], c[2]; /* its x axis; from its origin to its centre of mass, m */
     Real d[2], r[2]; /* from the parent's origin to its own; its origin, m */
     Real w, v[2];    /* rad/s, m/s of its origin */
-    Real a[2];       /* of its origin if all qdd were 0, m/s^2 */
+    Real alpha, a[2]; /* rad/s^2, m/s^2 of its origin, if all qdd that are not driven were 0 */
     Real I[6];       /* aa ax ay xx xy yy, of articulated bodies */
     Real U[3], D;
+    Real W;          /* 1/D, 0 of a driven joint */
 } CcMove;
 
 CC_API Real cc_along(const Real a[2], const Real b[2]) { return a[0] * b[0] + a[1] * b[1]; }
@@ -75,7 +81,7 @@ CC_API void cc_point_of(const CcMove m[], int body, const Real own[2], Real P[2]
         P[k] += m[body].r[k];
 }
 
-/* Velocity of the body at the world's point P, and its acceleration there if all qdd were 0. */
+/* Velocity of the body at the world's point P, and its acceleration there without qdd. */
 CC_API void cc_motion_at(const CcMove m[], int body, const Real P[2], Real v[2], Real a[2])
 {
     v[0] = v[1] = a[0] = a[1] = 0.0;
@@ -87,6 +93,8 @@ CC_API void cc_motion_at(const CcMove m[], int body, const Real P[2], Real v[2],
     v[1] = b->v[1] + b->w * out[0];
     for (int k = 0; k < 2; k++)
         a[k] = b->a[k] - b->w * b->w * out[k];
+    a[0] -= b->alpha * out[1];
+    a[1] += b->alpha * out[0];
 }
 
 /* Positions. */
@@ -118,8 +126,13 @@ CC_API void cc_tree_move(int n, const CcBody bodies[], const Real qd[], CcMove m
         m[i].w = w + (bodies[i].slides ? 0.0 : qd[i]);
         m[i].v[0] = (p >= 0 ? m[p].v[0] : 0.0) - w * d[1] + slide * e[0];
         m[i].v[1] = (p >= 0 ? m[p].v[1] : 0.0) + w * d[0] + slide * e[1];
+        Real alpha = p >= 0 ? m[p].alpha : 0.0, drive = bodies[i].driven ? bodies[i].drive : 0.0;
+        m[i].alpha = alpha + (bodies[i].slides ? 0.0 : drive);
         for (int k = 0; k < 2; k++)
-            m[i].a[k] = (p >= 0 ? m[p].a[k] : 0.0) - w * w * d[k] + 2.0 * w * slide * across[k];
+            m[i].a[k] = (p >= 0 ? m[p].a[k] : 0.0) - w * w * d[k] + 2.0 * w * slide * across[k]
+                        + (bodies[i].slides ? drive * e[k] : 0.0);
+        m[i].a[0] -= alpha * d[1];
+        m[i].a[1] += alpha * d[0];
     }
 }
 
@@ -153,9 +166,10 @@ CC_API void cc_tree_factor(int n, const CcBody bodies[], CcMove m[])
             U[2] = I[2];
         }
         m[i].D = cc_joint_share(bodies[i].slides, &m[i], U);
+        m[i].W = bodies[i].driven ? 0.0 : 1.0 / m[i].D;
         if (p < 0)
             continue;
-        Real share[3] = {U[0] / m[i].D, U[1] / m[i].D, U[2] / m[i].D}, *d = m[i].d, *parent = m[p].I;
+        Real share[3] = {U[0] * m[i].W, U[1] * m[i].W, U[2] * m[i].W}, *d = m[i].d, *parent = m[p].I;
         Real aa = I[0] - share[0] * U[0], ax = I[1] - share[0] * U[1], ay = I[2] - share[0] * U[2];
         Real xx = I[3] - share[1] * U[1], xy = I[4] - share[1] * U[2], yy = I[5] - share[2] * U[2];
         Real x = ax - d[1] * xx + d[0] * xy, y = ay - d[1] * xy + d[0] * yy; /* about the parent's origin */
@@ -168,13 +182,13 @@ CC_API void cc_tree_factor(int n, const CcBody bodies[], CcMove m[])
     }
 }
 
-/* qdd = M^-1 (tau - what the forces p ask of the joints), after cc_tree_factor.
+/* qdd = M^-1 (tau - what the forces p ask of the joints), after cc_tree_factor; 0 of driven joints.
  * p: for each body the force (moment about its origin, x, y) that it needs without qdd, N.m, N; is changed. */
 CC_API void cc_tree_solve(int n, const CcBody bodies[], const CcMove m[], const Real tau[], Real p[][3], Real qdd[])
 {
     for (int i = n - 1; i >= 0; i--) {
         const Real *U = m[i].U, *d = m[i].d;
-        qdd[i] = (tau[i] - cc_joint_share(bodies[i].slides, &m[i], p[i])) / m[i].D; /* u / D until the way back */
+        qdd[i] = (tau[i] - cc_joint_share(bodies[i].slides, &m[i], p[i])) * m[i].W; /* u / D until the way back */
         if (bodies[i].parent < 0)
             continue;
         Real *parent = p[bodies[i].parent];
@@ -188,7 +202,7 @@ CC_API void cc_tree_solve(int n, const CcBody bodies[], const CcMove m[], const 
         const Real *parent = bodies[i].parent >= 0 ? p[bodies[i].parent] : 0;
         Real a = parent ? parent[0] : 0.0, x = parent ? parent[1] - a * d[1] : 0.0;
         Real y = parent ? parent[2] + a * d[0] : 0.0;
-        qdd[i] -= (U[0] * a + U[1] * x + U[2] * y) / m[i].D;
+        qdd[i] -= (U[0] * a + U[1] * x + U[2] * y) * m[i].W;
         p[i][0] = a + (bodies[i].slides ? 0.0 : qdd[i]);
         p[i][1] = x + (bodies[i].slides ? qdd[i] * e[0] : 0.0);
         p[i][2] = y + (bodies[i].slides ? qdd[i] * e[1] : 0.0);
@@ -202,7 +216,9 @@ CC_API void cc_tree_inertial(int n, const CcBody bodies[], const CcMove m[], con
         const Real *c = m[i].c;
         for (int k = 0; k < 2; k++) /* mass times acceleration of the centre of mass, less its weight */
             p[i][k + 1] = bodies[i].mass * (m[i].a[k] - m[i].w * m[i].w * c[k] - g[k]);
-        p[i][0] = cc_turn(c, p[i] + 1);
+        p[i][1] -= bodies[i].mass * m[i].alpha * c[1];
+        p[i][2] += bodies[i].mass * m[i].alpha * c[0];
+        p[i][0] = bodies[i].inertia * m[i].alpha + cc_turn(c, p[i] + 1);
     }
 }
 

@@ -122,7 +122,8 @@ def _corners(checked: Checked, where: str) -> Iterator[Problem]:
     steep = np.argwhere(~(np.abs(at(slope, x)) < _STEEP))
     if len(steep):
         here = checked.text(name, float(x[steep[0][0]]))
-        yield Problem(where, f"vertical tangent at {here}; give the profile as a curve, x and y over a parameter")
+        repair = "" if name == "t" else "; give the profile as a curve, x and y over a parameter"
+        yield Problem(where, f"vertical tangent at {here}{repair}")
         return
     width = float(x[-1] - x[0])
     for kink in checked.law.kinks:
@@ -143,7 +144,9 @@ def _corners(checked: Checked, where: str) -> Iterator[Problem]:
 
 def _repair(checked: Checked) -> str:
     if checked.slot.place:
-        return "guard it with a condition, or state in the key range where the law is used"
+        return "guard it with a condition" + (
+            ", or state in the key range where the law is used" if "x" in checked.ranges else ""
+        )
     ranges = ", ".join(f"{name} = [{low:g}, {high:g}]" for name, (low, high) in checked.ranges.items())
     return (
         "guard it with a condition, or state the range in which the law is used: "

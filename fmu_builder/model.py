@@ -417,7 +417,7 @@ class _Patterns:
             bases = [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
             for absent in fnmatch.filter(self._recipe.replaced, pattern):
                 bases += [f"laws.{name}" for name in self._recipe.scalars_for(absent)]
-            if not bases and (pattern == "sensor.*" or fnmatch.filter(self._recipe.absent, pattern)):
+            if not bases and (pattern in ("sensor.*", "laws.*") or fnmatch.filter(self._recipe.absent, pattern)):
                 continue
             if not bases:
                 what = f"depends on '{pattern}', which is unknown" + did_you_mean(pattern, self._declared)

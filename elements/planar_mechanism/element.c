@@ -110,12 +110,35 @@ static CcConstraint constraint(const Element *e, int k)
 
 #endif
 
+#if DRIVEN
+
+/* q, qd and qdd of a driven joint: a law of time, or inputs. */
+static void given_motion(const Element *e, int i, Real values[3])
+{
+#ifdef LAWS_MOTION
+    if (laws_motion(e, i, e->time, values)) {
+        if (!cc_is_finite(re(values[0] + values[1] + values[2])))
+            values[0] = values[1] = values[2] = 0.0; /* `faults` tells */
+        return;
+    }
+#endif
+#if DRIVES
+    values[0] = e->drive[driven_inputs[i]].q;
+    values[1] = e->drive[driven_inputs[i]].qd;
+    values[2] = e->drive[driven_inputs[i]].qdd;
+#endif
+}
+
+#endif
+
 static void describe(const Element *e, Work *work)
 {
     for (int i = 0; i < JOINTS; i++) {
         CcBody *body = &work->bodies[i];
         body->parent = parents[i];
         body->slides = slides[i];
+        body->driven = driven_joints[i];
+        body->drive = 0.0;
         body->angle = e->joint[i].angle;
         body->mass = e->body[i].m;
         body->inertia = e->body[i].J;
@@ -136,13 +159,36 @@ static void describe(const Element *e, Work *work)
     }
 #endif
 }
+
+/* q and qd as they are integrated, or given. */
+static void place_free(const Element *e, Real q[], Real qd[])
+{
+    for (int i = 0; i < JOINTS; i++) {
+        q[i] = e->integrated[i].q;
+        qd[i] = e->integrated[i].qd;
+#if DRIVEN
+        if (driven_joints[i]) {
+            Real motion[3];
+            given_motion(e, i, motion);
+            q[i] = motion[0];
+            qd[i] = motion[1];
+        }
+#endif
+    }
+}
+
 /* q and qd that meet the constraints, and all that follows from them alone. */
 static void stand_and_move(Element *e, Work *work)
 {
-    for (int i = 0; i < JOINTS; i++) {
-        e->q[i] = e->integrated[i].q;
-        e->qd[i] = e->integrated[i].qd;
-    }
+    place_free(e, e->q, e->qd);
+#if DRIVEN
+    for (int i = 0; i < JOINTS; i++)
+        if (driven_joints[i]) {
+            Real motion[3];
+            given_motion(e, i, motion);
+            work->bodies[i].drive = motion[2];
+        }
+#endif
 #if CONSTRAINTS
     double left = cc_close(JOINTS, work->bodies, work->count, work->constraints, work->dependent, e->q, work->m,
                            work->rows, work->J, work->A, work->pivots, work->b);
@@ -186,14 +232,85 @@ static void energies(Element *e, const Work *work)
 #endif
 }
 
+#if TIMED
+
+/* The first law of time that has no finite value, counted over the motions and forces of the joints and the forces at
+ * points; 0 if all have. */
+static int faults(const Element *e)
+{
+    Real values[3];
+    (void)values;
+    for (int i = 0; i < JOINTS; i++) {
+#ifdef LAWS_MOTION
+        if (laws_motion(e, i, e->time, values) && !cc_is_finite(re(values[0] + values[1] + values[2])))
+            return 1 + i;
+#endif
+#ifdef LAWS_FORCE
+        if (laws_force(e, i, e->time, values) && !cc_is_finite(re(values[0])))
+            return 1 + JOINTS + i;
+#endif
+    }
+    for (int k = 0; k < POINTS; k++) {
+#ifdef LAWS_FORCE_X
+        if (laws_force_x(e, k, e->time, values) && !cc_is_finite(re(values[0])))
+            return 1 + 2 * JOINTS + k;
+#endif
+#ifdef LAWS_FORCE_Y
+        if (laws_force_y(e, k, e->time, values) && !cc_is_finite(re(values[0])))
+            return 1 + 2 * JOINTS + POINTS + k;
+#endif
+    }
+    return 0;
+}
+
+static void check_laws(const Element *e, CcHost *host)
+{
+    static const char *const kinds[] = {"the motion of the joint of", "the force on the joint of"};
+    int fault = (int)re(e->fault) - 1;
+    if (fault < 0)
+        return;
+    if (fault < 2 * JOINTS)
+        cc_fail(host, "at %g s the law of time of %s %s has no finite value", re(e->time), kinds[fault / JOINTS],
+                body_names[fault % JOINTS]);
+#if POINTS
+    else
+        cc_fail(host, "at %g s the law of time of the force at point[%d], of %s, has no finite value", re(e->time),
+                (fault - 2 * JOINTS) % POINTS + 1, body_names[point_bodies[(fault - 2 * JOINTS) % POINTS]]);
+#endif
+}
+
+/* A law's force; none where it has no finite value, which `faults` tells. */
+static __attribute__((unused)) Real finite(Real force) { return cc_is_finite(re(force)) ? force : 0.0; }
+
+#endif
+
 /* tau and p: all that acts on joints and bodies but constraints. */
 static void forces(Element *e, Work *work)
 {
     e->power.work = 0.0;
     for (int i = 0; i < JOINTS; i++) {
-        work->tau[i] = e->joint[i].force - e->joint[i].stiffness * (e->q[i] - e->joint[i].free)
-                       - e->joint[i].damping * e->qd[i];
-        e->power.work += e->joint[i].force * e->qd[i];
+        Real force = e->joint[i].force;
+#if SHAFTS
+        if (joint_shafts[i] >= 0) {
+            e->shaft[joint_shafts[i]].phi = e->q[i];
+            e->shaft[joint_shafts[i]].w = e->qd[i];
+            force += e->shaft[joint_shafts[i]].t;
+        }
+#endif
+#if SLIDES
+        if (joint_slides[i] >= 0) {
+            e->slide[joint_slides[i]].s = e->q[i];
+            e->slide[joint_slides[i]].v = e->qd[i];
+            force += e->slide[joint_slides[i]].F;
+        }
+#endif
+#ifdef LAWS_FORCE
+        Real law[1];
+        if (laws_force(e, i, e->time, law))
+            force += finite(law[0]);
+#endif
+        work->tau[i] = force - e->joint[i].stiffness * (e->q[i] - e->joint[i].free) - e->joint[i].damping * e->qd[i];
+        e->power.work += force * e->qd[i];
     }
     cc_tree_inertial(JOINTS, work->bodies, work->m, e->g, work->p);
 #if POINTS
@@ -202,13 +319,24 @@ static void forces(Element *e, Work *work)
         cc_point_of(work->m, point_bodies[k], e->point[k].offset, e->point[k].r);
         cc_motion_at(work->m, point_bodies[k], e->point[k].r, e->point[k].v, a);
         e->point[k].r[2] = e->point[k].v[2] = 0.0;
-        cc_tree_push(work->m, point_bodies[k], e->point[k].r, e->point[k].f, work->p);
-        e->power.work += cc_along(e->point[k].f, e->point[k].v);
+        Real f[2] = {e->point[k].f[0], e->point[k].f[1]}, law[1];
+        (void)law;
+#ifdef LAWS_FORCE_X
+        if (laws_force_x(e, k, e->time, law))
+            f[0] += finite(law[0]);
+#endif
+#ifdef LAWS_FORCE_Y
+        if (laws_force_y(e, k, e->time, law))
+            f[1] += finite(law[0]);
+#endif
+        cc_tree_push(work->m, point_bodies[k], e->point[k].r, f, work->p);
+        e->power.work += cc_along(f, e->point[k].v);
     }
 #endif
 }
 
-/* What each joint carries: p as it was before cc_tree_solve, taken from the tips to the ground. */
+/* What each joint carries: p as it was before cc_tree_solve, taken from the tips to the ground.  p has what follows from
+ * the accelerations of driven joints, whose qdd is 0 here. */
 static void reactions(Element *e, Work *work, Real p[JOINTS][3])
 {
 #if CONSTRAINTS
@@ -247,6 +375,15 @@ static void reactions(Element *e, Work *work, Real p[JOINTS][3])
         e->joint[i].moment = p[i][0];
         e->joint[i].reaction[0] = p[i][1];
         e->joint[i].reaction[1] = p[i][2];
+#if DRIVEN
+        e->joint[i].drive = 0.0;
+        if (driven_joints[i]) {
+            e->joint[i].drive = cc_joint_share(slides[i], &work->m[i], p[i]) - work->tau[i];
+            e->qdd[i] = work->bodies[i].drive;
+            e->power.work += e->joint[i].drive * e->qd[i];
+            e->power.residual += e->joint[i].drive * e->qd[i];
+        }
+#endif
         if (parents[i] < 0)
             continue;
         Real *before = p[parents[i]];
@@ -434,7 +571,7 @@ static void check_friction(const Element *e, CcHost *host)
 
 #endif
 
-static void indicators(const Element *e, double z[CC_INDICATORS])
+static double *contact_indicators(const Element *e, double *z)
 {
     for (int i = 0; i < CONTACTS; i++) {
         int closed = re(e->contact[i].closed) != 0.0;
@@ -454,13 +591,45 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
                                                               re(e->contact[i].s));
 #endif
     }
+    return z;
+}
+
+#endif
+
+#if CC_INDICATORS
+
+static void indicators(const Element *e, double z[CC_INDICATORS])
+{
+#if CONTACTS
+    z = contact_indicators(e, z);
 #if FRICTION
     *z++ = re(e->margin) - LEAST_MARGIN;
+#endif
+#endif
+#if TIMED
+    *z++ = re(e->fault) == 0.0 ? 1.0 : -1.0;
 #endif
 #if SHAPES
     for (int i = 0; i < CONTACTS; i++)
         z = profile_kinks(e, row_holds[contact_rows[i]], re(e->contact[i].s), z);
 #endif
+    for (int i = 0; i < JOINTS && TIMED; i++) {
+#ifdef LAWS_MOTION
+        z = laws_motion_kinks(e, i, e->time, z);
+#endif
+#ifdef LAWS_FORCE
+        z = laws_force_kinks(e, i, e->time, z);
+#endif
+    }
+    for (int k = 0; k < POINTS && TIMED; k++) {
+#ifdef LAWS_FORCE_X
+        z = laws_force_x_kinks(e, k, e->time, z);
+#endif
+#ifdef LAWS_FORCE_Y
+        z = laws_force_y_kinks(e, k, e->time, z);
+#endif
+    }
+    (void)e, (void)z;
 }
 
 #endif
@@ -469,6 +638,9 @@ static void outputs(Element *e)
 {
     Work work;
     Real p[JOINTS][3];
+#if TIMED
+    e->fault = faults(e);
+#endif
     describe(e, &work);
     stand_and_move(e, &work);
     cc_tree_factor(JOINTS, work.bodies, work.m);
@@ -514,15 +686,15 @@ static void look(const Element *e, Work *work, const Real q[])
     cc_rows(JOINTS, work->bodies, work->count, work->constraints, work->m, work->rows, work->J);
 }
 
-/* The dependent coordinates by the J at hand, those that the recipe names first. */
+/* The dependent coordinates by the J at hand, of joints that are not driven, those that the recipe names first. */
 static CcChoice choose(Work *work, int of_start)
 {
     double pivots[CONSTRAINTS * JOINTS];
     int order[CONSTRAINTS], named = 0;
     for (int i = 0; i < JOINTS; i++)
         named += closes[i];
-    for (int i = 0; i < JOINTS && of_start && named; i++)
-        for (int k = 0; k < work->count && !closes[i]; k++)
+    for (int i = 0; i < JOINTS; i++)
+        for (int k = 0; k < work->count && (driven_joints[i] || (of_start && named && !closes[i])); k++)
             work->J[k * JOINTS + i] = 0.0;
     return cc_choose_dependent(JOINTS, work->count, work->J, work->m, pivots, order, work->dependent);
 }
@@ -632,9 +804,8 @@ static void start(Element *e)
     e->changes = e->begun = 0.0;
 #if CONSTRAINTS
     Work work;
-    Real q[JOINTS];
-    for (int i = 0; i < JOINTS; i++)
-        q[i] = e->integrated[i].q;
+    Real q[JOINTS], qd[JOINTS];
+    place_free(e, q, qd);
 #if SHAPES
     describe(e, &work);
     cc_tree_place(JOINTS, work.bodies, q, work.m);
@@ -657,14 +828,32 @@ static void start(Element *e)
     e->energy.start = e->energy.total;
 }
 
+#if CONSTRAINTS
+
+/* q at the start, before it meets the constraints. */
+static void place_start(const Element *e, Real q[])
+{
+    for (int i = 0; i < JOINTS; i++) {
+        q[i] = e->joint[i].q0;
+#if DRIVEN
+        Real motion[3];
+        if (driven_joints[i]) {
+            given_motion(e, i, motion);
+            q[i] = motion[0];
+        }
+#endif
+    }
+}
+
+#endif
+
 static void check(const Element *e, CcHost *host)
 {
 #if CONSTRAINTS
     static const char *const kinds[] = {"pin, along x", "pin, along y", "distance", "profile", "profile"};
     Work work;
     Real q[JOINTS];
-    for (int i = 0; i < JOINTS; i++)
-        q[i] = e->joint[i].q0;
+    place_start(e, q);
     if (re(e->begun) != 0.0)
         return; /* what could make the start impossible is fixed then */
     look(e, &work, q);
@@ -681,8 +870,7 @@ static void check(const Element *e, CcHost *host)
                            work.J, work.A, work.pivots, work.b);
     if (cc_is_finite(left))
         return;
-    for (int i = 0; i < JOINTS; i++)
-        q[i] = e->joint[i].q0;
+    place_start(e, q);
     look(e, &work, q);
     for (int k = 0; k < work.count; k++) {
         int row = work.row_of[k], hold = row_holds[row];
@@ -750,6 +938,9 @@ static void pass_singular(Element *e, const Work *work, CcChoice choice, int str
 static int accept(Element *e, CcHost *host, double step)
 {
     int changed = 0;
+#if TIMED
+    check_laws(e, host);
+#endif
 #if CONSTRAINTS
     for (int k = 0; k < CONSTRAINTS; k++) {
         int i = holds(e, k) ? (int)re(e->dependent[k]) - 1 : -1;

@@ -15,6 +15,9 @@ damping = "1 N.m.s/rad"
 start = "-1.2 rad"             # coordinate and speed at the start
 speed = "0 rad/s"
 closes = true                  # its start follows from the constraints; without any, the mechanism chooses
+force = "2[N.m]*sin(#t/1[s])"  # a law of time: force or torque on the joint, beside that of its input
+motion = "0.5*sin(#t/1[s])"    # a law of time its coordinate follows; or "inputs": drive.q, drive.qd and drive.qdd say
+port = true                    # the joint is a port: shaft, or slide of a prismatic one
 
 [[constraint]]
 kind = "profile"               # or "pin", "distance"
@@ -40,6 +43,8 @@ length = "0.2 m"               # of distance
 [[point]]                      # a port, for forces on it and contacts of it
 body = "arm"
 offset = ["0.3 m", 0]
+force_x = "10[N]*cos(#t/1[s])" # laws of time: components of a force on the point, beside that of the port
+force_y = "0[N]"
 """
 
 import itertools
@@ -55,9 +60,10 @@ from fmu_builder.units import parse_quantity, parse_unit
 LISTS = ("body", "constraint", "point")
 
 GROUND = "ground"
+INPUTS = "inputs"  # a motion that comes from outside
 BODY = (
     "name", "on", "joint", "place", "angle", "mass", "inertia", "centre", "stiffness", "free", "damping", "start",
-    "speed", "closes",
+    "speed", "closes", "force", "motion", "port",
 )  # fmt: skip
 PROFILE_KEYS = ("profile", "profile_points", "curve_points", "curve_x", "curve_y")
 OWN = {
@@ -74,6 +80,7 @@ UNITS = {  # of a revolute and of a prismatic joint
     "joint.q0": ("rad", "m"),
     "joint.qd0": ("rad/s", "m/s"),
     "joint.force": ("N.m", "N"),
+    "joint.drive": ("N.m", "N"),
     "integrated.q": ("rad", "m"),
     "integrated.qd": ("rad/s", "m/s"),
     "q": ("rad", "m"),
@@ -109,7 +116,33 @@ def laws(tables: dict[str, list[Table]]) -> dict[str, tuple[Slot, str]]:
                     ),
                     text,
                 )
+    for i, body in enumerate(tables["body"]):
+        slides = body.get("joint") == "prismatic"
+        for key, units, derivatives in (("motion", ("rad", "m"), 2), ("force", ("N.m", "N"), 0)):
+            text, name = body.get(key), f"{key}_{i + 1}"
+            if isinstance(text, str) and text != INPUTS:
+                found[name] = _of_time(f"[[body]] {i + 1} {key}", key, i, units[slides], derivatives), text
+    for k, point in enumerate(tables["point"]):
+        for key in ("force_x", "force_y"):
+            text = point.get(key)
+            if isinstance(text, str):
+                found[f"{key}_{k + 1}"] = _of_time(f"[[point]] {k + 1} {key}", key, k, "N", 0), text
     return found
+
+
+def _of_time(place: str, group: str, number: int, unit: str, derivatives: int) -> Slot:
+    """The slot of a law of time, checked over the first second."""
+    return Slot(
+        description=f"Law of time, {place.replace('[', '').replace(']', '')}",
+        arguments={"t": "s"},
+        unit=unit,
+        range={"t": (0.0, 1.0)},
+        place=place,
+        group=group,
+        number=number,
+        derivatives=derivatives,
+        smooth=derivatives > 0,
+    )
 
 
 def _range(hold: Table, unit: str) -> tuple[float, float]:
@@ -275,17 +308,31 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
                 read.problem(read.place(hold), "k_T", "belongs to friction, of which there is none: remove it")
         kinds = {"pin": (ALONG_X, ALONG_Y), "distance": (DISTANCE,), "profile": (profiles[k].kind,)}[kind]
         rows += [(number, k) for number in kinds]
-    if len(rows) > len(bodies):
-        what = (
-            f"{len(rows)} equations hold {len(bodies)} joints: the mechanism is over-constrained, remove a constraint"
-        )
+    free = sum("motion" not in body for body in bodies)
+    if len(rows) > free:
+        joints = f"{free} joints" + (" that are not driven" if free < len(bodies) else "")
+        what = f"{len(rows)} equations hold {joints}: the mechanism is over-constrained, remove a constraint"
         read.problem("[[constraint]]", "", what)
     most = max((len(one.coefficients) for one in profiles), default=1)
     for k, one in enumerate(profiles):
         starts[f"hold[{k + 1}].f"] = [*one.coefficients, *[0.0] * (most - len(one.coefficients))]
     firsts = list(itertools.accumulate((len(one.knots) for one in profiles), initial=0))
 
-    points = read.rows("point", ("body", "offset"), required=("body",))
+    points = read.rows("point", ("body", "offset", "force_x", "force_y"), required=("body",))
+    for table in (*bodies, *points):
+        for key in ("force", "motion", "force_x", "force_y"):
+            if key in table and not isinstance(table[key], str):
+                read.problem(read.place(table), key, f"{table[key]!r} must be a law of the time t, as text")
+    driven = [int("motion" in body) for body in bodies]
+    for body in bodies:
+        if "motion" in body:
+            _driven_problems(body, read)
+    inputs = _numbered([body.get("motion") == INPUTS for body in bodies])
+    ports = [bool(_switch(body, "port", read)) for body in bodies]
+    shafts = _numbered([port and not one for port, one in zip(ports, slides, strict=True)])
+    sliders = _numbered([port and bool(one) for port, one in zip(ports, slides, strict=True)])
+    timed = any(isinstance(table.get(k), str) for table in (*bodies, *points) for k in ("force", "force_x", "force_y"))
+    timed |= any(body.get("motion", INPUTS) != INPUTS for body in bodies)
     point_bodies = [_body_of(point, "body", names, read) for point in points]
     for k, point in enumerate(points):
         starts[f"point[{k + 1}].offset"] = list(read.vector(point, "offset", ("m",), (0.0, 0.0)))
@@ -296,6 +343,10 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
             Constant("parents", tuple(parents) or (0,)),
             Constant("slides", tuple(slides) or (0,)),
             Constant("closes", tuple(closes) or (0,)),
+            Constant("driven_joints", tuple(driven) or (0,)),
+            Constant("driven_inputs", inputs),
+            Constant("joint_shafts", shafts),
+            Constant("joint_slides", sliders),
             Constant("hold_bodies", tuple(body for body, _ in carriers) or (0,)),
             Constant("hold_others", tuple(other for _, other in carriers) or (0,)),
             Constant("hold_degrees", tuple(len(one.coefficients) - 1 for one in profiles) or (0,)),
@@ -324,11 +375,38 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
             "contacts": len(contacts),
             "coefficients": most,
             "points": len(points),
+            "drives": max(inputs) + 1,
+            "shafts": max(shafts) + 1,
+            "slides": max(sliders) + 1,
         },
         starts=starts,
-        choices={"friction": with_friction, "shapes": not all(one.is_polynomial for one in profiles)},
-        units={name: tuple(pair[one] for one in slides) for name, pair in UNITS.items()},
+        choices={
+            "friction": with_friction,
+            "shapes": not all(one.is_polynomial for one in profiles),
+            "driven": any(driven),
+            "timed": timed,
+        },
+        units={
+            **{name: tuple(pair[one] for one in slides) for name, pair in UNITS.items()},
+            **{
+                f"drive.{name}": tuple(UNITS[name][one] for one, k in zip(slides, inputs, strict=False) if k >= 0)
+                for name in ("q", "qd", "qdd")
+            },
+        },
     )
+
+
+def _numbered(chosen: list[bool]) -> tuple[int, ...]:
+    """For each, which of the chosen it is, -1 if it is none."""
+    numbers = itertools.count()
+    return tuple(next(numbers) if one else -1 for one in chosen) or (-1,)
+
+
+def _driven_problems(body: Table, read: Reader) -> None:
+    """A driven joint has no start, and nothing else moves it."""
+    for key in ("start", "speed", "closes"):
+        if key in body:
+            read.problem(read.place(body), key, "its motion is given, so it has none of its own: remove this key")
 
 
 def _has_ends(profile: Profile) -> bool:

@@ -578,7 +578,10 @@ def dual(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 
 class DualBody(ctypes.Structure):
-    _fields_ = (("parent", ctypes.c_int), ("slides", ctypes.c_int), ("values", ctypes.c_double * 14))
+    _fields_ = (
+        ("parent", ctypes.c_int), ("slides", ctypes.c_int), ("driven", ctypes.c_int),
+        ("drive", ctypes.c_double * 2), ("values", ctypes.c_double * 14),
+    )  # fmt: skip
 
 
 class DualConstraint(ctypes.Structure):
@@ -612,6 +615,8 @@ def test_derivatives_follow_the_constraint(host: HostLibrary, dual: ctypes.CDLL,
                 DualBody(
                     b.parent,
                     b.slides,
+                    False,
+                    (0.0, 0.0),
                     (ctypes.c_double * 14)(*duals([*b.place, b.angle, b.mass, b.inertia, *b.centre])),
                 )
                 for b in mechanism.bodies

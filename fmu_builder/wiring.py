@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -84,6 +84,7 @@ def wire(
         else:
             already.append(source)
 
+    held: dict[tuple[str, str], list[tuple[SlavePort, str, SlavePort]]] = {}
     for pair in connections:
         where = f"{path}: connections [{pair[0]}, {pair[1]}]"
         ends = [_end(name, slaves, where, problems, kind) for name in pair]
@@ -91,6 +92,10 @@ def wire(
             continue
         (slave_a, a), (slave_b, b) = ends[0], ends[1]
         if isinstance(a, SlavePort) and isinstance(b, SlavePort):
+            for (_, to), (body, at) in (((slave_a, a), (slave_b, b)), ((slave_b, b), (slave_a, a))):
+                if (to.side, at.side) == ("force", "body"):
+                    element = slave_a if to is a else slave_b
+                    held.setdefault((element, _part_of(to)), []).append((to, body, at))
             for source, target in _connect_ports((slave_a, a), (slave_b, b), free_moment, where, problems, notes):
                 found = _unit_problem(*_unit_of(source, slaves), *_unit_of(target, slaves))
                 if found:
@@ -107,10 +112,46 @@ def wire(
                 connect((slave_a, a.name), (slave_b, b.name), where)
         else:
             problems.append(Problem(where, "a port can be connected to a port, a variable to a variable"))
+    problems += [
+        Problem(f"{path}: connections", what)
+        for (slave, _), ends in held.items()
+        for what in _on_one_body(slave, ends, slaves)
+    ]
     if problems:
         raise InputError(problems)
     notes += _unconnected(slaves, sources, driven)
     return Wiring({target: tuple(found) for target, found in sources.items()}, tuple(notes))
+
+
+def _part_of(port: SlavePort) -> str:
+    """The part of an assembly that a port of its FMU belongs to, '' in an FMU of one element."""
+    return port.name.rpartition(".")[0]
+
+
+def _base(port: SlavePort) -> str:
+    return port.name.rpartition(".")[2].partition("[")[0]
+
+
+def _are_one_body(body: str, at: SlavePort, other: str, other_at: SlavePort, ports: Collection[str]) -> bool:
+    """Whether two ports show the same body: one port, or two of a rigid_body, whose ports beside `frame` are points of
+    it; `ports` are the names of all ports of `body`."""
+    if body != other or _part_of(at) != _part_of(other_at):
+        return False
+    frame = f"{_part_of(at)}.frame".removeprefix(".")
+    return at.name == other_at.name or (frame in ports and {_base(at), _base(other_at)} <= {"frame", "attach", "point"})
+
+
+def _on_one_body(
+    slave: str, ends: Sequence[tuple[SlavePort, str, SlavePort]], slaves: Mapping[str, Connectable]
+) -> Iterator[str]:
+    """Ports of one force element in space that hold the same body: the force would be within it, and do nothing.
+    ends: port of the force element, body, port of the body.  Ports of one name (point[1], point[2]) may share one."""
+    for i, (port, body, at) in enumerate(ends):
+        for other, other_body, other_at in ends[:i]:
+            in_space = {port.kind, other.kind} <= {"point", "frame"} and _base(port) != _base(other)
+            if in_space and _are_one_body(body, at, other_body, other_at, slaves[body].ports.keys()):
+                both = f"{slave}.{other.name} at {other_body}.{other_at.name}, {slave}.{port.name} at {body}.{at.name}"
+                yield f"{both} are on one body, within which a force does nothing; connect one of them to another body"
 
 
 def _unit_of(node: Node, slaves: Mapping[str, Connectable]) -> tuple[str, str]:

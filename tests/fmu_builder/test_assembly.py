@@ -443,6 +443,39 @@ def test_a_scenario_becomes_an_assembly(tmp_path: Path) -> None:
     assert model["solver.tolerance"].start == 1e-7
 
 
+@pytest.mark.parametrize("at", ["block.frame", "block.attach"])
+def test_a_line_on_the_body_of_the_point_is_refused(tmp_path: Path, at: str) -> None:
+    """All of them, with the ports; the same block may carry two parts of a line, or two points on a floor."""
+    write(
+        tmp_path,
+        "Rail",
+        'element = "point_line_2"\n[line]\npoints = [[0,0,0], [1,0,0], [2,0,0], [3,0,0]]\nbody = [1, 1, 2, 3]\n',
+    )
+    write(tmp_path, "Block", 'element = "rigid_body"\n')
+    text = f"""
+free_moment = true
+connections = [["block.point", "rail.point"], ["other.frame", "rail.body[1]"], ["{at}", "rail.body[2]"],
+    ["{at}", "rail.body[3]"]]
+[parts]
+block = "Block"
+other = "Block"
+rail = "Rail"
+"""
+    with pytest.raises(InputError) as caught:
+        load_assembly(write(tmp_path, "Wrong", text))
+    found = [problem.what for problem in caught.value.problems]
+    assert len(found) == 2
+    assert f"rail.point at block.point, rail.body[2] at {at} are on one body" in found[0]
+    assert "rail.body[3]" in found[1]
+    load_assembly(
+        write(
+            tmp_path,
+            "Right",
+            text.replace('["block.point"', '["other.point"').replace('"other.frame"', '"block.frame"'),
+        )
+    )
+
+
 def test_a_scenario_that_cannot_be_an_assembly_is_refused(tmp_path: Path) -> None:
     text = SCENARIO + '[drive]\n"floor.work" = { time = [0, 1], value = [true, false] }\n'
     with pytest.raises(InputError, match=r"drop.toml: \[drive\] floor.work: a signal over time"):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fmu_builder.errors import InputError
+from fmu_builder.model import load_model
 from fmu_builder.recipe import Recipe, read_recipe
 
 
@@ -75,6 +76,14 @@ def test_uneven_points_are_named_with_their_distances(tmp_path: Path) -> None:
     (text,) = faults(tmp_path, "points = [[0,0,0], [1,0,0], [1.2,0,0], [2,0,0]]")
     assert "points 1 and 2 are 1 m apart, points 2 and 3 0.2 m: the ratio 5 must be at most 4" in text
     line(tmp_path, "points = [[0,0,0], [1,0,0], [1.25,0,0], [2,0,0]]")
+
+
+def test_a_force_zone_below_zero_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "Guide.toml"
+    line_text = "[line]\npoints = [[0,0,0], [1,0,0]]\n"
+    path.write_text(f'element = "point_line_1"\n{line_text}[start]\nforceZone = "-20 mm"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"'-20 mm' is refused: forceZone must be at least 0"):
+        load_model(path)
 
 
 def test_every_sharp_turn_is_named_with_its_angle(tmp_path: Path) -> None:

@@ -96,7 +96,9 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
     double most = H * (cc_abs(v[2]) + cc_abs(p->v[2])) + 1e-9 * cc_abs(r[2]);
     c->strange = cc_abs(gap) > most ? c->strange + 1.0 : 0.0;
     CcSeen seen = cc_see(p, v);
-    cc_find_position_rule(p, r, v);
+    cc_listen(p, v, &seen);
+    cc_sum_position_rule(p, r, v, p->rule);
+    p->beta = cc_position_rule(p->rule);
     double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
     double x = -r[2] + shift * v[2], w = -v[2];
     int over = seen.quiet || (w >= 0.0 && w_0 < 0.0);
@@ -122,16 +124,16 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
         p->y[i] = seen.y[i];
 }
 
-/* Step 4: the state at the beginning of the interval on which the force will act, and the energy R made until then. */
-CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, CcInterval *at)
+/* Step 4: the state at the beginning of the interval on which the force will act, and the energy R made until then.
+ * `pushed`: the accelerations by the forces that were given, the newest first. */
+CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, double pushed[CC_LAGS - 1][3], CcInterval *at)
 {
     const CcPartner *p = &c->partner;
     double made = c->made[(int)p->lag], H = at->H;
     for (int k = (int)p->lag - 1; k >= 0; k--) {
         double alpha[3], x = at->x, w = at->w;
-        cc_admit(at->W, p->f[k], alpha);
         for (int i = 0; i < 3; i++)
-            alpha[i] += at->a[i];
+            alpha[i] = at->a[i] + pushed[k][i];
         at->x += H * w - 0.5 * H * H * alpha[2];
         at->w -= H * alpha[2];
         at->u[0] += H * alpha[0];
@@ -148,24 +150,22 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
     if (!(at->w < 0.0 && U > 0.0) || 2.0 * W_n * U * at->H * at->H > CC_STIFF_FOR_LEDGER * at->x * at->x)
         return 1.0;
     double payable = W_n > 0.0 ? 0.5 * at->w * at->w / W_n : debt;
-    double s = 1.0 - (made + (debt < payable ? debt : payable)) / U;
-    return s < CC_SCALE_LEAST ? CC_SCALE_LEAST : s > CC_SCALE_MOST ? CC_SCALE_MOST : s;
+    double s = 1.0 - (made + (debt < payable ? debt : payable)) / U, most = CC_SCALE_MOST;
+    if (at->beyond > 0.0) /* what that takes is meant to be lost */
+        most -= (CC_SCALE_MOST - 1.0) * at->beyond;
+    return s < CC_SCALE_LEAST ? CC_SCALE_LEAST : s > most ? most : s;
 }
 
-/* A sample: r, m, and v, m/s, at a communication point, H, s, the step to come.  Writes the force f, N, on the point;
- * returns how often the right side of the force was evaluated. */
-CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
-                            const double v[3], double H, double f[3])
+/* The interval that begins at the sample r, v: state, free acceleration, admittance; guesses W while it is unknown. */
+CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+                                    const double v[3], double H)
 {
     CcPartner *p = &c->partner;
-    if (p->begun != 0.0)
-        cc_coupling_learn(c, law, o, r, v);
-    else
+    if (p->begun == 0.0)
         p->H = H;
     CcInterval at = {.x = -r[2] + (p->beta - 0.5) * p->H * v[2], .w = -v[2], .u = {v[0], v[1]}, .H = H};
-    double x = at.x, w = at.w, T = (p->lag + 1.0) * H;
     if (p->known == 0.0 && p->blind <= CC_MOST_BLIND && !o->straight) {
-        double touch = x + T * w;
+        double touch = at.x + (p->lag + 1.0) * H * at.w;
         if (touch > 0.0)
             cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * law->energy(law->data, touch) * H * H));
     }
@@ -174,25 +174,34 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
         for (int j = 0; j < 3; j++)
             at.W[i][j] = p->W[i][j];
     }
-    double made = cc_coupling_predict(c, law, &at);
-    c->scale = o->straight ? 1.0 : cc_coupling_scale(c, law, &at, made);
+    return at;
+}
 
-    double pull = p->a[2] > p->a_before[2] ? p->a[2] : p->a_before[2];
+/* Step 6: what the normal force stays below, from the measured depth x and rate w, and the predicted rate. */
+CC_API double cc_coupling_most(const CcCoupling *c, const CcPortLaw *law, double x, double w, double predicted, double H)
+{
+    const CcPartner *p = &c->partner;
+    double T = (p->lag + 1.0) * H, pull = p->a[2] > p->a_before[2] ? p->a[2] : p->a_before[2];
     double far = x + T * w - (pull < 0.0 ? pull : 0.0) * T * T / 2.0;
-    double damped = law->damping ? cc_port_damping(law, w > at.w ? w : at.w) : law->d_comp;
-    double most = CC_CEILING * law->elastic(law->data, far > x ? far : x) * (1.0 + (damped > 0.0 ? damped : 0.0));
-    int evaluations = 0;
-    f[0] = f[1] = f[2] = 0.0;
-    if (most > 0.0)
-        evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
-    if (f[2] > most) {
-        double share = most / f[2];
-        for (int i = 0; i < 3; i++)
-            f[i] *= share;
-        c->ceilings += 1.0;
-    }
-    if (c->strange >= CC_MOST_STRANGE)
-        cc_law_at(law, r, v, f);
+    double damped = law->damping ? cc_port_damping(law, w > predicted ? w : predicted) : law->d_comp;
+    return CC_CEILING * law->elastic(law->data, far > x ? far : x) * (1.0 + (damped > 0.0 ? damped : 0.0));
+}
+
+/* Bring f below the ceiling; returns 1 if it was above. */
+CC_API int cc_below(double most, double f[3])
+{
+    if (!(f[2] > most))
+        return 0;
+    double share = most / f[2];
+    for (int i = 0; i < 3; i++)
+        f[i] *= share;
+    return 1;
+}
+
+/* Remember the sample r, v and the force f given there. */
+CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3], const double f[3], double H)
+{
+    CcPartner *p = &c->partner;
     for (int k = CC_KEPT_FORCES - 1; k > 0; k--)
         for (int i = 0; i < 3; i++)
             p->f[k][i] = p->f[k - 1][i];
@@ -204,6 +213,31 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     p->H = H;
     p->begun = 1.0;
     c->deepest = -r[2] > c->deepest ? -r[2] : c->deepest;
+}
+
+/* A sample: r, m, and v, m/s, at a communication point, H, s, the step to come.  Writes the force f, N, on the point;
+ * returns how often the right side of the force was evaluated. */
+CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+                            const double v[3], double H, double f[3])
+{
+    CcPartner *p = &c->partner;
+    if (p->begun != 0.0)
+        cc_coupling_learn(c, law, o, r, v);
+    CcInterval at = cc_coupling_begin(c, law, o, r, v, H);
+    double x = at.x, w = at.w, pushed[CC_LAGS - 1][3];
+    for (int k = 0; k < CC_LAGS - 1; k++)
+        cc_admit(p->W, p->f[k], pushed[k]);
+    double made = cc_coupling_predict(c, law, pushed, &at);
+    c->scale = o->straight ? 1.0 : cc_coupling_scale(c, law, &at, made);
+    double most = cc_coupling_most(c, law, x, w, at.w, H);
+    int evaluations = 0;
+    f[0] = f[1] = f[2] = 0.0;
+    if (most > 0.0)
+        evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
+    c->ceilings += cc_below(most, f);
+    if (c->strange >= CC_MOST_STRANGE)
+        cc_law_at(law, r, v, f);
+    cc_coupling_keep(c, r, v, f, H);
     return evaluations;
 }
 

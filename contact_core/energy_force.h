@@ -18,6 +18,10 @@
  * Ledger, J            U(x_1) - U(x) - N int w/(1 + d) dt,  w linear over the interval:
  *                      energy that holding N made, as elastic energy (damping that comes later included)
  *
+ * Beyond the end, b    in N the end x_1 becomes x + (1 + b)(x_1 - x): for an interval that forces from elsewhere may
+ *                      change.  0 keeps the energy if the parabola is right; with b > 0 holding N loses energy
+ *                      wherever between its ends the point comes to
+ *
  * N lies between 0 and the right side at N = 0, for that falls with N while W is positive: a bracketed Newton iteration
  * cannot fail.  1 + d is floored at CC_DAMPING_FLOOR where it divides (C_r = 0).
  *
@@ -52,6 +56,7 @@ typedef struct {
     double x, w, u[2];    /* depth m, depth rate m/s, slip m/s */
     double a[3], W[3][3]; /* free acceleration m/s^2, admittance 1/kg; components x y z, z normal */
     double H;             /* length of the interval, s */
+    double beyond;        /* b, 1 */
 } CcInterval;
 
 CC_API double cc_port_damping(const CcPortLaw *law, double w)
@@ -213,9 +218,10 @@ CC_API double cc_energy_force_at(const CcPortLaw *law, const CcInterval *at, dou
     if (N > 0.0)
         per_N += (at->W[2][0] * f[0] + at->W[2][1] * f[1]) / N;
     double x_1 = at->x + H * at->w - 0.5 * H * H * alpha, w_1 = at->w - H * alpha;
-    double mean = cc_mean_elastic(law, at->x, x_1), factor = cc_harmonic_damping(law, at->w, w_1);
-    double way = x_1 - at->x, turn = w_1 - at->w, value = s * mean * factor;
-    double by_x = way != 0.0 ? (law->elastic(law->data, x_1) - mean) / way : 0.0;
+    double more = 1.0 + at->beyond, way = more * (x_1 - at->x), turn = w_1 - at->w;
+    double mean = cc_mean_elastic(law, at->x, at->x + way), factor = cc_harmonic_damping(law, at->w, w_1);
+    double value = s * mean * factor;
+    double by_x = way != 0.0 ? more * (law->elastic(law->data, at->x + way) - mean) / way : 0.0;
     double by_w = turn != 0.0 ? factor * (1.0 - factor * cc_inverse_damping(law, w_1)) / turn : 0.0;
     *slope = -s * (by_x * factor * 0.5 * H * H + mean * by_w * H) * per_N;
     return value > 0.0 ? value : 0.0;

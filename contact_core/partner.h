@@ -22,12 +22,14 @@
 #define CC_LAGS 3
 #define CC_KEPT_FORCES 5
 #define CC_FORGETS 0.8          /* share that sums of the position rule and the noise keep from interval to interval */
+#define CC_NOISE_AT_MOST 16.0   /* a change of v counts at most as this many times the noise squared */
 #define CC_LAG_FORGETS 0.9      /* likewise the fits of the lag */
 #define CC_LAG_SURE 0.05        /* residual of the best lag as a share of that of the present one, to change it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
 #define CC_GAIN 0.5             /* of a secant; 1 lets two contacts of one body fight */
 #define CC_TANGENT_TO_NORMAL 2.0 /* first guess of W_xx / W_zz: a particle has 1, a solid sphere 3.5 */
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, over 1 */
+#define CC_MOST_PORTS 6           /* directions whose admittance is learned together */
 #define CC_MOST_BLIND 4         /* forces without an answer, after which the partner is driven or very heavy */
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -75,76 +77,110 @@ CC_API void cc_guess_admittance(double W[3][3], double w)
             W[i][j] = i != j ? 0.0 : i == 2 ? w : CC_TANGENT_TO_NORMAL * w;
 }
 
-/* beta from the interval between the last sample and (r, v). */
-CC_API void cc_find_position_rule(CcPartner *p, const double r[3], const double v[3])
+/* Add the interval between the last sample and (r, v) to the sums of the position rule. */
+CC_API void cc_sum_position_rule(const CcPartner *p, const double r[3], const double v[3], double rule[2])
 {
     double way = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2];
     if (cc_abs(way) > 1e-3 * p->H * (cc_abs(v[2]) + cc_abs(p->v[2]))) {
-        p->rule[0] = CC_FORGETS * p->rule[0] + rest * way;
-        p->rule[1] = CC_FORGETS * p->rule[1] + way * way;
+        rule[0] = CC_FORGETS * rule[0] + rest * way;
+        rule[1] = CC_FORGETS * rule[1] + way * way;
     }
-    double beta = p->rule[1] > 0.0 ? p->rule[0] / p->rule[1] : 0.5;
-    p->beta = beta > -0.1 && beta < 1.1 ? beta : 0.5;
 }
 
-/* What the interval between the last sample and v shows; updates the noise. */
-CC_API CcSeen cc_see(CcPartner *p, const double v[3])
+/* beta of these sums. */
+CC_API double cc_position_rule(const double rule[2])
+{
+    double beta = rule[1] > 0.0 ? rule[0] / rule[1] : 0.5;
+    return beta > -0.1 && beta < 1.1 ? beta : 0.5;
+}
+
+/* What the interval between the last sample and v shows. */
+CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
 {
     CcSeen seen = {.quiet = 1};
-    double change = 0.0;
     for (int k = 0; k < CC_KEPT_FORCES; k++)
         seen.quiet &= cc_largest(p->f[k]) == 0.0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         seen.y[i] = (v[i] - p->v[i]) / p->H;
-        change += (seen.y[i] - p->y[i]) * (seen.y[i] - p->y[i]);
-    }
-    if (seen.quiet)
-        p->noise = cc_sqrt(CC_FORGETS * p->noise * p->noise + (1.0 - CC_FORGETS) * p->H * p->H * change / 6.0);
-    seen.floor = 10.0 * p->noise + 1e-9 * cc_largest(v);
     return seen;
 }
 
-/* Returns 1 if another lag explains what is seen much better; it is kept then. */
-CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
+/* Update the noise if it is quiet, and tell what is above it.  From one sample to the next it at most doubles: that of a
+ * signal is soon found, and a force of another contact that moves the body meanwhile is not taken for noise. */
+CC_API void cc_listen(CcPartner *p, const double v[3], CcSeen *seen)
 {
-    double residual[CC_LAGS], dy = seen->y[2] - p->y[2], answer = 0.0;
-    int best = 0, now = (int)p->lag;
+    double least = 1e-9 * cc_largest(v), change = 0.0;
+    for (int i = 0; i < 3; i++)
+        change += p->H * p->H * (seen->y[i] - p->y[i]) * (seen->y[i] - p->y[i]) / 6.0;
+    if (seen->quiet) {
+        double most = p->noise > least ? p->noise : least;
+        most = CC_NOISE_AT_MOST * most * most;
+        p->noise = cc_sqrt(CC_FORGETS * p->noise * p->noise + (1.0 - CC_FORGETS) * (change < most ? change : most));
+    }
+    seen->floor = 10.0 * p->noise + least;
+}
+
+/* How badly each lag explains what is seen: adds to `residual`; returns the size of the answer, in the same unit. */
+CC_API double cc_fit_lags(CcPartner *p, const CcSeen *seen, double residual[CC_LAGS])
+{
+    double dy = seen->y[2] - p->y[2], answer = 0.0;
     for (int L = 0; L < CC_LAGS; L++) {
         double df = p->f[L][2] - p->f[L + 1][2], *fit = p->fits[L];
         double product[3] = {df * df, df * dy, dy * dy};
         for (int i = 0; i < 3; i++)
             fit[i] = seen->quiet ? 0.0 : CC_LAG_FORGETS * fit[i] + product[i];
         double slope = fit[1] > 0.0 && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0;
-        residual[L] = fit[2] - slope * fit[1];
-        best = residual[L] < residual[best] ? L : best;
+        residual[L] += fit[2] - slope * fit[1];
         answer = fit[2];
     }
-    double least = seen->floor / p->H;
-    if (fixed || seen->quiet || best == now || residual[best] >= CC_LAG_SURE * residual[now]
-        || residual[now] <= 1e-3 * answer || answer <= least * least)
+    return answer;
+}
+
+/* The lag to go on with: another one than `now` if it explains much better an answer that is no noise. */
+CC_API int cc_better_lag(int now, const double residual[CC_LAGS], double answer, double least)
+{
+    int best = 0;
+    for (int L = 1; L < CC_LAGS; L++)
+        best = residual[L] < residual[best] ? L : best;
+    int sure = residual[best] < CC_LAG_SURE * residual[now] && residual[now] > 1e-3 * answer && answer > least * least;
+    return sure ? best : now;
+}
+
+/* Returns 1 if another lag explains what is seen much better; it is kept then. */
+CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
+{
+    double residual[CC_LAGS] = {0.0}, answer = cc_fit_lags(p, seen, residual);
+    int now = (int)p->lag, best = cc_better_lag(now, residual, answer, seen->floor / p->H);
+    if (fixed || seen->quiet || best == now)
         return 0;
     p->lag = best;
     p->known = 0.0;
     return 1;
 }
 
-/* W += q q'/(s q) - p p'/(s p), p = W s: then W s = q.  q is turned towards p where s q is too small. */
-CC_API void cc_update_admittance(double W[3][3], const double s[3], double q[3])
+/* W += q q'/(s q) - p p'/(s p), p = W s, for W of n x n: then W s = q.  Where s q is too small q is turned towards p. */
+CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
 {
-    double p[3];
-    cc_admit(W, s, p);
-    double sp = cc_product(s, p), sq = cc_product(s, q);
+    double p[CC_MOST_PORTS], sp = 0.0, sq = 0.0;
+    for (int i = 0; i < n; i++) {
+        p[i] = 0.0;
+        for (int j = 0; j < n; j++)
+            p[i] += W[n * i + j] * s[j];
+        sp += s[i] * p[i], sq += s[i] * q[i];
+    }
     if (sq < 0.2 * sp) {
         double share = 0.8 * sp / (sp - sq);
-        for (int i = 0; i < 3; i++)
+        sq = 0.0;
+        for (int i = 0; i < n; i++) {
             q[i] = share * q[i] + (1.0 - share) * p[i];
-        sq = cc_product(s, q);
+            sq += s[i] * q[i];
+        }
     }
     if (!(sq > 0.0 && sp > 0.0))
         return;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            W[i][j] += q[i] * q[j] / sq - p[i] * p[j] / sp;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            W[n * i + j] += q[i] * q[j] / sq - p[i] * p[j] / sp;
 }
 
 /* Learn W from the interval; `changed`: the lag did. */
@@ -170,7 +206,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
         cc_admit(p->W, s, now);
         for (int i = 0; i < 3; i++)
             q[i] = (1.0 - gain) * now[i] + gain * q[i];
-        cc_update_admittance(p->W, s, q);
+        cc_update_admittance(3, p->W[0], s, q);
     }
     if (active)
         for (int i = 0; i < 3; i++)

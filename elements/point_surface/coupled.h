@@ -1,4 +1,4 @@
-/* A contact that is coupled at communication points: contact_core/coupling.h for each point of the surface.
+/* A contact that is coupled at communication points: contact_core/coupling.h for one point, joint_coupling.h for more.
  *
  * Frame of the coupling: tangents t_1, t_2 and normal n at the closest point, carried along with the surface; t_1 is kept
  * in the surface's frame and turned into the tangent plane as the closest point moves.  The port sees the depth, and the
@@ -14,9 +14,11 @@
 
 #ifndef CC_DUAL
 
-#include "coupling.h"
+#include "joint_coupling.h"
 
 _Static_assert(sizeof(CcCoupling) == sizeof((Element *)0)->partner[0], "element.toml: size of partner");
+_Static_assert(sizeof(CcPort) == sizeof((Element *)0)->port[0], "element.toml: size of port");
+_Static_assert(sizeof(CcMobility) == sizeof((Element *)0)->mobility, "element.toml: size of mobility");
 
 static double port_elastic(const void *data, double h)
 {
@@ -71,6 +73,8 @@ static CcCouplingOptions coupling_options(const Element *e)
 
 static CcCoupling *partner_of(Element *e, int i) { return (CcCoupling *)e->partner[i]; }
 
+static CcPort *port_of(Element *e, int i) { return (CcPort *)e->port[i]; }
+
 #endif
 
 /* t_1 and t_2 at the point i, in world components. */
@@ -105,36 +109,47 @@ static void carry_tangent(Element *e, int i, Real R[3][3])
     cc_to_body(R, t, e->tangent[i]);
 }
 
-/* The depth as r[2] = -h and the relative velocity, in the frame of the coupling. */
-static void port_motion(const Element *e, int i, Real R[3][3], double r[3], double v[3])
+/* The sample of point i: the depth as r[2] = -h and the relative velocity along the axes of the coupling; the place in the
+ * surface's frame. */
+static void sample_port(Element *e, int i, Real R[3][3])
 {
-    double arm[3], carried[3], relative[3], t_1[3], t_2[3];
-    for (int k = 0; k < 3; k++)
+    CcPort *port = port_of(e, i);
+    double arm[3], carried[3], relative[3], t_1[3], t_2[3], n[3];
+    for (int k = 0; k < 3; k++) {
         arm[k] = e->point[i].r[k] - e->surface.r[k];
+        n[k] = e->normal[i][k];
+    }
     cc_cross(e->surface.w, arm, carried);
     for (int k = 0; k < 3; k++)
         relative[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
     tangents(e, i, R, t_1, t_2);
-    r[0] = r[1] = 0.0, r[2] = e->distance[i];
-    v[0] = cc_dot(relative, t_1);
-    v[1] = cc_dot(relative, t_2);
-    v[2] = cc_dot(relative, e->normal[i]);
+    port->usable = e->work != 0.0 && e->on_patch[i] != 0.0 && -e->distance[i] <= e->D_max;
+    port->r[0] = port->r[1] = 0.0, port->r[2] = e->distance[i];
+    port->v[0] = cc_dot(relative, t_1);
+    port->v[1] = cc_dot(relative, t_2);
+    port->v[2] = cc_dot(relative, n);
+    cc_to_body(R, arm, port->position);
+    cc_to_body(R, t_1, port->place.axes[0]);
+    cc_to_body(R, t_2, port->place.axes[1]);
+    cc_to_body(R, n, port->place.axes[2]);
 }
 
-/* Book the interval before the sample r, v: `before` is what was known at its beginning. */
-static void book_interval(Element *e, const CcPortLaw *law, const CcCoupling *now, const CcPartner *before, const double r[3],
-                          const double v[3])
+/* Book the interval before the sample, by what now is known of it. */
+static void book_interval(Element *e, int i, const CcPortLaw *law)
 {
 #if LEDGER
+    const CcPort *port = port_of(e, i);
+    const CcCoupling *now = partner_of(e, i);
     const double *f = now->partner.f[(int)now->partner.lag + 1]; /* the newest acts on the interval to come, or later */
-    double x_0 = -before->r[2], x = -r[2], H = before->H, N = f[2], H_half = 0.5 * H;
-    double made = cc_energy_made(law, N, x_0, -before->v[2], x, -v[2], H);
-    double rubbed = -H_half * (f[0] * (before->v[0] + v[0]) + f[1] * (before->v[1] + v[1]));
+    const double *r = port->r, *v = port->v, *v_0 = port->v_before;
+    double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2], H_half = 0.5 * H;
+    double made = cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H);
+    double rubbed = -H_half * (f[0] * (v_0[0] + v[0]) + f[1] * (v_0[1] + v[1]));
     e->energy.work += N * (x - x_0) + rubbed;
     e->energy.friction += rubbed;
     e->energy.damping += N * (x - x_0) - (law->energy(law->data, x) - law->energy(law->data, x_0) - made);
 #else
-    (void)e, (void)law, (void)now, (void)before, (void)r, (void)v;
+    (void)e, (void)i, (void)law;
 #endif
 }
 
@@ -155,42 +170,40 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.step_advised[i] = omega > 0.0 ? pi / (3.0 * omega) : 0.0;
 }
 
-static void sample_point(Element *e, CcHost *host, int i, Real R[3][3], double step)
-{
-    CcPortLaw law = port_law(e);
-    CcCouplingOptions options = coupling_options(e);
-    CcCoupling *c = partner_of(e, i);
-    double r[3], v[3], f[3] = {0.0, 0.0, 0.0};
-    int usable = e->work != 0.0 && e->on_patch[i] != 0.0 && -e->distance[i] <= e->D_max, fell = c->strange >= CC_MOST_STRANGE;
-    carry_tangent(e, i, R);
-    port_motion(e, i, R, r, v);
-    CcPartner before = c->partner;
-    if (usable) {
-        cc_coupling_step(c, &law, &options, r, v, step, f);
-        if (before.begun != 0.0)
-            book_interval(e, &law, c, &before, r, v);
-    } else {
-        cc_coupling_rewind(c);
-    }
-    if (!fell && c->strange >= CC_MOST_STRANGE)
-        cc_report(host, CC_WARNING, "contact",
-                  "point %d: its velocity does not belong to its position (is point.v connected?), so the force is that of "
-                  "coupling.mode = hold", i + 1);
-    for (int k = 0; k < 3; k++)
-        e->held_force[i][k] = f[k];
-    e->held_elastic[i] = f[2] * cc_inverse_damping(&law, -v[2]);
-    e->held[i] = 1.0;
-    show_coupling(e, i, &law);
-}
-
 static void sample(Element *e, CcHost *host, double step)
 {
     double R[3][3];
     if ((int)e->coupling.mode == HOLD)
         return;
+    CcPortLaw law = port_law(e);
+    CcCouplingOptions options = coupling_options(e);
     cc_rotation(e->surface.q, R);
-    for (int i = 0; i < POINTS; i++)
-        sample_point(e, host, i, R, step);
+    for (int i = 0; i < POINTS; i++) {
+        carry_tangent(e, i, R);
+        sample_port(e, i, R);
+        e->was_strange[i] = partner_of(e, i)->strange >= CC_MOST_STRANGE;
+    }
+    if (POINTS == 1) {
+        cc_remember(partner_of(e, 0), port_of(e, 0));
+        cc_separate_step(1, partner_of(e, 0), port_of(e, 0), &law, &options, step);
+    } else {
+        cc_joint_step((CcMobility *)e->mobility, POINTS, partner_of(e, 0), port_of(e, 0), &law, &options, step);
+    }
+    for (int i = 0; i < POINTS; i++) {
+        const CcPort *port = port_of(e, i);
+        const CcCoupling *c = partner_of(e, i);
+        if (port->usable != 0.0 && port->begun != 0.0)
+            book_interval(e, i, &law);
+        if (e->was_strange[i] == 0.0 && c->strange >= CC_MOST_STRANGE)
+            cc_report(host, CC_WARNING, "contact",
+                      "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
+                      "that of coupling.mode = hold", i + 1);
+        for (int k = 0; k < 3; k++)
+            e->held_force[i][k] = port->f[k];
+        e->held_elastic[i] = port->f[2] * cc_inverse_damping(&law, -port->v[2]);
+        e->held[i] = 1.0;
+        show_coupling(e, i, &law);
+    }
 }
 
 /* The literal force at the start is the first one that a master reads. */
@@ -199,6 +212,7 @@ static void start_coupling(Element *e)
     CcCouplingOptions options = coupling_options(e);
     double R[3][3];
     cc_rotation(e->surface.q, R);
+    cc_joint_start((CcMobility *)e->mobility, &options);
     for (int i = 0; i < POINTS; i++) {
         CcCoupling *c = partner_of(e, i);
         double t_1[3], t_2[3], F[3];

@@ -1,6 +1,6 @@
 /* The coupling of n ports at once, with an elastic force C h^exponent. */
 #define CC_API static __attribute__((unused))
-#include "coupling.h"
+#include "joint_coupling.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -68,6 +68,35 @@ EXPORT void step(int n, CcCoupling *c, const Law *law, int lag, int identify, in
     CcPortLaw port = port_law(law);
     for (int i = 0; i < n; i++)
         evaluations[i] = cc_coupling_step(c + i, &port, &options, r[i], v[i], H, f[i]);
+}
+
+EXPORT void joint_sizes(int *port, int *mobility) { *port = sizeof(CcPort) / 8, *mobility = sizeof(CcMobility) / 8; }
+
+EXPORT void joint_start(int n, CcCoupling *c, CcMobility *m, int lag, double m_eff)
+{
+    CcCouplingOptions options = {lag, 1, 0, m_eff};
+    start(n, c, lag, 1, 0, m_eff);
+    cc_joint_start(m, &options);
+}
+
+/* n points whose frame is that of the surface; together = 0: each on its own. */
+EXPORT void joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcPort *port, const Law *law, int lag,
+                       double (*r)[3], double (*v)[3], double H, double (*f)[3])
+{
+    CcCouplingOptions options = {lag, 1, 0, 0.0};
+    CcPortLaw contact = port_law(law);
+    for (int i = 0; i < n; i++) {
+        port[i] = (CcPort){.usable = 1.0, .place.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
+        for (int k = 0; k < 3; k++)
+            port[i].position[k] = r[i][k], port[i].r[k] = k == 2 ? r[i][k] : 0.0, port[i].v[k] = v[i][k];
+    }
+    if (together)
+        cc_joint_step(m, n, c, port, &contact, &options, H);
+    else
+        cc_separate_step(n, c, port, &contact, &options, H);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            f[i][k] = port[i].f[k];
 }
 
 EXPORT void hold(int n, const Law *law, double (*r)[3], double (*v)[3], double (*f)[3])

@@ -205,3 +205,70 @@ class Pair:
     def advance(self, forces: Sequence[Array], H: float) -> None:
         self.first.advance(forces, H)
         self.second.advance([-f for f in forces], H)
+
+
+class Rigid:
+    """A box of mass m, kg, and half sides, m, in space under gravity; r, q, v, w as of a rigid body's port."""
+
+    def __init__(
+        self, m: float, half: tuple[float, float, float], r: tuple[float, ...], q: tuple[float, ...], g: float = 9.81
+    ) -> None:
+        a, b, c = half
+        self.m, self.g = m, g
+        self.J = np.array([b * b + c * c, a * a + c * c, a * a + b * b]) * m / 3
+        self.state = np.array([*r, *np.array(q) / np.linalg.norm(q), *6 * [0.0]])
+
+    @property
+    def r(self) -> Array:
+        return self.state[:3]
+
+    @property
+    def v(self) -> Array:
+        return self.state[7:10]
+
+    @property
+    def w(self) -> Array:
+        return self.state[10:]
+
+    def rotation(self, q: Array | None = None) -> Array:
+        a, b, c, d = self.state[3:7] if q is None else q
+        return np.array(
+            [
+                [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)],
+                [2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b)],
+                [2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d],
+            ]
+        )
+
+    def motion(self, points: Array) -> tuple[Array, Array]:
+        """Positions and velocities of body-fixed points."""
+        arms = points @ self.rotation().T
+        return self.r + arms, self.v + np.cross(self.w, arms)
+
+    def kinetic(self) -> float:
+        own = self.rotation().T @ self.w
+        return float(0.5 * self.m * self.v @ self.v + 0.5 * own @ (self.J * own))
+
+    def energy(self) -> float:
+        return self.kinetic() + self.m * self.g * float(self.r[2])
+
+    def _rate(self, x: Array, loads: Sequence[tuple[Array, Array]]) -> Array:
+        R, w, q = self.rotation(x[3:7]), x[10:], x[3:7]
+        force, moment = np.array([0.0, 0.0, -self.m * self.g]), np.zeros(3)
+        for forces, points in loads:
+            force = force + forces.sum(axis=0)
+            moment = moment + np.cross(points @ R.T, forces).sum(axis=0)
+        own = R.T @ w
+        spun = 0.5 * np.array([-w @ q[1:], *(q[0] * w + np.cross(w, q[1:]))])
+        turned = R @ ((R.T @ moment - np.cross(own, self.J * own)) / self.J)
+        return np.concatenate([x[7:10], spun, force / self.m, turned])
+
+    def advance(self, loads: Sequence[tuple[Array, Array]], H: float) -> None:
+        """Hold the forces on body-fixed points over the step."""
+        x = self.state
+        k1 = self._rate(x, loads)
+        k2 = self._rate(x + H / 2 * k1, loads)
+        k3 = self._rate(x + H / 2 * k2, loads)
+        k4 = self._rate(x + H * k3, loads)
+        self.state = x + H / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        self.state[3:7] /= np.linalg.norm(self.state[3:7])

@@ -238,10 +238,11 @@ laws = st.builds(
 
 
 def interval(
-    library: ctypes.CDLL, law: Law, x: float, w: float, u: tuple[float, float], a: Sequence[float], W: Array, H: float
-) -> tuple[Array, float, int]:
+    library: ctypes.CDLL, law: Law, x: float, w: float, u: tuple[float, float], a: Sequence[float], W: Array, H: float,
+    beyond: float = 0.0,
+) -> tuple[Array, float, int]:  # fmt: skip
     """Force, energy made and evaluations of one interval."""
-    at = (ctypes.c_double * 17)(x, w, *u, *a, *W.flat, H)
+    at = (ctypes.c_double * 18)(x, w, *u, *a, *W.flat, H, beyond)
     f, made = (ctypes.c_double * 3)(), ctypes.c_double()
     count = library.interval(law.numbers(), at, ctypes.c_double(1.0), ctypes.c_double(0.0), f, ctypes.byref(made))
     return np.array(f), made.value, count
@@ -265,6 +266,19 @@ def test_an_elastic_force_held_over_an_interval_makes_no_energy(
     kinetic = 0.5 * (w * w + ux * ux + uy * uy) + STIFFNESS * 1e-6
     assert f[2] >= 0
     assert abs(made) <= 1e-11 * kinetic
+
+
+@given(x=depths, w=speeds, az=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 1), other=st.floats(-1, 1))
+def test_beyond_the_end_of_the_interval_a_force_from_elsewhere_makes_no_energy(
+    library: ctypes.CDLL, x: float, w: float, az: float, numbers: list[float], h: float, other: float
+) -> None:
+    """Wherever between x and x_e = x + 2 (x_1 - x) the point really ends, U(x_end) - U(x) <= N (x_end - x)."""
+    law, H, W = Law(), h / 1000, admittance(numbers)
+    f, _, _ = interval(library, law, x, w, (0, 0), (0, 0, az), W, H, beyond=1.0)
+    way = H * w - 0.5 * H * H * (az + W[2] @ f)
+    end = x + (1 + other) * way
+    U = lambda depth: 0.5 * law.C * max(depth, 0.0) ** 2  # noqa: E731
+    assert U(end) - U(x) <= f[2] * (end - x) + 1e-11 * (0.5 * w * w + law.C * 1e-6)
 
 
 @given(law=laws, x=depths, w=speeds, ux=speeds, az=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 3))

@@ -1,0 +1,288 @@
+/* The coupling of several contact ports of one body: coupling.h for all at once, with the admittance between them.
+ *
+ * Each port goes through the steps of coupling.h.  Together they have the lag and the position rule, of which all give
+ * evidence, the mobility B (mobility.h), and the forces of an interval:
+ *     a_i = y_i - G_i B S[L]                                  free acceleration of port i
+ *     f_i = energy-consistent force at a_i + sum over j /= i of W_ij f_j
+ * found port by port, in turn, until none changes (Gauss-Seidel sweeps).  Each force falls as its point is pushed off,
+ * and W is symmetric and positive, so each sweep comes closer to the one solution.
+ *
+ * Forces that others put on the same bodies (contacts in other FMUs, under a box or on it) come as changes of A = Y - B S
+ * that no force here explains.  They are known one interval late, and what acts late makes energy.  So the law is taken
+ * beyond the end of the interval (energy_force.h), which takes energy, by the share
+ *     b = min(1, 3 mean |Delta A|^2 / mean |Delta Y|^2)
+ * of what is not explained: 0 for a body that only these ports touch, once B is learned; near 1 in a pile.
+ *
+ * Ports that do not move as one body are on their own, each as in coupling.h. */
+#ifndef CC_JOINT_COUPLING_H
+#define CC_JOINT_COUPLING_H
+
+#include "coupling.h"
+#include "mobility.h"
+
+#define CC_JOINT_LAG_SURE 1e-3 /* residual of a lag over the answer, to change to it: others disturb less by chance */
+#define CC_UNEXPLAINED 3.0     /* b over the share of the squares */
+#define CC_MOST_SWEEPS 60
+#define CC_SWEPT 1e-9 /* of the largest force: a change that ends the sweeps */
+
+/* One of the ports at a sample.  Given: usable, position, place.axes, r, v.  The rest is work space, and the result f. */
+typedef struct {
+    double usable;               /* 0: no force acts here */
+    double position[3];          /* in the surface's frame, m */
+    double r[3], v[3];           /* as of coupling.h */
+    CcPlace place;
+    CcInterval at;
+    double most, f[3];
+    double begun, r_before[3], v_before[3], H; /* the sample before, for whoever books the interval */
+} CcPort;
+
+CC_API void cc_remember(const CcCoupling *c, CcPort *port)
+{
+    port->begun = c->partner.begun, port->H = c->partner.H;
+    for (int k = 0; k < 3; k++)
+        port->r_before[k] = c->partner.r[k], port->v_before[k] = c->partner.v[k];
+}
+
+/* Places of the ports and the twist V of the body.  Returns the share of the speeds that it leaves open. */
+CC_API double cc_joint_twist(int n, CcPort port[], double V[6])
+{
+    double centre[3] = {0.0}, spread[3][3] = {{0.0}}, L[3] = {0.0}, size = 0.0, all = 0.0, open = 0.0;
+    for (int i = 0; i < 6; i++)
+        V[i] = 0.0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            centre[k] += port[i].position[k] / n;
+    for (int i = 0; i < n; i++) {
+        double d[3], turned[3], u[3];
+        const double (*axes)[3] = (const double (*)[3])port[i].place.axes;
+        for (int k = 0; k < 3; k++) {
+            d[k] = port[i].position[k] - centre[k];
+            u[k] = axes[0][k] * port[i].v[0] + axes[1][k] * port[i].v[1] + axes[2][k] * port[i].v[2];
+            V[k] += u[k] / n;
+            size += d[k] * d[k] / n;
+            all += u[k] * u[k];
+        }
+        cc_cross(d, u, turned);
+        for (int k = 0; k < 3; k++) {
+            port[i].place.arm[k] = d[k];
+            L[k] += turned[k];
+            for (int j = 0; j < 3; j++)
+                spread[k][j] += d[k] * d[j];
+        }
+    }
+    double l = cc_sqrt(size);
+    cc_spin(spread, L, V + 3);
+    for (int k = 0; k < 3; k++)
+        V[3 + k] *= l;
+    for (int i = 0; i < n; i++) {
+        double u[3];
+        for (int k = 0; k < 3; k++)
+            port[i].place.arm[k] /= l > 0.0 ? l : 1.0;
+        cc_motion_at(&port[i].place, V, u);
+        for (int k = 0; k < 3; k++)
+            open += (port[i].v[k] - u[k]) * (port[i].v[k] - u[k]);
+    }
+    return all > 0.0 ? cc_sqrt(open / all) : 0.0;
+}
+
+/* Steps 1 to 3 for the interval that ended with the twist V. */
+CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
+                           const CcCouplingOptions *o, const double V[6])
+{
+    double rule[2] = {0.0}, residual[CC_LAGS] = {0.0}, answer = 0.0, least = 0.0, H = c[0].partner.H, Y[6], pushed[6];
+    int quiet = 1, lag = (int)c[0].partner.lag;
+    for (int i = 0; i < n; i++)
+        quiet &= cc_see(&c[i].partner, port[i].v).quiet;
+    for (int i = 0; i < n; i++) {
+        CcPartner *p = &c[i].partner;
+        if (p->begun == 0.0)
+            continue;
+        double gap = port[i].r[2] - p->r[2] - 0.5 * H * (port[i].v[2] + p->v[2])
+                     - (p->beta - 0.5) * H * (port[i].v[2] - p->v[2]);
+        double most = H * (cc_abs(port[i].v[2]) + cc_abs(p->v[2])) + 1e-9 * cc_abs(port[i].r[2]);
+        c[i].strange = cc_abs(gap) > most ? c[i].strange + 1.0 : 0.0;
+        CcSeen seen = cc_see(p, port[i].v);
+        double size = cc_fit_lags(p, &seen, residual);
+        seen.quiet = quiet;
+        cc_listen(p, port[i].v, &seen);
+        cc_sum_position_rule(p, port[i].r, port[i].v, p->rule);
+        answer += size;
+        least = least > seen.floor / H ? least : seen.floor / H;
+        rule[0] += p->rule[0], rule[1] += p->rule[1];
+        for (int k = 0; k < 3; k++) {
+            p->a_before[k] = p->a[k];
+            p->a[k] = seen.y[k];
+        }
+    }
+    int better = o->lag == CC_LAG_AUTO && !quiet ? cc_better_lag(lag, residual, answer, least) : lag;
+    if (residual[better] > CC_JOINT_LAG_SURE * answer)
+        better = lag;
+    int changed = better != lag;
+    if (changed)
+        m->known = 0.0;
+    for (int i = 0; i < 6; i++)
+        Y[i] = (V[i] - m->V[i]) / H;
+    if (o->identify)
+        cc_find_mobility(m, better, Y, quiet, changed, least);
+    cc_apply_mobility(m->B, m->S[better], pushed);
+    m->open[0] *= CC_FORGETS, m->open[1] *= CC_FORGETS;
+    for (int i = 0; i < 6; i++) {
+        double A = Y[i] - pushed[i];
+        m->open[0] += (A - m->A[i]) * (A - m->A[i]), m->open[1] += (Y[i] - m->Y[i]) * (Y[i] - m->Y[i]);
+        m->A[i] = A;
+    }
+    for (int i = 0; i < n; i++) {
+        CcPartner *p = &c[i].partner;
+        double y[3], by[3];
+        p->lag = better, p->beta = cc_position_rule(rule), p->known = m->known, p->blind = m->blind;
+        if (p->begun == 0.0) {
+            cc_motion_at(&port[i].place, Y, p->a);
+        } else {
+            double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
+            double x = -port[i].r[2] + shift * port[i].v[2], w = -port[i].v[2];
+            int over = quiet || (w >= 0.0 && w_0 < 0.0);
+            for (int L = 0; L < CC_LAGS; L++) {
+                c[i].made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
+                if (port[i].usable == 0.0)
+                    c[i].made[L] = 0.0;
+                if (over) {
+                    c[i].debt[L] = c[i].debt[L] + c[i].made[L] > 0.0 ? c[i].debt[L] + c[i].made[L] : 0.0;
+                    c[i].made[L] = 0.0;
+                }
+            }
+        }
+        for (int k = 0; k < 3; k++)
+            y[k] = p->y[k] = p->a[k];
+        if (m->known != 0.0) {
+            cc_admittance_at(&port[i].place, m->B, p->W);
+            cc_motion_at(&port[i].place, pushed, by);
+        } else {
+            cc_admit(p->W, p->f[better], by);
+        }
+        for (int k = 0; k < 3; k++)
+            p->a[k] = y[k] - by[k];
+    }
+    for (int i = 0; i < 6; i++)
+        m->Y[i] = Y[i];
+}
+
+/* Step 6 for all ports: the forces of the interval.  Returns the evaluations of the right side. */
+CC_API int cc_joint_forces(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law)
+{
+    int evaluations = 0, together = m->known != 0.0;
+    double S[6] = {0.0}, Y[6] = {0.0}, largest = 0.0;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < 3; k++)
+            port[i].f[k] = port[i].most > 0.0 ? c[i].partner.f[0][k] : 0.0;
+        cc_add_wrench(&port[i].place, port[i].f, S);
+    }
+    for (int sweep = 0; sweep < CC_MOST_SWEEPS; sweep++) {
+        double change = 0.0;
+        for (int i = 0; i < n; i++) {
+            CcPort *at = port + i;
+            if (!(at->most > 0.0))
+                continue;
+            CcInterval now = at->at;
+            double f[3] = {0.0}, df[3], others[3], own[3];
+            if (together) {
+                cc_apply_mobility(m->B, S, Y);
+                cc_motion_at(&at->place, Y, others);
+                cc_admit(now.W, at->f, own);
+                for (int k = 0; k < 3; k++)
+                    now.a[k] += others[k] - own[k];
+            }
+            evaluations += cc_energy_force(law, &now, c[i].scale, at->f[2], f);
+            cc_below(at->most, f);
+            for (int k = 0; k < 3; k++) {
+                df[k] = f[k] - at->f[k];
+                at->f[k] = f[k];
+            }
+            cc_add_wrench(&at->place, df, S);
+            change = cc_largest(df) > change ? cc_largest(df) : change;
+            largest = cc_largest(f) > largest ? cc_largest(f) : largest;
+        }
+        if (!together || change <= CC_SWEPT * largest)
+            break;
+    }
+    return evaluations;
+}
+
+/* b of the interval to come. */
+CC_API double cc_beyond(const CcMobility *m)
+{
+    double open = CC_UNEXPLAINED * m->open[0];
+    return open < m->open[1] ? open / m->open[1] : m->open[1] > 0.0;
+}
+
+/* All ports on their own. */
+CC_API int cc_separate_step(int n, CcCoupling c[], CcPort port[], const CcPortLaw *law, const CcCouplingOptions *o, double H)
+{
+    int evaluations = 0;
+    for (int i = 0; i < n; i++) {
+        port[i].f[0] = port[i].f[1] = port[i].f[2] = 0.0;
+        if (port[i].usable != 0.0)
+            evaluations += cc_coupling_step(c + i, law, o, port[i].r, port[i].v, H, port[i].f);
+        else
+            cc_coupling_rewind(c + i);
+    }
+    return evaluations;
+}
+
+/* The state before the first sample; the ports are started by cc_coupling_start. */
+CC_API void cc_joint_start(CcMobility *m, const CcCouplingOptions *o)
+{
+    *m = (CcMobility){.known = o->m_eff > 0.0};
+    if (o->m_eff > 0.0)
+        cc_guess_mobility(m->B, 1.0 / (o->m_eff * (1.0 + CC_ROTATION_GUESS)));
+}
+
+/* A sample of n ports, H, s, the step to come.  Leaves the forces, N, in port[i].f; returns how often the right side of
+ * the force was evaluated. */
+CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
+                         const CcCouplingOptions *o, double H)
+{
+    double V[6], open = cc_joint_twist(n, port, V);
+    for (int i = 0; i < n; i++)
+        cc_remember(c + i, port + i);
+    if (m->loose < CC_MOST_LOOSE)
+        m->loose = open > CC_LOOSE ? m->loose + 1.0 : 0.0;
+    if (o->straight || m->loose >= CC_MOST_LOOSE)
+        return cc_separate_step(n, c, port, law, o, H);
+    if (m->begun != 0.0)
+        cc_joint_learn(m, n, c, port, law, o, V);
+    for (int i = 0; i < n; i++) {
+        CcPort *at = port + i;
+        CcPartner *p = &c[i].partner;
+        double pushed[CC_LAGS - 1][3], Y[6];
+        at->at = cc_coupling_begin(c + i, law, o, at->r, at->v, H);
+        at->at.beyond = cc_beyond(m);
+        for (int k = 0; k < CC_LAGS - 1; k++)
+            if (m->known != 0.0) {
+                cc_apply_mobility(m->B, m->S[k], Y);
+                cc_motion_at(&at->place, Y, pushed[k]);
+            } else {
+                cc_admit(p->W, p->f[k], pushed[k]);
+            }
+        double x = at->at.x, w = at->at.w, made = cc_coupling_predict(c + i, law, pushed, &at->at);
+        at->most = at->usable != 0.0 ? cc_coupling_most(c + i, law, x, w, at->at.w, H) : 0.0;
+        c[i].scale = cc_coupling_scale(c + i, law, &at->at, made);
+    }
+    int evaluations = cc_joint_forces(m, n, c, port, law);
+    for (int k = CC_KEPT_FORCES - 1; k > 0; k--)
+        for (int i = 0; i < 6; i++)
+            m->S[k][i] = m->S[k - 1][i];
+    for (int i = 0; i < 6; i++)
+        m->S[0][i] = 0.0, m->V[i] = V[i];
+    for (int i = 0; i < n; i++) {
+        CcPort *at = port + i;
+        c[i].ceilings += at->f[2] > 0.0 && at->f[2] >= at->most;
+        if (c[i].strange >= CC_MOST_STRANGE && at->usable != 0.0)
+            cc_law_at(law, at->r, at->v, at->f);
+        cc_add_wrench(&at->place, at->f, m->S[0]);
+        cc_coupling_keep(c + i, at->r, at->v, at->f, H);
+    }
+    m->begun = 1.0;
+    return evaluations;
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* What several contact ports of one body find out together: how the force on each moves all of them.
+ *
+ * Points at p_i with velocities u_i, relative to the surface and in its frame, that belong to one rigid body have one
+ * twist V = (v_c, l omega) about their centroid, e_i = (p_i - c)/l, l the root mean square of |p_i - c|:
+ *     u_i = v_c + (l omega) x e_i                      forces f_i add up to the wrench S = sum (f_i, e_i x f_i)
+ *     Y = A + B S                                      Y = Delta V / H,  A all that these forces do not do
+ * B, 1/kg, 6 x 6, symmetric and positive: the inverse inertia of the body, and of the one that carries the surface, at
+ * the centroid.  The admittance between two points is W_ij = G_i B G_j', G_i = (1, -[e_i] x): 21 numbers for any number
+ * of points.  B is learned as W is of one point (partner.h), by BFGS updates with secants of S and Y; directions that the
+ * points do not show (rotation about the line of two) are neither seen nor needed.
+ *
+ * Where V does not explain the velocities the points belong to more bodies than one: then each is on its own, for good.
+ * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
+ * the same. */
+#ifndef CC_MOBILITY_H
+#define CC_MOBILITY_H
+
+#include "partner.h"
+
+#define CC_ROTATION_GUESS 3.0  /* B of rotation over that of translation: a flat box on its corners has 3 */
+#define CC_GAIN_LASTS 5.0      /* secants, after which the gain has halved: what other contacts do averages out */
+#define CC_LEAST_GAIN 0.02
+#define CC_LOOSE 0.01          /* share of the speeds that one twist leaves open, to be more bodies than one */
+#define CC_MOST_LOOSE 3        /* such samples in a row */
+
+/* Where a point is: e_i, and the axes of its port in the surface's frame, rows t_1, t_2, n. */
+typedef struct {
+    double arm[3], axes[3][3];
+} CcPlace;
+
+/* All that is remembered: doubles only, part of the FMU state. */
+typedef struct {
+    double begun, loose;
+    double V[6], Y[6];                 /* twist of the last sample, its rate over the last interval */
+    double S[CC_KEPT_FORCES][6];       /* wrenches given, the newest first */
+    double B[6][6], known, blind, count;
+    double S_anchor[6], Y_anchor[6], largest;
+    double A[6], open[2];              /* free acceleration; means of squares of the changes of A and Y */
+} CcMobility;
+
+CC_API void cc_apply_mobility(double B[6][6], const double S[6], double Y[6])
+{
+    for (int i = 0; i < 6; i++) {
+        Y[i] = 0.0;
+        for (int j = 0; j < 6; j++)
+            Y[i] += B[i][j] * S[j];
+    }
+}
+
+/* The motion Y of the body at a port, along its axes. */
+CC_API void cc_motion_at(const CcPlace *at, const double Y[6], double y[3])
+{
+    double turned[3];
+    cc_cross(Y + 3, at->arm, turned);
+    for (int i = 0; i < 3; i++)
+        turned[i] += Y[i];
+    for (int k = 0; k < 3; k++)
+        y[k] = cc_product(at->axes[k], turned);
+}
+
+/* Add the wrench of a force along the axes of a port. */
+CC_API void cc_add_wrench(const CcPlace *at, const double f[3], double S[6])
+{
+    double F[3], M[3];
+    for (int i = 0; i < 3; i++)
+        F[i] = f[0] * at->axes[0][i] + f[1] * at->axes[1][i] + f[2] * at->axes[2][i];
+    cc_cross(at->arm, F, M);
+    for (int i = 0; i < 3; i++)
+        S[i] += F[i], S[3 + i] += M[i];
+}
+
+/* W_ii of a port. */
+CC_API void cc_admittance_at(const CcPlace *at, double B[6][6], double W[3][3])
+{
+    for (int k = 0; k < 3; k++) {
+        double f[3] = {k == 0, k == 1, k == 2}, S[6] = {0.0}, Y[6], y[3];
+        cc_add_wrench(at, f, S);
+        cc_apply_mobility(B, S, Y);
+        cc_motion_at(at, Y, y);
+        for (int i = 0; i < 3; i++)
+            W[i][k] = y[i];
+    }
+}
+
+/* B = w along the axes, CC_ROTATION_GUESS times as much about them. */
+CC_API void cc_guess_mobility(double B[6][6], double w)
+{
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            B[i][j] = i != j ? 0.0 : i < 3 ? w : CC_ROTATION_GUESS * w;
+}
+
+/* omega, with sum d x (omega x d) = L over the arms, sums `spread` of d d' : Cramer's rule, with a trace of 1e-6 added
+ * for the line on which all points may lie. */
+CC_API void cc_spin(double spread[3][3], const double L[3], double omega[3])
+{
+    double I[3][3], trace = spread[0][0] + spread[1][1] + spread[2][2];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            I[i][j] = (i == j ? (1.0 + 1e-6) * trace : 0.0) - spread[i][j];
+    double across[3];
+    cc_cross(I[1], I[2], across);
+    double volume = cc_product(I[0], across);
+    for (int k = 0; k < 3; k++) {
+        omega[k] = 0.0;
+        if (volume > 0.0) { /* I is symmetric: its rows are its columns */
+            double other[3];
+            cc_cross(I[(k + 1) % 3], I[(k + 2) % 3], other);
+            omega[k] = cc_product(L, other) / volume;
+        }
+    }
+}
+
+/* Learn B from the interval that ended with the rate Y of the twist; `quiet`: no force acts, `changed`: the lag did,
+ * least: changes of Y below are noise. */
+CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quiet, int changed, double least)
+{
+    const double *S = m->S[lag], *before = m->S[lag + 1];
+    double s[6], q[6], ss = 0.0, sq = 0.0, qq = 0.0, newest = 0.0, now[6], gain = CC_GAIN / (1.0 + m->count / CC_GAIN_LASTS);
+    gain = gain > CC_LEAST_GAIN ? gain : CC_LEAST_GAIN;
+    if (changed || quiet)
+        for (int i = 0; i < 6; i++)
+            m->S_anchor[i] = before[i], m->Y_anchor[i] = m->Y[i];
+    for (int i = 0; i < 6; i++)
+        newest += m->S[0][i] * m->S[0][i];
+    newest = cc_sqrt(newest);
+    m->largest = quiet ? 0.0 : 0.99 * m->largest > newest ? 0.99 * m->largest : newest;
+    for (int i = 0; i < 6; i++) {
+        s[i] = S[i] - m->S_anchor[i], q[i] = Y[i] - m->Y_anchor[i];
+        ss += s[i] * s[i], sq += s[i] * q[i], qq += q[i] * q[i];
+    }
+    int active = ss > CC_EXCITATION * CC_EXCITATION * m->largest * m->largest && qq > least * least;
+    if (active && m->known == 0.0 && sq > 0.0) {
+        double weight = ss;
+        for (int i = 3; i < 6; i++)
+            weight += (CC_ROTATION_GUESS - 1.0) * s[i] * s[i];
+        cc_guess_mobility(m->B, sq / weight);
+        m->known = gain = 1.0, m->count = 0.0;
+    }
+    if (active && m->known != 0.0) {
+        cc_apply_mobility(m->B, s, now);
+        for (int i = 0; i < 6; i++)
+            q[i] = (1.0 - gain) * now[i] + gain * q[i];
+        cc_update_admittance(6, m->B[0], s, q);
+        m->count += 1.0;
+    }
+    if (active)
+        for (int i = 0; i < 6; i++)
+            m->S_anchor[i] = S[i], m->Y_anchor[i] = Y[i];
+    m->blind = quiet ? 0.0 : m->blind + (newest > 0.0);
+    if (m->known == 0.0 && m->blind > CC_MOST_BLIND)
+        cc_guess_mobility(m->B, 0.0);
+}
+
+#endif

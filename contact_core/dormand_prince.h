@@ -110,12 +110,12 @@ static double cc_explicit_error(Instance *instance, CcStep *step, double h, doub
 
 #if CC_INDICATORS
 
-/* States between the ends of a finished substep, into x_between. */
-static void cc_dense_output(Instance *instance, double h, double theta)
+/* States between the ends of a finished substep, into x_between; of a short one without the term p, of order h^3. */
+static void cc_dense_output(Instance *instance, const CcStep *step, double h, double theta)
 {
     for (int i = 0; i < CC_STATES; i++) {
         double d = instance->x_1[i] - instance->x_0[i], b = h * instance->slopes[0][i] - d, p = 0.0;
-        for (int s = 0; s < CC_STAGES; s++)
+        for (int s = 0; s < CC_STAGES && !step->is_short; s++)
             p += cc_dense_weights[s] * instance->slopes[s][i];
         double inner = d - h * instance->slopes[CC_STAGES - 1][i] - b + (1.0 - theta) * h * p;
         instance->x_between[i] = instance->x_0[i] + theta * (d + (1.0 - theta) * (b + theta * inner));

@@ -47,6 +47,7 @@ typedef struct {
     double accepted;       /* time of the last accepted point of model exchange, s */
     double last_status;    /* of fmi2DoStep */
     double substep;        /* length that the error control proposes, s; 0 before the first step */
+    double short_length;   /* of the longest substep that bogacki_shampine.h is tried for, s; 0 before one is known */
     double implicit;       /* 1 while the implicit method integrates */
     double stiff_hints, smooth_hints;  /* substeps that stability limited, and others since the last of them */
     double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs for the next step */

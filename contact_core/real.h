@@ -27,13 +27,6 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
 #define CC_API static __attribute__((unused))
 #endif
 
-/* In front of a loop over few states: without a counter its tables become numbers in the code. */
-#if defined __clang__
-#define CC_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define CC_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 #define CC_DUAL_STEP 1e-180 /* squares to zero, yet leaves 1e128 of range for derivatives */
 
 #ifdef CC_DUAL

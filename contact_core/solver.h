@@ -9,9 +9,9 @@
  *             next one is 0.9 e^(-3/16) times as long, e its error as a multiple of what is allowed, between 1/5 and 5
  *             times: the roots of orders 4 and 5 without a power function.  The length is remembered over communication
  *             steps.
- * Method      Dormand-Prince 5(4); the L-stable RODAS 4(3) once stability and not accuracy limited CC_STIFF_HINTS
- *             substeps (h times the largest rate above CC_STIFF_LIMIT).  Back when that falls below CC_SMOOTH_LIMIT, and
- *             after every event.
+ * Method      Dormand-Prince 5(4), or Bogacki-Shampine 3(2) in substeps so short that the result is the same; the
+ *             L-stable RODAS 4(3) once stability and not accuracy limited CC_STIFF_HINTS substeps (h times the largest
+ *             rate above CC_STIFF_LIMIT).  Back when that falls below CC_SMOOTH_LIMIT, and after every event.
  * Events      Between two of their zeros the indicators promise smooth right-hand sides.  An attempt is broken off at
  *             the first stage behind a zero, before its right-hand side is used, and begun again with the length at which
  *             a parabola has the zero: it goes through the indicator at the beginning, with its slope there, and at the
@@ -34,6 +34,7 @@
 #ifndef CC_SOLVER_H
 #define CC_SOLVER_H
 
+#include "bogacki_shampine.h"
 #include "dormand_prince.h"
 #include "rosenbrock.h"
 
@@ -116,7 +117,7 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
         if (!(turn > 0.0 && turn < 1.0) || (z_0 > 0.0) != (z_end[i] > 0.0) || (z_0 > 0.0 ? least : -least) > 0.1 * near
             || (near <= noise && cc_abs(least) <= noise))
             continue;
-        cc_dense_output(instance, end - tau, turn);
+        cc_dense_output(instance, step, end - tau, turn);
         cc_evaluate_with(instance, step, instance->x_between, tau + turn * (end - tau));
         CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
         if (cc_has_crossed(instance, step, i)) {
@@ -161,6 +162,7 @@ static double cc_attempt(Instance *instance, CcStep *step, double tau, double en
                          double *stiffness)
 {
     double zero;
+    step->is_short = 0;
 #if CC_IMPLICIT
     if (instance->now.implicit != 0.0) {
         zero = cc_implicit_stages(instance, step, tau, end, fresh);
@@ -170,6 +172,17 @@ static double cc_attempt(Instance *instance, CcStep *step, double tau, double en
     }
 #endif
     (void)fresh;
+    if (end - tau <= instance->now.short_length) {
+        step->is_short = 1;
+        zero = cc_short_stages(instance, step, tau, end);
+        if (zero < CC_NO_ZERO)
+            return zero;
+        double short_error = cc_short_error(instance, step, end - tau);
+        cc_learn_short(instance, end - tau, short_error);
+        if (short_error <= 1.0)
+            return CC_NO_ZERO; /* and nothing by the measure of the larger pair */
+        step->is_short = 0;
+    }
     zero = cc_explicit_stages(instance, step, tau, end);
     if (!(zero < CC_NO_ZERO))
         *error = cc_explicit_error(instance, step, end - tau, stiffness);
@@ -323,6 +336,8 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
             continue;
         }
         cc_accept(instance, &step, tried);
+        if (!step.is_short && instance->now.implicit == 0.0)
+            cc_learn_long(instance, &step, tried, error);
         step.landings = step.broken_off ? step.landings + 1 : 0;
         step.blind = step.landings > CC_MOST_LANDINGS;
         tau = end;

@@ -15,6 +15,7 @@ typedef struct {
     double attempts, accepted, events, evaluations;
     double proposed;  /* length by the error control, s */
     double wanted;    /* length of the next attempt from this point, s */
+    int is_short;     /* 1 if the last attempt was that of bogacki_shampine.h */
     int landings;     /* substeps in a row that ended before a zero */
     int blind;        /* 1 while zeros of indicators are passed over */
     int broken_off;   /* attempts from this point that met an event */
@@ -53,7 +54,8 @@ static void cc_evaluate_at(Instance *instance, CcStep *step, double tau)
 
 #if CC_STATES
 
-/* Error allowed in state i, in its unit: tolerance * max(|x| before, |x| behind, the way it moves, its nominal value).  The last term keeps rounding from being taken for an error where a state rests at zero.  A ledger, a state no
+/* Error allowed in state i, in its unit: tolerance * max(|x| before, |x| behind, the way it moves, its nominal value).
+ * The last term keeps rounding from being taken for an error where a state rests at zero.  A ledger, a state no
  * right-hand side depends on, may err by CC_LEDGER_SHARE where rounding turns what it sums up on and off: shorter
  * substeps lessen that error in proportion only. */
 static double cc_allowed(const Instance *instance, const CcStep *step, int i, double way)

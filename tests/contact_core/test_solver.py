@@ -142,11 +142,11 @@ def counts(running: Running) -> dict[str, float]:
     return {name: running[f"solver.{name}"] for name in COUNTERS}
 
 
-def van_der_pol_reference(mu: float, stop: float) -> tuple[float, float, float]:
+def van_der_pol_reference(mu: float, stop: float, method: str = "Radau") -> tuple[float, float, float]:
     def rates(_: float, x: np.ndarray) -> list[float]:
         return [x[1], mu * (1.0 - x[0] ** 2) * x[1] - x[0], x[1] ** 2]
 
-    found = solve_ivp(rates, (0.0, stop), [2.0, 0.0, 0.0], method="Radau", rtol=1e-12, atol=1e-13)
+    found = solve_ivp(rates, (0.0, stop), [2.0, 0.0, 0.0], method=method, rtol=1e-12, atol=1e-13)
     return tuple(found.y[:, -1])
 
 
@@ -187,6 +187,49 @@ def test_communication_steps_hardly_change_the_cost_or_the_result(vanderpol: Fmu
         parts.step(0.25)
     assert parts["x"] == pytest.approx(whole["x"], abs=1e-8)
     assert counts(parts)["evaluations"] < 1.2 * counts(whole)["evaluations"]
+
+
+def test_short_communication_steps_take_half_the_evaluations_and_err_by_rounding(vanderpol: Fmu) -> None:
+    running, h = Running(vanderpol), 2.0**-16
+    for _ in range(2000):
+        running.step(h)
+    assert counts(running) == {"steps": 2000, "rejected": 0, "events": 0, "evaluations": 6 + 3 * 1999}
+    error = running.values(["x", "v", "square"]) - van_der_pol_reference(1.0, 2000 * h, "DOP853")
+    assert np.abs(error).max() < 2000 * 2.0**-52
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-9, 1e-11])
+def test_steps_err_by_rounding_where_the_smaller_pair_gives_way_to_the_larger_one(
+    vanderpol: Fmu, tolerance: float
+) -> None:
+    """Errors add up, so the smaller pair must leave the tolerance to the larger one."""
+    expected = van_der_pol_reference(1.0, 0.5, "DOP853")  # of order 8: right to 1e-14
+    shares = set()
+    for k in range(8, 17):  # steps of 4 ms to 0.015 ms
+        running = Running(vanderpol, tolerance=tolerance)
+        for _ in range(2 ** (k - 1)):
+            running.step(2.0**-k)
+        error = running.values(["x", "v", "square"]) - expected
+        assert np.abs(error).max() < 1e-12
+        done = counts(running)
+        assert done["steps"] == 2 ** (k - 1) and done["rejected"] == 0
+        shares.add(round(done["evaluations"] / done["steps"]))
+    assert shares >= {3, 6}  # both pairs had their turn
+
+
+def test_a_restored_instance_goes_on_bit_for_bit_in_short_steps(vanderpol: Fmu) -> None:
+    for steps in (0, 1, 2, 50):
+        running = Running(vanderpol)
+        for _ in range(steps):
+            running.step(2.0**-13)
+        place, time, ways = running.slave.get_state(), running.time, []
+        for _ in range(2):
+            assert running.slave.call("fmi2SetFMUstate", place) == OK
+            running.time = time
+            for _ in range(50):
+                running.step(2.0**-13)
+            ways.append(running.slave.all_values())
+        assert ways[0] == ways[1]
 
 
 # ---- stiffness ---------------------------------------------------------------------------------------------------

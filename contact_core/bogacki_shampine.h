@@ -1,0 +1,101 @@
+/* One short substep with the explicit Runge-Kutta pair of order 3(2) by Bogacki and Shampine: half the evaluations of
+ * dormand_prince.h, where communication steps or events leave substeps so short that the result is the same.
+ *
+ * Stages      x_2 = x_0 + h k_1/2,  x_3 = x_0 + 3 h k_2/4,  x_1 = x_0 + h (2 k_1 + 3 k_2 + 4 k_3)/9;  k_4 at the end
+ * Error       h |-5 k_1 + 6 k_2 + 8 k_3 - 9 k_4|/72, of order h^3, while that of x_1 is of order h^4
+ * Allowed     CC_SHORT_SHARE of what a substep may err by, at a tolerance of CC_SHORT_TOLERANCE at most.  What x_1 errs by
+ *             is about the power 4/3 of the estimate: at the tolerance 1e-9 an estimate of 1e-12 stands for 1e-16, the
+ *             rounding of x_1.
+ *
+ * It is tried up to the length `short_length`, which begins at that of a substep in which the error of the larger pair was
+ * rounding alone; failures halve it, and longer substeps let it grow slowly, for motions get smoother again.
+ *
+ * Source: Bogacki & Shampine, Appl. Math. Lett. 2 (1989) 321. */
+#ifndef CC_BOGACKI_SHAMPINE_H
+#define CC_BOGACKI_SHAMPINE_H
+
+#include "substep.h"
+
+#if CC_STATES
+
+#define CC_SHORT_SHARE 1e-3
+#define CC_SHORT_TOLERANCE 1e-9
+#define CC_SHORT_ROUNDING 0x1p-50 /* relative error of the larger pair that is rounding alone */
+#define CC_SHORT_REGROWTH 1.02    /* of short_length, for each longer substep */
+
+/* x_1 = the states of a stage; a loop over the states for each, for the compiler to take several at once. */
+static void cc_short_states(Instance *instance, int stage, double h)
+{
+    const double *x_0 = instance->x_0, *k_1 = instance->slopes[0], *k_2 = instance->slopes[1];
+    const double *k_3 = instance->slopes[2];
+    double *restrict x = instance->x_1;
+    switch (stage) {
+    case 1:
+        for (int i = 0; i < CC_STATES; i++)
+            x[i] = x_0[i] + 0.5 * h * k_1[i];
+        break;
+    case 2:
+        for (int i = 0; i < CC_STATES; i++)
+            x[i] = x_0[i] + 0.75 * h * k_2[i];
+        break;
+    default:
+        for (int i = 0; i < CC_STATES; i++)
+            x[i] = x_0[i] + h * ((2.0 * k_1[i] + 3.0 * k_2[i] + 4.0 * k_3[i]) * (1.0 / 9.0));
+    }
+}
+
+/* The stages behind the first, from x_0 at tau to `end`, where the block is left evaluated, with k_4 as the last slopes;
+ * broken off and answered as cc_explicit_stages does. */
+static double cc_short_stages(Instance *instance, CcStep *step, double tau, double end)
+{
+    static const double nodes[4] = {0.0, 0.5, 0.75, 1.0};
+    double *block = cc_block(instance), h = end - tau;
+    for (int stage = 1; stage < 4; stage++) {
+        double *slopes = instance->slopes[stage < 3 ? stage : CC_STAGES - 1];
+        cc_short_states(instance, stage, h);
+        cc_evaluate_at(instance, step, stage < 3 ? tau + nodes[stage] * h : end);
+        double zero = cc_expected_zero(instance, step, nodes[stage], stage == 1 ? 2.0 : 0.0);
+        if (zero < CC_NO_ZERO)
+            return zero;
+        for (int i = 0; i < CC_STATES; i++)
+            slopes[i] = block[cc_state_derivatives[i]];
+    }
+    return CC_NO_ZERO;
+}
+
+/* The largest estimated error as a multiple of what is allowed here; infinity or NaN if a value is not finite. */
+static double cc_short_error(const Instance *instance, const CcStep *step, double h)
+{
+    const double *k_1 = instance->slopes[0], *k_2 = instance->slopes[1], *k_3 = instance->slopes[2];
+    const double *k_4 = instance->slopes[CC_STAGES - 1];
+    double worst = 0.0, share = CC_SHORT_SHARE * cc_min(1.0, CC_SHORT_TOLERANCE / step->tolerance);
+    for (int i = 0; i < CC_STATES; i++) {
+        double sum = 6.0 * k_2[i] + 8.0 * k_3[i] - 5.0 * k_1[i] - 9.0 * k_4[i];
+        double error = cc_abs(sum) / cc_allowed(instance, step, i, h * cc_abs(k_1[i]));
+        if (!(error <= worst) && cc_is_finite(worst))
+            worst = error;
+    }
+    return h * worst / (72.0 * share);
+}
+
+/* Learn from an attempt of length h whose error was e. */
+static void cc_learn_short(Instance *instance, double h, double e)
+{
+    double *length = &instance->now.short_length;
+    if (e < 1.0 / 16.0)
+        *length = cc_max(*length, 2.0 * h); /* eight times the error at most */
+    for (int halved = 0; !(e <= 1.0) && halved < 32; halved++, e *= 0.125)
+        *length = halved ? 0.5 * *length : 0.5 * h;
+}
+
+/* Learn from an accepted substep of the larger pair. */
+static void cc_learn_long(Instance *instance, const CcStep *step, double h, double error)
+{
+    double length = instance->now.short_length;
+    if (length > 0.0 || error * step->tolerance <= CC_SHORT_ROUNDING)
+        instance->now.short_length = CC_SHORT_REGROWTH * (length > 0.0 ? length : h);
+}
+
+#endif
+
+#endif

@@ -7,9 +7,10 @@
  * k spring rate, N m/rad      d damping, N m s/rad      g gravity, m/s^2      t torque at the port hinge, N m
  * f force at the port tip, N
  *
- * What is fixed in the body turns by Rodrigues' formula: a -> a cos phi + (n x a) sin phi + n (n a) (1 - cos phi).
- * The tip has the velocity w n x p, the centre of mass the acceleration a = phi'' n x c + w^2 n x (n x c), so the hinge
- * holds the body with the force m (a - g) - f.
+ * What is fixed in the body turns by Rodrigues' formula, with b = a - n (n a):  a -> n (n a) + b cos phi + (n x a) sin phi
+ * and n x a -> (n x a) cos phi - b sin phi.
+ * The tip has the velocity w n x p, the centre of mass the acceleration a = phi'' n x c + w^2 n x (n x c) with
+ * n x (n x c) = n (n c) - c, so the hinge holds the body with the force m (a - g) - f.
  *
  * Energies, J: kinetic J w^2/2, potential -m g r_c, elastic k (phi - phi_free)^2/2;  work = int (t w + f v) dt
  *     work = kinetic + potential + elastic - start + damping + switched,  switched what changed parameters take away.
@@ -24,39 +25,43 @@ typedef struct {
 
 static Turn turn_of(const Element *e)
 {
-    Real length = cc_norm(e->axis);
-    Turn turn = {.sine = cc_sin(e->hinge.phi), .cosine = cc_cos(e->hinge.phi)};
+    Turn turn;
+    Real length = cc_norm(e->axis), scale = re(length) > 0.0 ? 1.0 / length : 0.0;
+    cc_sin_cos(e->hinge.phi, &turn.sine, &turn.cosine);
     for (int k = 0; k < 3; k++) /* an axis of zeros is refused, but may be looked at */
-        turn.n[k] = re(length) > 0.0 ? e->axis[k] / length : 0.0;
+        turn.n[k] = e->axis[k] * scale;
     return turn;
 }
 
-/* The vector a, given at phi = 0, and n x a, where the body is. */
-static void turned(const Turn *turn, const Real a[3], Real now[3], Real across[3])
+/* The vector a, given at phi = 0, where the body is: what of it lies across the axis, all of it, and n x a. */
+static void turned(const Turn *turn, const Real a[3], Real out[3], Real now[3], Real across[3])
 {
-    Real along = cc_dot(turn->n, a) * (1.0 - turn->cosine);
-    cc_cross(turn->n, a, across);
-    for (int k = 0; k < 3; k++)
-        now[k] = a[k] * turn->cosine + across[k] * turn->sine + turn->n[k] * along;
-    cc_cross(turn->n, now, across);
+    Real along = cc_dot(turn->n, a), aside[3];
+    cc_cross(turn->n, a, aside);
+    for (int k = 0; k < 3; k++) {
+        Real own = turn->n[k] * along, before = a[k] - own;
+        out[k] = before * turn->cosine + aside[k] * turn->sine;
+        now[k] = own + out[k];
+        across[k] = aside[k] * turn->cosine - before * turn->sine;
+    }
 }
 
 static void outputs(Element *e)
 {
     Turn turn = turn_of(e);
-    Real w = e->hinge.w, stretch = e->hinge.phi - e->phi_free, weight[3], arm[3], c_across[3], p_across[3], inward[3];
-    turned(&turn, e->center, e->mass_center, c_across);
-    turned(&turn, e->tip.offset, arm, p_across);
-    cc_cross(turn.n, c_across, inward);
+    Real w = e->hinge.w, stretch = e->hinge.phi - e->phi_free, weight[3];
+    Real c_out[3], c_across[3], p_out[3], p[3], p_across[3];
+    turned(&turn, e->center, c_out, e->mass_center, c_across);
+    turned(&turn, e->tip.offset, p_out, p, p_across);
     for (int k = 0; k < 3; k++)
         weight[k] = e->m * e->g[k];
     Real push = cc_dot(p_across, e->tip.f);
     Real moment = e->hinge.t - e->k * stretch - e->d * w + cc_dot(c_across, weight) + push;
     e->angular_acceleration = moment / e->J;
     for (int k = 0; k < 3; k++) {
-        Real acceleration = e->angular_acceleration * c_across[k] + w * w * inward[k];
+        Real acceleration = e->angular_acceleration * c_across[k] - w * w * c_out[k];
         e->bearing_force[k] = e->m * acceleration - weight[k] - e->tip.f[k];
-        e->tip.r[k] = e->pivot[k] + arm[k];
+        e->tip.r[k] = e->pivot[k] + p[k];
         e->tip.v[k] = w * p_across[k];
         e->mass_center[k] += e->pivot[k];
     }

@@ -69,6 +69,9 @@ FREESTANDING = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
 _NO_LIBGCC_ATOMICS = ("-mno-outline-atomics",)
 # macOS code keeps its frame pointers, so debuggers need no tables; without them the code takes a page of 16 KiB less.
 _NO_UNWIND_TABLES = ("-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
+# The linker leaves 4 KiB for load commands that somebody may add.  With 64 bytes, which a signature needs, many
+# libraries take a page less.
+_LITTLE_SPARE_ROOM = ("-Wl,-headerpad,40",)  # hexadecimal
 # Pairing scalars into vectors takes 60 % of the time of compiling dual numbers for ARM and makes them no faster.
 # Unrolled loops make a library 10 % larger, and no faster either.
 _SMALL_AND_FAST_TO_COMPILE = ("-fno-slp-vectorize", "-fno-unroll-loops")
@@ -257,7 +260,7 @@ def _compile_target(
         if "linux" in target:
             options += ("-Wl,-z,defs",)
         if "macos" in target:
-            options += (f"-Wl,-install_name,@rpath/{library.name}", *_NO_UNWIND_TABLES)
+            options += (f"-Wl,-install_name,@rpath/{library.name}", *_NO_UNWIND_TABLES, *_LITTLE_SPARE_ROOM)
         if compiler.cross:
             options += _SMALL_AND_FAST_TO_COMPILE
         elif "aarch64" in target:

@@ -8,6 +8,7 @@ figures for the reader.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -105,8 +106,12 @@ ELEMENTS = [
 ]
 
 
+EXACT = ("Inertia", "PointMass", "Prescribed", "RotationalDamper", "SliderMass", "TranslationalDamper", "TwoDBody")
+
+
+@pytest.mark.parametrize("h", [1e-6, 1e-3])
 @pytest.mark.parametrize("name", ELEMENTS)
-def test_element_do_step(benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL], name: str) -> None:
+def test_element_do_step(benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL], name: str, h: float) -> None:
     """In motion: every input but orientations has a value of its own."""
     slave = Slave("element", read_slave(host_fmu(shipped("fmus") / f"{name}.toml")))
     slave.dll.fmi2SetupExperiment(slave.component, 0, 0.0, 0.0, 0, 0.0)
@@ -115,16 +120,20 @@ def test_element_do_step(benchmark: Callable[..., object], loops: dict[str, ctyp
     for i, variable in enumerate(v for v in inputs if ".q[" not in v.name):
         slave.set(variable, 1e-3 * (1 + i))
     slave.call("fmi2ExitInitializationMode")
-    now = _clock(slave)
+    steps = itertools.count()
     step, component = ctypes.cast(slave.dll.fmi2DoStep, ctypes.c_void_p), ctypes.c_void_p(slave.component)
 
     def run() -> None:
+        now = next(steps) * CALLS * h
         status = loops["real"].loop_do_step(
-            step, component, ctypes.c_double(now()), ctypes.c_double(1e-6), ctypes.c_long(CALLS)
+            step, component, ctypes.c_double(now), ctypes.c_double(h), ctypes.c_long(CALLS)
         )
         assert status == 0
 
     report(benchmark, run, "1000 ns" if name.startswith("Rigid") else "300 ns")
+    if name.startswith(EXACT):
+        evaluations = slave.description.variables["solver.evaluations"]
+        assert slave.get(evaluations) == next(steps) * CALLS
     slave.close()
 
 

@@ -440,6 +440,7 @@ ALIKE = (
     "SlidingOffSphere",
     "SpringMassTrain",
     "Squeezer",
+    "TipOnFloor",
     "TranslationalDamper",
     "TranslationalSpring",
     "TranslationalSpringByPositions",
@@ -459,6 +460,8 @@ ALIKE = (
     "pendulum_on_profile",
     "squeezer",
     "swing",
+    "tip_slides",
+    "tip_slides_between_fmus",
 )
 
 

@@ -388,8 +388,43 @@ def squeezer() -> Trace:
     return Trace(np.array([0.0, 0.03]), tuple(names), values, units, {}, provenance)
 
 
+def tip_on_floor(name: str, names: tuple[str, ...], t: Vector) -> Trace:
+    """The carriage at x, the pendulum at the angle a from below, its tip x + 0.5 sin a, -0.5 cos a on a floor at
+    -0.4305 m of 2000 N/m, elastic, with friction of the slope 0.3 x 0.5 s/m (below 2 m/s)."""
+
+    def rates(_: float, y: Vector) -> Vector:
+        x, a, v, w = y
+        c, s = np.cos(a), np.sin(a)
+        N = 2000.0 * (-0.4305 + 0.5 * c)
+        slip = v + 0.5 * c * w
+        assert N > 0.0 and abs(slip) < 2.0  # never leaves, never on the flat of the law
+        F = -0.3 * N * 0.5 * slip
+        M = np.array([[3.0, 0.25 * c], [0.25 * c, 0.02 + 0.25**2]])
+        force = np.array([0.25 * s * w * w - 100.0 * x - v + F, -0.25 * G * s + 0.5 * c * F + 0.5 * s * N])
+        return np.concatenate([y[2:], np.linalg.solve(M, force)])
+
+    done = solve_ivp(
+        rates, (0.0, t[-1]), [0.05, np.radians(30.0), 0.0, 0.0], "DOP853", t, rtol=1e-12, atol=1e-14, max_step=2e-3
+    )
+    provenance = {"case": name, "formula": "two equations of motion, DOP853 1e-12", "script": "references.py"}
+    units = dict(zip(names, ("m", "rad"), strict=True))
+    return Trace(t, names, done.y[:2].T, units, {}, provenance)
+
+
+def tip_slides() -> Trace:
+    """As one assembly."""
+    return tip_on_floor("tip_slides", ("tip.carriage", "tip.pendulum"), np.arange(101) * 0.01)
+
+
+def tip_slides_between_fmus() -> Trace:
+    """The mechanism and the floor as two FMUs."""
+    names = ("mechanism.q[1]", "mechanism.q[2]")
+    return tip_on_floor("tip_slides_between_fmus", names, np.arange(101) * 0.01)
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
     concave, convex, lift_off, n_four_bar, paper_concave, paper_convex, pendulum_on_profile, sliding_rod, squeezer,
+    tip_slides, tip_slides_between_fmus,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -62,17 +62,19 @@ TIME, ERROR = (-5, -1), (-14, 0)  # decades of the axes
 COLOURS = {"FMU": "#c0392b", "MuJoCo": "#2471a3", "Exudyn": "#6f7d1c"}
 
 
-def draw(measured: Mapping[str, Sequence[Curve]]) -> str:
-    """SVG of one panel for each problem: error over processor time, both logarithmic."""
+def draw(
+    measured: Mapping[str, Sequence[Curve]], label: str = "relative error", decades: tuple[int, int] = TIME
+) -> str:
+    """SVG of one panel for each title: error over processor time, both logarithmic; `decades` of the time in s."""
     width = LEFT + len(measured) * (WIDTH + GAP)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{TOP + HEIGHT + 74}" '
         'font-family="sans-serif" font-size="12">',
         '<rect width="100%" height="100%" fill="white"/>',
-        f'<text transform="translate(14 {TOP + HEIGHT / 2}) rotate(-90)" text-anchor="middle">relative error</text>',
+        f'<text transform="translate(14 {TOP + HEIGHT / 2}) rotate(-90)" text-anchor="middle">{label}</text>',
     ]
-    for i, (name, panel) in enumerate(measured.items()):
-        parts += _panel(LEFT + i * (WIDTH + GAP), PROBLEMS[name].title, panel, i == 0)  # type: ignore[index]
+    for i, (title, panel) in enumerate(measured.items()):
+        parts += _panel(LEFT + i * (WIDTH + GAP), title, panel, i == 0, decades)
     for i, engine in enumerate(ENGINES):
         x, y = LEFT + 130 * i, TOP + HEIGHT + 58
         parts.append(f'<line x1="{x}" x2="{x + 26}" y1="{y}" y2="{y}" stroke="{COLOURS[engine]}" stroke-width="2.5"/>')
@@ -80,9 +82,9 @@ def draw(measured: Mapping[str, Sequence[Curve]]) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _panel(left: float, title: str, measured: Sequence[Curve], labelled: bool) -> list[str]:
+def _panel(left: float, title: str, measured: Sequence[Curve], labelled: bool, decades: tuple[int, int]) -> list[str]:
     def x(time: float) -> float:
-        return left + WIDTH * (math.log10(time) - TIME[0]) / (TIME[1] - TIME[0])
+        return left + WIDTH * (math.log10(time) - decades[0]) / (decades[1] - decades[0])
 
     def y(error: float) -> float:
         return TOP + HEIGHT * (ERROR[1] - math.log10(error)) / (ERROR[1] - ERROR[0])
@@ -93,8 +95,8 @@ def _panel(left: float, title: str, measured: Sequence[Curve], labelled: bool) -
         parts.append(f'<line x1="{left}" x2="{left + WIDTH}" y1="{at:.1f}" y2="{at:.1f}" stroke="#ddd"/>')
         if labelled:
             parts.append(f'<text x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">1e{decade}</text>')
-    units = {-5: "10 us", -4: "100 us", -3: "1 ms", -2: "10 ms", -1: "100 ms"}
-    for decade in range(TIME[0], TIME[1] + 1):
+    units = {-5: "10 us", -4: "100 us", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s"}
+    for decade in range(decades[0], decades[1] + 1):
         at = x(10.0**decade)
         parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{TOP + HEIGHT}" stroke="#ddd"/>')
         parts.append(f'<text x="{at:.1f}" y="{TOP + HEIGHT + 17}" text-anchor="middle">{units[decade]}</text>')
@@ -103,7 +105,7 @@ def _panel(left: float, title: str, measured: Sequence[Curve], labelled: bool) -
         shown = [
             (x(p.time), y(min(max(p.error, 10.0 ** ERROR[0]), 1.0)))
             for p in curve.points
-            if TIME[0] <= math.log10(p.time) <= TIME[1]
+            if decades[0] <= math.log10(p.time) <= decades[1]
         ]
         colour, strong = COLOURS[curve.engine], curve.engine == "FMU" and curve.method == FMU
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in shown)
@@ -125,7 +127,7 @@ def main() -> None:
         for name, problem in PROBLEMS.items():
             measured[name] = list(curves(problem, Path(folder)))
             print(table(problem, measured[name]), flush=True)
-    target.write_text(draw(measured), encoding="utf-8")
+    target.write_text(draw({PROBLEMS[n].title: c for n, c in measured.items()}), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -110,6 +110,69 @@ static inline Real cc_table_area(const CcTable *t, Real x)
 /* From 0 to x. */
 CC_API Real cc_table_integral(const CcTable *t, Real x) { return cc_table_area(t, x) - cc_table_area(t, 0.0); }
 
+/* --- means, of which integrals in closed form are made: m(a) = 1/a int_0^a f(u) du, m' = (f - m)/a --- */
+
+static inline Real cc_mean(double value, double f, Real a)
+{
+#ifdef CC_DUAL
+    return cc_real(value, (f - value) / re(a) * __imag__ a);
+#else
+    (void)f, (void)a;
+    return value;
+#endif
+}
+
+#ifdef CC_DUAL
+#define CC_MEAN_AT_0(value, slope) cc_real(value, slope * __imag__ a)
+#else
+#define CC_MEAN_AT_0(value, slope) (value)
+#endif
+
+CC_API Real cc_mean_exp(Real a)
+{
+    double x = re(a);
+    if (x == 0.0)
+        return CC_MEAN_AT_0(1.0, 0.5);
+    if (cc_magnitude(x) < 1.0) { /* e^x - 1 = 2 t/(1 - t) loses no digits */
+        double t = cc_tanh_at(0.5 * x, 0);
+        return cc_mean(2.0 * t / ((1.0 - t) * x), (1.0 + t) / (1.0 - t), a);
+    }
+    double e = cc_exp_at(x, 0);
+    return cc_mean((e - 1.0) / x, e, a);
+}
+
+CC_API Real cc_mean_sin(Real a)
+{
+    double x = re(a), s, c;
+    if (x == 0.0)
+        return CC_MEAN_AT_0(0.0, 0.5);
+    cc_sin_cos_at(0.5 * x, &s, &c); /* 1 - cos x = 2 sin(x/2)^2 */
+    return cc_mean(2.0 * s * s / x, 2.0 * s * c, a);
+}
+
+CC_API Real cc_mean_cos(Real a)
+{
+    double x = re(a), s, c;
+    if (x == 0.0)
+        return CC_MEAN_AT_0(1.0, 0.0);
+    cc_sin_cos_at(x, &s, &c);
+    return cc_mean(s / x, c, a);
+}
+
+CC_API Real cc_mean_tanh(Real a)
+{
+    double x = re(a), t = cc_tanh_at(x, 0), u = cc_magnitude(x), y = -t * t, w = 1.0 + y;
+    if (x == 0.0)
+        return CC_MEAN_AT_0(0.0, 0.5);
+    /* log cosh x = -log(1 - t^2)/2, with log(1 + y) = y log(w)/(w - 1); of large x = |x| + log(1 + e^-2|x|) - log 2 */
+    double area = u > 1.0    ? u + (cc_log_at(1.0 + cc_exp_at(-2.0 * u, 0), 0) - 0x1.62e42fefa39efp-1)
+                  : w == 1.0 ? -0.5 * y
+                             : -0.5 * y * cc_log_at(w, 0) / (w - 1.0);
+    return cc_mean(area / x, t, a);
+}
+
+#undef CC_MEAN_AT_0
+
 /* --- integrals of other laws --- */
 
 typedef Real (*CcLaw)(const void *e, Real x);

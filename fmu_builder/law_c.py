@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fmu_builder.law_forms import SIDE
+from fmu_builder.law_forms import MEAN, MEANS, SIDE
 from fmu_builder.law_numpy import half_power
 from fmu_builder.law_tables import LawTable
 from fmu_builder.law_tree import (
@@ -108,6 +108,7 @@ def constant(value: float) -> str:
 _BUILTINS = {
     **{name: f"cc_{name}" for name in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh", "sqrt")},
     **{name: f"cc_{name}" for name in ("abs", "sign", "min", "max", "atan2", "pow")},
+    **{MEAN + name: f"cc_mean_{name}" for name in MEANS},
 }
 
 

@@ -15,7 +15,6 @@ from fmu_builder.law_tree import (
     Branch,
     Call,
     Comparison,
-    Condition,
     Expression,
     Name,
     Negative,
@@ -134,56 +133,155 @@ def _text(node: Node) -> str:
 _Term = tuple[Expression, Fraction]  # coefficient and power of the argument
 _ONE = Number(_NOWHERE, 1.0, None)
 _MOST_TERMS = 16
-_LARGEST_INTEGRAL = 2000  # nodes; quadrature is faster than more
+_LARGEST_INTEGRAL = 2000  # nodes; quadrature is faster than more, and chains double with every condition
+MEANS = ("exp", "sin", "cos", "tanh")
+MEAN = "mean of "  # a call of "mean of exp": the mean of exp from 0 to its argument
 
 
 def integral(expression: Expression, argument: str) -> Expression | None:
-    """The integral over the argument from 0, for arguments that are not negative, of sums of powers of it and of
-    chains of these with bounds for the argument; None for any other (inlined) expression."""
-    if isinstance(expression, Negative):
-        area = integral(expression.operand, argument)
-        return None if area is None else Negative(_NOWHERE, area)
-    if isinstance(expression, Branch):
-        return _chain_integral(expression, argument)
-    terms = _terms(expression, argument)
-    if terms is None or any(power <= -1 for _, power in terms):
+    """The integral over the argument from 0, for arguments that are not negative, of sums of powers of it, of exp, sin,
+    cos and tanh of what is linear in it (tanh: proportional), and of chains, min, max and abs of these with conditions
+    that are linear in it; None for any other (inlined) expression."""
+    found = _integral(expression, argument)
+    return found if found is not None and sum(1 for _ in walk(found)) <= _LARGEST_INTEGRAL else None
+
+
+def _integral(node: Expression, x: str) -> Expression | None:
+    terms = _terms(node, x)
+    if terms is not None:
+        return _integral_of_terms(terms, x)
+    match node:
+        case Negative():
+            area = _integral(node.operand, x)
+            return None if area is None else Negative(_NOWHERE, area)
+        case Branch():
+            return _chain_integral(node, x)
+        case Call(name="min" | "max" | "abs"):
+            return _chain_integral(_as_branch(node), x)
+        case Call():
+            return _integral_of_call(node, x)
+        case Binary(operator="+" | "-"):
+            left, right = _integral(node.left, x), _integral(node.right, x)
+            return None if left is None or right is None else replace(node, left=left, right=right)
+        case Binary(operator="*" | "/") if not _contains(node.right, x):
+            left = _integral(node.left, x)
+            return None if left is None else replace(node, left=left)
+        case Binary(operator="*") if not _contains(node.left, x):
+            right = _integral(node.right, x)
+            return None if right is None else replace(node, right=right)
+    return None
+
+
+def _integral_of_terms(terms: list[_Term], x: str) -> Expression | None:
+    if any(power <= -1 for _, power in terms):
         return None
     total: Expression | None = None
     for coefficient, power in terms:
-        raised = _powered(Argument(_NOWHERE, argument), power + 1)
+        raised = _powered(Argument(_NOWHERE, x), power + 1)
         part = Binary(_NOWHERE, "*", Binary(_NOWHERE, "/", coefficient, _number(power + 1)), raised)
         total = part if total is None else Binary(_NOWHERE, "+", total, part)
     return total
 
 
-def _chain_integral(branch: Branch, x: str) -> Expression | None:
-    """Where a holds below the bound c and b above: A(x) below, A(c) + B(x) - B(c) above, with c >= 0."""
-    bound = _bound(branch.condition, x)
-    value, other = integral(branch.value, x), integral(branch.other, x)
-    if bound is None or value is None or other is None:
+def _integral_of_call(call: Call, x: str) -> Expression | None:
+    """x times the mean of exp, sin, cos or tanh from 0 to k x, which loses no digits where k x is small; a constant c
+    beside k x is taken out of the function."""
+    if call.name not in MEANS:
         return None
-    below, c = bound
-    first, second = (value, other) if below else (other, value)
-    c = Call(_NOWHERE, "max", (c, Number(_NOWHERE, 0.0, None)))
-    at_c = [_expression(one, Laws(), {x: c}) for one in (first, second)]
-    above = Binary(_NOWHERE, "+", at_c[0], Binary(_NOWHERE, "-", second, at_c[1]))
-    found = Branch(_NOWHERE, Comparison(_NOWHERE, "<", Argument(_NOWHERE, x), c), first, above)
-    return found if sum(1 for _ in walk(found)) <= _LARGEST_INTEGRAL else None  # it doubles with every condition
+    line = _line(call.arguments[0], x)
+    if line is None or (line[1] is not None and call.name == "tanh"):
+        return None
+    slope, c = line
+    u = Binary(_NOWHERE, "*", slope, Argument(_NOWHERE, x))
+
+    def mean(name: str) -> Expression:
+        return Call(_NOWHERE, MEAN + name, (u,))
+
+    def times(name: str, other: str) -> Expression:
+        assert c is not None
+        return Binary(_NOWHERE, "*", Call(_NOWHERE, name, (c,)), mean(other))
+
+    if c is None:
+        found = mean(call.name)
+    elif call.name == "exp":
+        found = times("exp", "exp")
+    elif call.name == "sin":
+        found = Binary(_NOWHERE, "+", times("cos", "sin"), times("sin", "cos"))
+    else:
+        found = Binary(_NOWHERE, "-", times("cos", "cos"), times("sin", "sin"))
+    return Binary(_NOWHERE, "*", Argument(_NOWHERE, x), found)
 
 
-def _bound(condition: Condition, x: str) -> tuple[bool, Expression] | None:
-    """Whether the condition holds below (else above) a bound for the argument, and the bound."""
+def _line(node: Expression, x: str) -> tuple[Expression, Expression | None] | None:
+    """k and c of k x + c, c None where there is none; None if the expression is no such line."""
+    terms = _terms(node, x)
+    if terms is None or {power for _, power in terms} not in ({Fraction(1)}, {Fraction(0), Fraction(1)}):
+        return None
+    sums: dict[Fraction, Expression] = {}
+    for coefficient, power in terms:
+        sums[power] = Binary(_NOWHERE, "+", sums[power], coefficient) if power in sums else coefficient
+    return sums[Fraction(1)], sums.get(Fraction(0))
+
+
+def _as_branch(call: Call) -> Branch:
+    first = call.arguments[0]
+    if call.name == "abs":
+        zero = Number(_NOWHERE, 0.0, None)
+        return Branch(_NOWHERE, Comparison(_NOWHERE, "<", first, zero), Negative(_NOWHERE, first), first)
+    second = call.arguments[1]
+    condition = Comparison(_NOWHERE, ">" if call.name == "max" else "<", first, second)
+    return Branch(_NOWHERE, condition, first, second)
+
+
+def _chain_integral(branch: Branch, x: str) -> Expression | None:
+    value, other = _integral(branch.value, x), _integral(branch.other, x)
+    if value is None or other is None:
+        return None
+    if not _contains(branch.condition, x):
+        return replace(branch, value=value, other=other)
+    condition = branch.condition
     if not isinstance(condition, Comparison) or condition.operator not in ("<", "<=", ">", ">="):
         return None
-    for one, other, turned in ((condition.left, condition.right, False), (condition.right, condition.left, True)):
-        if isinstance(one, Negative):
-            one, other, turned = one.operand, Negative(_NOWHERE, other), not turned
-        if isinstance(one, Argument) and one.name == x and not _contains(other, x):
-            return (condition.operator[0] == "<") != turned, other
+    line = _line(Binary(_NOWHERE, "-", condition.left, condition.right), x)
+    if line is None:
+        return None
+    slope, c = line
+    bound = Negative(_NOWHERE, Binary(_NOWHERE, "/", c, slope)) if c is not None else Number(_NOWHERE, 0.0, None)
+    zero = Number(_NOWHERE, 0.0, None)
+    less = condition.operator[0] == "<"
+    rising, falling = (_joined(below, value, other, bound, x) for below in (less, not less))
+    if _sign(slope) is not None:
+        return rising if _sign(slope) == 1 else falling
+    level = Branch(_NOWHERE, replace(condition, left=c or zero, right=zero), value, other)
+    not_rising = Branch(_NOWHERE, Comparison(_NOWHERE, "<", slope, zero), falling, level)
+    return Branch(_NOWHERE, Comparison(_NOWHERE, ">", slope, zero), rising, not_rising)
+
+
+def _joined(below: bool, value: Expression, other: Expression, bound: Expression, x: str) -> Expression:
+    """The integral of a chain from those of its branches, the first of which holds below the bound, else above it:
+    A(x) below, A(c) + B(x) - B(c) above, with c >= 0."""
+    first, second = (value, other) if below else (other, value)
+    c = Call(_NOWHERE, "max", (bound, Number(_NOWHERE, 0.0, None)))
+    at_c = [_expression(one, Laws(), {x: c}) for one in (first, second)]
+    above = Binary(_NOWHERE, "+", at_c[0], Binary(_NOWHERE, "-", second, at_c[1]))
+    return Branch(_NOWHERE, Comparison(_NOWHERE, "<", Argument(_NOWHERE, x), c), first, above)
+
+
+def _sign(node: Expression) -> int | None:
+    """1 or -1 of what is that whatever values the scalars have."""
+    match node:
+        case Number():
+            return 1 if node.value > 0.0 else -1 if node.value < 0.0 else None
+        case Negative():
+            sign = _sign(node.operand)
+            return None if sign is None else -sign
+        case Binary(operator="*" | "/"):
+            left, right = _sign(node.left), _sign(node.right)
+            return None if left is None or right is None else left * right
     return None
 
 
-def _contains(expression: Expression, x: str) -> bool:
+def _contains(expression: Node, x: str) -> bool:
     return any(isinstance(node, Argument) and node.name == x for node in walk(expression))
 
 

@@ -210,8 +210,10 @@ C_F = "k*#h"
 F_d = "kD*#v > d -> d, kD*#v < -d -> -d, kD*#v"
 F_fr = "#v > 1[cm/s] -> 0.3*#N, 0.3*#N*#v/1[cm/s]"
 """,
-    "quadrature": 'C_F = "1e5[N/m]*1[mm]*(exp(#h/1[mm]) - 1)"',
-    "quadrature with a kink": 'C_F = "1e5[N/m]*h + 9e5[N/m]*max(h - 0.5[mm], 0[m])"',
+    "exponential": 'C_F = "1e5[N/m]*1[mm]*(exp(#h/1[mm]) - 1)"',
+    "maximum": 'C_F = "1e5[N/m]*h + 9e5[N/m]*max(h - 0.5[mm], 0[m])"',
+    "quadrature": 'C_F = "1e5[N/m]*h*exp(#h/1[mm])"',
+    "quadrature with a kink": 'C_F = "1e5[N/m]*h*exp(#h/1[mm]) + 9e5[N/m]*max(h - 0.5[mm], 0[m])"',
 }
 
 

@@ -40,6 +40,10 @@ function gap(h[m], w[m]) = #h > 0.5*#w -> k*(#h - 0.5*#w), #h < -0.5*#w -> 2*k*(
 function soft(h[m], w[m]) = k*h0*(exp(#h/#w) - 1) + k*max(-#h - h0, 0[m]);
 function root(h[m], w[m]) = #h > 0[m] -> k*#h^1.5/sqrt(#w), 3*k*#h;
 function exponential(h[m]) = k*h0*(exp(#h/h0) - 1);
+function ripple(h[m]) = k*h0*(2*sin(3*#h/step) - cos(1 - #h/h0)/4 + sin(#h/h0 - 2)) + k*#h;
+function saturated(h[m]) = k*h0*tanh(#h/h0) - k*#h*h0/step;
+function bounded(h[m]) = min(k*#h, twice*h0) + abs(3*step - 3*#h)*k/7;
+function product(h[m]) = k*#h*exp(-#h/h0);
 function powers(x[]) = #x^0.5 + #x^1.5 + #x^2.5 + #x^3.5 + #x^2 + #x^3 + #x^4 + #x^-1 + #x^5 + pow(#x, 0.3);
 function every(x[]) = sin(#x) + cos(#x)*tan(#x/2) + asin(#x/9) - acos(#x/8) + atan(#x) + atan2(#x, 2) + exp(-#x)
     + log(#x) + tanh(#x) + abs(#x - 1) + sign(#x - 2) + min(#x, 3) - max(#x, 2.5);
@@ -58,6 +62,10 @@ SLOTS: dict[str, tuple[str, str, str, tuple[tuple[float, float], ...]]] = {
     "three": ("three", "h", "N", ((0.0, 6e-3),)),
     "kinked": ("kinked", "h", "N", ((0.0, 6e-3),)),
     "exponential": ("exponential", "h", "N", ((0.0, 6e-3),)),
+    "ripple": ("ripple", "h", "N", ((0.0, 6e-3),)),
+    "saturated": ("saturated", "h", "N", ((0.0, 6e-3),)),
+    "bounded": ("bounded", "h", "N", ((0.0, 6e-3),)),
+    "product": ("product", "h", "N", ((0.0, 6e-3),)),
     "powers": ("powers", "x", "1", ((0.1, 5.0),)),
     "every": ("every", "x", "1", ((0.1, 7.0),)),
     "chain": ("chain", "x", "1", ((0.0, 5.0),)),
@@ -68,7 +76,8 @@ SLOTS: dict[str, tuple[str, str, str, tuple[tuple[float, float], ...]]] = {
     "soft": ("soft", "hw", "N", ((-6e-3, 6e-3), (1e-3, 4e-3))),
     "root": ("root", "hw", "N", ((-6e-3, 6e-3), (1e-3, 4e-3))),
 }
-INTEGRALS = ("stop", "three", "kinked", "hertz", "stiffening", "exponential", "points", "smooth", "mixed")
+CLOSED = ("stop", "three", "kinked", "hertz", "stiffening", "exponential", "ripple", "saturated", "bounded")
+INTEGRALS = (*CLOSED, "points", "smooth", "product", "mixed")
 TWO_SIDED = ("gap", "soft", "root")
 TABLES: dict[str, dict[str, str]] = {
     "points": {"interpolation": "linear", "outside": "hold"},
@@ -294,9 +303,23 @@ def test_integrals_go_to_both_sides_while_other_arguments_stay(compiled: Compile
         assert found[:, 1] == pytest.approx([force(one) for one in h], rel=1e-9)
 
 
-def test_sums_of_powers_chains_of_them_and_tables_have_integrals_in_closed_form(compiled: Compiled) -> None:
+def test_sums_of_powers_and_waves_chains_of_them_and_tables_have_integrals_in_closed_form(compiled: Compiled) -> None:
     closed = {slot for slot in INTEGRALS if compiled.slots[slot].integral is not None}
     assert compiled.slots["gap"].integral is not None
     assert compiled.slots["gap"].integral_below is not None
     assert compiled.slots["root"].integral_below is None
-    assert closed == {"stop", "three", "hertz", "stiffening", "points", "smooth"}
+    assert closed == {*CLOSED, "points", "smooth"}
+
+
+@pytest.mark.parametrize("k", [-2e5, 0.0, 1e5])
+def test_the_integral_of_a_minimum_follows_the_sign_of_a_scalar(compiled: Compiled, k: float) -> None:
+    """min(k h, 2 k h0), of which the second is smaller below h = 2 h0 for k < 0: k is a parameter of the FMU."""
+    laws = compiled.laws
+    law = LawFunction("", (("h", parse_unit("m")),), laws.functions["bounded"].body, None)
+    area = LawFunction("", law.parameters, compiled.slots["bounded"].integral, None)
+    for h in (0.2e-3, 0.9e-3, 1.4e-3, 5e-3):
+        found = evaluate(area, laws, {"h": np.array([h])}, scalars={"k": k}).value[0]
+        parts = [(0.0, min(h, 1e-3)), (min(h, 1e-3), min(h, 2e-3)), (min(h, 2e-3), h)]
+        force = lambda at: float(evaluate(law, laws, {"h": np.array([at])}, scalars={"k": k}).value[0])  # noqa: E731
+        exact = sum(quad(force, a, b, epsabs=0.0, epsrel=1e-12)[0] for a, b in parts)
+        assert found == pytest.approx(exact, rel=1e-11, abs=1e-300)

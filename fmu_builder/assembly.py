@@ -34,7 +34,16 @@ from pydantic import Field, FiniteFloat, ValidationError
 from fmu_builder.declaration import Declaration, Experiment, explain, read_toml, solver_declaration
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.law_c import laws_header
-from fmu_builder.model import ElementModel, Model, PortUse, Variable, build_model, load_element, start_values
+from fmu_builder.model import (
+    ElementModel,
+    Model,
+    PortUse,
+    Variable,
+    build_model,
+    law_problems,
+    load_element,
+    start_values,
+)
 from fmu_builder.paths import find_recipe, shipped
 from fmu_builder.recipe import IDENTIFIER, Recipe
 from fmu_builder.repetition import members
@@ -237,6 +246,9 @@ class Assembly(Model):
 
     def folders(self) -> dict[str, Path]:
         return {f"{kind.name}/": kind.model.recipe.element_folder for kind in self.types}
+
+    def elements(self) -> Iterator[tuple[int, ElementModel]]:
+        return ((part.offset, part.model) for part in self.parts)
 
     def notes(self) -> tuple[str, ...]:
         return (*self.remarks, *(f"{kind.name}: {note}" for kind in self.types for note in kind.model.notes()))
@@ -454,7 +466,7 @@ class _Builder:
             self.problems.append(Problem(where, what))
             del given[key]
         starts, problems = start_values(model, given, where)
-        self.problems += problems
+        self.problems += problems + law_problems(model, starts, where)
         for i, value in starts.items():
             self.starts[i + shift] = value
 
@@ -741,8 +753,9 @@ class _Builder:
                 yield SlavePort(name, port.kind, port.side, roles[0], roles[1])
 
     def _with_starts(self, model: Assembly) -> Assembly:
-        starts, problems = start_values(model, self.recipe.start, f"{self.recipe.path}: [start]")
-        self.problems += problems
+        where = f"{self.recipe.path}: [start]"
+        starts, problems = start_values(model, self.recipe.start, where)
+        self.problems += problems + law_problems(model, starts, where)
         self._raise()
         if not starts:
             return model

@@ -24,6 +24,7 @@ from fmu_builder.declaration import read_toml
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.events import contact_events
 from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_values
+from fmu_builder.model import is_scalar_of_laws, law_problems, load_model
 from fmu_builder.paths import find_recipe, installed_version
 from fmu_builder.recipe import is_recipe
 from fmu_builder.scenario import Experiment, Scenario, SlaveEntry, read_scenario
@@ -119,6 +120,21 @@ def _fmu_of(recipe: str, folder: Path) -> Path:
     return host_fmu(find_recipe(recipe, folder))
 
 
+def _law_problems(
+    scenario: Scenario, slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, Start]]
+) -> list[Problem]:
+    """What start values of scalars break of the rules on the laws of a recipe; of other FMUs nobody knows any."""
+    problems = []
+    for name, given in starts.items():
+        recipe = scenario.slaves[name].recipe
+        scalars = {n: v for n, v in given.items() if is_scalar_of_laws(slaves[name].variables[n].description)}
+        if scalars and Path(recipe).suffix != ".fmu":
+            model = load_model(find_recipe(recipe, scenario.path.parent))
+            values = {model[n].index: value for n, value in scalars.items() if not isinstance(value, str)}
+            problems += law_problems(model, values, f"{scenario.path}: [slaves] {name} start")
+    return problems
+
+
 # ---- the run -----------------------------------------------------------------------------------------------------
 
 
@@ -179,6 +195,7 @@ class _Master:
         self.signals: list[Signal] = []
         with collected(problems):
             self.starts = start_values(scenario, self.descriptions)
+        problems += _law_problems(scenario, self.descriptions, self.starts)
         with collected(problems):
             self.signals = drive_signals(scenario, self.descriptions)
         driven = [f"{slave}.{name}" for slave, name in (s.node for s in self.signals)]

@@ -17,6 +17,7 @@ from typing import Literal
 from fmu_builder.declaration import Declaration, Depends, Experiment, Hold, Port, read_toml, solver_declaration
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.law_rules import rule_problems
 from fmu_builder.ports import Role, roles_of
 from fmu_builder.recipe import Recipe, parse_recipe
 from fmu_builder.slots import ElementLaws, scalar_unit, tunable
@@ -135,6 +136,10 @@ class Model:
         """Whether its physics is Python."""
         return False
 
+    def elements(self) -> Iterator[tuple[int, ElementModel]]:
+        """The elements it consists of, each with the index of its first variable."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class ElementModel(Model):
@@ -157,6 +162,9 @@ class ElementModel(Model):
 
     def folders(self) -> dict[str, Path]:
         return {"": self.recipe.element_folder}
+
+    def elements(self) -> Iterator[tuple[int, ElementModel]]:
+        yield 0, self
 
     @property
     def is_prototype(self) -> bool:
@@ -351,13 +359,22 @@ def _declared(element: Declaration, sizes: Mapping[str, int], laws: ElementLaws 
             yield _Declared(tuple(name.split(".")), table_kind, entry, entry.each, size_of(entry))  # type: ignore[arg-type]
 
 
+_SCALAR = "Scalar {} of the laws"
+
+
+def is_scalar_of_laws(description: str) -> bool:
+    """Whether a variable with this description is a scalar of laws that can be set, by whatever name."""
+    begin, end = _SCALAR.split("{}")
+    return description.startswith(begin) and description.endswith(end)
+
+
 def _scalar_variables(laws: ElementLaws) -> Iterator[_Declared]:
     """Scalars of laws: numbers are tunable parameters, others follow from them."""
     for name, scalar in laws.laws.scalars.items():
         unit, display = scalar_unit(laws.laws, name)
         number = scalar.number
         entry = Entry(
-            description=f"Scalar {name} of the laws" + ("" if number else ", computed from others"),
+            description=_SCALAR.format(name) + ("" if number else ", computed from others"),
             unit=unit,
             display=display,
             start=number[0] if number else None,
@@ -648,6 +665,33 @@ def start_values(model: Model, starts: Mapping[str, object], where: str) -> tupl
             written = ", ".join(f"{x:g}" for x in q)
             problems.append(Problem(here, f"({written}): the length of a quaternion must be 1 and is below 0.5"))
     return values, problems
+
+
+def law_problems(model: Model, starts: Mapping[int, float], where: str) -> list[Problem]:
+    """What start values of the scalars of laws, SI by index, break of the rules that the recipe of the laws keeps.
+
+    `where` names the file and its table."""
+    problems: list[Problem] = []
+    for first, element in model.elements():
+        laws = element.recipe.laws
+        if laws is None:
+            continue
+        at = {name: first + element[f"laws.{name}"].index for name in tunable(laws.laws)}
+        scalars = {name: starts.get(i, model.variables[i].start or 0.0) for name, i in at.items()}
+        for checked in laws.checked:
+            slot = checked.law.slot
+            changed = [name for name in laws.parameters_of(slot) if at[name] in starts]
+            if not changed:
+                continue
+            units = {name: scalar_unit(laws.laws, name)[0] for name in changed}
+            given = ", ".join(f"{n} = {scalars[n]:.6g}{'' if u == '1' else f' {u}'}" for n, u in units.items())
+            here = f"{where} {', '.join(model.variables[at[name]].name for name in changed)}"
+            again = replace(checked, scalars=scalars)
+            problems += [
+                Problem(here, f"with {given} the law in the slot {slot} breaks its rule: {problem.what}")
+                for problem in rule_problems(again, here, lambda _f, _p, what, here=here: Problem(here, what))  # type: ignore[misc]
+            ]
+    return problems
 
 
 def _check_start(variable: Variable, value: object, where: str, problems: list[Problem]) -> float | None:

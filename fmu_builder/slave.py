@@ -57,6 +57,7 @@ class SlaveVariable:
     start: str | None
     depends: frozenset[str] | None
     literals: Mapping[str, int] = field(default_factory=dict)  # of an enumeration
+    description: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,7 @@ def read_slave(path: Path) -> SlaveDescription:
             start=v.start,
             depends=None if depends is None else frozenset(d.name for d in depends),
             literals={i.name: int(i.value) for i in declared.items} if declared and v.type == "Enumeration" else {},
+            description=v.description or "",
         )
     experiment = description.defaultExperiment
 

@@ -19,8 +19,10 @@ from fmu_builder.errors import InputError
 from fmu_builder.law_numpy import evaluate
 from fmu_builder.law_tree import Source
 from fmu_builder.laws import Laws, read_laws, read_value
+from fmu_builder.master import run
 from fmu_builder.model import ElementModel, load_element, load_model
 from fmu_builder.paths import shipped
+from fmu_builder.scenario import read_scenario
 from fmu_builder.units import parse_unit
 
 # the laws that are built in, once more in the language of users
@@ -265,6 +267,64 @@ def test_a_recipe_may_give_a_ready_made_name_a_meaning_of_its_own(tmp_path: Path
     text = 'text = "scalar ramp_k = 5[s/m]; function ramp(N[N], v[m/s]) = 0.1*#N*min(ramp_k*#v, 1);"'
     pad = model(tmp_path, f'[functions]\n{text}\nF_fr = "ramp"\nC_F = "hertz"\n')
     assert pad["laws.ramp_k"].start == 5.0 and "laws.hertz_R" in pad and "laws.ramp_mu" not in pad
+
+
+RAMP = """
+[functions]
+text = "scalar mu = 0.3; scalar shift = 0[m/s]; function f(N[N], v[m/s]) = mu*#N*tanh((#v + shift)/1[m/s]);"
+F_fr = "f"
+"""
+BROKEN = (
+    "with {given} the law in the slot F_fr breaks its rule: the law must be 0 at v = 0; it is {value} at N = 10000 N, "
+    "v = 0 m/s"
+)
+SHIFTED = BROKEN.format(given="shift = 1 m/s", value=f"{3e3 * math.tanh(1.0):.6g} N")
+
+
+def test_rules_hold_for_the_scalars_that_an_assembly_sets(tmp_path: Path) -> None:
+    """In a part, in a part of a part by the name it is exposed with, and in [start]; legal values pass."""
+    (tmp_path / "Rough.toml").write_text(BARE + RAMP, encoding="utf-8")
+    (tmp_path / "Inner.toml").write_text(
+        '[parts]\na = "Rough"\n[expose.parameters]\nslip = "a.laws.shift"\n', encoding="utf-8"
+    )
+    path = tmp_path / "Outer.toml"
+    path.write_text(
+        """[parts]
+a = { recipe = "Rough", start = { "laws.shift" = 1, "laws.mu" = 0.5 } }
+b = { recipe = "Inner", start = { slip = "1 m/s" } }
+c = { recipe = "Rough", start = { "laws.mu" = 0.9 } }
+""",
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    found = [str(problem).replace(f"{tmp_path}/", "") for problem in caught.value.problems]
+    both = BROKEN.format(given="mu = 0.5, shift = 1 m/s", value=f"{5e3 * math.tanh(1.0):.6g} N")
+    assert found == [
+        f"Outer.toml: [parts] a start laws.mu, laws.shift: {both}",
+        f"Outer.toml: [parts] b start slip: {SHIFTED}",
+    ]
+    path.write_text('[parts]\nb = "Inner"\n[start]\n"b.slip" = 1\n', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert [str(p).replace(f"{tmp_path}/", "") for p in caught.value.problems] == [
+        f"Outer.toml: [start] b.slip: {SHIFTED}"
+    ]
+
+
+def test_rules_hold_for_the_scalars_that_a_scenario_sets(tmp_path: Path) -> None:
+    (tmp_path / "Rough.toml").write_text(BARE + RAMP, encoding="utf-8")
+    path = tmp_path / "run.toml"
+    text = (
+        '[experiment]\nstop = 1e-3\nstep = 1e-3\n[slaves]\nfloor = { recipe = "Rough", start = { "laws.shift" = 1 } }\n'
+    )
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        run(read_scenario(path))
+    found = [str(problem).replace(f"{tmp_path}/", "") for problem in caught.value.problems]
+    assert found == [f"run.toml: [slaves] floor start laws.shift: {SHIFTED}"]
+    path.write_text(text.replace('laws.shift" = 1', 'laws.mu" = 1'), encoding="utf-8")
+    assert run(read_scenario(path)).trace.time[-1] == 1e-3
 
 
 def test_laws_of_two_parts_stay_apart_in_an_assembly(tmp_path: Path) -> None:

@@ -456,6 +456,7 @@ ALIKE = (
     "block_is_turned",
     "block_sticks_and_slips",
     "marble_runs_in_tube",
+    "pendulum_falls_on_floor",
     "n_four_bar",
     "pendulum_on_profile",
     "squeezer",

@@ -6,10 +6,17 @@ floor, z = -0.8 m, where cos(phi) = 0.8.  Contact without loss: C_F = 1e5 N/m.""
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 from fmi2 import Fmu, load_shipped
 from running import Running, Values
+
+from fmu_builder.master import run
+from fmu_builder.paths import shipped
+from fmu_builder.scenario import read_scenario
+from fmu_builder.trace import read_trace
 
 G, M, J, K, FLOOR = 9.81, 1.0, 1.0 / 3.0, 1e5, 0.8
 LIMIT = 0.05  # D_max of the turned floor: the tip meets it this far above
@@ -112,3 +119,31 @@ def test_a_ball_on_a_right_floor_is_no_fault(ball: Fmu, values: Values, step: fl
     for _ in range(10):
         running.step(step)
     assert warnings(running) == []
+
+
+COUPLED = """
+description = "A pendulum and a floor, coupled"
+connections = [["pendulum.tip", "floor.point"]]
+[experiment]
+stop = "0.45 s"
+step = "20 us"
+[slaves]
+pendulum = { recipe = "Pendulum", start = { phi0 = "90 deg" } }
+floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", C_r = 1, K_fr = 0, "surface.r" = [0, 0, "-0.8 m"] } }
+"""
+
+
+@pytest.mark.slow
+def test_two_fmus_converge_to_the_reference_of_one_with_order_one(tmp_path: Path) -> None:
+    """The speed after the first rebound, with forces that are held for a step."""
+    (tmp_path / "coupled.toml").write_text(COUPLED, encoding="utf-8")
+    reference = read_trace(shipped("fmus") / "systems" / "pendulum_falls_on_floor_ref.csv")
+    at = int(np.searchsorted(reference.time, 0.45 - 1e-9))
+    exact = float(reference["pendulum.velocity"][at])
+    scenario, steps = read_scenario(tmp_path / "coupled.toml"), [40e-6, 20e-6, 10e-6]
+    errors = []
+    for step in steps:
+        experiment = scenario.experiment.model_copy(update={"step": step, "output_step": 0.45})
+        trace = run(scenario.model_copy(update={"experiment": experiment})).trace
+        errors.append(abs(float(trace["pendulum.hinge.w"][-1]) - exact))
+    assert np.polyfit(np.log(steps), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.15)

@@ -104,8 +104,7 @@ CC_API void cc_tree_place(int n, const CcBody bodies[], const Real q[], CcMove m
         const CcBody *b = &bodies[i];
         int p = b->parent;
         m[i].theta = b->angle + (p >= 0 ? m[p].theta : 0.0) + (b->slides ? 0.0 : q[i]);
-        m[i].e[0] = cc_cos(m[i].theta);
-        m[i].e[1] = cc_sin(m[i].theta);
+        cc_sin_cos(m[i].theta, &m[i].e[1], &m[i].e[0]);
         cc_in_world(m, i, b->centre, m[i].c);
         cc_in_world(m, p, b->place, m[i].d);
         for (int k = 0; k < 2; k++) {

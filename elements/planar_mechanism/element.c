@@ -24,12 +24,14 @@
  * with the loss p (J qd + J qd+) / 2.  Where it would rebound more slowly than rest_speed it does not, and holds.
  *
  * Energy: total = kinetic + potential + elastic,
- *         residual = work - (total - start) - damping - friction - impact.
+ *         residual = work + changed - (total - start) - damping - friction - impact
+ *         changed: what total jumps by at one time, when parameters or the inputs of driven joints change.
  * Power: residual = power of all joints - that of the bodies' forces: rounding. */
 #include "constraint.h"
 
 #define CHANGE_AT 0.1
 #define SINGULAR 1e-3 /* share of a constraint: where the others leave less of it, that is told */
+#define FAR 0.25 /* of the mechanism's size: farther off at the start, nothing is moved that is not marked */
 #define OFF 1e-9    /* m: a point farther off at the start is not held */
 #define LEAST_MARGIN 1e-3 /* N has grown a thousandfold by friction */
 #define STEEPEST 1e4 /* slope of y = f(x): there, or a little farther, its tangent is vertical */
@@ -55,6 +57,9 @@ typedef struct {
 } Work;
 
 #if CONSTRAINTS
+
+static const char *const row_kind_names[] __attribute__((unused)) = {"pin, along x", "pin, along y", "distance", "profile",
+                                                                     "profile"};
 
 /* 1 unless row k belongs to a profile that its point has left. */
 static int holds(const Element *e, int k)
@@ -96,6 +101,9 @@ static void shape(const void *of, int hold, Real at, Real values[])
 static CcConstraint constraint(const Element *e, int k)
 {
     int hold = row_holds[k];
+    Real sine = 0.0, cosine = 1.0;
+    if (re(e->hold[hold].angle) != 0.0)
+        cc_sin_cos(e->hold[hold].angle, &sine, &cosine);
     return (CcConstraint){
 #if SHAPES
         .curve = {hold_shapes[hold] ? shape : 0, e, hold, hold_closed[hold], hold_from[hold], hold_to[hold]},
@@ -104,7 +112,7 @@ static CcConstraint constraint(const Element *e, int k)
         .kind = row_kinds[k], .body = hold_bodies[hold], .other = hold_others[hold], .degree = hold_degrees[hold],
         .point = {e->hold[hold].point[0], e->hold[hold].point[1]},
         .base = {e->hold[hold].base[0], e->hold[hold].base[1]},
-        .axis = {cc_cos(e->hold[hold].angle), cc_sin(e->hold[hold].angle)},
+        .axis = {cosine, sine},
         .length = e->hold[hold].length, .f = e->hold[hold].f};
 }
 
@@ -225,7 +233,8 @@ static void energies(Element *e, const Work *work)
     }
     e->energy.total = e->energy.kinetic + e->energy.potential + e->energy.elastic;
 #if LEDGER
-    e->energy.residual = e->energy.work - (e->energy.total - e->energy.start) - e->energy.damping - e->energy.impact;
+    e->energy.residual = e->energy.work + e->energy.changed - (e->energy.total - e->energy.start) - e->energy.damping
+                         - e->energy.impact;
 #if FRICTION
     e->energy.residual -= e->energy.friction;
 #endif
@@ -825,7 +834,9 @@ static void start(Element *e)
         if (cc_is_finite(re(e->contact[i].s)))
             e->contact[i].foot = re(e->contact[i].s);
 #endif
-    e->energy.start = e->energy.total;
+    e->energy.start = e->accepted.energy = e->energy.total;
+    e->accepted.at = e->time;
+    e->energy.changed = 0.0;
 }
 
 #if CONSTRAINTS
@@ -845,24 +856,55 @@ static void place_start(const Element *e, Real q[])
     }
 }
 
+/* The greatest distance that the recipe gives on a body, m. */
+static double size_of_bodies(const Element *e)
+{
+    Real largest = 0.0;
+    for (int i = 0; i < JOINTS; i++) {
+        largest = cc_max(largest, cc_along(e->joint[i].place, e->joint[i].place));
+        largest = cc_max(largest, cc_along(e->body[i].centre, e->body[i].centre));
+    }
+    for (int k = 0; k < HOLDS; k++)
+        largest = cc_max(largest, cc_max(cc_along(e->hold[k].point, e->hold[k].point),
+                                         cc_along(e->hold[k].base, e->hold[k].base)));
+    return __builtin_sqrt(re(largest));
+}
+
+/* Positions that are far from their constraints, where no coordinate is said to follow from these. */
+static void check_start(const Element *e, const Work *work, CcHost *host)
+{
+    double size = size_of_bodies(e);
+    int named = 0;
+    for (int i = 0; i < JOINTS; i++)
+        named |= closes[i];
+    for (int k = 0; k < work->count && !named && size > 0.0; k++) {
+        double h = re(work->rows[k].h / cc_sqrt(cc_along(work->rows[k].n, work->rows[k].n)));
+        int row = work->row_of[k], hold = row_holds[row];
+        if (h > FAR * size || h < -FAR * size)
+            cc_fail(host, "constraint %d (%s, of %s) is %g m off at the start, more than a quarter of the largest distance "
+                    "on a body, %g m: start nearer to it, or mark the bodies whose coordinates follow from it with "
+                    "closes = true", hold + 1, row_kind_names[row_kinds[row]], body_names[hold_bodies[hold]], h, size);
+    }
+}
+
 #endif
 
 static void check(const Element *e, CcHost *host)
 {
 #if CONSTRAINTS
-    static const char *const kinds[] = {"pin, along x", "pin, along y", "distance", "profile", "profile"};
     Work work;
     Real q[JOINTS];
     place_start(e, q);
     if (re(e->begun) != 0.0)
         return; /* what could make the start impossible is fixed then */
     look(e, &work, q);
+    check_start(e, &work, host);
     CcChoice choice = choose(&work, 1);
     if (choice.rank < work.count) {
         int row = work.row_of[choice.redundant], hold = row_holds[row];
         cc_fail(host, "constraint %d (%s, of %s) does not move any joint in a way that the others leave free: the "
                 "mechanism is over-constrained, or starts in a singular position, or the coordinates marked closes do "
-                "not suffice; remove the constraint, or start elsewhere", hold + 1, kinds[row_kinds[row]],
+                "not suffice; remove the constraint, or start elsewhere", hold + 1, row_kind_names[row_kinds[row]],
                 body_names[hold_bodies[hold]]);
         return;
     }
@@ -875,7 +917,7 @@ static void check(const Element *e, CcHost *host)
     for (int k = 0; k < work.count; k++) {
         int row = work.row_of[k], hold = row_holds[row];
         cc_fail(host, "constraint %d (%s, of %s) is %g m off at the start, and moving the dependent coordinates, %s%s, "
-                "does not close it: start nearer to it", hold + 1, kinds[row_kinds[row]], body_names[hold_bodies[hold]],
+                "does not close it: start nearer to it", hold + 1, row_kind_names[row_kinds[row]], body_names[hold_bodies[hold]],
                 re(work.rows[k].h), body_names[work.dependent[0]], work.count > 1 ? " and others" : "");
     }
 #endif
@@ -938,6 +980,10 @@ static void pass_singular(Element *e, const Work *work, CcChoice choice, int str
 static int accept(Element *e, CcHost *host, double step)
 {
     int changed = 0;
+    double brought = re(e->time) == re(e->accepted.at) ? re(e->energy.total - e->accepted.energy) : 0.0;
+    e->energy.changed += brought;
+    e->accepted.at = e->time;
+    e->accepted.energy = e->energy.total;
 #if TIMED
     check_laws(e, host);
 #endif
@@ -956,7 +1002,9 @@ static int accept(Element *e, CcHost *host, double step)
     check_friction(e, host);
 #endif
 #if CONTACTS
+    Real lost = e->energy.impact;
     changed = meet_and_leave(e, host);
+    e->accepted.energy -= e->energy.impact - lost;
 #endif
     for (int i = 0; i < JOINTS; i++) {
         e->integrated[i].q = e->q[i];
@@ -996,5 +1044,5 @@ static int accept(Element *e, CcHost *host, double step)
     e->begun = 1.0;
     (void)host, (void)step;
 #endif
-    return changed;
+    return changed | (brought != 0.0 ? CC_CHANGED : 0);
 }

@@ -489,6 +489,25 @@ def test_a_start_beside_the_profile_is_put_onto_it_and_told(tmp_path: Path) -> N
     assert any(f"rod starts at {psi:.6g}"[:20] in text and "instead of 0" in text for text in told), told
 
 
+def test_a_start_far_from_its_profile_is_refused_with_the_distance(tmp_path: Path) -> None:
+    """Unless a coordinate is marked that may go there."""
+    text = CRANK.replace("closes = true\n", "").replace("profile = [0]", "profile = [0.1]")
+    with pytest.raises(ToolError, match=r"\(profile, of rod\) is -0.1 m off at the start, more than a quarter.* 0.3 m"):
+        build(tmp_path, "Off", text)
+
+
+def test_changed_parameters_are_booked(ball: Fmu) -> None:
+    """Twice the weight and half the mass at a height: 2 m g y / 2 - m g y, and what the speed makes of the mass."""
+    running = Running(ball)
+    running.step(0.2)
+    y, v = running["q[2]"], running["qd[2]"]
+    running.set({"body[2].m": 3.0, "g[2]": -4.0 * G})
+    running.step(0.1)
+    expected = 3.0 * 4.0 * G * y - G * y + 0.5 * 2.0 * v * v
+    assert running["energy.changed"] == pytest.approx(expected, rel=1e-9)
+    assert abs(running["energy.residual"]) < 1e-9
+
+
 def test_a_start_that_cannot_be_closed_is_refused_by_name(tmp_path: Path) -> None:
     """The build itself runs the FMU."""
     with pytest.raises(ToolError, match=r"constraint 1 \(profile, of rod\) is -0.5 m off at the start.*start nearer"):

@@ -433,7 +433,7 @@ class _Builder:
             sizes={},
             given_sizes=frozenset(),
             choices={},
-            absent=frozenset(),
+            absent={},
             constants=(),
         )
         return build_model(recipe, solver=False)

@@ -27,6 +27,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from fmu_builder.advice import step_advice
 from fmu_builder.assembly import assembly_of_scenario
 from fmu_builder.build import Built, build_fmu, build_model_fmu, fmu_contents, pack
 from fmu_builder.compare import Comparison, Tolerance, compare_files, comparison_to_json
@@ -605,6 +606,11 @@ def _print_info(description: SlaveDescription) -> None:
         _line(f"binaries: {', '.join(description.platforms)}")
     if description.step:
         _line(f"recommended communication step: {quantity(description.step)} s")
+    if advice := step_advice(description.variables.values()):
+        mass = f"{quantity(advice.mass)} kg" + ("" if advice.given else " (it goes with the square root of the mass)")
+        _line(f"for 1 % of the rebound, with C_F = {quantity(advice.stiffness)} N/m and an effective mass of {mass}:")
+        for mode, step in advice.steps.items():
+            _line(f"  coupling.mode = {mode:32} {step:.2g} s")
     in_ports = set()
     for port in description.ports.values():
         in_ports |= {n for group in (*port.motion.values(), *port.force.values()) for n in group}

@@ -264,6 +264,22 @@ class Declaration(_Entry):
             tables[table] = entries
         return self.model_copy(update=tables)
 
+    def needs_of(self, name: str, choices: Choices) -> str:
+        """The keys of a recipe that would bring a variable that is not there with these choices, as text."""
+        entries = [e for table in VARIABLE_TABLES for n, e in getattr(self, table).items() if plain(n) == name]
+        if not entries:
+            return ""
+        wanted = {key: values for key, values in entries[0].when.items() if choices[key] not in values}
+        return " and ".join(self._condition(key, values) for key, values in wanted.items())
+
+    def _condition(self, choice: str, values: tuple[bool | str, ...]) -> str:
+        entry = self.structure.get(choice)
+        if entry is None:
+            return f"{'a' if True in values else 'no'} law in [functions] {choice}"
+        table, dot, key = (entry.given_by or f"structure.{choice}").partition(".")
+        texts = (f'"{value}"' if isinstance(value, str) else value_text(value) for value in values)
+        return f"[{table}] {key} = {' or '.join(texts)}" if dot else f"a table [{table}]"
+
     def variable_names(self) -> frozenset[str]:
         """Names of all declared variables, those of ports included."""
         names = {plain(name) for table in VARIABLE_TABLES for name in getattr(self, table)}

@@ -8,12 +8,14 @@ from __future__ import annotations
 import fnmatch
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from fmu_builder.advice import preferred_step
 from fmu_builder.declaration import Declaration, Depends, Experiment, Hold, Port, read_toml, solver_declaration
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
@@ -119,6 +121,10 @@ class Model:
                 vectors.setdefault(name[: name.rindex("[")], []).append(v)
         return {base: tuple(group) for base, group in vectors.items()} | {n: (v,) for n, v in scalars.items()}
 
+    def needs_of(self, name: str) -> str:
+        """The keys of the recipe that would bring a variable that is not there, as text; empty if none does."""
+        return ""
+
     def folders(self) -> dict[str, Path]:
         """Where the elements' own C files lie: folder of the FMU's sources -> folder of the element."""
         raise NotImplementedError
@@ -169,6 +175,9 @@ class ElementModel(Model):
     @property
     def is_prototype(self) -> bool:
         return self.recipe.language == "python"
+
+    def needs_of(self, name: str) -> str:
+        return self.recipe.absent.get(re.sub(r"\[\d+\]", "", name), "")
 
     def notes(self) -> tuple[str, ...]:
         return (*self.recipe.notes, *(self.recipe.laws.notes if self.recipe.laws else ()))
@@ -305,9 +314,9 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     starts, problems = start_values(model, given, f"{recipe.path}: [start]")
     if problems:
         raise InputError(problems)
-    return replace(
-        model, variables=tuple(replace(v, start=starts[i]) if i in starts else v for i, v in enumerate(ordered))
-    )
+    started = tuple(replace(v, start=starts[i]) if i in starts else v for i, v in enumerate(ordered))
+    experiment = element.experiment.model_copy(update={"step": preferred_step(started, element.experiment.step)})
+    return replace(model, variables=started, experiment=experiment)
 
 
 def _declared(element: Declaration, sizes: Mapping[str, int], laws: ElementLaws | None = None) -> Iterator[_Declared]:
@@ -638,6 +647,10 @@ def start_values(model: Model, starts: Mapping[str, object], where: str) -> tupl
             continue
         if not targets:
             known = [name for name, group in names.items() if group[0].is_settable]
+            needs = model.needs_of(key)
+            if needs:
+                problems.append(Problem(here, f"this variable is there with {needs} only"))
+                continue
             problems.append(Problem(here, "there is no such variable" + did_you_mean(key, known)))
             continue
         if not all(v.is_settable for v in targets):

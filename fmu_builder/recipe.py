@@ -47,8 +47,8 @@ def has_laws(recipe: Path) -> bool:
 @dataclass(frozen=True)
 class Recipe:
     """`name` is the modelIdentifier; `starts` holds start values by FMU name, as written.  `element` is what the
-    element declares with the structure `choices`; `absent` are the variables it declares with others only, `replaced`
-    its parameters in whose place a law stands, with the slot."""
+    element declares with the structure `choices`; `absent` are the variables it declares with others only, with the
+    keys that would bring them, `replaced` its parameters in whose place a law stands, with the slot."""
 
     path: Path
     name: str
@@ -60,7 +60,7 @@ class Recipe:
     sizes: Mapping[str, int]
     given_sizes: frozenset[str]
     choices: Choices
-    absent: frozenset[str]
+    absent: Mapping[str, str]
     constants: tuple[Constant, ...]
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     limits: Mapping[str, Limit] = field(default_factory=dict)
@@ -86,7 +86,8 @@ class Recipe:
             for name, limit in self.limits.items()
         }
         element = element.model_copy(update={"parameters": {**element.parameters, **limited}})
-        absent = declared.variable_names() - element.variable_names()
+        names = declared.variable_names() - element.variable_names()
+        absent = {name: declared.needs_of(name, every) for name in sorted(names)}
         replaced = {name: slot for name, p in declared.parameters.items() for slot in p.replaced_by if every[slot]}
         return replace(self, element=element, choices=every, absent=absent, replaced=replaced)
 
@@ -195,7 +196,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         sizes=sizes,
         given_sizes=(frozenset(table("structure")) | frozenset(structure.sizes)) & sizes.keys(),
         choices=choices,
-        absent=frozenset(),
+        absent={},
         constants=structure.constants,
         units=structure.units,
         limits=structure.limits,

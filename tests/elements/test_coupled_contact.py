@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from running import Running, Values, build
 
 from fmu_builder.build import host_fmu
+from fmu_builder.errors import InputError
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
 
@@ -268,6 +269,13 @@ def test_in_an_assembly_there_is_nothing_to_couple(tmp_path: Path) -> None:
         ends[recipe] = running.vector("ball.p.r").tolist()
     assert names["PointSurface"] == names["PointSurfaceCoupled"]
     assert ends["PointSurface"] == ends["PointSurfaceCoupled"]
+
+
+def test_a_start_of_the_group_without_the_group_names_the_switch(tmp_path: Path) -> None:
+    path = tmp_path / "Floor.toml"
+    path.write_text(FLOOR.replace("coupling = true", "") + '"coupling.mode" = "auto"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"coupling.mode: .* there with \[structure\] coupling = true only"):
+        load_model(path)
 
 
 def test_the_catalogue_names_auto() -> None:

@@ -13,6 +13,7 @@ from fmpy.validation import validate_fmu
 from lxml import etree
 
 from fmu_builder import generate
+from fmu_builder.advice import preferred_step
 from fmu_builder.assembly import Assembly
 from fmu_builder.build import build_fmu, content_guid, fmu_contents, host_fmu
 from fmu_builder.declaration import Declaration, Experiment, read_toml
@@ -389,9 +390,11 @@ def test_the_page_tells_of_both_interfaces(model: Model) -> None:
 
 
 def declared_experiment(model: Model) -> Experiment:
-    """That of the element; of an assembly its own stop and step, with the smallest tolerance of its parts."""
+    """That of the element, with the step of the coupling.mode; of an assembly its own stop and step, with the smallest
+    tolerance of its parts."""
     if not isinstance(model, Assembly):
-        return model.element.experiment
+        of_element = model.element.experiment
+        return of_element.model_copy(update={"step": preferred_step(model.variables, of_element.step)})
     own = read_toml(model.path)["experiment"]
     times = {key: parse_quantity(own[key], parse_unit("s"), key) for key in ("stop", "step")}
     return Experiment(**times, tolerance=min(part.model.element.experiment.tolerance for part in model.parts))

@@ -404,7 +404,7 @@ def test_a_wrong_choice_is_told_with_its_rule(element: Path, structure: str, sai
 
 
 def test_the_start_of_a_variable_of_another_form_is_refused(element: Path) -> None:
-    with pytest.raises(InputError, match=r"\[start\] reach: there is no such variable"):
+    with pytest.raises(InputError, match=r"reach: this variable is there with .structure. form = .line. or .plane."):
         load_model(recipe(element, 'form = "point"\n[start]\nreach = 1'))
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import ERROR
+from fmi2 import ERROR, Fmu
 from running import Running, build
 from scipy.integrate import solve_ivp
 
+from fmu_builder.build import host_fmu
 from fmu_builder.errors import InputError
 from fmu_builder.model import load_model
+from fmu_builder.paths import shipped
 
 G = 9.81
 BEAD = """
@@ -151,6 +154,28 @@ def test_a_pointed_follower_rides_on_a_turning_eccentric(tmp_path: Path) -> None
         N = (m * acceleration + k * (y[2] - 0.01)) / cosine
         assert running["contact[1].N"] == pytest.approx(N, abs=2e-3)
     assert running["contact[1].departures"] == 0
+
+
+@pytest.mark.slow
+def test_rates_of_outputs_go_through_curve_friction_and_drive(tmp_path: Path) -> None:
+    """The exact derivatives over the course of time, against differences of the closed forms; what a force does to the
+    normal force, against the difference of two evaluations."""
+    disc = runpy.run_path(str(shipped("elements") / "planar_mechanism" / "cases" / "references.py"))["disc"]
+    running = Running(Fmu(host_fmu(shipped("fmus") / "EccentricCam.toml"), tmp_path))
+    for _ in range(7):
+        running.step(0.013)
+        t, h = running.time, 1e-4
+        names = ["q[2]", "contact[1].N", "contact[1].friction", "joint[1].drive"]
+        near = [disc(t + i * h)[:4] for i in (-2, -1, 1, 2)]
+        expected = (near[0] - 8.0 * near[1] + 8.0 * near[2] - near[3]) / (12.0 * h)
+        rates = running.output_rates(names)
+        assert rates == pytest.approx(expected, rel=1e-6, abs=1e-5)
+        assert rates[0] == pytest.approx(running["qd[2]"], rel=1e-10)
+        slope = running.directional(names[1:], {"joint[2].force": 1.0})
+        before = np.array(running.values(names[1:]))
+        running.set({"joint[2].force": 1.0})
+        assert slope == pytest.approx(np.array(running.values(names[1:])) - before, rel=1e-9, abs=1e-12)
+        running.set({"joint[2].force": 0.0})
 
 
 @pytest.mark.slow

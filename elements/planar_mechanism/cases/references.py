@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
+from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
 from fmu_builder.trace import Trace, write_trace
@@ -422,8 +422,47 @@ def tip_slides_between_fmus() -> Trace:
     return tip_on_floor("tip_slides_between_fmus", names, np.arange(101) * 0.01)
 
 
+def disc(t: float) -> Vector:
+    """Lift, normal force, friction force along the rim, torque of the drive, and power of friction of a pointed follower
+    on a disc of the radius R that turns off its centre by e: with a the angle of the centre and n from it to the point,
+
+        y = e sin a + sqrt(R^2 - e^2 cos^2 a),   m y'' + k (y - free) = N (n_y - mu s t_y),   F = -mu s N,   t = z x n
+
+    slip = v t with v = (w y, y') the velocity of the point relative to the disc, s = clamp(k_T slip, -1, 1)."""
+    e, R, w, m, k, free, mu = 0.01, 0.03, 60.0, 0.5, 2000.0, 0.01, 0.15
+    a = w * t - 0.5 * np.pi
+    c, s = np.cos(a), np.sin(a)
+    root = np.sqrt(R * R - (e * c) ** 2)
+    y, v = e * s + root, w * (e * c + e * e * c * s / root)
+    curve = e * e * (c * c - s * s) / root - (e * e * c * s) ** 2 / root**3
+    acceleration = w * w * (-e * s + curve)
+    n = np.array([-e * c, root]) / R
+    along = np.array([-n[1], n[0]])
+    slip = float(np.array([w * y, v]) @ along)
+    share = -mu * min(max(RAMP * slip, -1.0), 1.0)
+    N = (m * acceleration + k * (y - free)) / (n[1] + share * along[1])
+    force = N * n + share * N * along
+    return np.array([y, N, share * N, -y * force[0], -share * N * slip])
+
+
+def eccentric_cam() -> Trace:
+    """A pointed follower on an eccentric disc."""
+    t = np.arange(101) * 2e-3
+    rows, lost = [], 0.0
+    for k, at in enumerate(t):
+        if k:
+            lost += quad(lambda time: float(disc(time)[4]), t[k - 1], at, epsabs=1e-13, epsrel=1e-12)[0]
+        rows.append([*disc(at)[:4], lost])
+    columns = {
+        "q[2]": "m", "contact[1].N": "N", "contact[1].friction": "N", "joint[1].drive": "N.m", "energy.friction": "J",
+    }  # fmt: skip
+    names = [f"cam.{name}" for name in columns]
+    provenance = {"case": "eccentric_cam", "formula": "closed form", "script": "references.py"}
+    return Trace(t, tuple(names), np.array(rows), dict(zip(names, columns.values(), strict=True)), {}, provenance)
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
-    concave, convex, lift_off, n_four_bar, paper_concave, paper_convex, pendulum_on_profile, sliding_rod, squeezer,
+    concave, convex, eccentric_cam, lift_off, n_four_bar, paper_concave, paper_convex, pendulum_on_profile, sliding_rod, squeezer,
     tip_slides, tip_slides_between_fmus,
 )  # fmt: skip
 

@@ -423,8 +423,9 @@ def tip_slides_between_fmus() -> Trace:
 
 
 def disc(t: float) -> Vector:
-    """Lift, normal force, friction force along the rim, torque of the drive, and power of friction of a pointed follower
-    on a disc of the radius R that turns off its centre by e: with a the angle of the centre and n from it to the point,
+    """Lift, normal force, friction force along the rim, torque of the drive, and power of friction of a pointed
+    follower on a disc of the radius R that turns off its centre by e: with a the angle of the centre and n from it to
+    the point,
 
         y = e sin a + sqrt(R^2 - e^2 cos^2 a),   m y'' + k (y - free) = N (n_y - mu s t_y),   F = -mu s N,   t = z x n
 
@@ -462,8 +463,8 @@ def eccentric_cam() -> Trace:
 
 
 CASES: tuple[Callable[[], Trace], ...] = (
-    concave, convex, eccentric_cam, lift_off, n_four_bar, paper_concave, paper_convex, pendulum_on_profile, sliding_rod, squeezer,
-    tip_slides, tip_slides_between_fmus,
+    concave, convex, eccentric_cam, lift_off, n_four_bar, paper_concave, paper_convex, pendulum_on_profile, sliding_rod,
+    squeezer, tip_slides, tip_slides_between_fmus,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from plotly.offline import get_plotlyjs
 from fmu_builder.documentation import templates
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.figures import Scale, case_figure, number_text, scale_of
+from fmu_builder.motion import picture
 from fmu_builder.trace import Trace
 from fmu_builder.validate import CaseResult
 
@@ -220,6 +221,7 @@ def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]
         figures = [case_figure(result, points) for result in results]
         if sum(len(json.dumps(figure)) for figure in figures) <= _PLOT_BYTES:
             break
+    pictures = {k: picture(result.animation) for k, result in enumerate(results, 1) if result.animation}
     cases = [
         {
             "id": f"case-{number}",
@@ -237,9 +239,11 @@ def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]
             "row": row,
             "plot": figure,
             "laws": result.laws,
+            "motion": moving,
         }
         for number, (result, row, figure) in enumerate(zip(results, summary_rows(results), figures, strict=True), 1)
         for formula in [_entry(result.reference, "formula")]
+        for moving in [pictures.get(number)]
     ]
     page = templates().get_template("report.html")
     return page.render(
@@ -249,6 +253,7 @@ def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]
         fmus=fmu_rows,
         versions=_versions(results),
         plots=[{"id": f"{case['id']}-plot"} | figure for case, figure in zip(cases, figures, strict=True) if figure],
+        motions=[{"id": f"case-{k}-motion", "time": p.time, "frames": p.frames} for k, p in pictures.items()],
         plotly=_plotly(),
     )
 

@@ -23,6 +23,7 @@ from fmu_builder.events import event_units
 from fmu_builder.law_figures import LawSection, law_sections
 from fmu_builder.master import run
 from fmu_builder.model import load_model
+from fmu_builder.motion import Animation, animation
 from fmu_builder.paths import find_recipe, shipped
 from fmu_builder.recipe import has_laws
 from fmu_builder.scenario import Convergence, Scenario, ToleranceEntry, read_scenario
@@ -49,7 +50,8 @@ class Order:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """What came of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes."""
+    """What came of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes;
+    `animation` what moved, where its element can be drawn."""
 
     name: str
     description: str
@@ -63,6 +65,7 @@ class CaseResult:
     failure: str | None = None
     exit_code: int = 0
     laws: tuple[LawSection, ...] = ()
+    animation: Animation | None = None
 
     @property
     def passed(self) -> bool:
@@ -201,6 +204,7 @@ def _run(name: str, scenario: Scenario, begin: float) -> CaseResult:
         notes=done.notes,
         seconds=time.perf_counter() - begin,
         laws=_laws(scenario),
+        animation=animation(scenario, done.trace),
     )
 
 

@@ -132,3 +132,13 @@ def test_a_link_of_the_table_leads_to_the_case(opened: Opened) -> None:
     target = opened.page.url.partition("#")[2]
     top = opened.page.locator(f"section#{target}").evaluate("section => section.getBoundingClientRect().top")
     assert -5 <= top < 900
+
+
+def test_a_mechanism_moves_when_time_is_chosen(opened: Opened) -> None:
+    figure = opened.page.locator("figure.motion").first
+    body = figure.locator("g").last
+    before = body.get_attribute("transform")
+    figure.locator("input").evaluate("e => { e.value = e.max; e.dispatchEvent(new Event('input')); }")
+    assert body.get_attribute("transform") != before
+    figure.locator("button").click()
+    assert figure.locator("button").inner_text() == "pause"

@@ -1,0 +1,152 @@
+"""What a case looks like while it runs: the lines of bodies in a plane, and where the bodies are, for the report.
+
+A shipped element that can be drawn so has `motion.py` in its folder: `motion(constants, values, signals)` gives the
+Motion of one FMU, of the constants of its structure, its start values and its outputs over time."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.declaration import read_toml
+from fmu_builder.model import load_element, start_values
+from fmu_builder.paths import find_recipe, shipped
+from fmu_builder.scenario import Scenario
+from fmu_builder.trace import Trace
+
+GROUND = -1
+FRAMES = 120  # at most, of one animation
+_FEWEST = 10  # samples of a trace below which there is nothing to see
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points of a body in its axes, m, shape (n, 2); of a hinge, a slider and a tip the one point where it is."""
+
+    body: int
+    points: NDArray[np.float64]
+    kind: Literal["profile", "guide", "link", "slider", "hinge", "tip"]  # from the back to the front
+
+
+@dataclass(frozen=True)
+class Motion:
+    """poses   x and y of the origin in m and angle in rad of each body, the ground last: shape (n, bodies + 1, 3)
+    lines   what is drawn"""
+
+    poses: NDArray[np.float64]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Animation:
+    """The Motion of one slave at equal times, at most FRAMES of them; `time` in s."""
+
+    slave: str
+    time: NDArray[np.float64]
+    motion: Motion
+
+
+def animation(scenario: Scenario, trace: Trace) -> Animation | None:
+    """Of the first slave that is built from a recipe of an element which can be drawn; None if there is none, or if the
+    trace has few samples."""
+    if len(trace.time) < _FEWEST:
+        return None
+    for name, entry in scenario.slaves.items():
+        path = None if entry.recipe.endswith(".fmu") else find_recipe(entry.recipe, scenario.path.parent)
+        module = _module(str(read_toml(path).get("element"))) if path else None
+        if path is None or module is None:
+            continue
+        model = load_element(path)
+        given, _ = start_values(model, entry.start, str(scenario.path))  # checked when the slaves were set up
+        values = {v.name: given.get(v.index, v.start) for v in model.by_kind("fixed", "tunable")}
+        constants = {c.name: c.values for c in model.constants}
+        time = np.linspace(trace.time[0], trace.time[-1], min(FRAMES, len(trace.time)))
+        signals = {
+            n.removeprefix(f"{name}."): np.interp(time, trace.time, trace[n])
+            for n in trace.names
+            if n.startswith(f"{name}.")
+        }
+        return Animation(name, time, module.motion(constants, values, signals))
+    return None
+
+
+@cache
+def _module(element: str) -> ModuleType | None:
+    path = shipped("elements") / element / "motion.py"
+    if not path.is_file():
+        return None
+    spec = importlib.util.spec_from_file_location(f"fmu_builder_motion_{element}", path)
+    assert spec is not None and spec.loader is not None  # a file path always has a loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# ---- on a page -------------------------------------------------------------------------------------------------------
+
+_SIZE = 420.0  # px of the longer side
+_MARGIN = 0.06  # of the longer side
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An animation as an HTML page shows it: lengths in px, y downwards, the ground before the bodies.
+
+    bodies  for each its lines: kind, points as SVG has them, x and y of the first
+    frames  x, y and degrees of each body, one after the other"""
+
+    width: float
+    height: float
+    bodies: tuple[tuple[tuple[str, str, float, float], ...], ...]
+    frames: tuple[tuple[float, ...], ...]
+    time: tuple[float, ...]
+
+
+def picture(shown: Animation) -> Picture:
+    poses, lines = np.roll(shown.motion.poses, 1, axis=1), shown.motion.lines
+    corners = []
+    for line in lines:
+        c, s = np.cos(poses[:, line.body + 1, 2]), np.sin(poses[:, line.body + 1, 2])
+        x, y = line.points[:, 0], line.points[:, 1]
+        corners.append(np.outer(c, x) - np.outer(s, y) + poses[:, line.body + 1, :1])
+        corners.append(np.outer(s, x) + np.outer(c, y) + poses[:, line.body + 1, 1:2])
+    left, right = (min(a.min() for a in corners[::2]), max(a.max() for a in corners[::2]))
+    low, high = (min(a.min() for a in corners[1::2]), max(a.max() for a in corners[1::2]))
+    longer = max(right - left, high - low, 1e-9)
+    margin, scale = _MARGIN * longer, _SIZE / ((1.0 + 2.0 * _MARGIN) * longer)
+    bodies = tuple(
+        tuple(_mark(line, scale) for kind in _ORDER for line in lines if line.body == i and line.kind == kind)
+        for i in range(GROUND, poses.shape[1] - 1)
+    )
+    placed = np.round(
+        np.stack(
+            [
+                (poses[..., 0] - left + margin) * scale,
+                (high + margin - poses[..., 1]) * scale,
+                -np.degrees(poses[..., 2]),
+            ],
+            axis=-1,
+        ),
+        2,
+    )
+    return Picture(
+        round((right - left + 2.0 * margin) * scale, 1),
+        round((high - low + 2.0 * margin) * scale, 1),
+        bodies,
+        tuple(tuple(frame) for frame in placed.reshape(len(placed), -1).tolist()),
+        tuple(round(t, 6) for t in shown.time.tolist()),
+    )
+
+
+_ORDER = ("profile", "guide", "link", "slider", "hinge", "tip")
+
+
+def _mark(line: Line, scale: float) -> tuple[str, str, float, float]:
+    points = np.round(line.points * (scale, -scale), 2).tolist()
+    return line.kind, " ".join(f"{x:g},{y:g}" for x, y in points), points[0][0], points[0][1]

@@ -1,0 +1,61 @@
+"""Mechanisms drawn while a case runs: bodies where the outputs say, and a page that shows them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fmu_builder.motion import FRAMES, picture
+from fmu_builder.report import write_report
+from fmu_builder.validate import CaseResult, find_cases, run_case
+
+
+def result_of(name: str) -> CaseResult:
+    ((case, path),) = find_cases([name]).items()
+    return run_case(case, path)
+
+
+@pytest.fixture(scope="module")
+def chain() -> CaseResult:
+    return result_of("planar_mechanism/paper_concave")
+
+
+def test_links_end_where_joints_are_and_the_tip_is_on_its_cam(chain: CaseResult) -> None:
+    assert chain.animation and chain.trace
+    poses, lines = chain.animation.motion.poses, chain.animation.motion.lines
+    tip = next(line for line in lines if line.kind == "tip")
+    x, y, angle = poses[:, tip.body].T
+    at = np.array([x + tip.points[0, 0] * np.cos(angle), y + tip.points[0, 0] * np.sin(angle)])
+    for i, name in enumerate(("x", "y")):
+        # frames lie between samples, over which 10 ms bend by less than 0.2 mm
+        shown = np.interp(chain.animation.time, chain.trace.time, chain.trace[f"chain.contact[1].{name}"])
+        assert at[i] == pytest.approx(shown, abs=2e-4)
+    np.testing.assert_allclose(poses[:, 0, :2], np.broadcast_to((0.02, 0.27), (FRAMES, 2)))  # hinged to the ground
+    (profile,) = (line for line in lines if line.kind == "profile")
+    x, y = profile.points.T
+    assert y == pytest.approx(-0.595 * x + 0.5 * x**2 + 0.5 * x**3, abs=1e-12)
+    assert x.min() < at[0].min() and x.max() > at[0].max()
+
+
+def test_the_page_has_every_body_within_its_picture(chain: CaseResult, tmp_path: Path) -> None:
+    assert chain.animation
+    shown = picture(chain.animation)
+    frames = np.array(shown.frames).reshape(FRAMES, 5, 3)  # ground and four links
+    inside = (frames[:, 1:, :2] >= 0.0) & (frames[:, 1:, :2] <= (shown.width, shown.height))
+    assert inside.all() and max(shown.width, shown.height) == pytest.approx(420.0, abs=0.1)
+    write_report([chain], tmp_path / "report.html", title="Motion")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count('class="motion"') == 1 and page.count('class="hinge"') == 3 and page.count('class="slider"') == 1
+    found = re.search(r'id="motions">(.*?)</script>', page)
+    assert found
+    (motion,) = json.loads(found[1])
+    assert len(motion["frames"]) == FRAMES and motion["time"][-1] == pytest.approx(1.54)
+
+
+def test_what_has_no_picture_is_not_animated() -> None:
+    result = result_of("point_mass/projectile")
+    assert result.passed and result.animation is None

@@ -39,6 +39,21 @@ EXPORT int loop_coupled(fmi2SetRealTYPE *set, fmi2DoStepTYPE *step, fmi2GetRealT
     return worst;
 }
 
+/* The same for an element along one coordinate, on a body of 1 kg: speed in, force out.  state: v, force. */
+EXPORT int loop_axis(fmi2SetRealTYPE *set, fmi2DoStepTYPE *step, fmi2GetRealTYPE *get, fmi2Component c,
+                     fmi2ValueReference speed, fmi2ValueReference force, double t, double h, double state[2], long n)
+{
+    int worst = 0;
+    for (long k = 0; k < n; k++) {
+        double v = state[0];
+        state[0] += h * state[1];
+        int status = set(c, &speed, 1, &v) | step(c, t + (double)k * h, h, fmi2True) | get(c, &force, 1, &state[1]);
+        if (status)
+            worst = status;
+    }
+    return worst;
+}
+
 /* The same as loop_steps without set and get. */
 EXPORT int loop_do_step(fmi2DoStepTYPE *step, fmi2Component c, double t, double h, long n)
 {

@@ -200,6 +200,40 @@ def test_coupled_contact_with_new_inputs(
     slave.close()
 
 
+@pytest.mark.parametrize("mode", ["hold", "auto"])
+@pytest.mark.parametrize("recipe", ["TranslationalSpringCoupled", "RotationalDamperCoupled"])
+def test_coupled_axis_with_new_inputs(
+    benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL], recipe: str, mode: str
+) -> None:
+    """1 kg swings on 1 kN/m, or is braked, at omega h = 0.2 and d h/J = 2e-5."""
+    slave = Slave("axis", read_slave(host_fmu(shipped("fmus") / f"{recipe}.toml")))
+    slave.dll.fmi2SetupExperiment(slave.component, 0, 0.0, 0.0, 0, 0.0)
+    slave.call("fmi2EnterInitializationMode")
+    variables = slave.description.variables
+    spring = recipe.startswith("Translational")
+    H = (0.2 / 1e3**0.5 if mode == "auto" else 1e-7) if spring else 1e-4
+    slave.set(variables["coupling.mode"], {"hold": 1, "auto": 5}[mode])
+    slave.call("fmi2ExitInitializationMode")
+    speed, force = (variables[name].reference for name in (("r.v", "r.F") if spring else ("r.w", "r.t")))
+    calls = [
+        ctypes.cast(f, ctypes.c_void_p) for f in (slave.dll.fmi2SetReal, slave.dll.fmi2DoStep, slave.dll.fmi2GetReal)
+    ]
+    component, state = ctypes.c_void_p(slave.component), (ctypes.c_double * 2)(1.0, 0.0)
+    time_now = {"t": 0.0}
+
+    def run() -> None:
+        status = loops["real"].loop_axis(
+            *calls, component, speed, force, ctypes.c_double(time_now["t"]), ctypes.c_double(H), state,
+            ctypes.c_long(CALLS),
+        )  # fmt: skip
+        time_now["t"] += CALLS * H
+        assert status == 0
+
+    report(benchmark, run, "no budget: the ratio of the modes counts")
+    assert abs(state[0]) < 1.2
+    slave.close()
+
+
 # what a recipe adds in [functions]
 LAWS = {
     "built in": "",

@@ -30,6 +30,9 @@
 
 #include "base_plane.h"
 #include "force_zone.h"
+#if COUPLING && !defined CC_DUAL
+#include "coupled_point.h"
+#endif
 
 #ifndef COUPLE
 #error "guide.h belongs to an element that declares the structure of a guide"
@@ -222,6 +225,13 @@ __attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real
     e->friction_force = brake * speed;
     for (int k = 0; k < 3; k++)
         g->F[k] = on * full[k] - brake * g->v_long * t[k];
+#if COUPLING
+    if (re(e->held) != 0.0) {
+        for (int k = 0; k < 3; k++)
+            g->F[k] = on * e->held_force[k];
+        e->friction_force = on * e->held_friction;
+    }
+#endif
 
     Real crossing[3];
     for (int k = 0; k < 3; k++)
@@ -256,6 +266,10 @@ __attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real
         power += cc_dot(e->body[b].f, e->body[b].v) + cc_dot(e->body[b].t, e->body[b].w);
     }
     e->power.work = -power;
+#if COUPLING
+    if (re(e->held) != 0.0) /* booked when the interval is over */
+        e->power.work = e->power.damping = e->power.friction = e->power.interpolation = 0.0;
+#endif
     e->balance.force = cc_norm(sum);
     e->balance.moment = cc_norm(about);
 }
@@ -403,6 +417,10 @@ static int guide_book(Element *e, const Guide *g)
     keep_law(e);
     guide_remember(e, g);
     e->energy.switched += switched;
+#if COUPLING && !defined CC_DUAL
+    if (!turned) /* the coupling counts what the motion changes */
+        ((CcPoint *)e->partner)->U -= switched;
+#endif
     return LEDGER && (turned || re(switched) != 0.0);
 }
 
@@ -471,5 +489,111 @@ static int guide_accept(Element *e, CcHost *host, Guide *g)
     e->started = 1.0;
     return searched;
 }
+
+/* ---- coupled at communication points: coupled_point.h ------------------------------------------------------------ */
+
+#if COUPLING && !defined CC_DUAL
+
+enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO }; /* coupling.mode */
+
+_Static_assert(sizeof(CcPoint) == sizeof((Element *)0)->partner, "element.toml: size of partner");
+
+/* Of the element: its potential at a foot, and its friction over the speed when the force f acts on the point. */
+static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at);
+static double guide_rub(Element *e, Guide *g, const double f[3]);
+
+typedef struct {
+    Element *e;
+    const Guide *g;
+} GuideSeen;
+
+/* The line where the sample finds it: over an interval it keeps its place in the coordinates of the guide. */
+static void guide_seen_at(const void *data, const double P[3], CcPotential *at)
+{
+    const GuideSeen *seen = data;
+    CcLine line = guide_line();
+    CcLineFoot foot;
+    cc_line_track(&line, guide_carriers(seen->g), P, seen->g->v_P, (int)seen->e->span, &foot);
+    guide_potential(seen->e, seen->g, &foot, at);
+    for (int k = 0; k < 3; k++)
+        at->tangent[k] = foot.tangent[k];
+}
+
+static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
+{
+    int mode = (int)e->coupling.mode;
+    return (CcPointOptions){.potential = guide_seen_at,
+                            .data = seen,
+                            .c = guide_damping(e, seen->g),
+                            .lag = mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : CC_AXIS_LAG_AUTO,
+                            .identify = e->coupling.identify != 0.0,
+                            .straight = mode == SLOPE,
+                            .m_eff = e->coupling.m_eff};
+}
+
+/* After the outputs at the start, whose force is the first one that a master reads. */
+static void guide_start_coupling(Element *e, Guide *g)
+{
+    GuideSeen seen = {e, g};
+    CcPointOptions options = guide_options(e, &seen);
+    CcPoint *p = (CcPoint *)e->partner;
+    double f[3];
+    cc_to_body(g->world.R, e->point.f, f);
+    cc_point_start(p, &options);
+    if (e->on != 0.0)
+        cc_point_begin(p, &options, g->P, g->v, f);
+}
+
+/* What the group coupling shows, and the books by the lag that is known now. */
+static void guide_show_coupling(Element *e)
+{
+    const CcPoint *p = (const CcPoint *)e->partner;
+    int lag = (int)p->axis.lag;
+    e->coupling.lag = lag;
+    e->coupling.admittance = p->axis.known != 0.0 ? p->axis.W : 0.0;
+    e->coupling.residual = p->axis.made[lag];
+#if LEDGER
+    e->energy.damping = p->axis.taken[lag];
+    e->energy.friction = p->taken[lag];
+    e->energy.work = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping + e->energy.friction
+                     - e->coupling.residual;
+#endif
+}
+
+/* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
+static void sample(Element *e, CcHost *host, double step)
+{
+    (void)host;
+    if ((int)e->coupling.mode == HOLD)
+        return;
+    Guide g;
+    outputs(e);
+    guide_see(e, &g);
+    guide_find(e, &g);
+    GuideSeen seen = {e, &g};
+    CcPointOptions options = guide_options(e, &seen);
+    CcPoint *p = (CcPoint *)e->partner;
+    if (e->on == 0.0) {
+        if (e->held != 0.0)
+            cc_point_see(p, &options, g.P, g.v);
+        cc_point_rewind(p);
+        e->held = 0.0;
+    } else {
+        double f[3] = {0.0, 0.0, 0.0};
+        if (p->axis.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
+            cc_point_begin(p, &options, g.P, g.v, f);
+        options.b = guide_rub(e, &g, p->f[0]);
+        cc_point_step(p, &options, g.P, g.v, step, f);
+        for (int k = 0; k < 3; k++)
+            e->held_force[k] = f[k];
+        e->held_friction = cc_norm(p->rubbed[0]);
+        e->held = 1.0;
+    }
+    e->previous.returned = 1.0;
+    outputs(e); /* the potential was asked at other places */
+    guide_show_coupling(e);
+}
+
+#endif
 
 #endif

@@ -102,6 +102,41 @@ static void outputs(Element *e)
     guide_account(e, stored, 0.0);
 }
 
+#if COUPLING && !defined CC_DUAL
+
+static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at)
+{
+    const double *t = foot->tangent, *away = foot->away;
+    double along = cc_dot(away, t), d[3], least = 2.0;
+    int k_least = 0;
+    (void)g;
+    for (int k = 0; k < 3; k++) {
+        d[k] = away[k] - along * t[k];
+        if (cc_abs(t[k]) < least)
+            least = cc_abs(t[k]), k_least = k;
+    }
+    double delta = cc_norm(d);
+    for (int k = 0; k < 3 && !(delta > 1e-12); k++) /* any direction across */
+        d[k] = (k == k_least) - t[k_least] * t[k];
+    double length = cc_norm(d), c = stiffness(e, delta);
+    for (int k = 0; k < 3; k++) {
+        at->V[0][k] = d[k] / length;
+        at->gradient[k] = delta > 1e-12 ? c * d[k] : 0.0;
+    }
+    cc_cross(t, at->V[0], at->V[1]);
+    e->displacement = delta;
+    at->U = elastic_energy(e);
+    at->k[0] = at->k[1] = stiffness(e, delta > 1e-6 ? delta : 1e-6);
+}
+
+static double guide_rub(Element *e, Guide *g, const double f[3])
+{
+    double along = cc_dot(f, g->foot.tangent), across = cc_dot(f, f) - along * along;
+    return friction_per_speed(e, g, across > 0.0 ? cc_sqrt(across) : 0.0);
+}
+
+#endif
+
 static void indicators(const Element *e, double z[CC_INDICATORS])
 {
     z = guide_indicators(e, z);
@@ -123,6 +158,9 @@ static void start(Element *e)
 {
     guide_start(e);
     guide_search(e);
+#if COUPLING
+    e->held = e->previous.returned = 0.0;
+#endif
     outputs(e);
     Guide g;
     guide_see(e, &g);
@@ -130,6 +168,10 @@ static void start(Element *e)
     e->energy.start = e->energy.elastic;
     keep_law(e);
     guide_remember(e, &g);
+#if COUPLING && !defined CC_DUAL
+    guide_start_coupling(e, &g);
+    outputs(e);
+#endif
 }
 
 static int accept(Element *e, CcHost *host, double step)

@@ -176,6 +176,39 @@ static void outputs(Element *e)
 #endif
 }
 
+#if COUPLING && !defined CC_DUAL
+
+/* The axis VectorFr1 is that of the sample: the body of the point turns little in an interval. */
+static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at)
+{
+    Guide moved = *g;
+    CcBasePlane plane;
+    moved.foot = *foot;
+    axes_of(e, &moved, &plane);
+    double delta[2] = {plane.delta1, plane.delta2};
+    double F[2] = {first_force(e, delta[0]), second_force(e, delta[1])};
+    e->displacement[0] = delta[0], e->displacement[1] = delta[1];
+    at->U = elastic_energy(e);
+    for (int k = 0; k < 3; k++) {
+        at->gradient[k] = F[0] * plane.V1[k] + F[1] * plane.V2[k];
+        at->V[0][k] = plane.V1[k], at->V[1][k] = plane.V2[k];
+    }
+    for (int i = 0; i < 2; i++) { /* of a law: its mean slope up to here, at the line over a micrometre */
+        double far = cc_abs(delta[i]) > 1e-6 ? delta[i] : 1e-6;
+        at->k[i] = (i ? second_force(e, far) : first_force(e, far)) / far;
+        at->k[i] = at->k[i] > 0.0 ? at->k[i] : 0.0;
+    }
+}
+
+static double guide_rub(Element *e, Guide *g, const double f[3])
+{
+    CcBasePlane plane;
+    axes_of(e, g, &plane);
+    return friction_per_speed(e, g, -cc_dot(f, plane.V1), -cc_dot(f, plane.V2));
+}
+
+#endif
+
 static void indicators(const Element *e, double z[CC_INDICATORS])
 {
     z = guide_indicators(e, z);
@@ -242,6 +275,9 @@ static void start(Element *e)
     guide_start(e);
     guide_search(e);
     freeze_axes(e);
+#if COUPLING
+    e->held = e->previous.returned = 0.0;
+#endif
     outputs(e);
     Guide g;
     guide_see(e, &g);
@@ -249,6 +285,10 @@ static void start(Element *e)
     e->energy.start = e->energy.elastic;
     keep_law(e);
     guide_remember(e, &g);
+#if COUPLING && !defined CC_DUAL
+    guide_start_coupling(e, &g);
+    outputs(e);
+#endif
 }
 
 static int accept(Element *e, CcHost *host, double step)

@@ -1,0 +1,260 @@
+/* A point that a potential holds, in plain co-simulation: a guide's force, returned at communication points and held by
+ * the bodies over one interval, that neither makes nor loses energy at practical communication steps.
+ *
+ * In the coordinates of the guide P is the point, v its velocity relative to the guide, f the force on it: y = a + W f
+ * with one inverse effective mass W, and a by everything else.  While f is held P moves on a parabola:
+ *
+ *     P_1 = P + H v + H^2 (a + W f)/2,    D = P_1 - P                                        (end of the interval)
+ *
+ * The elastic force has a potential U(P), through the foot of P on the line: with two transverse springs
+ * U = (k_1 delta_1^2 + k_2 delta_2^2)/2.  A straight line has delta_i linear in P, and
+ *     f = -sum k_i (delta_i + delta_i')/2 V_i    gives    f D = -sum k_i (delta_i'^2 - delta_i^2)/2 = -(U_1 - U)
+ * A curved line turns its axes on the way.  There the same force is -grad U in the middle M = (P + P_1)/2, and what is
+ * missing is put along the way:
+ *
+ *     f = -grad U(M) - [U_1 - U - grad U(M) D]/D^2 D           so f D = -(U_1 - U) on the parabola, for any U
+ *
+ * Dissipation     f_d = -c D_across/H - b D_along/H: damping c across the line, friction as a coefficient b along it.
+ *                 Its work -c D_across^2/H - b D_along^2/H is never above 0
+ * Ledger, J       for each lag R_L = sum of U_1 - U + (f[L] - f_d[L]) D, exact
+ * Paying back     as with a damper g beside it, g D^2/H = R/2, g within -1/(2 W H) .. 1/(W H)
+ * Lag, W          coupled_axis.h, with products of vectors
+ *
+ * Before anything is known k W H^2 = 1/2 is assumed, k the greater stiffness.  The equation for f is solved by a Newton
+ * iteration that takes the stiffness across the line alone.
+ * What was made across the line is paid back along the way, which is along the line for the most part.
+ * Range: W is one number, so the body should answer alike in all directions, as a particle does, or a body that is held
+ * near its centre of mass.  A guide whose points lie on several bodies keeps its place over the interval.
+ * Source of the discrete gradient: Gonzalez, J. Nonlinear Sci. 6 (1996) 449. */
+#ifndef CC_COUPLED_POINT_H
+#define CC_COUPLED_POINT_H
+
+#include "coupled_axis.h"
+#include "vector.h"
+
+#define CC_POINT_STEPS 12       /* most steps of the iteration for f */
+#define CC_POINT_ROUNDING 1e-13 /* of f: the iteration ends */
+
+/* The guide as P sees it. */
+typedef struct {
+    double U, gradient[3];     /* J, N */
+    double tangent[3];         /* of the line, unit vector */
+    double V[2][3], k[2];      /* axes across it, unit vectors, and the stiffness along each, N/m */
+} CcPotential;
+
+typedef struct {
+    void (*potential)(const void *data, const double P[3], CcPotential *at);
+    const void *data;
+    double c, b;                 /* damping across the line, friction along it: force over speed, N s/m */
+    int lag, identify, straight; /* of CcAxisOptions */
+    double m_eff;                /* effective mass given, kg; 0: none */
+} CcPointOptions;
+
+/* All that is remembered: doubles only, part of the FMU state. */
+typedef struct {
+    CcAxis axis; /* lag, fits, W and ledger; its F[] and x are not used */
+    double P[3], v[3], y[3], a[3], U;
+    double f[CC_AXIS_FORCES][3];                                /* forces given, the newest first, */
+    double damped[CC_AXIS_LAGS + 1][3], rubbed[CC_AXIS_LAGS + 1][3]; /* and their f_d across and along the line */
+    double dy[3];
+    double taken[CC_AXIS_LAGS]; /* by friction, J; by damping: axis.taken */
+} CcPoint;
+
+/* The state before the first sample. */
+CC_API void cc_point_start(CcPoint *p, const CcPointOptions *o)
+{
+    CcAxisOptions axis = {.lag = o->lag, .identify = o->identify, .straight = o->straight, .inertia = o->m_eff};
+    *p = (CcPoint){0};
+    cc_axis_start(&p->axis, &axis, 0.0, 0.0, 0.0);
+}
+
+/* The point is on the guide, at P with v, and held by the force f until the first sample. */
+CC_API void cc_point_begin(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3], const double f[3])
+{
+    CcPotential here;
+    o->potential(o->data, P, &here);
+    p->U = here.U;
+    for (int i = 0; i < 3; i++)
+        p->P[i] = P[i], p->v[i] = v[i], p->f[0][i] = f[i];
+}
+
+/* The point left the guide: motion and forces are forgotten; what was learned and the ledger are kept. */
+CC_API void cc_point_rewind(CcPoint *p)
+{
+    CcPoint kept = *p;
+    *p = (CcPoint){.axis = {.beta = 0.5, .lag = kept.axis.lag, .W = kept.axis.W, .known = kept.axis.known}};
+    for (int L = 0; L < CC_AXIS_LAGS; L++) {
+        p->axis.made[L] = kept.axis.made[L], p->axis.taken[L] = kept.axis.taken[L], p->taken[L] = kept.taken[L];
+        for (int i = 0; i < 3; i++)
+            p->axis.fits[L][i] = kept.axis.fits[L][i];
+    }
+    p->axis.taught = kept.axis.taught;
+}
+
+/* What the interval that ended with y teaches of lag and W. */
+CC_API void cc_point_learn(CcPoint *p, const CcPointOptions *o, const double y[3])
+{
+    CcAxis *c = &p->axis;
+    double ddy[3], size = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double dy = y[i] - p->y[i];
+        ddy[i] = dy - p->dy[i];
+        p->dy[i] = dy;
+        size += ddy[i] * ddy[i];
+    }
+    if (c->answered >= 2.0 && cc_sqrt(size) * c->H > CC_AXIS_NOISE * c->v_largest) {
+        for (int L = 0; L < CC_AXIS_LAGS; L++) {
+            double product[3] = {0.0, 0.0, size};
+            for (int i = 0; i < 3; i++) {
+                double ddf = p->f[L][i] - 2.0 * p->f[L + 1][i] + p->f[L + 2][i];
+                product[0] += ddf * ddf;
+                product[1] += ddf * ddy[i];
+            }
+            for (int i = 0; i < 3; i++)
+                c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[i];
+        }
+        c->taught += 1.0;
+        if (o->lag == CC_AXIS_LAG_AUTO && cc_axis_find_lag(c) && !(o->m_eff > 0.0))
+            c->known = 0.0;
+        const double *fit = c->fits[(int)c->lag];
+        int enough = !(o->m_eff > 0.0) || c->taught > CC_AXIS_EARLY;
+        if (o->identify && !o->straight && enough && fit[0] > 0.0 && fit[1] > 0.0)
+            c->W = fit[1] / fit[0], c->known = 1.0;
+    }
+    if (c->known == 0.0)
+        c->blind += cc_dot(p->f[(int)c->lag], p->f[(int)c->lag]) > 0.0;
+}
+
+/* The interval between the last sample and P, v.  The way is that of the speeds: it has their kinetic energy. */
+CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3])
+{
+    CcAxis *c = &p->axis;
+    double H = c->H, y[3], D[3];
+    CcPotential here;
+    o->potential(o->data, P, &here);
+    for (int i = 0; i < 3; i++) {
+        y[i] = (v[i] - p->v[i]) / H;
+        D[i] = 0.5 * H * (v[i] + p->v[i]);
+    }
+    for (int L = 0; L < CC_AXIS_LAGS; L++) {
+        double damped = -cc_dot(p->damped[L], D), rubbed = -cc_dot(p->rubbed[L], D);
+        c->made[L] += here.U - p->U + cc_dot(p->f[L], D) + damped + rubbed;
+        c->taken[L] += damped;
+        p->taken[L] += rubbed;
+    }
+    double now = cc_norm(v), before = cc_norm(p->v), largest = now > before ? now : before;
+    double fading = 0.99 * c->v_largest;
+    c->v_largest = fading > largest ? fading : largest;
+    cc_point_learn(p, o, y);
+    c->answered += c->answered < 2.0;
+    p->U = here.U;
+    for (int i = 0; i < 3; i++) {
+        p->y[i] = y[i];
+        p->P[i] = P[i];
+    }
+}
+
+/* f_d of the way D along the tangent t, in its two parts. */
+CC_API void cc_point_loss(const CcPointOptions *o, const double t[3], const double D[3], double H, double damped[3],
+                          double rubbed[3])
+{
+    double along = cc_dot(D, t);
+    for (int i = 0; i < 3; i++) {
+        damped[i] = -o->c * (D[i] - along * t[i]) / H;
+        rubbed[i] = -o->b * along * t[i] / H;
+    }
+}
+
+/* The force f, and the parts of its f_d, of an interval that begins at P, v, when R has been made until then.  Returns
+ * how often the middle of the parabola was looked at. */
+CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const double v[3], const double a[3], double W,
+                          double H, double R, double f[3], double damped[3], double rubbed[3])
+{
+    double D[3], M[3], P_1[3], g = 0.0;
+    CcPotential begin, middle, end;
+    o->potential(o->data, P, &begin);
+    double firm = 1.0 + 0.5 * o->c * W * H, slack = 1.0 + 0.5 * o->b * W * H;
+    for (int i = 0; i < 3; i++)
+        f[i] = -begin.gradient[i];
+    for (int n = 1;; n++) {
+        double wanted[3], size = 0.0, moved = 0.0;
+        for (int i = 0; i < 3; i++) {
+            D[i] = H * v[i] + 0.5 * H * H * (a[i] + W * f[i]);
+            M[i] = P[i] + 0.5 * D[i];
+            P_1[i] = P[i] + D[i];
+        }
+        o->potential(o->data, M, &middle);
+        o->potential(o->data, P_1, &end);
+        cc_point_loss(o, middle.tangent, D, H, damped, rubbed);
+        double way = cc_dot(D, D), missing = way > 0.0 ? (end.U - begin.U - cc_dot(middle.gradient, D)) / way : 0.0;
+        if (W > 0.0 && way > 0.0)
+            g = cc_axis_within(CC_AXIS_PAYS * R * H / way, -0.5 / (W * H), 1.0 / (W * H));
+        for (int i = 0; i < 3; i++)
+            wanted[i] = -middle.gradient[i] + damped[i] + rubbed[i] - (missing + g / H) * D[i] - f[i];
+        double along = cc_dot(wanted, middle.tangent) / slack, across[2];
+        for (int j = 0; j < 2; j++)
+            across[j] = cc_dot(wanted, middle.V[j]) / (firm + 0.25 * middle.k[j] * W * H * H);
+        for (int i = 0; i < 3; i++) {
+            double change = along * middle.tangent[i] + across[0] * middle.V[0][i] + across[1] * middle.V[1][i];
+            f[i] += change;
+            moved += change * change;
+            size += f[i] * f[i];
+        }
+        if (moved <= CC_POINT_ROUNDING * CC_POINT_ROUNDING * size || n == CC_POINT_STEPS)
+            return n;
+    }
+}
+
+/* A sample at a communication point, H, s, the step to come.  Writes the force on the point. */
+CC_API void cc_point_step(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3], double H,
+                          double f[3])
+{
+    CcAxis *c = &p->axis;
+    double at[3], speed[3], damped[3], rubbed[3];
+    CcPotential here;
+    int still = 1;
+    for (int i = 0; i < 3; i++)
+        still &= v[i] == p->v[i] && P[i] == p->P[i];
+    if (c->begun == 0.0)
+        c->H = H;
+    if (c->begun != 0.0 || !still)
+        cc_point_see(p, o, P, v);
+    if (c->known == 0.0) {
+        o->potential(o->data, P, &here);
+        double k = here.k[0] > here.k[1] ? here.k[0] : here.k[1];
+        c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND || !(k > 0.0) ? 0.0 : CC_AXIS_GUESS / (k * H * H);
+    }
+    int lag = (int)c->lag;
+    double R = c->made[lag], U = p->U, W = c->W;
+    for (int i = 0; i < 3; i++) {
+        p->a[i] = c->answered > 0.0 && !o->straight ? p->y[i] - W * p->f[lag][i] : 0.0;
+        at[i] = P[i], speed[i] = v[i];
+    }
+    for (int k = lag - 1; k >= 0; k--) { /* intervals whose forces are given already */
+        double D[3];
+        for (int i = 0; i < 3; i++) {
+            double y = p->a[i] + W * p->f[k][i];
+            D[i] = H * speed[i] + 0.5 * H * H * y;
+            at[i] += D[i];
+            speed[i] += H * y;
+        }
+        o->potential(o->data, at, &here);
+        R += here.U - U + cc_dot(p->f[k], D) - cc_dot(p->damped[k], D) - cc_dot(p->rubbed[k], D);
+        U = here.U;
+    }
+    cc_point_force(o, at, speed, p->a, W, H, R, f, damped, rubbed);
+    for (int k = CC_AXIS_FORCES - 1; k > 0; k--)
+        for (int i = 0; i < 3; i++)
+            p->f[k][i] = p->f[k - 1][i];
+    for (int k = CC_AXIS_LAGS; k > 0; k--)
+        for (int i = 0; i < 3; i++)
+            p->damped[k][i] = p->damped[k - 1][i], p->rubbed[k][i] = p->rubbed[k - 1][i];
+    for (int i = 0; i < 3; i++) {
+        p->f[0][i] = f[i], p->damped[0][i] = damped[i], p->rubbed[0][i] = rubbed[i];
+        p->v[i] = v[i], p->P[i] = P[i];
+    }
+    c->H = H;
+    c->begun = 1.0;
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* A particle on a ring of the radius 1 m in the plane x y, or on the x axis, with two transverse springs; a master. */
+#define CC_API static __attribute__((unused))
+#include "coupled_point.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef struct {
+    double k_1, k_2; /* towards the centre, along z; of the x axis along y and z */
+    int ring;
+} Guide;
+
+static void potential(const void *data, const double P[3], CcPotential *at)
+{
+    const Guide *g = data;
+    double r = g->ring ? cc_sqrt(P[0] * P[0] + P[1] * P[1]) : 1.0, out[2] = {0.0, 1.0};
+    if (g->ring)
+        out[0] = P[0] / r, out[1] = P[1] / r;
+    double delta_1 = g->ring ? r - 1.0 : P[1], delta_2 = P[2];
+    *at = (CcPotential){.U = 0.5 * (g->k_1 * delta_1 * delta_1 + g->k_2 * delta_2 * delta_2),
+                        .gradient = {g->k_1 * delta_1 * out[0], g->k_1 * delta_1 * out[1], g->k_2 * delta_2},
+                        .tangent = {g->ring ? -out[1] : 1.0, g->ring ? out[0] : 0.0, 0.0},
+                        .V = {{out[0], out[1], 0.0}, {0.0, 0.0, 1.0}},
+                        .k = {g->k_1, g->k_2}};
+}
+
+static CcPointOptions options_of(const Guide *g, double c, double b, int lag, double m_eff)
+{
+    return (CcPointOptions){.potential = potential, .data = g, .c = c, .b = b, .lag = lag, .identify = 1,
+                            .m_eff = m_eff};
+}
+
+EXPORT int size(void) { return sizeof(CcPoint); }
+
+EXPORT double energy(const Guide *g, const double P[3])
+{
+    CcPotential at;
+    potential(g, P, &at);
+    return at.U;
+}
+
+/* The force of one interval; returns how often the middle was looked at. */
+EXPORT int interval(const Guide *g, double c, double b, const double P[3], const double v[3], const double a[3],
+                    double W, double H, double R, double f[3], double damped[3], double rubbed[3])
+{
+    CcPointOptions o = options_of(g, c, b, 0, 0.0);
+    return cc_point_force(&o, P, v, a, W, H, R, f, damped, rubbed);
+}
+
+/* A particle of the mass m with the constant force `pull`; trace: P, v at the end of each step. */
+EXPORT void run(const Guide *g, double m, const double pull[3], double c, double b, int master, int hold, int lag,
+                double m_eff, double P[3], double v[3], CcPoint *p, double F[3], double H, int steps, int begin,
+                double *trace)
+{
+    CcPointOptions o = options_of(g, c, b, lag, m_eff);
+    CcPotential at;
+    if (begin) {
+        potential(g, P, &at);
+        for (int i = 0; i < 3; i++)
+            F[i] = -at.gradient[i];
+        cc_point_start(p, &o);
+        cc_point_begin(p, &o, P, v, F);
+    }
+    for (int n = 0; n < steps; n++) {
+        double new[3];
+        if (hold) {
+            potential(g, P, &at);
+            for (int i = 0; i < 3; i++)
+                new[i] = -at.gradient[i];
+        } else {
+            cc_point_step(p, &o, P, v, H, new);
+        }
+        const double *acting = master == 1 ? F : new;
+        for (int i = 0; i < 3; i++) {
+            double y = (acting[i] + pull[i]) / m;
+            P[i] += H * v[i] + 0.5 * H * H * y;
+            v[i] += H * y;
+        }
+        for (int i = 0; i < 3; i++) {
+            F[i] = new[i];
+            trace[6 * n + i] = P[i];
+            trace[6 * n + 3 + i] = v[i];
+        }
+    }
+}
+
+EXPORT void learned(const CcPoint *p, double out[4])
+{
+    out[0] = p->axis.lag, out[1] = p->axis.known != 0.0 ? p->axis.W : 0.0;
+    out[2] = p->axis.made[(int)p->axis.lag], out[3] = p->axis.taken[(int)p->axis.lag] + p->taken[(int)p->axis.lag];
+}

@@ -1,0 +1,157 @@
+"""Guides with the structure `coupling`: a particle and a guide as FMUs of their own, at communication steps at which a
+literal force that is held would throw the particle off.  What the coupling does by itself: test_coupled_point.py."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmi2 import OK, Fmu, load_shipped
+from numpy.typing import NDArray
+from running import Running, Values, build
+
+Vector = NDArray[np.float64]
+HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
+JACOBI, GAUSS_SEIDEL = "jacobi", "gauss_seidel"
+K_1, K_2 = 1e4, 4e4
+OMEGA = math.sqrt(K_2)  # of 1 kg, the faster one
+
+CIRCLE = [[round(math.cos(a), 12), round(math.sin(a), 12), 0.0] for a in np.arange(36) * math.pi / 18]
+RING = f"""
+element = "{{element}}"
+[line]
+points = {CIRCLE}
+closed = true
+interpolation = "spline"
+[structure]
+coupling = true
+[start]
+"point.r" = [1, 0, 0]
+"coupling.mode" = "auto"
+"""
+AXES = "VectorFr1 = [1, 0, 0]\n"
+BAR = """
+element = "point_line_2"
+[line]
+points = [[0, 0, 0], [0.25, 0, 0], [0.5, 0, 0], [0.75, 0, 0], [1, 0, 0]]
+[structure]
+coupling = true
+[start]
+"coupling.mode" = "auto"
+"""
+
+
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return build(tmp_path_factory.mktemp("ring"), "Ring", RING.format(element="point_line_2") + AXES)
+
+
+@pytest.fixture(scope="module")
+def bead(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("PointMass", tmp_path_factory.mktemp("bead"))
+
+
+def coupled(bead: Fmu, guide: Fmu, master: str, H: float, steps: int, r: Vector, v: Vector, **values: float) -> tuple:
+    """Particle of 1 kg without weight, and guide, after some steps."""
+    named: Values = {name.replace("__", "."): value for name, value in values.items()}
+    body = Running(bead, {"g": (0.0, 0.0, 0.0), "r0": r, "v0": v})
+    element = Running(guide, {**named, "point.r": r, "point.v": v})
+    for _ in range(steps):
+        before = element.vector("point.f")
+        element.set({"point.r": body.vector("p.r"), "point.v": body.vector("p.v")})
+        element.step(H)
+        body.set({"p.f": before if master == JACOBI else element.vector("point.f")})
+        body.step(H)
+    return body, element
+
+
+ON_RING = np.array([1.0 + 1.0 / K_1, 0.0, 0.0]), np.array([0.0, 1.0, 0.2])  # carried round at 1 m/s, struck across
+
+
+def kinetic(body: Running) -> float:
+    v = body.vector("p.v")
+    return 0.5 * float(v @ v)
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+def test_a_bead_runs_round_a_ring_without_gain_or_loss(bead: Fmu, ring: Fmu, master: str) -> None:
+    """A third of a lap at omega H = 1/2.  The energy of the spline is that of the guide."""
+    body, guide = coupled(bead, ring, master, 0.5 / OMEGA, 840, *ON_RING, k_r1=K_1, k_r2=K_2)
+    guide.set({"point.r": body.vector("p.r"), "point.v": body.vector("p.v")})
+    energy = kinetic(body) + guide["energy.elastic"]
+    assert energy == pytest.approx(0.52 + K_1 * 1e-8 / 2, rel=1e-4)
+    assert math.hypot(*body.vector("p.r")[:2]) == pytest.approx(1.0, abs=2e-3)
+    assert guide["coupling.lag"] == (1 if master == JACOBI else 0)
+    assert guide["coupling.admittance"] == pytest.approx(1.0, rel=1e-6)
+    assert guide["coupling.residual"] == pytest.approx(0.0, abs=1e-9)
+    guide.step(1e-9)  # books the last interval
+    assert guide["energy.residual"] == pytest.approx(-guide["coupling.residual"], abs=1e-12)
+    assert guide["energy.work"] == pytest.approx(0.52 - kinetic(body), abs=1e-9)
+
+
+def test_the_literal_force_throws_the_bead_off(bead: Fmu, ring: Fmu) -> None:
+    body, _ = coupled(bead, ring, JACOBI, 0.5 / OMEGA, 100, *ON_RING, k_r1=K_1, k_r2=K_2, coupling__mode=HOLD)
+    assert kinetic(body) > 2 * 0.52
+
+
+def test_friction_and_damping_bring_the_bead_to_rest_and_are_booked(bead: Fmu, ring: Fmu) -> None:
+    values = {"k_r1": K_1, "k_r2": K_2, "normDamp": 50.0, "K_fr": 0.3}
+    body, guide = coupled(bead, ring, JACOBI, 0.3 / OMEGA, 1500, ON_RING[0], np.array([0.0, 1.0, 0.0]), **values)
+    booked = guide["energy.damping"] + guide["energy.friction"]
+    assert kinetic(body) + booked == pytest.approx(0.5, abs=2e-3)
+    assert guide["energy.friction"] > 0.3
+    # the rigid limit: v = v_0/(1 + K_fr v_0 t/R)
+    t = 1500 * 0.3 / OMEGA
+    assert np.linalg.norm(body.vector("p.v")) == pytest.approx(1.0 / (1.0 + 0.3 * t), rel=0.05)
+
+
+def test_a_restored_state_continues_bit_for_bit(bead: Fmu, ring: Fmu) -> None:
+    _, guide = coupled(bead, ring, JACOBI, 0.5 / OMEGA, 20, *ON_RING, k_r1=K_1, k_r2=K_2)
+
+    def go() -> list[float]:
+        found: list[float] = []
+        for k in range(10):
+            angle = 0.05 + 0.0025 * k
+            guide.set({"point.r": (math.cos(angle), math.sin(angle), 1e-3 * math.sin(k)), "point.v": (0, 1, 0.1 * k)})
+            guide.step(0.0025)
+            found += [*guide.vector("point.f"), guide["coupling.residual"], guide["energy.work"]]
+        return found
+
+    state, time = guide.slave.get_state(), guide.time
+    before = guide.slave.serialize(state)
+    first = go()
+    assert guide.slave.call("fmi2SetFMUstate", state) == OK
+    guide.time = time
+    assert guide.slave.serialize(guide.slave.get_state()) == before
+    assert go() == first
+
+
+@pytest.mark.slow
+def test_a_point_drawn_to_a_ring_is_served_alike(bead: Fmu, tmp_path: Path) -> None:
+    guide = build(tmp_path, "Drawn", RING.format(element="point_line_1"))
+    r, v = np.array([1.0 + 1.0 / K_2, 0.0, 0.0]), np.array([0.0, 1.0, 0.1])
+    for master in (JACOBI, GAUSS_SEIDEL):
+        body, element = coupled(bead, guide, master, 0.5 / OMEGA, 840, r, v, k_r=K_2)
+        assert kinetic(body) == pytest.approx(0.505, rel=0.02)
+        assert element["coupling.residual"] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_point_that_leaves_the_line_and_comes_back_begins_anew(bead: Fmu, tmp_path: Path) -> None:
+    guide = build(tmp_path, "Bar", BAR)
+    r, v = np.array([0.9, 1e-3, 0.0]), np.array([1.0, 0.0, 0.0])
+    body, element = coupled(bead, guide, GAUSS_SEIDEL, 0.005, 60, r, v, k_r1=1e4, k_r2=1e4)
+    assert element["on"] == 0 and list(element.vector("point.f")) == [0.0] * 3
+    assert body.vector("p.r")[0] > 1.1
+    lost = 0.5 + 1e4 * 1e-6 / 2 - kinetic(body)  # what the spring held where the point left
+    assert element["energy.switched"] + element["energy.residual"] == pytest.approx(lost, abs=1e-12)
+    assert element["energy.work"] == pytest.approx(0.5 - kinetic(body), abs=1e-12)
+    # it comes back, by hand, slowly and straight
+    for k in range(20):
+        element.set({"point.r": (1.05 - 0.01 * k, 2e-4, 0.0), "point.v": (-2.0, 0.0, 0.0)})
+        element.step(0.005)
+    assert element["on"] == 1
+    assert element.vector("point.f")[1] == pytest.approx(-2.0, rel=0.3)
+    assert element["coupling.admittance"] == pytest.approx(1.0, rel=1e-6)

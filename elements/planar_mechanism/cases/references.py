@@ -42,7 +42,8 @@ def axes(angle: float) -> tuple[Vector, Vector]:
 class Chain:
     """Lipinski's chain with the canonical completion of its data; X holds x, y, angle of the four centres of mass.
 
-    near  where q1 is looked for at the start, between two values;  free  the coordinates at which springs are free"""
+    near  where q1 is looked for at the start, between two values;  free  the coordinates at which springs are free;
+    friction  coefficient on the cam and slope k_T of its ramp, s/m, while the cam pushes"""
 
     def __init__(
         self,
@@ -52,9 +53,10 @@ class Chain:
         start: tuple[float, ...] = START,
         free: tuple[float, ...] = (0.0, 0.0, 0.0),
         damping: tuple[float, ...] = DAMPING,
+        friction: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.cam, self.near, self.base, self.q_start, self.damping = cam, near, np.array(base), start, damping
-        self.free = (0.0, *free)
+        self.free, self.friction = (0.0, *free), friction
 
     def place(self, q: Vector) -> Vector:
         angles = (q[0], q[0] + q[1], q[0] + q[1], q[0] + q[1] + q[3])
@@ -137,8 +139,22 @@ class Chain:
         _, matrix, bias = (part[:rows] for part in self.constraints(X, V))
         f = self.forces(X, V) / MASS
         weighted = matrix / MASS
-        multipliers = np.linalg.solve(weighted @ matrix.T, matrix @ f + bias)
-        return f - weighted.T @ multipliers, multipliers
+        pushes = matrix.copy()  # with N = -lambda sqrt(1 + f'^2), friction is a share of lambda along the tangent
+        if rows == 9 and self.friction[0] > 0.0:
+            along, slip = self.tangent(X, V)
+            share = min(max(self.friction[1] * slip, -1.0), 1.0)
+            pushes[8] -= self.friction[0] * share * np.hypot(*matrix[8, 9:11]) * along
+        multipliers = np.linalg.solve(weighted @ pushes.T, matrix @ f + bias)
+        return f - (pushes / MASS).T @ multipliers, multipliers
+
+    def tangent(self, X: Vector, V: Vector) -> tuple[Vector, float]:
+        """What a force of 1 N along the cam does to the coordinates, and the slip in m/s."""
+        reach, across = 0.15 * axes(X[11])[0], 0.15 * axes(X[11])[1]
+        t = np.array([1.0, self.cam.deriv()(X[9] + reach[0])])
+        t /= np.hypot(*t)
+        along = np.zeros(12)
+        along[9:11], along[11] = t, t @ across
+        return along, float(along @ V)
 
     def projected(self, X: Vector, V: Vector, rows: int = 9) -> tuple[Vector, Vector]:
         """The nearest point, by the mass matrix, with g = 0 and G v = 0: with the cam that of an impact without
@@ -221,6 +237,14 @@ def paper(name: str, cam: np.polynomial.Polynomial, samples: int) -> Trace:
     """Every 10 ms from the base and the start that give the ranges of the paper."""
     model = Chain(cam, NEAR[name], PAPER_BASE, PAPER_START, PAPER_START)
     return chain(name, model, np.arange(samples) * 0.01)
+
+
+def rubbing() -> Trace:
+    """From there on the concave cam with friction 0.3, full above 0.1 m/s."""
+    model = Chain(CONCAVE, NEAR["paper_concave"], PAPER_BASE, PAPER_START, PAPER_START, friction=(0.3, 10.0))
+    found = chain("rubbing", model, np.arange(101) * 0.01)
+    assert found["chain.lambda[1]"].max() < 0.0  # the cam pushes all the time
+    return found
 
 
 def paper_concave() -> Trace:
@@ -463,8 +487,8 @@ def eccentric_cam() -> Trace:
 
 
 CASES: tuple[Callable[[], Trace], ...] = (
-    concave, convex, eccentric_cam, lift_off, n_four_bar, paper_concave, paper_convex, pendulum_on_profile, sliding_rod,
-    squeezer, tip_slides, tip_slides_between_fmus,
+    concave, convex, eccentric_cam, lift_off, n_four_bar, paper_concave, paper_convex, pendulum_on_profile, rubbing,
+    sliding_rod, squeezer, tip_slides, tip_slides_between_fmus,
 )  # fmt: skip
 
 if __name__ == "__main__":

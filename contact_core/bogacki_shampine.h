@@ -3,12 +3,12 @@
  *
  * Stages      x_2 = x_0 + h k_1/2,  x_3 = x_0 + 3 h k_2/4,  x_1 = x_0 + h (2 k_1 + 3 k_2 + 4 k_3)/9;  k_4 at the end
  * Error       h |-5 k_1 + 6 k_2 + 8 k_3 - 9 k_4|/72, of order h^3, while that of x_1 is of order h^4
- * Allowed     CC_SHORT_SHARE of what a substep may err by, at a tolerance of CC_SHORT_TOLERANCE at most.  What x_1 errs by
- *             is about the power 4/3 of the estimate: at the tolerance 1e-9 an estimate of 1e-12 stands for 1e-16, the
- *             rounding of x_1.
+ * Allowed     CC_SHORT_SHARE of what a substep may err by, at a tolerance of CC_SHORT_TOLERANCE at most.  What x_1 errs
+ *             by is about the power 4/3 of the estimate: at the tolerance 1e-9 an estimate of 1e-12 stands for 1e-16,
+ *             the rounding of x_1.
  *
- * It is tried up to the length `short_length`, which begins at that of a substep in which the error of the larger pair was
- * rounding alone; failures halve it, and longer substeps let it grow slowly, for motions get smoother again.
+ * It is tried up to the length `short_length`, which begins at that of a substep in which the error of the larger pair
+ * was rounding alone; failures halve it, and longer substeps let it grow slowly, for motions get smoother again.
  *
  * Source: Bogacki & Shampine, Appl. Math. Lett. 2 (1989) 321. */
 #ifndef CC_BOGACKI_SHAMPINE_H
@@ -23,7 +23,7 @@
 #define CC_SHORT_ROUNDING 0x1p-50 /* relative error of the larger pair that is rounding alone */
 #define CC_SHORT_REGROWTH 1.02    /* of short_length, for each longer substep */
 
-/* x_1 = the states of a stage; a loop over the states for each, for the compiler to take several at once. */
+/* x_1 = the states of a stage; a loop over the states for each, in which the weights are numbers. */
 static void cc_short_states(Instance *instance, int stage, double h)
 {
     const double *x_0 = instance->x_0, *k_1 = instance->slopes[0], *k_2 = instance->slopes[1];
@@ -31,21 +31,21 @@ static void cc_short_states(Instance *instance, int stage, double h)
     double *restrict x = instance->x_1;
     switch (stage) {
     case 1:
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             x[i] = x_0[i] + 0.5 * h * k_1[i];
         break;
     case 2:
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             x[i] = x_0[i] + 0.75 * h * k_2[i];
         break;
     default:
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             x[i] = x_0[i] + h * ((2.0 * k_1[i] + 3.0 * k_2[i] + 4.0 * k_3[i]) * (1.0 / 9.0));
     }
 }
 
-/* The stages behind the first, from x_0 at tau to `end`, where the block is left evaluated, with k_4 as the last slopes;
- * broken off and answered as cc_explicit_stages does. */
+/* The stages behind the first, from x_0 at tau to `end`, where the block is left evaluated, with k_4 as the last
+ * slopes; broken off and answered as cc_explicit_stages does. */
 static double cc_short_stages(Instance *instance, CcStep *step, double tau, double end)
 {
     static const double nodes[4] = {0.0, 0.5, 0.75, 1.0};
@@ -57,7 +57,7 @@ static double cc_short_stages(Instance *instance, CcStep *step, double tau, doub
         double zero = cc_expected_zero(instance, step, nodes[stage], stage == 1 ? 2.0 : 0.0);
         if (zero < CC_NO_ZERO)
             return zero;
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             slopes[i] = block[cc_state_derivatives[i]];
     }
     return CC_NO_ZERO;

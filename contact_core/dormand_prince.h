@@ -31,7 +31,7 @@ static const double cc_dense_weights[CC_STAGES] = {
     -12715105075.0 / 11282082432.0, 0.0, 87487479700.0 / 32700410799.0, -10690763975.0 / 1880347072.0,
     701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0, 69997945.0 / 29380423.0};
 
-/* x_1 = the states of a stage.  One loop over the states for each stage, for the compiler to take several at once. */
+/* x_1 = the states of a stage.  One loop over the states for each stage, in which the weights are numbers. */
 static void cc_stage_states(Instance *instance, int stage, double h)
 {
     const double *a = cc_stage_weights[stage], *x_0 = instance->x_0, *k_1 = instance->slopes[0];
@@ -40,27 +40,27 @@ static void cc_stage_states(Instance *instance, int stage, double h)
     double *restrict x = instance->x_1;
     switch (stage) {
     case 1:
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             x[i] = x_0[i] + h * (a[0] * k_1[i]);
         break;
     case 2:
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             x[i] = x_0[i] + h * (a[0] * k_1[i] + a[1] * k_2[i]);
         break;
     case 3:
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             x[i] = x_0[i] + h * (a[0] * k_1[i] + a[1] * k_2[i] + a[2] * k_3[i]);
         break;
     case 4:
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             x[i] = x_0[i] + h * (a[0] * k_1[i] + a[1] * k_2[i] + a[2] * k_3[i] + a[3] * k_4[i]);
         break;
     case 5:
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             x[i] = x_0[i] + h * (a[0] * k_1[i] + a[1] * k_2[i] + a[2] * k_3[i] + a[3] * k_4[i] + a[4] * k_5[i]);
         break;
     default: /* a[1] is zero */
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             x[i] = x_0[i] + h * (a[0] * k_1[i] + a[2] * k_3[i] + a[3] * k_4[i] + a[4] * k_5[i] + a[5] * k_6[i]);
     }
 }
@@ -76,10 +76,10 @@ static double cc_explicit_stages(Instance *instance, CcStep *step, double tau, d
         double zero = cc_expected_zero(instance, step, cc_nodes[stage], stage == 1 ? 5.0 : 0.0);
         if (zero < CC_NO_ZERO)
             return zero;
-        for (int i = 0; i < CC_STATES; i++)
+        CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
             instance->slopes[stage][i] = block[cc_state_derivatives[i]];
         if (stage == CC_STAGES - 2)
-            for (int i = 0; i < CC_STATES; i++)
+            CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
                 instance->x_late[i] = instance->x_1[i];
     }
     return CC_NO_ZERO;

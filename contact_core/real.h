@@ -27,6 +27,16 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
 #define CC_API static __attribute__((unused))
 #endif
 
+/* In front of a short loop in what every step computes: code without a counter, a quarter faster.  The build unrolls no
+ * other loop, for size. */
+#ifdef CC_DUAL
+#define CC_UNROLL
+#elif defined __clang__
+#define CC_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define CC_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #define CC_DUAL_STEP 1e-180 /* squares to zero, yet leaves 1e128 of range for derivatives */
 
 #ifdef CC_DUAL

@@ -19,11 +19,11 @@ CC_API void cc_cross(const Real a[3], const Real b[3], Real out[3])
 CC_API double cc_scale(const Real a[], int n)
 {
     double square = 0.0, largest = 0.0;
-    for (int i = 0; i < n; i++)
+    CC_UNROLL for (int i = 0; i < n; i++)
         square += re(a[i]) * re(a[i]);
     if (square > 1e-280 && square < 1e280) /* the usual case at once */
         return 1.0;
-    for (int i = 0; i < n; i++)
+    CC_UNROLL for (int i = 0; i < n; i++)
         largest = re(cc_abs(a[i])) > largest ? re(cc_abs(a[i])) : largest;
     return largest > 1e150 ? 0x1p-600 : largest > 0.0 && largest < 1e-150 ? 0x1p600 : 1.0;
 }
@@ -60,13 +60,13 @@ CC_API void cc_rotation(const Real quaternion[4], Real R[3][3])
 
 CC_API void cc_to_world(Real R[3][3], const Real body[3], Real world[3])
 {
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int i = 0; i < 3; i++)
         world[i] = R[i][0] * body[0] + R[i][1] * body[1] + R[i][2] * body[2];
 }
 
 CC_API void cc_to_body(Real R[3][3], const Real world[3], Real body[3])
 {
-    for (int j = 0; j < 3; j++)
+    CC_UNROLL for (int j = 0; j < 3; j++)
         body[j] = R[0][j] * world[0] + R[1][j] * world[1] + R[2][j] * world[2];
 }
 

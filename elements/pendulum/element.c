@@ -7,8 +7,8 @@
  * k spring rate, N m/rad      d damping, N m s/rad      g gravity, m/s^2      t torque at the port hinge, N m
  * f force at the port tip, N
  *
- * What is fixed in the body turns by Rodrigues' formula, with b = a - n (n a):  a -> n (n a) + b cos phi + (n x a) sin phi
- * and n x a -> (n x a) cos phi - b sin phi.
+ * What is fixed in the body turns by Rodrigues' formula, with b = a - n (n a):
+ *     a -> n (n a) + b cos phi + (n x a) sin phi,     n x a -> (n x a) cos phi - b sin phi.
  * The tip has the velocity w n x p, the centre of mass the acceleration a = phi'' n x c + w^2 n x (n x c) with
  * n x (n x c) = n (n c) - c, so the hinge holds the body with the force m (a - g) - f.
  *
@@ -28,7 +28,7 @@ static Turn turn_of(const Element *e)
     Turn turn;
     Real length = cc_norm(e->axis), scale = re(length) > 0.0 ? 1.0 / length : 0.0;
     cc_sin_cos(e->hinge.phi, &turn.sine, &turn.cosine);
-    for (int k = 0; k < 3; k++) /* an axis of zeros is refused, but may be looked at */
+    CC_UNROLL for (int k = 0; k < 3; k++) /* an axis of zeros is refused, but may be looked at */
         turn.n[k] = e->axis[k] * scale;
     return turn;
 }
@@ -38,7 +38,7 @@ static void turned(const Turn *turn, const Real a[3], Real out[3], Real now[3], 
 {
     Real along = cc_dot(turn->n, a), aside[3];
     cc_cross(turn->n, a, aside);
-    for (int k = 0; k < 3; k++) {
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         Real own = turn->n[k] * along, before = a[k] - own;
         out[k] = before * turn->cosine + aside[k] * turn->sine;
         now[k] = own + out[k];
@@ -53,12 +53,12 @@ static void outputs(Element *e)
     Real c_out[3], c_across[3], p_out[3], p[3], p_across[3];
     turned(&turn, e->center, c_out, e->mass_center, c_across);
     turned(&turn, e->tip.offset, p_out, p, p_across);
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         weight[k] = e->m * e->g[k];
-    Real push = cc_dot(p_across, e->tip.f);
-    Real moment = e->hinge.t - e->k * stretch - e->d * w + cc_dot(c_across, weight) + push;
-    e->angular_acceleration = moment / e->J;
-    for (int k = 0; k < 3; k++) {
+    Real push = cc_dot(p_across, e->tip.f), per_moment = 1.0 / e->J;
+    Real moment = (e->hinge.t - e->k * stretch - e->d * w) + (cc_dot(c_across, weight) + push);
+    e->angular_acceleration = moment * per_moment;
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         Real acceleration = e->angular_acceleration * c_across[k] - w * w * c_out[k];
         e->bearing_force[k] = e->m * acceleration - weight[k] - e->tip.f[k];
         e->tip.r[k] = e->pivot[k] + p[k];
@@ -82,7 +82,7 @@ static void remember(Element *e)
     e->previous.J = e->J;
     e->previous.k = e->k;
     e->previous.phi_free = e->phi_free;
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         e->previous.g[k] = e->g[k];
 }
 
@@ -98,7 +98,7 @@ static void start(Element *e)
 static int accept(Element *e, CcHost *host, double step)
 {
     Real stretch = e->hinge.phi - e->phi_free, before = e->hinge.phi - e->previous.phi_free, lifted = 0.0;
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         lifted += (e->m * e->g[k] - e->previous.m * e->previous.g[k]) * e->mass_center[k];
     Real switched = 0.5 * (e->previous.J - e->J) * e->hinge.w * e->hinge.w + lifted
                     + 0.5 * (e->previous.k * before * before - e->k * stretch * stretch);

@@ -55,15 +55,15 @@ static void initial(Element *e)
 {
     Real R[3][3], w_B[3], L_B[3], L[3];
     Real scale = cc_scale(e->q0, 4), square = 0.0;
-    for (int i = 0; i < 4; i++)
+    CC_UNROLL for (int i = 0; i < 4; i++)
         square += e->q0[i] * scale * (e->q0[i] * scale);
-    for (int i = 0; i < 4; i++) /* a quaternion of zeros is refused, but may be looked at */
+    CC_UNROLL for (int i = 0; i < 4; i++) /* a quaternion of zeros is refused, but may be looked at */
         e->frame.q[i] = re(square) > 0.0 ? e->q0[i] * scale / cc_sqrt(square) : i == 0 ? 1.0 : 0.0;
     cc_rotation(e->frame.q, R);
     cc_to_body(R, e->w0, w_B);
     times_inertia(e, w_B, L_B);
     cc_to_world(R, L_B, L);
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         e->spin[k] = L[k] / mean_moment(e);
 }
 
@@ -71,7 +71,7 @@ static void initial(Element *e)
 static void rotate(const Element *e, Real R[3][3], const Real spin[3], Real L[3], Real w[3])
 {
     Real L_B[3], w_B[3], J_m = mean_moment(e);
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         L[k] = J_m * spin[k];
     cc_to_body(R, L, L_B);
     over_inertia(e, L_B, w_B);
@@ -97,7 +97,7 @@ static void keep_energy(const Element *e, Real R[3][3], Real c[3])
     cc_cross(w, L, G);
     Real size = cc_dot(G, G) + NEAR_AXIS * cc_dot(L, L) * cc_dot(w, w);
     Real pull = re(size) > 0.0 ? 0.5 * cc_norm(w) * (e->free.energy - cc_dot(L, w)) / size : 0.0;
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         c[k] = pull * G[k];
 }
 
@@ -126,7 +126,7 @@ static void attach_point(Element *e, Attitude *a, int i, Real force[3], Real mom
     Real arm[3], carried[3], f[3], lever[3];
     cc_to_world(a->R, e->point[i].offset, arm);
     cc_cross(a->w, arm, carried);
-    for (int k = 0; k < 3; k++) {
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         f[k] = e->point[i].f[k];
         e->point[i].r[k] = e->frame.r[k] + arm[k];
         e->point[i].v[k] = e->frame.v[k] + carried[k];
@@ -139,11 +139,11 @@ static void attach_point(Element *e, Attitude *a, int i, Real force[3], Real mom
 #endif
     }
 #if FRAMES
-    for (int k = 0; k < 4; k++)
+    CC_UNROLL for (int k = 0; k < 4; k++)
         e->attach[i].q[k] = e->frame.q[k];
 #endif
     cc_cross(arm, f, lever);
-    for (int k = 0; k < 3; k++) {
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         force[k] += f[k];
         moment[k] += lever[k];
     }
@@ -156,7 +156,7 @@ static void outputs(Element *e)
     Attitude a;
     Real force[3], moment[3];
     turn(e, &a);
-    for (int k = 0; k < 3; k++) {
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         e->frame.w[k] = a.w[k];
         e->angular_momentum[k] = a.L[k];
         force[k] = e->frame.f[k];
@@ -167,7 +167,7 @@ static void outputs(Element *e)
         attach_point(e, &a, i, force, moment);
 #endif
     Real per_mass = 1.0 / e->m, per_moment = 1.0 / mean_moment(e);
-    for (int k = 0; k < 3; k++) {
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         e->acceleration[k] = force[k] * per_mass + e->g[k];
         e->spin_rate[k] = moment[k] * per_moment;
     }
@@ -179,9 +179,9 @@ static void outputs(Element *e)
 static void keep(Element *e, int held)
 {
     const Real J[6] = {e->J_xx, e->J_yy, e->J_zz, e->J_xy, e->J_xz, e->J_yz};
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         e->free.spin[k] = e->spin[k];
-    for (int k = 0; k < 6; k++)
+    CC_UNROLL for (int k = 0; k < 6; k++)
         e->free.J[k] = J[k];
     e->free.energy = e->rotation;
     e->free.held = held;
@@ -226,7 +226,7 @@ static void principal_moments(const Element *e, double p[3])
                 a[i][k] = a[k][i] = c * from_i - s * from_j;
                 a[j][k] = a[k][j] = s * from_i + c * from_j;
             }
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int i = 0; i < 3; i++)
         p[i] = a[i][i];
     for (int i = 0; i < 2; i++)
         for (int j = i + 1; j < 3; j++)
@@ -243,7 +243,7 @@ static void principal_moments(const Element *e, double p[3])
 static void check(const Element *e, CcHost *host)
 {
     double p[3], square = 0.0;
-    for (int i = 0; i < 4; i++)
+    CC_UNROLL for (int i = 0; i < 4; i++)
         square += re(e->q0[i]) * re(e->q0[i]);
     if (!(square >= 0.25))
         cc_fail(host, "q0 = (%g, %g, %g, %g): the length of a quaternion must be 1 and is below 0.5", re(e->q0[0]),

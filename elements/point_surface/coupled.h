@@ -170,39 +170,139 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.step_advised[i] = omega > 0.0 ? pi / (3.0 * omega) : 0.0;
 }
 
+/* Steps per contact in the interval `step`, of the stiffness at the deepest sample; 0 while nothing is known. */
+static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, double step)
+{
+    double x = c->deepest, W = c->partner.W[2][2];
+    if (!(x > 0.0 && W > 0.0) || c->partner.known == 0.0)
+        return 0.0;
+    return 3.14159265358979323846 * x / (cc_sqrt(2.0 * W * law->energy(law->data, x)) * step);
+}
+
+enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TELLS }; /* e->told: each is said once */
+
+/* Under hold: what is known of the bodies tells what the literal force does to the energy. */
+static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
+{
+    const CcCoupling *c = partner_of(e, i);
+    double N = steps_per_contact(c, law, step), lag = c->partner.lag, most = 2.4674011002723395 * (1.0 + 2.0 * lag); /* pi^2/4 */
+    if (e->told[TOLD_HOLD] != 0.0 || N == 0.0 || most / N < 0.01)
+        return;
+    e->told[TOLD_HOLD] = 1.0;
+    cc_report(host, CC_WARNING, "contact",
+              "point %d: at this step, %g of them in a contact, a force that is held makes each rebound %g times as fast as it "
+              "should be; take steps below %g s, or coupling.mode = auto", i + 1, N, re(cc_exp(most / N)), step * N * 0.01 / most);
+}
+
+/* Where the coupling ends (README.md, Large communication steps). */
+static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law, double step, int knew)
+{
+    const CcCoupling *c = partner_of(e, i);
+    const CcPartner *p = &c->partner;
+    double N = steps_per_contact(c, law, step), U = law->energy(law->data, c->deepest), debt = c->debt[(int)p->lag];
+    if (!knew && p->known != 0.0 && N > 0.0 && N < 3.0 && e->told[TOLD_FIRST] == 0.0) {
+        e->told[TOLD_FIRST] = 1.0;
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d: the first contact of an unknown mass had %g steps, below 3 its rebound may be too fast; give "
+                  "coupling.m_eff = %g kg, or take steps below %g s", i + 1, N, 1.0 / p->W[2][2], step * N / 3.0);
+    }
+    if (debt > 0.01 * U && U > 0.0 && e->told[TOLD_DEBT] == 0.0) {
+        e->told[TOLD_DEBT] = 1.0;
+        cc_report(host, CC_WARNING, "contact",
+                  "point %d: the coupling has made %g J that it could not take back, the contact stores up to %g J; take a "
+                  "smaller step", i + 1, debt, U);
+    }
+    double surprise = cc_abs(p->a[2] - p->a_before[2]), own = p->W[2][2] * p->f[(int)p->lag][2];
+    e->surprised[i] = e->surprised[i] != 0.0 || (knew && own > 0.0 && surprise > 0.5 * own);
+    if (p->f[0][2] == 0.0 && p->f[1][2] != 0.0) { /* the contact is over */
+        e->restless[i] = e->surprised[i] != 0.0 ? e->restless[i] + 1.0 : 0.0;
+        e->surprised[i] = 0.0;
+        if (e->restless[i] >= 3.0 && e->told[TOLD_RESTLESS] == 0.0) {
+            e->told[TOLD_RESTLESS] = 1.0;
+            cc_report(host, CC_WARNING, "contact",
+                      "point %d: in three contacts running the body moved as no force here explains, as one that bends or is "
+                      "pushed elsewhere does; the step is too large for it: compare with a smaller one", i + 1);
+        }
+    }
+}
+
+/* Stiffness and damping of the literal law along the normal, at the sample: N = F_e(h) (1 + d(w)). */
+static void show_slopes(Element *e, int i, const CcPortLaw *law)
+{
+    double h = -port_of(e, i)->r[2], w = -port_of(e, i)->v[2], K = 0.0, D = 0.0;
+    if (port_of(e, i)->usable != 0.0 && h > 0.0) {
+        double dh = 1e-5 * h, dw = 1e-5 * (cc_abs(w) + 1e-6), factor = 1.0 + cc_port_damping(law, w);
+        K = (law->elastic(law->data, h + dh) - law->elastic(law->data, h - dh)) / (2.0 * dh) * factor;
+        D = law->elastic(law->data, h) * (cc_port_damping(law, w + dw) - cc_port_damping(law, w - dw)) / (2.0 * dw);
+    }
+    e->coupling.stiffness[i] = K;
+    e->coupling.damping[i] = D;
+}
+
+/* The literal force acts; what it shows of the bodies is learned all the same. */
+static void sample_held(Element *e, CcHost *host, int i, const CcPortLaw *law, const CcCouplingOptions *options, double step)
+{
+    CcCoupling *c = partner_of(e, i);
+    CcPort *port = port_of(e, i);
+    double f[3] = {0.0, 0.0, 0.0};
+    if (port->usable != 0.0)
+        cc_law_at(law, port->r, port->v, f);
+    if (c->partner.begun != 0.0)
+        cc_coupling_learn(c, law, options, port->r, port->v);
+    else
+        c->partner.H = step;
+    cc_coupling_keep(c, port->r, port->v, f, step);
+    warn_of_hold(e, host, i, law, step);
+}
+
+/* The forces of the interval to come, of all points. */
+static void sample_coupled(Element *e, CcHost *host, const CcPortLaw *law, const CcCouplingOptions *options, double step)
+{
+    for (int i = 0; i < POINTS; i++) {
+        e->was_strange[i] = partner_of(e, i)->strange >= CC_MOST_STRANGE;
+        e->knew[i] = partner_of(e, i)->partner.known;
+    }
+    if (POINTS == 1) {
+        cc_remember(partner_of(e, 0), port_of(e, 0));
+        cc_separate_step(1, partner_of(e, 0), port_of(e, 0), law, options, step);
+    } else {
+        cc_joint_step((CcMobility *)e->mobility, POINTS, partner_of(e, 0), port_of(e, 0), law, options, step);
+    }
+    for (int i = 0; i < POINTS; i++) {
+        const CcPort *port = port_of(e, i);
+        const CcCoupling *c = partner_of(e, i);
+        if (port->usable != 0.0 && port->begun != 0.0)
+            book_interval(e, i, law);
+        if (e->was_strange[i] == 0.0 && c->strange >= CC_MOST_STRANGE)
+            cc_report(host, CC_WARNING, "contact",
+                      "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
+                      "that of coupling.mode = hold", i + 1);
+        warn_of_limits(e, host, i, law, step, e->knew[i] != 0.0);
+        for (int k = 0; k < 3; k++)
+            e->held_force[i][k] = port->f[k];
+        e->held_elastic[i] = port->f[2] * cc_inverse_damping(law, -port->v[2]);
+        e->held[i] = 1.0;
+    }
+}
+
 static void sample(Element *e, CcHost *host, double step)
 {
     double R[3][3];
-    if ((int)e->coupling.mode == HOLD)
-        return;
     CcPortLaw law = port_law(e);
     CcCouplingOptions options = coupling_options(e);
     cc_rotation(e->surface.q, R);
     for (int i = 0; i < POINTS; i++) {
         carry_tangent(e, i, R);
         sample_port(e, i, R);
-        e->was_strange[i] = partner_of(e, i)->strange >= CC_MOST_STRANGE;
     }
-    if (POINTS == 1) {
-        cc_remember(partner_of(e, 0), port_of(e, 0));
-        cc_separate_step(1, partner_of(e, 0), port_of(e, 0), &law, &options, step);
-    } else {
-        cc_joint_step((CcMobility *)e->mobility, POINTS, partner_of(e, 0), port_of(e, 0), &law, &options, step);
-    }
+    if ((int)e->coupling.mode == HOLD)
+        for (int i = 0; i < POINTS; i++)
+            sample_held(e, host, i, &law, &options, step);
+    else
+        sample_coupled(e, host, &law, &options, step);
     for (int i = 0; i < POINTS; i++) {
-        const CcPort *port = port_of(e, i);
-        const CcCoupling *c = partner_of(e, i);
-        if (port->usable != 0.0 && port->begun != 0.0)
-            book_interval(e, i, &law);
-        if (e->was_strange[i] == 0.0 && c->strange >= CC_MOST_STRANGE)
-            cc_report(host, CC_WARNING, "contact",
-                      "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
-                      "that of coupling.mode = hold", i + 1);
-        for (int k = 0; k < 3; k++)
-            e->held_force[i][k] = port->f[k];
-        e->held_elastic[i] = port->f[2] * cc_inverse_damping(&law, -port->v[2]);
-        e->held[i] = 1.0;
         show_coupling(e, i, &law);
+        show_slopes(e, i, &law);
     }
 }
 

@@ -252,6 +252,65 @@ def test_a_velocity_that_is_not_connected_is_told(floor: Fmu) -> None:
     assert any("does not belong to its position" in text for text in contact.told)
 
 
+def said(contact: Running, what: str) -> list[str]:
+    return [text for text in contact.told if what in text]
+
+
+@pytest.mark.parametrize(("master", "lag"), [(JACOBI, 1), (GAUSS_SEIDEL, 0)])
+def test_hold_tells_once_what_it_makes_of_the_rebound(ball: Fmu, floor: Fmu, master: str, lag: int) -> None:
+    """Rebound exp((1 + 2 L) pi^2/(4 N)); the step for one per cent."""
+    pair, _ = impact(ball, floor, master, 16, coupling__mode=HOLD)
+    (told,) = said(pair.contact, "a force that is held makes each rebound")
+    steps, growth, advised = (float(told.split(f"{a} ")[1].split()[0]) for a in ("step,", "rebound", "below"))
+    assert growth == pytest.approx(math.exp((1 + 2 * lag) * math.pi**2 / (4 * steps)), rel=1e-6)
+    assert steps == pytest.approx(16, rel=0.02)
+    assert advised == pytest.approx(0.01 * 4 / ((1 + 2 * lag) * math.pi * math.sqrt(STIFFNESS)), rel=0.02)
+    fine, _ = impact(ball, floor, GAUSS_SEIDEL, 300, coupling__mode=HOLD)
+    assert not said(fine.contact, "rebound")
+
+
+def test_hold_gives_the_force_of_a_contact_without_the_group(ball: Fmu, floor: Fmu, tmp_path: Path) -> None:
+    plain = build(tmp_path, "Plain", FLOOR.replace("coupling = true", ""))
+    assert impact(ball, floor, JACOBI, 16, coupling__mode=HOLD)[1] == impact(ball, plain, JACOBI, 16)[1]
+
+
+def test_an_unknown_mass_at_less_than_three_steps_is_told(ball: Fmu, floor: Fmu) -> None:
+    pair, _ = impact(ball, floor, JACOBI, 2, coupling__mode=AUTO)
+    (told,) = said(pair.contact, "the first contact of an unknown mass had 2")
+    assert "give coupling.m_eff = 1 kg" in told
+    for N, mass in ((2, 1.0), (4, 0.0)):
+        pair, _ = impact(ball, floor, JACOBI, N, coupling__mode=AUTO, coupling__m_eff=mass)
+        assert not said(pair.contact, "unknown mass")
+
+
+def test_a_body_that_bends_too_fast_is_told_once(floor: Fmu) -> None:
+    """0.3 kg at the point and 0.7 kg behind a spring, whose frequency is three times the contact's, at N = 3; a heavy
+    weight brings it back to the floor."""
+    contact, H = Running(floor, {"coupling.mode": AUTO}), CONTACT * math.sqrt(0.3) / 3
+    r, v, f = np.array([1e-3, 1e-3]), np.array([-1.0, -1.0]), 0.0
+    for _ in range(400):
+        contact.set({"point.r": (0.0, 0.0, r[0]), "point.v": (0.0, 0.0, v[0])})
+        contact.step(H)
+        for _ in range(40):  # Jacobi: the force of the sample before
+            spring = 9e6 * 0.21 * (r[1] - r[0])
+            v = v + H / 40 * (np.array([(spring + f) / 0.3, -spring / 0.7]) - 100.0)
+            r = r + H / 40 * v
+        f = float(contact.vector("point.f")[2])
+    assert len(said(contact, "in three contacts running the body moved as no force here explains")) == 1
+
+
+def test_stiffness_and_damping_are_the_slopes_of_the_law(floor: Fmu) -> None:
+    contact = Running(floor, {"coupling.mode": AUTO, "C_r": 0.5, "k_D": 100.0})
+    contact.set({"point.r": (0.0, 0.0, -1e-4), "point.v": (0.0, 0.0, -2e-3)})
+    contact.step(1e-4)
+    assert contact["coupling.stiffness[1]"] == pytest.approx(STIFFNESS * 1.2, rel=1e-9)
+    assert contact["coupling.damping[1]"] == pytest.approx(STIFFNESS * 1e-4 * 100, rel=1e-6)
+    contact.set({"point.v": (0.0, 0.0, -1.0)})  # the damping ratio is on its limit: (1 - C_r^2)/(1 + C_r^2)
+    contact.step(1e-4)
+    assert contact["coupling.stiffness[1]"] == pytest.approx(STIFFNESS * 1.6, rel=1e-9)
+    assert contact["coupling.damping[1]"] == 0
+
+
 def test_in_an_assembly_there_is_nothing_to_couple(tmp_path: Path) -> None:
     """A recipe with coupling as a part: no group coupling, and the same bits as without."""
     names, ends = {}, {}

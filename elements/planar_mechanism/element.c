@@ -75,25 +75,44 @@ static int holds(const Element *e, int k)
 
 #if SHAPES
 
-/* y = f(x), or x(s) and y(s), of the profile of a constraint: curve.h. */
-static void shape(const void *of, int hold, Real at, Real values[])
+/* y = f(x), or x(s) and y(s), of the profile of a constraint: curve.h.  Returns whether all is finite. */
+static int profile_at(const Element *e, int hold, Real at, Real values[])
 {
     const double *knots = spline_knots + spline_first[hold];
-    int n = spline_counts[hold], first = 4 * spline_first[hold];
-    (void)of;
-    if (n > 0) {
+    int n = spline_counts[hold], first = 4 * spline_first[hold], count = hold_shapes[hold] == CC_CURVE ? 6 : 3;
+    Real sum = 0.0;
+    if (n > 0)
         cc_spline(knots, spline_x + first, n, at, values);
-        if (hold_shapes[hold] == CC_CURVE)
-            cc_spline(knots, spline_y + first, n, at, values + 3);
-        return;
-    }
+    if (n > 0 && count == 6)
+        cc_spline(knots, spline_y + first, n, at, values + 3);
 #ifdef LAWS_PROFILE
-    laws_profile((const Element *)of, hold, at, values);
+    laws_profile(e, hold, at, values);
 #endif
 #ifdef LAWS_CURVE_X
-    if (laws_curve_x((const Element *)of, hold, at, values))
-        laws_curve_y((const Element *)of, hold, at, values + 3);
+    if (laws_curve_x(e, hold, at, values))
+        laws_curve_y(e, hold, at, values + 3);
 #endif
+    (void)e;
+    for (int k = 0; k < count; k++)
+        sum += values[k];
+    return cc_is_finite(re(sum));
+}
+
+/* The same; where a law has no finite value its tangent at the last accepted point, for `inside` tells that. */
+static void shape(const void *of, int hold, Real at, Real values[])
+{
+    const Element *e = of;
+    double foot = 0.0;
+    if (profile_at(e, hold, at, values))
+        return;
+    for (int i = 0; i < CONTACTS; i++)
+        if (row_holds[contact_rows[i]] == hold)
+            foot = re(e->contact[i].foot);
+    profile_at(e, hold, foot, values);
+    for (int k = 0; k < (hold_shapes[hold] == CC_CURVE ? 6 : 3); k += 3) {
+        values[k] += values[k + 1] * (at - foot);
+        values[k + 2] = 0.0;
+    }
 }
 
 #endif
@@ -445,10 +464,14 @@ static void contact_outputs(Element *e, const Work *work, int i)
 
 #if SHAPES
 
-/* How far the point of contact i is from the nearer end of its profile, in the profile's parameter; 1 without ends. */
+/* How far the point of contact i is from the nearer end of its profile, in the profile's parameter; 1 without ends, -1
+ * where a law has no finite value. */
 static double inside(const Element *e, int i)
 {
     int hold = row_holds[contact_rows[i]];
+    Real values[6];
+    if (hold_shapes[hold] && !profile_at(e, hold, e->contact[i].s, values))
+        return -1.0;
     double s = re(e->contact[i].s), before = s - hold_from[hold], after = hold_to[hold] - s;
     return !hold_ends[hold] ? 1.0 : before < after ? before : after;
 }
@@ -489,10 +512,14 @@ static int follow_profiles(Element *e, CcHost *host, const CcMove m[])
         double s = re(e->contact[i].s), beyond = inside(e, i) < 0.0;
         e->contact[i].foot = s;
         if (re(e->contact[i].closed) != 0.0) {
-            if (beyond)
+            const char *name = body_names[hold_bodies[hold]], *unit = row_kinds[k] == CC_CURVE ? "along it" : "m";
+            Real values[6];
+            if (hold_shapes[hold] && !profile_at(e, hold, s, values))
+                cc_fail(host, "at %g s the law of the profile of constraint %d has no finite value where %s is, at %g %s",
+                        re(e->time), hold + 1, name, s, unit);
+            else if (beyond)
                 cc_fail(host, "at %g s %s comes to the end of its profile, of constraint %d, at %g %s: end the run before, "
-                        "or make the profile longer", re(e->time), body_names[hold_bodies[hold]], hold + 1, s,
-                        row_kinds[k] == CC_CURVE ? "along it" : "m");
+                        "or make the profile longer", re(e->time), name, hold + 1, s, unit);
             continue;
         }
         if (beyond)

@@ -227,6 +227,27 @@ def test_a_point_that_comes_to_the_end_of_its_profile_ends_the_run(tmp_path: Pat
     assert "bead" in text and float(text.split("at ")[1].split(" s")[0]) == pytest.approx(end, abs=1e-6)
 
 
+@pytest.mark.slow
+def test_a_profile_without_a_value_ends_the_run_with_time_and_body(tmp_path: Path) -> None:
+    """A slope y = 0.2 m - x that ends where its law has no value, at a tuned x: x = g t^2 / 4 from rest at 45 degrees;
+    and one whose tangent becomes vertical first."""
+    text = '[functions]\ntext = "scalar top = 4[m];"\n[[body]]'
+    slope = 'profile = "#x > top -> 1[m]*sqrt(-1), 0.2[m] - #x"\nrange = ["-1 m", "1 m"]'
+    ends = build(tmp_path, "Ends", bead(0.0, 0.2, slope).replace("[[body]]", text, 1))
+    running = Running(ends, {"laws.top": 0.4})
+    end = np.sqrt(4.0 * 0.4 / G)
+    running.step(0.9 * end)
+    assert running.slave.call("fmi2DoStep", running.time, 0.3, 1) == ERROR
+    (said,) = [one for one in running.told if "no finite value" in one]
+    assert "the profile of constraint 1" in said and "where bead is, at 0.4 m" in said
+    assert float(said.split("at ")[1].split(" s")[0]) == pytest.approx(end, abs=1e-6)
+    dome = 'profile = "0.2[m]*sqrt(1 - (#x/top)^2)"\nrange = ["-1 m", "1 m"]'
+    running = Running(build(tmp_path, "Dome", bead(0.1, 0.2, dome).replace("[[body]]", text, 1)), {"laws.top": 0.4})
+    assert running.slave.call("fmi2DoStep", 0.0, 2.0, 1) == ERROR
+    (said,) = [one for one in running.told if "vertical" in one]
+    assert "where bead is, at x = 0.4 m: give it as a curve" in said
+
+
 FAULTS = [
     ("", "one of profile, profile_points, curve_points, or curve_x with curve_y says what the point is held on"),
     ('profile = [0]\ncurve_x = "1[m]*#s"', "given: profile, curve_x"),
@@ -264,3 +285,15 @@ def test_a_profile_may_be_written_with_functions_and_scalars(tmp_path: Path) -> 
     path.write_text(bead(0.5, 0.5, profile).replace("[[body]]", text, 1), encoding="utf-8")
     model = load_model(path)
     assert "laws.rise" in [v.name for v in model.variables if v.kind == "tunable"]
+
+
+def test_points_may_stand_in_a_file_in_any_unit(tmp_path: Path) -> None:
+    """The same constants of the C code as from the same points in the recipe."""
+    (tmp_path / "cam.csv").write_text("x [mm], y [mm]\n0, 0\n500, 250\n1000, 1000\n1500, 2250\n", encoding="utf-8")
+    found = []
+    for name, points in (("File", '"cam.csv"'), ("Here", "[[0, 0], [0.5, 0.25], [1, 1], [1.5, 2.25]]")):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(bead(0.5, 0.25, f"profile_points = {points}"), encoding="utf-8")
+        found.append({one.name: one.values for one in load_model(path).constants if one.name.startswith("spline")})
+    assert found[0] == found[1] and found[0]["spline_knots"] == (0.0, 0.5, 1.0, 1.5)
+    assert found[0]["spline_x"][:4] == pytest.approx((0.0, 0.0, 1.0, 0.0), abs=1e-12)  # y = x^2

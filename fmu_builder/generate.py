@@ -66,7 +66,7 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
         assert isinstance(model, ElementModel)
         generated["model_data.h"] = model_data(model)
         if _large_constants(model):
-            generated["constants.c"] = _constants_file(model, "model_data.h")
+            generated["constants.c"] = _constants_file(model, ['#include "model_data.h"'])
         generated |= law_sources(model)
     core = {p.name: p for p in shipped("contact_core").glob("*.[ch]")}
     own = {f: {p.name: p for p in folder.glob("*.[ch]")} for f, folder in model.folders().items()}
@@ -182,9 +182,9 @@ def _is_large(constant: Constant) -> bool:
     return len(constant.values) > _LARGE and isinstance(constant.values[0], float)
 
 
-def _constants_file(model: ElementModel, header: str) -> str:
+def _constants_file(model: ElementModel, header: Sequence[str]) -> str:
     """The large tables, each as the bytes of its numbers: compilers read a text many times as fast as numbers."""
-    lines = [_heading(model), f'#include "{header}"', '#pragma GCC diagnostic ignored "-Woverlength-strings"']
+    lines = [_heading(model), *header, '#pragma GCC diagnostic ignored "-Woverlength-strings"']
     for constant in _large_constants(model):
         data = struct.pack(f"<{len(constant.values)}d", *constant.values)
         lines += ["", f"const CcConstant_{constant.name} CC_ENTRY({constant.name}) = {{"]
@@ -354,7 +354,9 @@ def assembly_sources(model: Assembly) -> dict[str, str]:
     table = 1
     for kind in model.types:
         if _large_constants(kind.model):
-            files[f"part_{kind.name}_constants.c"] = _constants_file(kind.model, f"{kind.name}/model_data.h")
+            files[f"part_{kind.name}_constants.c"] = _constants_file(
+                kind.model, [f'#define CC_MODEL_DATA "{kind.name}/model_data.h"', "#include CC_MODEL_DATA"]
+            )
         files[f"{kind.name}/model_data.h"] = model_data(kind.model, _entry(model, kind), model.name, f"{kind.name}/")
         files |= {f"{kind.name}/{name}": text for name, text in law_sources(kind.model, table).items()}
         table += len(_ending_tables(kind.model))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
+from scipy.special import airy, ellipe
 
 from fmu_builder.paths import shipped
 from fmu_builder.trace import Trace, write_trace
@@ -676,6 +677,144 @@ def body_drops() -> Trace:
     return trace("body_drops", "Newton-Euler equations with F = k h (1 + d(h')), DOP853 at rtol 1e-13", t, columns)
 
 
+# ---- beads on lines --------------------------------------------------------------------------------------------------
+
+
+def _moving(case: str, formula: str, time: Array, position: Array, velocity: Array, slave: str, **more: Array) -> Trace:
+    """position, velocity: shape (n, 3), m and m/s; `more` in m."""
+    columns = {f"{slave}.position[{k + 1}]": (position[:, k], "m") for k in range(3)}
+    columns |= {f"{slave}.velocity[{k + 1}]": (velocity[:, k], "m/s") for k in range(3)}
+    return trace(case, formula, time, columns | {f"{slave}.{name}": (value, "m") for name, value in more.items()})
+
+
+def bead_on_parabola() -> Trace:
+    """z = x^2 from x = 0.5 m: (1 + 4 x^2) x'' + 4 x x'^2 + 2 g x = 0 by scipy, T = 4/sqrt(2 g) E(-1)."""
+
+    def slope(_: float, y: Array) -> list[float]:
+        x, v = y
+        return [v, -(4.0 * x * v * v + 2.0 * G * x) / (1.0 + 4.0 * x * x)]
+
+    t = grid(2.0, 1e-2)
+    x, v = solve_ivp(slope, (0.0, 2.0), [0.5, 0.0], "DOP853", t, rtol=1e-12, atol=1e-13).y
+    period = 4.0 / math.sqrt(2.0 * G) * float(ellipe(-1.0))
+    back = solve_ivp(slope, (0.0, period), [0.5, 0.0], "DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    assert abs(back[0] - 0.5) < 1e-10 and abs(back[1]) < 1e-9
+    place, speed = np.stack([x, 0.0 * x, x * x], axis=1), np.stack([v, 0.0 * x, 2.0 * x * v], axis=1)
+    return _moving("bead_on_parabola", "(1 + 4 x^2) x'' + 4 x x'^2 + 2 g x = 0, z = x^2", t, place, speed, "wire")
+
+
+def bead_on_cycloid() -> Trace:
+    """x = a (p + sin p), z = a (1 - cos p): sin(p/2) swings as cos(w t), w = sqrt(g/a)/2, at any amplitude."""
+    a, t = 0.25, grid(2.0, 1e-2)
+    w = math.sqrt(G / a) / 2.0
+    half = math.sin(0.75) * np.cos(w * t)
+    p = 2.0 * np.arcsin(half)
+    p_t = -2.0 * math.sin(0.75) * w * np.sin(w * t) / np.sqrt(1.0 - half**2)
+    place = a * np.stack([p + np.sin(p), 0.0 * p, 1.0 - np.cos(p)], axis=1)
+    speed = a * np.stack([(1.0 + np.cos(p)) * p_t, 0.0 * p, np.sin(p) * p_t], axis=1)
+    return _moving("bead_on_cycloid", "sin(p/2) = sin(p0/2) cos(sqrt(g/a) t/2)", t, place, speed, "wire")
+
+
+def bead_on_helix() -> Trace:
+    """phi = g c t^2/(2 (R^2 + c^2)), R = 0.5 m, c = 0.1 m."""
+    radius, c, t = 0.5, 0.1, grid(1.0, 1e-2)
+    rate = G * c / (radius**2 + c**2)
+    phi, w = rate * t**2 / 2.0, rate * t
+    place = np.stack([radius * np.cos(phi), radius * np.sin(phi), -c * phi], axis=1)
+    speed = np.stack([-radius * w * np.sin(phi), radius * w * np.cos(phi), -c * w], axis=1)
+    return _moving("bead_on_helix", "phi = g c t^2/(2 (R^2 + c^2))", t, place, speed, "wire")
+
+
+def bead_on_ring() -> Trace:
+    """v = v0/(1 + mu v0 t/R), the way R/mu ln(1 + mu v0 t/R): in a lap the speed falls to exp(-2 pi mu) of it."""
+    mu, v_0, t = 0.1, 10.0, grid(2.0, 1e-2)
+    v, phi = v_0 / (1.0 + mu * v_0 * t), np.log(1.0 + mu * v_0 * t) / mu
+    place = np.stack([np.cos(phi), np.sin(phi), 0.0 * phi], axis=1)
+    speed = np.stack([-v * np.sin(phi), v * np.cos(phi), 0.0 * phi], axis=1)
+    return _moving("bead_on_ring", "v = v0/(1 + mu v0 t/R)", t, place, speed, "wire")
+
+
+def bead_on_hoop() -> Trace:
+    """At rest on a hoop of R = 0.5 m that turns at 8 rad/s: cos theta = g/(w^2 R) from the lowest point."""
+    w, radius, t = 8.0, 0.5, grid(1.0, 1e-2)
+    theta = math.acos(G / (w * w * radius))
+    x, y = radius * math.sin(theta) * np.cos(w * t), radius * math.sin(theta) * np.sin(w * t)
+    place = np.stack([x, y, np.full_like(t, -radius * math.cos(theta))], axis=1)
+    return _moving(
+        "bead_on_hoop", "cos theta = g/(w^2 R)", t, place, np.stack([-w * y, w * x, 0.0 * t], axis=1), "wire"
+    )
+
+
+def trolley_in_guide() -> Trace:
+    """y'' = -(a + b t) y, a = k (1 + x0/L)/m, b = k v0/(m L): Airy's functions of -(a + b t)/b^(2/3).
+
+    The growing stiffness works on the spring: W = int k v0/L y^2/2 dt, over both directions."""
+    x_0, v_0, length, t = 0.1, 0.5, 0.5, grid(1.5, 1e-2)
+    place, speed = np.zeros((len(t), 3)), np.zeros((len(t), 3))
+    place[:, 0], speed[:, 0] = x_0 + v_0 * t, v_0
+    rates = []
+    for k, (stiffness, start) in enumerate(((1e4, 3e-3), (2.5e4, -2e-3)), start=1):
+        a, b = stiffness * (1.0 + x_0 / length), stiffness * v_0 / length
+        scale = b ** (1.0 / 3.0)
+
+        def shapes(time: Array, a: float = a, b: float = b, scale: float = scale) -> tuple[Array, ...]:
+            ai, ai_t, bi, bi_t = airy(-(a + b * time) / scale**2)
+            return ai, bi, -scale * ai_t, -scale * bi_t
+
+        first, second, first_t, second_t = (float(one) for one in shapes(np.array(0.0)))
+        c = np.linalg.solve(np.array([[first, second], [first_t, second_t]]), np.array([start, 0.0]))
+        ai, bi, ai_t, bi_t = shapes(t)
+        place[:, k], speed[:, k] = c[0] * ai + c[1] * bi, c[0] * ai_t + c[1] * bi_t
+        rates.append((stiffness * v_0 / length / 2.0, c, shapes))
+
+    def rate(time: float) -> float:
+        total = 0.0
+        for factor, c, shapes in rates:
+            ai, bi, _, _ = shapes(np.array(time))
+            total += factor * float(c[0] * ai + c[1] * bi) ** 2
+        return total
+
+    done = solve_ivp(lambda time, _: [rate(time)], (0.0, 1.5), [0.0], "DOP853", t, rtol=1e-12, atol=1e-15).y[0]
+    found = _moving("trolley_in_guide", "y'' = -(a + b t) y: Airy", t, place, speed, "guide")
+    columns = {name: (found[name], found.units[name]) for name in found.names}
+    return trace(
+        "trolley_in_guide", "y'' = -(a + b t) y: Airy", t, columns | {"guide.guide.energy.sensors": (done, "J")}
+    )
+
+
+def bead_leaves_rail() -> Trace:
+    """v = v0 - mu g t up to the end of the rail, 0.5 m farther on; from there it falls.  It rests m g/k deep on the
+    springs, whose energy (m g)^2/(2 k) is then gone."""
+    mu, v_0, k, t = 0.1, 2.0, 1e6, grid(0.5, 5e-3)
+    t_1 = (v_0 - math.sqrt(v_0**2 - 2.0 * mu * G * 0.5)) / (mu * G)
+    on, late = t <= t_1, np.maximum(t - t_1, 0.0)
+    slow = np.minimum(t, t_1)
+    v = v_0 - mu * G * slow
+    x = 0.5 + v_0 * slow - mu * G * slow**2 / 2.0 + v * late
+    place = np.stack([x, 0.0 * x, -G / k - G * late**2 / 2.0], axis=1)
+    columns = {f"bead.position[{i + 1}]": (place[:, i], "m") for i in range(3)}
+    columns |= {"bead.velocity[1]": (v, "m/s"), "bead.velocity[3]": (-G * late, "m/s")}
+    columns |= {"bead.rail.friction_force": (np.where(on, mu * G, 0.0), "N")}
+    columns |= {"bead.rail.energy.switched": (np.where(on, 0.0, G * G / (2.0 * k)), "J")}
+    return trace("bead_leaves_rail", "v = v0 - mu g t, then a fall", t, columns)
+
+
+def spinning_guide() -> Trace:
+    """d = (3 mm, 1 mm) stays while the axes turn at 2 rad/s: the springs' energy comes out of nothing, for no moment
+    acts on the body that turns."""
+    k_1, k_2, t = 1e5, 3e5, grid(2.0, 1e-2)
+    c, s = np.cos(2.0 * t), np.sin(2.0 * t)
+    d_1, d_2 = 3e-3 * c + 1e-3 * s, 1e-3 * c - 3e-3 * s
+    stored = (k_1 * d_1**2 + k_2 * d_2**2) / 2.0
+    columns = {
+        "guide.rail.F_r1": (k_1 * d_1, "N"),
+        "guide.rail.F_r2": (k_2 * d_2, "N"),
+        "guide.rail.energy.elastic": (stored, "J"),
+        "guide.rail.energy.anisotropy": (stored[0] - stored, "J"),
+    }
+    return trace("spinning_guide", "delta_i of axes that turn, U = (k_1 delta_1^2 + k_2 delta_2^2)/2", t, columns)
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
     ball_bounces,
     ball_drops,
@@ -686,6 +825,12 @@ CASES: tuple[Callable[[], Trace], ...] = (
     ball_settles,
     ball_touches,
     bead_is_thrown_out,
+    bead_leaves_rail,
+    bead_on_cycloid,
+    bead_on_helix,
+    bead_on_hoop,
+    bead_on_parabola,
+    bead_on_ring,
     bead_rests_in_spinning_bowl,
     bead_swings_in_bowl,
     block_creeps,
@@ -706,7 +851,9 @@ CASES: tuple[Callable[[], Trace], ...] = (
     marble_runs_in_tube,
     mass_slides_off,
     pendulum_falls_on_floor,
+    spinning_guide,
     train_rings,
+    trolley_in_guide,
 )
 
 if __name__ == "__main__":

@@ -28,6 +28,13 @@ SLIGHTLY_WRONG = {
         '"BeadInRotatingPipe"',
         '{ recipe = "BeadInRotatingPipe", start = { gravity = [0, 0, -1e-6] } }',
     ),
+    "bead_leaves_rail": ("start = { ", "start = { friction = 0.1000001, "),
+    # by more, for the wire of these yields by more than one part in a million
+    "bead_on_cycloid": ("start = { ", "start = { gravity = [0, 0, -9.811], "),
+    "bead_on_helix": ("start = { ", "start = { gravity = [0, 0, -9.811], "),
+    "bead_on_hoop": ("start = { ", "start = { gravity = [0, 0, -9.811], "),
+    "bead_on_parabola": ("start = { ", "start = { gravity = [0, 0, -9.811], "),
+    "bead_on_ring": ("start = { ", "start = { friction = 0.1001, "),
     "bead_rests_in_spinning_bowl": ("start = { ", "start = { gravity = [0, 0, -9.81000981], "),
     "bead_swings_in_bowl": (
         '"BeadInBowl"',
@@ -63,6 +70,8 @@ SLIGHTLY_WRONG = {
         '{ recipe = "SlidingOffSphere", start = { initial_velocity = [0.1000001, 0, 0] } }',
     ),
     "pendulum_falls_on_floor": ("start = { ", "start = { stiffness = 100000.1, "),
+    "spinning_guide": ("start = { ", "start = { first_stiffness = 100000.1, "),
+    "trolley_in_guide": ("start = { ", "start = { side_stiffness = 10000.01, "),
     "train_rings": ("= 1,", "= 1.000001,"),
 }
 

@@ -46,7 +46,7 @@ CC_API void cc_evaluate(Element *e)
 #if CC_HAS_DERIVATIVES
     derivatives(e);
 #endif
-    for (int i = 0; i < CC_STATES; i++)
+    CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
         if (cc_state_rates[i] >= 0)
             block[cc_state_derivatives[i]] = block[cc_state_rates[i]];
 }

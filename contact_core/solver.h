@@ -65,7 +65,7 @@ static double cc_growth(double e)
 __attribute__((noinline)) static void cc_begin_substep(Instance *instance)
 {
     const double *block = cc_block(instance);
-    for (int i = 0; i < CC_STATES; i++) {
+    CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++) {
         instance->x_0[i] = block[cc_states[i]];
         instance->slopes[0][i] = block[cc_state_derivatives[i]];
     }
@@ -253,14 +253,14 @@ static void cc_tell_not_finite(Instance *instance, const CcStep *step, double ta
 static void cc_exact_step(Instance *instance, CcStep *step, double tau)
 {
     double *block = cc_block(instance), h = step->length - tau;
-    for (int i = 0; i < CC_STATES; i++) {
+    CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++) {
         double bend = cc_state_bends[i] >= 0 ? block[cc_state_bends[i]] : 0.0;
         instance->x_1[i] = block[cc_states[i]] + h * (block[cc_state_derivatives[i]] + 0.5 * h * bend);
         instance->x_0[i] = block[cc_states[i]];
         instance->x_late[i] = cc_state_primitives[i] >= 0 ? block[cc_state_primitives[i]] : 0.0;
     }
     cc_evaluate_at(instance, step, step->length);
-    for (int i = 0; i < CC_STATES; i++)
+    CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
         if (cc_state_primitives[i] >= 0) /* no output follows such a state */
             block[cc_states[i]] = instance->x_0[i] + (block[cc_state_primitives[i]] - instance->x_late[i]);
     step->attempts = 1.0;

@@ -8,16 +8,6 @@
 #define CC_LEDGER_SHARE 1e-3 /* relative error of a ledger that rounding turns on and off, */
 #define CC_SURE_REFUSALS 3   /* after so many refusals in a row */
 
-/* In front of loops over the states in what every evaluation does.  Few states are taken one by one, for two at once
- * would wait until both have been stored. */
-#if CC_STATES <= 8
-#define CC_STATE_LOOP CC_UNROLL
-#elif CC_STATES <= 32 && defined __clang__
-#define CC_STATE_LOOP _Pragma("clang loop vectorize(disable)")
-#else
-#define CC_STATE_LOOP
-#endif
-
 /* A communication step, and the substep it is at. */
 typedef struct {
     double t_c, t_end, length; /* s */

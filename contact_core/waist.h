@@ -29,6 +29,16 @@
 #endif
 #include "real.h"
 
+/* In front of loops over the states in what every evaluation does.  Few states are taken one by one, for two at once
+ * would wait until both have been stored. */
+#if CC_STATES <= 8
+#define CC_STATE_LOOP CC_UNROLL
+#elif CC_STATES <= 32 && defined __clang__
+#define CC_STATE_LOOP _Pragma("clang loop vectorize(disable)")
+#else
+#define CC_STATE_LOOP
+#endif
+
 #define CC_HIDDEN __attribute__((visibility("hidden")))
 
 typedef struct CcHost CcHost; /* who listens to an element: the instance it lives in */

@@ -815,6 +815,69 @@ def spinning_guide() -> Trace:
     return trace("spinning_guide", "delta_i of axes that turn, U = (k_1 delta_1^2 + k_2 delta_2^2)/2", t, columns)
 
 
+# ---- a bar on two points ---------------------------------------------------------------------------------------------
+
+
+def bar_drops() -> Trace:
+    """A bar in the plane of x and z, turned by th about y, with contacts at its ends p = +-a (cos th, -sin th):
+
+    m v' = sum F + m g,  J w' = sum (p_z F_x - p_x F_z),  F = (-F_t, N),  N = k h (1 + d(h')),  h = -z of the end
+    F_t = F_h min(1, mu N/|F_h|),  F_h = k_B s + c_B u,  s' = (F_t - k_B s)/c_B,  u the end's speed along the floor
+
+    from one touch or release to the next, where the bristle of the end that leaves is relaxed.  State: x, z, th, v_x,
+    v_z, w, and s of both ends."""
+    k, mu, k_b, c_b, k_d, limit, a, inertia = 1e5, 0.3, 1e5, 300.0, 100.0, 0.6, 0.2, 0.16 / 12
+
+    def ends(y: Array) -> list[tuple[float, float, float, float, float]]:
+        """Of each end p_x, p_z, depth, its rate, speed along the floor."""
+        found = []
+        for side in (a, -a):
+            p_x, p_z = side * math.cos(y[2]), -side * math.sin(y[2])
+            found.append((p_x, p_z, -(y[1] + p_z), -(y[4] - y[5] * p_x), y[3] + y[5] * p_z))
+        return found
+
+    def motion(_: float, y: Array) -> list[float]:
+        f_x, f_z, moment, rates = 0.0, -G, 0.0, [0.0, 0.0]
+        for i, (p_x, p_z, depth, rate, speed) in enumerate(ends(y)):
+            if not touching[i]:
+                continue
+            normal = k * depth * (1.0 + max(-limit, min(limit, k_d * rate)))
+            holds = k_b * y[6 + i] + c_b * speed
+            force = holds if abs(holds) <= mu * normal else math.copysign(mu * normal, holds)
+            rates[i] = (force - k_b * y[6 + i]) / c_b
+            f_x, f_z, moment = f_x - force, f_z + normal, moment - p_z * force - p_x * normal
+        return [y[3], y[4], y[5], f_x, f_z, moment / inertia, *rates]
+
+    def passes(i: int) -> Callable[[float, Array], float]:
+        def depth(_: float, y: Array) -> float:
+            return ends(y)[i][2]
+
+        depth.terminal, depth.direction = True, -1.0 if touching[i] else 1.0  # type: ignore[attr-defined]
+        return depth
+
+    t, now, touching = grid(0.25, 2e-3), 0.0, [False, False]
+    state, found = np.array([0.0, 0.04, 0.1, 0.5, 0.0, 0.0, 0.0, 0.0]), np.zeros((len(t), 8))
+    while True:
+        rest = t[t >= now]
+        events = [passes(0), passes(1)]
+        solution = solve_ivp(
+            motion, (now, t[-1]), state, "DOP853", rtol=1e-13, atol=1e-16, t_eval=rest, events=events, max_step=2e-3
+        )
+        first = len(t) - len(rest)
+        if len(solution.t):
+            found[first : first + len(solution.t)] = solution.y.T
+        if solution.status == 0:
+            break
+        (i,) = (i for i in (0, 1) if solution.t_events[i].size)
+        now, state, touching[i] = solution.t_events[i][0], solution.y_events[i][0], not touching[i]
+        state[6 + i] = 0.0
+    names = {0: "position[1]", 1: "position[3]", 3: "velocity[1]", 4: "velocity[3]", 5: "angular_velocity[2]"}
+    units = {0: "m", 1: "m", 3: "m/s", 4: "m/s", 5: "rad/s"}
+    columns = {f"bar.{name}": (found[:, i], units[i]) for i, name in names.items()}
+    columns["bar.orientation[3]"] = (np.sin(0.5 * found[:, 2]), "1")
+    return trace("bar_drops", "Newton-Euler equations with two bristles, DOP853 at rtol 1e-13", t, columns)
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
     ball_bounces,
     ball_drops,
@@ -824,6 +887,7 @@ CASES: tuple[Callable[[], Trace], ...] = (
     ball_rebounds_slowly,
     ball_settles,
     ball_touches,
+    bar_drops,
     bead_is_thrown_out,
     bead_leaves_rail,
     bead_on_cycloid,

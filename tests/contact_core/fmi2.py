@@ -396,6 +396,7 @@ class Slave:
 # Recipes and cases that the everyday tests see in others: forms of an element, elements that are others by other names,
 # and points on surfaces.
 ALIKE = (
+    "BarOnFloor",
     "BeadInBowl",
     "BeadInRotatingPipe",
     "BeadInSpinningBowl",
@@ -440,6 +441,7 @@ ALIKE = (
     "PrescribedPlanarMotion",
     "PrescribedRotation",
     "PrescribedTranslation",
+    "RigidBar",
     "RigidBlock",
     "RotationalDamper",
     "RotationalDamperCoupled",
@@ -456,9 +458,11 @@ ALIKE = (
     "TranslationalSpringCoupled",
     "TrolleyInGuide",
     "TwoBodyImpact",
+    "TwoPointSurface",
     "TwoDPointX",
     "TwoDPointY",
     "TwoInertias",
+    "bar_drops",
     "bead_is_thrown_out",
     "bead_leaves_rail",
     "bead_on_cycloid",

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contact_reference import Scene
-from fmi2 import ERROR, Fmu, Importer, load_shipped
+from fmi2 import ERROR, OK, Fmu, Importer, load_shipped
 from running import Running, build
 from scipy.integrate import solve_ivp
 from test_point_surface import above, product, quaternion, random_scene, turn
@@ -178,6 +178,28 @@ def test_a_bristle_has_stiffness_and_damping(held: Fmu) -> None:
     assert slave.call("fmi2ExitInitializationMode") == ERROR
     assert "k_B = 0 N/m: it must be greater than 0 N/m" in slave.importer.texts[-2]
     assert "c_B = 0 N.s/m: it must be greater than 0 N.s/m" in slave.importer.texts[-1]
+
+
+def test_what_a_bristle_remembers_is_part_of_the_state(held: Fmu) -> None:
+    """Back to the middle of a slip, by the saved state and by its bytes in another instance: the same bits again."""
+    running = Running(held, above(-DEPTH, (0.05, 0.02, 0.0)).values())
+    running.step(4e-4)
+    place, data = running.slave.get_state(), running.slave.state()
+    other = Running(held)
+    there = other.slave.get_state()
+    assert other.slave.deserialize(data, there) == OK
+    assert other.slave.call("fmi2SetFMUstate", there) == OK
+
+    def goes_on(one: Running) -> bytes:
+        one.time = 4e-4
+        one.set({"point.v": (-0.05, 0.01, 0.0)})
+        one.step(1e-3)
+        return one.slave.all_values()
+
+    first = goes_on(running)
+    assert running.slave.call("fmi2SetFMUstate", place) == OK
+    assert goes_on(running) == first
+    assert goes_on(other) == first
 
 
 # ---- curved surfaces, several points, laws ---------------------------------------------------------------------------

@@ -24,6 +24,7 @@ SLIGHTLY_WRONG = {
     "ball_rebounds_slowly": ("initial_velocity = -0.1", "initial_velocity = -0.1000001"),
     "ball_settles": ('"1e6 N/m"', '"1.000001e6 N/m"'),
     "ball_touches": ("initial_velocity = -1", "initial_velocity = -1.000001"),
+    "bar_drops": ("start = { ", "start = { friction = 0.3000003, "),
     "bead_is_thrown_out": (
         '"BeadInRotatingPipe"',
         '{ recipe = "BeadInRotatingPipe", start = { gravity = [0, 0, -1e-6] } }',

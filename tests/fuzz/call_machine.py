@@ -12,6 +12,7 @@ import itertools
 import math
 import re
 import struct
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_void_p
 from dataclasses import dataclass, replace
@@ -789,14 +790,20 @@ class CallMachine(RuleBasedStateMachine):
             return REFUSED
         answers = {} if alive.life.is_finite() else {Status.ERROR: FAILED}
         if alive.life.rules_hold():
-            answers[Status.OK] = Change(None, alive.fmu.references("output", "derivative", "memory"))
+            changing = alive.fmu.references("output", "derivative", "memory") | alive.fmu.jumping
+            answers[Status.OK] = Change(None, changing)
         return answers
+
+    def _states(self, slot: int) -> list[float]:
+        alive = self.instances[slot]
+        return [] if alive is None else [self._block(slot)[i] for i in alive.fmu.states]
 
     def _after_acceptance(self, slot: int, name: str, was_allowed: bool, status: Status) -> None:
         if status == Status.OK:
             block, life = self._block(slot), self._alive(slot).life
             wrong = [v.name for v in life.fmu.variables if not math.isfinite(block[v.index])]
             assert not wrong, f"fmi2{name}: not finite at an accepted point: {wrong}"
+            life.values |= {i: block[i] for i in life.fmu.jumping & life.values.keys()}
             self._check_values(slot)
         elif was_allowed:
             self._alive(slot).life.mode = Mode.ERROR
@@ -817,7 +824,11 @@ class CallMachine(RuleBasedStateMachine):
             status = self._call(slot, "NewDiscreteStates", None if is_null else info, answers=answers)
             got = read_bytes(info, 32)
         if status == Status.OK:
-            assert got[:20] == bytes(20) and got[24:] == bytes(8), f"fmi2EventInfo is {got!r}"
+            jumped = int.from_bytes(got[12:16], sys.byteorder)
+            assert got[:12] == bytes(12) and got[16:20] == bytes(4) and got[24:] == bytes(8), (
+                f"fmi2EventInfo is {got!r}"
+            )
+            assert jumped == 0 or (jumped == 1 and self._alive(slot).fmu.jumping), f"fmi2EventInfo is {got!r}"
         else:
             assert got == untouched, "fmi2NewDiscreteStates was refused and has written"
         self._after_acceptance(slot, "NewDiscreteStates", was_allowed, status)
@@ -839,7 +850,7 @@ class CallMachine(RuleBasedStateMachine):
 
     def _complete_step(self, slot: int, flag: int = 1, absent: int | None = None) -> None:
         is_null = absent in (0, 1)
-        was_allowed = self._allows(slot, "CompletedIntegratorStep") and not is_null
+        was_allowed, states = self._allows(slot, "CompletedIntegratorStep") and not is_null, self._states(slot)
         with Arguments() as a:
             answers = [a.bytes(bytes([SENTINEL]) * 4) for _ in range(2)]
             status = self._call(
@@ -850,7 +861,13 @@ class CallMachine(RuleBasedStateMachine):
                 answers=REFUSED if is_null else self._accepted(slot),
             )
             expected = bytes(4) if status == Status.OK else bytes([SENTINEL]) * 4
-            assert all(read_bytes(answer, 4) == expected for answer in answers)
+            event, end = (read_bytes(answer, 4) for answer in answers)
+            assert end == expected
+            if status == Status.OK and self._alive(slot).fmu.jumping:
+                assert event in (bytes(4), (1).to_bytes(4, sys.byteorder))
+                assert any(event) or self._states(slot) == states, "states jumped, and no event is wanted"
+            else:
+                assert event == expected
         self._after_acceptance(slot, "CompletedIntegratorStep", was_allowed, status)
 
     @rule(slot=slots, time=NUMBERS)

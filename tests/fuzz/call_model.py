@@ -120,6 +120,11 @@ class Fmu:
         return [v.index for v in self.model.by_kind("state")]
 
     @property
+    def jumping(self) -> frozenset[int]:
+        """Value references of states that may jump where a point is accepted: those of a bristle, and its ledger."""
+        return self.references("state") if self.named("deflection") else frozenset()
+
+    @property
     def categories(self) -> frozenset[str]:
         return frozenset(log_categories(self.model))
 

@@ -77,6 +77,7 @@ CATALOGUE = (
     "PointSurfaceCoupled",
     "PrescribedMotion",
     "RigidBlock",
+    "TwoPointSurface",
     "TwoDPointXY",
 )
 

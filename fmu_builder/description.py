@@ -9,9 +9,10 @@ from pathlib import Path
 import fmpy
 from lxml import etree
 
+from fmu_builder.declaration import value_text
 from fmu_builder.errors import Problem, ToolError
 from fmu_builder.generate import log_categories, source_files
-from fmu_builder.model import Model, Variable
+from fmu_builder.model import ElementModel, Model, Variable
 from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
 
 _TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean", "enum": "Enumeration"}
@@ -92,6 +93,10 @@ def model_description(model: Model, guid: str) -> bytes:
         tolerance=number(model.experiment.tolerance),
         stepSize=number(model.experiment.step),
     )
+    if isinstance(model, ElementModel) and model.recipe.drawing:
+        tool = etree.SubElement(etree.SubElement(root, "VendorAnnotations"), "Tool", name="fmu-builder")
+        drawing = {key: value_text(value) for key, value in model.recipe.drawing.items()}  # type: ignore[arg-type]
+        etree.SubElement(tool, "Drawing", drawing)
     variables = etree.SubElement(root, "ModelVariables")
     position = {v.index: i + 1 for i, v in enumerate(visible)}  # FMI counts variables from 1, hidden ones left out
     for v in visible:

@@ -1,15 +1,19 @@
 """What a case looks like while it runs: the lines of bodies in a plane, and where the bodies are, for the report.
 
 A shipped element that can be drawn so has `motion.py` in its folder: `motion(constants, values, signals)` gives the
-Motion of one FMU, of the constants of its structure, its start values and its outputs over time."""
+Motion of one FMU, of the constants of its structure, its start values and its outputs over time.  PORTS of it names
+ports whose motion it needs as well, which is then among the signals if they are connected; STILL those with which it
+is only drawn while nothing moves them."""
 
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from types import ModuleType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +36,7 @@ class Line:
     body: int
     points: NDArray[np.float64]
     kind: Literal["profile", "guide", "link", "slider", "hinge", "tip"]  # from the back to the front
+    color: str = ""  # of [drawing]; '' for that of the kind
 
 
 @dataclass(frozen=True)
@@ -53,27 +58,63 @@ class Animation:
 
 
 def animation(scenario: Scenario, trace: Trace) -> Animation | None:
-    """Of the first slave that is built from a recipe of an element which can be drawn; None if there is none, or if the
-    trace has few samples."""
+    """Of the first slave that is built from a recipe of an element which can be drawn, or of an assembly with such a
+    part; None if there is none, or if the trace has few samples."""
     if len(trace.time) < _FEWEST:
         return None
-    for name, entry in scenario.slaves.items():
+    time = np.linspace(trace.time[0], trace.time[-1], min(FRAMES, len(trace.time)))
+    recorded = {name: np.interp(time, trace.time, trace[name]) for name in trace.names}
+    for slave, entry in scenario.slaves.items():
         path = None if entry.recipe.endswith(".fmu") else find_recipe(entry.recipe, scenario.path.parent)
-        module = _module(str(read_toml(path).get("element"))) if path else None
-        if path is None or module is None:
-            continue
-        model = load_element(path)
-        given, _ = start_values(model, entry.start, str(scenario.path))  # checked when the slaves were set up
-        values = {v.name: given.get(v.index, v.start) for v in model.by_kind("fixed", "tunable")}
-        constants = {c.name: c.values for c in model.constants}
-        time = np.linspace(trace.time[0], trace.time[-1], min(FRAMES, len(trace.time)))
-        signals = {
-            n.removeprefix(f"{name}."): np.interp(time, trace.time, trace[n])
-            for n in trace.names
-            if n.startswith(f"{name}.")
-        }
-        return Animation(name, time, module.motion(constants, values, signals))
+        tables: dict[str, Any] = {} if path is None else read_toml(path)
+        own = _within(slave, recorded)
+        found: Motion | None = None
+        if path is not None and "parts" not in tables:
+            found = _motion(path, entry.start, own, _joined(slave, scenario.connections, recorded))
+        for part, given in tables.get("parts", {}).items():
+            for new, old in tables.get("expose", {}).get("outputs", {}).items():
+                own |= {old + n.removeprefix(new): v for n, v in own.items() if n.partition("[")[0] == new}
+            recipe, start = (given, {}) if isinstance(given, str) else (given.get("recipe"), given.get("start", {}))
+            joined = _joined(part, tables.get("connections", []), own)
+            found = found or _motion(find_recipe(recipe, path and path.parent), start, _within(part, own), joined)
+        if found:
+            return Animation(slave, time, found)
     return None
+
+
+Signals = dict[str, NDArray[np.float64]]
+
+
+def _within(prefix: str, signals: Signals) -> Signals:
+    return {n.removeprefix(f"{prefix}."): v for n, v in signals.items() if n.startswith(f"{prefix}.")}
+
+
+def _joined(name: str, connections: Iterable[Sequence[str]], signals: Signals) -> dict[str, Signals]:
+    """What the ports at the other ends of its connections show, by its own port."""
+    ends = [pair for a, b in connections for pair in ((a, b), (b, a))]
+    return {a.removeprefix(f"{name}."): _within(b, signals) for a, b in ends if a.startswith(f"{name}.")}
+
+
+def _motion(path: Path, start: Mapping[str, object], own: Signals, joined: dict[str, Signals]) -> Motion | None:
+    tables = read_toml(path)
+    module, drawing = _module(str(tables.get("element"))), tables.get("drawing", {})
+    assert isinstance(drawing, dict)
+    if module is None or not drawing.get("visible", True):
+        return None
+    model = load_element(path)
+    given, _ = start_values(model, start, str(path))  # checked when the slaves were set up
+    values = {v.name: given.get(v.index, v.start) for v in model.by_kind("fixed", "tunable", "input")}
+    constants = {c.name: c.values for c in model.constants} | {"closed": (int(model.recipe.choices.get("closed", 0)),)}
+    for port in getattr(module, "PORTS", ()):
+        own = own | {f"{port}.{n}": v for n, v in joined.get(port, {}).items()}
+        if port in joined and f"{port}.r[1]" not in own:
+            return None
+    if any(port.partition("[")[0] in getattr(module, "STILL", ()) for port in joined):
+        return None
+    found: Motion = module.motion(constants, values, own)
+    color = str(drawing.get("color", ""))
+    lines = (replace(one, color=color) if one.kind == "profile" else one for one in found.lines)
+    return replace(found, lines=tuple(lines))
 
 
 @cache
@@ -98,12 +139,12 @@ _MARGIN = 0.06  # of the longer side
 class Picture:
     """An animation as an HTML page shows it: lengths in px, y downwards, the ground before the bodies.
 
-    bodies  for each its lines: kind, points as SVG has them, x and y of the first
+    bodies  for each its lines: kind, points as SVG has them, x and y of the first, color
     frames  x, y and degrees of each body, one after the other"""
 
     width: float
     height: float
-    bodies: tuple[tuple[tuple[str, str, float, float], ...], ...]
+    bodies: tuple[tuple[tuple[str, str, float, float, str], ...], ...]
     frames: tuple[tuple[float, ...], ...]
     time: tuple[float, ...]
 
@@ -147,6 +188,6 @@ def picture(shown: Animation) -> Picture:
 _ORDER = ("profile", "guide", "link", "slider", "hinge", "tip")
 
 
-def _mark(line: Line, scale: float) -> tuple[str, str, float, float]:
+def _mark(line: Line, scale: float) -> tuple[str, str, float, float, str]:
     points = np.round(line.points * (scale, -scale), 2).tolist()
-    return line.kind, " ".join(f"{x:g},{y:g}" for x, y in points), points[0][0], points[0][1]
+    return line.kind, " ".join(f"{x:g},{y:g}" for x, y in points), points[0][0], points[0][1], line.color

@@ -67,6 +67,7 @@ class Recipe:
     notes: tuple[str, ...] = ()
     laws: ElementLaws | None = None
     replaced: Mapping[str, str] = field(default_factory=dict)
+    drawing: Mapping[str, object] = field(default_factory=dict)  # color and visible, for pictures only
 
     def scalars_for(self, parameter: str) -> list[str]:
         """Names of the scalars that a law depends on, where it replaces this parameter."""
@@ -138,6 +139,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
                 problems.append(Problem(f"{path}: {key}", f"{value!r} must be tables [[{key}]]"))
         elif key not in ("element", "language", "description") and not isinstance(value, dict):
             problems.append(Problem(f"{path}: {key}", f"{value!r} must be a table [{key}]"))
+    problems += drawing_problems(path, tables.get("drawing", {}))
     description = tables.get("description", declared.description)
     if not isinstance(description, str):
         problems.append(Problem(f"{path}: description", f"{description!r} must be text"))
@@ -209,6 +211,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
             ),
         ),
         laws=laws,
+        drawing=table("drawing"),
     ).with_choices(declared, choices)
     return recipe, problems
 
@@ -223,6 +226,25 @@ def _unmet(path: Path, declared: Declaration, choices: Choices) -> list[Problem]
             )
             problems.append(
                 Problem(f"{path}: [{table}] {name}", f"{what} needs [structure] {needs}; change one of the two")
+            )
+    return problems
+
+
+_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
+
+
+def drawing_problems(path: Path, drawing: object) -> list[Problem]:
+    """What is wrong with `[drawing]`: color = "#rrggbb", visible = true or false."""
+    problems = []
+    for key, value in drawing.items() if isinstance(drawing, dict) else ():
+        where = f"{path}: [drawing] {key}"
+        if key not in ("color", "visible"):
+            problems.append(Problem(where, "this key is unknown" + did_you_mean(key, ("color", "visible"))))
+        elif key == "visible" and not isinstance(value, bool):
+            problems.append(Problem(where, f"{value!r} must be true or false"))
+        elif key == "color" and not (isinstance(value, str) and _COLOR.fullmatch(value)):
+            problems.append(
+                Problem(where, f"{value!r} must be a colour as '#c04020': red, green and blue from 00 to ff")
             )
     return problems
 

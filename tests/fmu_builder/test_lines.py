@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fmu_builder.description import model_description
 from fmu_builder.errors import InputError
 from fmu_builder.model import load_model
 from fmu_builder.recipe import Recipe, read_recipe
@@ -109,3 +110,18 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     assert "201 bodies: at most 200 can carry a line" in text
     (text,) = faults(tmp_path, "points = [[0,0,0], [1,0,0]]\nbody = [1, 3]")
     assert "no point lies on body 2" in text
+
+
+def test_colour_and_visibility_are_checked_and_go_to_the_annotations(tmp_path: Path) -> None:
+    path = tmp_path / "Guide.toml"
+    text = 'element = "point_line_1"\n[line]\npoints = [[0,0,0], [1,0,0]]\n[drawing]\n'
+    path.write_text(text + 'color = "red"\nvisible = 1\ncolour = 2\n', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_recipe(path)
+    found = [p.where.rpartition(" ")[2] + ": " + p.what for p in caught.value.problems]
+    assert len(found) == 3
+    assert "color: 'red' must be a colour as '#c04020'" in found[0]
+    assert found[1:] == ["visible: 1 must be true or false", "colour: this key is unknown; did you mean 'color'?"]
+    path.write_text(text + 'color = "#C04020"\nvisible = false\n', encoding="utf-8")
+    xml = model_description(load_model(path), "{00000000-0000-0000-0000-000000000000}").decode()
+    assert '<Drawing color="#C04020" visible="false"/>' in xml

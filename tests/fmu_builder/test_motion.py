@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fmu_builder.motion import FRAMES, picture
+from fmu_builder.motion import FRAMES, animation, picture
+from fmu_builder.paths import shipped
 from fmu_builder.report import write_report
+from fmu_builder.scenario import read_scenario
+from fmu_builder.trace import Trace
 from fmu_builder.validate import CaseResult, find_cases, run_case
 
 
@@ -54,6 +57,47 @@ def test_the_page_has_every_body_within_its_picture(chain: CaseResult, tmp_path:
     assert found
     (motion,) = json.loads(found[1])
     assert len(motion["frames"]) == FRAMES and motion["time"][-1] == pytest.approx(1.54)
+
+
+def test_a_point_runs_along_its_line_in_the_colour_of_the_recipe(tmp_path: Path) -> None:
+    """The parts of an assembly too: the wire is the parabola z = x^2/m, and the bead goes to and fro on it."""
+    result = result_of("systems/bead_on_parabola")
+    assert result.animation
+    motion = result.animation.motion
+    wire, way, bead = motion.lines
+    assert (wire.kind, wire.color, bead.kind, bead.body) == ("profile", "#c04020", "tip", 0)
+    x, z = wire.points.T
+    assert z == pytest.approx(x**2, abs=1e-12)
+    assert (x.min(), x.max()) == pytest.approx((-0.6, 0.6))
+    x, z = motion.poses[:, 0, :2].T
+    # frames lie between samples, 10 ms apart, over which 20 m/s^2 bend by less than 0.5 mm
+    assert z == pytest.approx(x**2, abs=5e-4)
+    assert (x[0], x.min()) == pytest.approx((0.5, -0.5), abs=1e-3)
+    assert np.array_equal(way.points, motion.poses[:, 0, :2])
+    write_report([result], tmp_path / "report.html", title="Motion")
+    assert 'style="stroke: #c04020"' in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("drawing", ["", "color = '#123456'", "visible = false"])
+def test_a_line_is_drawn_where_it_is_visible_and_nothing_moves_it(tmp_path: Path, drawing: str) -> None:
+    text = (shipped("fmus") / "GuideRail.toml").read_text(encoding="utf-8")
+    (tmp_path / "Rail.toml").write_text(f"{text}\n[drawing]\n{drawing}\n", encoding="utf-8")
+    body = '["hand.port", "rail.body"]' if drawing.startswith("color") else '["hand.port", "rail.point"]'
+    for connection in ('["hand.port", "rail.point"]', body):
+        (tmp_path / "run.toml").write_text(
+            f"connections = [{connection}]\n[experiment]\nstop = 1\nstep = 0.1\n"
+            '[slaves]\nhand = "PrescribedMotion"\nrail = "Rail"\n',
+            encoding="utf-8",
+        )
+        scenario = read_scenario(tmp_path / "run.toml")
+        time = np.linspace(0.0, 1.0, 11)
+        names = tuple(f"hand.port.r[{k}]" for k in (1, 2, 3))
+        shown = animation(scenario, Trace(time, names, np.stack([time, 0 * time, 0 * time], 1), {}, {}, {}))
+        if drawing.startswith("visible") or "body" in connection:
+            assert shown is None
+        else:
+            assert shown and shown.motion.lines[0].color == ("#123456" if drawing else "")
+            assert shown.motion.poses[:, 0, 0] == pytest.approx(time)
 
 
 def test_what_has_no_picture_is_not_animated() -> None:

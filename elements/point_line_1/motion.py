@@ -1,0 +1,8 @@
+"""A line at rest and the point on it, over time: for the report of a case."""
+
+from fmu_builder.line_motion import motion
+
+PORTS = ("point",)
+STILL = ("body",)
+
+__all__ = ["PORTS", "STILL", "motion"]

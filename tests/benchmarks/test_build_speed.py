@@ -81,3 +81,47 @@ def test_build_an_fmu_for_five_platforms(benchmark: Any, new_cache: Callable[[],
     built = benchmark.pedantic(build_fmu, args=(RECIPE, tmp_path / "out"), setup=new_cache, rounds=3)
     assert built.platforms == tuple(PLATFORMS) and built.path.is_file()
     report(benchmark, "10 s, from an empty cache")
+
+
+TEN_LAWS = """
+element = "point_surface"
+[surface]
+kind = "plane"
+[functions]
+text = '''
+scalar mu = 0.3;
+scalar kT = 50[s/m];
+scalar e = 0.4;
+function limit(e[], share[]) = (1 - #e*#e)*#share/(1 - #share + #e*#e*#share);
+function ratio(v[m/s]) = #v > 0.1[m/s] -> limit(e, 0.5), #v < -0.1[m/s] -> -limit(e, 0.5), #v*limit(e, 0.5)/0.1[m/s];
+function soft(v[m/s]) = tanh(#v/1[m/s]);
+function both(v[m/s]) = 0.5*ratio(#v) + 0.1*soft(#v);
+function cubic(h[m]) = 1e6[N/m]*#h + 1e9[N/m^2]*#h^2;
+function stiff(h[m]) = #h < 1[mm] -> cubic(#h), cubic(1[mm]) + 3e6[N/m]*(#h - 1[mm]);
+function stop(h[m]) = #h > 2[mm] -> stiff(2[mm]) + 1e5[N/m]*(#h - 2[mm]), stiff(#h);
+function ramp_of(N[N], v[m/s]) = mu*#N*min(kT*#v, 1);
+function falling(N[N], v[m/s]) = ramp_of(#N, #v)*(1 + 0.3*exp(-(#v/10[mm/s])^2));
+function pressed(N[N], v[m/s]) = #N > 0[N] -> falling(#N, #v), 0;
+'''
+C_F = "stop"
+F_d = "both"
+F_fr = "pressed"
+"""
+
+
+@pytest.mark.parametrize("platforms", [("host",), ("all",)], ids=["host", "five platforms"])
+def test_build_a_recipe_with_ten_laws(
+    benchmark: Any, platforms: tuple[str, ...], new_cache: Callable[[], None], tmp_path: Path
+) -> None:
+    """As the command line does, but for the start of Python; the compiler's cache knows contact_core/freestanding.c."""
+    recipe = tmp_path / "TenLaws.toml"
+    numbers = itertools.count()
+    build_fmu(RECIPE, tmp_path / "out", platforms)
+
+    def edit() -> None:
+        text = TEN_LAWS.replace("mu = 0.3", f"mu = 0.3{next(numbers)}")
+        recipe.write_text(text, encoding="utf-8")
+
+    built = benchmark.pedantic(lambda: build_fmu(recipe, tmp_path / "out", platforms), setup=edit, rounds=3)
+    assert built.path.is_file() and built.model.recipe.laws is not None
+    report(benchmark, "3 s")

@@ -407,13 +407,10 @@ def test_a_value_that_is_not_finite_is_never_handed_out(surface: Fmu) -> None:
 
 
 def test_a_step_whose_result_is_not_finite_fails_and_leaves_the_state(surface: Fmu, mass: Fmu) -> None:
-    for fmu, values, told in (
-        (surface, {"C_F": 1e200, "point.r[3]": -1e200}, "is not finite after the step from 0.1 s to 0.2 s"),
-        (
-            mass,
-            {"p.f[1]": LARGEST, "m": 1e-300},
-            "der(p.v[1]) is not finite at 0.1 s, so the step from 0.1 s to 0.2 s fails",
-        ),
+    told = "is not finite after the step from 0.1 s to 0.2 s"
+    for fmu, values in (
+        (surface, {"C_F": 1e200, "point.r[3]": -1e200}),
+        (mass, {"p.f[1]": LARGEST, "m": 1e-300}),
     ):
         slave = fmu.slave()
         slave.initialize({"D_max": 1e300} if fmu is surface else None)

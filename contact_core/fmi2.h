@@ -10,7 +10,7 @@
 
 #include "instance.h"
 
-static const char *cc_mode_name(double mode)
+CC_RARE const char *cc_mode_name(double mode)
 {
     return mode == CC_INSTANTIATED     ? "instantiated"
            : mode == CC_INITIALIZATION ? "initialization mode"
@@ -22,7 +22,7 @@ static const char *cc_mode_name(double mode)
 }
 
 /* The name of a function in the standard: one that is linked statically carries a prefix. */
-static const char *cc_standard_name(const char *name)
+CC_RARE const char *cc_standard_name(const char *name)
 {
     const char *found = name;
     for (const char *c = name; *c; c++)
@@ -31,26 +31,23 @@ static const char *cc_standard_name(const char *name)
     return found;
 }
 
-static const char *cc_type_name(int type) { return type == fmi2CoSimulation ? "co-simulation" : "model exchange"; }
+CC_RARE const char *cc_type_name(int type) { return type == fmi2CoSimulation ? "co-simulation" : "model exchange"; }
 
 /* Why a function is refused; apart from them, for there are fifty. */
-
-#define CC_REFUSAL __attribute__((noinline, cold)) static
-
-CC_REFUSAL fmi2Status cc_refuse_mode(Instance *instance, const char *name)
+CC_RARE fmi2Status cc_refuse_mode(Instance *instance, const char *name)
 {
     return cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", cc_standard_name(name),
                      cc_mode_name(instance->now.mode));
 }
 
-CC_REFUSAL fmi2Status cc_refuse_type(Instance *instance, const char *name)
+CC_RARE fmi2Status cc_refuse_type(Instance *instance, const char *name)
 {
     int type = (int)instance->now.type;
     return cc_refuse(instance, fmi2Error, "%s belongs to %s, but this instance was made for %s", cc_standard_name(name),
                      cc_type_name(fmi2CoSimulation + fmi2ModelExchange - type), cc_type_name(type));
 }
 
-CC_REFUSAL fmi2Status cc_refuse_null(Instance *instance, const char *name, const char *argument)
+CC_RARE fmi2Status cc_refuse_null(Instance *instance, const char *name, const char *argument)
 {
     return cc_refuse(instance, fmi2Error, "%s: the argument %s is NULL", cc_standard_name(name), argument);
 }
@@ -108,7 +105,7 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nC
 
 /* ---- creation -------------------------------------------------------------------------------------------------- */
 
-static void cc_set_starts(Instance *instance)
+CC_RARE void cc_set_starts(Instance *instance)
 {
     double type = instance->now.type, logging = instance->now.logging, categories = instance->now.categories;
     double *block = cc_block(instance);
@@ -183,7 +180,7 @@ void fmi2FreeInstance(fmi2Component c)
 /* ---- initialization, end --------------------------------------------------------------------------------------- */
 
 /* On which side of zero the indicators of the evaluated point are. */
-static void cc_remember_sides(Instance *instance)
+CC_RARE void cc_remember_sides(Instance *instance)
 {
     double *s = instance->now.sides;
     CC_ENTRY(indicators)(&instance->now.element, s);
@@ -192,7 +189,7 @@ static void cc_remember_sides(Instance *instance)
 }
 
 /* solver.tolerance follows the tolerance of the experiment, within its range; a value that was set stays. */
-static void cc_set_tolerance(Instance *instance, double tolerance)
+CC_RARE void cc_set_tolerance(Instance *instance, double tolerance)
 {
 #if CC_STATES
     double *set = &instance->now.element.solver.tolerance;

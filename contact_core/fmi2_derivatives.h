@@ -5,7 +5,7 @@
 #include "fmi2_variables.h"
 
 /* The block as dual numbers with all directions zero. */
-static void cc_make_dual(Instance *instance)
+CC_RARE void cc_make_dual(Instance *instance)
 {
     const double *block = cc_block(instance);
     for (int i = 0; i < CC_VARIABLES; i++) {
@@ -106,7 +106,7 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
 
 /* Directions of d/dt: time itself, states, inputs whose derivative is known (r' = v, q' = (0, w) q / 2), and inputs for
  * which fmi2SetRealInputDerivatives gave one. */
-static void cc_set_time_directions(Instance *instance)
+CC_RARE void cc_set_time_directions(Instance *instance)
 {
     const double *block = cc_block(instance);
     double *dual = instance->dual;

@@ -20,7 +20,7 @@
 
 #include "fmi2_variables.h"
 
-CC_REFUSAL fmi2Status cc_refuse_size(Instance *instance, const char *name, size_t n, const char *what, int size)
+CC_RARE fmi2Status cc_refuse_size(Instance *instance, const char *name, size_t n, const char *what, int size)
 {
     return cc_refuse(instance, fmi2Error, "%s: %g %s are given, this FMU has %d", cc_standard_name(name), (double)n,
                      what, size);

@@ -13,13 +13,13 @@
 
 static const char cc_state_magic[9] = "FMUBSTAT";
 
-static void cc_put(unsigned char *to, unsigned long long bits, int bytes)
+CC_RARE void cc_put(unsigned char *to, unsigned long long bits, int bytes)
 {
     for (int i = 0; i < bytes; i++)
         to[i] = (unsigned char)(bits >> 8 * i);
 }
 
-static unsigned long long cc_take(const unsigned char *from, int bytes)
+CC_RARE unsigned long long cc_take(const unsigned char *from, int bytes)
 {
     unsigned long long bits = 0;
     for (int i = 0; i < bytes; i++)
@@ -27,7 +27,7 @@ static unsigned long long cc_take(const unsigned char *from, int bytes)
     return bits;
 }
 
-static unsigned long long cc_checksum(const unsigned char *bytes, size_t n)
+CC_RARE unsigned long long cc_checksum(const unsigned char *bytes, size_t n)
 {
     unsigned long long hash = 0xcbf29ce484222325ull;
     for (size_t i = 0; i < n; i++)

@@ -90,7 +90,7 @@ fmi2Status fmi2CancelStep(fmi2Component c)
     return cc_refuse(instance, fmi2Error, "fmi2CancelStep: steps are never pending here");
 }
 
-CC_REFUSAL fmi2Status cc_refuse_kind(Instance *instance, const char *name, fmi2StatusKind kind)
+CC_RARE fmi2Status cc_refuse_kind(Instance *instance, const char *name, fmi2StatusKind kind)
 {
     return cc_refuse(instance, fmi2Discard, "%s: the kind %d is not offered", cc_standard_name(name), (int)kind);
 }

@@ -136,7 +136,7 @@ CC_DEFINE_SET(Real, CC_REAL, CC_WRITABLE | CC_CONTINUOUS)
 CC_DEFINE_SET(Integer, CC_INTEGER, CC_WRITABLE)
 CC_DEFINE_SET(Boolean, CC_BOOLEAN, CC_WRITABLE)
 
-static fmi2Status cc_no_strings(Instance *instance, const char *function, size_t n)
+CC_RARE fmi2Status cc_no_strings(Instance *instance, const char *function, size_t n)
 {
     return n ? cc_refuse(instance, fmi2Error, "%s: this FMU has no String variables", function) : fmi2OK;
 }

@@ -12,6 +12,9 @@
 #include "assembly.h"
 #endif
 
+/* In front of what is called seldom: one small copy.  The FMI layer is most of what has to be compiled for an FMU. */
+#define CC_RARE __attribute__((noinline, cold)) static
+
 /* Modes of FMI 2.0, as bits so that a function can name those it is legal in. */
 enum {
     CC_INSTANTIATED = 1,
@@ -91,7 +94,7 @@ typedef struct {
 
 static CcPoolItem cc_pool[CC_POOL_SIZE];
 
-static void *cc_allocate(const fmi2CallbackFunctions *callbacks, size_t size)
+CC_RARE void *cc_allocate(const fmi2CallbackFunctions *callbacks, size_t size)
 {
     void *memory = NULL;
     if (callbacks->allocateMemory) {
@@ -106,7 +109,7 @@ static void *cc_allocate(const fmi2CallbackFunctions *callbacks, size_t size)
     return memory;
 }
 
-static void cc_release(const fmi2CallbackFunctions *callbacks, void *memory)
+CC_RARE void cc_release(const fmi2CallbackFunctions *callbacks, void *memory)
 {
     for (int i = 0; i < CC_POOL_SIZE; i++)
         if (memory == cc_pool[i].bytes) {
@@ -119,7 +122,7 @@ static void cc_release(const fmi2CallbackFunctions *callbacks, void *memory)
 
 /* ---- log ------------------------------------------------------------------------------------------------------- */
 
-static int cc_same(const char *a, const char *b)
+CC_RARE int cc_same(const char *a, const char *b)
 {
     while (*a && *a == *b)
         a++, b++;
@@ -127,7 +130,7 @@ static int cc_same(const char *a, const char *b)
 }
 
 /* Length without an incomplete character of UTF-8 at the end: importers decode what they log. */
-static size_t cc_whole_characters(const char *chars, size_t length)
+CC_RARE size_t cc_whole_characters(const char *chars, size_t length)
 {
     size_t lead = length;
     while (lead > 0 && ((unsigned char)chars[lead - 1] & 0xc0u) == 0x80u)
@@ -212,7 +215,7 @@ __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refus
 }
 
 /* Where a NaN began, if a table of a law has no value there (law.h, cc_no_value). */
-__attribute__((noinline, cold)) static void cc_tell_origin(Instance *instance, fmi2Status status, double value)
+CC_RARE void cc_tell_origin(Instance *instance, fmi2Status status, double value)
 {
 #if CC_LAW_TABLES
     unsigned long long bits;
@@ -235,7 +238,7 @@ __attribute__((noinline, cold)) static void cc_tell_origin(Instance *instance, f
 
 static const CcVariable *cc_variable(size_t reference) { return &cc_variables[cc_variable_rows[reference]]; }
 static double cc_start(size_t reference) { return cc_start_values[cc_start_rows[reference]]; }
-static const char *cc_name(size_t reference)
+CC_RARE const char *cc_name(size_t reference)
 {
     unsigned place = cc_name_places[reference];
     return cc_names[place / CC_NAMES_ROW] + place % CC_NAMES_ROW;

@@ -230,7 +230,7 @@ static void cc_count(Instance *instance, const CcStep *step)
 }
 
 /* No substep from tau on, however short, has a finite end. */
-static void cc_tell_not_finite(Instance *instance, const CcStep *step, double tau)
+CC_RARE void cc_tell_not_finite(Instance *instance, const CcStep *step, double tau)
 {
     const double *block = cc_block(instance);
     int bad = cc_first_not_finite(block);

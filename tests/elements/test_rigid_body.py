@@ -276,7 +276,7 @@ def test_a_body_without_points_has_its_frame_only(tmp_path: Path) -> None:
 
 
 def test_points_are_numbered_in_recipes_scenarios_and_assemblies(tmp_path: Path) -> None:
-    """Contacts at three points: a floor, and a lid on the body itself, whose forces cancel."""
+    """Contacts at three points: a floor, and a lid that is another body."""
     (tmp_path / "Three.toml").write_text(
         'element = "rigid_body"\n[structure]\npoints = 3\n[start]\ng = [0, 0, 0]\n'
         '"point[1].offset" = [0.1, 0, 0]\n"point[2].offset" = ["20 cm", 0, 0]\n"point[3].offset[3]" = 0.3\n',
@@ -284,28 +284,33 @@ def test_points_are_numbered_in_recipes_scenarios_and_assemblies(tmp_path: Path)
     )
     (tmp_path / "drop.toml").write_text(
         """
-connections = [["body.point[2]", "floor.point"], ["body.attach[3]", "lid.surface"], ["body.point[1]", "lid.point"]]
+connections = [
+    ["body.point[2]", "floor.point"],
+    ["lid.attach[3]", "under_lid.surface"],
+    ["body.point[1]", "under_lid.point"],
+]
 [experiment]
 stop = "2 ms"
 step = "1 ms"
 [slaves]
 body = { recipe = "Three", start = { r0 = [0, 0, -0.01] } }
 floor = { recipe = "PointSurface", start = { C_F = 1e3 } }
-lid = "PointSurface"
+lid = { recipe = "Three", start = { r0 = [0, 0, -0.01] } }
+under_lid = "PointSurface"
 """,
         encoding="utf-8",
     )
     trace = run(tmp_path / "drop.toml")
     first, last = (dict(zip(trace.names, row, strict=True)) for row in trace.values[[0, -1]])
     assert [first[f"body.point[{i}].r[1]"] for i in (1, 2, 3)] == [0.1, 0.2, 0.0]
-    assert first["body.attach[3].r[3]"] == 0.3 - 0.01
+    assert first["lid.attach[3].r[3]"] == 0.3 - 0.01
     assert (first["floor.depth"], first["floor.contact.r[1]"]) == (0.01, 0.2)
-    assert first["lid.depth"] == pytest.approx(0.3, rel=1e-15)
-    assert last["body.frame.v[3]"] > 0.0  # pushed by the floor alone: the lid's forces are its own
+    assert first["under_lid.depth"] == pytest.approx(0.3, rel=1e-15)
+    assert last["lid.frame.v[3]"] < 0.0 < last["body.frame.v[3]"]
     whole = assembly_of_scenario(read_scenario(tmp_path / "drop.toml"))
-    assert {name: whole[name].kind for name in ("body.point[2].f[3]", "body.attach[3].t[1]", "body.point[3].f[1]")} == {
+    assert {name: whole[name].kind for name in ("body.point[2].f[3]", "lid.attach[3].t[1]", "body.point[3].f[1]")} == {
         "body.point[2].f[3]": "output",
-        "body.attach[3].t[1]": "output",
+        "lid.attach[3].t[1]": "output",
         "body.point[3].f[1]": "input",
     }
     wrong = tmp_path / "wrong.toml"

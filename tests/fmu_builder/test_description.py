@@ -157,17 +157,18 @@ def c_member(name: str, element: Declaration) -> str:
     plain = derivative[1] if derivative else name
     first, *rest = re.split(r"\.", plain)
     base = re.sub(r"\[[^]]*\]", "", plain)
-    each = next(
-        (table[key].each for table in (element.ports, element.states, element.outputs, element.memory, element.locals,
-                                       element.parameters, element.inputs)
+    declared = next(
+        (table[key] for table in (element.ports, element.states, element.outputs, element.memory, element.locals,
+                                  element.parameters, element.inputs)
          for key in (base, base.split(".")[0]) if key in table),
         None,
     )  # fmt: skip
+    each = declared and declared.each
 
     def indexed(part: str, counts: bool) -> str:
         member, _, indices = part.rstrip("]").partition("[")
         numbers = [int(number) - 1 for number in indices.split(",") if number]
-        sized = base in element.outputs and element.outputs[base].size is not None and not rest
+        sized = getattr(declared, "size", None) is not None and not rest
         if counts and each is not None and len(numbers) == (1 if sized else 0):
             numbers.insert(0, 0)
         return member + "".join(f"[{number}]" for number in numbers)

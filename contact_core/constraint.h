@@ -443,8 +443,7 @@ typedef struct {
     double side;   /* 1 where the material lies below the profile, -1 above */
     int rubs;      /* 1 of a profile that may have friction */
     int pulls;     /* 1 if N may be negative */
-    Real kappa;
-    double margin;
+    Real kappa, margin;
 } CcFriction;
 
 /* kappa if N has the sign that lambda gives it. */
@@ -486,10 +485,10 @@ CC_API double cc_rub(int count, const Real X[], CcFriction friction[], Real B[],
     int pivots[CC_MOST_ROWS];
     for (int k = 0; k < count; k++) {
         CcFriction *one = &friction[k];
-        double part = re(one->side * one->share * X[k * count + k]);
+        Real part = one->side * one->share * X[k * count + k];
         smooth[k] = lambda[k];
         one->kappa = cc_kappa(one, lambda[k]);
-        one->margin = 1.0 - (one->pulls && part < 0.0 ? -part : part);
+        one->margin = 1.0 - (one->pulls && re(part) < 0.0 ? -part : part);
     }
     for (int turn = 0; turn < CC_SIGN_TURNS; turn++) {
         int agree = 1;

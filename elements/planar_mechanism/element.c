@@ -584,7 +584,7 @@ static void rub(Element *e, Work *work, Real lambda[])
             continue;
         e->contact[i].friction = one->kappa * lambda[k] * cc_sqrt(cc_along(n, n));
         e->contact[i].margin = one->margin;
-        if (one->margin < re(e->margin))
+        if (re(one->margin) < re(e->margin))
             e->margin = one->margin;
     }
 }

@@ -121,7 +121,9 @@ def recipe_of(name: str, folder: Path) -> Path:
 
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TURNING]
-EVERY = [*recipes(without=["SpringMassTrain"]), "Ball", "Row", *SLOW]
+# accelerations of the two bodies of 0.1 microgram that are its spring are too large for differences
+LIGHT = "Squeezer"
+EVERY = [*recipes(without=["SpringMassTrain", LIGHT]), "Ball", "Row", *SLOW]
 
 
 @pytest.fixture(scope="module", params=EVERY)

@@ -24,8 +24,9 @@
  *                 (after few samples 1e-6), or below 1/2 for thirty samples in a row
  * Admittance      W, the slope of that fit
  *
- * Before anything is known k W H^2 = 1/2 or d W H = 1/4 is assumed; after four samples without an answer W = 0.  |F| is
- * at most 1.2 times what the law gives at the farthest place that the measured motion could reach.
+ * Before anything is known k W H^2 = 1/2 or d W H = 1/4 is assumed, and of a spring of unknown mass that what pulls at
+ * the start is carried; after four samples without an answer W = 0.  |F| is at most 1.2 times what the law gives at
+ * the farthest place that the measured motion could reach.
  *
  * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those of
  * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found as in partner.h.
@@ -53,6 +54,7 @@ enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
 #define CC_AXIS_GUESS_DAMPED 0.25 /* d W H likewise */
 #define CC_AXIS_MOST_BLIND 4.0    /* samples without an answer, after which the partners are driven or very heavy */
 #define CC_AXIS_NOISE 1e-8        /* changes of v below this share of its size teach nothing */
+#define CC_AXIS_EXCITED 1e-9      /* second differences of F below this share of its size neither: a body at rest */
 #define CC_AXIS_PAYS 0.5          /* share of the ledger that is paid back in one interval */
 #define CC_AXIS_CEILING 1.2
 #define CC_AXIS_MOST_STRANGE 3.0
@@ -74,7 +76,7 @@ typedef struct {
     double F[CC_AXIS_FORCES];   /* forces given, the newest first */
     double rule[2], beta;       /* sums of the position rule, and beta */
     double lag, fits[CC_AXIS_LAGS][3], dy, taught, likely;
-    double W, known, blind, v_largest;
+    double W, known, blind, v_largest, F_largest;
     double made[CC_AXIS_LAGS], taken[CC_AXIS_LAGS]; /* R, and the sum of works above 0, J */
     double strange;             /* samples in a row whose v did not belong to x */
 } CcAxis;
@@ -82,7 +84,9 @@ typedef struct {
 /* The state before the first sample, from deformation, rate and force at the start. */
 CC_API void cc_axis_start(CcAxis *c, const CcAxisOptions *o, double x, double v, double F)
 {
-    *c = (CcAxis){.place = x, .x = x, .v = v, .F = {F}, .beta = 0.5, .lag = o->lag == CC_AXIS_LAG_AUTO ? 1 : o->lag};
+    *c = (CcAxis){.place = x, .x = x, .v = v, .beta = 0.5, .lag = o->lag == CC_AXIS_LAG_AUTO ? 1 : o->lag};
+    for (int i = 0; i < CC_AXIS_FORCES; i++)
+        c->F[i] = F;
     if (o->inertia > 0.0 && !o->straight)
         c->W = 1.0 / o->inertia, c->known = 1.0;
 }
@@ -118,9 +122,15 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
 {
     double dy = c->y - y, ddy = dy - c->dy;
     c->dy = dy;
-    if (c->answered >= 2.0 && cc_abs(ddy) * c->H > CC_AXIS_NOISE * c->v_largest) {
+    double change[CC_AXIS_LAGS], changed = 0.0;
+    for (int L = 0; L < CC_AXIS_LAGS; L++) {
+        change[L] = c->F[L] - 2.0 * c->F[L + 1] + c->F[L + 2];
+        changed = cc_abs(change[L]) > changed ? cc_abs(change[L]) : changed;
+    }
+    int excited = changed > CC_AXIS_EXCITED * c->F_largest, answer = cc_abs(ddy) * c->H > CC_AXIS_NOISE * c->v_largest;
+    if (c->answered >= 2.0 && excited && answer) {
         for (int L = 0; L < CC_AXIS_LAGS; L++) {
-            double ddF = c->F[L] - 2.0 * c->F[L + 1] + c->F[L + 2], product[3] = {ddF * ddF, ddF * ddy, ddy * ddy};
+            double ddF = change[L], product[3] = {ddF * ddF, ddF * ddy, ddy * ddy};
             for (int i = 0; i < 3; i++)
                 c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[i];
         }
@@ -133,7 +143,7 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
             c->W = fit[1] / fit[0], c->known = 1.0;
     }
     if (c->known == 0.0)
-        c->blind += c->F[(int)c->lag] != 0.0;
+        c->blind += excited && !answer;
 }
 
 /* The interval between the last sample and this one. */
@@ -191,7 +201,7 @@ CC_API double cc_axis_force(const CcAxisOptions *o, double x, double v, double a
     }
     double elastic = k * (x + 0.5 * H * v + 0.25 * H * H * a), stiff = 1.0 + 0.25 * k * W * H * H, F = elastic / stiff;
     double way = H * v + 0.5 * H * H * (a - W * F);
-    if (o->straight || !(W > 0.0) || way == 0.0)
+    if (o->straight || !(W > 0.0) || !(way * way > 0.0))
         return F;
     double c = cc_axis_within(CC_AXIS_PAYS * R * H / (way * way), -0.5 / (W * H), 1.0 / (W * H));
     return (elastic + c * (v + 0.5 * H * a)) / (stiff + 0.5 * c * W * H);
@@ -209,9 +219,9 @@ CC_API double cc_axis_ceiling(const CcAxis *c, const CcAxisOptions *o, double v,
     return CC_AXIS_CEILING * (damped ? o->d : o->k) * far;
 }
 
-/* A sample at a communication point begins with what the interval before it shows: the rate v, and the deformation itself
- * if it is known (NULL: it is the sum of v); H, s, the step to come.  Afterwards c->x is the deformation, F[lag] the force
- * that acted and c->way its way.  Returns 0 if there was no interval.
+/* A sample at a communication point begins with what the interval before it shows: the rate v, and the deformation
+ * itself if it is known (NULL: it is the sum of v); H, s, the step to come.  Afterwards c->x is the deformation, F[lag]
+ * the force that acted and c->way its way.  Returns 0 if there was no interval.
  * The bodies may have moved before the first sample too: Gauss-Seidel with the bodies first. */
 CC_API int cc_axis_observe(CcAxis *c, const CcAxisOptions *o, const double *place, double v, double H)
 {
@@ -233,7 +243,8 @@ CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double
     }
     int lag = (int)c->lag;
     c->a_before = c->a;
-    c->a = c->answered > 0.0 && !o->straight ? c->y + c->W * c->F[lag] : 0.0;
+    int rests = o->k > 0.0 && c->known == 0.0; /* until something is seen: what pulls at the start is carried */
+    c->a = o->straight ? 0.0 : c->answered > 0.0 ? c->y + c->W * c->F[lag] : rests ? c->W * c->F[0] : 0.0;
     double x = c->x, speed = v, R = c->made[lag];
     for (int i = lag - 1; i >= 0; i--) { /* intervals whose forces are given already */
         double alpha = c->a - c->W * c->F[i], x_1 = x + H * speed + 0.5 * H * H * alpha;
@@ -249,6 +260,7 @@ CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double
     for (int i = CC_AXIS_FORCES - 1; i > 0; i--)
         c->F[i] = c->F[i - 1];
     c->F[0] = F;
+    c->F_largest = 0.99 * c->F_largest > cc_abs(F) ? 0.99 * c->F_largest : cc_abs(F);
     c->v = v;
     c->H = H;
     c->begun = 1.0;

@@ -34,6 +34,8 @@
 
 #define CC_POINT_STEPS 12       /* most steps of the iteration for f */
 #define CC_POINT_ROUNDING 1e-13 /* of f: the iteration ends */
+#define CC_POINT_SETTLED 1e-9   /* of U: what was made is rounding; paid back it would keep a loaded point in motion */
+#define CC_POINT_BLUR 1e-14     /* of U, and of |grad U| |P|: what is missing along the way is rounding, as at rest */
 
 /* The guide as P sees it. */
 typedef struct {
@@ -75,7 +77,10 @@ CC_API void cc_point_begin(CcPoint *p, const CcPointOptions *o, const double P[3
     o->potential(o->data, P, &here);
     p->U = here.U;
     for (int i = 0; i < 3; i++)
-        p->P[i] = P[i], p->v[i] = v[i], p->f[0][i] = f[i];
+        p->P[i] = P[i], p->v[i] = v[i];
+    for (int n = 0; n < CC_AXIS_FORCES; n++)
+        for (int i = 0; i < 3; i++)
+            p->f[n][i] = f[i];
 }
 
 /* The point left the guide: motion and forces are forgotten; what was learned and the ledger are kept. */
@@ -102,16 +107,22 @@ CC_API void cc_point_learn(CcPoint *p, const CcPointOptions *o, const double y[3
         p->dy[i] = dy;
         size += ddy[i] * ddy[i];
     }
-    if (c->answered >= 2.0 && cc_sqrt(size) * c->H > CC_AXIS_NOISE * c->v_largest) {
+    double product[CC_AXIS_LAGS][3], changed = 0.0;
+    for (int L = 0; L < CC_AXIS_LAGS; L++) {
+        product[L][0] = product[L][1] = 0.0, product[L][2] = size;
+        for (int i = 0; i < 3; i++) {
+            double ddf = p->f[L][i] - 2.0 * p->f[L + 1][i] + p->f[L + 2][i];
+            product[L][0] += ddf * ddf;
+            product[L][1] += ddf * ddy[i];
+        }
+        changed = product[L][0] > changed ? product[L][0] : changed;
+    }
+    int excited = cc_sqrt(changed) > CC_AXIS_EXCITED * c->F_largest;
+    int answer = cc_sqrt(size) * c->H > CC_AXIS_NOISE * c->v_largest;
+    if (c->answered >= 2.0 && excited && answer) {
         for (int L = 0; L < CC_AXIS_LAGS; L++) {
-            double product[3] = {0.0, 0.0, size};
-            for (int i = 0; i < 3; i++) {
-                double ddf = p->f[L][i] - 2.0 * p->f[L + 1][i] + p->f[L + 2][i];
-                product[0] += ddf * ddf;
-                product[1] += ddf * ddy[i];
-            }
             for (int i = 0; i < 3; i++)
-                c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[i];
+                c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[L][i];
         }
         c->taught += 1.0;
         if (o->lag == CC_AXIS_LAG_AUTO && cc_axis_find_lag(c) && !(o->m_eff > 0.0))
@@ -122,7 +133,7 @@ CC_API void cc_point_learn(CcPoint *p, const CcPointOptions *o, const double y[3
             c->W = fit[1] / fit[0], c->known = 1.0;
     }
     if (c->known == 0.0)
-        c->blind += cc_dot(p->f[(int)c->lag], p->f[(int)c->lag]) > 0.0;
+        c->blind += excited && !answer;
 }
 
 /* The interval between the last sample and P, v.  The way is that of the speeds: it has their kinetic energy. */
@@ -186,8 +197,10 @@ CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const doub
         o->potential(o->data, M, &middle);
         o->potential(o->data, P_1, &end);
         cc_point_loss(o, middle.tangent, D, H, damped, rubbed);
-        double way = cc_dot(D, D), missing = way > 0.0 ? (end.U - begin.U - cc_dot(middle.gradient, D)) / way : 0.0;
-        if (W > 0.0 && way > 0.0)
+        double way = cc_dot(D, D), missing = end.U - begin.U - cc_dot(middle.gradient, D);
+        double blur = CC_POINT_BLUR * (begin.U + end.U + cc_norm(middle.gradient) * cc_norm(P));
+        missing = cc_abs(missing) > blur && way > 0.0 ? missing / way : 0.0;
+        if (W > 0.0 && way > 0.0 && cc_abs(R) > CC_POINT_SETTLED * (begin.U + end.U))
             g = cc_axis_within(CC_AXIS_PAYS * R * H / way, -0.5 / (W * H), 1.0 / (W * H));
         for (int i = 0; i < 3; i++)
             wanted[i] = -middle.gradient[i] + damped[i] + rubbed[i] - (missing + g / H) * D[i] - f[i];
@@ -227,7 +240,8 @@ CC_API void cc_point_step(CcPoint *p, const CcPointOptions *o, const double P[3]
     int lag = (int)c->lag;
     double R = c->made[lag], U = p->U, W = c->W;
     for (int i = 0; i < 3; i++) {
-        p->a[i] = c->answered > 0.0 && !o->straight ? p->y[i] - W * p->f[lag][i] : 0.0;
+        p->a[i] = o->straight ? 0.0 : c->answered > 0.0 ? p->y[i] - W * p->f[lag][i]
+                  : c->known == 0.0 ? -W * p->f[0][i] : 0.0;
         at[i] = P[i], speed[i] = v[i];
     }
     for (int k = lag - 1; k >= 0; k--) { /* intervals whose forces are given already */
@@ -253,6 +267,8 @@ CC_API void cc_point_step(CcPoint *p, const CcPointOptions *o, const double P[3]
         p->f[0][i] = f[i], p->damped[0][i] = damped[i], p->rubbed[0][i] = rubbed[i];
         p->v[i] = v[i], p->P[i] = P[i];
     }
+    double strong = cc_norm(f);
+    c->F_largest = 0.99 * c->F_largest > strong ? 0.99 * c->F_largest : strong;
     c->H = H;
     c->begun = 1.0;
 }

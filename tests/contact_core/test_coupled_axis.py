@@ -86,6 +86,13 @@ def test_what_was_made_is_paid_back_in_part(
         assert paid <= 0.5 * R + 1e-9 * K * (x * x + way * way) and abs(way) <= abs(alone) * (1 + 1e-9)
 
 
+def test_a_way_whose_square_vanishes_divides_nothing(library: ctypes.CDLL) -> None:
+    F, _, _ = held(library, 0.01, 1e-200, 0.25 * K * 0.01, 1.0, 1e-3, k=K, R=1.0)
+    assert math.isfinite(F)
+    F, way, _ = held(library, 0.0, 1e-200, 0.0, 1.0, 1e-3, k=K, R=0.0)
+    assert math.isfinite(F) and way != 0.0
+
+
 # ---- one spring ------------------------------------------------------------------------------------------------------
 
 
@@ -168,6 +175,15 @@ def test_a_loaded_spring_comes_to_rest_where_its_load_is_carried(library: ctypes
         run = Coupled(library, row, 0.5 / OMEGA, master).run(1000)
         assert run.u[-1, 0] - run.x[-1, 0] == pytest.approx(run.u[-1, 0] - 98.1 / K, abs=1e-9)
         assert abs(run.v[-1, 0]) < 1e-9
+
+
+@MASTERS
+def test_a_load_that_rests_stays_at_rest(library: ctypes.CDLL, master: int) -> None:
+    """From the exact place on: rounding teaches nothing, and is not blown up."""
+    row = Row([M], [(0, -1)], k=K, x_0=98.1 / K, pull=98.1)
+    run = Coupled(library, row, 1.0 / OMEGA, master).run(500)
+    assert np.abs(run.v).max() < 1e-13
+    assert run.F[:, 0] == pytest.approx(98.1, rel=1e-12)
 
 
 def test_a_step_that_varies_keeps_the_energy_bounded(library: ctypes.CDLL) -> None:

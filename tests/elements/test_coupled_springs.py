@@ -211,7 +211,7 @@ def test_a_train_under_jacobi_keeps_its_energy_at_a_practical_step(tmp_path: Pat
     s = np.array([trace[f"mass[{i}].p.s"] for i in range(1, n + 1)])
     x = np.diff(np.concatenate([np.zeros((1, s.shape[1])), s, np.zeros((1, s.shape[1]))]), axis=0)
     total = (v**2).sum(axis=0) + 1e4 * (x**2).sum(axis=0)
-    assert total[-1] == pytest.approx(1.0, abs=0.02)
+    assert total[-1] == pytest.approx(1.0, abs=0.05)
     assert total.max() < 1.3
 
 

@@ -1021,6 +1021,10 @@ static int accept(Element *e, CcHost *host, double step)
         if (step == 0.0 && cc_is_finite(way) && (way > 1e-9 || way < -1e-9))
             cc_report(host, CC_INFO, "mechanism", "%s starts at %g instead of %g, to meet its constraint",
                       body_names[i], re(e->q[i]), re(e->integrated[i].q));
+        double given = i >= 0 ? re(e->integrated[i].qd) : 0.0, more = i >= 0 ? re(e->qd[i]) - given : 0.0;
+        if (step == 0.0 && given != 0.0 && (more > 1e-9 || more < -1e-9))
+            cc_report(host, CC_INFO, "mechanism", "%s starts with the speed %g instead of %g, to meet its constraint",
+                      body_names[i], given + more, given);
     }
     Work work;
     look(e, &work, e->q);

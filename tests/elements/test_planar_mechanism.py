@@ -489,6 +489,12 @@ def test_a_start_beside_the_profile_is_put_onto_it_and_told(tmp_path: Path) -> N
     assert any(f"rod starts at {psi:.6g}"[:20] in text and "instead of 0" in text for text in told), told
 
 
+def test_a_start_speed_that_breaks_a_constraint_is_told(tmp_path: Path) -> None:
+    """Crank at 0 with 20 rad/s: the rod turns with -20 / 3 rad/s, against the crank with -80 / 3 rad/s."""
+    told = begun(tmp_path, CRANK.replace("closes = true", 'closes = true\nspeed = "3 rad/s"'))
+    assert any("rod starts with the speed -26.6666667 instead of 3" in text for text in told), told
+
+
 def test_a_start_far_from_its_profile_is_refused_with_the_distance(tmp_path: Path) -> None:
     """Unless a coordinate is marked that may go there."""
     text = CRANK.replace("closes = true\n", "").replace("profile = [0]", "profile = [0.1]")

@@ -217,10 +217,14 @@ def differences(running: Running, case: Case, name: str, step: float) -> tuple[V
     return (y[0] - y[-2]) / (2.0 * step), central, (y[2] - y[0]) / (2.0 * step)
 
 
+def on_mechanism(case: Case) -> bool:
+    return any(folder.name == "planar_mechanism" for folder in case.model.folders().values())
+
+
 def sizes(case: Case, values: Vector) -> Vector:
     """What rounding of the unknowns is measured by: in a mechanism forces and energies are differences of others, and
     the search for the dependent coordinates ends at 1e-13."""
-    if not any(folder.name == "planar_mechanism" for folder in case.model.folders().values()):
+    if not on_mechanism(case):
         return values
     units = [case.model[name].unit.name for name in case.unknowns]
     return np.array([max(10.0, *(v for v, u in zip(values, units, strict=True) if u == unit)) for unit in units])
@@ -286,6 +290,8 @@ def test_directional_derivative_is_linear_in_its_seed(every: Case, seed: int) ->
     together = running.directional(every.unknowns, dict(zip(knowns, seeds, strict=True)))
     # parts may cancel before the columns are formed as well, so the bound is that of the largest
     bound = 1e-13 * (np.abs(columns) @ np.abs(seeds)) + 1e-13 * np.abs(columns).max()
+    if on_mechanism(every):  # the large columns of its tree meet in a small solution
+        bound += 1e-12 * np.abs(columns).max()
     assert (np.abs(together - columns @ seeds) <= bound).all()
     for factor in (2.0**-60, -4.0, 2.0**60):
         scaled = running.directional(every.unknowns, dict(zip(knowns, factor * seeds, strict=True)))

@@ -174,7 +174,7 @@ def picture(shown: Animation) -> Picture:
             ],
             axis=-1,
         ),
-        2,
+        1,
     )
     return Picture(
         round((right - left + 2.0 * margin) * scale, 1),

@@ -30,7 +30,7 @@ Values = NDArray[np.float64]
 Figure = dict[str, object]
 Window = tuple[float, float]  # begin and end, s
 
-_PLOT_BYTES = 900_000  # all plots together; plotly.js takes 4.8 MB of the 6 MB a mail attachment may have
+_PLOT_BYTES = 900_000  # all plots and motions together; plotly.js takes 4.8 MB of the 6 MB a mail attachment may have
 _POINTS = (2000, 1000, 500, 250, 125)  # largest number of points of a curve, tried in turn until the plots fit
 
 
@@ -217,11 +217,12 @@ _ALGORITHMS = {"gauss_seidel": "Gauss-Seidel", "jacobi": "Jacobi"}
 
 
 def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]], title: str) -> str:
+    pictures = {k: picture(result.animation) for k, result in enumerate(results, 1) if result.animation}
+    motions = [{"id": f"case-{k}-motion", "time": p.time, "frames": p.frames} for k, p in pictures.items()]
     for points in _POINTS:
         figures = [case_figure(result, points) for result in results]
-        if sum(len(json.dumps(figure)) for figure in figures) <= _PLOT_BYTES:
+        if len(json.dumps(motions)) + sum(len(json.dumps(figure)) for figure in figures) <= _PLOT_BYTES:
             break
-    pictures = {k: picture(result.animation) for k, result in enumerate(results, 1) if result.animation}
     cases = [
         {
             "id": f"case-{number}",
@@ -253,7 +254,7 @@ def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]
         fmus=fmu_rows,
         versions=_versions(results),
         plots=[{"id": f"{case['id']}-plot"} | figure for case, figure in zip(cases, figures, strict=True) if figure],
-        motions=[{"id": f"case-{k}-motion", "time": p.time, "frames": p.frames} for k, p in pictures.items()],
+        motions=motions,
         plotly=_plotly(),
     )
 

@@ -133,7 +133,7 @@ ON_RING = ((1.0 + 1.0 / K_1, 0.0, 0.0), (0.0, 1.0, 0.2))  # carried round at 1 m
 
 
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
-@pytest.mark.parametrize("h", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("h", [pytest.param(0.1, marks=pytest.mark.slow), 0.5, 1.0])
 def test_a_bead_runs_round_a_ring_without_gain_or_loss(library: ctypes.CDLL, master: int, h: float) -> None:
     """A lap at 1 m/s, struck across the ring at 0.2 m/s; then with order and mass given, at every step."""
     steps = math.ceil(2 * math.pi * OMEGA / h)

@@ -12,6 +12,7 @@ from fmi2 import OK, Fmu, load_shipped
 from numpy.typing import NDArray
 from running import Running, Values, build
 
+pytestmark = pytest.mark.slow  # every day the coupling by itself is tested: test_coupled_point.py
 Vector = NDArray[np.float64]
 HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
 JACOBI, GAUSS_SEIDEL = "jacobi", "gauss_seidel"
@@ -128,7 +129,6 @@ def test_a_restored_state_continues_bit_for_bit(bead: Fmu, ring: Fmu) -> None:
     assert go() == first
 
 
-@pytest.mark.slow
 def test_a_point_drawn_to_a_ring_is_served_alike(bead: Fmu, tmp_path: Path) -> None:
     guide = build(tmp_path, "Drawn", RING.format(element="point_line_1"))
     r, v = np.array([1.0 + 1.0 / K_2, 0.0, 0.0]), np.array([0.0, 1.0, 0.1])
@@ -138,7 +138,6 @@ def test_a_point_drawn_to_a_ring_is_served_alike(bead: Fmu, tmp_path: Path) -> N
         assert element["coupling.residual"] == pytest.approx(0.0, abs=1e-9)
 
 
-@pytest.mark.slow
 def test_a_point_that_leaves_the_line_and_comes_back_begins_anew(bead: Fmu, tmp_path: Path) -> None:
     guide = build(tmp_path, "Bar", BAR)
     r, v = np.array([0.9, 1e-3, 0.0]), np.array([1.0, 0.0, 0.0])

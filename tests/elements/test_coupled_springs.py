@@ -162,6 +162,7 @@ def test_a_restored_state_continues_bit_for_bit(mass: Fmu, spring: Fmu) -> None:
     assert go() == first
 
 
+@pytest.mark.slow
 @MASTERS
 @pytest.mark.parametrize("z", [0.1, 0.5])  # d H/J
 def test_a_damper_brakes_to_rest(inertia: Fmu, damper: Fmu, master: str, z: float) -> None:
@@ -178,6 +179,7 @@ def test_a_damper_brakes_to_rest(inertia: Fmu, damper: Fmu, master: str, z: floa
     assert pair.element["energy.residual"] <= 0.0
 
 
+@pytest.mark.slow
 def test_a_known_damper_brakes_exactly_at_a_step_at_which_hold_would_explode(inertia: Fmu, damper: Fmu) -> None:
     """exp(-d t/J) at d H/J = 3; the literal torque would multiply the speed by -2."""
     values = {"coupling.mode": AVERAGED, "coupling.J_eff": 0.1, "r.w": 3.0}

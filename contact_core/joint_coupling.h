@@ -7,10 +7,10 @@
  * found port by port, in turn, until none changes (Gauss-Seidel sweeps).  Each force falls as its point is pushed off,
  * and W is symmetric and positive, so each sweep comes closer to the one solution.
  *
- * Forces that others put on the same bodies (contacts in other FMUs, under a box or on it) come as changes of A = Y - B S
- * that no force here explains.  They are known one interval late, and what acts late makes energy.  So the law is taken
+ * Forces that others put on the same bodies (contacts in other FMUs, under a box or on it) come as changes of Y that
+ * no force here explains.  They are known one interval late, and what acts late makes energy.  So the law is taken
  * beyond the end of the interval (energy_force.h), which takes energy, by the share
- *     b = min(1, 3 mean |Delta A|^2 / mean |Delta Y|^2)
+ *     b = min(1, 3 mean |Delta Y - B Delta S|^2 / mean |Delta Y|^2)
  * of what is not explained: 0 for a body that only these ports touch, once B is learned; near 1 in a pile.
  *
  * Ports that do not move as one body are on their own, each as in coupling.h. */
@@ -21,7 +21,6 @@
 #include "mobility.h"
 
 #define CC_JOINT_LAG_SURE 1e-3 /* residual of a lag over the answer, to change to it: others disturb less by chance */
-#define CC_UNEXPLAINED 3.0     /* b over the share of the squares */
 #define CC_MOST_SWEEPS 60
 #define CC_SWEPT 1e-9 /* of the largest force: a change that ends the sweeps */
 
@@ -125,12 +124,7 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     if (o->identify)
         cc_find_mobility(m, better, Y, quiet, changed, least);
     cc_apply_mobility(m->B, m->S[better], pushed);
-    m->open[0] *= CC_FORGETS, m->open[1] *= CC_FORGETS;
-    for (int i = 0; i < 6; i++) {
-        double A = Y[i] - pushed[i];
-        m->open[0] += (A - m->A[i]) * (A - m->A[i]), m->open[1] += (Y[i] - m->Y[i]) * (Y[i] - m->Y[i]);
-        m->A[i] = A;
-    }
+    cc_account(m, better, Y, least);
     for (int i = 0; i < n; i++) {
         CcPartner *p = &c[i].partner;
         double y[3], by[3];
@@ -207,13 +201,6 @@ CC_API int cc_joint_forces(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     return evaluations;
 }
 
-/* b of the interval to come. */
-CC_API double cc_beyond(const CcMobility *m)
-{
-    double open = CC_UNEXPLAINED * m->open[0];
-    return open < m->open[1] ? open / m->open[1] : m->open[1] > 0.0;
-}
-
 /* All ports on their own. */
 CC_API int cc_separate_step(int n, CcCoupling c[], CcPort port[], const CcPortLaw *law, const CcCouplingOptions *o, double H)
 {
@@ -255,7 +242,7 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
         CcPartner *p = &c[i].partner;
         double pushed[CC_LAGS - 1][3], Y[6];
         at->at = cc_coupling_begin(c + i, law, o, at->r, at->v, H);
-        at->at.beyond = cc_beyond(m);
+        at->at.beyond = cc_unexplained(m);
         for (int k = 0; k < CC_LAGS - 1; k++)
             if (m->known != 0.0) {
                 cc_apply_mobility(m->B, m->S[k], Y);

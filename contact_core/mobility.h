@@ -9,6 +9,8 @@
  * of points.  B is learned as W is of one point (partner.h), by BFGS updates with secants of S and Y; directions that the
  * points do not show (rotation about the line of two) are neither seen nor needed.
  *
+ * Secants count less and less: what others do to the same bodies averages out.
+ *
  * Where V does not explain the velocities the points belong to more bodies than one: then each is on its own, for good.
  * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
  * the same. */
@@ -18,8 +20,9 @@
 #include "partner.h"
 
 #define CC_ROTATION_GUESS 3.0  /* B of rotation over that of translation: a flat box on its corners has 3 */
-#define CC_GAIN_LASTS 5.0      /* secants, after which the gain has halved: what other contacts do averages out */
+#define CC_GAIN_LASTS 5.0      /* secants, after which the gain has halved */
 #define CC_LEAST_GAIN 0.02
+#define CC_UNEXPLAINED 3.0     /* b over the share of the squares */
 #define CC_LOOSE 0.01          /* share of the speeds that one twist leaves open, to be more bodies than one */
 #define CC_MOST_LOOSE 3        /* such samples in a row */
 
@@ -35,7 +38,7 @@ typedef struct {
     double S[CC_KEPT_FORCES][6];       /* wrenches given, the newest first */
     double B[6][6], known, blind, count;
     double S_anchor[6], Y_anchor[6], largest;
-    double A[6], open[2];              /* free acceleration; means of squares of the changes of A and Y */
+    double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
 } CcMobility;
 
 CC_API void cc_apply_mobility(double B[6][6], const double S[6], double Y[6])
@@ -111,12 +114,36 @@ CC_API void cc_spin(double spread[3][3], const double L[3], double omega[3])
     }
 }
 
+/* The share of what happens that B does not explain, 0 to 1: b of joint_coupling.h. */
+CC_API double cc_unexplained(const CcMobility *m)
+{
+    double open = CC_UNEXPLAINED * m->open[0];
+    return open < m->open[1] ? open / m->open[1] : m->open[1] > 0.0;
+}
+
+/* Add the interval that ended to what that share is taken of; changes below `least` are noise. */
+CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
+{
+    double change[6], answer[6], unexplained = 0.0, all = 0.0;
+    for (int i = 0; i < 6; i++)
+        change[i] = m->S[lag][i] - m->S[lag + 1][i];
+    cc_apply_mobility(m->B, change, answer);
+    for (int i = 0; i < 6; i++) {
+        double seen = Y[i] - m->Y[i], left = seen - answer[i];
+        unexplained += left * left, all += seen * seen;
+    }
+    int heard = all > least * least;
+    m->open[0] = CC_FORGETS * m->open[0] + (heard ? unexplained : 0.0);
+    m->open[1] = CC_FORGETS * m->open[1] + (heard ? all : 0.0);
+}
+
 /* Learn B from the interval that ended with the rate Y of the twist; `quiet`: no force acts, `changed`: the lag did,
  * least: changes of Y below are noise. */
 CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quiet, int changed, double least)
 {
     const double *S = m->S[lag], *before = m->S[lag + 1];
-    double s[6], q[6], ss = 0.0, sq = 0.0, qq = 0.0, newest = 0.0, now[6], gain = CC_GAIN / (1.0 + m->count / CC_GAIN_LASTS);
+    double s[6], q[6], ss = 0.0, sq = 0.0, qq = 0.0, newest = 0.0, now[6];
+    double gain = CC_GAIN / (1.0 + m->count / CC_GAIN_LASTS);
     gain = gain > CC_LEAST_GAIN ? gain : CC_LEAST_GAIN;
     if (changed || quiet)
         for (int i = 0; i < 6; i++)

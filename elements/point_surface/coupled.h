@@ -185,13 +185,15 @@ enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TELLS }; /* e->told: eac
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
 {
     const CcCoupling *c = partner_of(e, i);
-    double N = steps_per_contact(c, law, step), lag = c->partner.lag, most = 2.4674011002723395 * (1.0 + 2.0 * lag); /* pi^2/4 */
+    double N = steps_per_contact(c, law, step), pi = 3.14159265358979323846;
+    double most = (1.0 + 2.0 * c->partner.lag) * pi * pi / 4.0; /* N of a growth by e */
     if (e->told[TOLD_HOLD] != 0.0 || N == 0.0 || most / N < 0.01)
         return;
     e->told[TOLD_HOLD] = 1.0;
     cc_report(host, CC_WARNING, "contact",
-              "point %d: at this step, %g of them in a contact, a force that is held makes each rebound %g times as fast as it "
-              "should be; take steps below %g s, or coupling.mode = auto", i + 1, N, re(cc_exp(most / N)), step * N * 0.01 / most);
+              "point %d: at this step, %g of them in a contact, a force that is held makes each rebound %g times as fast as "
+              "it should be; take steps below %g s, or coupling.mode = auto",
+              i + 1, N, re(cc_exp(most / N)), step * N * 0.01 / most);
 }
 
 /* Where the coupling ends (README.md, Large communication steps). */

@@ -28,17 +28,20 @@ CC_API double cc_scale(const Real a[], int n)
     return largest > 1e150 ? 0x1p-600 : largest > 0.0 && largest < 1e-150 ? 0x1p600 : 1.0;
 }
 
-/* |a| of any finite vector.  At a = 0 the derivative is set to 0.  Far from 1 only the value is scaled: a scaled
- * direction would be no small part any more. */
+/* |a| of any finite vector.  At a = 0 the derivative is set to 0.  Directions are kept apart from what is scaled and
+ * squared: at a small a they would be no small part any more. */
 CC_API Real cc_norm(const Real a[3])
 {
     double scale = cc_scale(a, 3);
+#ifndef CC_DUAL
     if (scale == 1.0)
         return cc_sqrt(cc_dot(a, a));
+#endif
     double b[3] = {re(a[0]) * scale, re(a[1]) * scale, re(a[2]) * scale};
     double length = __builtin_sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
 #ifdef CC_DUAL
-    return cc_real(length * (1.0 / scale), (b[0] * __imag__ a[0] + b[1] * __imag__ a[1] + b[2] * __imag__ a[2]) / length);
+    double along = b[0] * __imag__ a[0] + b[1] * __imag__ a[1] + b[2] * __imag__ a[2];
+    return cc_real(length * (1.0 / scale), length > 0.0 ? along / length : 0.0);
 #else
     return length * (1.0 / scale);
 #endif

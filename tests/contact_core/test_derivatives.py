@@ -506,8 +506,6 @@ def test_output_derivatives_need_a_slave_that_can_step(floor: Fmu) -> None:
 UNSEEN = {("port.q[1]", f"axis[{k}]") for k in (1, 2, 3)}
 # What is 0 or 1 has no slope, and nothing but slopes tells of states.
 UNSEEN |= {("der(floor.contact_time)", state) for state in ("ball.p.r[1]", "ball.p.r[2]", "height")}
-UNSEEN |= {("stick", f"deflection[{k}]") for k in (1, 2)}
-UNSEEN |= {("stick", "k_E")}  # it turns N by less than what random points lie off the limit; normal_force shows it
 # A step from a random point leaves the wall too fast for the damping to be within its limits; der(w) shows both.
 UNSEEN |= {("p.F", "w"), ("normal_force", "w")}
 BALLS = ("PointSphere", "PointBowl")  # without an orientation; and no turning moves them along the normal
@@ -578,6 +576,11 @@ def shown(
     return found
 
 
+def is_rare(pair: tuple[str, str]) -> bool:
+    """`stick` is 0 or 1, and random points hardly lie at the limit; what it depends on, friction_force shows."""
+    return pair[0].startswith("stick")
+
+
 def declared(case: Case, group: str) -> tuple[list[str], set[tuple[str, str]]]:
     """Unknowns, and pairs (unknown, known) without those that no value shows and those with time, which have a test of
     their own."""
@@ -586,6 +589,7 @@ def declared(case: Case, group: str) -> tuple[list[str], set[tuple[str, str]]]:
     unseen = {(u, d) for u, d in pairs if "surface.q" in d or (u, d[:-3]) == ("phase", "surface.w")}
     unseen = unseen if case.model.name in BALLS else set()
     unseen |= {(u, d) for u, d in pairs if d in SHARES or u in SHARES}
+    unseen |= set(filter(is_rare, pairs))
     if case.model.name == STRAIGHT:
         unseen |= {(u, d) for u, d in pairs if "interpolation" in u or ("anisotropy" in u and ".v[" in d)}
     return [u.variable.name for u in listed], {(u, d) for u, d in pairs if d != "time"} - UNSEEN - unseen
@@ -600,7 +604,7 @@ def look(
     for k in range(MOST):
         if k >= FEWEST and found >= expected:
             break
-        found |= at(lambda: random_point(case.model, rng), rng)
+        found |= {pair for pair in at(lambda: random_point(case.model, rng), rng) if not is_rare(pair)}
     assert found - expected == set()  # nothing is missing
     assert expected - found == set()  # nothing is too much
 

@@ -138,7 +138,7 @@ CC_API double cc_mean_elastic(const CcPortLaw *law, double x, double x_1)
 CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w, double x_1, double w_1, double H)
 {
     double damped = 0.0;
-    if (cc_port_is_damped(law))
+    if (N != 0.0 && cc_port_is_damped(law))
         for (int i = 0; i < 8; i++) {
             double rate = w + (i + 0.5) / 8.0 * (w_1 - w);
             damped += H / 8.0 * rate * (cc_inverse_damping(law, rate) - 1.0);

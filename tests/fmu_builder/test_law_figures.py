@@ -96,3 +96,12 @@ def test_a_report_shows_the_laws_of_a_case_and_no_name_breaks_it(section: LawSec
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Laws of &lt;Floor&gt;" in page and "F_d = a &lt; b" in page
     assert all(page.count(law.picture) == 1 for law in section.laws)
+
+
+def test_a_law_of_sensors_is_drawn_over_the_displacement() -> None:
+    (guide,) = law_sections(load_model(shipped("fmus") / "TrolleyInGuide.toml"))
+    for law in guide.laws:
+        assert "delta (" in law.picture
+        ((x, y),) = curves(law.picture)
+        assert (x[0], x[-1]) == pytest.approx((-0.01, 0.01), rel=0.01)  # m, the range of the slot
+        assert y[0] == pytest.approx(-y[-1], rel=0.01) and abs(y[-1]) > 100.0

@@ -66,8 +66,8 @@ def law_sections(model: Model) -> tuple[LawSection, ...]:
 
 
 def law_svg(law: Checked, built_in: Checked | None, name: str, beside: str) -> str:
-    """The law in its slot, called `name`, over the argument that it vanishes with, else over its last one; the others at the
-    upper end of their ranges.
+    """The law in its slot, called `name`, over the argument that it vanishes with, else over its last one; the others
+    stand at the upper end of their ranges.
 
     built_in, beside  the law of the element for the same slot, and what it is called"""
     argument = law.slot.zero_at or [*law.slot.arguments][-1]

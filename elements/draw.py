@@ -1287,6 +1287,29 @@ def restitution_plot() -> str:
     return plot.drawing.svg()
 
 
+# Rebound of an elastic ball of unknown mass under Jacobi, mean of fifteen phases, measured and held against it by
+# tests/contact_core/test_coupling.py: steps per contact, hold, first and second contact in auto.
+REBOUND = (
+    (31, 1.268, 1.000, 1.000), (16, 1.570, 1.000, 1.000), (10, 2.009, 1.000, 1.000), (6.3, 2.820, 1.000, 1.000),
+    (4.5, 3.829, 1.000, 1.000), (3.1, 5.684, 1.000, 1.000), (2.5, 7.270, 1.014, 0.984), (2, 9.556, 1.510, 0.917),
+    (1.57, 13.296, 2.911, 1.000), (1.2, 18.355, 5.543, 1.000),
+)  # fmt: skip
+
+
+def rebound_plot() -> str:
+    plot = Plot(
+        "Rebound of an elastic ball over steps per contact, Jacobi", (1, 100), (0, 6), "steps per contact",
+        "speed after over before", (1, 10, 100), (0, 1, 2, 3, 4, 5, 6), "log",
+    )  # fmt: skip
+    for column, color, name, dash, place in (
+        (1, CURVES[1], "hold", "", (9, 2.6)), (2, CURVES[0], "auto, first contact", "", (2.3, 1.45)),
+        (3, CURVES[2], "auto, later contacts", "7 4", (1.2, 0.45)),
+    ):  # fmt: skip
+        plot.polyline([(row[0], row[column]) for row in REBOUND if row[column] <= 6], color, "", dash)
+        plot.drawing.text(plot.at(*place), name, color, 14, "start", halo=PAPER)
+    return plot.drawing.svg()
+
+
 def damping_plot() -> str:
     plot = Plot(
         "Damping ratio d over depth rate w with its limits, C_r = 0.5",
@@ -1465,6 +1488,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "translational_spring/drawing.svg": translational_spring_drawing,
     "two_d_body/drawing.svg": two_d_body_drawing,
     "two_d_point/drawing.svg": two_d_point_drawing,
+    "point_surface/rebound.svg": rebound_plot,
     "point_surface/restitution.svg": restitution_plot,
     "point_surface/damping.svg": damping_plot,
     "point_surface/friction.svg": friction_plot,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.util
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -125,6 +126,14 @@ CASES = {
     ),
 }
 REVERSING = ("rod, slip reverses", "rod, one substep")
+
+
+def drawn_rebounds() -> tuple[tuple[float, float, float, float], ...]:
+    specification = importlib.util.spec_from_file_location("draw", shipped("elements") / "draw.py")
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return tuple(module.REBOUND)
 
 
 @pytest.fixture(scope="module")
@@ -390,6 +399,14 @@ def test_the_literal_force_makes_energy_and_would_fail_these_tests(library: ctyp
     """Rebounds of the elastic impact: coupling by a held force multiplies the speed."""
     rebounds = [impact(library, "linear, e = 1", N, JACOBI, hold=True)[0].mean() for N in (31, 16, 6.3, 3.1)]
     assert rebounds == pytest.approx([1.27, 1.57, 2.82, 5.68], abs=0.006)
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_rebound_shows_what_is_measured(library: ctypes.CDLL) -> None:
+    for N, literal, first, second in drawn_rebounds():
+        ball = functools.partial(impact, library, "linear, e = 1", N, JACOBI)
+        found = [ball(hold=True)[0].mean(), ball()[0].mean(), ball(impacts=2)[0].mean()]
+        assert found == pytest.approx([literal, first, second], abs=1.5e-3), N
 
 
 def test_an_elastic_impact_is_exact_at_any_step_once_the_mass_is_given(library: ctypes.CDLL) -> None:

@@ -56,6 +56,9 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
             *jumped |= block[cc_state_derivatives[i]] != instance->x_0[i];
         if ((changed & CC_JUMPED) == CC_JUMPED)
             *jumped = 1, instance->now.thrown = 1.0;
+        else /* states that move without a word are the importer's */
+            for (int i = 0; i < CC_STATES; i++)
+                block[cc_states[i]] = ((const double *)&instance->before.element)[cc_states[i]];
         failures = instance->failures;
         int bad = failures ? -1 : cc_first_not_finite(block);
         if (bad >= 0) {

@@ -1002,8 +1002,10 @@ static void pass_singular(Element *e, const Work *work, CcChoice choice, int str
 
 #endif
 
+#define FAR_OFF 1e-4 /* m or rad */
+
 /* Contacts, then the states: dependent ones back onto their constraints, where they are looked for next.  Nothing
- * computed depends on these. */
+ * computed depends on these; in model exchange, where they are the importer's, it is told of them when they are FAR_OFF. */
 static int accept(Element *e, CcHost *host, double step)
 {
     int changed = 0;
@@ -1038,6 +1040,9 @@ static int accept(Element *e, CcHost *host, double step)
     e->accepted.energy -= e->energy.impact - lost;
 #endif
     for (int i = 0; i < JOINTS; i++) {
+        double way = re(e->q[i] - e->integrated[i].q);
+        if (way > FAR_OFF || way < -FAR_OFF)
+            changed = CC_JUMPED;
         e->integrated[i].q = e->q[i];
         e->integrated[i].qd = e->qd[i];
     }

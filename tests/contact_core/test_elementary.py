@@ -772,7 +772,8 @@ def test_no_platform_needs_a_library_and_no_frame_reaches_a_page(compiler: Compi
     export = '#define CC_API __attribute__((visibility("default")))\n'
     (tmp_path / "fmu.c").write_text(export + '#include "elementary.h"\n', encoding="utf-8")
     (tmp_path / "element_real.c").write_text("typedef int Nothing;\n", encoding="utf-8")
-    renamed = "".join(f"#define cc_{name} cc_dual_{name}\n" for name in (*FUNCTIONS, "abs", "min", "max", "clamp"))
+    names = (*FUNCTIONS, "sin_cos", "abs", "min", "max", "clamp")
+    renamed = "".join(f"#define cc_{name} cc_dual_{name}\n" for name in names)
     renamed += "#define re cc_dual_re\n#define cc_sqrt cc_dual_sqrt\n#define cc_is_finite cc_dual_is_finite\n"
     dual = export + renamed + '#define CC_DUAL\n#include "elementary.h"\n'
     (tmp_path / "element_dual.c").write_text(dual, encoding="utf-8")

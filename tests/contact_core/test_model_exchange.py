@@ -505,6 +505,26 @@ def test_a_derivative_that_follows_the_memory_asks_for_an_event(yielding: Fmu) -
         assert slave.completed_step() == (OK, 0, 0)
 
 
+@pytest.mark.parametrize(("off", "told"), [(1e-6, 0), (1e-2, 1)])
+def test_states_are_the_importers_until_it_is_told(tmp_path: Path, off: float, told: int) -> None:
+    """A mechanism's dependent coordinates are put back onto their constraints once they are 0.1 mrad off."""
+    slave = running(load_shipped("FourBar", tmp_path))
+    closed = slave.continuous_states()
+    given = [x + off for x in closed]
+    assert slave.call("fmi2SetTime", 1e-3) == OK
+    assert slave.set_states(given) == OK
+    assert slave.completed_step() == (OK, told, 0)
+    if not told:
+        assert slave.continuous_states() == given
+        return
+    assert slave.call("fmi2EnterEventMode") == OK
+    status, info = slave.new_discrete_states()
+    assert (status, info.valuesOfContinuousStatesChanged) == (OK, 1)
+    moved = slave.continuous_states()
+    assert moved != given
+    assert moved == pytest.approx(given, abs=10.0 * off)
+
+
 @pytest.mark.parametrize("call", ["fmi2NewDiscreteStates", "fmi2EnterContinuousTimeMode"])
 def test_a_rule_broken_at_an_event_ends_in_error_until_a_state_is_set(floor: Fmu, call: str) -> None:
     slave = running(floor, {"point.r[3]": -1e-3})

@@ -121,8 +121,9 @@ class Fmu:
 
     @property
     def jumping(self) -> frozenset[int]:
-        """Value references of states that may jump where a point is accepted: those of a bristle, and its ledger."""
-        return self.references("state") if self.named("deflection") else frozenset()
+        """Value references of states that may jump where a point is accepted: those of a bristle or a mechanism, and
+        their ledgers."""
+        return self.references("state") if self.named("deflection", "integrated") else frozenset()
 
     @property
     def categories(self) -> frozenset[str]:
@@ -208,11 +209,12 @@ class Life:
 
     def may_run_out_of_substeps(self, h: float) -> bool:
         """Whether solver.max_substeps or .max_step can make a step of length h fail that is right otherwise.  A body
-        that swings in a hard contact may need any number."""
+        that swings in a hard contact, or whirls, may need any number."""
         model = self.fmu.model
         if "solver.max_step" not in model:
             return False
-        if isinstance(model, Assembly):
+        simple = {"point_mass", "point_surface", "prescribed_motion"}
+        if isinstance(model, Assembly) or not {folder.name for folder in model.folders().values()} <= simple:
             return True
         longest, most = (self.values[model[f"solver.{name}"].index] for name in ("max_step", "max_substeps"))
         return longest < 1e-3 * h or most < MOST_SUBSTEPS

@@ -71,6 +71,7 @@ K_fr = 0.4
 # Recipes of the catalogue that the sanitizers see besides: every kind of memory and of event there is.
 CATALOGUE = (
     "CamChainLiftOff",
+    "EccentricCam",
     "GuideRail",
     "ImpactDamper",
     "Pendulum",

@@ -123,7 +123,10 @@ def recipe_of(name: str, folder: Path) -> Path:
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TURNING]
 # accelerations of the two bodies of 0.1 microgram that are its spring are too large for differences
 LIGHT = "Squeezer"
-EVERY = [*recipes(without=["SpringMassTrain", LIGHT]), "Ball", "Row", *SLOW]
+# Beads start at a point of their line, where the curvature of a spline jumps, and on wires of 1e9 N/m: differences err by
+# both.  PointLine1, PointLine2 and GuideRail are those guides alone.
+BEADS = [path.stem for path in catalogue() if path.stem.startswith(("BeadOn", "BeadLeaves"))]
+EVERY = [*recipes(without=["SpringMassTrain", LIGHT, *BEADS]), "Ball", "Row", *SLOW]
 
 
 @pytest.fixture(scope="module", params=EVERY)
@@ -544,7 +547,8 @@ def random_known(model: Model, name: str, rng: np.random.Generator) -> float:
     if v.name.startswith("center["):  # no farther from the axis of a pendulum than its moment of inertia allows
         return float(rng.uniform(-0.2, 0.2))
     if v.unit.name == "kg.m2":  # together the tensor of a body
-        return float(rng.uniform(0.9, 1.1) * v.start or rng.uniform(-2e-4, 2e-4))
+        product = float(rng.uniform(0.9, 1.1) * v.start or rng.uniform(-2e-4, 2e-4))
+        return product if low is None else abs(product)
     within = rng.choice((0.01, 1.0)) if v.unit.name == "s/m" else 1.0  # damping and friction within their limits
     return float(within * rng.uniform(0.3, 1.7) * (v.start or 1.0))
 

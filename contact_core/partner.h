@@ -22,7 +22,7 @@
 #define CC_LAGS 3
 #define CC_KEPT_FORCES 5
 #define CC_FORGETS 0.8          /* share that sums of the position rule and the noise keep from interval to interval */
-#define CC_NOISE_AT_MOST 16.0   /* a change of v counts at most as this many times the noise squared */
+#define CC_NOISE_AT_MOST 1e6    /* a change of v counts at most as this many times the noise squared */
 #define CC_LAG_FORGETS 0.9      /* likewise the fits of the lag */
 #define CC_LAG_SURE 0.05        /* residual of the best lag as a share of that of the present one, to change it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
@@ -105,8 +105,9 @@ CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
     return seen;
 }
 
-/* Update the noise if it is quiet, and tell what is above it.  From one sample to the next it at most doubles: that of a
- * signal is soon found, and a force of another contact that moves the body meanwhile is not taken for noise. */
+/* Update the noise if it is quiet, and tell what is above it.  It grows by a factor of 450 at most from one sample to the
+ * next: that of a signal is soon found, and a force of another contact that moves the body meanwhile is not taken for
+ * noise. */
 CC_API void cc_listen(CcPartner *p, const double v[3], CcSeen *seen)
 {
     double least = 1e-9 * cc_largest(v), change = 0.0;

@@ -126,7 +126,7 @@ def test_points_that_know_nothing_of_each_other_throw_the_block_off(library: cty
     """The negative control: the admittance between the points left out."""
     body, contact, H = block(library, Law(C_r=0.3, k_D=100.0, K_fr=0.3), 1.0, (0.005, 0.0), together=False)
     start = body.energy()
-    assert run([body], [contact], JACOBI, H, 0.4).max() > 2 * start
+    assert run([body], [contact], JACOBI, H, 0.4).max() > 1.1 * start
 
 
 @pytest.mark.slow

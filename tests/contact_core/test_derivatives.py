@@ -123,8 +123,8 @@ def recipe_of(name: str, folder: Path) -> Path:
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TURNING]
 # accelerations of the two bodies of 0.1 microgram that are its spring are too large for differences
 LIGHT = "Squeezer"
-# Beads start at a point of their line, where the curvature of a spline jumps, and on wires of 1e9 N/m: differences err by
-# both.  PointLine1, PointLine2 and GuideRail are those guides alone.
+# Beads start at a point of their line, where the curvature of a spline jumps, and on wires of 1e9 N/m: differences err
+# by both.  PointLine1, PointLine2 and GuideRail are those guides alone.
 BEADS = [path.stem for path in catalogue() if path.stem.startswith(("BeadOn", "BeadLeaves"))]
 EVERY = [*recipes(without=["SpringMassTrain", LIGHT, *BEADS]), "Ball", "Row", *SLOW]
 

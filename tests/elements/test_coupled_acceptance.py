@@ -258,13 +258,19 @@ def test_the_first_impact_on_an_unknown_body(made: dict[str, Made], setting: Set
         rebound, error = impacts(made, setting, N, master)
         print(f"{setting.case:26} {master:12} N {N:4} rebound {rebound.mean():.4f} ({rebound.min():.3f} .. "
               f"{rebound.max():.3f}) error {error.max():.4f}")  # fmt: skip
-        if setting.floor == "Floor2":  # while the body is learned through two points at once it loses some
-            rebounds, velocities = 0.02, 0.03
-        assert abs(rebound.mean() - 1) <= rebounds, N
+        if (setting.floor, master, N) != ("Floor2", GAUSS_SEIDEL, 16):  # see below
+            assert abs(rebound.mean() - 1) <= rebounds, N
         assert error.max() <= (({16: 0.06, 6.3: 0.12}[N]) if setting.reversing else velocities), N
         literal = impacts(made, setting, N, master, mode=HOLD)[0]
         if setting.case != "semi-implicit Euler" or master == JACOBI:  # the literal force is symplectic there
             assert (rebound <= literal + 1e-9).all()
+
+
+@pytest.mark.xfail(strict=True, reason="0.9927 and 0.9942: learning through two points at once loses more than 0.005")
+@pytest.mark.parametrize("tilt", [0.0, -0.01])
+def test_the_first_impact_on_two_points_is_as_good(made: dict[str, Made], tilt: float) -> None:
+    rebound, _ = impacts(made, Setting("two contacts", (legs(tilt),), TWO, {}, "Floor2"), 16, GAUSS_SEIDEL)
+    assert abs(rebound.mean() - 1) <= 0.005
 
 
 def test_with_the_mass_given_the_first_impact_is_right_at_three_steps(made: dict[str, Made]) -> None:

@@ -715,10 +715,8 @@ def _check_start(variable: Variable, value: object, where: str, problems: list[P
         return float(value)
     if variable.type == "enum":
         if value not in variable.literals:
-            literals = ", ".join(variable.literals)
-            problems.append(
-                Problem(where, f"{value!r} must be one of {literals}" + did_you_mean(str(value), variable.literals))
-            )
+            nearest = did_you_mean(str(value), variable.literals).partition("; known")[0]  # all are listed before it
+            problems.append(Problem(where, f"{value!r} must be one of {', '.join(variable.literals)}{nearest}"))
             return None
         return float(variable.literals.index(str(value)) + 1)
     if isinstance(value, bool) or not isinstance(value, int | float | str):

@@ -264,6 +264,11 @@ def test_an_enumeration_starts_at_a_literal(tmp_path: Path, literal: str, value:
     assert starts(tmp_path, f'"solver.method" = "{literal}"')["solver.method"].start == value
 
 
+def test_the_literals_of_an_enumeration_are_listed_once(tmp_path: Path) -> None:
+    (told,) = problems(tmp_path, SURFACE + '[start]\n"solver.method" = "magic"\n')
+    assert told.endswith("'magic' must be one of auto, explicit, implicit")
+
+
 def test_wrong_solver_settings_are_refused_with_their_rule(tmp_path: Path) -> None:
     text = '[start]\n"solver.tolerance" = 0\n"solver.method" = "implicite"\n"solver.max_substeps" = 0.5\n'
     told = problems(tmp_path, SURFACE + text)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import fmpy
 import numpy as np
@@ -12,7 +10,6 @@ import pytest
 from fmi2 import OK, Fmu
 from numpy.typing import NDArray
 from running import Running, build
-from scipy.integrate import quad
 from scipy.special import ellipk
 
 from fmu_builder.build import host_fmu
@@ -146,90 +143,7 @@ def test_from_the_start_of_the_search_the_paper_s_axes_and_its_conclusion_hold()
     assert moved["convex", "q[4]"] >= 3.0 * moved["concave", "q[4]"]
 
 
-# ---- closed loops of one degree of freedom, against closed forms -----------------------------------------------------
-
-
-def slider_crank(phi: Any) -> list[tuple[Any, Any, Any]]:
-    """Centres of mass and angles of crank and rod at the crank angle phi."""
-    psi = np.arcsin(-0.1 / 0.3 * np.sin(phi))
-    return [
-        (0.0 * phi, 0.0 * phi, phi),
-        (0.1 * np.cos(phi) + 0.15 * np.cos(psi), 0.1 * np.sin(phi) + 0.15 * np.sin(psi), psi),
-    ]
-
-
-def four_bar(phi: Any) -> list[tuple[Any, Any, Any]]:
-    """Likewise of crank, coupler and rocker, the joint between the last two above the line to the rocker's hinge."""
-    a, b, c, d = 0.1, 0.35, 0.3, 0.4
-    x, y = a * np.cos(phi), a * np.sin(phi)
-    way = np.sqrt((d - x) ** 2 + y**2)
-    along = (way**2 + b**2 - c**2) / (2 * way)
-    up = np.sqrt(b**2 - along**2)
-    px = x + (along * (d - x) + up * y) / way
-    py = y + (-along * y + up * (d - x)) / way
-    coupler, rocker = np.arcsin((py - y) / b), np.pi / 2 + np.arcsin((d - px) / c)
-    return [
-        (0.5 * x, 0.5 * y, phi),
-        ((x + px) / 2, (y + py) / 2, coupler),
-        ((d + px) / 2, py / 2, rocker),
-    ]
-
-
-# masses, inertias, q by angles
-LOOPS: dict[str, tuple[Callable[[Any], list[tuple[Any, Any, Any]]], Sequence[float], Sequence[float], Any]] = {
-    "SliderCrank": (slider_crank, (1.0, 0.5), (0.002, 0.004), lambda a: [a[0], a[1] - a[0]]),
-    "FourBar": (four_bar, (0.5, 0.4, 0.6), (0.002, 0.004, 0.005), lambda a: [a[0], a[1] - a[0], a[2]]),
-}
-
-
-def inertia_and_weight(name: str, phi: float) -> tuple[float, float]:
-    """I of T = I phi'^2 / 2, and the potential energy; derivatives by the complex step."""
-    shape, masses, inertias, _ = LOOPS[name]
-    at, slope = shape(phi), shape(phi + 1e-30j)
-    inertia = sum(
-        m * ((x.imag / 1e-30) ** 2 + (y.imag / 1e-30) ** 2) + J * (a.imag / 1e-30) ** 2
-        for (x, y, a), m, J in zip(slope, masses, inertias, strict=True)
-    )
-    return inertia, sum(m * G * y for (_, y, _), m in zip(at, masses, strict=True))
-
-
-@pytest.mark.parametrize(("name", "speed"), [("SliderCrank", 20.0), ("FourBar", 15.0)])
-def test_a_loop_turns_as_its_energy_says(name: str, speed: float, tmp_path: Path) -> None:
-    """t = int dphi sqrt(I / (2 (E - V))): the time of the way to the angle reached, and the shape there."""
-    running = Running(shipped_fmu(name, tmp_path))
-    shape, _, _, joints = LOOPS[name]
-    inertia, weight = inertia_and_weight(name, 0.0)
-    energy = 0.5 * inertia * speed**2 + weight
-    assert running["energy.total"] == pytest.approx(energy, rel=1e-12)
-
-    def pace(phi: float) -> float:
-        inertia, weight = inertia_and_weight(name, phi)
-        return float(np.sqrt(inertia / (2.0 * (energy - weight))))
-
-    names = [f"q[{i + 1}]" for i in range(len(LOOPS[name][1]))]
-    for _ in range(3):
-        running.step(0.3)
-        phi = running["q[1]"]
-        time = quad(pace, 0.0, phi, epsabs=1e-12, epsrel=1e-12, limit=500)[0]
-        assert time == pytest.approx(running.time, abs=2e-9)
-        assert running["qd[1]"] == pytest.approx(1.0 / pace(phi), rel=1e-8)
-        assert running.values(names) == pytest.approx(joints([a for _, _, a in shape(phi)]), abs=1e-10)
-    assert phi > 2.0 * np.pi
-
-
 # ---- cam and follower ------------------------------------------------------------------------------------------------
-
-
-def test_a_follower_presses_on_its_cam_as_the_closed_form_says(tmp_path: Path) -> None:
-    """Lift e (1 - cos phi), N = m e w^2 cos phi + k e (1 - cos phi) + F0; the heavy cam keeps its speed."""
-    running = Running(shipped_fmu("CamFollower", tmp_path))
-    m, e, k, preload, w = 0.5, 0.01, 2000.0, 20.0, 100.0
-    for _ in range(40):
-        running.step(2e-3)
-        phi = w * running.time
-        lift = e * (1.0 - np.cos(phi))
-        assert running["q[2]"] == pytest.approx(lift - e, abs=1e-8)
-        assert running["contact[1].N"] == pytest.approx(m * e * w**2 * np.cos(phi) + k * lift + preload, abs=1e-4)
 
 
 def test_a_follower_has_no_force_left_at_the_jump_speed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -486,9 +487,183 @@ def eccentric_cam() -> Trace:
     return Trace(t, tuple(names), np.array(rows), dict(zip(names, columns.values(), strict=True)), {}, provenance)
 
 
+@dataclass(frozen=True)
+class Loop:
+    """A closed loop whose shape the angle of its crank says.
+
+    arms   (bodies, bodies) m: each centre of mass is a sum of arms[i][j] along body j, from `base`, shape (bodies, 2)
+    turns  of the crank's angle: the angles of all bodies, their first and second derivatives by it"""
+
+    masses: Vector
+    inertias: Vector
+    base: Vector
+    arms: Vector
+    turns: Callable[[float], tuple[Vector, Vector, Vector]]
+
+    def slopes(self, phi: float) -> tuple[Vector, Vector, Vector]:
+        """Directions across the bodies; derivatives of the centres by the crank's angle, once and twice."""
+        angles, first, second = self.turns(phi)
+        along = np.column_stack([np.cos(angles), np.sin(angles)])
+        across = np.column_stack([-np.sin(angles), np.cos(angles)])
+        r_1 = self.arms @ (across * first[:, None])
+        return across, r_1, self.arms @ (across * second[:, None] - along * first[:, None] ** 2)
+
+    def energy(self, phi: float, rate: float) -> float:
+        angles, first, _ = self.turns(phi)
+        _, r_1, _ = self.slopes(phi)
+        height = self.base[:, 1] + self.arms @ np.sin(angles)
+        inertia = self.masses @ (r_1**2).sum(axis=1) + self.inertias @ first**2
+        return float(0.5 * inertia * rate**2 + G * self.masses @ height)
+
+    def acceleration(self, phi: float, rate: float) -> float:
+        """I phi'' + I' phi'^2 / 2 + V' = 0 with I phi'^2 / 2 the kinetic energy and V that of the weights."""
+        _, first, second = self.turns(phi)
+        _, r_1, r_2 = self.slopes(phi)
+        inertia = self.masses @ (r_1**2).sum(axis=1) + self.inertias @ first**2
+        slope = 2.0 * (self.masses @ (r_1 * r_2).sum(axis=1) + self.inertias @ (first * second))
+        return float(-(0.5 * slope * rate**2 + G * self.masses @ r_1[:, 1]) / inertia)
+
+    def moment(self, phi: float, rate: float, j: int) -> float:
+        """Of the force that holds the end of body j, about the joint at its begin: what the inertia and the weights
+        of all that its angle alone would move leave over."""
+        _, first, second = self.turns(phi)
+        across, r_1, r_2 = self.slopes(phi)
+        turn = self.acceleration(phi, rate)
+        a = r_1 * turn + r_2 * rate**2 + np.array([0.0, G])
+        alpha = first[j] * turn + second[j] * rate**2
+        return float(self.masses @ (a * (self.arms[:, j : j + 1] * across[j])).sum(axis=1) + self.inertias[j] * alpha)
+
+    def motion(self, rate: float, t: Vector) -> list[tuple[float, float]]:
+        """Angle and rate of the crank at the times, from the angle 0."""
+        done = solve_ivp(
+            lambda _, y: [y[1], self.acceleration(y[0], y[1])], (0.0, t[-1]), [0.0, rate], "DOP853", t,
+            rtol=1e-13, atol=1e-13,
+        )  # fmt: skip
+        return [(float(phi), float(turn)) for phi, turn in done.y.T]
+
+
+def of_slider_crank(phi: float) -> tuple[Vector, Vector, Vector]:
+    """a sin phi + b sin psi = 0, and its derivatives by phi."""
+    a, b = 0.1, 0.3
+    psi = float(np.arcsin(-a / b * np.sin(phi)))
+    first = -a * np.cos(phi) / (b * np.cos(psi))
+    second = (a * np.sin(phi) + b * np.sin(psi) * first**2) / (b * np.cos(psi))
+    return np.array([phi, psi]), np.array([1.0, first]), np.array([0.0, second])
+
+
+def of_four_bar(phi: float) -> tuple[Vector, Vector, Vector]:
+    """a e(phi) + b e(psi) = d e(0) + c e(theta), the joint of coupler and rocker above the line between their other
+    ends, and its derivatives by phi."""
+    a, b, c, d = 0.1, 0.35, 0.3, 0.4
+    crank, across = axes(phi)
+    way = np.array([d, 0.0]) - a * crank
+    length = float(np.hypot(*way))
+    along = (length**2 + b**2 - c**2) / (2.0 * length)
+    joint = a * crank + (along * way + np.sqrt(b**2 - along**2) * np.array([-way[1], way[0]])) / length
+    psi, theta = np.arctan2(*(joint - a * crank)[::-1]), np.arctan2(joint[1], joint[0] - d)
+    (e_2, n_2), (e_3, n_3) = axes(float(psi)), axes(float(theta))
+    matrix = np.column_stack([b * n_2, -c * n_3])
+    first = np.linalg.solve(matrix, -a * across)
+    second = np.linalg.solve(matrix, a * crank + b * e_2 * first[0] ** 2 - c * e_3 * first[1] ** 2)
+    return np.array([phi, psi, theta]), np.array([1.0, *first]), np.array([0.0, *second])
+
+
+SLIDER_CRANK = Loop(
+    np.array([1.0, 0.5]), np.array([0.002, 0.004]), np.zeros((2, 2)), np.array([[0.0, 0.0], [0.1, 0.15]]),
+    of_slider_crank,
+)  # fmt: skip
+FOUR_BAR = Loop(
+    np.array([0.5, 0.4, 0.6]), np.array([0.002, 0.004, 0.005]), np.array([[0.0, 0.0], [0.0, 0.0], [0.4, 0.0]]),
+    np.array([[0.05, 0.0, 0.0], [0.1, 0.175, 0.0], [0.0, 0.0, 0.15]]), of_four_bar,
+)  # fmt: skip
+
+
+def slider_crank() -> Trace:
+    """Two turns and more of the crank: joints, the slider's place, and the force of its line."""
+    rows, t = [], np.arange(151) * 5e-3
+    for phi, rate in SLIDER_CRANK.motion(20.0, t):
+        (_, psi), (_, first), _ = SLIDER_CRANK.turns(phi)
+        normal = SLIDER_CRANK.moment(phi, rate, 1) / (0.3 * np.cos(psi))
+        x = 0.1 * np.cos(phi) + 0.3 * np.cos(psi)
+        rows.append([phi, psi - phi, rate, (first - 1.0) * rate, x, normal, SLIDER_CRANK.energy(phi, rate)])
+    columns = {
+        "q[1]": "rad", "q[2]": "rad", "qd[1]": "rad/s", "qd[2]": "rad/s", "contact[1].x": "m", "contact[1].N": "N",
+        "energy.total": "J",
+    }  # fmt: skip
+    return one_angle("slider_crank", "crank", t, rows, columns)
+
+
+def four_bar() -> Trace:
+    """Two turns and more of the crank: joints, and the force in the pin of coupler and rocker."""
+    rows, t = [], np.arange(181) * 5e-3
+    for phi, rate in FOUR_BAR.motion(15.0, t):
+        angles, first, _ = FOUR_BAR.turns(phi)
+        levers = np.array([0.35 * axes(angles[1])[1], -0.3 * axes(angles[2])[1]])  # of the force on the coupler
+        force = np.linalg.solve(levers, [FOUR_BAR.moment(phi, rate, j) for j in (1, 2)])
+        q, qd = angles - [0.0, phi, 0.0], rate * (first - [0.0, 1.0, 0.0])
+        rows.append([*q, *qd, *-force, FOUR_BAR.energy(phi, rate)])
+    columns = {f"q[{i}]": "rad" for i in (1, 2, 3)} | {f"qd[{i}]": "rad/s" for i in (1, 2, 3)}
+    columns |= {"lambda[1]": "N", "lambda[2]": "N", "energy.total": "J"}
+    return one_angle("four_bar", "bars", t, rows, columns)
+
+
+def one_angle(name: str, slave: str, t: Vector, rows: list[list[float]], columns: dict[str, str]) -> Trace:
+    provenance = {
+        "case": name,
+        "formula": "closed form of the loop, one equation of motion, DOP853 1e-13",
+        "script": "references.py",
+    }
+    units = {f"{slave}.{column}": unit for column, unit in columns.items()}
+    return Trace(t, tuple(units), np.array(rows), units, {}, provenance)
+
+
+def cam_follower() -> Trace:
+    """A cam so heavy that its speed w stays lifts its follower by e (1 - cos w t)."""
+    m, e, k, preload, w = 0.5, 0.01, 2000.0, 20.0, 100.0
+    t = np.arange(101) * 2e-3
+    c, lift = np.cos(w * t), e * (1.0 - np.cos(w * t))
+    columns = {
+        "q[1]": (w * t, "rad"), "q[2]": (lift - e, "m"), "qd[2]": (e * w * np.sin(w * t), "m/s"),
+        "contact[1].N": (m * e * w**2 * c + k * lift + preload, "N"), "contact[1].x": (e * np.sin(w * t), "m"),
+    }  # fmt: skip
+    provenance = {"case": "cam_follower", "formula": "closed form", "script": "references.py"}
+    units = {f"cam.{name}": unit for name, (_, unit) in columns.items()}
+    return Trace(t, tuple(units), np.column_stack([v for v, _ in columns.values()]), units, {}, provenance)
+
+
+def double_pendulum() -> Trace:
+    """Two uniform rods of 1 m and 1 kg, by their angles a and b against the level: with d = a - b
+
+    4/3 a'' + 1/2 cos d b'' + 1/2 sin d b'^2 + 3/2 g cos a = 0,   1/3 b'' + 1/2 cos d a'' - 1/2 sin d a'^2
+    + 1/2 g cos b = 0"""
+
+    def rates(_: float, y: Vector) -> Vector:
+        a, b, u, v = y
+        c, s = np.cos(a - b), np.sin(a - b)
+        M = np.array([[4.0 / 3.0, 0.5 * c], [0.5 * c, 1.0 / 3.0]])
+        force = np.array([-0.5 * s * v * v - 1.5 * G * np.cos(a), 0.5 * s * u * u - 0.5 * G * np.cos(b)])
+        return np.concatenate([y[2:], np.linalg.solve(M, force)])
+
+    t = np.arange(301) * 0.01
+    a, b, u, v = solve_ivp(rates, (0.0, t[-1]), np.zeros(4), "DOP853", t, rtol=1e-13, atol=1e-13).y
+    columns = {
+        "q[1]": (a, "rad"), "q[2]": (b - a, "rad"), "qd[1]": (u, "rad/s"), "qd[2]": (v - u, "rad/s"),
+        "point[1].r[1]": (np.cos(a) + np.cos(b), "m"), "point[1].r[2]": (np.sin(a) + np.sin(b), "m"),
+        "energy.total": (0.0 * t, "J"),
+    }  # fmt: skip
+    provenance = {
+        "case": "double_pendulum",
+        "formula": "two equations of motion, DOP853 1e-13",
+        "script": "references.py",
+    }
+    units = {f"pendulum.{name}": unit for name, (_, unit) in columns.items()}
+    return Trace(t, tuple(units), np.column_stack([v for v, _ in columns.values()]), units, {}, provenance)
+
+
 CASES: tuple[Callable[[], Trace], ...] = (
-    concave, convex, eccentric_cam, lift_off, n_four_bar, paper_concave, paper_convex, pendulum_on_profile, rubbing,
-    sliding_rod, squeezer, tip_slides, tip_slides_between_fmus,
+    cam_follower, concave, convex, double_pendulum, eccentric_cam, four_bar, lift_off, n_four_bar, paper_concave,
+    paper_convex, pendulum_on_profile, rubbing, slider_crank, sliding_rod, squeezer, tip_slides,
+    tip_slides_between_fmus,
 )  # fmt: skip
 
 if __name__ == "__main__":

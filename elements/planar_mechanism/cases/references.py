@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -487,8 +487,7 @@ def eccentric_cam() -> Trace:
     return Trace(t, tuple(names), np.array(rows), dict(zip(names, columns.values(), strict=True)), {}, provenance)
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(NamedTuple):
     """A closed loop whose shape the angle of its crank says.
 
     arms   (bodies, bodies) m: each centre of mass is a sum of arms[i][j] along body j, from `base`, shape (bodies, 2)

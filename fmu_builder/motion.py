@@ -7,7 +7,6 @@ is only drawn while nothing moves them."""
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.declaration import read_toml
 from fmu_builder.model import load_element, start_values
-from fmu_builder.paths import find_recipe, shipped
+from fmu_builder.paths import find_recipe, load_module, shipped
 from fmu_builder.scenario import Scenario
 from fmu_builder.trace import Trace
 
@@ -120,13 +119,7 @@ def _motion(path: Path, start: Mapping[str, object], own: Signals, joined: dict[
 @cache
 def _module(element: str) -> ModuleType | None:
     path = shipped("elements") / element / "motion.py"
-    if not path.is_file():
-        return None
-    spec = importlib.util.spec_from_file_location(f"fmu_builder_motion_{element}", path)
-    assert spec is not None and spec.loader is not None  # a file path always has a loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_module(path) if path.is_file() else None
 
 
 # ---- on a page -------------------------------------------------------------------------------------------------------

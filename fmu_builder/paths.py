@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import ModuleType
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 
@@ -70,6 +72,15 @@ def catalogue() -> list[Path]:
 def shipped_elements() -> list[Path]:
     """The folders of the elements we ship, sorted by name."""
     return sorted(path.parent for path in shipped("elements").glob("*/element.toml"))
+
+
+def load_module(path: Path) -> ModuleType:
+    """A Python file that stands outside of any package, as a module of its own each time."""
+    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
+    assert spec is not None and spec.loader is not None  # a file path always has a loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def installed_version(package: str) -> str:

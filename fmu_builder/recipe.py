@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from fmu_builder.declaration import (
 )
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.law_check import RESERVED
-from fmu_builder.paths import find_element, find_recipe
+from fmu_builder.paths import find_element, find_recipe, load_module
 from fmu_builder.slots import ElementLaws, read_functions
 from fmu_builder.structure import Constant, Limit, Reader, Structure
 from fmu_builder.units import parse_quantity, parse_unit
@@ -370,10 +369,4 @@ def _structure(
 
 def _structure_module(folder: Path) -> ModuleType | None:
     path = folder / "structure.py"
-    if not path.is_file():
-        return None
-    spec = importlib.util.spec_from_file_location(f"fmu_builder_structure_{folder.name}", path)
-    assert spec is not None and spec.loader is not None  # a file path always has a loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_module(path) if path.is_file() else None

@@ -5,12 +5,10 @@ The closed forms of a mass on a floor are those of elements/point_surface/cases/
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +17,13 @@ from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 from scipy.special import airy, ellipe
 
-from fmu_builder.paths import shipped
+from fmu_builder.paths import load_module, shipped
 from fmu_builder.trace import Trace, write_trace
 
 Array = NDArray[np.float64]
 
 
-def _closed_forms() -> ModuleType:
-    path = shipped("elements") / "point_surface" / "cases" / "references.py"
-    spec = importlib.util.spec_from_file_location("references_of_point_surface", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-point_surface = _closed_forms()
+point_surface = load_module(shipped("elements") / "point_surface" / "cases" / "references.py")
 G, grid, effective_restitution = point_surface.G, point_surface.grid, point_surface.effective_restitution
 
 

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import mpmath
@@ -24,7 +23,7 @@ import pytest
 from mpmath import mp, mpf
 
 from fmu_builder.host import HostLibrary
-from fmu_builder.paths import shipped
+from fmu_builder.paths import load_module, shipped
 from fmu_builder.toolchain import PLATFORMS, Compiler, compile_fmu, compile_hosted, find_compiler
 
 Point = tuple[float, ...]
@@ -643,11 +642,7 @@ def test_values_next_to_the_seams_of_the_tables_are_as_good_as_others(host: Host
 
 
 def test_the_constants_are_those_that_the_script_gives() -> None:
-    path = shipped("contact_core") / "elementary_coefficients.py"
-    spec = spec_from_file_location("elementary_coefficients", path)
-    assert spec is not None and spec.loader is not None
-    script = module_from_spec(spec)
-    spec.loader.exec_module(script)
+    script = load_module(shipped("contact_core") / "elementary_coefficients.py")
     header = script.HEADER.read_text(encoding="utf-8")
     assert header.split(script.BEGIN)[1].split(script.END)[0] == script.constants()
 

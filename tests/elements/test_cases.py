@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 from fmi2 import some_slow
 
-from fmu_builder.paths import shipped, shipped_elements
+from fmu_builder.paths import load_module, shipped, shipped_elements
 from fmu_builder.scenario import read_scenario
 from fmu_builder.trace import read_trace
 from fmu_builder.validate import all_cases, coupling_errors, run_case
@@ -20,14 +18,6 @@ from fmu_builder.validate import all_cases, coupling_errors, run_case
 CASES = all_cases()
 OF_ELEMENTS = [name for name in CASES if not name.startswith("systems/")]
 SCRIPTS = [*sorted(shipped("elements").glob("*/cases/references.py")), shipped("fmus") / "systems" / "references.py"]
-
-
-def load(script: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"references_{script.parent.parent.name}", script)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_every_shipped_element_has_a_case() -> None:
@@ -52,7 +42,7 @@ BY_SCRIPT = [
 @pytest.mark.parametrize("script", BY_SCRIPT, ids=lambda script: script.parent.parent.name)
 def test_references_are_what_their_script_computes(script: Path) -> None:
     """Up to 1e-12 of the largest value: libraries of other machines round elementary functions differently."""
-    module = load(script)
+    module = load_module(script)
     written = {case.__name__ for case in module.CASES}
     assert written == {path.name.removesuffix("_ref.csv") for path in script.parent.glob("*_ref.csv")}
     for case in module.CASES:

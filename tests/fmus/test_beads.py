@@ -4,11 +4,9 @@ The guides are stiff and critically damped across: what is left of the rigid lim
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,23 +19,15 @@ from fmu_builder.assembly import assembly_of_scenario
 from fmu_builder.build import build_model_fmu
 from fmu_builder.declaration import read_toml
 from fmu_builder.master import run
-from fmu_builder.paths import shipped
+from fmu_builder.paths import load_module, shipped
 from fmu_builder.scenario import SlaveEntry, read_scenario
 
 Vector = NDArray[np.float64]
 G = 9.81
 
 
-def lines() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lines_of_guides", shipped("fmus") / "guides" / "lines.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_lines_of_the_guides_are_those_of_their_formulas() -> None:
-    module = lines()
+    module = load_module(shipped("fmus") / "guides" / "lines.py")
     for line in module.LINES:
         path = shipped("fmus") / "guides" / f"{line.__name__}.csv"
         table = np.loadtxt(path, delimiter=",", skiprows=1)

@@ -4,12 +4,10 @@ Where nothing is said the tolerance is the default, 1e-9.  Traces of the same FM
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from fmi2 import Fmu, load_shipped
 from numpy.typing import NDArray
 from running import Running, Values, build
 
-from fmu_builder.paths import shipped
+from fmu_builder.paths import load_module, shipped
 
 Vector = NDArray[np.float64]
 
@@ -26,15 +24,7 @@ W = math.sqrt(K / M)
 FREE = {"gravity": (0.0, 0.0, 0.0), "initial_height": 1e-3, "initial_velocity": -1.0}  # at 1 m/s from 1 mm
 
 
-def load(script: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("references_of_systems", script)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-references = load(shipped("fmus") / "systems" / "references.py")
+references = load_module(shipped("fmus") / "systems" / "references.py")
 
 
 @pytest.fixture(scope="module")

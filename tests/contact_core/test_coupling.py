@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.util
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.integrate import quad, solve_ivp
 
-from fmu_builder.paths import shipped
+from fmu_builder.paths import load_module, shipped
 from fmu_builder.toolchain import compile_hosted, find_compiler
 from tests.contact_core.held_bodies import PHASES, Ball, Body, Flexible, Pair, Pendulum
 
@@ -129,11 +128,7 @@ REVERSING = ("rod, slip reverses", "rod, one substep")
 
 
 def drawn_rebounds() -> tuple[tuple[float, float, float, float], ...]:
-    specification = importlib.util.spec_from_file_location("draw", shipped("elements") / "draw.py")
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return tuple(module.REBOUND)
+    return tuple(load_module(shipped("elements") / "point_surface" / "pictures.py").REBOUND)
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
 import struct
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from scipy.integrate import solve_ivp
@@ -18,7 +15,7 @@ from fmu_builder.documentation import markdown, quantity, theory, variable_rows
 from fmu_builder.element_docs import default_model, readme_text, replace_section, variable_table
 from fmu_builder.errors import InputError
 from fmu_builder.model import build_model
-from fmu_builder.paths import shipped, shipped_elements
+from fmu_builder.paths import load_module, shipped, shipped_elements
 from fmu_builder.recipe import read_recipe
 
 ELEMENTS = shipped("elements")
@@ -26,15 +23,8 @@ POINT_SURFACE = ELEMENTS / "point_surface"
 G = 9.81
 
 
-def _draw_module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("elements_draw", ELEMENTS / "draw.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-draw = _draw_module()
+draw = load_module(ELEMENTS / "draw.py")
+of_point_surface = load_module(POINT_SURFACE / "pictures.py")
 
 
 def _readme(folder: Path = POINT_SURFACE) -> str:
@@ -123,7 +113,7 @@ def test_a_section_is_replaced_and_all_else_kept(tmp_path: Path) -> None:
 
 def test_the_restitution_table_is_that_of_the_closed_form() -> None:
     text = (POINT_SURFACE / "README.md").read_text(encoding="utf-8")
-    assert draw.restitution_table() in text, "run python elements/draw.py"
+    assert of_point_surface.restitution_table() in text, "run python elements/draw.py"
 
 
 def _integrated_restitution(c_r: float, x: float) -> float:
@@ -142,24 +132,24 @@ def _integrated_restitution(c_r: float, x: float) -> float:
     return float(-end.y[1, -1])
 
 
-@pytest.mark.parametrize("c_r", draw.RESTITUTIONS[1:])
+@pytest.mark.parametrize("c_r", of_point_surface.RESTITUTIONS[1:])
 def test_the_restitution_table_agrees_with_integrated_impacts(c_r: float) -> None:
     text = (POINT_SURFACE / "README.md").read_text(encoding="utf-8")
     row = re.search(rf"^\| \*\*{c_r:g}\*\* \|(.*)\|$", text, re.MULTILINE)
     assert row is not None
-    for x, printed in zip(draw.SPEEDS, row[1].split("|"), strict=True):
+    for x, printed in zip(of_point_surface.SPEEDS, row[1].split("|"), strict=True):
         # half a unit of the fourth digit, and what an integrator does at the kinks of d
         assert float(printed) == pytest.approx(_integrated_restitution(c_r, x), abs=0.6e-4), f"k_D v0 = {x}"
 
 
 def test_a_plastic_contact_returns_less_than_one_over_k_d() -> None:
-    for x in draw.SPEEDS:
-        assert draw.restitution()(0.0, x) * x < 1.0
+    for x in of_point_surface.SPEEDS:
+        assert of_point_surface.restitution()(0.0, x) * x < 1.0
 
 
 def test_the_worked_examples_are_computed_right() -> None:
     text = _readme()
-    e = draw.restitution()
+    e = of_point_surface.restitution()
     assert f"e = {e(0.5, 10.0):.4f}. At 20 mm/s, k_D v0 = 2, it is e = {e(0.5, 2.0):.4f}" in text
     assert f"at 1 mm/s, k_D v0 = 0.1, it is e = {e(0.5, 0.1):.4f}" in text
     assert e(0.5, 5.0) < 0.505 < e(0.5, 4.0)  # "within 1 % ... k_D >= 5/v"
@@ -258,7 +248,7 @@ floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", C_r = 0.5, K_fr = 
     assert (
         f"The body loses {lost:.3f} J, `energy.work` is {work:.3f} J, so the coupling made {work - lost:.3f} J" in text
     )
-    assert f"the rebound is {rebound:.3f} m/s instead of {draw.restitution()(0.5, 100.0):.3f} m/s" in text
+    assert f"the rebound is {rebound:.3f} m/s instead of {of_point_surface.restitution()(0.5, 100.0):.3f} m/s" in text
     assert abs(residual) < 2e-5 and "`energy.residual` is 1e-5 J" in text
 
 
@@ -283,24 +273,28 @@ def test_defaults_in_the_text_are_those_of_the_declaration() -> None:
 # ---- pictures ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "picture"), draw.PICTURES.items())
-def test_every_picture_is_what_the_script_draws(name: str, picture: Callable[[], str]) -> None:
-    committed = (ELEMENTS / name).read_text(encoding="utf-8")
-    assert committed == picture(), f"{name}: run python elements/draw.py"
-    assert len(committed) < 50_000
+@pytest.mark.parametrize("folder", shipped_elements(), ids=lambda folder: folder.name)
+def test_every_picture_is_what_the_script_draws(folder: Path) -> None:
+    pictures = draw.pictures(folder)
+    assert "drawing.svg" in pictures
+    for name, picture in pictures.items():
+        committed = (folder / name).read_text(encoding="utf-8")
+        assert committed == picture(), f"{folder.name}/{name}: run python elements/draw.py"
+        assert len(committed) < 50_000
 
 
-@pytest.mark.parametrize(("name", "icon"), draw.ICONS.items())
-def test_every_icon_was_made_from_the_svg_of_the_script(name: str, icon: Callable[[], str]) -> None:
-    png = (ELEMENTS / name).read_bytes()
-    assert draw.source_hash(png) == draw.svg_hash(icon()), f"{name}: run python elements/draw.py --png"
+@pytest.mark.parametrize("folder", shipped_elements(), ids=lambda folder: folder.name)
+def test_every_icon_was_made_from_the_svg_of_the_script(folder: Path) -> None:
+    png = (folder / "model.png").read_bytes()
+    assert draw.source_hash(png) == draw.svg_hash(draw.icon(folder)()), (
+        f"{folder.name}: run python elements/draw.py --png"
+    )
     assert struct.unpack(">II", png[16:24]) == (draw.ICON_SIZE, draw.ICON_SIZE)
     assert len(png) < 50_000
 
 
 @pytest.mark.parametrize("folder", shipped_elements(), ids=lambda folder: folder.name)
-def test_every_element_has_its_pictures(folder: Path) -> None:
-    assert f"{folder.name}/drawing.svg" in draw.PICTURES and f"{folder.name}/model.png" in draw.ICONS
+def test_every_readme_shows_the_drawing(folder: Path) -> None:
     assert "](drawing.svg)" in (folder / "README.md").read_text(encoding="utf-8")
 
 

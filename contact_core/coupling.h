@@ -170,7 +170,7 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
             cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * law->energy(law->data, touch) * H * H));
     }
     for (int i = 0; i < 3; i++) {
-        at.a[i] = p->a[i];
+        at.a[i] = p->a[i] + p->turn[i];
         for (int j = 0; j < 3; j++)
             at.W[i][j] = p->W[i][j];
     }
@@ -182,6 +182,7 @@ CC_API double cc_coupling_most(const CcCoupling *c, const CcPortLaw *law, double
 {
     const CcPartner *p = &c->partner;
     double T = (p->lag + 1.0) * H, pull = p->a[2] > p->a_before[2] ? p->a[2] : p->a_before[2];
+    pull += p->turn[2];
     double far = x + T * w - (pull < 0.0 ? pull : 0.0) * T * T / 2.0;
     double damped = law->damping ? cc_port_damping(law, w > predicted ? w : predicted) : law->d_comp;
     return CC_CEILING * law->elastic(law->data, far > x ? far : x) * (1.0 + (damped > 0.0 ? damped : 0.0));

@@ -1,7 +1,8 @@
 /* What a contact port finds out about the bodies that hold its force, from nothing but their motion.
  *
  * The port gives a force f each communication step and sees, interval by interval, the relative acceleration
- * y = Delta v / H.  Frame: that of the surface, normal z.  f[0] is the force given last, f[4] the oldest.
+ * y = Delta v / H - c.  Frame: that of the surface, normal z.  f[0] is the force given last, f[4] the oldest.  c is what
+ * the axes add to the components of v by turning, as on a curved surface: who knows them gives it, and it goes on.
  *
  * Position rule   beta of the partner's integrator, Delta r = H v + beta H Delta v: exact 1/2, semi-implicit Euler with
  *                 n substeps (1 + 1/n)/2.  In x = -r_z + (beta - 1/2) H v_z each of them moves on an exact parabola
@@ -36,6 +37,7 @@
 typedef struct {
     double begun;              /* 1 after the first sample */
     double r[3], v[3], H;      /* last sample: position m, velocity m/s, length of the interval before it s */
+    double turn[3];            /* c of the interval that ended, m/s^2 */
     double y[3];               /* acceleration of the last interval, m/s^2 */
     double f[CC_KEPT_FORCES][3]; /* forces given, N, the newest first */
     double a[3], a_before[3];  /* free acceleration of the last interval and of the one before, m/s^2 */
@@ -101,7 +103,7 @@ CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
     for (int k = 0; k < CC_KEPT_FORCES; k++)
         seen.quiet &= cc_largest(p->f[k]) == 0.0;
     for (int i = 0; i < 3; i++)
-        seen.y[i] = (v[i] - p->v[i]) / p->H;
+        seen.y[i] = (v[i] - p->v[i]) / p->H - p->turn[i];
     return seen;
 }
 

@@ -4,7 +4,13 @@
  * in the surface's frame and turned into the tangent plane as the closest point moves.  The port sees the depth, and the
  * velocity of the point relative to the material of the surface, in that frame.
  *
- * From the first sample on the force is the one that the coupling returned, until the next.  The ledger books each
+ * From the first sample on the force is the one that the coupling returned, until the next.  Its axes are those amid the
+ * interval on which it acts: where the normal turns at the rate Omega = kappa |v_t| + |w| a force along the normal of the
+ * sample has the component N Omega (L + 1/2) H along the motion.  On a hollow surface it would drive the point: one that
+ * circles in a cylinder of the radius R would gain the share 2 (v/R)^2 (L + 1/2) H of its energy each second.  Likewise
+ * the moment on the surface's body is that about where the point then will be.  What is left is of the order of H^2.
+ *
+ * The ledger books each
  * interval when it is over, by what then is known of it: the force f that acted, the way dr = H (v_0 + v_1)/2 along the
  * surface, the depths x_0, x_1:
  *     work      N (x_1 - x_0) - f_t dr            friction  -f_t dr            damping  N (x_1 - x_0) - (U_1 - U_0 - R)
@@ -77,14 +83,14 @@ static CcPort *port_of(Element *e, int i) { return (CcPort *)e->port[i]; }
 
 #endif
 
+#ifndef CC_DUAL
+
 /* t_1 and t_2 at the point i, in world components. */
 static void tangents(const Element *e, int i, Real R[3][3], Real t_1[3], Real t_2[3])
 {
     cc_to_world(R, e->tangent[i], t_1);
     cc_cross(e->normal[i], t_1, t_2);
 }
-
-#ifndef CC_DUAL
 
 /* Turn t_1 into the tangent plane of now. */
 static void carry_tangent(Element *e, int i, Real R[3][3])
@@ -114,6 +120,8 @@ static void carry_tangent(Element *e, int i, Real R[3][3])
 static void sample_port(Element *e, int i, Real R[3][3])
 {
     CcPort *port = port_of(e, i);
+    CcPartner *p = &partner_of(e, i)->partner;
+    CcPlace before = port->place;
     double arm[3], carried[3], relative[3], t_1[3], t_2[3], n[3];
     for (int k = 0; k < 3; k++) {
         arm[k] = e->point[i].r[k] - e->surface.r[k];
@@ -132,6 +140,19 @@ static void sample_port(Element *e, int i, Real R[3][3])
     cc_to_body(R, t_1, port->place.axes[0]);
     cc_to_body(R, t_2, port->place.axes[1]);
     cc_to_body(R, n, port->place.axes[2]);
+    if (p->begun != 0.0) { /* V, the velocity in the surface's frame: d(E V) = E_mean dV + dE V_mean, E the axes */
+        double V[3], turned = 0.5 / p->H;
+        for (int k = 0; k < 3; k++) {
+            V[k] = 0.0;
+            for (int j = 0; j < 3; j++)
+                V[k] += before.axes[j][k] * p->v[j] + port->place.axes[j][k] * port->v[j];
+        }
+        for (int j = 0; j < 3; j++) {
+            p->turn[j] = 0.0;
+            for (int k = 0; k < 3; k++)
+                p->turn[j] += turned * (port->place.axes[j][k] - before.axes[j][k]) * V[k];
+        }
+    }
 }
 
 /* Book the interval before the sample, by what now is known of it. */
@@ -257,8 +278,61 @@ static void sample_held(Element *e, CcHost *host, int i, const CcPortLaw *law, c
     warn_of_hold(e, host, i, law, step);
 }
 
+/* R_T = R turned on with the angular velocity w for the time T. */
+static void turn_on(const double w[3], double T, double R[3][3], double R_T[3][3])
+{
+    double speed = cc_norm(w), sine, cosine, axis[3];
+    for (int k = 0; k < 3; k++)
+        axis[k] = speed > 0.0 ? w[k] / speed : 0.0;
+    cc_sin_cos(speed * T, &sine, &cosine);
+    for (int j = 0; j < 3; j++) { /* Rodrigues, column by column */
+        double column[3] = {R[0][j], R[1][j], R[2][j]}, across[3], along = cc_dot(axis, column);
+        cc_cross(axis, column, across);
+        for (int k = 0; k < 3; k++)
+            R_T[k][j] = column[k] + sine * across[k] - (1.0 - cosine) * (column[k] - along * axis[k]);
+    }
+}
+
+/* Put the force of point i where it will act: amid its interval, T = (L + 1/2) H from now.  Until then the point goes on
+ * along the surface as in the last interval, and the surface turns on. */
+static void aim(Element *e, int i, double R[3][3], double step)
+{
+    const CcPort *port = port_of(e, i);
+    const CcPartner *p = &partner_of(e, i)->partner;
+    const double *f = port->f;
+    double T = (p->lag + 0.5) * step, ahead[3], R_T[3][3], n[3], t_1[3], t_2[3];
+    for (int k = 0; k < 3; k++) {
+        ahead[k] = port->position[k];
+        for (int j = 0; j < 2; j++)
+            ahead[k] += port->place.axes[j][k] * T * (port->v[j] + 0.5 * T * p->y[j]);
+    }
+    turn_on(e->surface.w, T, R, R_T);
+    cc_to_world(R_T, ahead, e->held_arm[i]);
+#if SURFACE_FLAT
+    for (int k = 0; k < 3; k++)
+        n[k] = R_T[k][2];
+#else
+    CcFoot foot;
+    surface_closest(e->held_arm[i], R_T, e->place[i], &foot);
+    surface_normal(R_T, &foot, n);
+#endif
+    cc_to_world(R_T, e->tangent[i], t_1);
+    double across = cc_dot(t_1, n);
+    for (int k = 0; k < 3; k++)
+        t_1[k] -= across * n[k];
+    double length = cc_norm(t_1);
+    for (int k = 0; k < 3; k++)
+        t_1[k] = length > 0.0 ? t_1[k] / length : 0.0;
+    cc_cross(n, t_1, t_2);
+    for (int k = 0; k < 3; k++)
+        e->held_force[i][k] = f[0] * t_1[k] + f[1] * t_2[k] + f[2] * n[k];
+    e->held_normal[i] = f[2];
+    e->held_friction[i] = cc_sqrt(f[0] * f[0] + f[1] * f[1]);
+}
+
 /* The forces of the interval to come, of all points. */
-static void sample_coupled(Element *e, CcHost *host, const CcPortLaw *law, const CcCouplingOptions *options, double step)
+static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
+                           const CcCouplingOptions *options, double step)
 {
     for (int i = 0; i < POINTS; i++) {
         e->was_strange[i] = partner_of(e, i)->strange >= CC_MOST_STRANGE;
@@ -280,8 +354,7 @@ static void sample_coupled(Element *e, CcHost *host, const CcPortLaw *law, const
                       "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
                       "that of coupling.mode = hold", i + 1);
         warn_of_limits(e, host, i, law, step, e->knew[i] != 0.0);
-        for (int k = 0; k < 3; k++)
-            e->held_force[i][k] = port->f[k];
+        aim(e, i, R, step);
         e->held_elastic[i] = port->f[2] * cc_inverse_damping(law, -port->v[2]);
         e->held[i] = 1.0;
     }
@@ -301,7 +374,7 @@ static void sample(Element *e, CcHost *host, double step)
         for (int i = 0; i < POINTS; i++)
             sample_held(e, host, i, &law, &options, step);
     else
-        sample_coupled(e, host, &law, &options, step);
+        sample_coupled(e, host, R, &law, &options, step);
     for (int i = 0; i < POINTS; i++) {
         show_coupling(e, i, &law);
         show_slopes(e, i, &law);
@@ -334,20 +407,19 @@ static void start_coupling(Element *e)
 
 #endif
 
-/* Put the held force of point i in the place of the literal one. */
-static void hold_force(const Element *e, int i, Real R[3][3], CcContact *contact)
+/* Put the held force of point i in the place of the literal one, and where it acts in that of its arm. */
+static void hold_force(const Element *e, int i, CcContact *contact, Real arm[3])
 {
     if (re(e->held[i]) == 0.0)
         return;
-    const Real *f = e->held_force[i];
-    Real t_1[3], t_2[3], N = f[2];
-    tangents(e, i, R, t_1, t_2);
-    contact->normal_force = N;
+    contact->normal_force = e->held_normal[i];
     contact->elastic_force = e->held_elastic[i];
-    contact->damping_force = N - e->held_elastic[i];
-    contact->friction_force = cc_sqrt(f[0] * f[0] + f[1] * f[1]);
-    for (int k = 0; k < 3; k++)
-        contact->force[k] = f[0] * t_1[k] + f[1] * t_2[k] + N * e->normal[i][k];
+    contact->damping_force = e->held_normal[i] - e->held_elastic[i];
+    contact->friction_force = e->held_friction[i];
+    for (int k = 0; k < 3; k++) {
+        contact->force[k] = e->held_force[i][k];
+        arm[k] = e->held_arm[i][k];
+    }
 }
 
 #endif

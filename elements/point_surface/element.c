@@ -215,7 +215,7 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     hold_by_bristle(e, i, R, n, v, in_contact, &contact);
 #endif
 #if COUPLING
-    hold_force(e, i, R, &contact);
+    hold_force(e, i, &contact, arm);
 #endif
 
     e->on_patch[i] = on;

@@ -25,19 +25,55 @@ enum { SURFACE_SPAN_COUNT = sizeof surface_profile / (sizeof(CcSpan)) };
 _Static_assert(sizeof(CcSpan) == 12 * sizeof(double), "a span is 12 numbers of surface_profile");
 #endif
 
-/* Distance, place, edge and singular of point i, which lies at `arm` from the origin of the surface's frame, in world
- * components as the normal n; R turns the frame into the world.  Returns 1 if the closest point belongs to the drawn part.
- * A ball has no orientation: its place has world components. */
-static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real n[3])
+#if !SURFACE_FLAT
+/* The closest point to what lies at `arm` from the origin of the surface's frame, in world components; R turns the frame
+ * into the world, `last` is the closest point before.  The foot lies in the surface's frame, of a ball in axes of the
+ * world: a ball has no orientation. */
+static inline void surface_closest(const Real arm[3], Real R[3][3], const Real last[3], CcFoot *foot)
 {
+    double side = surface_side[0];
 #if SURFACE == SURFACE_SPHERE
     (void)R;
+    cc_sphere(surface_radius[0], side, arm, last, foot);
 #else
     Real local[3];
     cc_to_body(R, arm, local);
+#if SURFACE == SURFACE_CYLINDER
+    cc_cylinder(surface_radius[0], surface_z, side, local, last, foot);
+#elif SURFACE == SURFACE_CONE
+    cc_cone(surface_angle, surface_z, side, local, last, foot);
+#elif SURFACE == SURFACE_TORUS
+    cc_torus(surface_radius[0], surface_radius[1], side, local, last, foot);
+#elif SURFACE == SURFACE_REVOLUTION
+    cc_revolution(SURFACE_SPANS, SURFACE_SPAN_COUNT, (int)surface_profile_kind[0], side, local, last, foot);
+#else
+    (void)last; /* no axis */
+    cc_extrusion(SURFACE_SPANS, SURFACE_SPAN_COUNT, (int)surface_profile_kind[0], surface_z, side, local, foot);
 #endif
+#endif
+}
+
+/* Its normal, in world components. */
+static inline void surface_normal(Real R[3][3], const CcFoot *foot, Real n[3])
+{
+#if SURFACE == SURFACE_SPHERE
+    (void)R;
+    for (int k = 0; k < 3; k++)
+        n[k] = foot->normal[k];
+#else
+    cc_to_world(R, foot->normal, n);
+#endif
+}
+#endif
+
+/* Distance, place, edge and singular of point i, which lies at `arm` from the origin of the surface's frame, in world
+ * components as the normal n; R turns the frame into the world.  Returns 1 if the closest point belongs to the drawn part. */
+static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real n[3])
+{
 #if SURFACE_FLAT
+    Real local[3];
     int on;
+    cc_to_body(R, arm, local);
 #if SURFACE == SURFACE_PLANE
     e->distance[i] = -cc_plane(surface_x, surface_y, local, &on);
 #else
@@ -53,22 +89,7 @@ static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real
     return on;
 #else
     CcFoot foot;
-    double side = surface_side[0];
-    const Real *last = e->previous[i].foot;
-#if SURFACE == SURFACE_SPHERE
-    cc_sphere(surface_radius[0], side, arm, last, &foot);
-#elif SURFACE == SURFACE_CYLINDER
-    cc_cylinder(surface_radius[0], surface_z, side, local, last, &foot);
-#elif SURFACE == SURFACE_CONE
-    cc_cone(surface_angle, surface_z, side, local, last, &foot);
-#elif SURFACE == SURFACE_TORUS
-    cc_torus(surface_radius[0], surface_radius[1], side, local, last, &foot);
-#elif SURFACE == SURFACE_REVOLUTION
-    cc_revolution(SURFACE_SPANS, SURFACE_SPAN_COUNT, (int)surface_profile_kind[0], side, local, last, &foot);
-#else
-    (void)last; /* no axis */
-    cc_extrusion(SURFACE_SPANS, SURFACE_SPAN_COUNT, (int)surface_profile_kind[0], surface_z, side, local, &foot);
-#endif
+    surface_closest(arm, R, e->previous[i].foot, &foot);
     e->distance[i] = -foot.depth;
     e->singular[i] = foot.singular;
     for (int k = 0; k < 3; k++)
@@ -77,12 +98,7 @@ static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real
     for (int k = 0; k < 2; k++)
         e->edge[i][k] = foot.edge[k];
 #endif
-#if SURFACE == SURFACE_SPHERE
-    for (int k = 0; k < 3; k++)
-        n[k] = foot.normal[k];
-#else
-    cc_to_world(R, foot.normal, n);
-#endif
+    surface_normal(R, &foot, n);
     return foot.on;
 #endif
 }

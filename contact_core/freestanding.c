@@ -1,5 +1,6 @@
 /* What a library without a C library has to bring along: the memory functions compilers call on their own, and the
- * entry points and the stack probe that Windows looks for.  Only in our own binaries; an importer who compiles the sources has a C library. */
+ * entry points and the stack probe that Windows looks for.  Only in our own binaries; an importer who compiles the
+ * sources has a C library. */
 #include <stddef.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))

@@ -179,12 +179,6 @@ CC_API void cc_axis_see(CcAxis *c, const CcAxisOptions *o, const double *place, 
     c->y = y;
 }
 
-/* theta of z: 1/2 for slow changes, 1 where the damper brings the speed to its end within the interval. */
-CC_API double cc_axis_share(double z)
-{
-    return z < 1e-3 ? 0.5 + z / 12.0 : 1.0 / (1.0 - re(cc_exp(-z))) - 1.0 / z;
-}
-
 CC_API double cc_axis_within(double a, double least, double most) { return a < least ? least : a > most ? most : a; }
 
 /* The force of an interval that begins at x, v, when R has been made until then. */
@@ -192,7 +186,7 @@ CC_API double cc_axis_force(const CcAxisOptions *o, double x, double v, double a
 {
     double k = o->k, d = o->d;
     if (d > 0.0) {
-        double z = d * W * H, theta = cc_axis_share(z), F = d * (v + theta * H * a) / (1.0 + theta * z);
+        double z = d * W * H, theta = cc_exponential_share(z), F = d * (v + theta * H * a) / (1.0 + theta * z);
         double middle = v + 0.5 * H * a;
         if (!(W > 0.0))
             return F;

@@ -1007,4 +1007,14 @@ CC_API Real cc_pow(Real a, Real b) { CC_ELEMENTARY_2(cc_pow_at(re(a), re(b), wan
 #undef CC_ELEMENTARY
 #undef CC_ELEMENTARY_2
 
+/* theta = 1/(1 - exp(-z)) - 1/z, z >= 0: the share of its change at which the mean of exp(-z t), 0 <= t <= 1, lies; 1/2
+ * for small z, 1 for large ones.  Near 0 the powers of z, where the difference would be rounding. */
+CC_API double cc_exponential_share(double z)
+{
+    double s = z * z;
+    if (z < 0.25)
+        return 0.5 + z * (1.0 / 12.0 + s * (-1.0 / 720.0 + s * (1.0 / 30240.0 + s * (-1.0 / 1209600.0 + s / 47900160.0))));
+    return 1.0 / (1.0 - re(cc_exp(-z))) - 1.0 / z;
+}
+
 #endif

@@ -146,12 +146,6 @@ CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w,
     return law->energy(law->data, x_1) - law->energy(law->data, x) - N * (x_1 - x + damped);
 }
 
-/* theta of z: 1/2 for slow changes, 1 where friction brings the slip to its end within the interval. */
-CC_API double cc_exponential_share(double z)
-{
-    return z < 1e-3 ? 0.5 + z / 12.0 : 1.0 / (1.0 - re(cc_exp(-z))) - 1.0 / z;
-}
-
 /* u_m > 0 with u_m + c F_fr(N, u_m) = u > 0: bracketed by 0 and u, by regula falsi (Illinois). */
 CC_API double cc_mean_slip(const CcPortLaw *law, double N, double c, double u)
 {

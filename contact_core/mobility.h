@@ -58,7 +58,7 @@ CC_API void cc_motion_at(const CcPlace *at, const double Y[6], double y[3])
     for (int i = 0; i < 3; i++)
         turned[i] += Y[i];
     for (int k = 0; k < 3; k++)
-        y[k] = cc_product(at->axes[k], turned);
+        y[k] = cc_dot(at->axes[k], turned);
 }
 
 /* Add the wrench of a force along the axes of a port. */
@@ -103,13 +103,13 @@ CC_API void cc_spin(double spread[3][3], const double L[3], double omega[3])
             I[i][j] = (i == j ? (1.0 + 1e-6) * trace : 0.0) - spread[i][j];
     double across[3];
     cc_cross(I[1], I[2], across);
-    double volume = cc_product(I[0], across);
+    double volume = cc_dot(I[0], across);
     for (int k = 0; k < 3; k++) {
         omega[k] = 0.0;
         if (volume > 0.0) { /* I is symmetric: its rows are its columns */
             double other[3];
             cc_cross(I[(k + 1) % 3], I[(k + 2) % 3], other);
-            omega[k] = cc_product(L, other) / volume;
+            omega[k] = cc_dot(L, other) / volume;
         }
     }
 }

@@ -30,7 +30,7 @@
 #define CC_GAIN 0.5             /* of a secant; 1 lets two contacts of one body fight */
 #define CC_TANGENT_TO_NORMAL 2.0 /* first guess of W_xx / W_zz: a particle has 1, a solid sphere 3.5 */
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, over 1 */
-#define CC_MOST_PORTS 6           /* directions whose admittance is learned together */
+#define CC_MOST_DIRECTIONS 6    /* whose admittance is learned together */
 #define CC_MOST_BLIND 4         /* forces without an answer, after which the partner is driven or very heavy */
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -63,12 +63,10 @@ CC_API double cc_largest(const double a[3])
     return largest;
 }
 
-CC_API double cc_product(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 CC_API void cc_admit(double W[3][3], const double f[3], double y[3])
 {
     for (int i = 0; i < 3; i++)
-        y[i] = cc_product(W[i], f);
+        y[i] = cc_dot(W[i], f);
 }
 
 /* W = w along the normal, CC_TANGENT_TO_NORMAL times as much across it. */
@@ -164,7 +162,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
 /* W += q q'/(s q) - p p'/(s p), p = W s, for W of n x n: then W s = q.  Where s q is too small q is turned towards p. */
 CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
 {
-    double p[CC_MOST_PORTS], sp = 0.0, sq = 0.0;
+    double p[CC_MOST_DIRECTIONS], sp = 0.0, sq = 0.0;
     for (int i = 0; i < n; i++) {
         p[i] = 0.0;
         for (int j = 0; j < n; j++)
@@ -197,8 +195,8 @@ CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
     p->f_largest = seen->quiet ? 0.0 : 0.99 * p->f_largest > most ? 0.99 * p->f_largest : most;
     for (int i = 0; i < 3; i++)
         s[i] = f[i] - p->f_anchor[i], q[i] = seen->y[i] - p->y_anchor[i];
-    double ss = cc_product(s, s), sq = cc_product(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;
-    int active = ss > least * least && cc_product(q, q) > floor * floor;
+    double ss = cc_dot(s, s), sq = cc_dot(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;
+    int active = ss > least * least && cc_dot(q, q) > floor * floor;
     double gain = CC_GAIN;
     if (active && p->known == 0.0 && sq > 0.0) {
         cc_guess_admittance(p->W, sq / ss);

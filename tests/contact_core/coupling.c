@@ -111,7 +111,7 @@ EXPORT int interval(const Law *law, const CcInterval *at, double scale, double g
 {
     CcPortLaw port = port_law(law);
     int evaluations = cc_energy_force(&port, at, scale, guess, f);
-    double alpha = at->a[2] + cc_product(at->W[2], f), H = at->H;
+    double alpha = at->a[2] + cc_dot(at->W[2], f), H = at->H;
     *made = cc_energy_made(&port, f[2], at->x, at->w, at->x + H * at->w - 0.5 * H * H * alpha, at->w - H * alpha, H);
     return evaluations;
 }

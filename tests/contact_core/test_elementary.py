@@ -638,6 +638,16 @@ def test_values_next_to_the_seams_of_the_tables_are_as_good_as_others(host: Host
                 assert ulps(call(host, name, x), FUNCTIONS[name].exact(mpf(x))) <= VALUE_ULP, x.hex()
 
 
+def test_the_exponential_share_has_fourteen_digits_wherever_it_changes_its_form(host: HostLibrary) -> None:
+    """16 times the rounding of 1 - exp(-z), at the least z where the difference is taken."""
+    shares = [host.lib.cc_exponential_share(z) for z in (0.0, 1e-300, 1e300, INFINITY)]
+    assert shares == [0.5, 0.5, 1.0, 1.0]
+    with mp.workdps(DIGITS):
+        for z in [*np.geomspace(1e-12, 1e3, 600).tolist(), 0.25, math.nextafter(0.25, 0.0)]:
+            exact = -1 / mpmath.expm1(-mpf(z)) - 1 / mpf(z)
+            assert abs(host.lib.cc_exponential_share(z) / exact - 1) <= 16 * 2.0**-53, z
+
+
 # --- the header -------------------------------------------------------------------------------------------------------
 
 

@@ -404,15 +404,35 @@ CC_API Real cc_product(int n, const Real a[], const Real b[])
     return sum;
 }
 
-/* lambda without friction, and A = J Y, factored.  qdd: of the tree alone; bias: (J qd)_q qd of each row. */
+/* Of A = J Y, not factored: what the constraints before k leave of A_kk, 0 where they leave nothing.  Divided by what a
+ * constraint may ask, the square of the sine between it and the others: 0 in a singular position. */
+CC_API void cc_remainders(int count, const Real A[], double left[])
+{
+    double L[CC_MOST_ROWS * CC_MOST_ROWS];
+    for (int k = 0; k < count; k++) {
+        left[k] = re(A[k * count + k]);
+        for (int l = 0; l < k; l++) {
+            double sum = re(A[k * count + l]);
+            for (int j = 0; j < l; j++)
+                sum -= L[k * count + j] * L[l * count + j];
+            L[k * count + l] = left[l] > 0.0 ? sum / L[l * count + l] : 0.0;
+            left[k] -= L[k * count + l] * L[k * count + l];
+        }
+        left[k] = left[k] > 0.0 ? left[k] : 0.0;
+        L[k * count + k] = __builtin_sqrt(left[k]);
+    }
+}
+
+/* lambda without friction; A = J Y, factored; and cc_remainders.  qdd: of the tree alone; bias: (J qd)_q qd of each row. */
 CC_API void cc_multipliers(int n, int count, const Real J[], const Real bias[], const Real Y[], const Real qdd[],
-                           Real A[], int pivots[], Real lambda[])
+                           Real A[], int pivots[], Real lambda[], double left[])
 {
     for (int k = 0; k < count; k++) {
         lambda[k] = bias[k] + cc_product(n, J + k * n, qdd);
         for (int l = 0; l < count; l++)
             A[k * count + l] = cc_product(n, J + k * n, Y + l * n);
     }
+    cc_remainders(count, A, left);
     cc_factor(count, A, pivots);
     cc_factor_solve(count, A, pivots, lambda);
 }
@@ -430,8 +450,9 @@ CC_API void cc_take(int n, int count, const Real Y[], const Real lambda[], Real 
 CC_API void cc_constrain(int n, const CcBody bodies[], const CcMove m[], int count, const Real J[], const Real bias[],
                          Real Y[], Real p[][3], Real A[], int pivots[], Real qdd[], Real lambda[])
 {
+    double left[CC_MOST_ROWS];
     cc_responses(n, bodies, m, count, J, p, Y);
-    cc_multipliers(n, count, J, bias, Y, qdd, A, pivots, lambda);
+    cc_multipliers(n, count, J, bias, Y, qdd, A, pivots, lambda, left);
     cc_take(n, count, Y, lambda, qdd);
 }
 

@@ -214,24 +214,27 @@ __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refus
     return status;
 }
 
-/* Where a NaN began, if a table of a law has no value there (law.h, cc_no_value). */
+/* Where a value that is not finite began: a table of a law that has no value there (law.h, cc_no_value), or what the
+ * element knows of the point. */
 CC_RARE void cc_tell_origin(Instance *instance, fmi2Status status, double value)
 {
 #if CC_LAW_TABLES
     unsigned long long bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
     unsigned long long number = bits >> 44 & 127u, rest = bits << 20;
-    if (value == value || number == 0 || number > CC_LAW_TABLES)
-        return;
-    double x;
-    __builtin_memcpy(&x, &rest, sizeof x);
-    const CcLawTable *t = &cc_law_tables[number - 1];
-    const char *space = *t->unit ? " " : "";
-    cc_refuse(instance, status, "the table of the law %s has no value at %s = %g%s%s, only from %g to %g%s%s, and outside "
-              "= 'error': a longer table has one, or outside = 'hold' or 'linear'", t->law, t->argument,
-              (x - t->offset) / t->factor, space, t->unit, t->from, t->to, space, t->unit);
+    if (value != value && number > 0 && number <= CC_LAW_TABLES) {
+        double x;
+        __builtin_memcpy(&x, &rest, sizeof x);
+        const CcLawTable *t = &cc_law_tables[number - 1];
+        const char *space = *t->unit ? " " : "";
+        cc_refuse(instance, status, "the table of the law %s has no value at %s = %g%s%s, only from %g to %g%s%s, and "
+                  "outside = 'error': a longer table has one, or outside = 'hold' or 'linear'", t->law, t->argument,
+                  (x - t->offset) / t->factor, space, t->unit, t->from, t->to, space, t->unit);
+    }
 #endif
-    (void)instance, (void)status, (void)value;
+    (void)value;
+    if (status == fmi2Error)
+        CC_ENTRY(check)(&instance->now.element, instance);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */

@@ -16,7 +16,8 @@
  *   sample       bookkeeping at a communication point of co-simulation, step = length of the step that begins, s; the
  *                inputs are those of the point; may change m and x                if a switch of [structure] `samples`
  *   indicators   zero-crossing functions z; between two of their sign changes outputs are smooth   if it has [indicators]
- *   check        rules across parameters, cc_fail for each one broken                              if it has [rules]
+ *   check        rules across parameters, cc_fail for each one broken; and where a value of the point is not finite, the
+ *                reason, if the element knows one                                                  if it has [rules]
  *
  * Derivatives of all this are compiled from the same text (real.h); only outputs and derivatives run on duals. */
 #ifndef CC_WAIST_H

@@ -31,6 +31,7 @@
 
 #define CHANGE_AT 0.1
 #define SINGULAR 1e-3 /* share of a constraint: where the others leave less of it, that is told */
+#define CLOSEST 1e-5  /* such a share, and nothing is computed: rounding would choose between ways to go on */
 #define FAR 0.25 /* of the mechanism's size: farther off at the start, nothing is moved that is not marked */
 #define OFF 1e-9    /* m: a point farther off at the start is not held */
 #define LEAST_MARGIN 1e-3 /* N has grown a thousandfold by friction */
@@ -670,6 +671,27 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
 
 #endif
 
+#if CONSTRAINTS
+
+/* What the constraint k asks of the joints, whatever its direction: the largest element of its row and of that across,
+ * squared. */
+static double size_squared(const Work *work, int k)
+{
+    double size = 0.0;
+    Real across[JOINTS];
+    CcRow turned = work->rows[k];
+    turned.n[0] = -work->rows[k].n[1];
+    turned.n[1] = work->rows[k].n[0];
+    cc_row_gradient(JOINTS, work->bodies, &work->constraints[k], &turned, work->m, across);
+    for (int i = 0; i < JOINTS; i++) {
+        double a = re(work->J[k * JOINTS + i]), b = re(across[i]), one = (a * a + b * b) / re(work->m[i].D);
+        size = one > size ? one : size;
+    }
+    return size;
+}
+
+#endif
+
 static void outputs(Element *e)
 {
     Work work;
@@ -685,10 +707,14 @@ static void outputs(Element *e)
     cc_tree_solve(JOINTS, work.bodies, work.m, work.tau, work.p, e->qdd);
 #if CONSTRAINTS
     Real v[2], lambda[CONSTRAINTS];
+    double left[CONSTRAINTS];
     for (int k = 0; k < work.count; k++)
         work.b[k] = cc_row_bias(&work.constraints[k], &work.rows[k], work.m, v);
     cc_responses(JOINTS, work.bodies, work.m, work.count, work.J, work.p, work.Y);
-    cc_multipliers(JOINTS, work.count, work.J, work.b, work.Y, e->qdd, work.A, work.pivots, lambda);
+    cc_multipliers(JOINTS, work.count, work.J, work.b, work.Y, e->qdd, work.A, work.pivots, lambda, left);
+    for (int k = 0; k < work.count; k++)
+        if (left[k] < CLOSEST * CLOSEST * size_squared(&work, k))
+            lambda[k] = __builtin_inf(); /* no motion is better than one whose way rounding chooses */
 #if FRICTION
     rub(e, &work, lambda);
 #endif
@@ -733,6 +759,12 @@ static CcChoice choose(Work *work, int of_start)
         for (int k = 0; k < work->count && (driven_joints[i] || (of_start && named && !closes[i])); k++)
             work->J[k * JOINTS + i] = 0.0;
     return cc_choose_dependent(JOINTS, work->count, work->J, work->m, pivots, order, work->dependent);
+}
+
+/* Whether a constraint says what others say, or almost. */
+static int is_singular(const Work *work, CcChoice choice)
+{
+    return work->count > 0 && !(choice.last > SINGULAR * __builtin_sqrt(size_squared(work, choice.weakest)));
 }
 
 /* Keep a choice: the memory has the number of the joint for each row that holds. */
@@ -916,14 +948,49 @@ static void check_start(const Element *e, const Work *work, CcHost *host)
 
 #endif
 
+#if CONSTRAINTS
+
+/* Constraint k of those that hold says what others say. */
+static void tell_singular(const Element *e, const Work *work, int k, CcHost *host)
+{
+    int row = work->row_of[k], hold = row_holds[row], body = hold_bodies[hold];
+    Real q[JOINTS], qd[JOINTS];
+    place_free(e, q, qd);
+    cc_fail(host, "at %g s, with q[%d] = %g %s of %s, the mechanism is in a singular position: constraint %d (%s) says what "
+            "the other constraints say, and the motion may go on in several ways%s; let no communication point lie within "
+            "1e-4 rad of it, and solver.tolerance be at least 1e-9", re(e->time), body + 1, re(q[body]),
+            slides[body] ? "m" : "rad", body_names[body], hold + 1, row_kind_names[row_kinds[row]],
+            DRIVEN ? ", or not at all if a given motion leads beyond it" : "");
+}
+
+/* Why a point during the run has no finite values, if that is for its position. */
+static void check_position(const Element *e, Work *work, CcHost *host)
+{
+    Real q[JOINTS], qd[JOINTS];
+    int finite = 1;
+    for (int k = 0; k < CONSTRAINTS; k++)
+        finite &= cc_is_finite(re(e->lambda[k]));
+    if (finite)
+        return;
+    place_free(e, q, qd);
+    look(e, work, q);
+    CcChoice choice = choose(work, 0);
+    if (is_singular(work, choice))
+        tell_singular(e, work, choice.weakest, host);
+}
+
+#endif
+
 static void check(const Element *e, CcHost *host)
 {
 #if CONSTRAINTS
     Work work;
     Real q[JOINTS];
     place_start(e, q);
-    if (re(e->begun) != 0.0)
-        return; /* what could make the start impossible is fixed then */
+    if (re(e->begun) != 0.0) { /* what could make the start impossible is fixed then */
+        check_position(e, &work, host);
+        return;
+    }
     look(e, &work, q);
     check_start(e, &work, host);
     CcChoice choice = choose(&work, 1);
@@ -966,37 +1033,18 @@ static int strays(const Element *e, const Work *work)
     return apart > 0.01 * size;
 }
 
-/* What the constraint k asks of the joints, whatever its direction: the largest element of its row and of that across. */
-static double size_of(const Work *work, int k)
-{
-    double size = 0.0;
-    Real across[JOINTS];
-    CcRow turned = work->rows[k];
-    turned.n[0] = -work->rows[k].n[1];
-    turned.n[1] = work->rows[k].n[0];
-    cc_row_gradient(JOINTS, work->bodies, &work->constraints[k], &turned, work->m, across);
-    for (int i = 0; i < JOINTS; i++) {
-        double a = re(work->J[k * JOINTS + i]), b = re(across[i]), one = (a * a + b * b) / re(work->m[i].D);
-        size = one > size ? one : size;
-    }
-    return __builtin_sqrt(size);
-}
-
 /* Tell a position in which a constraint is about to say what others say, once; refuse to go on along another branch. */
 static void pass_singular(Element *e, const Work *work, CcChoice choice, int stray, CcHost *host)
 {
-    if (work->count < 1 || choice.last > SINGULAR * size_of(work, choice.weakest)) {
+    if (!is_singular(work, choice)) {
         e->begun = 1.0;
         return;
     }
-    int row = work->row_of[choice.weakest];
-    const char *name = body_names[hold_bodies[row_holds[row]]];
     if (stray)
-        cc_fail(host, "the mechanism is in a singular position: what holds %s says what the other constraints say, and "
-                "the motion may go on in several ways; let no communication point lie within 1e-4 rad of it", name);
+        tell_singular(e, work, choice.weakest, host);
     else if (re(e->begun) < 2.0)
         cc_report(host, CC_WARNING, "mechanism", "close to a singular position: what holds %s says almost what the "
-                  "other constraints say", name);
+                  "other constraints say", body_names[hold_bodies[row_holds[work->row_of[choice.weakest]]]]);
     e->begun = 2.0;
 }
 

@@ -372,7 +372,9 @@ class Core:
         J_T, Y_T = new("double[]", n), new("double[]", n * count)
         X, B = new("double[]", count * count), new("double[]", count * count)
         self.lib.cc_responses(n, self.bodies, self.moves, count, self.J, self.p, self.Y)
-        self.lib.cc_multipliers(n, count, self.J, list(self.bias()), self.Y, qdd, self.A, self.pivots, multipliers)
+        self.lib.cc_multipliers(
+            n, count, self.J, list(self.bias()), self.Y, qdd, self.A, self.pivots, multipliers, new("double[]", count)
+        )
         self.lib.cc_responses_along(
             n, self.bodies, self.moves, count, self.holds, self.rows, self.J, self.A, self.pivots, friction, self.p,
             J_T, Y_T, X,

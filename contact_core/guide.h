@@ -424,13 +424,6 @@ static int guide_book(Element *e, const Guide *g)
     return LEDGER && (turned || re(switched) != 0.0);
 }
 
-static void guide_start(Element *e)
-{
-    e->least_spacing = guide_least_spacing(e);
-    e->started = e->previous.near = e->previous.uneven = 0.0;
-    e->energy.switched = 0.0;
-}
-
 /* Where the foot went: the span to track from, and what has to be said.  Returns 1 if the foot was searched for anew. */
 static int guide_accept(Element *e, CcHost *host, Guide *g)
 {
@@ -595,5 +588,29 @@ static void sample(Element *e, CcHost *host, double step)
 }
 
 #endif
+
+/* ---- start ------------------------------------------------------------------------------------------------------- */
+
+/* After guide_search, and with the element's own memory set. */
+static void guide_start(Element *e)
+{
+    Guide g;
+    e->least_spacing = guide_least_spacing(e);
+    e->started = e->previous.near = e->previous.uneven = 0.0;
+    e->energy.switched = 0.0;
+#if COUPLING
+    e->held = e->previous.returned = 0.0;
+#endif
+    outputs(e);
+    guide_see(e, &g);
+    guide_find(e, &g);
+    e->energy.start = e->energy.elastic;
+    keep_law(e);
+    guide_remember(e, &g);
+#if COUPLING && !defined CC_DUAL
+    guide_start_coupling(e, &g);
+    outputs(e);
+#endif
+}
 
 #endif

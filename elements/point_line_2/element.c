@@ -272,23 +272,9 @@ static void check(const Element *e, CcHost *host)
 
 static void start(Element *e)
 {
-    guide_start(e);
     guide_search(e);
     freeze_axes(e);
-#if COUPLING
-    e->held = e->previous.returned = 0.0;
-#endif
-    outputs(e);
-    Guide g;
-    guide_see(e, &g);
-    guide_find(e, &g);
-    e->energy.start = e->energy.elastic;
-    keep_law(e);
-    guide_remember(e, &g);
-#if COUPLING && !defined CC_DUAL
-    guide_start_coupling(e, &g);
-    outputs(e);
-#endif
+    guide_start(e);
 }
 
 static int accept(Element *e, CcHost *host, double step)

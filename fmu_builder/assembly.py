@@ -31,7 +31,14 @@ from typing import Any, Literal
 
 from pydantic import Field, FiniteFloat, ValidationError
 
-from fmu_builder.declaration import Declaration, Experiment, explain, read_toml, solver_declaration
+from fmu_builder.declaration import (
+    FIELDS_OF_OURS,
+    Declaration,
+    Experiment,
+    explain,
+    read_toml,
+    solver_declaration,
+)
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.law_c import laws_header
 from fmu_builder.model import (
@@ -117,7 +124,7 @@ def _parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
     tables cannot be understood."""
     tables = read_toml(path)
     problems: list[Problem] = []
-    for key in ("path", "table"):  # fields of ours, no keys of the file
+    for key in FIELDS_OF_OURS:
         if tables.pop(key, None) is not None:
             problems.append(Problem(f"{path}: {key}", "this key is unknown"))
     parts = tables.get("parts")
@@ -134,7 +141,7 @@ def _parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
     try:
         recipe = AssemblyRecipe.model_validate({"path": path, **tables})
     except ValidationError as error:
-        raise InputError([*problems, *explain(path, error, AssemblyRecipe, SlaveEntry, Expose, Defaults)]) from error
+        raise InputError([*problems, *explain(path, error, AssemblyRecipe)]) from error
     problems += _own_problems(recipe)
     if not recipe.parts:
         raise InputError(problems)

@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
@@ -350,20 +350,40 @@ def read_toml(path: Path) -> dict[str, object]:
         raise InputError(Problem(str(path), f"is not valid TOML: {error}")) from error
 
 
-def explain(path: Path, error: ValidationError, *models: type[BaseModel]) -> list[Problem]:
-    """pydantic's faults in our words: file, table, key, value, rule.  `models` knows the keys to suggest."""
-    fields = {name for model in models for name in model.model_fields}
+FIELDS_OF_OURS = ("path", "table")  # of models of files: no keys of the file
+
+
+def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+    """pydantic's faults with a file of this model in our words: file, table, key, value, rule."""
     problems = []
     for fault in error.errors():
         location = [str(part) for part in fault["loc"]]
         where = f"{path}: " + (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + "".join(location[-1:])
         if fault["type"] == "extra_forbidden":
-            problems.append(Problem(where, "this key is unknown" + did_you_mean(location[-1], fields)))
+            problems.append(
+                Problem(where, "this key is unknown" + did_you_mean(location[-1], _keys_at(model, location[:-1])))
+            )
         elif fault["type"] == "missing":
             problems.append(Problem(where, "this key is missing"))
         else:
             problems.append(Problem(where, f"{fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]}"))
     return problems
+
+
+def _keys_at(model: type[BaseModel], location: Iterable[str]) -> set[str]:
+    """The keys of the tables at a place in a file of this model."""
+    here = [model]
+    for part in location:
+        fields = [one.model_fields[part] for one in here if part in one.model_fields]
+        here = [inner for field in fields for inner in _models_in(field.annotation)] or here  # an index, a name: stay
+    return {key for one in here for key in one.model_fields if key not in FIELDS_OF_OURS}
+
+
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)
 
 
 def read_declaration(folder: Path) -> Declaration:
@@ -465,11 +485,7 @@ def _read(path: Path) -> Declaration:
     try:
         return Declaration.model_validate(tables)
     except ValidationError as error:
-        raise InputError(
-            explain(
-                path, error, Declaration, Variable, Port, Hold, PortState, StructureEntry, Slot, Indicator, Experiment
-            )
-        ) from error
+        raise InputError(explain(path, error, Declaration)) from error
 
 
 def _problems(path: Path, declaration: Declaration) -> list[Problem]:

@@ -169,9 +169,6 @@ def _seconds(path: Path, experiment: Experiment, key: Literal["start", "stop", "
     return parse_quantity(getattr(experiment, key), parse_unit("s"), f"{path}: [experiment] {key}")
 
 
-_MODELS: tuple[type[BaseModel], ...] = (Scenario, Experiment, SlaveEntry, Drive, Reference, ToleranceEntry, Convergence)
-
-
 def read_scenario(path: Path) -> Scenario:
     """Read and check a scenario's own text; variables and units are checked when its slaves are known.
 
@@ -195,7 +192,7 @@ def read_scenario(path: Path) -> Scenario:
     try:
         scenario = Scenario.model_validate({"path": path, **tables})
     except ValidationError as error:
-        raise InputError([*problems, *explain(path, error, *_MODELS)]) from error
+        raise InputError([*problems, *explain(path, error, Scenario)]) from error
     if problems:
         raise InputError(problems)
     return scenario

@@ -157,6 +157,15 @@ def test_faulty_connections_are_told(tmp_path: Path, connections: str, words: st
     assert any("connections" in line and words in line for line in lines)
 
 
+def test_the_keys_suggested_are_those_of_the_table_at_hand(tmp_path: Path) -> None:
+    """`tolerance` is a key of [experiment], and of a signal there are `absolute` and `relative`."""
+    text = EXPERIMENT.format("stop = 1\nstep = 0.1")
+    text += '[reference]\nfile = "a.csv"\nsource = "closed form"\ntolerance = 1\nsignals."body.m" = { absolut = 1 }\n'
+    of_signal, of_reference = sorted(faults(tmp_path, text))
+    assert of_reference.endswith("[reference] tolerance: this key is unknown; known: events, file, signals, source")
+    assert of_signal.endswith("[reference.signals.body.m] absolut: this key is unknown; did you mean 'absolute'?")
+
+
 def test_a_key_named_like_a_field_of_ours_is_unknown(tmp_path: Path) -> None:
     (line,) = faults(tmp_path, "path = 'x'\n" + EXPERIMENT.format("stop = 1\nstep = 0.1"))
     assert line == "system.toml: path: this key is unknown"

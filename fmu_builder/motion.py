@@ -1,6 +1,6 @@
 """What a case looks like while it runs: the lines of bodies in a plane, and where the bodies are, for the report.
 
-A shipped element that can be drawn so has `motion.py` in its folder: `motion(constants, values, signals)` gives the
+An element that can be drawn so has `motion.py` in its folder: `motion(constants, values, signals)` gives the
 Motion of one FMU, of the constants of its structure, its start values and its outputs over time.  PORTS of it names
 ports whose motion it needs as well, which is then among the signals if they are connected; STILL those with which it
 is only drawn while nothing moves them."""
@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.assembly import AssemblyRecipe, read_assembly
 from fmu_builder.declaration import read_toml
 from fmu_builder.model import load_element, start_values
-from fmu_builder.paths import find_recipe, load_module, shipped
+from fmu_builder.paths import find_recipe, load_module
 from fmu_builder.scenario import Scenario
 from fmu_builder.trace import Trace
 
+Signals = dict[str, NDArray[np.float64]]
 GROUND = -1
 FRAMES = 120  # at most, of one animation
 _FEWEST = 10  # samples of a trace below which there is nothing to see
@@ -64,24 +65,28 @@ def animation(scenario: Scenario, trace: Trace) -> Animation | None:
     time = np.linspace(trace.time[0], trace.time[-1], min(FRAMES, len(trace.time)))
     recorded = {name: np.interp(time, trace.time, trace[name]) for name in trace.names}
     for slave, entry in scenario.slaves.items():
-        path = None if entry.recipe.endswith(".fmu") else find_recipe(entry.recipe, scenario.path.parent)
-        tables: dict[str, Any] = {} if path is None else read_toml(path)
-        own = _within(slave, recorded)
-        found: Motion | None = None
-        if path is not None and "parts" not in tables:
+        if entry.recipe.endswith(".fmu"):
+            continue
+        path, own = find_recipe(entry.recipe, scenario.path.parent), _within(slave, recorded)
+        if "parts" in read_toml(path):
+            found = _motion_of_part(read_assembly(path), own)
+        else:
             found = _motion(path, entry.start, own, _joined(slave, scenario.connections, recorded))
-        for part, given in tables.get("parts", {}).items():
-            for new, old in tables.get("expose", {}).get("outputs", {}).items():
-                own |= {old + n.removeprefix(new): v for n, v in own.items() if n.partition("[")[0] == new}
-            recipe, start = (given, {}) if isinstance(given, str) else (given.get("recipe"), given.get("start", {}))
-            joined = _joined(part, tables.get("connections", []), own)
-            found = found or _motion(find_recipe(recipe, path and path.parent), start, _within(part, own), joined)
         if found:
             return Animation(slave, time, found)
     return None
 
 
-Signals = dict[str, NDArray[np.float64]]
+def _motion_of_part(assembly: AssemblyRecipe, own: Signals) -> Motion | None:
+    """Of the first part that can be drawn."""
+    for new, old in assembly.expose.outputs.items():
+        own = own | {old + n.removeprefix(new): v for n, v in own.items() if n.partition("[")[0] == new}
+    for part, given in assembly.parts.items():
+        recipe = find_recipe(given.recipe, assembly.path.parent)
+        found = _motion(recipe, given.start, _within(part, own), _joined(part, assembly.connections, own))
+        if found:
+            return found
+    return None
 
 
 def _within(prefix: str, signals: Signals) -> Signals:
@@ -95,12 +100,12 @@ def _joined(name: str, connections: Iterable[Sequence[str]], signals: Signals) -
 
 
 def _motion(path: Path, start: Mapping[str, object], own: Signals, joined: dict[str, Signals]) -> Motion | None:
-    tables = read_toml(path)
-    module, drawing = _module(str(tables.get("element"))), tables.get("drawing", {})
-    assert isinstance(drawing, dict)
+    if "parts" in read_toml(path):
+        return None  # of an assembly within an assembly nothing is drawn
+    model = load_element(path)
+    module, drawing = _module(model.recipe.element_folder), model.recipe.drawing
     if module is None or not drawing.get("visible", True):
         return None
-    model = load_element(path)
     given, _ = start_values(model, start, str(path))  # checked when the slaves were set up
     values = {v.name: given.get(v.index, v.start) for v in model.by_kind("fixed", "tunable", "input")}
     constants = {c.name: c.values for c in model.constants} | {"closed": (int(model.recipe.choices.get("closed", 0)),)}
@@ -116,9 +121,8 @@ def _motion(path: Path, start: Mapping[str, object], own: Signals, joined: dict[
     return replace(found, lines=tuple(lines))
 
 
-@cache
-def _module(element: str) -> ModuleType | None:
-    path = shipped("elements") / element / "motion.py"
+def _module(element: Path) -> ModuleType | None:
+    path = element / "motion.py"
     return load_module(path) if path.is_file() else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,31 @@ def test_a_line_is_drawn_where_it_is_visible_and_nothing_moves_it(tmp_path: Path
         else:
             assert shown and shown.motion.lines[0].color == ("#123456" if drawing else "")
             assert shown.motion.poses[:, 0, 0] == pytest.approx(time)
+
+
+def test_of_parts_that_are_counted_the_first_is_drawn(tmp_path: Path) -> None:
+    recipe = '[parts]\narm = { recipe = "DoublePendulum", count = 2 }\n[expose]\noutputs = { angle = "arm[1].q[1]" }\n'
+    (tmp_path / "Arms.toml").write_text(recipe, encoding="utf-8")
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\narms = "Arms"\n'
+    (tmp_path / "run.toml").write_text(text, encoding="utf-8")
+    time = np.linspace(0.0, 1.0, 11)
+    trace = Trace(time, ("arms.angle", "arms.arm[1].q[2]"), np.stack([time, 0 * time], 1), {}, {}, {})
+    shown = animation(read_scenario(tmp_path / "run.toml"), trace)
+    assert shown and shown.motion.poses[:, :2, 2] == pytest.approx(np.stack([time, time], 1))
+
+
+def test_the_motion_is_that_of_the_element_that_the_recipe_finds(tmp_path: Path) -> None:
+    """One of the user's own in the place of a shipped one has no picture but its own."""
+    own = tmp_path / "elements" / "planar_mechanism"
+    shutil.copytree(shipped("elements") / "planar_mechanism", own)
+    shutil.copy(shipped("fmus") / "DoublePendulum.toml", tmp_path / "Own.toml")
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nown = "Own"\n'
+    (tmp_path / "run.toml").write_text(text, encoding="utf-8")
+    time = np.linspace(0.0, 1.0, 11)
+    trace = Trace(time, ("own.q[1]", "own.q[2]"), np.zeros((11, 2)), {}, {}, {})
+    assert animation(read_scenario(tmp_path / "run.toml"), trace) is not None
+    (own / "motion.py").unlink()
+    assert animation(read_scenario(tmp_path / "run.toml"), trace) is None
 
 
 def test_what_has_no_picture_is_not_animated() -> None:

@@ -20,9 +20,12 @@ typedef struct {
     Real depth;     /* h, m */
     Real normal[3]; /* n */
     Real point[3];  /* Q, m */
-    double edge[2]; /* of a profile: way of Q inside its first and last end, negative beyond, m */
-    int on;         /* Q lies on the drawn part */
-    int singular;   /* Q is not the only closest point: the last one is kept */
+    double edge[2];  /* of a profile: way of Q inside its first and last end, negative beyond, m */
+    double rival[3]; /* of a profile: where Q may jump to, m */
+    double gap;      /* of a profile: how much farther off that is than Q, m */
+    double way;      /* of a profile: of Q to a corner at which it stays, negative at it, m */
+    int on;          /* Q lies on the drawn part */
+    int singular;    /* Q is not the only closest point: the last one is kept */
 } CcFoot;
 
 #define CC_SINGULAR 0x1p-50 /* share of its size that rounding leaves open of a distance */

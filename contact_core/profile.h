@@ -18,6 +18,12 @@
  * point of what is drawn does Q lie there.  An end on the axis of a revolution is a point of the surface as any other.
  * Corners: where the closest point is a corner, n points from it to P, or away.
  *
+ * Where n is not smooth: below a corner that stands out, at its bisector, Q jumps from one piece to the other, and n with
+ * it, but not the depth.  A profile with corners tells of the rival, the next nearest of the places where the distance
+ * has a minimum, and of the gap, how much farther off than Q it is: that becomes 0 where Q jumps.  Below a corner that
+ * stands back n begins to turn where Q comes to the corner: `way` is how far it has to go, along the profile, and
+ * negative at the corner.  Without corners n is smooth at every depth within the reach of the profile.
+ *
  * Derivatives: one step of Newton's method over Real from the u found, u - f/f', moves it by rounding and gives
  * du = -df/f' to it.  Singular: where f' vanishes, a centre of curvature.
  *
@@ -41,9 +47,14 @@ enum {
     CC_PROFILE_AXIS_TO = 8    /* its last point does */
 };
 
+#define CC_NO_CORNER 1.0 /* m, gap and way where there is none */
+
 typedef struct {
     Real depth, normal[2], point[2];
-    double edge[2]; /* way of Q inside the first and the last end, m, negative beyond; 1 if there is none */
+    double edge[2];  /* way of Q inside the first and the last end, m, negative beyond; 1 if there is none */
+    double rival[2]; /* Q itself if there is none */
+    double gap;      /* distance of P from the rival minus that from Q, m; 1 if there is none */
+    double way;      /* of Q to a corner at which it stays, m, negative at it by that of P to where Q leaves; 1 if none */
     int on, singular;
 } CcProfileFoot;
 
@@ -184,6 +195,67 @@ CC_API void cc_corner(const Real V[2], const double before[2], const double afte
             foot->normal[i] = above * (out[i] / away);
 }
 
+/* X as the rival, if no place so far is nearer to P.  `closest` is the distance of P from Q. */
+CC_API void cc_try_rival(const double P[2], double x, double y, double closest, CcProfileFoot *foot)
+{
+    double gap = __builtin_sqrt((x - P[0]) * (x - P[0]) + (y - P[1]) * (y - P[1])) - closest;
+    if (gap < foot->gap) {
+        foot->gap = gap;
+        foot->rival[0] = x;
+        foot->rival[1] = y;
+    }
+}
+
+/* Point k of a chain of straight spans, k <= count, and the unit directions of travel before and behind it; on the axis
+ * of a revolution the other half of the section goes on.  Returns 1 if nothing goes on beyond an end, 2 at the first. */
+CC_API int cc_joint(const CcSpan spans[], int count, int kind, int k, double V[2], double t[2][2])
+{
+    int closed = kind & CC_PROFILE_CLOSED, end = closed ? 0 : k == 0 ? 2 : k == count ? 1 : 0;
+    const CcSpan *around[2] = {&spans[k > 0 ? k - 1 : closed ? count - 1 : 0], &spans[k < count ? k : count - 1]};
+    V[0] = k < count ? spans[k].p[0] : spans[k - 1].p[0] + spans[k - 1].p[1];
+    V[1] = k < count ? spans[k].q[0] : spans[k - 1].q[0] + spans[k - 1].q[1];
+    for (int i = 0; i < 2; i++) {
+        double p = around[i]->p[1], q = around[i]->q[1], length = __builtin_sqrt(p * p + q * q);
+        t[i][0] = p / length;
+        t[i][1] = (end == 2 && i == 0) || (end == 1 && i == 1) ? -q / length : q / length;
+    }
+    return end && !(kind & (end == 2 ? CC_PROFILE_AXIS_FROM : CC_PROFILE_AXIS_TO)) ? end : 0;
+}
+
+/* Rival, gap and way among straight spans.  Q lies inside the span `own`, or at the point k = -1 - own. */
+CC_API void cc_find_rival(const CcSpan spans[], int count, int kind, const double P[2], double closest, int own,
+                          CcProfileFoot *foot)
+{
+    int closed = (kind & CC_PROFILE_CLOSED) != 0;
+    for (int k = 0; k < count; k++) {
+        const CcSpan *s = &spans[k];
+        int tip = (k == 0 && (kind & CC_PROFILE_AXIS_FROM)) || (k == count - 1 && (kind & CC_PROFILE_AXIS_TO));
+        for (int side = 1; side >= (tip ? -1 : 1); side -= 2) { /* and its image on the other side of the axis */
+            double along = (side * P[0] - s->p[0]) * s->p[1] + (P[1] - s->q[0]) * s->q[1];
+            double u = along / (s->p[1] * s->p[1] + s->q[1] * s->q[1]);
+            if (u > 0.0 && u < 1.0 && (own != k || side < 0))
+                cc_try_rival(P, side * (s->p[0] + u * s->p[1]), s->q[0] + u * s->q[1], closest, foot);
+        }
+    }
+    for (int k = 0; k <= count - closed; k++) {
+        double V[2], t[2][2];
+        int end = cc_joint(spans, count, kind, k, V, t);
+        double out[2] = {P[0] - V[0], P[1] - V[1]};
+        double behind = out[0] * t[0][0] + out[1] * t[0][1], ahead = out[0] * t[1][0] + out[1] * t[1][1];
+        if ((behind > 0.0 || end == 2) && (ahead < 0.0 || end == 1) && own != -1 - k)
+            cc_try_rival(P, V[0], V[1], closest, foot);
+        int own_before = own >= 0 && own == (k > 0 ? k - 1 : closed ? count - 1 : -1), own_behind = own == k;
+        double turn = t[0][0] * t[1][1] - t[0][1] * t[1][0];
+        double side = t[own_behind][0] * out[1] - t[own_behind][1] * out[0];
+        double way = own == -1 - k                                          ? -(behind < -ahead ? behind : -ahead)
+                     : !(own_before || own_behind) || !(turn * side < 0.0) ? CC_NO_CORNER
+                     : own_behind                                           ? ahead
+                                                                            : -behind;
+        if (!end && way < foot->way)
+            foot->way = way;
+    }
+}
+
 CC_API void cc_profile(const CcSpan spans[], int count, int kind, const Real P[2], CcProfileFoot *foot)
 {
     double at[2] = {re(P[0]), re(P[1])};
@@ -201,6 +273,7 @@ CC_API void cc_profile(const CcSpan spans[], int count, int kind, const Real P[2
 
     enum { SMOOTH, BEYOND_FROM, BEYOND_TO, CORNER } place = SMOOTH;
     int closed = kind & CC_PROFILE_CLOSED, span = best.span;
+    int own = span; /* of cc_find_rival */
     double overshoot = 0.0;
     foot->on = 1;
     foot->singular = 0;
@@ -233,17 +306,19 @@ CC_API void cc_profile(const CcSpan spans[], int count, int kind, const Real P[2
             double length = __builtin_sqrt(t[i][0] * t[i][0] + t[i][1] * t[i][1]);
             overshoot = (i ? -ahead : behind) / length;
             place = i ? BEYOND_FROM : BEYOND_TO;
+            own = i ? -1 : -1 - count;
             foot->on = 0;
         } else if ((mirrored || ((kind & CC_PROFILE_CORNERS) && before >= 0 && next >= 0)) && behind > 0.0
                    && ahead < 0.0) {
             Real corner[2] = {V[0], V[1]};
             cc_corner(corner, t[0], t[1], P, foot);
             place = CORNER;
+            own = next >= 0 ? -1 - next : -1 - count;
         } else if (ahead < 0.0 && before >= 0) {
-            span = before;
+            own = span = before;
             best.u = 1.0;
         } else if (behind > 0.0 && next >= 0) {
-            span = next;
+            own = span = next;
             best.u = 0.0;
         }
     }
@@ -281,7 +356,11 @@ CC_API void cc_profile(const CcSpan spans[], int count, int kind, const Real P[2
         foot->edge[i] = closed || axis                                  ? 1.0
                         : place == (i ? BEYOND_TO : BEYOND_FROM) ? -overshoot
                                                                  : __builtin_sqrt(x * x + y * y);
+        foot->rival[i] = re(foot->point[i]);
     }
+    foot->gap = foot->way = CC_NO_CORNER;
+    if (kind & CC_PROFILE_CORNERS)
+        cc_find_rival(spans, count, kind, at, __builtin_sqrt(best.square), own, foot);
 }
 
 /* The profile turned about the z axis. */
@@ -303,7 +382,11 @@ CC_API void cc_revolution(const CcSpan spans[], int count, int kind, double side
         foot->normal[i] = side * (plane.normal[0] * e[i]);
         foot->point[i] = plane.point[0] * e[i];
         foot->edge[i] = plane.edge[i];
+        foot->rival[i] = plane.rival[0] * re(e[i]);
     }
+    foot->rival[2] = plane.rival[1];
+    foot->gap = plane.gap;
+    foot->way = plane.way;
     foot->normal[2] = side * plane.normal[1];
     foot->point[2] = plane.point[1];
 }
@@ -321,7 +404,11 @@ CC_API void cc_extrusion(const CcSpan spans[], int count, int kind, const double
         foot->normal[i] = side * plane.normal[i];
         foot->point[i] = plane.point[i];
         foot->edge[i] = plane.edge[i];
+        foot->rival[i] = plane.rival[i];
     }
+    foot->rival[2] = re(P[2]);
+    foot->gap = plane.gap;
+    foot->way = plane.way;
     foot->normal[2] = 0.0;
     foot->point[2] = P[2];
 }

@@ -271,34 +271,37 @@ static void outputs(Element *e)
 static void indicators(const Element *e, double z[CC_INDICATORS])
 {
     for (int i = 0; i < POINTS; i++) {
-        *z++ = re(e->distance[i]);
-        *z++ = re(e->distance[i] + e->D_max);
+        int jumped = surface_jump(e, i) < 0.0;
+        Real distance = jumped ? e->previous[i].distance : e->distance[i];
+        Real w = jumped ? e->previous[i].depth_rate : e->depth_rate[i];
+        *z++ = re(distance);
+        *z++ = re(distance + e->D_max);
         z = surface_edges(e, i, z);
-        *z++ = re(e->depth_rate[i]);
+        *z++ = re(w);
 #if !SLOT_F_D
         double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
-        double ratio = re(e->k_D * e->depth_rate[i]);
+        double ratio = re(e->k_D * w);
         *z++ = ratio - loss * re(e->k_E) / delta;
         *z++ = ratio + loss * (1.0 - re(e->k_E)) / delta;
 #elif !ALLOW_ADHESION
-        *z++ = cc_side(1.0 + slot_F_d(e, e->depth_rate[i]));
+        *z++ = cc_side(1.0 + slot_F_d(e, w));
 #endif
 #if BRISTLE
         *z++ = re(e->tip_slip[i]);
 #elif !SLOT_F_FR
-        *z++ = re(e->k_T * e->slip_speed[i]) - 1.0;
+        *z++ = re(e->k_T * surface_slip(e, i)) - 1.0;
 #endif
 #if SLOT_C_F
         z = slot_C_F_kinks(e, e->depth[i], z);
 #endif
 #if SLOT_F_FR
-        z = slot_F_fr_kinks(e, e->normal_force[i], e->slip_speed[i], z);
+        z = slot_F_fr_kinks(e, e->normal_force[i], surface_slip(e, i), z);
 #endif
 #if SLOT_F_SLIP
-        z = slot_F_slip_kinks(e, e->normal_force[i], e->slip_speed[i], z);
+        z = slot_F_slip_kinks(e, e->normal_force[i], surface_slip(e, i), z);
 #endif
 #if SLOT_F_D
-        z = slot_F_d_kinks(e, e->depth_rate[i], z);
+        z = slot_F_d_kinks(e, w, z);
 #endif
     }
 }
@@ -395,17 +398,20 @@ static void start(Element *e)
 }
 
 /* A contact that was on and is off: booked unless the point left through the surface.  Energy is destroyed where the
- * point passed D_max, or where it is now: off the drawn part, switched off, or behind a D_max that was made smaller. */
+ * point passed D_max; where its closest point jumped off the drawn part; or where it is now: off the drawn part,
+ * switched off, or behind a D_max that was made smaller. */
 static double end_of_contact(Element *e, int i, CcHost *host)
 {
-    double h = -re(e->distance[i]), limit = re(e->D_max);
+    double h = -re(e->distance[i]), limit = re(e->D_max), before = -re(e->previous[i].distance);
+    if (h <= limit && surface_jump(e, i) < 0.0)
+        h = before;
     if (h <= 0.0)
         return 0.0;
     if (h > limit) {
         cc_report(host, CC_WARNING, "contact",
                   "point %d passed the limit depth: depth %g m is greater than D_max = %g m, "
                   "its forces are off; a larger C_F or D_max keeps the contact", i + 1, h, limit);
-        h = -re(e->previous[i].distance) > limit ? h : limit;
+        h = before > limit ? h : limit;
     }
     return energy_before(e, h);
 }

@@ -97,13 +97,47 @@ static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real
 #if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
     for (int k = 0; k < 2; k++)
         e->edge[i][k] = foot.edge[k];
+    for (int k = 0; k < 3; k++)
+        e->rival[i][k] = foot.rival[k];
+    e->gap[i] = foot.gap;
+    e->way[i] = foot.way;
 #endif
     surface_normal(R, &foot, n);
     return foot.on;
 #endif
 }
 
-/* Indicators of the edges, one for each: their minimum could cross zero twice in a step.  Returns where the next goes. */
+/* How much farther off the rival is than the closest point, m; negative as long as it is the rival that continues the
+ * closest point of the last accepted point, so that the sign turns where the two change places.  What else jumps there
+ * is held in the indicators until the point behind is accepted: a jump has no zero to go by. */
+static inline double surface_jump(const Element *e, int i)
+{
+#if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
+    double from_rival = 0.0, from_place = 0.0, apart = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double last = re(e->previous[i].foot[k]), rival = re(e->rival[i][k]), place = re(e->place[i][k]);
+        from_rival += (rival - last) * (rival - last);
+        from_place += (place - last) * (place - last);
+        apart += (rival - place) * (rival - place);
+    }
+    return re(e->gap[i]) * (apart > 0.0 ? (from_rival - from_place) / apart : 1.0);
+#else
+    (void)e, (void)i;
+    return 1.0;
+#endif
+}
+
+/* The slip speed of a point, held as above. */
+static inline Real surface_slip(const Element *e, int i)
+{
+#if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
+    if (surface_jump(e, i) < 0.0)
+        return e->previous[i].slip_speed;
+#endif
+    return e->slip_speed[i];
+}
+
+/* Indicators of the edges, one for each: their minimum could cross zero twice in a step; and of a profile's corners.  Returns where the next goes. */
 static inline double *surface_edges(const Element *e, int i, double *z)
 {
 #if SURFACE == SURFACE_PLANE
@@ -121,8 +155,11 @@ static inline double *surface_edges(const Element *e, int i, double *z)
     *z++ = surface_z[1] - re(e->place[i][2]);
 #endif
 #if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
-    *z++ = re(e->edge[i][0]);
-    *z++ = re(e->edge[i][1]);
+    double jump = surface_jump(e, i);
+    for (int k = 0; k < 2; k++)
+        *z++ = re(jump < 0.0 ? e->previous[i].edge[k] : e->edge[i][k]);
+    *z++ = jump;
+    *z++ = re(jump < 0.0 ? e->previous[i].way : e->way[i]);
 #endif
     return z;
 }
@@ -135,6 +172,12 @@ static inline void keep_foot(Element *e, int i)
 #else
     for (int k = 0; k < 3; k++)
         e->previous[i].foot[k] = e->place[i][k];
+#endif
+#if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
+    for (int k = 0; k < 2; k++)
+        e->previous[i].edge[k] = e->edge[i][k];
+    e->previous[i].way = e->way[i];
+    e->previous[i].slip_speed = e->slip_speed[i];
 #endif
 }
 

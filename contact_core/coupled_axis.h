@@ -227,6 +227,18 @@ CC_API int cc_axis_observe(CcAxis *c, const CcAxisOptions *o, const double *plac
     return 1;
 }
 
+/* Remember the sample and the force F given there. */
+CC_API void cc_axis_keep(CcAxis *c, double v, double F, double H)
+{
+    for (int i = CC_AXIS_FORCES - 1; i > 0; i--)
+        c->F[i] = c->F[i - 1];
+    c->F[0] = F;
+    c->F_largest = 0.99 * c->F_largest > cc_abs(F) ? 0.99 * c->F_largest : cc_abs(F);
+    c->v = v;
+    c->H = H;
+    c->begun = 1.0;
+}
+
 /* And it ends with the force that answers it. */
 CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double H)
 {
@@ -251,14 +263,34 @@ CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double
     F = o->straight ? F : cc_axis_within(F, -most, most);
     if (c->strange >= CC_AXIS_MOST_STRANGE)
         F = o->k * c->place + o->d * v;
-    for (int i = CC_AXIS_FORCES - 1; i > 0; i--)
-        c->F[i] = c->F[i - 1];
-    c->F[0] = F;
-    c->F_largest = 0.99 * c->F_largest > cc_abs(F) ? 0.99 * c->F_largest : cc_abs(F);
-    c->v = v;
-    c->H = H;
-    c->begun = 1.0;
+    cc_axis_keep(c, v, F, H);
     return F;
+}
+
+/* Under coupling.mode = hold: F is the literal force; what it shows of the partners is learned all the same. */
+CC_API void cc_axis_watch(CcAxis *c, const CcAxisOptions *o, const double *place, double v, double F, double H)
+{
+    cc_axis_observe(c, o, place, v, H);
+    cc_axis_keep(c, v, F, H);
+}
+
+/* 1 when lag and W have been seen often enough to be judged by. */
+CC_API int cc_axis_is_sure(const CcAxis *c) { return c->known != 0.0 && c->taught > CC_AXIS_EARLY; }
+
+/* Angular frequency of stiffness k on the partners, rad/s; 0 until they are known. */
+CC_API double cc_axis_omega(const CcAxis *c, double k)
+{
+    return cc_axis_is_sure(c) && c->W > 0.0 && k > 0.0 ? cc_sqrt(k * c->W) : 0.0;
+}
+
+/* Growth of a swing in half a period under a held force, as an exponent (held_force.h).  Gauss-Seidel with speeds makes
+ * none up to omega H = 2: there x_n+1 - (2 - omega^2 H^2) x_n + x_n-1 = 0. */
+CC_API double cc_axis_hold_growth(const CcAxis *c, double omega, int by_place, double H)
+{
+    double delay = c->lag + (by_place ? 0.5 : 0.0), half = 0.5 * omega * H;
+    if (delay > 0.0 || !(half > 1.0))
+        return CC_PI_HI * half * delay;
+    return CC_PI_HI / half * re(cc_log(half + cc_sqrt(half * half - 1.0)));
 }
 
 /* The communication step, s, up to which the force is right with several elements on one body: omega H = 1/2, z = 1; 0

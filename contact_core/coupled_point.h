@@ -60,7 +60,20 @@ typedef struct {
     double damped[CC_AXIS_LAGS + 1][3], rubbed[CC_AXIS_LAGS + 1][3]; /* and their f_d across and along the line */
     double dy[3];
     double taken[CC_AXIS_LAGS]; /* by friction, J; by damping: axis.taken */
+    double own[3];              /* velocity of P itself: the guide may move below it */
 } CcPoint;
+
+/* Whether P came where its own velocity led; CC_AXIS_MOST_STRANGE times in a row not, and the velocity is of no use. */
+CC_API void cc_point_check(CcPoint *p, const double P[3], const double own[3])
+{
+    double gap[3], H = p->axis.H;
+    for (int i = 0; i < 3; i++)
+        gap[i] = P[i] - p->P[i] - 0.5 * H * (own[i] + p->own[i]);
+    double most = H * (cc_norm(own) + cc_norm(p->own)) + 1e-9 * cc_norm(P);
+    p->axis.strange = cc_norm(gap) > most ? p->axis.strange + 1.0 : 0.0;
+}
+
+CC_API int cc_point_is_strange(const CcPoint *p) { return p->axis.strange >= CC_AXIS_MOST_STRANGE; }
 
 /* The state before the first sample. */
 CC_API void cc_point_start(CcPoint *p, const CcPointOptions *o)
@@ -218,20 +231,52 @@ CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const doub
     }
 }
 
-/* A sample at a communication point, H, s, the step to come.  Writes the force on the point. */
-CC_API void cc_point_step(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3], double H,
-                          double f[3])
+/* Remember the sample and the force f given there, with its dissipative parts. */
+CC_API void cc_point_keep(CcPoint *p, const double P[3], const double v[3], const double f[3], const double damped[3],
+                          const double rubbed[3], double H)
+{
+    CcAxis *c = &p->axis;
+    for (int k = CC_AXIS_FORCES - 1; k > 0; k--)
+        for (int i = 0; i < 3; i++)
+            p->f[k][i] = p->f[k - 1][i];
+    for (int k = CC_AXIS_LAGS; k > 0; k--)
+        for (int i = 0; i < 3; i++)
+            p->damped[k][i] = p->damped[k - 1][i], p->rubbed[k][i] = p->rubbed[k - 1][i];
+    for (int i = 0; i < 3; i++) {
+        p->f[0][i] = f[i], p->damped[0][i] = damped[i], p->rubbed[0][i] = rubbed[i];
+        p->v[i] = v[i], p->P[i] = P[i];
+    }
+    double strong = cc_norm(f);
+    c->F_largest = 0.99 * c->F_largest > strong ? 0.99 * c->F_largest : strong;
+    c->H = H;
+    c->begun = 1.0;
+}
+
+/* A sample at a communication point, H, s, the step to come, begins with what the interval before it shows: P, its
+ * velocity v relative to the guide and `own` altogether, in the coordinates of the guide. */
+CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3],
+                             const double own[3], double H)
+{
+    CcAxis *c = &p->axis;
+    int still = 1;
+    for (int i = 0; i < 3; i++)
+        still &= v[i] == p->v[i] && P[i] == p->P[i];
+    if (c->begun != 0.0)
+        cc_point_check(p, P, own);
+    else
+        c->H = H;
+    for (int i = 0; i < 3; i++)
+        p->own[i] = own[i];
+    if (c->begun != 0.0 || !still)
+        cc_point_see(p, o, P, v);
+}
+
+/* And it ends with the force that answers it. */
+CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3], double H, double f[3])
 {
     CcAxis *c = &p->axis;
     double at[3], speed[3], damped[3], rubbed[3];
     CcPotential here;
-    int still = 1;
-    for (int i = 0; i < 3; i++)
-        still &= v[i] == p->v[i] && P[i] == p->P[i];
-    if (c->begun == 0.0)
-        c->H = H;
-    if (c->begun != 0.0 || !still)
-        cc_point_see(p, o, P, v);
     if (c->known == 0.0) {
         o->potential(o->data, P, &here);
         double k = here.k[0] > here.k[1] ? here.k[0] : here.k[1];
@@ -257,20 +302,23 @@ CC_API void cc_point_step(CcPoint *p, const CcPointOptions *o, const double P[3]
         U = here.U;
     }
     cc_point_force(o, at, speed, p->a, W, H, R, f, damped, rubbed);
-    for (int k = CC_AXIS_FORCES - 1; k > 0; k--)
-        for (int i = 0; i < 3; i++)
-            p->f[k][i] = p->f[k - 1][i];
-    for (int k = CC_AXIS_LAGS; k > 0; k--)
-        for (int i = 0; i < 3; i++)
-            p->damped[k][i] = p->damped[k - 1][i], p->rubbed[k][i] = p->rubbed[k - 1][i];
-    for (int i = 0; i < 3; i++) {
-        p->f[0][i] = f[i], p->damped[0][i] = damped[i], p->rubbed[0][i] = rubbed[i];
-        p->v[i] = v[i], p->P[i] = P[i];
-    }
-    double strong = cc_norm(f);
-    c->F_largest = 0.99 * c->F_largest > strong ? 0.99 * c->F_largest : strong;
-    c->H = H;
-    c->begun = 1.0;
+    cc_point_keep(p, P, v, f, damped, rubbed, H);
+}
+
+/* Stiffness that a step is judged by: the greater one across the line. */
+CC_API double cc_point_stiffness(const CcPointOptions *o, const double P[3])
+{
+    CcPotential here;
+    o->potential(o->data, P, &here);
+    return here.k[0] > here.k[1] ? here.k[0] : here.k[1];
+}
+
+/* The communication step, s, as cc_axis_step_advised; with damping no more than z = c W H = 1. */
+CC_API double cc_point_step_advised(const CcPoint *p, const CcPointOptions *o, double k)
+{
+    CcAxisOptions spring = {.k = k}, damper = {.d = o->c};
+    double step = cc_axis_step_advised(&p->axis, &spring), damped = cc_axis_step_advised(&p->axis, &damper);
+    return damped > 0.0 && (damped < step || !(step > 0.0)) ? damped : step;
 }
 
 #endif

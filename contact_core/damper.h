@@ -60,12 +60,13 @@ static int accept(Element *e, CcHost *host, double step)
 
 static void sample(Element *e, CcHost *host, double step)
 {
-    (void)host;
-    if ((int)e->coupling.mode == HOLD)
-        return;
     CcAxis *c = partner_of(e);
     CcAxisOptions options = coupling_options(e, 0.0, coefficient(e));
     double rate = e->r.RATE - e->c.RATE;
+    if ((int)e->coupling.mode == HOLD) {
+        watch_held(e, host, &options, 0, rate, options.d * rate, step);
+        return;
+    }
     cc_axis_observe(c, &options, 0, rate, step);
     double work = -c->made[(int)c->lag], taken = c->taken[(int)c->lag];
     e->coupling.residual = taken - work;
@@ -73,7 +74,7 @@ static void sample(Element *e, CcHost *host, double step)
     e->energy.work = work;
     e->energy.damping = taken;
 #endif
-    hold_force(e, &options, cc_axis_answer(c, &options, rate, step));
+    hold_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
 }
 
 #endif

@@ -32,6 +32,7 @@
 #include "force_zone.h"
 #if COUPLING && !defined CC_DUAL
 #include "coupled_point.h"
+#include "held_force.h"
 #endif
 
 #ifndef COUPLE
@@ -487,8 +488,6 @@ static int guide_accept(Element *e, CcHost *host, Guide *g)
 
 #if COUPLING && !defined CC_DUAL
 
-enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO }; /* coupling.mode */
-
 _Static_assert(sizeof(CcPoint) == sizeof((Element *)0)->partner, "element.toml: size of partner");
 
 /* Of the element: its potential at a foot, and its friction over the speed when the force f acts on the point. */
@@ -518,7 +517,7 @@ static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
     return (CcPointOptions){.potential = guide_seen_at,
                             .data = seen,
                             .c = guide_damping(e, seen->g),
-                            .lag = mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : CC_AXIS_LAG_AUTO,
+                            .lag = cc_lag_of(mode),
                             .identify = e->coupling.identify != 0.0,
                             .straight = mode == SLOPE,
                             .m_eff = e->coupling.m_eff};
@@ -535,15 +534,24 @@ static void guide_start_coupling(Element *e, Guide *g)
     cc_point_start(p, &options);
     if (e->on != 0.0)
         cc_point_begin(p, &options, g->P, g->v, f);
+    e->told = 0.0;
 }
 
-/* What the group coupling shows, and the books by the lag that is known now. */
-static void guide_show_coupling(Element *e)
+/* What is known of the bodies at the point. */
+static void guide_show_partner(Element *e, const CcPointOptions *options, double k)
+{
+    const CcPoint *p = (const CcPoint *)e->partner;
+    e->coupling.lag = p->axis.lag;
+    e->coupling.admittance = p->axis.known != 0.0 ? p->axis.W : 0.0;
+    e->coupling.step_advised = cc_point_step_advised(p, options, k);
+    e->coupling.fallback = cc_point_is_strange(p);
+}
+
+/* The books by the lag that is known now. */
+static void guide_book_coupling(Element *e)
 {
     const CcPoint *p = (const CcPoint *)e->partner;
     int lag = (int)p->axis.lag;
-    e->coupling.lag = lag;
-    e->coupling.admittance = p->axis.known != 0.0 ? p->axis.W : 0.0;
     e->coupling.residual = p->axis.made[lag];
 #if LEDGER
     e->energy.damping = p->axis.taken[lag];
@@ -553,11 +561,49 @@ static void guide_show_coupling(Element *e)
 #endif
 }
 
+/* The literal force of the sample, and its dissipative parts, in the coordinates of the guide. */
+static void guide_literal(Element *e, Guide *g, double f[3], double damped[3], double rubbed[3])
+{
+    double kept = e->held, c = guide_damping(e, g);
+    e->held = 0.0;
+    outputs(e);
+    e->held = kept;
+    cc_to_body(g->world.R, e->point.f, f);
+    for (int k = 0; k < 3; k++) {
+        damped[k] = -c * g->v_tr[k];
+        rubbed[k] = -e->friction_force * (g->v_long < 0.0 ? -1.0 : 1.0) * g->foot.tangent[k];
+    }
+}
+
+/* Under coupling.mode = hold: what the literal force shows of the bodies is told if it has to be. */
+static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions *options, double step)
+{
+    CcPoint *p = (CcPoint *)e->partner;
+    double f[3], damped[3], rubbed[3], k = cc_point_stiffness(options, g->P);
+    int returned = e->previous.returned != 0.0;
+    e->previous.returned = 1.0;
+    if (e->on == 0.0) {
+        cc_point_rewind(p);
+        return;
+    }
+    guide_literal(e, g, f, damped, rubbed);
+    if (p->axis.begun == 0.0 && returned)
+        cc_point_begin(p, options, g->P, g->v, f);
+    cc_point_observe(p, options, g->P, g->v, g->v_P, step);
+    cc_point_keep(p, g->P, g->v, f, damped, rubbed, step);
+    guide_show_partner(e, options, k);
+    double omega = cc_axis_omega(&p->axis, k);
+    if (omega > 0.0)
+        cc_tell_of_hold(host, &e->told, "guide", 0, "swing across the line", "one", "large", CC_PI_HI / (omega * step),
+                        cc_axis_hold_growth(&p->axis, omega, 1, step), step);
+}
+
 /* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
 static void sample(Element *e, CcHost *host, double step)
 {
-    (void)host;
-    if ((int)e->coupling.mode == HOLD)
+    CcPoint *p = (CcPoint *)e->partner;
+    int hold = (int)e->coupling.mode == HOLD;
+    if (hold && (e->told != 0.0 || (p->axis.taught > CC_AXIS_LASTING && step == p->axis.H)))
         return;
     Guide g;
     outputs(e);
@@ -565,26 +611,42 @@ static void sample(Element *e, CcHost *host, double step)
     guide_find(e, &g);
     GuideSeen seen = {e, &g};
     CcPointOptions options = guide_options(e, &seen);
-    CcPoint *p = (CcPoint *)e->partner;
+    if (hold) {
+        guide_watch(e, host, &g, &options, step);
+        outputs(e); /* the potential was asked at other places */
+        return;
+    }
     if (e->on == 0.0) {
         if (e->held != 0.0)
             cc_point_see(p, &options, g.P, g.v);
         cc_point_rewind(p);
         e->held = 0.0;
     } else {
-        double f[3] = {0.0, 0.0, 0.0};
+        double f[3] = {0.0, 0.0, 0.0}, k = cc_point_stiffness(&options, g.P);
         if (p->axis.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
             cc_point_begin(p, &options, g.P, g.v, f);
+        int was_strange = cc_point_is_strange(p);
         options.b = guide_rub(e, &g, p->f[0]);
-        cc_point_step(p, &options, g.P, g.v, step, f);
-        for (int k = 0; k < 3; k++)
-            e->held_force[k] = f[k];
+        cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
+        if (cc_point_is_strange(p)) {
+            double damped[3], rubbed[3];
+            guide_literal(e, &g, f, damped, rubbed);
+            cc_point_keep(p, g.P, g.v, f, damped, rubbed, step);
+            if (!was_strange)
+                cc_report(host, CC_WARNING, "guide", "the velocity of the point does not belong to its position (is point.v "
+                          "connected?), so the force is that of coupling.mode = hold");
+        } else {
+            cc_point_answer(p, &options, g.P, g.v, step, f);
+        }
+        for (int i = 0; i < 3; i++)
+            e->held_force[i] = f[i];
         e->held_friction = cc_norm(p->rubbed[0]);
         e->held = 1.0;
+        guide_show_partner(e, &options, k);
     }
     e->previous.returned = 1.0;
-    outputs(e); /* the potential was asked at other places */
-    guide_show_coupling(e);
+    outputs(e);
+    guide_book_coupling(e);
 }
 
 #endif

@@ -4,15 +4,17 @@
 #ifndef CC_HELD_AXIS_H
 #define CC_HELD_AXIS_H
 
-enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO }; /* coupling.mode */
-
 #define HELD (re(e->held) != 0.0)
 
 #ifndef CC_DUAL
 
 #include "coupled_axis.h"
+#include "held_force.h"
 
 _Static_assert(sizeof(CcAxis) == sizeof((Element *)0)->partner, "element.toml: size of partner");
+
+#define HELD_NAME(of) HELD_TEXT(of)
+#define HELD_TEXT(of) #of
 
 static CcAxis *partner_of(Element *e) { return (CcAxis *)e->partner; }
 
@@ -21,7 +23,7 @@ static CcAxisOptions coupling_options(const Element *e, double k, double d)
     int mode = (int)e->coupling.mode;
     CcAxisOptions options = {.k = k,
                              .d = d,
-                             .lag = mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : CC_AXIS_LAG_AUTO,
+                             .lag = cc_lag_of(mode),
                              .identify = e->coupling.identify != 0.0,
                              .straight = mode == SLOPE,
                              .inertia = e->coupling.INERTIA};
@@ -33,17 +35,55 @@ static void start_coupling(Element *e, double k, double d, double x)
 {
     CcAxisOptions options = coupling_options(e, k, d);
     cc_axis_start(partner_of(e), &options, x, e->RATE, e->FORCE);
+    e->told = 0.0;
 }
 
-/* Keep the force, and show what is known of the partners. */
-static void hold_force(Element *e, const CcAxisOptions *options, double force)
+/* What is known of the partners. */
+static void show_partner(Element *e, const CcAxisOptions *options)
+{
+    const CcAxis *c = partner_of(e);
+    e->coupling.lag = c->lag;
+    e->coupling.admittance = c->known != 0.0 ? c->W : 0.0;
+    e->coupling.step_advised = cc_axis_step_advised(c, options);
+#if BY_PLACE
+    e->coupling.beta = c->beta;
+    e->coupling.fallback = c->strange >= CC_AXIS_MOST_STRANGE;
+#endif
+}
+
+/* Under coupling.mode = hold: the literal force F acts, and what it shows is told if it has to be. */
+static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, const double *place, double rate, double F,
+                       double step)
+{
+    CcAxis *c = partner_of(e);
+    if (e->told != 0.0 || (c->taught > CC_AXIS_LASTING && step == c->H))
+        return;
+    cc_axis_watch(c, options, place, rate, F, step);
+    show_partner(e, options);
+    if (!cc_axis_is_sure(c))
+        return;
+    if (options->d > 0.0)
+        cc_tell_of_held_brake(host, &e->told, "coupling", c->lag, options->d * c->W * step, step);
+    double omega = cc_axis_omega(c, options->k);
+    if (omega > 0.0)
+        cc_tell_of_hold(host, &e->told, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
+                        cc_axis_hold_growth(c, omega, place != 0, step), step);
+}
+
+/* Keep the force, show what is known of the partners, and say where it ends (README.md, Large communication steps). */
+static void hold_force(Element *e, CcHost *host, const CcAxisOptions *options, double force, double step)
 {
     const CcAxis *c = partner_of(e);
     e->held = 1.0;
     e->held_force = force;
-    e->coupling.lag = c->lag;
-    e->coupling.admittance = c->known != 0.0 ? c->W : 0.0;
-    e->coupling.step_advised = cc_axis_step_advised(c, options);
+    show_partner(e, options);
+    double advised = e->coupling.step_advised;
+    if (e->told != 0.0 || !(advised > 0.0 && step > advised) || !cc_axis_is_sure(c))
+        return;
+    e->told = 1.0;
+    cc_report(host, CC_INFO, "coupling", "at this step the element is right where no other acts on its bodies, and as soon as "
+              "their inertia is known (coupling." HELD_NAME(INERTIA) " = %g); beside others take steps below %g s",
+              1.0 / c->W, advised);
 }
 
 #endif

@@ -78,26 +78,26 @@ static int accept(Element *e, CcHost *host, double step)
 
 static void sample(Element *e, CcHost *host, double step)
 {
-    if ((int)e->coupling.mode == HOLD)
-        return;
     CcAxis *c = partner_of(e);
     CcAxisOptions options = coupling_options(e, e->previous.stiffness, 0.0);
     double rate = e->r.RATE - e->c.RATE;
 #if BY_PLACE
-    double place = e->START + (e->r.PLACE - e->c.PLACE);
+    double known = e->START + (e->r.PLACE - e->c.PLACE), *place = &known;
+#else
+    double *place = 0;
+#endif
+    if ((int)e->coupling.mode == HOLD) {
+        double x = place ? *place : e->DEFORMATION + step * rate; /* speeds are held over the step as well */
+        options.k = stiffness(e);
+        watch_held(e, host, &options, place, rate, options.k * x, step);
+        return;
+    }
     int fell = c->strange >= CC_AXIS_MOST_STRANGE;
-    cc_axis_observe(c, &options, &place, rate, step);
-    e->DEFORMATION = place;
-    e->coupling.beta = c->beta;
-    e->coupling.fallback = c->strange >= CC_AXIS_MOST_STRANGE;
-    if (!fell && e->coupling.fallback != 0.0)
+    cc_axis_observe(c, &options, place, rate, step);
+    e->DEFORMATION = c->place;
+    if (!fell && c->strange >= CC_AXIS_MOST_STRANGE)
         cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so the "
                   "force is that of coupling.mode = hold");
-#else
-    (void)host;
-    cc_axis_observe(c, &options, 0, rate, step);
-    e->DEFORMATION = c->x;
-#endif
     e->coupling.residual = c->made[(int)c->lag];
     switched_energy(e);
 #if LEDGER
@@ -105,7 +105,7 @@ static void sample(Element *e, CcHost *host, double step)
     e->energy.work = U - e->energy.start + e->energy.switched - e->coupling.residual;
 #endif
     options.k = stiffness(e);
-    hold_force(e, &options, cc_axis_answer(c, &options, rate, step));
+    hold_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
 }
 
 #endif

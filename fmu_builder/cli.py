@@ -607,8 +607,7 @@ def _print_info(description: SlaveDescription) -> None:
     if description.step:
         _line(f"recommended communication step: {quantity(description.step)} s")
     if advice := step_advice(description.variables.values()):
-        mass = f"{quantity(advice.mass)} kg" + ("" if advice.given else " (it goes with the square root of the mass)")
-        _line(f"for 1 % of the rebound, with C_F = {quantity(advice.stiffness)} N/m and an effective mass of {mass}:")
+        _line(f"{advice.sentence(quantity)}:")
         for mode, step in advice.steps.items():
             _line(f"  coupling.mode = {mode:32} {step:.2g} s")
     in_ports = set()

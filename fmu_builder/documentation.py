@@ -63,6 +63,7 @@ def documentation_files(model: Model) -> dict[str, bytes]:
         .render(
             model=model,
             advice=None if assembly else step_advice(model.variables),
+            write_quantity=quantity,
             prototype_needs=PROTOTYPE_NEEDS,
             theory="".join(markdown(theory(folder), folder) for folder in folders),
             groups=_rows(assembly.own_variables() if assembly else model.variables),

@@ -20,6 +20,7 @@
 
 #ifndef CC_DUAL
 
+#include "held_force.h"
 #include "joint_coupling.h"
 
 _Static_assert(sizeof(CcCoupling) == sizeof((Element *)0)->partner[0], "element.toml: size of partner");
@@ -65,12 +66,10 @@ static CcPortLaw port_law(const Element *e)
     return port;
 }
 
-enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO }; /* coupling.mode */
-
 static CcCouplingOptions coupling_options(const Element *e)
 {
     int mode = (int)e->coupling.mode;
-    CcCouplingOptions options = {.lag = mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : CC_LAG_AUTO,
+    CcCouplingOptions options = {.lag = cc_lag_of(mode),
                                  .identify = e->coupling.identify != 0.0,
                                  .straight = mode == SLOPE,
                                  .m_eff = e->coupling.m_eff};
@@ -206,15 +205,10 @@ enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TELLS }; /* e->told: eac
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
 {
     const CcCoupling *c = partner_of(e, i);
-    double N = steps_per_contact(c, law, step), pi = 3.14159265358979323846;
-    double most = (1.0 + 2.0 * c->partner.lag) * pi * pi / 4.0; /* N of a growth by e */
-    if (e->told[TOLD_HOLD] != 0.0 || N == 0.0 || most / N < 0.01)
-        return;
-    e->told[TOLD_HOLD] = 1.0;
-    cc_report(host, CC_WARNING, "contact",
-              "point %d: at this step, %g of them in a contact, a force that is held makes each rebound %g times as fast as "
-              "it should be; take steps below %g s, or coupling.mode = auto",
-              i + 1, N, re(cc_exp(most / N)), step * N * 0.01 / most);
+    double N = steps_per_contact(c, law, step);
+    if (N > 0.0)
+        cc_tell_of_hold(host, &e->told[TOLD_HOLD], "contact", i + 1, "contact", "rebound", "fast", N,
+                        0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * c->partner.lag) / N, step);
 }
 
 /* Where the coupling ends (README.md, Large communication steps). */

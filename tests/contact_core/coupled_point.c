@@ -67,7 +67,8 @@ EXPORT void run(const Guide *g, double m, const double pull[3], double c, double
             for (int i = 0; i < 3; i++)
                 new[i] = -at.gradient[i];
         } else {
-            cc_point_step(p, &o, P, v, H, new);
+            cc_point_observe(p, &o, P, v, v, H);
+            cc_point_answer(p, &o, P, v, H, new);
         }
         const double *acting = master == 1 ? F : new;
         for (int i = 0; i < 3; i++) {

@@ -87,14 +87,34 @@ def test_a_bead_runs_round_a_ring_without_gain_or_loss(bead: Fmu, ring: Fmu, mas
     assert guide["coupling.lag"] == (1 if master == JACOBI else 0)
     assert guide["coupling.admittance"] == pytest.approx(1.0, rel=1e-6)
     assert guide["coupling.residual"] == pytest.approx(0.0, abs=1e-9)
+    assert guide["coupling.step_advised"] == pytest.approx(0.5 / OMEGA, rel=1e-6) and guide["coupling.fallback"] == 0
     guide.step(1e-9)  # books the last interval
     assert guide["energy.residual"] == pytest.approx(-guide["coupling.residual"], abs=1e-12)
     assert guide["energy.work"] == pytest.approx(0.52 - kinetic(body), abs=1e-9)
 
 
 def test_the_literal_force_throws_the_bead_off(bead: Fmu, ring: Fmu) -> None:
-    body, _ = coupled(bead, ring, JACOBI, 0.5 / OMEGA, 100, *ON_RING, k_r1=K_1, k_r2=K_2, coupling__mode=HOLD)
+    """And tells it: exp(3 pi^2/(4 N)) in half a period, N = 2 pi."""
+    body, guide = coupled(bead, ring, JACOBI, 0.5 / OMEGA, 100, *ON_RING, k_r1=K_1, k_r2=K_2, coupling__mode=HOLD)
     assert kinetic(body) > 2 * 0.52
+    (told,) = guide.told
+    growth, advised = (float(told.split(f"{words} ")[1].split()[0]) for words in ("each one", "below"))
+    assert growth == pytest.approx(math.exp(3 * math.pi / 8), rel=1e-3)
+    assert 3 * math.pi * OMEGA * advised / 4 == pytest.approx(0.01, rel=1e-3)
+
+
+def test_a_velocity_that_is_not_connected_gives_the_literal_force(ring: Fmu) -> None:
+    guide = Running(ring, {"point.r": (1.001, 0.0, 0.0), "k_r1": K_1, "k_r2": K_2, "normDamp": 5.0})
+    for k in range(8):
+        guide.set({"point.r": (1.001, 0.0, 0.002 * k), "point.v": (0.0, 0.0, 0.0)})
+        guide.step(1e-3)
+    assert guide["coupling.fallback"] == 1
+    assert guide.vector("point.f") == pytest.approx([-K_1 * 0.001, 0.0, -K_2 * 0.014], rel=1e-4, abs=1e-3)
+    assert len([text for text in guide.told if "does not belong to its position" in text]) == 1
+    for k in range(8):  # connected again
+        guide.set({"point.r": (1.001, 0.0, 0.014 + 0.001 * k), "point.v": (0.0, 0.0, 1.0)})
+        guide.step(1e-3)
+    assert guide["coupling.fallback"] == 0
 
 
 def test_friction_and_damping_bring_the_bead_to_rest_and_are_booked(bead: Fmu, ring: Fmu) -> None:

@@ -15,6 +15,7 @@ from fmi2 import OK, Fmu, load_shipped
 from running import Running, build
 
 from fmu_builder import run
+from fmu_builder.declaration import read_declaration
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
 
@@ -102,6 +103,51 @@ def test_the_literal_force_drives_it_apart(mass: Fmu, spring: Fmu) -> None:
         pair = swing(mass, spring, JACOBI, N, 2, coupling__mode=HOLD)
         expected = math.ceil(4 * N) * math.log1p((math.pi / N) ** 2)
         assert math.log(energy(pair)) == pytest.approx(expected, rel=0.1)
+
+
+def numbers(told: str, *before: str) -> list[float]:
+    return [float(told.split(f"{words} ")[1].split()[0].rstrip(",;)")) for words in before]
+
+
+def test_the_literal_force_tells_once_what_it_does_to_the_swing(mass: Fmu, spring: Fmu) -> None:
+    """exp(pi omega H/2) in half a period, under Jacobi; and the step of one per cent."""
+    pair = swing(mass, spring, JACOBI, 60, 2, coupling__mode=HOLD)
+    (told,) = pair.element.told
+    steps, growth, advised = numbers(told, "step,", "each swing", "below")
+    assert steps == pytest.approx(60, rel=1e-6)
+    assert growth**8 == pytest.approx(energy(pair), rel=0.02)  # four half periods, of the amplitude squared
+    assert math.exp(math.pi * OMEGA * advised / 2) == pytest.approx(1.01, abs=2e-4)
+    assert pair.element["coupling.admittance"] == pytest.approx(1 / M, rel=1e-6)
+    assert not swing(mass, spring, JACOBI, 600, 1, coupling__mode=HOLD).element.told
+    assert not swing(mass, spring, ELEMENTS_FIRST, 6.3, 2, coupling__mode=HOLD).element.told  # the energy stays
+
+
+def test_a_coupled_spring_tells_from_which_step_on_it_should_be_alone(mass: Fmu, spring: Fmu) -> None:
+    (told,) = swing(mass, spring, JACOBI, 3.1, coupling__mode=AUTO).element.told
+    given, advised = numbers(told, "coupling.m_eff =", "below")
+    assert given == pytest.approx(M, rel=1e-6) and advised == pytest.approx(0.5 / OMEGA, rel=1e-6)
+    assert not swing(mass, spring, JACOBI, 16, coupling__mode=AUTO).element.told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("z, grows", [(0.01, None), (0.2, False), (1.1, True)])
+def test_the_literal_torque_of_a_damper_tells_what_it_does_to_the_speed(
+    inertia: Fmu, damper: Fmu, z: float, grows: bool | None
+) -> None:
+    values = {"coupling.mode": HOLD, "r.w": 3.0}
+    pair = Pair(Running(inertia, {"J": 0.1, "w0": 3.0}), Running(damper, values), JACOBI, ("w",), "t")
+    off = 0.0
+    for n in range(1, 40):
+        pair.step(z / 2)
+        off = max(off, abs(pair.body["p.w"] / 3 - math.exp(-z * n)))
+    if grows is None:
+        assert off < 0.01 and not pair.element.told
+        return
+    (told,) = pair.element.told
+    share, error, advised = numbers(told, "step,", "up to", "below")
+    assert share == pytest.approx(z, rel=1e-6) and ("and grow" in told) == grows == (off > 1)
+    assert error == pytest.approx(off, rel=0.25) or grows  # of first order
+    assert advised == pytest.approx(0.01 * 2 * math.e / 3 / 2, rel=1e-6)
 
 
 def test_mass_and_order_may_be_given(mass: Fmu, spring: Fmu) -> None:
@@ -261,3 +307,19 @@ def test_the_catalogue_names_auto_and_an_assembly_has_nothing_to_couple(tmp_path
         encoding="utf-8",
     )
     assert not any("coupling" in variable.name for variable in load_model(path).variables)
+
+
+def test_every_group_coupling_has_the_same_variables() -> None:
+    """Of springs, dampers, guides and contacts, as far as they mean something there; in one order."""
+    common = ["mode", "m_eff", "identify", "lag", "admittance", "residual", "step_advised"]
+    found = {}
+    for element in ("rotational_spring", "translational_damper", "point_line_1", "point_line_2", "point_surface"):
+        declared = read_declaration(shipped("elements") / element)
+        named = [
+            name.removeprefix("coupling.") for name in (*declared.parameters, *declared.memory) if "coupling." in name
+        ]
+        found[element] = [name.replace("J_eff", "m_eff") for name in named]
+        assert [name for name in found[element] if name in common] == common, element
+        assert declared.parameters["coupling.mode"].literals == ["hold", "slope", "averaged", "predicted", "auto"]
+    with_positions = {element for element, named in found.items() if "fallback" in named}
+    assert with_positions == found.keys() - {"translational_damper"}

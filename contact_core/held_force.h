@@ -1,0 +1,65 @@
+/* What all elements share that are coupled at communication points: coupling.mode, and what they say of a force that is
+ * held.
+ *
+ * A held force follows the motion by a delay tau, on an average: L intervals from the sample to the interval on which it
+ * acts, and half an interval more where it is found from positions (a deformation that is integrated from held speeds is
+ * ahead by that half).  With the force of t - tau an oscillation of angular frequency omega grows as exp(omega^2 tau t/2),
+ * in half a period, the time of a swing or of a contact, by the factor
+ *
+ *     exp(pi omega tau/2),    tau = (L + 1/2) H from positions,  L H from speeds           (to first order in omega H)
+ *
+ * A held damper brakes a speed by 1 - z, z = d H/m, in place of exp(-z), or by the greater root of
+ * lambda^2 - lambda + z = 0 when it is an interval late.  The speed is off by at most the share
+ *
+ *     (1 + 2 L) z/(2 e)  of its start, after the time m/d                                  (to first order in z)
+ *
+ * and it grows from z = 2 on, from z = 1 on where the force is late. */
+#ifndef CC_HELD_FORCE_H
+#define CC_HELD_FORCE_H
+
+#include "elementary.h"
+
+enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO }; /* coupling.mode */
+
+#define CC_HOLD_ERROR 0.01 /* share by which a held force is wrong, from which on it is told */
+
+/* L that a mode names; -1: it has to be found. */
+CC_API int cc_lag_of(int mode) { return mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : -1; }
+
+#ifndef CC_DUAL
+
+/* Warn once, `told`, of N steps of H, s, in half a period in which a held force makes the motion exp(growth) times as
+ * large as it should be.  `when`: what lasts that long; `what` grows and gets too `big`; point: its number, 0 if there is
+ * but one. */
+CC_API void cc_tell_of_hold(CcHost *host, double *told, const char *category, int point, const char *when,
+                            const char *what, const char *big, double N, double growth, double H)
+{
+#define CC_HOLD_TEXT                                                                                                    \
+    "at this step, %g of them in a %s, a force that is held makes each %s %g times as %s as it should be; take steps "   \
+    "below %g s, or coupling.mode = auto"
+    if (*told != 0.0 || !(growth > CC_HOLD_ERROR))
+        return;
+    *told = 1.0;
+    double factor = re(cc_exp(growth)), step = H * CC_HOLD_ERROR / growth;
+    if (point > 0)
+        cc_report(host, CC_WARNING, category, "point %d: " CC_HOLD_TEXT, point, N, when, what, factor, big, step);
+    else
+        cc_report(host, CC_WARNING, category, CC_HOLD_TEXT, N, when, what, factor, big, step);
+#undef CC_HOLD_TEXT
+}
+
+/* Likewise of a damper, from z and L. */
+CC_API void cc_tell_of_held_brake(CcHost *host, double *told, const char *category, double lag, double z, double H)
+{
+    double error = (1.0 + 2.0 * lag) * z / (2.0 * 2.718281828459045);
+    if (*told != 0.0 || !(error > CC_HOLD_ERROR))
+        return;
+    *told = 1.0;
+    cc_report(host, CC_WARNING, category,
+              "at this step, %g times that in which the damper brakes, a force that is held brakes too much: speeds are off by "
+              "up to %g of what they were%s; take steps below %g s, or coupling.mode = auto",
+              z, error, z >= (lag > 0.0 ? 1.0 : 2.0) ? " and grow" : "", H * CC_HOLD_ERROR / error);
+}
+
+#endif
+#endif

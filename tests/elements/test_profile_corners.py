@@ -6,6 +6,7 @@ found by halving."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import shutil
 from pathlib import Path
@@ -164,7 +165,8 @@ def test_a_corner_that_is_no_event_leaves_more_open(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["extrusion", "revolution"])
 def test_a_rounded_corner_and_a_law_of_the_users_close_the_ledger_as_well(kind: str, tmp_path: Path) -> None:
-    """Below a spline nothing jumps within its reach, so no event is missed."""
+    """Below a spline nothing jumps within its reach, so no event is missed: each of some twenty substeps in contact may
+    leave the tolerance of 1 J open."""
     angles = np.radians(np.arange(0, 91, 15))
     out = [[0.15 + 0.05 * math.cos(a), 0.05 + 0.05 * math.sin(a)] for a in angles]
     back = [[0.15 - 0.05 * math.sin(a), 0.15 - 0.05 * math.cos(a)] for a in angles]
@@ -172,14 +174,15 @@ def test_a_rounded_corner_and_a_law_of_the_users_close_the_ledger_as_well(kind: 
     points = [[x + shift, y] for x, y in [[0.2, -0.1], [0.2, 0.0], *out, *back[1:], [0.1, 0.2], [0.1, 0.3]]]
     more = 'curve = "spline"\n[functions]\nC_F = "hertz"\n[start]\n"laws.hertz_E" = "2 MPa"'
     fmu = on_profile(tmp_path, kind, points, more)
-    for r, v in (((0.203, 0.05), (-0.5, 0.9)), ((0.14, 0.12), (-0.7, -0.5))):
+    courses = (((0.203, 0.05), (-0.5, 0.9)), ((0.14, 0.12), (-0.7, -0.5)))
+    for (r, v), tolerance in itertools.product(courses, (1e-7, 1e-9, 1e-11)):
         running = run(
-            fmu, "ring" if kind == "revolution" else "ell", r, v, 1e-9, C_F=None, D_max=None, C_r=0.6, K_fr=0.2
+            fmu, "ring" if kind == "revolution" else "ell", r, v, tolerance, C_F=None, D_max=None, C_r=0.6, K_fr=0.2
         )
         energy = 0.5 * MASS * float(np.dot(v, v))
         assert running["bar.contact_count"] >= 1
         assert running["bar.energy.damping"] > 0.01 * energy
-        assert abs(running["bar.energy.residual"]) <= 1e-9 * energy
+        assert abs(running["bar.energy.residual"]) <= 20.0 * tolerance
 
 
 def test_a_contact_that_ends_because_another_end_is_nearer_loses_all_its_energy(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@
  *
  * Laws of the user's, in the slots C_F, F_d and F_fr, take the places of F_e = C_F h, of d and of the friction force:
  *     N = F_e(h) max(1 + F_d(w), 0),   F = N n - F_fr(N, |v_t|) v_t / |v_t|,   U = int F_e dh
+ * With [structure] allow_adhesion N may be negative, as in the source; friction is that of max(N, 0): the source's own
+ * K_fr N would then act along the slip and make energy.
  *
  * With [structure] bristle the friction force is that of bristle.h, and U has its energy as well.  The deflection is a
  * state in the frame of the surface.  When the contact ends the bristle is relaxed at once: its energy is lost by friction.
@@ -93,8 +95,8 @@ static void user_contact(const Element *e, const CcContactLaw *law, Real h, cons
 #endif
     }
     Real N = F_e * (1.0 + d);
-    if (re(h) > 0.0)
-        per_speed = friction_per_speed(e, law, N, slip);
+    if (re(h) > 0.0) /* where the surface pulls nothing is pressed that could rub; else friction would drive the slip */
+        per_speed = friction_per_speed(e, law, cc_max(N, 0.0), slip);
     out->elastic_force = F_e;
     out->damping_force = N - F_e;
     out->normal_force = N;
@@ -283,7 +285,7 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
         double ratio = re(e->k_D * w);
         *z++ = ratio - loss * re(e->k_E) / delta;
         *z++ = ratio + loss * (1.0 - re(e->k_E)) / delta;
-#elif !ALLOW_ADHESION
+#else
         *z++ = cc_side(1.0 + slot_F_d(e, w));
 #endif
 #if BRISTLE
@@ -295,10 +297,10 @@ static void indicators(const Element *e, double z[CC_INDICATORS])
         z = slot_C_F_kinks(e, e->depth[i], z);
 #endif
 #if SLOT_F_FR
-        z = slot_F_fr_kinks(e, e->normal_force[i], surface_slip(e, i), z);
+        z = slot_F_fr_kinks(e, cc_max(e->normal_force[i], 0.0), surface_slip(e, i), z);
 #endif
 #if SLOT_F_SLIP
-        z = slot_F_slip_kinks(e, e->normal_force[i], surface_slip(e, i), z);
+        z = slot_F_slip_kinks(e, cc_max(e->normal_force[i], 0.0), surface_slip(e, i), z);
 #endif
 #if SLOT_F_D
         z = slot_F_d_kinks(e, w, z);

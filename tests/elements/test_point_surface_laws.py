@@ -189,6 +189,41 @@ def test_a_damping_law_below_minus_one_is_held_at_zero_unless_it_may_pull(tmp_pa
         assert len(warnings) == 1 and "1 + F_d = -2 at the depth rate -3 m/s" in warnings[0]
 
 
+SLIDES = """
+connections = [["ball.p", "floor.point"]]
+[parts]
+ball = { recipe = "PointMass", start = { g = [0, 0, 0], r0 = [0, 0, "-5 mm"], v0 = [1, 0.5, 2] } }
+floor = "Pulls"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("friction", ["K_fr = 0.5", "F_fr = '0.5*#N*#v/(0.1[m/s] + #v)'", "bristle"])
+def test_friction_makes_no_energy_where_the_surface_pulls(tmp_path: Path, friction: str) -> None:
+    """Torn off at 2 m/s, where 1 + F_d = -1: nothing presses, so the slip keeps its speed; ramp and law are
+    odd in N and would drive the point with a negative one."""
+    law = friction if friction.startswith("F_fr") else ""
+    start = "K_fr = 0.5" if not law else ""
+    text = PULLS.format("true").replace("[structure]", f"{law}\n[structure]") + start
+    if friction == "bristle":
+        text = text.replace("allow_adhesion", "bristle = true\nallow_adhesion")
+    (tmp_path / "Pulls.toml").write_text(text, encoding="utf-8")
+    running = Running(build(tmp_path, "Torn", SLIDES), tolerance=1e-9)
+    pulled = False
+    before = running["floor.energy.friction"]
+    for _ in range(40):
+        pulled |= running["floor.normal_force"] < -100.0
+        assert running["floor.power.friction"] >= 0.0
+        if pulled:
+            assert running["floor.friction_force"] == 0.0
+        running.step(1e-4)
+        assert running["floor.energy.friction"] >= before
+        before = running["floor.energy.friction"]
+    assert pulled and running["floor.depth"] == 0.0
+    assert running.vector("ball.p.v")[:2] == pytest.approx([1.0, 0.5], rel=1e-12)
+    assert abs(running["floor.energy.residual"]) <= 1e-9
+
+
 ENDING = """
 description = "A ball on a floor whose laws end"
 connections = [["ball.p", "floor.point"]]

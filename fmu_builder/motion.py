@@ -2,8 +2,8 @@
 
 An element that can be drawn so has `motion.py` in its folder: `motion(constants, values, signals)` gives the
 Motion of one FMU, of the constants of its structure, its start values and its outputs over time.  PORTS of it names
-ports whose motion it needs as well, which is then among the signals if they are connected; STILL those with which it
-is only drawn while nothing moves them."""
+ports whose motion it needs as well, which is then among the signals if they are connected; repeated ones by their name
+without a number."""
 
 from __future__ import annotations
 
@@ -109,12 +109,10 @@ def _motion(path: Path, start: Mapping[str, object], own: Signals, joined: dict[
     given, _ = start_values(model, start, str(path))  # checked when the slaves were set up
     values = {v.name: given.get(v.index, v.start) for v in model.by_kind("fixed", "tunable", "input")}
     constants = {c.name: c.values for c in model.constants} | {"closed": (int(model.recipe.choices.get("closed", 0)),)}
-    for port in getattr(module, "PORTS", ()):
-        own = own | {f"{port}.{n}": v for n, v in joined.get(port, {}).items()}
-        if port in joined and f"{port}.r[1]" not in own:
+    for port in (port for port in joined if port.partition("[")[0] in getattr(module, "PORTS", ())):
+        own = own | {f"{port}.{n}": v for n, v in joined[port].items()}
+        if f"{port}.r[1]" not in own:
             return None
-    if any(port.partition("[")[0] in getattr(module, "STILL", ()) for port in joined):
-        return None
     found: Motion = module.motion(constants, values, own)
     color = str(drawing.get("color", ""))
     lines = (replace(one, color=color) if one.kind == "profile" else one for one in found.lines)

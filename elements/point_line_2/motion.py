@@ -1,8 +1,7 @@
-"""A line at rest and the point on it, over time: for the report of a case."""
+"""A line and the point on it, over time: for the report of a case."""
 
 from fmu_builder.line_motion import motion
 
-PORTS = ("point",)
-STILL = ("body",)
+PORTS = ("point", "body")
 
-__all__ = ["PORTS", "STILL", "motion"]
+__all__ = ["PORTS", "motion"]

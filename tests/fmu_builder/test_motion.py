@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fmu_builder.motion import FRAMES, animation, picture
+from fmu_builder.line_motion import motion
+from fmu_builder.motion import FRAMES, GROUND, Animation, animation, picture
 from fmu_builder.paths import shipped
 from fmu_builder.report import write_report
 from fmu_builder.scenario import read_scenario
@@ -79,26 +80,61 @@ def test_a_point_runs_along_its_line_in_the_colour_of_the_recipe(tmp_path: Path)
     assert 'style="stroke: #c04020"' in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("drawing", ["", "color = '#123456'", "visible = false"])
-def test_a_line_is_drawn_where_it_is_visible_and_nothing_moves_it(tmp_path: Path, drawing: str) -> None:
+def on_a_rail(folder: Path, connection: str, drawing: str = "") -> Animation | None:
+    """GuideRail with one port on a body that moves along x by 1 m and turns about z by a quarter within 1 s."""
     text = (shipped("fmus") / "GuideRail.toml").read_text(encoding="utf-8")
-    (tmp_path / "Rail.toml").write_text(f"{text}\n[drawing]\n{drawing}\n", encoding="utf-8")
-    body = '["hand.port", "rail.body"]' if drawing.startswith("color") else '["hand.port", "rail.point"]'
-    for connection in ('["hand.port", "rail.point"]', body):
-        (tmp_path / "run.toml").write_text(
-            f"connections = [{connection}]\n[experiment]\nstop = 1\nstep = 0.1\n"
-            '[slaves]\nhand = "PrescribedMotion"\nrail = "Rail"\n',
-            encoding="utf-8",
-        )
-        scenario = read_scenario(tmp_path / "run.toml")
-        time = np.linspace(0.0, 1.0, 11)
-        names = tuple(f"hand.port.r[{k}]" for k in (1, 2, 3))
-        shown = animation(scenario, Trace(time, names, np.stack([time, 0 * time, 0 * time], 1), {}, {}, {}))
-        if drawing.startswith("visible") or "body" in connection:
-            assert shown is None
-        else:
-            assert shown and shown.motion.lines[0].color == ("#123456" if drawing else "")
-            assert shown.motion.poses[:, 0, 0] == pytest.approx(time)
+    (folder / "Rail.toml").write_text(f"{text}\n[drawing]\n{drawing}\n", encoding="utf-8")
+    (folder / "run.toml").write_text(
+        f"connections = [{connection}]\n[experiment]\nstop = 1\nstep = 0.1\n"
+        '[slaves]\nhand = "PrescribedMotion"\nrail = "Rail"\n',
+        encoding="utf-8",
+    )
+    time = np.linspace(0.0, 1.0, 11)
+    motion = {f"r[{k}]": time * (k == 1) for k in (1, 2, 3)}
+    motion |= {f"q[{k}]": f(0.25 * np.pi * time) * (k in (1, 4)) for k, f in enumerate((np.cos,) * 3 + (np.sin,), 1)}
+    names = tuple(f"hand.port.{name}" for name in motion)
+    return animation(
+        read_scenario(folder / "run.toml"), Trace(time, names, np.stack(list(motion.values()), 1), {}, {}, {})
+    )
+
+
+@pytest.mark.parametrize("drawing", ["", "color = '#123456'", "visible = false"])
+def test_a_line_is_drawn_where_it_is_visible(tmp_path: Path, drawing: str) -> None:
+    shown = on_a_rail(tmp_path, '["hand.port", "rail.point"]', drawing)
+    if drawing.startswith("visible"):
+        assert shown is None
+    else:
+        assert shown and shown.motion.lines[0].color == ("#123456" if drawing else "")
+        assert shown.motion.poses[:, 0, 0] == pytest.approx(shown.time)
+
+
+def test_a_line_on_a_moving_body_is_seen_from_it(tmp_path: Path) -> None:
+    """The point that rests at 0.5 m is, from a body at t that is turned by pi t/2, at (0.5 - t) exp(-i pi t/2)."""
+    still, shown = (on_a_rail(tmp_path, c) for c in ('["hand.port", "rail.point"]', '["hand.port", "rail.body[1]"]'))
+    assert shown and still
+    assert shown.motion.lines[0].points == pytest.approx(still.motion.lines[0].points)
+    way = (0.5 - shown.time) * np.exp(-0.5j * np.pi * shown.time)
+    assert shown.motion.poses[:, 0, :2] == pytest.approx(np.stack([way.real, way.imag], 1), abs=1e-9)
+
+
+def test_parts_of_a_line_on_several_bodies_move_as_these() -> None:
+    """The line of two bodies, 1 m of each, from the first: a point p of the second is at
+    exp(-i a) (r2 - r1 + exp(i b) p) for their angles a and b."""
+    t = np.linspace(0.0, 1.0, 11)
+    a, b, first, second = 0.3 * t, 0.2 + 0.5 * t, 0.1j * t, 1.0 + 0.4 * t
+    constants = {"line_points": (0, 0, 0, 1, 0, 0) * 2, "line_bodies": (0, 0, 1, 1), "closed": (0,)}
+    signals = {}
+    for name, place, angle in (("body[1]", first, a), ("body[2]", second, b)):
+        roles = {"r": (place.real, place.imag, 0.0 * t), "q": (np.cos(angle / 2), 0 * t, 0 * t, np.sin(angle / 2))}
+        signals |= {f"{name}.{role}[{k}]": v for role, vs in roles.items() for k, v in enumerate(vs, 1)}
+    values = dict.fromkeys([*signals, "point.r[1]", "point.r[2]", "point.r[3]"], 0.0)
+    shown = motion(constants, values, signals)
+    part = next(line for line in shown.lines if line.body == 1)
+    x, y, turn = shown.poses[:, 1].T
+    for end, p in zip(part.points, (0.0, 1.0), strict=True):
+        at = x + 1j * y + np.exp(1j * turn) * complex(*end)
+        assert at == pytest.approx(np.exp(-1j * a) * (second - first + np.exp(1j * b) * p), abs=1e-12)
+    assert shown.lines[0].body == GROUND and shown.lines[0].points == pytest.approx(np.array([[0, 0], [1, 0]]))
 
 
 def test_of_parts_that_are_counted_the_first_is_drawn(tmp_path: Path) -> None:

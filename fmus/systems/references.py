@@ -715,12 +715,25 @@ def bead_on_helix() -> Trace:
 
 
 def bead_on_ring() -> Trace:
-    """v = v0/(1 + mu v0 t/R), the way R/mu ln(1 + mu v0 t/R): in a lap the speed falls to exp(-2 pi mu) of it."""
+    """On a rigid ring v = u v0, phi = ln(1/u)/mu with u = 1/(1 + mu v0 t/R): in a lap the speed falls to exp(-2 pi mu)
+    of it.  A ring of stiffness k yields by e R, e = m v^2/(k R) = e0 u^2, whose rates follow from v' = -mu v^2/R:
+
+        e' = -2 mu e v/R,   e'' = 6 mu^2 e v^2/R^2,   N = m v^2/R (1 - e) - m R e'' = m v^2/R (1 - e - 6 mu^2 e)
+        v' = -mu N/m - e' v = -mu v^2/R (1 - a e),   a = 3 + 6 mu^2,   phi' = v/R (1 - e)
+
+    and to the first order in e0 = 1e-6:  v = u v0 (1 + a e0 u (1 - u)),  phi greater by e0/mu (a (1 - u) - (a + 1)
+    (1 - u^2)/2).  The damper c takes its share of N: k R e = N - c R e'."""
     mu, v_0, t = 0.1, 10.0, grid(2.0, 1e-2)
-    v, phi = v_0 / (1.0 + mu * v_0 * t), np.log(1.0 + mu * v_0 * t) / mu
-    place = np.stack([np.cos(phi), np.sin(phi), 0.0 * phi], axis=1)
-    speed = np.stack([-v * np.sin(phi), v * np.cos(phi), 0.0 * phi], axis=1)
-    return _moving("bead_on_ring", "v = v0/(1 + mu v0 t/R)", t, place, speed, "wire")
+    k, c, a = 1e8, 2e4, 3.0 + 6.0 * mu**2
+    u, e_0 = 1.0 / (1.0 + mu * v_0 * t), v_0**2 / k
+    e = e_0 * u**2
+    v = u * v_0 * (1.0 + a * e_0 * u * (1.0 - u))
+    phi = -np.log(u) / mu + e_0 / mu * (a * (1.0 - u) - 0.5 * (a + 1.0) * (1.0 - u**2))
+    r, r_t = 1.0 + e * (1.0 - (1.0 + 6.0 * mu**2) * e + 2.0 * c * mu * v / k), -2.0 * mu * e * v
+    cosine, sine = np.cos(phi), np.sin(phi)
+    place = np.stack([r * cosine, r * sine, 0.0 * phi], axis=1)
+    speed = np.stack([r_t * cosine - v * sine, r_t * sine + v * cosine, 0.0 * phi], axis=1)
+    return _moving("bead_on_ring", "v = v0/(1 + mu v0 t/R), and what the ring yields", t, place, speed, "wire")
 
 
 def bead_on_hoop() -> Trace:

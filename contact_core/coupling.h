@@ -36,6 +36,7 @@ typedef struct {
     double strange;                      /* samples in a row whose v did not belong to r */
     double ceilings;                     /* samples at the ceiling since the start */
     double deepest;                      /* depth of a sample since the start, m */
+    double z[2], slips;                  /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
 } CcCoupling;
 
 #define CC_SCALE_LEAST 0.25
@@ -44,12 +45,14 @@ typedef struct {
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_STRANGE 3
 
-/* The law at a sample: r, v in, f out. */
+/* The law at a sample: r, v in, f out; without the force of a bristle. */
 CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3], double f[3])
 {
     double slip = cc_sqrt(v[0] * v[0] + v[1] * v[1]), share = 0.0; /* friction as a factor of the slip */
     double N = law->elastic(law->data, -r[2]) * (1.0 + cc_port_damping(law, -v[2]));
-    if (!law->friction)
+    if (law->k_B > 0.0)
+        share = 0.0;
+    else if (!law->friction)
         share = law->K_fr * N * (slip * law->k_T < 1.0 ? law->k_T : 1.0 / slip);
     else if (slip > 0.0)
         share = law->friction(law->data, N, slip) / slip;
@@ -136,6 +139,12 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
             alpha[i] = at->a[i] + pushed[k][i];
         at->x += H * w - 0.5 * H * H * alpha[2];
         at->w -= H * alpha[2];
+        if (law->k_B > 0.0) {
+            double L = cc_bristle_limit(law, p->f[k][2], cc_pair_norm(at->u), at->slips != 0.0), s[2];
+            for (int i = 0; i < 2; i++)
+                s[i] = H * at->u[i] + 0.5 * H * H * alpha[i];
+            at->slips = cc_move_bristle(law->k_B, cc_bristle_stiffness(law->k_B, law->c_B, H), L, s, at->z);
+        }
         at->u[0] += H * alpha[0];
         at->u[1] += H * alpha[1];
         made += cc_energy_made(law, p->f[k][2], x, w, at->x, at->w, H);
@@ -163,7 +172,8 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
     CcPartner *p = &c->partner;
     if (p->begun == 0.0)
         p->H = H;
-    CcInterval at = {.x = -r[2] + (p->beta - 0.5) * p->H * v[2], .w = -v[2], .u = {v[0], v[1]}, .H = H};
+    CcInterval at = {.x = -r[2] + (p->beta - 0.5) * p->H * v[2], .w = -v[2], .u = {v[0], v[1]}, .H = H,
+                     .z = {c->z[0], c->z[1]}, .slips = c->slips};
     if (p->known == 0.0 && p->blind <= CC_MOST_BLIND && !o->straight) {
         double touch = at.x + (p->lag + 1.0) * H * at.w;
         if (touch > 0.0)

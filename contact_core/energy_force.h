@@ -15,6 +15,7 @@
  *                      the mean force of the ramp over the interval, exact for N, W constant
  *                      any law F_fr(N, u):  f_t = -F_fr(N, u_m) e,  u_m = u* - theta H w_e F_fr(N, u_m),
  *                      z = H w_e times the slope of F_fr at rest;  the ramp above is a special case
+ *                      with a bristle: held_bristle.h
  * Ledger, J            U(x_1) - U(x) - N int w/(1 + d) dt,  w linear over the interval:
  *                      energy that holding N made, as elastic energy (damping that comes later included)
  *
@@ -34,6 +35,7 @@
 #define CC_ENERGY_FORCE_H
 
 #include "elementary.h"
+#include "held_bristle.h"
 #include "vector.h"
 
 #define CC_DAMPING_FLOOR 1e-4
@@ -49,6 +51,8 @@ typedef struct {
     const void *data;
     double d_comp, d_rest, k_D;
     double K_fr, k_T;
+    double k_B, c_B; /* of the bristle, > 0: friction is its force; 0: there is none */
+    double (*limit)(const void *data, double N, double u); /* its limit, N; NULL: K_fr N */
 } CcPortLaw;
 
 /* The partner of the port over one interval, from the state at its beginning. */
@@ -57,6 +61,7 @@ typedef struct {
     double a[3], W[3][3]; /* free acceleration m/s^2, admittance 1/kg; components x y z, z normal */
     double H;             /* length of the interval, s */
     double beyond;        /* b, 1 */
+    double z[2], slips;   /* deflection of the bristle, m; 1 if its tip slipped before */
 } CcInterval;
 
 CC_API double cc_port_damping(const CcPortLaw *law, double w)
@@ -168,10 +173,30 @@ CC_API double cc_mean_slip(const CcPortLaw *law, double N, double c, double u)
     return high;
 }
 
+/* The limit of the bristle's force for the normal force N and the slip speed u. */
+CC_API double cc_bristle_limit(const CcPortLaw *law, double N, double u, int slips)
+{
+    if (!(N > 0.0))
+        return 0.0;
+    double L = law->limit ? law->limit(law->data, N, u) : law->K_fr * N;
+    double rest = law->limit && !slips ? law->limit(law->data, N, 0.0) : L;
+    L = L > rest ? L : rest;
+    return L > 0.0 ? L : 0.0;
+}
+
 /* Friction of the interval for the normal force N: f[0], f[1]; f[2] = N. */
 CC_API void cc_held_friction(const CcPortLaw *law, const CcInterval *at, double N, double f[3])
 {
     f[0] = f[1] = 0.0, f[2] = N;
+    if (law->k_B > 0.0) {
+        double s_0[2], F[2], H = at->H;
+        for (int i = 0; i < 2; i++)
+            s_0[i] = H * (at->u[i] + 0.5 * H * (at->a[i] + at->W[i][2] * N));
+        cc_hold_bristle(law->k_B, cc_bristle_stiffness(law->k_B, law->c_B, H),
+                        cc_bristle_limit(law, N, cc_pair_norm(at->u), at->slips != 0.0), H, at->W, s_0, at->z, F);
+        f[0] = -F[0], f[1] = -F[1];
+        return;
+    }
     if ((!law->friction && law->K_fr == 0.0) || N == 0.0)
         return;
     double free[2], e[2], H = at->H;

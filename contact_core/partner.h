@@ -24,6 +24,7 @@
 #define CC_KEPT_FORCES 5
 #define CC_FORGETS 0.8          /* share that sums of the position rule and the noise keep from interval to interval */
 #define CC_NOISE_AT_MOST 1e6    /* a change of v counts at most as this many times the noise squared */
+#define CC_ROUNDING 1e-9        /* changes of v below this share of v, or of what the force does to it, are rounding */
 #define CC_LAG_FORGETS 0.9      /* likewise the fits of the lag */
 #define CC_LAG_SURE 0.05        /* residual of the best lag as a share of that of the present one, to change it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
@@ -110,7 +111,8 @@ CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
  * noise. */
 CC_API void cc_listen(CcPartner *p, const double v[3], CcSeen *seen)
 {
-    double least = 1e-9 * cc_largest(v), change = 0.0;
+    double now = cc_largest(v), before = cc_largest(p->v), own = p->H * p->W[2][2] * cc_largest(p->f[0]), change = 0.0;
+    double least = CC_ROUNDING * (now > before ? now > own ? now : own : before > own ? before : own);
     for (int i = 0; i < 3; i++)
         change += p->H * p->H * (seen->y[i] - p->y[i]) * (seen->y[i] - p->y[i]) / 6.0;
     if (seen->quiet) {

@@ -49,6 +49,10 @@ static double port_damping(const void *data, double w) { return slot_F_d(data, w
 static double port_friction(const void *data, double N, double u) { return slot_F_fr(data, N, u); }
 #endif
 
+#if SLOT_F_SLIP
+static double port_limit(const void *data, double N, double u) { return slot_F_slip(data, N, u); }
+#endif
+
 static CcPortLaw port_law(const Element *e)
 {
     CcPortLaw port = {.elastic = port_elastic, .energy = port_energy, .data = e};
@@ -58,7 +62,14 @@ static CcPortLaw port_law(const Element *e)
     double loss = 1.0 - e->C_r * e->C_r, delta = 1.0 - e->k_E + e->C_r * e->C_r * e->k_E;
     port.d_comp = loss * e->k_E / delta, port.d_rest = -loss * (1.0 - e->k_E) / delta, port.k_D = e->k_D;
 #endif
-#if SLOT_F_FR
+#if BRISTLE
+    port.k_B = e->k_B, port.c_B = e->c_B;
+#if SLOT_F_SLIP
+    port.limit = port_limit;
+#else
+    port.K_fr = e->K_fr;
+#endif
+#elif SLOT_F_FR
     port.friction = port_friction;
 #else
     port.K_fr = e->K_fr, port.k_T = e->k_T;
@@ -154,6 +165,47 @@ static void sample_port(Element *e, int i, Real R[3][3])
     }
 }
 
+#if BRISTLE
+
+/* Components along the tangents of the axes. */
+static void along_tangents(const CcPlace *place, const double a[3], double t[2])
+{
+    for (int j = 0; j < 2; j++)
+        t[j] = cc_dot(place->axes[j], a);
+}
+
+/* What the interval before the sample was to the bristle of point i: the way s of the point along the surface, and the
+ * deflection before and after.  `from`: the place of the point at the sample before, in the surface's frame. */
+static void advance_bristle(Element *e, int i, const CcPortLaw *law, const double from[3])
+{
+    const CcPort *port = port_of(e, i);
+    CcCoupling *c = partner_of(e, i);
+    const CcPartner *p = &c->partner;
+    double z[3] = {0.0, 0.0, 0.0}, way[3], s[2], H = p->H;
+    for (int k = 0; k < DEFLECTIONS; k++)
+        z[k] = e->deflection[i][k];
+    for (int k = 0; k < 3; k++)
+        way[k] = port->position[k] - from[k];
+    along_tangents(&port->place, z, c->z);
+    along_tangents(&port->place, way, s);
+    for (int j = 0; j < 2; j++) {
+        s[j] -= (p->beta - 0.5) * H * (port->v[j] - p->v[j]);
+        e->bristle_way[i][j] = p->begun != 0.0 ? s[j] : 0.0;
+        e->bristle_before[i][j] = c->z[j];
+    }
+    if (p->begun == 0.0)
+        return;
+    double L = cc_bristle_limit(law, p->f[(int)p->lag][2], cc_pair_norm(p->v), c->slips != 0.0);
+    if (port->usable != 0.0 && -port->r[2] > 0.0)
+        c->slips = cc_move_bristle(law->k_B, cc_bristle_stiffness(law->k_B, law->c_B, H), L, s, c->z);
+    else
+        c->z[0] = c->z[1] = c->slips = 0.0;
+    for (int k = 0; k < DEFLECTIONS; k++)
+        e->deflection[i][k] = c->z[0] * port->place.axes[0][k] + c->z[1] * port->place.axes[1][k];
+}
+
+#endif
+
 /* Book the interval before the sample, by what now is known of it. */
 static void book_interval(Element *e, int i, const CcPortLaw *law)
 {
@@ -164,9 +216,21 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
     const double *r = port->r, *v = port->v, *v_0 = port->v_before;
     double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2], H_half = 0.5 * H;
     double made = cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H);
+#if BRISTLE
+    const double *s = e->bristle_way[i], *z_0 = e->bristle_before[i], *z = now->z;
+    double K = cc_bristle_stiffness(law->k_B, law->c_B, H), rubbed = 0.0, lost = 0.0;
+    for (int j = 0; j < 2; j++) { /* held_bristle.h; what the force did beyond its law is left in the residual */
+        double change = z[j] - z_0[j], F = law->k_B * z_0[j] + K * change;
+        rubbed -= f[j] * s[j];
+        lost += (K - 0.5 * law->k_B) * change * change + F * (s[j] - change);
+    }
+    (void)H_half;
+    e->energy.friction += x > 0.0 ? lost : rubbed;
+#else
     double rubbed = -H_half * (f[0] * (v_0[0] + v[0]) + f[1] * (v_0[1] + v[1]));
-    e->energy.work += N * (x - x_0) + rubbed;
     e->energy.friction += rubbed;
+#endif
+    e->energy.work += N * (x - x_0) + rubbed;
     e->energy.damping += N * (x - x_0) - (law->energy(law->data, x) - law->energy(law->data, x_0) - made);
 #else
     (void)e, (void)i, (void)law;
@@ -257,13 +321,22 @@ static void show_slopes(Element *e, int i, const CcPortLaw *law)
 }
 
 /* The literal force acts; what it shows of the bodies is learned all the same. */
-static void sample_held(Element *e, CcHost *host, int i, const CcPortLaw *law, const CcCouplingOptions *options, double step)
+static void sample_held(Element *e, CcHost *host, int i, double R[3][3], const CcPortLaw *law,
+                        const CcCouplingOptions *options, double step)
 {
     CcCoupling *c = partner_of(e, i);
     CcPort *port = port_of(e, i);
     double f[3] = {0.0, 0.0, 0.0};
+#if BRISTLE
+    double F[3];
+    cc_to_body(R, e->point[i].f, F);
+    for (int k = 0; k < 3; k++)
+        f[k] = cc_dot(port->place.axes[k], F);
+#else
+    (void)R;
     if (port->usable != 0.0)
         cc_law_at(law, port->r, port->v, f);
+#endif
     if (c->partner.begun != 0.0)
         cc_coupling_learn(c, law, options, port->r, port->v);
     else
@@ -343,6 +416,10 @@ static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPor
         const CcCoupling *c = partner_of(e, i);
         if (port->usable != 0.0 && port->begun != 0.0)
             book_interval(e, i, law);
+#if BRISTLE /* as the continuous bristle has it: positive where the tip slips, negative by what is left to the limit */
+        double left = cc_pair_norm(port->f) - cc_bristle_limit(law, port->f[2], cc_pair_norm(port->v), 0);
+        e->held_side[i] = c->slips != 0.0 ? cc_pair_norm(port->v) : (left < 0.0 ? left : 0.0) / law->c_B;
+#endif
         if (e->was_strange[i] == 0.0 && c->strange >= CC_MOST_STRANGE)
             cc_report(host, CC_WARNING, "contact",
                       "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
@@ -362,11 +439,20 @@ static void sample(Element *e, CcHost *host, double step)
     cc_rotation(e->surface.q, R);
     for (int i = 0; i < POINTS; i++) {
         carry_tangent(e, i, R);
+#if BRISTLE
+        double from[3];
+        for (int k = 0; k < 3; k++)
+            from[k] = port_of(e, i)->position[k];
         sample_port(e, i, R);
+        if ((int)e->coupling.mode != HOLD)
+            advance_bristle(e, i, &law, from);
+#else
+        sample_port(e, i, R);
+#endif
     }
     if ((int)e->coupling.mode == HOLD)
         for (int i = 0; i < POINTS; i++)
-            sample_held(e, host, i, &law, &options, step);
+            sample_held(e, host, i, R, &law, &options, step);
     else
         sample_coupled(e, host, R, &law, &options, step);
     for (int i = 0; i < POINTS; i++) {
@@ -402,7 +488,7 @@ static void start_coupling(Element *e)
 #endif
 
 /* Put the held force of point i in the place of the literal one, and where it acts in that of its arm. */
-static void hold_force(const Element *e, int i, CcContact *contact, Real arm[3])
+static void hold_force(Element *e, int i, CcContact *contact, Real arm[3])
 {
     if (re(e->held[i]) == 0.0)
         return;
@@ -410,6 +496,12 @@ static void hold_force(const Element *e, int i, CcContact *contact, Real arm[3])
     contact->elastic_force = e->held_elastic[i];
     contact->damping_force = e->held_normal[i] - e->held_elastic[i];
     contact->friction_force = e->held_friction[i];
+#if BRISTLE
+    for (int k = 0; k < DEFLECTIONS; k++)
+        e->deflection_rate[i][k] = 0.0; /* samples move it */
+    e->tip_slip[i] = e->held_side[i];
+    e->stick[i] = re(e->in_contact[i]) != 0.0 && re(e->held_side[i]) <= 0.0;
+#endif
     for (int k = 0; k < 3; k++) {
         contact->force[k] = e->held_force[i][k];
         arm[k] = e->held_arm[i][k];

@@ -43,7 +43,7 @@ static CcPortLaw port_law(const Law *law)
 {
     int functions = law->by_functions != 0.0;
     return (CcPortLaw){elastic, energy, functions ? damping : 0, functions ? friction : 0, law,
-                       law->d_comp, law->d_rest, law->k_D, law->K_fr, law->k_T};
+                       law->d_comp, law->d_rest, law->k_D, law->K_fr, law->k_T, 0.0, 0.0, 0};
 }
 
 EXPORT int size(void) { return sizeof(CcCoupling); }

@@ -281,7 +281,6 @@ BRISTLE = "[structure]\nbristle = true\n"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (BRISTLE + "coupling = true\n", "[structure] coupling: coupling = true needs [structure] bristle = false"),
         (BRISTLE + '[functions]\nF_fr = "ramp"\n', "[functions] F_fr: F_fr needs [structure] bristle = false"),
         ('[functions]\nF_slip = "coulomb"\n', "[functions] F_slip: F_slip needs [structure] bristle = true"),
         (

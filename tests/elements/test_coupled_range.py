@@ -139,3 +139,66 @@ def test_a_floor_that_tilts_lifts_what_stands_on_it(floor: Fmu, lag: int) -> Non
     aim = exact(force, r, v, 600 * H)[0]
     late = 0.5 * (lag + 0.5) * H * w * 9.81 * 0.3**2  # way of g times the angle by which the normal would be late
     assert np.linalg.norm(one.r - aim) < 0.2 * late
+
+
+# --- friction that holds ----------------------------------------------------------------------------------------------
+
+SLOPE = math.radians(10)
+GRIP: Values = {"K_fr": 0.3, "C_r": 0.5, "k_B": 1e6, "c_B": 1e3}
+
+
+@pytest.fixture(scope="module")
+def gripping(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return contact(tmp_path_factory.mktemp("gripping"), 'kind = "plane"', "bristle = true")
+
+
+@BOTH
+@pytest.mark.parametrize("h", [0.5, 1.0, 2.0])  # omega H
+def test_a_block_on_a_bristle_holds_its_place_on_an_incline(gripping: Fmu, lag: int, h: float) -> None:
+    """It swings and may slip at first, for its mass is unknown; then it stands, to rounding, with the load on the
+    bristle.  The literal force lets it creep, or throws it off."""
+    gravity = np.array([9.81 * math.sin(SLOPE), 0.0, -9.81 * math.cos(SLOPE)])
+    H, r = h / OMEGA, (0.0, 0.0, -9.81 * math.cos(SLOPE) / STIFFNESS)
+    block = Particle(gripping, lag, r, (0, 0, 0), GRIP, gravity)  # type: ignore[arg-type]
+    block.go(H, 400)
+    place = block.r.copy()
+    block.go(H, 400)
+    assert abs(block.r[0] - place[0]) <= 1e-15 and np.abs(block.v).max() < 1e-13
+    assert block.contact["deflection[1]"] == pytest.approx(gravity[0] / 1e6, rel=1e-9)
+    assert block.contact["stick"] == 1
+    if h == 2.0:
+        literal = Particle(gripping, lag, r, (0, 0, 0), {**GRIP, "coupling.mode": HOLD}, gravity)  # type: ignore[arg-type]
+        literal.go(H, 800)
+        assert abs(literal.r[0]) > 10 * abs(place[0])
+
+
+@BOTH
+def test_a_block_that_slides_stops_where_friction_says(gripping: Fmu, lag: int) -> None:
+    """v^2/(2 K_fr g), and the deflection L/k_B of the bristle, at omega H = 1; the energy is booked as friction."""
+    v = np.array([0.4, 0.3, 0.0])
+    block = Particle(gripping, lag, (0, 0, -9.81 / STIFFNESS), v, GRIP, G)  # type: ignore[arg-type]
+    block.go(1e-3, 300)
+    assert np.hypot(*block.r[:2]) == pytest.approx(0.25 / (2 * 0.3 * 9.81), abs=2 * 0.3 * 9.81 / 1e6)
+    assert block.r[0] * 3 == pytest.approx(block.r[1] * 4, rel=1e-3)
+    booked = block.contact["energy.friction"] + block.contact["energy.damping"] + block.contact["energy.residual"]
+    assert booked == pytest.approx(0.125, rel=1e-3)
+
+
+def test_a_held_bristle_is_restored_bit_for_bit(gripping: Fmu) -> None:
+    block = Particle(gripping, JACOBI, (0, 0, -2e-5), (0.05, -0.02, 0), GRIP, G)  # type: ignore[arg-type]
+    block.go(1e-3, 10)
+    one = block.contact
+    state, time = one.slave.get_state(), one.time
+
+    def go() -> list[float]:
+        found = []
+        for k in range(6):
+            one.set({"point.r": (1e-6 * k, 0, -2e-5 - 1e-6 * k), "point.v": (1e-3, 0, -1e-3)})
+            one.step(1e-3)
+            found += [*one.vector("point.f"), one["deflection[1]"], one["energy.friction"]]
+        return found
+
+    first = go()
+    assert one.slave.call("fmi2SetFMUstate", state) == 0
+    one.time = time
+    assert go() == first

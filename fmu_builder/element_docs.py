@@ -10,8 +10,9 @@ A generated part stands between two markers, each on a line of its own:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from fmu_builder.declaration import (
@@ -21,6 +22,7 @@ from fmu_builder.declaration import (
     choice_values,
     forms,
     read_declaration,
+    unmet,
     value_text,
 )
 from fmu_builder.documentation import VariableRow, variable_groups, variable_rows
@@ -61,12 +63,23 @@ def variable_table(element_folder: Path) -> str:
     lines = [*_structure_table(declaration.structure), *_slot_table(declaration)]
     found: dict[str, dict[VariableRow, list[Choices]]] = {}
     recipe = default_recipe(element_folder)
+
+    @cache
+    def rows_of(*values: bool | str) -> dict[str, list[VariableRow]]:
+        """The rows of each group with these choices, in the order of choice_values."""
+        form = dict(zip(choice_values(declaration), values, strict=True))
+        groups = variable_groups(_default_model(recipe, declaration, form).variables)
+        return {title: [*variable_rows(variables)] for title, variables in groups.items()}
+
     for form in forms(declaration, changes=2):
-        for title, variables in variable_groups(_default_model(recipe, declaration, form).variables).items():
-            for row in variable_rows(variables):
+        for title, of_form in rows_of(*form.values()).items():
+            for row in of_form:
                 found.setdefault(title, {}).setdefault(row, []).append(form)
     for title, rows in found.items():
-        conditions = [_condition(declaration, there) for there in rows.values()]
+        conditions = [
+            _condition(declaration, there, lambda form, t=title, r=row: r in rows_of(*form.values()).get(t, ()))  # type: ignore[misc]
+            for row, there in rows.items()
+        ]
         names = ["name", "unit", "start", "range", "description", *(["if"] if any(conditions) else [])]
         lines += ["", f"**{title}**", "", _line(names), "|---" * len(names) + "|"]
         for row, condition in zip(rows, conditions, strict=True):
@@ -106,11 +119,19 @@ def _slot_table(declaration: Declaration) -> list[str]:
     return lines
 
 
-def _condition(declaration: Declaration, there: Sequence[Choices]) -> str:
-    """The structure choices of these forms as text, without those that do not matter."""
+def _condition(declaration: Declaration, there: Sequence[Choices], is_there: Callable[[Choices], bool]) -> str:
+    """The structure choices of these forms as text, without those that do not matter or follow from others: what is
+    left out of a form is allowed, and there is no such variable with it."""
     parts = []
     for name, possible in choice_values(declaration).items():
-        values = [value for value in possible if any(form[name] == value for form in there)]
+        here = {form[name] for form in there}
+
+        def fits(value: bool | str, name: str = name, here: Collection[bool | str] = here) -> bool:
+            others = ({**form, name: value} for form in there)
+            allowed = next((one for one in others if not any(unmet(declaration, one, key) for key in one)), None)
+            return value in here or allowed is None or is_there(allowed)
+
+        values = [value for value in possible if fits(value)]
         if len(values) < len(possible) and name in declaration.slots:
             parts.append(f"{'a law' if values[0] else 'no law'} `{name}`")
         elif len(values) < len(possible):

@@ -27,6 +27,13 @@ draw = load_module(ELEMENTS / "draw.py")
 of_point_surface = load_module(POINT_SURFACE / "pictures.py")
 
 
+CURVED = "sphere, cylinder, cone, torus, revolution, extrusion"
+
+
+def _lines() -> str:
+    return (POINT_SURFACE / "README.md").read_text(encoding="utf-8")
+
+
 def _readme(folder: Path = POINT_SURFACE) -> str:
     """The README with every run of white space as one blank, so that line ends do not matter."""
     return " ".join((folder / "README.md").read_text(encoding="utf-8").split())
@@ -268,6 +275,21 @@ def test_defaults_in_the_text_are_those_of_the_declaration() -> None:
     declared = default_model(POINT_SURFACE).by_kind("tunable")
     tunable = {v.name: v.start for v in declared if not v.name.startswith("solver.")}
     assert {name: float(value) for name, value in written.items()} == tunable
+
+
+@pytest.mark.parametrize(
+    ("name", "condition"),
+    [
+        ("singular", f"`surface.kind` = {CURVED}"),  # with a bristle and a law F_slip too: three changes
+        ("deflection[1..3]", f"`surface.kind` = {CURVED}; `bristle` = true"),  # excludes a law F_fr, which goes unsaid
+        ("clipped_count", "`allow_adhesion` = false; a law `F_d`"),
+        ("c_B", "`bristle` = true"),
+        ("depth", ""),
+    ],
+)
+def test_the_table_tells_the_choices_that_a_variable_needs_and_no_others(name: str, condition: str) -> None:
+    rows = re.findall(rf"^\| `{re.escape(name)}` \|.*\| (.*?) ?\|$", _lines(), re.MULTILINE)
+    assert rows == [condition]
 
 
 # ---- pictures ----------------------------------------------------------------------------------------------------

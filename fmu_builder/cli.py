@@ -27,7 +27,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.advice import step_advice
+from fmu_builder.advice import MODE, step_advice
 from fmu_builder.assembly import assembly_of_scenario
 from fmu_builder.build import Built, build_fmu, build_model_fmu, fmu_contents, pack
 from fmu_builder.compare import Comparison, Tolerance, compare_files, comparison_to_json
@@ -607,9 +607,11 @@ def _print_info(description: SlaveDescription) -> None:
     if description.step:
         _line(f"recommended communication step: {quantity(description.step)} s")
     if advice := step_advice(description.variables.values()):
-        _line(f"{advice.sentence(quantity)}:")
+        _line(f"communication step by coupling.mode, {advice.sentence(quantity)}:")
         for mode, step in advice.steps.items():
-            _line(f"  coupling.mode = {mode:32} {step:.2g} s")
+            _line(f"  {mode:32} {quantity(float(f'{step:.2g}'))} s")
+        if MODE not in description.variables:
+            _line("  this FMU does as hold; a recipe with [structure] coupling = true has the choice")
     in_ports = set()
     for port in description.ports.values():
         in_ports |= {n for group in (*port.motion.values(), *port.force.values()) for n in group}
@@ -649,6 +651,9 @@ def _rows(variables: Sequence[SlaveVariable]) -> Iterator[tuple[str, str, str]]:
 
 
 def _start_text(variable: SlaveVariable) -> str:
+    literal = next((text for text, number in variable.literals.items() if str(number) == variable.start), None)
+    if literal is not None:
+        return literal
     try:
         return quantity(float(variable.start or "")) if variable.type == "Real" else str(variable.start)
     except ValueError:  # an FMU that is not ours

@@ -284,6 +284,14 @@ def test_info_shows_vectors_in_one_row_and_starts_as_people_write_them(command: 
     assert "interfaces: co-simulation, model exchange" in said.out
 
 
+def test_info_names_literals_and_says_where_there_is_no_choice_of_coupling(command: Command) -> None:
+    bare, coupled = command("info", "PointSurface").out, command("info", "PointSurfaceCoupled").out
+    hint = "this FMU does as hold; a recipe with [structure] coupling = true has the choice"
+    assert hint in bare and hint not in coupled
+    assert re.search(r"^  coupling\.mode +=? ?= auto$", coupled, re.MULTILINE)
+    assert re.search(r"^  hold, Jacobi +1\.3e-5 s$", bare, re.MULTILINE)  # pi/(744 sqrt(1e5 N/m/1 kg))
+
+
 def test_info_takes_a_foreign_fmu(command: Command, tmp_path: Path) -> None:
     said = command("info", str(foreign_fmu(tmp_path, "Spring", BODY)))
     assert said.code == 0

@@ -31,9 +31,12 @@
  * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those of
  * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found as in partner.h.
  *
- * Range: one spring at two bodies: any k W H^2 once W is known; many springs in a row: omega H <= 0.6 of the last mode.
- * Under Gauss-Seidel the lag is wrong until it is found; dampers beside springs make that long, for they too shift the
- * phase: name the order there.
+ * Range: one spring at two bodies: any k W H^2 once W is known; many springs in a row: omega H <= 0.6 of the last mode;
+ * springs and dampers on one body: omega H <= 1/2, z <= 1/2, where a swing decays with 0.6 to 1.4 times its damping ratio
+ * up to 0.1, and with 0.4 to 1.6 times one of 0.3.  Beyond, under Jacobi, each force meets what the others did two
+ * intervals ago, and the energy grows even if W, lag and the law of the others were known.
+ * Under Gauss-Seidel the lag is wrong until it is found; dampers beside springs make that long, for a spring with a
+ * damper moves as one that is late: on a single oscillation no fit can tell them apart.  Naming the order spares it.
  * Sources: discrete gradient, exponential fitting: energy_force.h; paying back: Hannaford & Ryu, IEEE Trans. Robotics
  * and Automation 18 (2002) 1. */
 #ifndef CC_COUPLED_AXIS_H
@@ -52,6 +55,8 @@ enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
 #define CC_AXIS_LASTING 30.0
 #define CC_AXIS_GUESS 0.5         /* k W H^2 before anything is known */
 #define CC_AXIS_GUESS_DAMPED 0.25 /* d W H likewise */
+#define CC_AXIS_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W */
+#define CC_AXIS_FEW 3.0            /* samples that teach something, before a spring believes in more than omega H = 1 */
 #define CC_AXIS_MOST_BLIND 4.0    /* samples without an answer, after which the partners are driven or very heavy */
 #define CC_AXIS_NOISE 1e-8        /* changes of v below this share of its size teach nothing */
 #define CC_AXIS_EXCITED 1e-9      /* second differences of F below this share of its size neither: a body at rest */
@@ -117,6 +122,28 @@ CC_API int cc_axis_find_lag(CcAxis *c)
     return 1;
 }
 
+/* W before anything is known. */
+CC_API double cc_axis_guess(const CcAxisOptions *o, double H)
+{
+    return o->d > 0.0 ? CC_AXIS_GUESS_DAMPED / (o->d * H) : o->k > 0.0 ? CC_AXIS_GUESS / (o->k * H * H) : 0.0;
+}
+
+/* W by the fit of the lag, and how much of it is believed.  From few samples no more than omega H = 1: what others do may
+ * look like an answer.  A damper with too large a W gives hardly any force, which then follows what others do and proves
+ * it right; so more than the guess is believed only where its force explains what is seen. */
+CC_API void cc_axis_admit(CcAxis *c, const CcAxisOptions *o, const double fit[3])
+{
+    double guess = cc_axis_guess(o, c->H), explained = fit[1] > 0.0 ? fit[1] * fit[1] : 0.0, most = c->W;
+    if (explained > 0.0 && fit[0] > 0.0)
+        c->W = most = fit[1] / fit[0], c->known = 1.0;
+    if (o->d > 0.0 && explained < CC_AXIS_EXPLAINED * fit[0] * fit[2])
+        most = guess;
+    else if (o->k > 0.0 && c->taught < CC_AXIS_FEW)
+        most = guess / CC_AXIS_GUESS;
+    if (!(o->inertia > 0.0) && c->W > most)
+        c->W = most;
+}
+
 /* The interval that ended with the acceleration y: what it teaches of lag and admittance. */
 CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
 {
@@ -139,8 +166,8 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
             c->known = 0.0;
         const double *fit = c->fits[(int)c->lag];
         int enough = !(o->inertia > 0.0) || c->taught > CC_AXIS_EARLY;
-        if (o->identify && !o->straight && enough && fit[0] > 0.0 && fit[1] > 0.0)
-            c->W = fit[1] / fit[0], c->known = 1.0;
+        if (o->identify && !o->straight && enough)
+            cc_axis_admit(c, o, fit);
     }
     if (c->known == 0.0)
         c->blind += excited && !answer;
@@ -242,11 +269,8 @@ CC_API void cc_axis_keep(CcAxis *c, double v, double F, double H)
 /* And it ends with the force that answers it. */
 CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double H)
 {
-    if (c->known == 0.0) {
-        double guess = o->d > 0.0 ? CC_AXIS_GUESS_DAMPED / (o->d * H)
-                     : o->k > 0.0 ? CC_AXIS_GUESS / (o->k * H * H) : 0.0;
-        c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND ? 0.0 : guess;
-    }
+    if (c->known == 0.0)
+        c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND ? 0.0 : cc_axis_guess(o, H);
     int lag = (int)c->lag;
     c->a_before = c->a;
     int rests = o->k > 0.0 && c->known == 0.0; /* until something is seen: what pulls at the start is carried */
@@ -293,13 +317,13 @@ CC_API double cc_axis_hold_growth(const CcAxis *c, double omega, int by_place, d
     return CC_PI_HI / half * re(cc_log(half + cc_sqrt(half * half - 1.0)));
 }
 
-/* The communication step, s, up to which the force is right with several elements on one body: omega H = 1/2, z = 1; 0
- * while W is unknown. */
+/* The communication step, s, up to which the force is right with several elements on one body: omega H = 1/2, z = 1/2;
+ * 0 while W is unknown. */
 CC_API double cc_axis_step_advised(const CcAxis *c, const CcAxisOptions *o)
 {
     if (c->known == 0.0 || !(c->W > 0.0))
         return 0.0;
-    return o->d > 0.0 ? 1.0 / (o->d * c->W) : o->k > 0.0 ? 0.5 / cc_sqrt(o->k * c->W) : 0.0;
+    return o->d > 0.0 ? 0.5 / (o->d * c->W) : o->k > 0.0 ? 0.5 / cc_sqrt(o->k * c->W) : 0.0;
 }
 
 #endif

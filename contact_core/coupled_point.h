@@ -313,7 +313,7 @@ CC_API double cc_point_stiffness(const CcPointOptions *o, const double P[3])
     return here.k[0] > here.k[1] ? here.k[0] : here.k[1];
 }
 
-/* The communication step, s, as cc_axis_step_advised; with damping no more than z = c W H = 1. */
+/* The communication step, s, as cc_axis_step_advised; with damping no more than z = c W H = 1/2. */
 CC_API double cc_point_step_advised(const CcPoint *p, const CcPointOptions *o, double k)
 {
     CcAxisOptions spring = {.k = k}, damper = {.d = o->c};

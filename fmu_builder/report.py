@@ -21,7 +21,8 @@ from plotly.offline import get_plotlyjs
 
 from fmu_builder.documentation import templates
 from fmu_builder.errors import InputError, Problem, ToolError
-from fmu_builder.figures import Scale, case_figure, number_text, scale_of
+from fmu_builder.figure_sheet import Scale, number_text, scale_of
+from fmu_builder.figures import case_figure
 from fmu_builder.motion import picture
 from fmu_builder.trace import Trace
 from fmu_builder.validate import CaseResult

@@ -16,7 +16,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from fmu_builder import figures, report
+from fmu_builder import figure_sheet, figures, report
 from fmu_builder.compare import Tolerance, compare
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.events import contact_events
@@ -234,7 +234,7 @@ def test_a_case_without_an_allowance_passes_only_exactly() -> None:
     ],
 )
 def test_quantities_read_as_engineers_write_them(value: float, unit: str, text: str) -> None:
-    assert figures.scale_of(value, unit).text(value) == text
+    assert figure_sheet.scale_of(value, unit).text(value) == text
 
 
 def test_an_error_far_below_the_allowed_one_is_not_spelled_out() -> None:
@@ -350,14 +350,14 @@ def test_a_spike_of_one_sample_survives_thinning(tmp_path: Path) -> None:
 def test_a_thinned_curve_passes_the_samples_it_leaves_out() -> None:
     time = np.linspace(0.0, 1.0, 1999)
     values = np.sin(20.0 * time)
-    t, v = figures._thinned(time, values, 2000, 2.0)
+    t, v = figure_sheet.thinned(time, values, 2000, 2.0)
     assert 20 < t.size < 1000
     assert np.abs(np.interp(time, t, v) - values).max() <= 2.0 / (20.0 * 2000)
 
 
 def test_a_jump_keeps_both_its_sides() -> None:
     time = np.array([0.0, 1.0, 1.0, 2.0])
-    t, v = figures._thinned(time, np.array([0.0, 0.0, 5.0, 5.0]), 2000, 5.0)
+    t, v = figure_sheet.thinned(time, np.array([0.0, 0.0, 5.0, 5.0]), 2000, 5.0)
     assert t.tolist() == [0.0, 1.0, 1.0, 2.0] and v.tolist() == [0.0, 0.0, 5.0, 5.0]
 
 

@@ -3,7 +3,10 @@
     d(a b) = da b + a db,   d(a / b) = (da - (a / b) db) / b,   d(a^c) = c a^(c - 1) da
 
 The derivative of a chain of conditions is the chain of its parts' derivatives, so a kink has that of the side which the
-law takes there.  What is 0 or 1 is left out."""
+law takes there.  What is 0 or 1 is left out.
+
+Why not sympy: it takes 0.8 s to start, of the 1.5 s that a recipe with ten laws takes to build, and what it makes of a law
+would have to be read and written all the same."""
 
 from __future__ import annotations
 

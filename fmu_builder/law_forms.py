@@ -141,7 +141,10 @@ MEAN = "mean of "  # a call of "mean of exp": the mean of exp from 0 to its argu
 def integral(expression: Expression, argument: str) -> Expression | None:
     """The integral over the argument from 0, for arguments that are not negative, of sums of powers of it, of exp, sin,
     cos and tanh of what is linear in it (tanh: proportional), and of chains, min, max and abs of these with conditions
-    that are linear in it; None for any other (inlined) expression."""
+    that are linear in it; None for any other (inlined) expression.
+
+    Products are left to quadrature: their antiderivative loses digits at small arguments, so that (h - 1) e^h + 1, of
+    h e^h, is wrong by 8e-8 of itself at h = 1e-5 and by 9e-5 at 1e-6."""
     found = _integral(expression, argument)
     return found if found is not None and sum(1 for _ in walk(found)) <= _LARGEST_INTEGRAL else None
 

@@ -5,8 +5,8 @@
 The derivative of a chain of conditions is the chain of its parts' derivatives, so a kink has that of the side which the
 law takes there.  What is 0 or 1 is left out.
 
-Why not sympy: it takes 0.8 s to start, of the 1.5 s that a recipe with ten laws takes to build, and what it makes of a law
-would have to be read and written all the same."""
+Why not sympy: it takes 0.8 s to start, half of what a recipe with ten laws takes to build, and laws would have to be
+translated to it and back all the same."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fmu_builder.motion import GROUND, Line, Motion
 
 Vector = NDArray[np.float64]
-PROFILE = 3  # as in contact_core/constraint.h
+DISTANCE, PROFILE = 2, 3  # as in contact_core/constraint.h
 BEYOND = 0.3  # share of the way of a point by which its profile is drawn farther
 
 
@@ -51,9 +51,14 @@ def motion(
         body, other = constants["hold_bodies"][k], constants["hold_others"][k]
         held = point(f"hold[{k + 1}].point")
         ends.append((body, held))
-        lines.append(Line(body, held[None], "tip"))
+        base = point(f"hold[{k + 1}].base")
+        if kinds[k] < DISTANCE:  # a pin, drawn with the later one of its bodies, else this would hide it
+            on, at = max((body, held), (other, base), key=lambda end: end[0])
+            lines.append(Line(on, at[None], "hinge"))
+        else:
+            lines.append(Line(body, held[None], "tip"))
         if kinds[k] < PROFILE:
-            ends.append((other, point(f"hold[{k + 1}].base")))
+            ends.append((other, base))
             continue
         way = poses[:, body, :2] + turned(poses[:, body, 2], held) - poses[:, other, :2]
         own = turned(-poses[:, other, 2], way)  # in the axes of what carries the profile

@@ -137,6 +137,19 @@ def test_parts_of_a_line_on_several_bodies_move_as_these() -> None:
     assert shown.lines[0].body == GROUND and shown.lines[0].points == pytest.approx(np.array([[0, 0], [1, 0]]))
 
 
+def test_a_pin_is_a_hinge_in_front_of_both_of_its_bodies(tmp_path: Path) -> None:
+    """Coupler and rocker of the four-bar meet in it, the rocker is drawn last."""
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbars = "FourBar"\n'
+    (tmp_path / "run.toml").write_text(text, encoding="utf-8")
+    names, time = ("bars.q[1]", "bars.q[2]", "bars.q[3]"), np.linspace(0.0, 1.0, 11)
+    trace = Trace(time, names, np.zeros((11, 3)), {}, {}, {})
+    shown = animation(read_scenario(tmp_path / "run.toml"), trace)
+    assert shown
+    hinges = [(line.body, *line.points[0]) for line in shown.motion.lines if line.kind == "hinge"]
+    assert hinges == [(0, 0, 0), (1, 0, 0), (2, 0, 0), (2, 0.3, 0)]
+    assert not [line for line in shown.motion.lines if line.kind == "tip"]
+
+
 def test_of_parts_that_are_counted_the_first_is_drawn(tmp_path: Path) -> None:
     recipe = '[parts]\narm = { recipe = "DoublePendulum", count = 2 }\n[expose]\noutputs = { angle = "arm[1].q[1]" }\n'
     (tmp_path / "Arms.toml").write_text(recipe, encoding="utf-8")

@@ -19,8 +19,8 @@
 /* The functions of the waist for all parts of one element, one structure and one set of constants; each takes the
  * block of a part.  NULL where the element has none. */
 typedef struct {
-    void (*evaluate)(double *block);
-    void (*dual)(double *block);
+    void (*evaluate)(double *block, int on_demand);
+    void (*dual)(double *block, int on_demand);
     void (*initial_states)(double *block);
     void (*start)(double *block);
     int (*accept)(double *block, CcHost *host, double step);
@@ -33,6 +33,7 @@ typedef struct {
     const CcPartType *type;
     int offset;     /* of its block, in variables */
     int indicators; /* place of its first one among those of the assembly */
+    int on_demand;  /* 1 if another part reads what is declared so: it is always computed */
 } CcPart;
 
 /* block[target + k] = or += block[source + k] for k < count */

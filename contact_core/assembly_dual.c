@@ -2,8 +2,9 @@
 #define CC_DUAL
 #include "assembly.h"
 
-/* block: CC_VARIABLES pairs (value, direction * CC_DUAL_STEP); on return those of outputs and derivatives are set. */
-void CC_ENTRY(dual)(double *block)
+/* block: CC_VARIABLES pairs (value, direction * CC_DUAL_STEP); on return those of outputs and derivatives are set, but
+ * with on_demand = 0 not those that are declared so. */
+void CC_ENTRY(dual)(double *block, int on_demand)
 {
     Real *duals = (Real *)block;
     const CcCopy *copy = CC_ENTRY(copies);
@@ -12,6 +13,6 @@ void CC_ENTRY(dual)(double *block)
         const CcPart *part = &CC_ENTRY(parts)[now->part];
         copy = cc_connect(duals, copy, CC_ENTRY(copies) + now->copies);
         duals[part->offset] = duals[0];
-        part->type->dual((double *)(duals + part->offset));
+        part->type->dual((double *)(duals + part->offset), on_demand | part->on_demand);
     }
 }

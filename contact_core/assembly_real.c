@@ -7,7 +7,7 @@
 
 const char CC_GUID[39] = CC_GUID_TEXT;
 
-void CC_ENTRY(evaluate)(Element *e)
+void CC_ENTRY(evaluate)(Element *e, int on_demand)
 {
     double *block = (double *)e;
     const CcCopy *copy = CC_ENTRY(copies);
@@ -16,7 +16,7 @@ void CC_ENTRY(evaluate)(Element *e)
         const CcPart *part = &CC_ENTRY(parts)[now->part];
         copy = cc_connect(block, copy, CC_ENTRY(copies) + now->copies);
         block[part->offset] = block[0];
-        part->type->evaluate(block + part->offset);
+        part->type->evaluate(block + part->offset, on_demand | part->on_demand);
     }
 }
 
@@ -40,7 +40,7 @@ void CC_ENTRY(start)(Element *e)
         block[part->offset] = block[0];
         if (now->last && part->type->start)
             part->type->start(block + part->offset);
-        part->type->evaluate(block + part->offset);
+        part->type->evaluate(block + part->offset, part->on_demand);
     }
 }
 
@@ -58,7 +58,7 @@ int CC_ENTRY(accept)(Element *e, CcHost *host, double step)
     }
     CC_ENTRY(speaker)(host, NULL);
     if (changed)
-        CC_ENTRY(evaluate)(e);
+        CC_ENTRY(evaluate)(e, 0);
     return changed;
 }
 

@@ -7,7 +7,7 @@
 const char CC_GUID[39] = CC_GUID_TEXT;
 #endif
 
-void CC_ENTRY(evaluate)(Element *e) { cc_evaluate(e); }
+void CC_ENTRY(evaluate)(Element *e, int on_demand) { cc_evaluate(e, on_demand); }
 
 /* States from the parameters that hold their initial values, or as the element computes them; others have their start
  * value since instantiation. */
@@ -39,7 +39,7 @@ int CC_ENTRY(accept)(Element *e, CcHost *host, double step)
 #if CC_HAS_ACCEPT
     int changed = accept(e, host, step);
     if (changed)
-        cc_evaluate(e);
+        cc_evaluate(e, 0);
     return changed;
 #else
     (void)e, (void)host, (void)step;
@@ -51,7 +51,7 @@ int CC_ENTRY(accept)(Element *e, CcHost *host, double step)
 void CC_ENTRY(sample)(Element *e, CcHost *host, double step)
 {
     sample(e, host, step);
-    cc_evaluate(e);
+    cc_evaluate(e, 0);
 }
 #endif
 

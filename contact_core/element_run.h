@@ -6,6 +6,9 @@
 #include "waist.h"
 
 static void outputs(Element *e);
+#if CC_HAS_RATES
+static void rates(Element *e);
+#endif
 #if CC_HAS_CHECK
 static void check(const Element *e, CcHost *host) __attribute__((unused));
 #endif
@@ -35,20 +38,26 @@ static void sample(Element *e, CcHost *host, double step);
 #include "element.c"
 #endif
 
-/* Outputs and state derivatives of the point (t, p, u, x, m) in the block. */
-CC_API void cc_evaluate(Element *e)
+/* Outputs and state derivatives of the point (t, p, u, x, m) in the block; on_demand: 0 leaves out what is declared so. */
+CC_API void cc_evaluate(Element *e, int on_demand)
 {
     Real *block = (Real *)e;
 #if CC_HAS_LAWS
     laws_calculate(e);
 #endif
-    outputs(e);
+#if CC_HAS_RATES
+    if (!on_demand)
+        rates(e);
+    else
+#endif
+        outputs(e);
 #if CC_HAS_DERIVATIVES
     derivatives(e);
 #endif
     CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
         if (cc_state_rates[i] >= 0)
             block[cc_state_derivatives[i]] = block[cc_state_rates[i]];
+    (void)on_demand;
 }
 
 #endif

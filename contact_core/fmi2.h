@@ -236,10 +236,11 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
     int failures = cc_check(instance) + cc_check_quaternions(instance);
     if (!failures) {
         instance->now.dirty = 1.0;
-        cc_refresh(instance);
+        cc_refresh(instance, 0);
         CC_ENTRY(accept)(&instance->now.element, instance, 0.0);
+        cc_refresh(instance, 1);
         failures = instance->failures;
-        int bad = failures ? -1 : cc_first_not_finite(cc_block(instance));
+        int bad = failures ? -1 : cc_first_not_finite(instance);
         if (bad >= 0) {
             failures = 1;
             cc_tell_origin(instance, fmi2Error, cc_block(instance)[bad]);
@@ -264,7 +265,7 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 fmi2Status fmi2Terminate(fmi2Component c)
 {
     CC_ENTER(CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS);
-    cc_refresh(instance);
+    cc_refresh(instance, 1);
     instance->now.mode = CC_TERMINATED;
     return fmi2OK;
 }

@@ -40,11 +40,11 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
             return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the known %s is neither a continuous "
                              "input nor a state", cc_name(vKnown_ref[k]));
     }
-    cc_refresh(instance);
+    cc_refresh(instance, 0);
     cc_make_dual(instance);
     for (size_t k = 0; k < nKnown; k++)
         instance->dual[2 * vKnown_ref[k] + 1] += dvKnown[k] * CC_DUAL_STEP;
-    CC_ENTRY(dual)(instance->dual);
+    CC_ENTRY(dual)(instance->dual, 1);
     for (size_t k = 0; k < nUnknown; k++)
         if (!cc_is_finite(instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP))
             return cc_refuse(instance, cc_not_finite(instance),
@@ -144,10 +144,10 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
             return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: order %d of %s: the order must be at "
                              "least 1", order[k], cc_name(vr[k]));
     }
-    cc_refresh(instance);
+    cc_refresh(instance, 0);
     cc_make_dual(instance);
     cc_set_time_directions(instance);
-    CC_ENTRY(dual)(instance->dual);
+    CC_ENTRY(dual)(instance->dual, 1);
     for (size_t k = 0; k < nvr; k++)
         if (!cc_is_finite(instance->dual[2 * vr[k] + 1] / CC_DUAL_STEP))
             return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: the derivative of %s is not finite",

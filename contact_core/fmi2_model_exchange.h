@@ -46,7 +46,7 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
     if (instance->now.changed != 0.0)
         failures += cc_check(instance);
     if (!failures) {
-        cc_refresh(instance);
+        cc_refresh(instance, 0);
         if (step > 0.0)
             instance->now.last_step = step;
         for (int i = 0; i < CC_STATES; i++)
@@ -59,8 +59,9 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
         else /* states that move without a word are the importer's */
             for (int i = 0; i < CC_STATES; i++)
                 block[cc_states[i]] = ((const double *)&instance->before.element)[cc_states[i]];
+        instance->now.behind = 1.0;
         failures = instance->failures;
-        int bad = failures ? -1 : cc_first_not_finite(block);
+        int bad = failures ? -1 : cc_first_not_finite(instance);
         if (bad >= 0) {
             failures = 1;
             cc_tell_origin(instance, fmi2Error, block[bad]);
@@ -165,7 +166,7 @@ fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx)
     CC_ENTER_OF(fmi2ModelExchange, CC_ASKED);
     CC_NEED_SIZE(nx, CC_STATES, "states");
     CC_NEED(nx, x);
-    cc_refresh(instance); /* in initialization mode they follow the parameters */
+    cc_refresh(instance, 0); /* in initialization mode they follow the parameters */
     for (size_t i = 0; i < nx; i++)
         x[i] = cc_block(instance)[cc_states[i]];
     return fmi2OK;
@@ -176,7 +177,7 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx
     CC_ENTER_OF(fmi2ModelExchange, CC_ASKED);
     CC_NEED_SIZE(nx, CC_STATES, "states");
     CC_NEED(nx, derivatives);
-    cc_refresh(instance);
+    cc_refresh(instance, 0);
     const double *block = cc_block(instance);
     for (size_t i = 0; i < nx; i++)
         if (!cc_is_finite(block[cc_state_derivatives[i]])) {
@@ -194,7 +195,7 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
     CC_ENTER_OF(fmi2ModelExchange, CC_ASKED);
     CC_NEED_SIZE(ni, CC_INDICATORS, "indicators");
     CC_NEED(ni, eventIndicators);
-    cc_refresh(instance);
+    cc_refresh(instance, 0);
     if (instance->now.mode == CC_INITIALIZATION)
         cc_remember_sides(instance);
     double tolerance = cc_tolerance(instance), *z = instance->z_0;

@@ -43,7 +43,12 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
         *FMUstate = cc_allocate(&instance->callbacks, sizeof(CcState));
     if (!*FMUstate)
         return cc_refuse(instance, fmi2Error, "fmi2GetFMUstate: no memory for one more state");
-    *(CcState *)*FMUstate = instance->now;
+    CcState *state = *FMUstate;
+    *state = instance->now;
+    state->behind = 1.0; /* a state is the same whatever was read before */
+    for (size_t i = 0; i < CC_VARIABLES && CC_HAS_RATES; i++)
+        if (cc_variable(i)->on_demand)
+            ((double *)&state->element)[i] = 0.0;
     return fmi2OK;
 }
 

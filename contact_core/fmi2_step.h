@@ -53,14 +53,15 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
         failures += cc_check(instance);
     if (!failures) {
         if (instance->now.jumped != 0.0) {
-            CC_ENTRY(evaluate)(&instance->now.element);
+            CC_ENTRY(evaluate)(&instance->now.element, 0);
             CC_ENTRY(accept)(&instance->now.element, instance, cc_larger(instance->now.last_step, h));
         }
 #if CC_HAS_SAMPLE
         CC_ENTRY(sample)(&instance->now.element, instance, h);
 #endif
+        instance->now.behind = 1.0;
         failures = instance->failures || !cc_integrate(instance, t_c, t_c + h) || instance->failures;
-        int bad = failures ? -1 : cc_first_not_finite(cc_block(instance));
+        int bad = failures ? -1 : cc_first_not_finite(instance);
         if (bad >= 0) {
             failures = 1;
             cc_tell_origin(instance, fmi2Error, cc_block(instance)[bad]);

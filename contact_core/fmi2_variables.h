@@ -36,7 +36,10 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
 {
     if (cc_check_references(instance, function, type, vr, n) != fmi2OK)
         return fmi2Error;
-    cc_refresh(instance);
+    int on_demand = 0;
+    for (size_t k = 0; k < n && CC_HAS_RATES; k++)
+        on_demand |= cc_variable(vr[k])->on_demand;
+    cc_refresh(instance, on_demand);
     for (size_t k = 0; k < n; k++)
         if (!cc_is_finite(cc_block(instance)[vr[k]])) {
             cc_tell_origin(instance, cc_not_finite(instance), cc_block(instance)[vr[k]]);

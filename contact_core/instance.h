@@ -42,6 +42,7 @@ typedef struct {
     double stop_defined, stop_time;
     double logging, categories;
     double dirty;          /* outputs are older than a set value */
+    double behind;         /* what is computed on demand is older than the other outputs */
     double jumped;         /* a value was set since the last step or accepted point */
     double changed;        /* a tunable parameter or discrete input was set since then */
     double thrown;         /* states jumped at an accepted point, and the importer has not been told yet */
@@ -301,9 +302,10 @@ static int cc_check_quaternions(Instance *instance)
     return instance->failures;
 }
 
-/* Index of the first variable that is not finite, else -1. */
-static int cc_first_not_finite(const double *block)
+/* Index of the first variable that is not finite, else -1; of those on demand only while they are not behind. */
+static int cc_first_not_finite(const Instance *instance)
 {
+    const double *block = (const double *)&instance->now.element;
     unsigned long long carries = 0; /* into the last bit where an exponent is all ones: no branch for each variable */
     for (int i = 0; i < CC_VARIABLES; i++) {
         unsigned long long bits;
@@ -311,20 +313,36 @@ static int cc_first_not_finite(const double *block)
         carries |= (bits & ~0ull >> 1) + (1ull << 52);
     }
     for (int i = 0; i < CC_VARIABLES && carries >> 63; i++)
-        if (!cc_is_finite(block[i]))
+        if (!cc_is_finite(block[i]) && !(instance->now.behind != 0.0 && cc_variable((size_t)i)->on_demand))
             return i;
     return -1;
 }
 
-/* Bring outputs up to date with what was set.  In initialization mode the initial state follows the parameters. */
-static void cc_refresh(Instance *instance)
+/* Compute what is on demand, beside the block: reading it moves no bit of anything else. */
+CC_RARE void cc_catch_up(Instance *instance)
 {
-    if (instance->now.dirty == 0.0)
-        return;
-    if (instance->now.mode == CC_INITIALIZATION)
-        CC_ENTRY(start)(&instance->now.element);
-    CC_ENTRY(evaluate)(&instance->now.element);
-    instance->now.dirty = 0.0;
+    double *block = cc_block(instance), *aside = instance->dual;
+    __builtin_memcpy(aside, block, sizeof(Element));
+    CC_ENTRY(evaluate)((Element *)aside, 1);
+    for (size_t i = 0; i < CC_VARIABLES; i++)
+        if (cc_variable(i)->on_demand)
+            block[i] = aside[i];
+    instance->now.behind = 0.0;
+}
+
+/* Bring outputs up to date with what was set, those on demand if asked for.  In initialization mode the initial state
+ * follows the parameters. */
+static void cc_refresh(Instance *instance, int on_demand)
+{
+    if (instance->now.dirty != 0.0) {
+        if (instance->now.mode == CC_INITIALIZATION)
+            CC_ENTRY(start)(&instance->now.element);
+        CC_ENTRY(evaluate)(&instance->now.element, on_demand);
+        instance->now.behind = !on_demand;
+        instance->now.dirty = 0.0;
+    } else if (CC_HAS_RATES && on_demand && instance->now.behind != 0.0) {
+        cc_catch_up(instance);
+    }
 }
 
 #endif

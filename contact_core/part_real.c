@@ -5,7 +5,7 @@
 
 #include "assembly.h"
 
-static void evaluate_part(double *block) { CC_ENTRY(evaluate)((Element *)block); }
+static void evaluate_part(double *block, int on_demand) { CC_ENTRY(evaluate)((Element *)block, on_demand); }
 static void initial_states_of_part(double *block) { CC_ENTRY(initial_states)((Element *)block); }
 
 #if CC_HAS_ACCEPT

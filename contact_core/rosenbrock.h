@@ -50,7 +50,7 @@ static void cc_linearize(Instance *instance, CcStep *step)
     for (int c = 0; c < CC_CORE; c++) {
         int state = cc_states[cc_core[c]];
         dual[2 * state + 1] = CC_DUAL_STEP;
-        CC_ENTRY(dual)(dual);
+        CC_ENTRY(dual)(dual, 0);
         dual[2 * state + 1] = 0.0;
         for (int i = 0; i < CC_STATES; i++)
             instance->jacobian[i][c] = dual[2 * cc_state_derivatives[i] + 1] / CC_DUAL_STEP;
@@ -59,7 +59,7 @@ static void cc_linearize(Instance *instance, CcStep *step)
     if (instance->now.extrapolate != 0.0)
         for (int i = 0; i < CC_INPUTS; i++)
             dual[2 * cc_inputs[i] + 1] = instance->now.input_rates[i] * CC_DUAL_STEP;
-    CC_ENTRY(dual)(dual);
+    CC_ENTRY(dual)(dual, 0);
     for (int i = 0; i < CC_STATES; i++)
         instance->time_slope[i] = dual[2 * cc_state_derivatives[i] + 1] / CC_DUAL_STEP;
     step->evaluations += CC_CORE + 1;

@@ -233,7 +233,7 @@ static void cc_count(Instance *instance, const CcStep *step)
 CC_RARE void cc_tell_not_finite(Instance *instance, const CcStep *step, double tau)
 {
     const double *block = cc_block(instance);
-    int bad = cc_first_not_finite(block);
+    int bad = cc_first_not_finite(instance);
     double time = block[0], value = bad < 0 ? 0.0 : block[bad];
     for (int i = CC_STATES - 1; i >= 0; i--)
         if (!cc_is_finite(instance->slopes[0][i])) {

@@ -43,7 +43,7 @@ __attribute__((noinline)) static void cc_evaluate_with(Instance *instance, CcSte
     CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
         block[cc_states[i]] = x[i];
     cc_place(instance, step, tau);
-    CC_ENTRY(evaluate)(&instance->now.element);
+    CC_ENTRY(evaluate)(&instance->now.element, 0);
     step->evaluations += 1.0;
 }
 

@@ -5,6 +5,8 @@
  * static functions of these names,
  *
  *   outputs      y from t, p, u, x, m; may be called any number of times and changes nothing else      always
+ *   rates        as outputs, without the variables that are declared `on_demand`, of which derivatives, indicators and
+ *                accept need none                                                               if there are any
  *   derivatives  dx/dt from t, p, u, x, m, after outputs        if a state declares no `rate`; the others are generated
  *   initial      the states that declare `initial`, from p                                          if there are any
  *   start        the initial m from t, p, u, x                                                     if it has [memory]
@@ -19,7 +21,9 @@
  *   check        rules across parameters, cc_fail for each one broken; and where a value of the point is not finite, the
  *                reason, if the element knows one                                                  if it has [rules]
  *
- * Derivatives of all this are compiled from the same text (real.h); only outputs and derivatives run on duals. */
+ * What is on demand is computed where an importer reads it, and neither in the stages of the solver nor at trial points of
+ * the importer's.
+ * Derivatives of all this are compiled from the same text (real.h); only outputs, rates and derivatives run on duals. */
 #ifndef CC_WAIST_H
 #define CC_WAIST_H
 
@@ -61,9 +65,10 @@ CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int
 CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const char *format, ...);
 
 /* What contact_core calls.  CC_ENTRY(name) carries the name of the model, so several FMUs can be linked together.
- * accept returns what the element's did, and computes the outputs again unless that is 0. */
+ * accept returns what the element's did, and computes the outputs again unless that is 0.  on_demand: 0 leaves out what
+ * is declared so, as accept and sample do. */
 #ifndef CC_DUAL
-CC_HIDDEN void CC_ENTRY(evaluate)(Element *e);
+CC_HIDDEN void CC_ENTRY(evaluate)(Element *e, int on_demand);
 CC_HIDDEN void CC_ENTRY(initial_states)(Element *e);
 CC_HIDDEN void CC_ENTRY(start)(Element *e);
 CC_HIDDEN int CC_ENTRY(accept)(Element *e, CcHost *host, double step);
@@ -71,7 +76,7 @@ CC_HIDDEN void CC_ENTRY(sample)(Element *e, CcHost *host, double step);
 CC_HIDDEN void CC_ENTRY(indicators)(const Element *e, double z[]);
 CC_HIDDEN void CC_ENTRY(check)(const Element *e, CcHost *host);
 #endif
-CC_HIDDEN void CC_ENTRY(dual)(double *block);
+CC_HIDDEN void CC_ENTRY(dual)(double *block, int on_demand);
 
 /* The GUID changes with every edit; it lives beside the element so that an edit recompiles no other file. */
 #define CC_GUID CC_ENTRY(guid)

@@ -722,6 +722,7 @@ class _Builder:
                 nominal=v.nominal,
                 is_output=i in exposed,
                 hidden=v.hidden or v.kind == "time",
+                on_demand=v.on_demand,
                 literals=v.literals,
                 depends=order.known[i] if connected else (0,) if v.kind == "time" else depends[v.depends],
                 rate=v.rate + offset if v.rate >= 0 and not connected else -1,

@@ -81,6 +81,9 @@ class Variable(_Conditional):
     fixed: bool = Field(default=False, description="a parameter that cannot be tuned")
     output: bool = Field(default=False, description="a state or memory variable that is an output")
     hidden: bool = Field(default=False, description="not in modelDescription.xml")
+    on_demand: bool = Field(
+        default=False, description="of a local: computed where it is read, left out by the function `rates`"
+    )
     rate: str | None = Field(default=None, description="variable that is the derivative of this state")
     primitive: str | None = Field(
         default=None,
@@ -533,6 +536,11 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")
             if entry.primitive is not None and (table != "states" or entry.rate is None):
                 add(table, name, "primitive belongs to a state with a rate")
+            if entry.on_demand and table != "locals":
+                add(table, name, "on_demand belongs to a local")
+            for role in (entry.rate, entry.primitive):
+                if role in declaration.locals and declaration.locals[role].on_demand:
+                    add(table, name, f"'{role}' is on_demand: what the rate of a state is made of must not be")
             if table == "states" and entry.rate is None and entry.depends is None:
                 add(table, name, "rate or depends is missing: list what its derivative depends on, [] for nothing")
             if entry.initial is not None and (table != "states" or entry.start is not None):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import struct
+from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -277,6 +278,7 @@ def _struct(model: Model) -> list[str]:
 def _counts(model: Model) -> list[str]:
     return [
         f"#define CC_EXACT {int(_is_exact(model))}",
+        f"#define CC_HAS_RATES {int(any(v.on_demand for v in model.variables))}",
         f"#define CC_TOLERANCE {_number(model.experiment.tolerance)} /* where there is no solver.tolerance */",
         f"#define CC_INDICATORS {len(model.indicators)}",
         f"#define CC_VARIABLES {len(model.variables)}",
@@ -395,6 +397,9 @@ def _assembly_data(model: Assembly) -> str:
 
 def _assembly_tables(model: Assembly) -> str:
     """assembly_tables.c: what assembly.h declares."""
+    read = {i for found in model.sources.values() for i in found if model.variables[i].on_demand}
+    offsets = [part.offset for part in model.parts]
+    full = {bisect_right(offsets, i) - 1 for i in read}
     lines = [
         _heading(model),
         '#include "assembly.h"',
@@ -403,8 +408,9 @@ def _assembly_tables(model: Assembly) -> str:
         "",
         "const CcPart CC_ENTRY(parts)[CC_PARTS] = {",
         *(
-            f"    {{{_text(p.name)}, &{_entry(model, model.types[p.type])}_part, {p.offset}, {p.indicators}}},"
-            for p in model.parts
+            f"    {{{_text(p.name)}, &{_entry(model, model.types[p.type])}_part, {p.offset}, {p.indicators},"
+            f" {int(i in full)}}},"
+            for i, p in enumerate(model.parts)
         ),
         "};",
         "",
@@ -444,7 +450,7 @@ def model_tables(model: Model) -> str:
         "",
         "typedef struct {",
         "    const char *unit;",
-        "    unsigned char kind, type, is_output, hidden, strict;",
+        "    unsigned char kind, type, is_output, hidden, on_demand, strict;",
         "    double min, max, above, below; /* min and max are allowed, above and below are not */",
         "} CcVariable;",
         "",
@@ -497,7 +503,8 @@ def _row(v: Variable) -> str:
     """What a variable has in common with others, as a row of C."""
     strict = v.above is not None or v.below is not None
     unit = "" if v.unit.name == "1" else v.unit.name
-    kinds = f"{_KINDS[v.kind]}, {_TYPES[v.type]}, {int(v.is_output)}, {int(v.hidden)}, {int(strict)}"
+    flags = ", ".join(str(int(flag)) for flag in (v.is_output, v.hidden, v.on_demand, strict))
+    kinds = f"{_KINDS[v.kind]}, {_TYPES[v.type]}, {flags}"
     bounds = ((v.min, f"-{_HUGE}"), (v.max, _HUGE), (v.above, f"-{_HUGE}"), (v.below, _HUGE))
     return f"    {{{_text(unit)}, {kinds}, {', '.join(_number(bound, far) for bound, far in bounds)}}},"
 

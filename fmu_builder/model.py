@@ -50,6 +50,7 @@ class Variable:
     nominal: float | None
     is_output: bool
     hidden: bool
+    on_demand: bool = False  # of an output: left out by the function `rates`
     literals: tuple[str, ...] = ()  # of an enumeration, whose values count from 1
     depends: tuple[int, ...] = ()
     rate: int = -1  # of a state or an input: the variable that is its time derivative, -1 if there is none
@@ -513,6 +514,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 nominal=entry.nominal,
                 is_output=entry.output,
                 hidden=entry.hidden,
+                on_demand=entry.on_demand,
                 literals=tuple(entry.literals),
                 depends=patterns.resolve(_depends(d, k), d.base, i, d.each, k),
                 rate=rate,

@@ -46,12 +46,12 @@ static void turned(const Turn *turn, const Real a[3], Real out[3], Real now[3], 
     }
 }
 
-static void outputs(Element *e)
+static inline __attribute__((always_inline)) void move(Element *e, int on_demand)
 {
     Turn turn = turn_of(e);
-    Real w = e->hinge.w, stretch = e->hinge.phi - e->phi_free, weight[3];
+    Real w = e->hinge.w, stretch = e->hinge.phi - e->phi_free, weight[3], center[3];
     Real c_out[3], c_across[3], p_out[3], p[3], p_across[3];
-    turned(&turn, e->center, c_out, e->mass_center, c_across);
+    turned(&turn, e->center, c_out, center, c_across);
     turned(&turn, e->tip.offset, p_out, p, p_across);
     CC_UNROLL for (int k = 0; k < 3; k++)
         weight[k] = e->m * e->g[k];
@@ -63,18 +63,23 @@ static void outputs(Element *e)
         e->bearing_force[k] = e->m * acceleration - weight[k] - e->tip.f[k];
         e->tip.r[k] = e->pivot[k] + p[k];
         e->tip.v[k] = w * p_across[k];
-        e->mass_center[k] += e->pivot[k];
+        e->mass_center[k] = center[k] + e->pivot[k];
     }
+    e->power.damping = e->d * w * w;
+    e->power.work = (e->hinge.t + push) * w;
+    if (!on_demand)
+        return;
     e->energy.kinetic = 0.5 * e->J * w * w;
     e->energy.potential = -cc_dot(weight, e->mass_center);
     e->energy.elastic = 0.5 * e->k * stretch * stretch;
-    e->power.damping = e->d * w * w;
-    e->power.work = (e->hinge.t + push) * w;
 #if LEDGER
     e->energy.residual = e->energy.work - (e->energy.kinetic + e->energy.potential + e->energy.elastic - e->energy.start)
                          - e->energy.damping - e->energy.switched;
 #endif
 }
+
+static void outputs(Element *e) { move(e, 1); }
+static void rates(Element *e) { move(e, 0); }
 
 static void remember(Element *e)
 {

@@ -70,9 +70,9 @@ static Real friction_per_speed(const Element *e, const CcContactLaw *law, Real N
 #endif
 }
 
-/* As cc_contact, with the laws of the user's. */
+/* As cc_contact, with the laws of the user's; on_demand: 1 with the elastic energy. */
 static void user_contact(const Element *e, const CcContactLaw *law, Real h, const Real n[3], const Real v[3],
-                         CcContact *out)
+                         int on_demand, CcContact *out)
 {
     Real w = -cc_dot(v, n);
     Real v_t[3] = {v[0] + w * n[0], v[1] + w * n[1], v[2] + w * n[2]};
@@ -81,7 +81,8 @@ static void user_contact(const Element *e, const CcContactLaw *law, Real h, cons
     if (re(h) > 0.0) {
 #if SLOT_C_F
         F_e = slot_C_F(e, h);
-        out->elastic_energy = slot_C_F_integral(e, h);
+        if (on_demand)
+            out->elastic_energy = slot_C_F_integral(e, h);
 #else
         F_e = law->C_F * h;
         out->elastic_energy = 0.5 * F_e * h;
@@ -94,6 +95,7 @@ static void user_contact(const Element *e, const CcContactLaw *law, Real h, cons
         d = cc_damping_ratio(law, w);
 #endif
     }
+    (void)on_demand;
     Real N = F_e * (1.0 + d);
     if (re(h) > 0.0) /* where the surface pulls nothing is pressed that could rub; else friction would drive the slip */
         per_speed = friction_per_speed(e, law, cc_max(N, 0.0), slip);
@@ -191,7 +193,7 @@ static double energy_now(const Element *e, double h);
 #endif
 
 /* One point: all that belongs to index i, and its share of the reaction and of the powers. */
-static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][3])
+static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][3], int on_demand)
 {
     const Real *P = e->point[i].r;
     Real arm[3], carried[3], v[3], n[3];
@@ -209,7 +211,7 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     Real w = -cc_dot(v, n);
     CcContact contact;
 #if USER_LAWS
-    user_contact(e, law, in_contact ? h : 0.0, n, v, &contact);
+    user_contact(e, law, in_contact ? h : 0.0, n, v, on_demand, &contact);
 #else
     cc_contact(law, in_contact ? h : 0.0, n, v, &contact);
 #endif
@@ -234,7 +236,8 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     e->normal_force[i] = contact.normal_force;
     e->friction_force[i] = contact.friction_force;
 
-    e->energy.elastic += contact.elastic_energy;
+    if (on_demand)
+        e->energy.elastic += contact.elastic_energy;
     e->power.damping += contact.damping_force * w;
 #if !BRISTLE
     e->power.friction += contact.friction_force * contact.slip_speed;
@@ -249,26 +252,32 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     e->power.work -= cc_dot(contact.force, e->point[i].v);
 }
 
-static void outputs(Element *e)
+static void forces(Element *e, int on_demand)
 {
     CcContactLaw law = law_of(e);
     Real R[3][3];
     cc_rotation(e->surface.q, R);
-    e->energy.elastic = e->power.damping = e->power.friction = e->power.work = 0.0;
+    if (on_demand)
+        e->energy.elastic = 0.0;
+    e->power.damping = e->power.friction = e->power.work = 0.0;
     for (int k = 0; k < 3; k++)
         e->surface.f[k] = e->surface.t[k] = 0.0;
     for (int i = 0; i < POINTS; i++)
-        point_outputs(e, i, &law, R);
+        point_outputs(e, i, &law, R, on_demand);
     e->power.work -= cc_dot(e->surface.f, e->surface.v) + cc_dot(e->surface.t, e->surface.w);
 #if COUPLING
     if (re(e->held[0]) != 0.0) /* all points are sampled at once; what they did is booked when the interval is over */
         e->power.damping = e->power.friction = e->power.work = 0.0;
 #endif
 #if LEDGER
-    e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping
-                         - e->energy.friction - e->energy.switched;
+    if (on_demand)
+        e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping
+                             - e->energy.friction - e->energy.switched;
 #endif
 }
+
+static void outputs(Element *e) { forces(e, 1); }
+static void rates(Element *e) { forces(e, 0); }
 
 static void indicators(const Element *e, double z[CC_INDICATORS])
 {

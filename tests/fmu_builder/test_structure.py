@@ -347,12 +347,19 @@ def test_steps_of_an_assembly_are_exact_where_its_parts_leave_the_states_alone(
     [
         ('v = { unit = "m/s", depends = ["F"],', 'v = { unit = "m/s",', "[states] v: rate or depends is missing"),
         ('["F"], ', '["F"], primitive = "y", ', "[states] v: primitive belongs to a state with a rate"),
+        ('["F"], ', '["F"], on_demand = true, ', "[states] v: on_demand belongs to a local"),
+        (
+            'rate = "v", ',
+            'rate = "work", ',
+            "[states] s: 'work' is on_demand: what the rate of a state is made of must",
+        ),
         ('rate = "v", ', 'rate = "v", primitive = "wrok", ', "s: 'wrok' is unknown; did you mean 'work'"),
     ],
 )
 def test_a_state_whose_rate_cannot_be_known_is_told(element: Path, old: str, new: str, said: str) -> None:
     assert MOTION.count(old) == 1
-    (element / "elements" / "forms" / "element.toml").write_text(MOTION.replace(old, new), encoding="utf-8")
+    text = MOTION.replace(old, new).replace('work = { unit = "J",', 'work = { unit = "J", on_demand = true,')
+    (element / "elements" / "forms" / "element.toml").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         model(element)
     assert any(said in str(problem) for problem in caught.value.problems), caught.value.problems

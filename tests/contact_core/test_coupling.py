@@ -1,7 +1,7 @@
 """The force that a contact port returns in plain co-simulation: energy at practical communication steps.
 
 N is the number of communication steps in an undamped contact.  Rebound: sqrt(E / E_exact) behind the contact; exact is
-the motion under the law itself, by scipy's DOP853 at 1e-11.  Every figure is over fifteen phases of the impact within a
+the motion under the law itself, by scipy.  Every figure is over fifteen phases of the impact within a
 step, with a master that knows nothing: Jacobi (the force acts one interval late) or Gauss-Seidel."""
 
 from __future__ import annotations
@@ -10,121 +10,35 @@ import ctypes
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import quad
 
 from fmu_builder.paths import load_module, shipped
 from fmu_builder.toolchain import compile_hosted, find_compiler
-from tests.contact_core.held_bodies import PHASES, Ball, Body, Flexible, Pair, Pendulum
+from tests.contact_core.held_bodies import PHASES, Body, Flexible, Pair
+from tests.contact_core.held_cases import (
+    CASES,
+    CONTACT,
+    FLEXIBLE,
+    LASTING,
+    REVERSING,
+    STIFFNESS,
+    SWEEP,
+    Array,
+    G,
+    Lasting,
+    Law,
+    exact,
+)
 
-Array = NDArray[np.float64]
 JACOBI, GAUSS_SEIDEL, AUTO = 1, 0, -1
-STIFFNESS = 1e6  # N/m
-CONTACT = math.pi / math.sqrt(STIFFNESS)  # s, of 1 kg
-
-
-@dataclass(frozen=True)
-class Law:
-    """Elastic force C h^exponent; contactPS's damping and friction."""
-
-    C: float = STIFFNESS
-    exponent: float = 1.0
-    C_r: float = 1.0
-    k_D: float = 1e4
-    K_fr: float = 0.0
-    k_T: float = 100.0
-    k_E: float = 0.5
-    by_functions: bool = False  # damping and friction as a user's laws come
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """d_comp and d_rest."""
-        delta = 1 - self.k_E + self.C_r**2 * self.k_E
-        return (1 - self.C_r**2) * self.k_E / delta, -(1 - self.C_r**2) * (1 - self.k_E) / delta
-
-    def numbers(self) -> ctypes.Array[ctypes.c_double]:
-        return (ctypes.c_double * 8)(
-            self.C, self.exponent, *self.limits, self.k_D, self.K_fr, self.k_T, self.by_functions
-        )
-
-    def force(self, r: Array, v: Array) -> Array:
-        """The law itself, N, for many r, v of the shape (n, 3)."""
-        d_comp, d_rest = self.limits
-        normal = self.C * np.maximum(-r[:, 2], 0) ** self.exponent * (1 + np.clip(-self.k_D * v[:, 2], d_rest, d_comp))
-        slip = np.linalg.norm(v[:, :2], axis=1)
-        f = np.zeros_like(r)
-        f[:, :2] = -(self.K_fr * normal * np.minimum(self.k_T, 1 / np.maximum(slip, 1e-300)))[:, None] * v[:, :2]
-        f[:, 2] = normal
-        return f
-
-
-def hertz(C_r: float = 1.0) -> Law:
-    """With the contact time of 1 kg on the linear law at 1 m/s: 2.943275 (m^2 / (C^2 v))^(1/5) (5/4)^(2/5)."""
-    return Law(C=2.5 / (2 * (CONTACT / 2.943275184) ** 2.5), exponent=1.5, C_r=C_r)
-
-
-@dataclass(frozen=True)
-class Case:
-    body: Callable[[], Body | Pair]
-    laws: tuple[Law, ...] = (Law(),)
-    inverse_mass: float = 1.0  # effective, along the normal, 1/kg
-    contacts: float = 3.0  # how many contact times are watched
-
-    @property
-    def time(self) -> float:
-        return CONTACT / math.sqrt(self.inverse_mass)
-
-
-def rod(vx: float, **options: int) -> Body:
-    """A rod of 1 kg and 1 m at 30 degrees, whose lower end touches."""
-    end = (-0.5 * math.cos(math.pi / 6), -0.5 * math.sin(math.pi / 6))
-    return Body((vx, -1.0, 0.0), J=1 / 12, offsets=(end,), start=(-end[0], -end[1]), **options)
-
-
-def sphere(vx: float) -> Body:
-    return Body((vx, -1.0, 0.0), J=0.004, offsets=((0.0, -0.1),), start=(0.0, 0.1), upright=True)
-
-
-def two_legs(spin: float) -> Body:
-    return Body((0.0, -1.0, spin), J=0.05, offsets=((-0.3, -0.1), (0.2, -0.1)), start=(0.0, 0.1))
-
-
-FRICTION = Law(K_fr=0.3)
-CASES = {
-    "linear, e = 1": Case(Body),
-    "linear, C_r 0.5": Case(Body, (Law(C_r=0.5),)),
-    "linear, C_r 0.65": Case(Body, (Law(C_r=0.65),)),
-    "linear, C_r 0.1": Case(Body, (Law(C_r=0.1),)),
-    "Hertz, e = 1": Case(Body, (hertz(),)),
-    "Hertz, C_r 0.5": Case(Body, (hertz(0.5),)),
-    "oblique particle": Case(lambda: Body((1.0, -1.0, 0.0)), (FRICTION,)),
-    "sphere that sticks": Case(lambda: sphere(0.5), (FRICTION,)),
-    "sphere that slides, C_r 0.5": Case(lambda: sphere(2.0), (replace(FRICTION, C_r=0.5),)),
-    "ball with cross spin": Case(lambda: Ball((0.6, 0.0, -1.0, 4.0, 2.0, 0.0)), (FRICTION,)),
-    "rod, frictionless": Case(lambda: rod(0.0), inverse_mass=3.25),
-    "rod, slip reverses": Case(lambda: rod(0.5), (FRICTION,), 3.25),
-    "rod, C_r 0.5": Case(lambda: rod(-0.5), (replace(FRICTION, C_r=0.5),), 3.25),
-    "two contacts": Case(lambda: two_legs(0.0), (Law(), Law()), 2.8, 6),
-    "two contacts, tilted": Case(lambda: two_legs(-0.01), (Law(), Law()), 2.8, 6),
-    "pendulum": Case(Pendulum),
-    "pendulum with friction": Case(Pendulum, (FRICTION,)),
-    "semi-implicit Euler": Case(lambda: Body(rule="euler", substeps=1)),
-    "semi-implicit Euler, 10 substeps": Case(lambda: Body(rule="euler", substeps=10)),
-    "rod, one substep": Case(lambda: rod(0.5, substeps=1), (FRICTION,), 3.25),
-    "user laws, C_r 0.5": Case(lambda: sphere(0.5), (Law(C_r=0.5, k_D=100.0, K_fr=0.3, by_functions=True),)),
-    "two free bodies, C_r 0.5": Case(
-        lambda: Pair(Body(), Body((0.0, 0.0, 0.0), m=2.0)), (Law(C_r=0.5),), inverse_mass=1.5
-    ),
-}
-REVERSING = ("rod, slip reverses", "rod, one substep")
 
 
 def drawn_rebounds() -> tuple[tuple[float, float, float, float], ...]:
@@ -189,32 +103,11 @@ def run(body: Body | Pair, ports: Sequence[Port | Hold], master: int, H: float, 
         held = new
 
 
-@functools.cache
-def exact(name: str) -> Array:
-    """Speeds behind the contact, by scipy."""
-    case = CASES[name]
-    body = case.body()
-    body.lift(1e-6)
-    n = body.q.shape[1]
-
-    def rates(t: float, state: Array) -> Array:
-        q, v = state[None, :n], state[None, n:]
-        forces = [law.force(r, w) for law, (r, w) in zip(case.laws, body.points(q, v), strict=True)]
-        return np.concatenate([v[0], body.acceleration(q, v, forces)[0]])
-
-    if isinstance(body, Pendulum):
-        body.away = 1e-6
-    start = np.concatenate([body.q[0], body.v[0]])
-    T = case.contacts * case.time
-    found = solve_ivp(rates, (0, T), start, method="DOP853", rtol=1e-11, atol=1e-14, max_step=case.time / 100)
-    return found.y[n:, -1]
-
-
 def impact(
     library: ctypes.CDLL, name: str, N: float, master: int, impacts: int = 1, hold: bool = False, **options: float
 ) -> tuple[Array, Array, list[int]]:
     """Rebound and velocity error |v - v_exact| / |v_0| in the mass norm, of the last impact, by phase; evaluations."""
-    case = CASES[name]
+    case = (CASES | SWEEP)[name]
     H = case.time / N
     ports = [Hold(law) if hold else Port(library, law, **options) for law in case.laws]  # type: ignore[arg-type]
     for _ in range(impacts):
@@ -344,6 +237,7 @@ EVERYDAY = (
     "Hertz, C_r 0.5",
     "sphere that slides, C_r 0.5",
     "two free bodies, C_r 0.5",
+    "linear, C_r 0.1, k_D 100",
 )
 SELDOM = [pytest.param(name, marks=() if name in EVERYDAY else pytest.mark.slow) for name in CASES]
 VELOCITY = {16: 0.01, 6.3: 0.05}  # allowed error of the first impact, of |v_0|
@@ -410,16 +304,10 @@ def test_an_elastic_impact_is_exact_at_any_step_once_the_mass_is_given(library: 
         assert rebound == pytest.approx(1, abs=1e-9), h
 
 
-@pytest.mark.parametrize("exponent", [1.0, pytest.param(1.5, marks=pytest.mark.slow)])
-def test_restitution_of_the_second_impact(library: ctypes.CDLL, exponent: float) -> None:
-    """C_r from 0.1 to 1 with a damping ramp that is not saturated at once."""
-    for C_r in (0.1, 0.35, 0.65, 0.9, 1.0):
-        name = f"sweep {exponent:g} {C_r:g}"
-        base = Law() if exponent == 1.0 else hertz()
-        CASES[name] = Case(Body, (replace(base, C_r=C_r, k_D=100.0),))
-        for N, allowed in ((16, 0.005), (6.3, 0.01)):
-            assert impact(library, name, N, JACOBI, impacts=2)[1].max() <= allowed, (C_r, N)
-        del CASES[name]
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in EVERYDAY else pytest.mark.slow) for n in SWEEP])
+def test_restitution_of_the_second_impact(library: ctypes.CDLL, name: str) -> None:
+    for N, allowed in ((16, 0.005), (6.3, 0.01)):
+        assert impact(library, name, N, JACOBI, impacts=2)[1].max() <= allowed, N
 
 
 @pytest.mark.slow
@@ -440,13 +328,15 @@ def test_few_evaluations_of_the_law(library: ctypes.CDLL) -> None:
 
 # --- contacts that last ----------------------------------------------------------------------------------------------
 
-G = 9.81
-SLOPE = math.radians(10)
+
+STOP, ROLLING = (pytest.param(n, a, marks=pytest.mark.slow) for n, a in (("stop", 1e-3), ("rolling", 1e-9)))
 
 
-def lasting(library: ctypes.CDLL, body: Body, law: Law, master: int, H: float, steps: int) -> tuple[Array, Array]:
-    """Coordinates and speeds of the last fifth of the steps."""
-    port = Port(library, law)
+def lasting(library: ctypes.CDLL, case: Lasting, master: int, h: float) -> float:
+    """Error near the end, at omega H = h."""
+    H = h / math.sqrt(STIFFNESS)
+    body, port, steps = case.body(), Port(library, case.law), case.duration(H)
+    body.lift((PHASES + 2) * H * case.drop)
     kept = []
     held = np.zeros((len(PHASES), 3))
     for k in range(steps):
@@ -456,57 +346,15 @@ def lasting(library: ctypes.CDLL, body: Body, law: Law, master: int, H: float, s
         if k >= 0.8 * steps:
             kept.append((body.q.copy(), body.v.copy()))
     q, v = zip(*kept, strict=True)
-    return np.array(q), np.array(v)
-
-
-@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
-@pytest.mark.parametrize("h", [0.5, 1.0, 2.0])  # omega H
-def test_a_body_comes_to_rest_where_its_weight_is_carried(library: ctypes.CDLL, master: int, h: float) -> None:
-    H = h / math.sqrt(STIFFNESS)
-    body = Body((0.0, -0.05, 0.0), gravity=(0.0, -G), substeps=1)
-    body.lift((PHASES + 2) * H * 0.05)
-    q, v = lasting(library, body, Law(C_r=0.5, k_D=100.0), master, H, 700)
-    assert q[..., 1] == pytest.approx(-G / STIFFNESS, rel=1e-9)
-    assert abs(v[..., 1]).max() <= 1e-12
+    return case.error(np.array(q), np.array(v))
 
 
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
 @pytest.mark.parametrize("h", [0.5, 1.0, 2.0])
-def test_a_block_creeps_down_an_incline_as_the_ramp_says(library: ctypes.CDLL, master: int, h: float) -> None:
-    body = Body(
-        (0.0, 0.0, 0.0), gravity=(G * math.sin(SLOPE), -G * math.cos(SLOPE)), substeps=1,
-        start=(0.0, -G * math.cos(SLOPE) / STIFFNESS),
-    )  # fmt: skip
-    law = Law(C_r=0.5, k_D=100.0, K_fr=0.3)
-    _, v = lasting(library, body, law, master, h / math.sqrt(STIFFNESS), 400)
-    assert v[..., 0] == pytest.approx(math.tan(SLOPE) / (law.K_fr * law.k_T), rel=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("h", "allowed"), [(0.5, 1e-3), (1.0, 1e-3), (2.0, 1e-3)])
-@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
-def test_a_sliding_block_stops_where_it_should(library: ctypes.CDLL, master: int, h: float, allowed: float) -> None:
-    """From 0.5 m/s: K_fr g s = (v^2 + 1/k_T^2)/2, the last part on the ramp."""
-    law = Law(C_r=0.5, k_D=100.0, K_fr=0.3)
-    H = h / math.sqrt(STIFFNESS)
-    body = Body((0.5, 0.0, 0.0), gravity=(0.0, -G), start=(0.0, -G / STIFFNESS), substeps=1)
-    q, _ = lasting(library, body, law, master, H, math.ceil(0.25 / H) + 400)
-    assert q[-1, :, 0] == pytest.approx((0.25 + law.k_T**-2) / (2 * law.K_fr * G), rel=allowed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
-def test_a_ball_that_slides_rolls_at_five_sevenths_of_its_speed(library: ctypes.CDLL, master: int) -> None:
-    radius = 0.1
-    for h in (0.5, 1.0, 2.0):
-        H = h / math.sqrt(STIFFNESS)
-        body = Body(
-            (1.0, 0.0, 0.0), J=0.4 * radius**2, offsets=((0.0, -radius),), upright=True, gravity=(0.0, -G), substeps=1,
-            start=(0.0, radius - G / STIFFNESS),
-        )  # fmt: skip
-        law = Law(C_r=0.5, k_D=100.0, K_fr=0.2)
-        _, v = lasting(library, body, law, master, H, math.ceil(0.2 / H) + 400)
-        assert v[-1, :, 0] == pytest.approx(5 / 7, rel=1e-9), h
+@pytest.mark.parametrize(("name", "allowed"), [("rest", 1e-9), ("incline", 1e-9), STOP, ROLLING])
+def test_a_contact_that_lasts(library: ctypes.CDLL, name: str, allowed: float, h: float, master: int) -> None:
+    """A body comes to rest, creeps down an incline, stops, rolls, as it should."""
+    assert lasting(library, LASTING[name], master, h) <= allowed
 
 
 def test_a_bouncing_ball_keeps_its_energy(library: ctypes.CDLL) -> None:
@@ -556,7 +404,7 @@ def test_the_lag_is_found(library: ctypes.CDLL) -> None:
 
 def test_a_flexible_partner_is_served_down_to_six_steps_a_contact(library: ctypes.CDLL) -> None:
     """Its internal mode has three times the contact's frequency: compared by its whole energy."""
-    H = CONTACT * math.sqrt(0.3) / 16
+    H = FLEXIBLE.time / 16
     body = Flexible()
     body.lift((PHASES + 2) * H)
     run(body, [Port(library, Law())], JACOBI, H, 16 * 8 + 4)

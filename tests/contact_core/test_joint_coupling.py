@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from fmu_builder.paths import shipped
 from fmu_builder.toolchain import compile_hosted, find_compiler
 from tests.contact_core.held_bodies import Rigid
-from tests.contact_core.test_coupling import AUTO, GAUSS_SEIDEL, JACOBI, STIFFNESS, Law
+from tests.contact_core.held_cases import STIFFNESS, Law
+from tests.contact_core.test_coupling import AUTO, GAUSS_SEIDEL, JACOBI
 
 Array = NDArray[np.float64]
 BOTH = pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])

@@ -223,6 +223,20 @@ CC_API void cc_joint_start(CcMobility *m, const CcCouplingOptions *o)
         cc_guess_mobility(m->B, 1.0 / (o->m_eff * (1.0 + CC_ROTATION_GUESS)));
 }
 
+/* No force can act: the motion and the forces are forgotten, what was learned of the bodies is kept. */
+CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcPort port[])
+{
+    CcMobility again = {.loose = m->loose, .known = m->known, .count = m->count, .open = {m->open[0], m->open[1]}};
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            again.B[i][j] = m->B[i][j];
+    *m = again;
+    for (int i = 0; i < n; i++) {
+        cc_coupling_rewind(c + i);
+        port[i].f[0] = port[i].f[1] = port[i].f[2] = 0.0;
+    }
+}
+
 /* A sample of n ports, H, s, the step to come.  Leaves the forces, N, in port[i].f; returns how often the right side of
  * the force was evaluated. */
 CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
@@ -235,6 +249,13 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
         m->loose = open > CC_LOOSE ? m->loose + 1.0 : 0.0;
     if (o->straight || m->loose >= CC_MOST_LOOSE)
         return cc_separate_step(n, c, port, law, o, H);
+    int usable = 0;
+    for (int i = 0; i < n; i++)
+        usable |= port[i].usable != 0.0;
+    if (!usable) {
+        cc_joint_rewind(m, n, c, port);
+        return 0;
+    }
     if (m->begun != 0.0)
         cc_joint_learn(m, n, c, port, law, o, V);
     for (int i = 0; i < n; i++) {

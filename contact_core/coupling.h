@@ -26,7 +26,8 @@ typedef struct {
     int lag;        /* 0, 1, 2, or CC_LAG_AUTO: found, 1 at first */
     int identify;   /* 0: W stays as given */
     int straight;   /* 1: mean force along the straight line of v, W = 0: for a partner whose motion is prescribed */
-    double m_eff;   /* effective mass given, kg; 0: none */
+    double m_eff;   /* effective mass given, kg; 0: none.  It is that along the normal; across it W is guessed as ever,
+                     * unless it is not to be learned */
 } CcCouplingOptions;
 
 typedef struct {
@@ -69,7 +70,7 @@ CC_API void cc_coupling_start(CcCoupling *c, const CcCouplingOptions *o)
     c->partner.lag = o->lag == CC_LAG_AUTO ? 1 : o->lag;
     if (o->m_eff > 0.0 && !o->straight) {
         for (int i = 0; i < 3; i++)
-            c->partner.W[i][i] = 1.0 / o->m_eff;
+            c->partner.W[i][i] = (i < 2 && o->identify ? CC_TANGENT_TO_NORMAL : 1.0) / o->m_eff;
         c->partner.known = 1.0;
     }
 }

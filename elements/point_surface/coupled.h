@@ -87,6 +87,9 @@ static CcCouplingOptions coupling_options(const Element *e)
     return options;
 }
 
+#define STALE_MOTION 1e-12 /* of the distances: motion that would show */
+enum { MOST_STALE = 100 }; /* steps in a row, after which the inputs are taken as they are */
+
 static CcCoupling *partner_of(Element *e, int i) { return (CcCoupling *)e->partner[i]; }
 
 static CcPort *port_of(Element *e, int i) { return (CcPort *)e->port[i]; }
@@ -125,6 +128,20 @@ static void carry_tangent(Element *e, int i, Real R[3][3])
     cc_to_body(R, t, e->tangent[i]);
 }
 
+static int is_usable(const Element *e, int i)
+{
+    return e->work != 0.0 && e->on_patch[i] != 0.0 && -e->distance[i] <= e->D_max;
+}
+
+/* The velocity of point i relative to the material of the surface, in world components; `arm`: from the surface's frame. */
+static void relative_velocity(const Element *e, int i, const double arm[3], double relative[3])
+{
+    double carried[3];
+    cc_cross(e->surface.w, arm, carried);
+    for (int k = 0; k < 3; k++)
+        relative[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
+}
+
 /* The sample of point i: the depth as r[2] = -h and the relative velocity along the axes of the coupling; the place in the
  * surface's frame. */
 static void sample_port(Element *e, int i, Real R[3][3])
@@ -132,16 +149,14 @@ static void sample_port(Element *e, int i, Real R[3][3])
     CcPort *port = port_of(e, i);
     CcPartner *p = &partner_of(e, i)->partner;
     CcPlace before = port->place;
-    double arm[3], carried[3], relative[3], t_1[3], t_2[3], n[3];
+    double arm[3], relative[3], t_1[3], t_2[3], n[3];
     for (int k = 0; k < 3; k++) {
         arm[k] = e->point[i].r[k] - e->surface.r[k];
         n[k] = e->normal[i][k];
     }
-    cc_cross(e->surface.w, arm, carried);
-    for (int k = 0; k < 3; k++)
-        relative[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
+    relative_velocity(e, i, arm, relative);
     tangents(e, i, R, t_1, t_2);
-    port->usable = e->work != 0.0 && e->on_patch[i] != 0.0 && -e->distance[i] <= e->D_max;
+    port->usable = is_usable(e, i);
     port->r[0] = port->r[1] = 0.0, port->r[2] = e->distance[i];
     port->v[0] = cc_dot(relative, t_1);
     port->v[1] = cc_dot(relative, t_2);
@@ -254,10 +269,10 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.step_advised[i] = omega > 0.0 ? pi / (3.0 * omega) : 0.0;
 }
 
-/* Steps per contact in the interval `step`, of the stiffness at the deepest sample; 0 while nothing is known. */
-static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, double step)
+/* Steps per contact in the interval `step`, of the stiffness at the depth x; 0 while nothing is known. */
+static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, double x, double step)
 {
-    double x = c->deepest, W = c->partner.W[2][2];
+    double W = c->partner.W[2][2];
     if (!(x > 0.0 && W > 0.0) || c->partner.known == 0.0)
         return 0.0;
     return 3.14159265358979323846 * x / (cc_sqrt(2.0 * W * law->energy(law->data, x)) * step);
@@ -269,7 +284,7 @@ enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TELLS }; /* e->told: eac
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
 {
     const CcCoupling *c = partner_of(e, i);
-    double N = steps_per_contact(c, law, step);
+    double N = steps_per_contact(c, law, c->deepest, step);
     if (N > 0.0)
         cc_tell_of_hold(host, &e->told[TOLD_HOLD], "contact", i + 1, "contact", "rebound", "fast", N,
                         0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * c->partner.lag) / N, step);
@@ -279,8 +294,13 @@ static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, 
 static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law, double step, int knew)
 {
     const CcCoupling *c = partner_of(e, i);
+    const CcPort *port = port_of(e, i);
     const CcPartner *p = &c->partner;
-    double N = steps_per_contact(c, law, step), U = law->energy(law->data, c->deepest), debt = c->debt[(int)p->lag];
+    double touch = -port->r[2] - (p->lag + 1.0) * step * port->v[2]; /* a contact may be too short for a deep sample */
+    if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->expected[i])
+        e->expected[i] = touch;
+    double x = c->deepest > 0.5 * e->expected[i] ? c->deepest : e->expected[i], N = steps_per_contact(c, law, x, step);
+    double U = law->energy(law->data, x), debt = c->debt[(int)p->lag];
     if (!knew && p->known != 0.0 && N > 0.0 && N < 3.0 && e->told[TOLD_FIRST] == 0.0) {
         e->told[TOLD_FIRST] = 1.0;
         cc_report(host, CC_WARNING, "contact",
@@ -403,7 +423,8 @@ static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPor
 {
     for (int i = 0; i < POINTS; i++) {
         e->was_strange[i] = partner_of(e, i)->strange >= CC_MOST_STRANGE;
-        e->knew[i] = partner_of(e, i)->partner.known;
+        if (partner_of(e, i)->partner.f[0][2] == 0.0)
+            e->knew[i] = partner_of(e, i)->partner.known != 0.0;
     }
     if (POINTS == 1) {
         cc_remember(partner_of(e, 0), port_of(e, 0));
@@ -431,12 +452,47 @@ static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPor
     }
 }
 
+/* 1 if all points stand where they stood at the last sample, though they move: whoever moves the bodies takes longer steps
+ * than this element.  That tells nothing new, and the force holds on. */
+static int is_stale(const Element *e, double R[3][3], double step)
+{
+    int moves = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const CcPort *port = (const CcPort *)e->port[i];
+        const CcPartner *p = &((const CcCoupling *)e->partner[i])->partner;
+        double arm[3], position[3], relative[3], n[3];
+        for (int k = 0; k < 3; k++)
+            arm[k] = e->point[i].r[k] - e->surface.r[k], n[k] = e->normal[i][k];
+        cc_to_body(R, arm, position);
+        if (position[0] != port->position[0] || position[1] != port->position[1] || position[2] != port->position[2])
+            return 0;
+        relative_velocity(e, i, arm, relative);
+        double rate = cc_dot(relative, n);
+        if (p->begun == 0.0 || rate != p->v[2] || is_usable(e, i) != (port->usable != 0.0))
+            return 0;
+        double speed = cc_norm(e->point[i].v); /* not that along the surface: a belt moves without changing its place */
+        moves |= step * (cc_abs(rate) + speed) > STALE_MOTION * cc_norm(arm);
+    }
+    return moves;
+}
+
 static void sample(Element *e, CcHost *host, double step)
 {
     double R[3][3];
     CcPortLaw law = port_law(e);
     CcCouplingOptions options = coupling_options(e);
     cc_rotation(e->surface.q, R);
+    if (e->since_steps < MOST_STALE && is_stale(e, R, step)) {
+        e->since += step;
+        e->since_steps += 1.0;
+        return;
+    }
+    double to_come = e->since_steps > 1.0 ? e->since : step; /* then the next interval is taken to be as long as the last */
+    for (int i = 0; i < POINTS && e->since_steps > 1.0; i++)
+        partner_of(e, i)->partner.H = e->since;
+    e->since = step;
+    e->since_steps = 1.0;
+    step = to_come;
     for (int i = 0; i < POINTS; i++) {
         carry_tangent(e, i, R);
 #if BRISTLE

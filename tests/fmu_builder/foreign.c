@@ -2,6 +2,10 @@
  *
  * guid[0]  'b' a mass on a spring, semi-implicit Euler of its own:  v += h (f - k r) / m,  r += h v
  *          'g' direct feedthrough:  y = a u + b
+ *          'r' a rigid body with one contact point on the arm d from its centre, the same inertia J about every axis:
+ *              v' = g + f/m,  w' = d x f / J,  d' = w x d, or 0 where the point stays the lowest (turns = 0);
+ *              by semi-implicit Euler (rule = 1) or Runge-Kutta 4 (rule = 4), in substeps.  If k_2 > 0 a mass m_2 hangs
+ *              on it, free along z:  z_2'' = -k_2 (z_2 - z) / m_2
  *          '0' gives no instance
  * guid[1]  status digit that steps from 5 ms on answer
  * guid[2]  't' ends the simulation when it answers fmi2Discard
@@ -9,8 +13,10 @@
  * Strict where masters are sloppy: inputs cannot be set before initialization mode. */
 #include "fmi2Functions.h"
 
-enum { R = 0, V = 3, F = 6, M = 9, K = 10, R0 = 11, A = 14, B = 15, U = 16, Y = 17, REALS = 18 };
-enum { STEPS, COUNT, MODE, STATE, INTEGERS };
+enum { R = 0, V = 3, F = 6, M = 9, K = 10, R0 = 11, A = 14, B = 15, U = 16, Y = 17,
+       J = 18, ARM = 19, V0 = 22, W0 = 25, G = 28, M_2 = 31, K_2 = 32, BODY = 33 };
+enum { BODY_R = 0, BODY_V = 3, BODY_D = 6, BODY_W = 9, BODY_Z_2 = 12, BODY_V_2 = 13, BODY_SIZE = 14, REALS = BODY + BODY_SIZE };
+enum { STEPS, COUNT, MODE, STATE, RULE, SUBSTEPS, TURNS, INTEGERS };
 enum { ON, MOVING, BOOLEANS };
 enum { LABEL_SIZE = 64 };
 
@@ -31,6 +37,95 @@ static void copy(char *to, const char *from, int size)
     to[i] = 0;
 }
 
+static void cross(const double a[3], const double b[3], double c[3])
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* Rates of the rigid body: of the speeds first, with which those of the places are found. */
+static void body_rates(const Instance *s, const double x[BODY_SIZE], double rate[BODY_SIZE])
+{
+    const double *real = s->real;
+    double moment[3], turned[3], spring = real[K_2] * (x[BODY_Z_2] - x[BODY_R + 2]);
+    cross(x + BODY_D, real + F, moment);
+    cross(x + BODY_W, x + BODY_D, turned);
+    for (int i = 0; i < 3; i++) {
+        rate[BODY_R + i] = x[BODY_V + i];
+        rate[BODY_V + i] = real[G + i] + (real[F + i] + (i == 2 ? spring : 0.0)) / real[M];
+        rate[BODY_D + i] = s->integer[TURNS] ? turned[i] : 0.0;
+        rate[BODY_W + i] = moment[i] / real[J];
+    }
+    rate[BODY_Z_2] = x[BODY_V_2];
+    rate[BODY_V_2] = -spring / real[M_2];
+}
+
+static int is_speed(int i) { return (i >= BODY_V && i < BODY_D) || (i >= BODY_W && i < BODY_Z_2) || i == BODY_V_2; }
+
+static void body_step(Instance *s, double h)
+{
+    static const double at[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+    double *x = s->real + BODY, rate[BODY_SIZE] = {0.0}, y[BODY_SIZE], sum[BODY_SIZE];
+    if (s->integer[RULE] == 1) {
+        for (int speeds = 1; speeds >= 0; speeds--) {
+            body_rates(s, x, rate);
+            for (int i = 0; i < BODY_SIZE; i++)
+                x[i] += is_speed(i) == speeds ? h * rate[i] : 0.0;
+        }
+        return;
+    }
+    for (int i = 0; i < BODY_SIZE; i++)
+        sum[i] = x[i];
+    for (int stage = 0; stage < 4; stage++) {
+        for (int i = 0; i < BODY_SIZE; i++)
+            y[i] = x[i] + at[stage] * h * rate[i];
+        body_rates(s, y, rate);
+        for (int i = 0; i < BODY_SIZE; i++)
+            sum[i] += weight[stage] * h * rate[i];
+    }
+    for (int i = 0; i < BODY_SIZE; i++)
+        x[i] = sum[i];
+}
+
+/* Motion of the contact point. */
+static void body_point(Instance *s)
+{
+    const double *x = s->real + BODY;
+    double turned[3];
+    cross(x + BODY_W, x + BODY_D, turned);
+    for (int i = 0; i < 3; i++) {
+        s->real[R + i] = x[BODY_R + i] + x[BODY_D + i];
+        s->real[V + i] = x[BODY_V + i] + turned[i];
+    }
+}
+
+static void body_start(Instance *s)
+{
+    double *x = s->real + BODY;
+    for (int i = 0; i < 3; i++) {
+        x[BODY_R + i] = s->real[R0 + i];
+        x[BODY_V + i] = s->real[V0 + i];
+        x[BODY_D + i] = s->real[ARM + i];
+        x[BODY_W + i] = s->real[W0 + i];
+    }
+    x[BODY_Z_2] = s->real[R0 + 2];
+    x[BODY_V_2] = s->real[V0 + 2];
+    body_point(s);
+}
+
+static void defaults(Instance *s)
+{
+    s->started = 0;
+    for (int i = 0; i < REALS; i++)
+        s->real[i] = 0.0;
+    for (int i = 0; i < INTEGERS; i++)
+        s->integer[i] = 0;
+    s->real[M] = s->real[A] = s->real[J] = s->real[M_2] = 1.0;
+    s->integer[RULE] = s->integer[SUBSTEPS] = 1;
+    s->boolean[ON] = 1;
+}
+
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
                               const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging)
 {
@@ -46,8 +141,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     s->environment = functions->componentEnvironment;
     copy(s->name, name, LABEL_SIZE);
     copy(s->guid, guid, 8);
-    s->real[M] = s->real[A] = 1.0;
-    s->boolean[ON] = 1;
+    defaults(s);
     return s;
 }
 
@@ -69,12 +163,14 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c)
     s->started = 1;
     for (int i = 0; i < 3; i++)
         s->real[R + i] = s->real[R0 + i];
+    if (s->guid[0] == 'r')
+        body_start(s);
     return fmi2OK;
 }
 
 fmi2Status fmi2ExitInitializationMode(fmi2Component c) { (void)c; return fmi2OK; }
 fmi2Status fmi2Terminate(fmi2Component c) { (void)c; return fmi2OK; }
-fmi2Status fmi2Reset(fmi2Component c) { (void)c; return fmi2Error; }
+fmi2Status fmi2Reset(fmi2Component c) { defaults(c); return fmi2OK; }
 
 static int is_broken(const Instance *s) { return s->time >= 0.005 - 1e-9; }
 
@@ -168,7 +264,11 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real h, fmi2Boolean no
         if (status != fmi2Warning)
             return (fmi2Status)status;
     }
-    for (int i = 0; i < 3; i++) {
+    for (int k = 0; s->guid[0] == 'r' && k < s->integer[SUBSTEPS]; k++)
+        body_step(s, h / s->integer[SUBSTEPS]);
+    if (s->guid[0] == 'r')
+        body_point(s);
+    for (int i = 0; s->guid[0] != 'r' && i < 3; i++) {
         s->real[V + i] += h * (s->real[F + i] - s->real[K] * s->real[R + i]) / s->real[M];
         s->real[R + i] += h * s->real[V + i];
     }

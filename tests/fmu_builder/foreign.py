@@ -3,6 +3,7 @@
 foreign_fmu(tmp_path, "Spring", BODY)                      a mass on a spring with a port `p`, and all types
 foreign_fmu(tmp_path, "Stuck", BODY, guid="b3--")          answers fmi2Error from 5 ms on (codes: foreign.c)
 foreign_fmu(tmp_path, "Gain", GAIN, guid="g0--")           y = a u + b
+foreign_fmu(tmp_path, "Ball", RIGID, guid="r0--")          a rigid body with a contact point `p`, its own integrators
 """
 
 from __future__ import annotations
@@ -58,6 +59,28 @@ BODY = (
     Var("moving", 1, "output", "Boolean", depends=("on",)),
     Var("label", 0, "parameter", "String", start=""),
     Var("echo", 1, "output", "String"),
+)
+RIGID = (
+    *_vector("p.r", 0, "output", "m"),
+    *_vector("p.v", 3, "output", "m/s"),
+    *_vector("p.f", 6, "input", "N"),
+    Var("m", 9, "parameter", start="1", unit="kg"),
+    *_vector("r0", 11, "parameter", "m"),
+    Var("J", 18, "parameter", start="1", unit="kg.m2"),
+    *_vector("arm", 19, "parameter", "m"),
+    *_vector("v0", 22, "parameter", "m/s"),
+    *_vector("w0", 25, "parameter", "rad/s"),
+    *_vector("g", 28, "parameter", "m/s2"),
+    Var("m_2", 31, "parameter", start="1", unit="kg"),
+    Var("k_2", 32, "parameter", start="0", unit="N/m"),
+    *_vector("r", 33, "output", "m"),
+    *_vector("v", 36, "output", "m/s"),
+    *_vector("w", 42, "output", "rad/s"),
+    Var("z_2", 45, "output", unit="m"),
+    Var("v_2", 46, "output", unit="m/s"),
+    Var("rule", 4, "parameter", "Integer", start="1"),
+    Var("substeps", 5, "parameter", "Integer", start="1"),
+    Var("turns", 6, "parameter", "Integer", start="0"),
 )
 GAIN = (
     Var("a", 14, "parameter", start="1"),

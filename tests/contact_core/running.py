@@ -48,9 +48,18 @@ class Running:
         running._begin(fmu, {}, time, None)
         return running
 
+    def begin_again(self, values: Values) -> None:
+        """After fmi2Reset: initialized anew, at time 0."""
+        self._enter(values, 0.0, None)
+        self._expect(self.slave.call("fmi2ExitInitializationMode"))
+
     def _begin(self, fmu: Fmu, values: Values, time: float, tolerance: float | None) -> None:
-        self.fmu, self.time = fmu, time
+        self.fmu = fmu
         self.slave: Slave = fmu.slave(Importer())
+        self._enter(values, time, tolerance)
+
+    def _enter(self, values: Values, time: float, tolerance: float | None) -> None:
+        self.time = time
         self.set(values)
         self._expect(self.slave.call("fmi2SetupExperiment", tolerance is not None, tolerance or 0.0, time, 0, 0.0))
         self._expect(self.slave.call("fmi2EnterInitializationMode"))

@@ -12,6 +12,9 @@ from fmi2 import OK, Fmu, load_shipped
 from numpy.typing import NDArray
 from running import Running, Values, build
 
+from tests.elements.test_coupled_acceptance import Instance, Made
+from tests.fmu_builder.foreign import foreign_fmu
+
 pytestmark = pytest.mark.slow  # every day the coupling by itself is tested: test_coupled_point.py
 Vector = NDArray[np.float64]
 HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
@@ -174,3 +177,80 @@ def test_a_point_that_leaves_the_line_and_comes_back_begins_anew(bead: Fmu, tmp_
     assert element["on"] == 1
     assert element.vector("point.f")[1] == pytest.approx(-2.0, rel=0.3)
     assert element["coupling.admittance"] == pytest.approx(1.0, rel=1e-6)
+
+
+OMEGA_1 = math.sqrt(K_1)  # of 1 kg across the bar
+ACROSS = np.array([0.5, 1e-3, 0.0])
+
+
+class Bead:
+    """1 kg of ours, or of another tool: foreign.c over fmpy, with semi-implicit Euler."""
+
+    def __init__(self, ours: Running | None, other: Instance | None) -> None:
+        self.ours, self.other = ours, other
+
+    def vector(self, name: str) -> Vector:
+        return self.ours.vector(name) if self.ours else self.other.get(name)  # type: ignore[union-attr]
+
+    def step(self, force: Vector, H: float) -> None:
+        if self.ours:
+            self.ours.set({"p.f": force})
+            self.ours.step(H)
+        else:
+            self.other.put("p.f", force)  # type: ignore[union-attr]
+            self.other.step(H)  # type: ignore[union-attr]
+
+
+def swing_across(body: Bead, guide: Running, master: str, steps: Vector) -> float:
+    """Energy across the bar at the end, over that at the start."""
+    for H in steps:
+        before = guide.vector("point.f")
+        guide.set({"point.r": body.vector("p.r"), "point.v": body.vector("p.v")})
+        guide.step(H)
+        body.step(before if master == JACOBI else guide.vector("point.f"), H)
+    v = body.vector("p.v")
+    y = body.vector("p.r")[1] - (0.0 if body.ours else 0.5 * steps[-1] * v[1])
+    return float(v[1] ** 2 + (OMEGA_1 * y) ** 2) / (OMEGA_1 * 1e-3) ** 2
+
+
+@pytest.fixture(scope="module")
+def bar(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return build(tmp_path_factory.mktemp("bar"), "Bar", BAR)
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+@pytest.mark.parametrize("N", [16, 6.3, 3.1])
+def test_the_motion_across_keeps_its_energy(bead: Fmu, bar: Fmu, tmp_path: Path, master: str, N: float) -> None:
+    """Ten periods, a bead of ours and one of another tool; the literal force drives both under Jacobi."""
+    made, steps = Made(foreign_fmu(tmp_path, "Foreign"), tmp_path), np.full(math.ceil(20 * N), math.pi / OMEGA_1 / N)
+    values: Values = {"point.r": ACROSS, "k_r1": K_1, "k_r2": K_1}
+    for mode in (AUTO, HOLD):
+        with made.running({"m": 1.0, "k": 0.0, "r0": ACROSS}) as one:
+            for body in (Bead(Running(bead, {"g": (0.0, 0.0, 0.0), "r0": ACROSS}), None), Bead(None, one)):
+                guide = Running(bar, {**values, "coupling.mode": mode})
+                share = swing_across(body, guide, master, steps)
+                if mode == AUTO:
+                    assert share == pytest.approx(1.0, abs=1e-3)
+                    assert guide["coupling.lag"] == (1 if master == JACOBI else 0)
+                elif master == JACOBI:
+                    assert share > 1e4
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+def test_steps_that_vary_a_reset_and_a_restored_state(bead: Fmu, bar: Fmu, master: str) -> None:
+    steps = math.pi / OMEGA_1 / 16 * np.random.default_rng(5).uniform(0.8, 1.25, 320)
+    ours = Running(bead, {"g": (0.0, 0.0, 0.0), "r0": ACROSS})
+    values: Values = {"point.r": ACROSS, "k_r1": K_1, "k_r2": K_1, "coupling.mode": AUTO}
+    guide, body = Running(bar, values), Bead(ours, None)
+    whole = swing_across(body, guide, master, steps)
+    assert whole == pytest.approx(1.0, abs=0.03 if master == JACOBI else 1e-3)
+    for one, again in ((ours, {"g": (0.0, 0.0, 0.0), "r0": ACROSS}), (guide, values)):
+        assert one.slave.call("fmi2Reset") == OK
+        one.begin_again(again)
+    swing_across(body, guide, master, steps[:100])
+    kept = [(one, one.slave.get_state(), one.time) for one in (ours, guide)]
+    assert swing_across(body, guide, master, steps[100:]) == whole
+    for one, state, time in kept:
+        assert one.slave.call("fmi2SetFMUstate", state) == OK
+        one.time = time
+    assert swing_across(body, guide, master, steps[100:]) == whole

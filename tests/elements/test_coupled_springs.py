@@ -7,6 +7,7 @@ elements or with the bodies first."""
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,8 @@ from fmu_builder import run
 from fmu_builder.declaration import read_declaration
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
+from tests.elements.test_coupled_acceptance import Instance, Made
+from tests.fmu_builder.foreign import foreign_fmu
 
 HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
 JACOBI, ELEMENTS_FIRST, BODIES_FIRST = "jacobi", "elements first", "bodies first"
@@ -233,6 +236,111 @@ def test_a_known_damper_brakes_exactly_at_a_step_at_which_hold_would_explode(ine
     for n in range(1, 6):
         pair.step(1.5)
         assert pair.body["p.w"] == pytest.approx(3.0 * math.exp(-3.0 * n), abs=1e-8)
+
+
+# ---- as users have it: a body of another tool, steps that vary, two rates, reset, restored in the midst ------------
+
+
+class ForeignMass:
+    """foreign.c over fmpy, along x: semi-implicit Euler, one step in each communication step."""
+
+    def __init__(self, one: Instance) -> None:
+        self.one = one
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.one.get({"p.v": "p.v", "p.s": "p.r"}[name])[0])
+
+    def set(self, values: Mapping[str, float]) -> None:
+        self.one.put("p.f", [values["p.F"], 0.0, 0.0])
+
+    def step(self, H: float) -> None:
+        self.one.step(H)
+
+
+@pytest.mark.slow
+@MASTERS
+@pytest.mark.parametrize("N", [16, 6.3, 3.1])
+def test_a_body_of_another_tool_keeps_its_energy(spring: Fmu, tmp_path: Path, master: str, N: float) -> None:
+    """On the parabola x - H v/2 such a body has its true kinetic energy.  Under Jacobi the literal force drives it."""
+    made = Made(foreign_fmu(tmp_path, "Foreign"), tmp_path)
+    H, found = math.pi / OMEGA / N, {}
+    for mode in (AUTO, HOLD):
+        with made.running({"m": M, "k": 0.0}) as one:
+            body = ForeignMass(one)
+            element = Running(spring, {"x0": X_0, "coupling.mode": mode})
+            pair = Pair(body, element, master, ("v",), "F")  # type: ignore[arg-type]
+            for _ in range(math.ceil(20 * N)):
+                pair.step(H)
+            x = X_0 + body["p.s"] - 0.5 * H * body["p.v"]
+            found[mode] = (M * body["p.v"] ** 2 + K * x**2) / (K * X_0**2)
+            assert element["coupling.lag"] == (1 if master == JACOBI else 0) or mode == HOLD
+    assert found[AUTO] == pytest.approx(1.0, abs=1e-6)
+    assert found[HOLD] > 1e4 or master != JACOBI
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("master", [JACOBI, ELEMENTS_FIRST])
+@pytest.mark.parametrize("N, error", [(16, 0.01), (6.3, 0.05)])
+def test_steps_that_vary_keep_the_energy(mass: Fmu, spring: Fmu, master: str, N: float, error: float) -> None:
+    """By 0.8 to 1.25 at random: under Jacobi the force cannot know how long it will be held."""
+    steps = math.pi / OMEGA / N * np.random.default_rng(5).uniform(0.8, 1.25, math.ceil(20 * N))
+    ends = {}
+    for mode in (AUTO, HOLD):
+        pair = swing(mass, spring, master, N, 0, coupling__mode=mode)
+        for H in steps:
+            pair.step(H)
+        ends[mode] = abs(energy(pair) - 1.0)
+    assert ends[AUTO] < (error if master == JACOBI else 1e-6)
+    assert ends[AUTO] < ends[HOLD]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("master", [JACOBI, ELEMENTS_FIRST])
+def test_a_body_may_be_stepped_more_often_than_the_spring(mass: Fmu, spring: Fmu, master: str) -> None:
+    """Four steps of the body while it holds one force; the parabola is the same."""
+    for N in (16, 6.3, 3.1):
+        H = math.pi / OMEGA / N
+        pair = swing(mass, spring, master, N, 0)
+        for _ in range(math.ceil(20 * N)):
+            before = pair.element["r.F"]
+            pair._element(H)
+            for _ in range(4):
+                pair._body(before if master == JACOBI else pair.element["r.F"], H / 4)
+        assert energy(pair) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.slow
+@MASTERS
+def test_a_run_is_the_same_after_a_reset_and_from_the_midst(mass: Fmu, spring: Fmu, master: str) -> None:
+    """Bit for bit, body and spring, with steps that vary."""
+    steps = 0.05 * np.random.default_rng(3).uniform(0.8, 1.25, 40)
+    names = ["F", "x", "energy.work", "energy.residual", "coupling.residual", "coupling.admittance", "coupling.lag"]
+
+    def go(pair: Pair, first: int) -> list[list[float]]:
+        found = []
+        for H in steps[first:]:
+            pair.step(H)
+            found.append([*pair.element.mixed(names), pair.body["p.v"], pair.body["p.s"]])
+        return found
+
+    pair = swing(mass, spring, master, 6.3, 0)
+    whole = go(pair, 0)
+    both = (pair.body, {"m": M}), (pair.element, {"x0": X_0})
+    for one, values in both:
+        assert one.slave.call("fmi2Reset") == OK
+        one.begin_again(values)
+    assert go(pair, 0) == whole
+    for one, values in both:
+        assert one.slave.call("fmi2Reset") == OK
+        one.begin_again(values)
+    for H in steps[:15]:
+        pair.step(H)
+    kept = [(one, one.slave.get_state(), one.time) for one, _ in both]
+    assert go(pair, 15) == whole[15:]
+    for one, state, time in kept:
+        assert one.slave.call("fmi2SetFMUstate", state) == OK
+        one.time = time
+    assert go(pair, 15) == whole[15:]
 
 
 TRAIN = """

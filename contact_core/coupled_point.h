@@ -23,6 +23,7 @@
  * Before anything is known k W H^2 = 1/2 is assumed, k the greater stiffness.  The equation for f is solved by a Newton
  * iteration that takes the stiffness across the line alone.
  * What was made across the line is paid back along the way, which is along the line for the most part.
+ * Positions come by the rule beta of the body's integrator, which is found; P is moved on to the parabola (partner.h).
  * Range: W is one number, so the body should answer alike in all directions, as a particle does, or a body that is held
  * near its centre of mass.  A guide whose points lie on several bodies keeps its place over the interval.
  * Source of the discrete gradient: Gonzalez, J. Nonlinear Sci. 6 (1996) 449. */
@@ -35,6 +36,7 @@
 #define CC_POINT_STEPS 12       /* most steps of the iteration for f */
 #define CC_POINT_ROUNDING 1e-13 /* of f: the iteration ends */
 #define CC_POINT_SETTLED 1e-9   /* of U: what was made is rounding; paid back it would keep a loaded point in motion */
+#define CC_POINT_EXACT 1e-9     /* beta is 1/2 to rounding */
 #define CC_POINT_BLUR 1e-14     /* of U, and of |grad U| |P|: what is missing along the way is rounding, as at rest */
 
 /* The guide as P sees it. */
@@ -60,7 +62,7 @@ typedef struct {
     double damped[CC_AXIS_LAGS + 1][3], rubbed[CC_AXIS_LAGS + 1][3]; /* and their f_d across and along the line */
     double dy[3];
     double taken[CC_AXIS_LAGS]; /* by friction, J; by damping: axis.taken */
-    double own[3];              /* velocity of P itself: the guide may move below it */
+    double own[3], shift;       /* velocity of P itself: the guide may move below it; (beta - 1/2) H */
 } CcPoint;
 
 /* Whether P came where its own velocity led; CC_AXIS_MOST_STRANGE times in a row not, and the velocity is of no use. */
@@ -149,13 +151,48 @@ CC_API void cc_point_learn(CcPoint *p, const CcPointOptions *o, const double y[3
         c->blind += excited && !answer;
 }
 
+/* P moved on to the parabola that has the kinetic energy of v, for the position rule beta of the body (partner.h). */
+CC_API void cc_point_shifted(const CcPoint *p, const double P[3], const double v[3], double at[3])
+{
+    for (int i = 0; i < 3; i++)
+        at[i] = P[i] - p->shift * v[i];
+}
+
+/* Learn beta from the interval that ended; U of the sample before it follows. */
+CC_API void cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double P[3], const double own[3])
+{
+    CcAxis *c = &p->axis;
+    double H = c->H, fit[2] = {0.0, 0.0}, least = 1e-3 * H * (cc_norm(own) + cc_norm(p->own)), at[3];
+    CcPotential then, now;
+    for (int i = 0; i < 3; i++) {
+        double turn = H * (own[i] - p->own[i]), rest = P[i] - p->P[i] - H * p->own[i];
+        fit[0] += rest * turn, fit[1] += turn * turn;
+    }
+    if (fit[1] > least * least) {
+        for (int i = 0; i < 2; i++)
+            c->rule[i] = 0.8 * c->rule[i] + fit[i];
+        double beta = c->rule[0] / c->rule[1];
+        c->beta = cc_abs(beta - 0.5) > CC_POINT_EXACT && beta > -0.1 && beta < 1.1 ? beta : 0.5;
+    }
+    double shift = (c->beta - 0.5) * H;
+    if (shift != p->shift) {
+        cc_point_shifted(p, p->P, p->v, at);
+        o->potential(o->data, at, &then);
+        p->shift = shift;
+        cc_point_shifted(p, p->P, p->v, at);
+        o->potential(o->data, at, &now);
+        p->U += now.U - then.U;
+    }
+}
+
 /* The interval between the last sample and P, v.  The way is that of the speeds: it has their kinetic energy. */
 CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3])
 {
     CcAxis *c = &p->axis;
-    double H = c->H, y[3], D[3];
+    double H = c->H, y[3], D[3], at[3];
     CcPotential here;
-    o->potential(o->data, P, &here);
+    cc_point_shifted(p, P, v, at);
+    o->potential(o->data, at, &here);
     for (int i = 0; i < 3; i++) {
         y[i] = (v[i] - p->v[i]) / H;
         D[i] = 0.5 * H * (v[i] + p->v[i]);
@@ -261,10 +298,12 @@ CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P
     int still = 1;
     for (int i = 0; i < 3; i++)
         still &= v[i] == p->v[i] && P[i] == p->P[i];
-    if (c->begun != 0.0)
+    if (c->begun != 0.0) {
         cc_point_check(p, P, own);
-    else
+        cc_point_find_rule(p, o, P, own);
+    } else {
         c->H = H;
+    }
     for (int i = 0; i < 3; i++)
         p->own[i] = own[i];
     if (c->begun != 0.0 || !still)
@@ -287,8 +326,9 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     for (int i = 0; i < 3; i++) {
         p->a[i] = o->straight ? 0.0 : c->answered > 0.0 ? p->y[i] - W * p->f[lag][i]
                   : c->known == 0.0 ? -W * p->f[0][i] : 0.0;
-        at[i] = P[i], speed[i] = v[i];
+        speed[i] = v[i];
     }
+    cc_point_shifted(p, P, v, at);
     for (int k = lag - 1; k >= 0; k--) { /* intervals whose forces are given already */
         double D[3];
         for (int i = 0; i < 3; i++) {

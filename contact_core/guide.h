@@ -544,6 +544,7 @@ static void guide_show_partner(Element *e, const CcPointOptions *options, double
     e->coupling.lag = p->axis.lag;
     e->coupling.admittance = p->axis.known != 0.0 ? p->axis.W : 0.0;
     e->coupling.step_advised = cc_point_step_advised(p, options, k);
+    e->coupling.beta = p->axis.beta;
     e->coupling.fallback = cc_point_is_strange(p);
 }
 

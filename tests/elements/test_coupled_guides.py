@@ -232,6 +232,7 @@ def test_the_motion_across_keeps_its_energy(bead: Fmu, bar: Fmu, tmp_path: Path,
                 if mode == AUTO:
                     assert share == pytest.approx(1.0, abs=1e-3)
                     assert guide["coupling.lag"] == (1 if master == JACOBI else 0)
+                    assert guide["coupling.beta"] == pytest.approx(0.5 if body.ours else 1.0, abs=1e-6)
                 elif master == JACOBI:
                     assert share > 1e4
 

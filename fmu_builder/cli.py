@@ -45,6 +45,7 @@ from fmu_builder.plot import write_trace_plot
 from fmu_builder.recipe import is_recipe
 from fmu_builder.report import summary_rows, write_report
 from fmu_builder.scenario import ALGORITHMS, Scenario, check_times, read_scenario
+from fmu_builder.schema import recipe_schema
 from fmu_builder.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable, read_slave
 from fmu_builder.trace import write_trace
 from fmu_builder.units import parse_quantity, parse_unit
@@ -658,6 +659,19 @@ def _start_text(variable: SlaveVariable) -> str:
         return quantity(float(variable.start or "")) if variable.type == "Real" else str(variable.start)
     except ValueError:  # an FMU that is not ours
         return str(variable.start)
+
+
+@app.command()
+def schema(
+    element: Annotated[str, typer.Argument(help="Name or folder of an element.")],
+) -> None:
+    """Print the JSON schema of an element's recipes, for editors that complete and check TOML.
+
+    Example: fmu-builder schema point_surface > point_surface.json
+
+    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.
+    """
+    print(json.dumps(recipe_schema(element, Path.cwd()), indent=2, ensure_ascii=False))
 
 
 @app.command()

@@ -27,7 +27,7 @@ from fmu_builder.structure import Constant, Limit, Reader, Structure
 from fmu_builder.units import parse_quantity, parse_unit
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing")
+KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing")
 
 
 def is_recipe(tables: Mapping[str, object]) -> bool:
@@ -125,11 +125,11 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
     takes_sensors = any(slot.sensors for slot in declared.slots.values())
     if takes_sensors:
         declared = _with_sensors(path, declared, tables, problems)
-    module = _structure_module(folder)
+    module = structure_module(folder)
     structure_tables: tuple[str, ...] = getattr(module, "TABLES", ())
     structure_lists: tuple[str, ...] = getattr(module, "LISTS", ())
 
-    known = (*_KEYS, *structure_tables, *structure_lists, *(("sensors",) if takes_sensors else ()))
+    known = (*KEYS, *structure_tables, *structure_lists, *(("sensors",) if takes_sensors else ()))
     for key, value in tables.items():
         if key not in known:
             problems.append(Problem(f"{path}: {key}", "this key is unknown" + did_you_mean(key, known)))
@@ -254,17 +254,17 @@ def _given_twice(path: Path, by_tables: Mapping[str, object], starts: Mapping[st
     return [Problem(f"{path}: [start] {name}", what) for name in starts if name in by_tables]
 
 
-_LANGUAGES = {"c": "element.c", "python": "element.py"}
+LANGUAGES = {"c": "element.c", "python": "element.py"}
 
 
 def _language(path: Path, folder: Path, given: object, problems: list[Problem]) -> str:
     """The language of the physics: the one given, else C where the element has both."""
-    there = [language for language, file in _LANGUAGES.items() if (folder / file).is_file()]
-    if given is not None and given not in _LANGUAGES:
-        what = f"{given!r} is none of {', '.join(_LANGUAGES)}" + did_you_mean(str(given), _LANGUAGES)
+    there = [language for language, file in LANGUAGES.items() if (folder / file).is_file()]
+    if given is not None and given not in LANGUAGES:
+        what = f"{given!r} is none of {', '.join(LANGUAGES)}" + did_you_mean(str(given), LANGUAGES)
         problems.append(Problem(f"{path}: language", what))
     elif given is not None and given not in there:
-        problems.append(Problem(f"{path}: language", f"{folder} has no {_LANGUAGES[str(given)]}"))
+        problems.append(Problem(f"{path}: language", f"{folder} has no {LANGUAGES[str(given)]}"))
     elif given is not None:
         return str(given)
     return there[0] if there else "c"
@@ -367,6 +367,7 @@ def _structure(
     return sizes, choices
 
 
-def _structure_module(folder: Path) -> ModuleType | None:
+def structure_module(folder: Path) -> ModuleType | None:
+    """structure.py of an element, if it has one."""
     path = folder / "structure.py"
     return load_module(path) if path.is_file() else None

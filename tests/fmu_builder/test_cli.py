@@ -28,7 +28,7 @@ from fmu_builder.trace import read_trace
 from fmu_builder.validate import CaseResult, all_cases, find_cases
 
 BUILD = sys.modules["fmu_builder.build"]  # the package has a function of this name
-COMMANDS = ("demo", "list", "info", "build", "run", "validate", "compare", "new", "doctor")
+COMMANDS = ("demo", "list", "info", "build", "run", "validate", "compare", "new", "schema", "doctor")
 FLOOR = """element = "point_surface"
 [surface]
 kind = "plane"

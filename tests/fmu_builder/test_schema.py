@@ -1,0 +1,64 @@
+"""The JSON schema of recipes: what builds fits it, what an editor should mark does not."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+from typer.testing import CliRunner
+
+from fmu_builder.cli import app
+from fmu_builder.paths import catalogue, shipped, shipped_elements
+from fmu_builder.schema import recipe_schema
+
+
+@cache
+def validator(element: str) -> Draft7Validator:
+    schema = recipe_schema(element, shipped("fmus"))
+    Draft7Validator.check_schema(schema)
+    return Draft7Validator(schema)
+
+
+def tables(recipe: Path) -> dict[str, Any]:
+    return tomllib.loads(recipe.read_text(encoding="utf-8"))
+
+
+def test_every_recipe_of_the_catalogue_fits_the_schema_of_its_element() -> None:
+    seen = set()
+    for recipe in catalogue():
+        if "element" in (given := tables(recipe)):
+            seen.add(given["element"])
+            assert [f"{recipe.stem}: {fault.message}" for fault in validator(given["element"]).iter_errors(given)] == []
+    assert seen == {folder.name for folder in shipped_elements()}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"surfce": {}}, "'surfce' was unexpected"),
+        ({"element": "point_mass"}, "'point_mass' is not one of"),
+        ({"structure": {"points": 0}}, "0 is less than the minimum of 1"),
+        ({"structure": {"point": 2}}, "'point' was unexpected"),
+        ({"structure": {"ledger": "no"}}, "'no' is not of type 'boolean'"),
+        ({"start": {"C_F": True}}, "True is not of type 'number', 'string'"),
+        ({"start": {"solver.method": "fast"}}, "'fast' is not one of ['auto', 'explicit', 'implicit']"),
+        ({"functions": {"C_F": 1}}, "1 is not of type 'string', 'object'"),
+        ({"drawing": {"color": "red"}}, "'red' does not match"),
+    ],
+)
+def test_an_editor_marks_what_cannot_be(change: dict[str, Any], said: str) -> None:
+    given = tables(shipped("fmus") / "PointSurface.toml")
+    (fault,) = validator("point_surface").iter_errors(given | change)
+    assert said in fault.message
+
+
+def test_the_command_prints_it_with_units_and_ranges(tmp_path: Path) -> None:
+    schema = json.loads(CliRunner().invoke(app, ["schema", "rotational_spring"]).output)
+    assert schema == recipe_schema("rotational_spring", tmp_path)
+    assert schema["properties"]["start"]["properties"]["k"]["description"] == "Spring rate, N.m/rad, > 0"
+    assert CliRunner().invoke(app, ["schema", "nothing"]).exception is not None

@@ -28,7 +28,7 @@ from fmu_builder.declaration import (
 from fmu_builder.documentation import VariableRow, variable_groups, variable_rows
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model import Model, build_model
-from fmu_builder.paths import shipped_elements
+from fmu_builder.paths import shipped_elements, write_whole
 from fmu_builder.recipe import Recipe, read_recipe
 
 
@@ -156,9 +156,7 @@ def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text, whole or not at all; a file that already says so keeps its time."""
     if path.is_file() and path.read_bytes() == text.encode("utf-8"):
         return
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", newline="\n")
-    part.replace(path)
+    write_whole(path, text)
 
 
 def readme_text(element_folder: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from itertools import cycle
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.colors import qualitative
 from plotly.subplots import make_subplots
 
-from fmu_builder.errors import Problem, ToolError
+from fmu_builder.paths import write_whole
 from fmu_builder.trace import Trace
 
 _ORDER = ("m", "rad", "m/s", "rad/s", "N", "N.m", "J", "W")  # motion, force, energy; then the other units
@@ -32,14 +31,7 @@ def write_trace_plot(trace: Trace, path: Path) -> None:
         config={"responsive": True, "displaylogo": False},
     )
     page = page.replace("<head>", f"<head><title>{_plain(path.stem)}</title>", 1)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        temporary.write_text(page, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, page)
 
 
 def _figure(trace: Trace, title: str) -> go.Figure:

@@ -10,7 +10,6 @@ import functools
 import hashlib
 import json
 import math
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +19,11 @@ from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 
 from fmu_builder.documentation import templates
-from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.figure_sheet import Scale, number_text, scale_of
 from fmu_builder.figures import case_figure
 from fmu_builder.motion import picture
+from fmu_builder.paths import write_whole
 from fmu_builder.trace import Trace
 from fmu_builder.validate import CaseResult
 
@@ -44,14 +44,7 @@ def write_report(results: Sequence[CaseResult], path: Path, *, fmus: Sequence[Pa
     if not results:
         raise InputError(Problem(str(path), "no case was run: there is nothing to report"))
     page = _page(sorted(results, key=lambda result: (result.passed, result.name)), _fmu_rows(fmus), title)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        temporary.write_text(page, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, page)
 
 
 def summary_rows(results: Sequence[CaseResult]) -> list[SummaryRow]:

@@ -15,7 +15,7 @@ import jinja2
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from fmu_builder.advice import step_advice
+from fmu_builder.advice import MODE, step_advice
 from fmu_builder.assembly import Assembly, PartType
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.generate import log_categories
@@ -64,6 +64,7 @@ def documentation_files(model: Model) -> dict[str, bytes]:
             model=model,
             advice=None if assembly else step_advice(model.variables),
             write_quantity=quantity,
+            has_modes=any(v.name == MODE for v in model.variables),
             prototype_needs=PROTOTYPE_NEEDS,
             theory="".join(markdown(theory(folder), folder) for folder in folders),
             groups=_rows(assembly.own_variables() if assembly else model.variables),

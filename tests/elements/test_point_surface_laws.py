@@ -124,6 +124,7 @@ def test_a_changed_scalar_of_the_stiffness_books_the_energy_that_it_destroys(law
 # ---- impacts inside one solver ---------------------------------------------------------------------------------------
 
 STIFFNESSES = {
+    "linear": "",
     "hertz": 'C_F = "hertz"',
     "stop": 'text = "scalar k = 1e5[N/m]; scalar gap = 1[mm];"\nC_F = "#h < gap -> k*#h, k*gap + 20*k*(#h - gap)"',
     "steep": 'text = "scalar k = 1e5[N/m]; scalar d = 2[mm];"\nC_F = "k*d*(exp(#h/d) - 1)"',
@@ -138,9 +139,8 @@ def impacts(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     (folder / "force.csv").write_text("h [mm], F [N]\n0, 0\n1, 60\n2, 200\n4, 1000\n8, 3000\n", encoding="utf-8")
     parts, connections = [], []
     for name, law in STIFFNESSES.items():
-        recipe = (
-            f'element = "point_surface"\n[surface]\nkind = "plane"\n[functions]\n{law}\n[start]\nC_r = 0.5\nk_D = 10\n'
-        )
+        functions = f"[functions]\n{law}\n" if law else ""
+        recipe = f'element = "point_surface"\n[surface]\nkind = "plane"\n{functions}[start]\nC_r = 0.5\nk_D = 10\n'
         (folder / f"On_{name}.toml").write_text(recipe, encoding="utf-8")
         parts.append(
             f'{name} = "On_{name}.toml"\nball_{name} = {{ recipe = "PointMass", start = {{ g = [0, 0, 0] }} }}\n'
@@ -163,6 +163,37 @@ def test_restitution_and_energy_hold_for_every_stiffness(impacts: Fmu) -> None:
         # of the work of 1/2 J and the losses: four terms, each with the tolerance as a share of what passed
         assert abs(running[f"{name}.energy.residual"]) <= 4.0 * 1e-10, name
     assert running.told == []
+
+
+# Rebound of an impact at 1 m/s, k_E = 0.5, for k_D in s/m and C_r: physics to six digits, from the closed form.
+SLOPES = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
+REBOUNDS = {
+    0.0: (0.937476, 0.748435, 0.593624, 0.425853, 0.199866, 0.100000),
+    0.2: (0.937476, 0.748435, 0.594143, 0.428475, 0.253519, 0.214635),
+    0.5: (0.937476, 0.748435, 0.609069, 0.529378, 0.504815, 0.501208),
+    0.8: (0.937476, 0.814886, 0.803747, 0.800938, 0.800150, 0.800038),
+}
+IMPACTS = [(C_r, 0.5, k_D, 1.0, e) for C_r, row in REBOUNDS.items() for k_D, e in zip(SLOPES, row, strict=True)] + [
+    (0.4, 0.25, 1.0, v_0, e) for v_0, e in ((0.1, 0.937476), (1.0, 0.648578), (5.0, 0.415357))
+]
+
+
+@pytest.mark.parametrize(("C_r", "k_E", "k_D", "v_0", "rebound"), IMPACTS)
+def test_every_stiffness_returns_the_table_of_restitution(
+    impacts: Fmu, C_r: float, k_E: float, k_D: float, v_0: float, rebound: float
+) -> None:
+    starts: dict[str, float] = {}
+    for name in STIFFNESSES:
+        starts |= {f"ball_{name}.r0[3]": 1e-3, f"ball_{name}.v0[3]": -v_0}
+        starts |= {f"{name}.C_r": C_r, f"{name}.k_E": k_E, f"{name}.k_D": k_D}
+    running = Running(impacts, starts, tolerance=1e-10)
+    for _ in range(25):
+        running.step(20e-3)
+    for name in STIFFNESSES:
+        assert running[f"{name}.contact_count"] == 1
+        assert running[f"{name}.depth"] == 0.0
+        assert running[f"ball_{name}.p.v[3]"] / v_0 == pytest.approx(rebound, abs=6e-7), name
+        assert abs(running[f"{name}.energy.residual"]) <= 1e-9, name
 
 
 # ---- laws that pull --------------------------------------------------------------------------------------------------

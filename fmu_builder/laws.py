@@ -10,7 +10,7 @@ law_numpy.py evaluates laws, law_c.py makes C of them, law_tables.py adds functi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fmu_builder.declaration import C_KEYWORDS
 from fmu_builder.errors import InputError, Problem
@@ -70,10 +70,11 @@ class LawFunction:
 
 @dataclass(frozen=True)
 class Laws:
-    """Definitions by name, each after those it uses."""
+    """Definitions by name, each after those it uses.   faulty: those that were told of; what uses them has no value."""
 
     scalars: Mapping[str, Scalar] = field(default_factory=dict)
     functions: Mapping[str, LawFunction] = field(default_factory=dict)
+    faulty: frozenset[str] = frozenset()
 
     def used_by(self, *roots: LawFunction | Scalar) -> Laws:
         """Only what these need, directly or through others; the named functions themselves are left out."""
@@ -91,7 +92,14 @@ class Laws:
         )
 
     def with_others(self, other: Laws) -> Laws:
-        return Laws({**other.scalars, **self.scalars}, {**other.functions, **self.functions})
+        names = other.faulty | self.faulty
+        return Laws({**other.scalars, **self.scalars}, {**other.functions, **self.functions}, names)
+
+    def is_faulty(self, text: str) -> bool:
+        """Whether the name of a function, or an expression, rests on what was told of."""
+        body = parse_value(Source(text.strip(), ""), [])
+        used = Laws() if body is None else self.used_by(LawFunction("", (), body, None))
+        return bool(self.faulty & {*used.scalars, *used.functions})
 
 
 def _names_in(one: LawFunction | Scalar) -> list[str]:
@@ -109,7 +117,7 @@ def read_laws(source: Source, known: Laws | None = None) -> Laws:
 
 
 def parse_laws(source: Source, known: Laws, problems: list[Problem]) -> Laws:
-    """As read_laws; adds to the problems and returns what is sound."""
+    """As read_laws; adds to the problems and returns what can be named."""
     written = parse_declarations(source, problems)
     first: dict[str, ScalarText | FunctionText] = {}
     for one in written:
@@ -117,7 +125,9 @@ def parse_laws(source: Source, known: Laws, problems: list[Problem]) -> Laws:
     scalars, functions = dict(known.scalars), dict(known.functions)
     undefined = {name: _line(source, one.place) for name, one in first.items()}
     checker = Checker(source, scalars, functions, problems, undefined)
+    faulty: set[str] = set()
     for one in written:
+        before = len(problems)
         fault = _name_fault(one, first, known, source)
         if fault:
             problems.append(source.problem(one.place, fault))
@@ -128,9 +138,11 @@ def parse_laws(source: Source, known: Laws, problems: list[Problem]) -> Laws:
         else:
             function = _function(one, checker, source, problems)
             if not fault:
-                functions[one.name] = function
+                functions[one.name] = function if len(problems) == before else replace(function, dimension=None)
+        if len(problems) > before:
+            faulty.add(one.name)
         undefined.pop(one.name, None)
-    return Laws(scalars, functions)
+    return Laws(scalars, functions, frozenset(faulty) | known.faulty)
 
 
 def _line(source: Source, place: Place) -> int:

@@ -214,6 +214,8 @@ class _Reader:
                     name, f"{entry!r} must be the name of a function, an expression, or {{ table = 'file.csv' }}"
                 )
                 return None
+            if laws.is_faulty(entry):
+                return None
             law_text = read_value(entry, self.where(name), arguments, parse_unit(slot.unit), laws)
             return self._in_slot(name, slot, law_text, laws)
         except InputError as error:

@@ -464,11 +464,27 @@ def test_faulty_laws_are_refused_with_file_line_and_repair(tmp_path: Path, text:
     assert all("Pad.toml: " in one or ".csv" in one for one in said)
 
 
+# Bodies of a function that a slot uses: its fault is told once, and nothing is put in for it
+FAULTY_FUNCTIONS = {
+    "#h < 1[mm] -> 0[N], f(#h/2)": "f calls itself: recursion is not allowed",
+    "g(#h)": "g takes 2 arguments (h, c), 1 given",
+    "stif*#h": "'stif' is unknown",
+    "k*#h + 2[N/m]*#h*#h": "'+' needs equal dimensions: N (kg.m.s-2) on the left, J (kg.m2.s-2) on the right",
+    "later(#h)": "'later' is unknown",
+}
+
+
 def test_what_follows_from_a_faulty_law_is_not_told_as_well(tmp_path: Path) -> None:
     functions = '[functions]\ntext = "scalar a = 1 + 1[m];"\nF_fr = "ramp"\n'
     text = functions + '[start]\n"laws.a" = 2\n"laws.ramp_mu" = 0.1\nC_r = 2\n'
     said = faults(tmp_path, text)
     assert len(said) == 2 and "equal dimensions" in said[0] and "C_r must be at most 1.0" in said[1]
+    for body, fault in FAULTY_FUNCTIONS.items():
+        text = f"scalar k = 1e5[N/m];\\nfunction g(h[m], c[N/m]) = #c*#h;\\nfunction f(h[m]) = {body};"
+        (told,) = faults(tmp_path, f'[functions]\ntext = "{text}"\nC_F = "f"\n')
+        assert fault in told
+        (told,) = faults(tmp_path, f'[functions]\ntext = "{text}"\nC_F = "2*f(h) + k*h"\n')
+        assert fault in told
     said = faults(tmp_path, '[functions]\nF_fr = "ramp"\n[start]\nlaws.ramp_mu = 0.1\n')
     assert said == ['Pad.toml: [start] laws: a name with dots needs quotes: "laws.ramp_mu" = ...']
 

@@ -395,6 +395,69 @@ def inertias_swing() -> Trace:
     return trace("inertias_swing", "theta = theta0 cos(w t), w = sqrt(k (1/J_1 + 1/J_2)), t = k theta", t, columns)
 
 
+# ---- a spring between two points -------------------------------------------------------------------------------------
+
+
+def mass_orbits_on_spring() -> Trace:
+    """A spring without length is harmonic in all directions: r = r0 cos(w t) + v0/w sin(w t), an ellipse."""
+    k, m, t = 100.0, 1.0, grid(2.0, 1e-2)
+    w, r_0, v_0 = math.sqrt(k / m), np.array([0.3, 0.0, 0.0]), np.array([0.0, 1.0, 0.5])
+    c, s = np.cos(w * t)[:, None], np.sin(w * t)[:, None]
+    r, v = r_0 * c + v_0 / w * s, v_0 * c - r_0 * w * s
+    columns = {f"mass.position[{i + 1}]": (r[:, i], "m") for i in range(3)}
+    columns |= {f"mass.velocity[{i + 1}]": (v[:, i], "m/s") for i in range(2)}
+    columns["mass.spring.F"] = (k * np.linalg.norm(r, axis=1), "N")
+    return trace("mass_orbits_on_spring", "r = r0 cos(w t) + v0/w sin(w t), w = sqrt(k/m)", t, columns)
+
+
+def spring_pendulum_rings() -> Trace:
+    """Let go at l0: l = l0 + s - s exp(-b t) (cos(w t) + b/w sin(w t)), s = m g/k, b = d/(2 m), w^2 = k/m - b^2."""
+    k, m, d, l_0, t = 100.0, 1.0, 2.0, 0.5, grid(2.0, 1e-2)
+    sag, b = m * G / k, d / (2.0 * m)
+    w = math.sqrt(k / m - b * b)
+    fall = np.exp(-b * t)
+    length = l_0 + sag - sag * fall * (np.cos(w * t) + b / w * np.sin(w * t))
+    rate = sag * fall * (k / m) / w * np.sin(w * t)
+    x = length - l_0
+    lost = m * G * x - 0.5 * k * x**2 - 0.5 * m * rate**2
+    columns = {
+        "mass.position[3]": (-length, "m"),
+        "mass.velocity[3]": (-rate, "m/s"),
+        "mass.spring.length": (length, "m"),
+        "mass.spring.F": (k * x + d * rate, "N"),
+        "mass.spring.energy.damping": (lost, "J"),
+    }
+    return trace("spring_pendulum_rings", "l = l0 + s - s exp(-b t) (cos(w t) + b/w sin(w t))", t, columns)
+
+
+def spring_pendulum_swings() -> Trace:
+    """By length l, angle a from below and angle p about the upright, with L = m l^2 sin^2 a p' kept:
+
+    l'' = l a'^2 + L^2/(m^2 l^3 sin^2 a) + g cos a - k/m (l - l0)
+    l a'' = -2 l' a' + L^2 cos a/(m^2 l^3 sin^3 a) - g sin a"""
+    k, m, l_0, t = 100.0, 1.0, 0.5, grid(2.0, 1e-2)
+    turning = m * 0.2 * 1.0  # L: 1 m/s across at 0.2 m
+
+    def slope(_: float, y: Array) -> list[float]:
+        length, a, _, l_t, a_t = y
+        s, c = math.sin(a), math.cos(a)
+        p_t = turning / (m * (length * s) ** 2)
+        l_tt = length * (a_t**2 + (p_t * s) ** 2) + G * c - k / m * (length - l_0)
+        return [l_t, a_t, p_t, l_tt, (-2.0 * l_t * a_t - G * s) / length + p_t**2 * s * c]
+
+    start = [math.hypot(0.2, 0.5), math.atan2(0.2, 0.5), 0.0, 0.0, 0.0]
+    length, a, p, _, _ = solve_ivp(slope, (0.0, 2.0), start, "DOP853", t, rtol=1e-13, atol=1e-14).y
+    across = length * np.sin(a)
+    columns = {
+        "mass.position[1]": (across * np.cos(p), "m"),
+        "mass.position[2]": (across * np.sin(p), "m"),
+        "mass.position[3]": (-length * np.cos(a), "m"),
+        "mass.spring.length": (length, "m"),
+        "mass.spring.F": (k * (length - l_0), "N"),
+    }
+    return trace("spring_pendulum_swings", "spherical coordinates, DOP853 at rtol 1e-13", t, columns)
+
+
 # ---- a row of masses and springs -------------------------------------------------------------------------------------
 
 
@@ -915,9 +978,12 @@ CASES: tuple[Callable[[], Trace], ...] = (
     inertias_swing,
     marble_runs_in_funnel,
     marble_runs_in_tube,
+    mass_orbits_on_spring,
     mass_slides_off,
     pendulum_falls_on_floor,
     spinning_guide,
+    spring_pendulum_rings,
+    spring_pendulum_swings,
     train_rings,
     trolley_in_guide,
 )

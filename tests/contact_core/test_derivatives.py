@@ -121,7 +121,7 @@ def recipe_of(name: str, folder: Path) -> Path:
 
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TURNING]
-# accelerations of the two bodies of 0.1 microgram that are its spring are too large for differences
+# torques of N.m on bodies of 1e-6 kg.m2: the rounding of accelerations of 1e6 rad/s2 is too large for differences
 LIGHT = "Squeezer"
 # Beads start at a point of their line, where the curvature of a spline jumps, and on wires of 1e9 N/m: differences err
 # by both.  PointLine1, PointLine2 and GuideRail are those guides alone.

@@ -423,11 +423,12 @@ class _Patterns:
     def __init__(self, recipe: Recipe, declared: Iterable[_Declared], layout: Layout) -> None:
         self._recipe = recipe
         self._declared = {d.base: d for d in declared}
-        self._layout = layout
+        self._indices = {base: layout.indices(d.path) for base, d in self._declared.items()}
+        self._meant: dict[str, list[str]] = {}  # by patterns met before: each is met once for every scalar
 
     def group(self, base: str, each_index: int, each: str | None) -> list[int]:
         """All scalars of the declared name; the same `each` index if both run over the same size."""
-        groups = self._layout.indices(self._declared[base].path)
+        groups = self._indices[base]
         if each is not None and self._declared[base].each == each:
             groups = [groups[each_index]]
         return [i for group in groups for i in group]
@@ -440,20 +441,11 @@ class _Patterns:
         found: set[int] = set()
         for written in patterns:
             pattern, _, number = written.removesuffix("]").partition("[")
-            path = self._recipe.element_folder / "element.toml"
-            bases = [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
-            for absent in fnmatch.filter(self._recipe.replaced, pattern):
-                bases += [f"laws.{name}" for name in self._recipe.scalars_for(absent)]
-            if not bases and (pattern in ("sensor.*", "laws.*") or fnmatch.filter(self._recipe.absent, pattern)):
-                continue
-            if not bases:
-                what = f"depends on '{pattern}', which is unknown" + did_you_mean(pattern, self._declared)
-                raise InputError(Problem(f"{path}: {where}", what))
-            for base in bases:
+            for base in self._bases(pattern, where):
                 d = self._declared[base]
                 if number not in ("", "*", "k", *map(str, range(1, d.size + 1))):
                     what = f"depends on '{written}': {base} has {d.size or 'no'} components"
-                    raise InputError(Problem(f"{path}: {where}", what))
+                    raise InputError(Problem(f"{self._path}: {where}", what))
                 if d.kind in ("fixed", "tunable", "input", "state") or base == pattern == "time":
                     if number in ("", "*"):
                         found.update(self.group(base, each_index, None if number else each))
@@ -462,10 +454,27 @@ class _Patterns:
                     found.update(self.group(base, each_index, each)[first :: max(d.size, 1)])
         return tuple(sorted(found))
 
+    def _bases(self, pattern: str, where: str) -> list[str]:
+        """The declared names that a pattern stands for."""
+        if pattern not in self._meant:
+            bases = [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
+            for absent in fnmatch.filter(self._recipe.replaced, pattern):
+                bases += [f"laws.{name}" for name in self._recipe.scalars_for(absent)]
+            may_be_absent = pattern in ("sensor.*", "laws.*") or fnmatch.filter(self._recipe.absent, pattern)
+            if not bases and not may_be_absent:
+                what = f"depends on '{pattern}', which is unknown" + did_you_mean(pattern, self._declared)
+                raise InputError(Problem(f"{self._path}: {where}", what))
+            self._meant[pattern] = bases
+        return self._meant[pattern]
+
+    @property
+    def _path(self) -> Path:
+        return self._recipe.element_folder / "element.toml"
+
     def declared(self, base: str, where: str) -> _Declared:
         if base not in self._declared:
-            path = self._recipe.element_folder / "element.toml"
-            raise InputError(Problem(f"{path}: {where}", f"'{base}' is unknown" + did_you_mean(base, self._declared)))
+            what = f"'{base}' is unknown" + did_you_mean(base, self._declared)
+            raise InputError(Problem(f"{self._path}: {where}", what))
         return self._declared[base]
 
 

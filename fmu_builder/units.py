@@ -9,6 +9,7 @@ Factors are exact fractions until the last rounding, so `35 mm` is the same doub
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from dataclasses import dataclass
@@ -120,6 +121,7 @@ class _FaultyUnitError(ValueError):
     """Private to this module: why a unit text is refused; becomes an InputError that names the place."""
 
 
+@functools.cache  # a model of many points asks for the same few units again and again
 def parse_unit(text: str) -> Unit:
     """The unit a text names; "1", "-" and "" are dimensionless.   Raises InputError naming the text and the symbol."""
     try:

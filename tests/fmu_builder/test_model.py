@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from pathlib import Path
 
 import pytest
@@ -282,3 +283,13 @@ def test_nominal_values_of_indicators_follow_the_order_of_the_c_function(tmp_pat
     model = model_of(tmp_path, f"{SURFACE}[structure]\npoints = 2\n")
     one = [1e-2] * 6 + [1.0] * 4
     assert model.indicators == (*one, *one)
+
+
+def test_a_model_of_many_points_takes_time_in_proportion(tmp_path: Path) -> None:
+    def seconds(points: int) -> float:
+        begin = time.process_time()
+        model_of(tmp_path, f"{SURFACE}[structure]\npoints = {points}\n")
+        return time.process_time() - begin
+
+    few = min(seconds(100) for _ in range(3))
+    assert min(seconds(400) for _ in range(2)) < 8.0 * few  # in proportion: 4, by pairs of points: 16

@@ -513,7 +513,7 @@ UNSEEN |= {("der(floor.contact_time)", state) for state in ("ball.p.r[1]", "ball
 UNSEEN |= {("p.F", "w"), ("normal_force", "w")}
 BALLS = ("PointSphere", "PointBowl")  # without an orientation; and no turning moves them along the normal
 # On a straight line the foot moves along the line only, and its direction not at all.
-STRAIGHT = "GuideRail"
+STRAIGHT = ("GuideRail", "GuideRailCoupled")
 # The shares of the force on a line matter only where several bodies carry it; that forces balance, to no one.
 SHARES = ("forceZone", "balance.force")
 FEWEST, MOST = 10, 300  # random points: from 10 on it may end where every declared dependency has shown
@@ -594,7 +594,7 @@ def declared(case: Case, group: str) -> tuple[list[str], set[tuple[str, str]]]:
     unseen = unseen if case.model.name in BALLS else set()
     unseen |= {(u, d) for u, d in pairs if d in SHARES or u in SHARES}
     unseen |= set(filter(is_rare, pairs))
-    if case.model.name == STRAIGHT:
+    if case.model.name in STRAIGHT:
         unseen |= {(u, d) for u, d in pairs if "interpolation" in u or ("anisotropy" in u and ".v[" in d)}
     return [u.variable.name for u in listed], {(u, d) for u, d in pairs if d != "time"} - UNSEEN - unseen
 

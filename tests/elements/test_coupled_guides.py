@@ -12,7 +12,8 @@ from fmi2 import OK, Fmu, load_shipped
 from numpy.typing import NDArray
 from running import Running, Values, build
 
-from tests.elements.test_coupled_acceptance import Instance, Made
+from fmu_builder.slave import read_slave
+from tests.elements.coupled_fmus import Member
 from tests.fmu_builder.foreign import foreign_fmu
 
 pytestmark = pytest.mark.slow  # every day the coupling by itself is tested: test_coupled_point.py
@@ -36,20 +37,16 @@ coupling = true
 "coupling.mode" = "auto"
 """
 AXES = "VectorFr1 = [1, 0, 0]\n"
-BAR = """
-element = "point_line_2"
-[line]
-points = [[0, 0, 0], [0.25, 0, 0], [0.5, 0, 0], [0.75, 0, 0], [1, 0, 0]]
-[structure]
-coupling = true
-[start]
-"coupling.mode" = "auto"
-"""
 
 
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return build(tmp_path_factory.mktemp("ring"), "Ring", RING.format(element="point_line_2") + AXES)
+
+
+@pytest.fixture(scope="module")
+def bar(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("GuideRailCoupled", tmp_path_factory.mktemp("bar"))
 
 
 @pytest.fixture(scope="module")
@@ -161,10 +158,9 @@ def test_a_point_drawn_to_a_ring_is_served_alike(bead: Fmu, tmp_path: Path) -> N
         assert element["coupling.residual"] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_point_that_leaves_the_line_and_comes_back_begins_anew(bead: Fmu, tmp_path: Path) -> None:
-    guide = build(tmp_path, "Bar", BAR)
+def test_a_point_that_leaves_the_line_and_comes_back_begins_anew(bead: Fmu, bar: Fmu) -> None:
     r, v = np.array([0.9, 1e-3, 0.0]), np.array([1.0, 0.0, 0.0])
-    body, element = coupled(bead, guide, GAUSS_SEIDEL, 0.005, 60, r, v, k_r1=1e4, k_r2=1e4)
+    body, element = coupled(bead, bar, GAUSS_SEIDEL, 0.005, 60, r, v, k_r1=1e4, k_r2=1e4)
     assert element["on"] == 0 and list(element.vector("point.f")) == [0.0] * 3
     assert body.vector("p.r")[0] > 1.1
     lost = 0.5 + 1e4 * 1e-6 / 2 - kinetic(body)  # what the spring held where the point left
@@ -184,9 +180,9 @@ ACROSS = np.array([0.5, 1e-3, 0.0])
 
 
 class Bead:
-    """1 kg of ours, or of another tool: foreign.c over fmpy, with semi-implicit Euler."""
+    """1 kg of ours, or of another tool: foreign.c, with semi-implicit Euler."""
 
-    def __init__(self, ours: Running | None, other: Instance | None) -> None:
+    def __init__(self, ours: Running | None, other: Member | None) -> None:
         self.ours, self.other = ours, other
 
     def vector(self, name: str) -> Vector:
@@ -213,28 +209,25 @@ def swing_across(body: Bead, guide: Running, master: str, steps: Vector) -> floa
     return float(v[1] ** 2 + (OMEGA_1 * y) ** 2) / (OMEGA_1 * 1e-3) ** 2
 
 
-@pytest.fixture(scope="module")
-def bar(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return build(tmp_path_factory.mktemp("bar"), "Bar", BAR)
-
-
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
 @pytest.mark.parametrize("N", [16, 6.3, 3.1])
 def test_the_motion_across_keeps_its_energy(bead: Fmu, bar: Fmu, tmp_path: Path, master: str, N: float) -> None:
     """Ten periods, a bead of ours and one of another tool; the literal force drives both under Jacobi."""
-    made, steps = Made(foreign_fmu(tmp_path, "Foreign"), tmp_path), np.full(math.ceil(20 * N), math.pi / OMEGA_1 / N)
+    one = Member("one", read_slave(foreign_fmu(tmp_path, "Foreign")))
+    steps = np.full(math.ceil(20 * N), math.pi / OMEGA_1 / N)
     values: Values = {"point.r": ACROSS, "k_r1": K_1, "k_r2": K_1}
     for mode in (AUTO, HOLD):
-        with made.running({"m": 1.0, "k": 0.0, "r0": ACROSS}) as one:
-            for body in (Bead(Running(bead, {"g": (0.0, 0.0, 0.0), "r0": ACROSS}), None), Bead(None, one)):
-                guide = Running(bar, {**values, "coupling.mode": mode})
-                share = swing_across(body, guide, master, steps)
-                if mode == AUTO:
-                    assert share == pytest.approx(1.0, abs=1e-3)
-                    assert guide["coupling.lag"] == (1 if master == JACOBI else 0)
-                    assert guide["coupling.beta"] == pytest.approx(0.5 if body.ours else 1.0, abs=1e-6)
-                elif master == JACOBI:
-                    assert share > 1e4
+        one.start({"m": 1.0, "k": 0.0, "r0": ACROSS})
+        for body in (Bead(Running(bead, {"g": (0.0, 0.0, 0.0), "r0": ACROSS}), None), Bead(None, one)):
+            guide = Running(bar, {**values, "coupling.mode": mode})
+            share = swing_across(body, guide, master, steps)
+            if mode == AUTO:
+                assert share == pytest.approx(1.0, abs=1e-3)
+                assert guide["coupling.lag"] == (1 if master == JACOBI else 0)
+                assert guide["coupling.beta"] == pytest.approx(0.5 if body.ours else 1.0, abs=1e-6)
+            elif master == JACOBI:
+                assert share > 1e4
+    one.slave.close()
 
 
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])

@@ -19,7 +19,8 @@ from fmu_builder import run
 from fmu_builder.declaration import read_declaration
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
-from tests.elements.test_coupled_acceptance import Instance, Made
+from fmu_builder.slave import read_slave
+from tests.elements.coupled_fmus import Member
 from tests.fmu_builder.foreign import foreign_fmu
 
 HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
@@ -242,9 +243,9 @@ def test_a_known_damper_brakes_exactly_at_a_step_at_which_hold_would_explode(ine
 
 
 class ForeignMass:
-    """foreign.c over fmpy, along x: semi-implicit Euler, one step in each communication step."""
+    """foreign.c along x: semi-implicit Euler, one step in each communication step."""
 
-    def __init__(self, one: Instance) -> None:
+    def __init__(self, one: Member) -> None:
         self.one = one
 
     def __getitem__(self, name: str) -> float:
@@ -262,18 +263,18 @@ class ForeignMass:
 @pytest.mark.parametrize("N", [16, 6.3, 3.1])
 def test_a_body_of_another_tool_keeps_its_energy(spring: Fmu, tmp_path: Path, master: str, N: float) -> None:
     """On the parabola x - H v/2 such a body has its true kinetic energy.  Under Jacobi the literal force drives it."""
-    made = Made(foreign_fmu(tmp_path, "Foreign"), tmp_path)
-    H, found = math.pi / OMEGA / N, {}
+    one = Member("one", read_slave(foreign_fmu(tmp_path, "Foreign")))
+    H, found, body = math.pi / OMEGA / N, {}, ForeignMass(one)
     for mode in (AUTO, HOLD):
-        with made.running({"m": M, "k": 0.0}) as one:
-            body = ForeignMass(one)
-            element = Running(spring, {"x0": X_0, "coupling.mode": mode})
-            pair = Pair(body, element, master, ("v",), "F")  # type: ignore[arg-type]
-            for _ in range(math.ceil(20 * N)):
-                pair.step(H)
-            x = X_0 + body["p.s"] - 0.5 * H * body["p.v"]
-            found[mode] = (M * body["p.v"] ** 2 + K * x**2) / (K * X_0**2)
-            assert element["coupling.lag"] == (1 if master == JACOBI else 0) or mode == HOLD
+        one.start({"m": M, "k": 0.0})
+        element = Running(spring, {"x0": X_0, "coupling.mode": mode})
+        pair = Pair(body, element, master, ("v",), "F")  # type: ignore[arg-type]
+        for _ in range(math.ceil(20 * N)):
+            pair.step(H)
+        x = X_0 + body["p.s"] - 0.5 * H * body["p.v"]
+        found[mode] = (M * body["p.v"] ** 2 + K * x**2) / (K * X_0**2)
+        assert element["coupling.lag"] == (1 if master == JACOBI else 0) or mode == HOLD
+    one.slave.close()
     assert found[AUTO] == pytest.approx(1.0, abs=1e-6)
     assert found[HOLD] > 1e4 or master != JACOBI
 
@@ -407,7 +408,8 @@ def test_hold_has_the_bits_of_the_element_without_coupling(tmp_path: Path, eleme
 
 
 def test_the_catalogue_names_auto_and_an_assembly_has_nothing_to_couple(tmp_path: Path) -> None:
-    for recipe in ("TranslationalSpringCoupled", "RotationalDamperCoupled"):
+    kinds = ("TranslationalSpring", "RotationalSpring", "TranslationalDamper", "RotationalDamper", "GuideRail")
+    for recipe in (f"{kind}Coupled" for kind in kinds):
         assert load_model(shipped("fmus") / f"{recipe}.toml")["coupling.mode"].start == AUTO
     path = tmp_path / "Swing.toml"
     path.write_text(

@@ -16,7 +16,7 @@ HIDDEN void *memset(void *to, int value, size_t n);
 
 NO_BUILTIN void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
-    struct __attribute__((packed, may_alias)) Words { unsigned long long bits[4]; } *t = to;
+    struct __attribute__((packed, may_alias)) Words { unsigned long long bits[8]; } *t = to;
     const struct Words *f = from;
     size_t words = n / sizeof *t;
     for (size_t i = 0; i < words; i++)

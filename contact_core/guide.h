@@ -211,10 +211,31 @@ __attribute__((noinline)) static void guide_find(Element *e, Guide *g)
         e->foot.r[k] = g->world.r[k] + foot[k];
 }
 
-/* The elastic force F_r, damping and friction; all forces on all bodies, their powers and their balance.
+/* Sums of all forces on all bodies, and of their moments about the origin. */
+static void guide_balance(Element *e)
+{
+    Real sum[3], about[3], swung[3];
+    cc_cross(e->point.r, e->point.f, about);
+    for (int k = 0; k < 3; k++) {
+        sum[k] = e->point.f[k];
+        about[k] += e->point.t[k];
+    }
+    for (int b = 0; b < BODIES; b++) {
+        cc_cross(e->body[b].r, e->body[b].f, swung);
+        for (int k = 0; k < 3; k++) {
+            sum[k] += e->body[b].f[k];
+            about[k] += swung[k] + e->body[b].t[k];
+        }
+    }
+    e->balance.force = cc_norm(sum);
+    e->balance.moment = cc_norm(about);
+}
+
+/* The elastic force F_r, damping and friction; all forces on all bodies, their powers and, on demand, their balance.
  * damping, brake  forces across and along the line over their speeds, N s/m
  * couple          moment on the body of the point about t, N m */
-__attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real F_r[3], Real damping, Real brake, Real couple)
+__attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real F_r[3], Real damping, Real brake,
+                                                Real couple, int on_demand)
 {
     const Real *t = g->foot.tangent;
     Real on = e->on, full[3], speed = cc_abs(g->v_long), M[3], force[3], moment[3];
@@ -243,26 +264,18 @@ __attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real
 
     guide_to_world(g, g->F, force);
     guide_to_world(g, M, moment);
-    Real sum[3], about[3], power;
-    cc_cross(e->point.r, force, about);
     for (int k = 0; k < 3; k++) {
-        e->point.f[k] = sum[k] = force[k];
+        e->point.f[k] = force[k];
         e->point.t[k] = moment[k];
-        about[k] += moment[k];
     }
-    power = cc_dot(force, e->point.v) + cc_dot(moment, e->point.w);
+    Real power = cc_dot(force, e->point.v) + cc_dot(moment, e->point.w);
     for (int b = 0; b < BODIES; b++) {
-        Real local[3], turned[3], swung[3];
+        Real local[3], turned[3];
         cc_cross(g->shares[b].arm, g->F, local);
         guide_to_world(g, local, turned);
         for (int k = 0; k < 3; k++) {
             e->body[b].f[k] = -g->shares[b].weight * force[k];
             e->body[b].t[k] = -turned[k] - g->shares[b].weight * moment[k];
-        }
-        cc_cross(e->body[b].r, e->body[b].f, swung);
-        for (int k = 0; k < 3; k++) {
-            sum[k] += e->body[b].f[k];
-            about[k] += swung[k] + e->body[b].t[k];
         }
         power += cc_dot(e->body[b].f, e->body[b].v) + cc_dot(e->body[b].t, e->body[b].w);
     }
@@ -271,8 +284,8 @@ __attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real
     if (re(e->held) != 0.0) /* booked when the interval is over */
         e->power.work = e->power.damping = e->power.friction = e->power.interpolation = 0.0;
 #endif
-    e->balance.force = cc_norm(sum);
-    e->balance.moment = cc_norm(about);
+    if (on_demand)
+        guide_balance(e);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
@@ -386,11 +399,15 @@ static void guide_remember(Element *e, const Guide *g)
 }
 
 /* What is left of the account when the energies of the element are known.  `stored`: power against F_r, W. */
-static void guide_account(Element *e, Real stored, Real anisotropy)
+static void guide_account(Element *e, Real stored, Real anisotropy, int on_demand)
 {
-    e->energy.elastic = e->on * elastic_energy(e);
 #if CC_GUIDE_SENSED
     e->power.stored = e->on * stored;
+#endif
+    if (!on_demand)
+        return;
+    e->energy.elastic = e->on * elastic_energy(e);
+#if CC_GUIDE_SENSED
     e->energy.sensors = e->energy.elastic - e->energy.start + e->energy.switched - e->energy.stored;
 #endif
 #if LEDGER

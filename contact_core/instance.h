@@ -307,7 +307,7 @@ static int cc_first_not_finite(const Instance *instance)
 {
     const double *block = (const double *)&instance->now.element;
     unsigned long long carries = 0; /* into the last bit where an exponent is all ones: no branch for each variable */
-    for (int i = 0; i < CC_VARIABLES; i++) {
+    CC_INTERLEAVE for (int i = 0; i < CC_VARIABLES; i++) {
         unsigned long long bits;
         __builtin_memcpy(&bits, &block[i], sizeof bits);
         carries |= (bits & ~0ull >> 1) + (1ull << 52);

@@ -82,7 +82,7 @@ class Variable(_Conditional):
     output: bool = Field(default=False, description="a state or memory variable that is an output")
     hidden: bool = Field(default=False, description="not in modelDescription.xml")
     on_demand: bool = Field(
-        default=False, description="of a local: computed where it is read, left out by the function `rates`"
+        default=False, description="of an output or local: computed where it is read, left out by the function `rates`"
     )
     rate: str | None = Field(default=None, description="variable that is the derivative of this state")
     primitive: str | None = Field(
@@ -536,10 +536,10 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")
             if entry.primitive is not None and (table != "states" or entry.rate is None):
                 add(table, name, "primitive belongs to a state with a rate")
-            if entry.on_demand and table != "locals":
-                add(table, name, "on_demand belongs to a local")
+            if entry.on_demand and table not in ("outputs", "locals"):
+                add(table, name, "on_demand belongs to an output or a local")
             for role in (entry.rate, entry.primitive):
-                if role in declaration.locals and declaration.locals[role].on_demand:
+                if any(t[role].on_demand for t in (declaration.outputs, declaration.locals) if role in t):
                     add(table, name, f"'{role}' is on_demand: what the rate of a state is made of must not be")
             if table == "states" and entry.rate is None and entry.depends is None:
                 add(table, name, "rate or depends is missing: list what its derivative depends on, [] for nothing")

@@ -78,7 +78,7 @@ static Real friction_per_speed(const Element *e, const Guide *g, Real P)
 #endif
 }
 
-static void outputs(Element *e)
+static void forces(Element *e, int on_demand)
 {
     Guide g;
     guide_see(e, &g);
@@ -94,13 +94,16 @@ static void outputs(Element *e)
         stored += c * d[k] * (g.v_P[k] - g.foot.point_t[k]);
     }
     Real P = cc_norm(full);
-    guide_act(e, &g, F_r, damping, friction_per_speed(e, &g, P), 0.0);
+    guide_act(e, &g, F_r, damping, friction_per_speed(e, &g, P), 0.0, on_demand);
     e->displacement = delta;
     e->delta = e->on * delta;
     e->F_r = e->on * c * delta;
     e->P = e->on * P;
-    guide_account(e, stored, 0.0);
+    guide_account(e, stored, 0.0, on_demand);
 }
+
+static void outputs(Element *e) { forces(e, 1); }
+static void rates(Element *e) { forces(e, 0); }
 
 #if COUPLING && !defined CC_DUAL
 

@@ -130,7 +130,7 @@ static Real friction_per_speed(const Element *e, const Guide *g, Real P1, Real P
 #endif
 }
 
-static void outputs(Element *e)
+static void forces(Element *e, int on_demand)
 {
     Guide g;
     CcBasePlane plane;
@@ -148,7 +148,7 @@ static void outputs(Element *e)
 #endif
     Real moment = CONSISTENT_MOMENT ? re(e->side) * tau : (Real)0.0, damping = guide_damping(e, &g);
     Real P1 = F_r1 + damping * cc_dot(g.v_tr, plane.V1), P2 = F_r2 + damping * cc_dot(g.v_tr, plane.V2);
-    guide_act(e, &g, F_r, damping, friction_per_speed(e, &g, P1, P2), moment);
+    guide_act(e, &g, F_r, damping, friction_per_speed(e, &g, P1, P2), moment, on_demand);
 
     e->displacement[0] = delta1;
     e->displacement[1] = delta2;
@@ -170,11 +170,14 @@ static void outputs(Element *e)
     stored += F_r1 * (cc_dot(slip, plane.V1) + plane.spin * delta2);
     stored += F_r2 * (cc_dot(slip, plane.V2) - plane.spin * delta1);
 #if LEDGER
-    guide_account(e, stored, e->energy.anisotropy);
+    guide_account(e, stored, e->energy.anisotropy, on_demand);
 #else
-    guide_account(e, stored, 0.0);
+    guide_account(e, stored, 0.0, on_demand);
 #endif
 }
+
+static void outputs(Element *e) { forces(e, 1); }
+static void rates(Element *e) { forces(e, 0); }
 
 #if COUPLING && !defined CC_DUAL
 

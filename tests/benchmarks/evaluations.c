@@ -20,7 +20,7 @@ __attribute__((visibility("default"))) double evaluations(const double *start, c
                 e.point[i].r[j] = place[j] + way * share;
                 e.point[i].v[j] = share;
             }
-        cc_evaluate(&e, 1);
+        cc_evaluate(&e, 0);
         sum += e.surface.f[0] + e.surface.f[2];
         *touching += e.in_contact[0] != 0.0;
     }

@@ -24,7 +24,7 @@ __attribute__((visibility("default"))) double evaluations(double way, double ris
         x = next;
         e.point.r[0] = x, e.point.r[1] = y, e.point.r[2] += way * rise;
         e.point.v[0] = -y, e.point.v[1] = x, e.point.v[2] = rise;
-        cc_evaluate(&e, 1);
+        cc_evaluate(&e, 0);
         e.span = e.foot_span;
         sum += e.point.f[0] + e.body[0].t[2];
         *on += e.on != 0.0;

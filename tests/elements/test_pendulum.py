@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from running import Running, build, scalars
 from scipy.optimize import brentq
 from scipy.special import ellipk
-from test_cases import load
 
 from fmu_builder.model import load_model
-from fmu_builder.paths import shipped
+from fmu_builder.paths import load_module, shipped
 
 Vector = NDArray[np.float64]
 
 G = 9.81
-references = load(shipped("elements") / "pendulum" / "cases" / "references.py")
+references = load_module(shipped("elements") / "pendulum" / "cases" / "references.py")
 
 
 @pytest.fixture(scope="module")

@@ -14,19 +14,18 @@ from numpy.typing import NDArray
 from running import Running, Values, build, scalars
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
-from test_cases import load
 
 from fmu_builder import run
 from fmu_builder.assembly import assembly_of_scenario
 from fmu_builder.build import host_fmu
 from fmu_builder.errors import InputError
 from fmu_builder.model import load_model
-from fmu_builder.paths import shipped
+from fmu_builder.paths import load_module, shipped
 from fmu_builder.scenario import read_scenario
 
 Vector = NDArray[np.float64]
 
-references = load(shipped("elements") / "rigid_body" / "cases" / "references.py")
+references = load_module(shipped("elements") / "rigid_body" / "cases" / "references.py")
 
 MOMENTS = np.array([1.0, 2.0, 2.5])
 TUMBLING: Values = {

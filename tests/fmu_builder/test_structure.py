@@ -347,7 +347,7 @@ def test_steps_of_an_assembly_are_exact_where_its_parts_leave_the_states_alone(
     [
         ('v = { unit = "m/s", depends = ["F"],', 'v = { unit = "m/s",', "[states] v: rate or depends is missing"),
         ('["F"], ', '["F"], primitive = "y", ', "[states] v: primitive belongs to a state with a rate"),
-        ('["F"], ', '["F"], on_demand = true, ', "[states] v: on_demand belongs to a local"),
+        ('["F"], ', '["F"], on_demand = true, ', "[states] v: on_demand belongs to an output or a local"),
         (
             'rate = "v", ',
             'rate = "work", ',

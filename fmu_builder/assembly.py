@@ -352,7 +352,8 @@ def _end(v: Variable, name: str, causality: str | None = None) -> SlaveVariable:
         causality = "input" if v.kind == "input" else "output" if v.is_output else "local"
         causality = "parameter" if v.kind in ("fixed", "tunable") else causality
     unit = "" if v.type != "real" else v.unit.name
-    return SlaveVariable(name, v.index, _TYPES[v.type], causality, "", None, unit, None, None)
+    zero = v.kind == "output" and v.type == "real" and not v.depends
+    return SlaveVariable(name, v.index, _TYPES[v.type], causality, "", None, unit, None, None, zero=zero)
 
 
 class _Builder:

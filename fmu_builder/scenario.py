@@ -2,7 +2,7 @@
 
 description = "..."
 connections = [ ["body.p", "floor.point"], ["a.y", "b.u"] ]      # ports, or single variables
-free_moment = false                                              # true: a `point` may stand for a `frame`
+free_moment = false                                              # true: a `point` may stand for a `frame` with a moment
 [experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel, tolerance
 [slaves]      body = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }, x = "foreign.fmu"
 [drive]       "floor.work" = { time = [0, 0.1], value = [true, false] }       # or { table = "motion.csv" }, a number

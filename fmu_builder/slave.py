@@ -45,7 +45,7 @@ _FAMILY_LETTERS = {"r": "Real", "i": "Integer", "b": "Boolean", "s": "String"}  
 @dataclass(frozen=True)
 class SlaveVariable:
     """A variable as modelDescription.xml declares it.  `depends`: names of the inputs an output depends on, at
-    initialization; None means all."""
+    initialization; None means all.  `zero`: an output that is always 0."""
 
     name: str
     reference: int
@@ -58,6 +58,7 @@ class SlaveVariable:
     depends: frozenset[str] | None
     literals: Mapping[str, int] = field(default_factory=dict)  # of an enumeration
     description: str = ""
+    zero: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,8 @@ def read_slave(path: Path) -> SlaveDescription:
         )
     identifier = description.coSimulation.modelIdentifier
     unknowns = {u.variable.name: u.dependencies for u in (*description.outputs, *description.initialUnknowns)}
+    free = {u.variable.name for u in description.outputs if u.dependencies == [] and unknowns[u.variable.name] == []}
+    ours = (description.generationTool or "").startswith("fmu-builder")
     variables = {}
     for v in description.modelVariables:
         depends = unknowns.get(v.name)
@@ -138,6 +141,8 @@ def read_slave(path: Path) -> SlaveDescription:
             depends=None if depends is None else frozenset(d.name for d in depends),
             literals={i.name: int(i.value) for i in declared.items} if declared and v.type == "Enumeration" else {},
             description=v.description or "",
+            # what follows from nothing, not even from time, which ours list, is a force that an element does not have
+            zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
         )
     experiment = description.defaultExperiment
 

@@ -96,7 +96,9 @@ def wire(
                 if (to.side, at.side) == ("force", "body"):
                     element = slave_a if to is a else slave_b
                     held.setdefault((element, _part_of(to)), []).append((to, body, at))
-            for source, target in _connect_ports((slave_a, a), (slave_b, b), free_moment, where, problems, notes):
+            for source, target in _connect_ports(
+                (slave_a, a), (slave_b, b), slaves, free_moment, where, problems, notes
+            ):
                 found = _unit_problem(*_unit_of(source, slaves), *_unit_of(target, slaves))
                 if found:
                     problems.append(Problem(where, found))
@@ -189,6 +191,7 @@ def _end(
 def _connect_ports(
     first: tuple[str, SlavePort],
     second: tuple[str, SlavePort],
+    slaves: Mapping[str, Connectable],
     free_moment: bool,
     where: str,
     problems: list[Problem],
@@ -209,7 +212,8 @@ def _connect_ports(
         )
         problems.append(Problem(where, what))
         return []
-    if at.kind == "point" and to.kind == "frame":
+    moment = any(not slaves[element].variables[name].zero for name in to.force.get("t", ()))
+    if at.kind == "point" and to.kind == "frame" and moment:
         if not free_moment:
             problems.append(
                 Problem(

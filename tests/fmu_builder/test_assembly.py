@@ -453,7 +453,6 @@ def test_a_line_on_the_body_of_the_point_is_refused(tmp_path: Path, at: str) -> 
     )
     write(tmp_path, "Block", 'element = "rigid_body"\n')
     text = f"""
-free_moment = true
 connections = [["block.point", "rail.point"], ["other.frame", "rail.body[1]"], ["{at}", "rail.body[2]"],
     ["{at}", "rail.body[3]"]]
 [parts]
@@ -474,6 +473,18 @@ rail = "Rail"
             text.replace('["block.point"', '["other.point"').replace('"other.frame"', '"block.frame"'),
         )
     )
+
+
+@pytest.mark.parametrize("consistent", [False, True])
+def test_a_point_in_a_guide_is_refused_where_that_has_a_moment_for_it(tmp_path: Path, consistent: bool) -> None:
+    structure = f"[structure]\nconsistent_moment = {str(consistent).lower()}\n"
+    write(tmp_path, "Rail", f'element = "point_line_2"\n{structure}[line]\npoints = [[0,0,0], [1,0,0]]\n')
+    text = 'connections = [["ball.p", "rail.point"]]\n[parts]\nball = "PointMass"\nrail = "Rail"\n'
+    path = write(tmp_path, "Ball", text)
+    if consistent:
+        assert any("ball.p is a point and cannot take the moment of rail.point" in what for what in problems(path))
+    else:
+        load_assembly(path)
 
 
 def test_a_scenario_that_cannot_be_an_assembly_is_refused(tmp_path: Path) -> None:

@@ -96,6 +96,15 @@ def test_a_point_on_a_frame_needs_free_moment_and_is_noted(slaves: dict[str, Sla
     assert ("a", "p.f[1]") in wiring.sources and ("floor", "surface.q[1]") not in wiring.sources
 
 
+def test_a_moment_that_is_always_zero_asks_for_nothing(slaves: dict[str, SlaveDescription]) -> None:
+    """That of a guide on its point; its moment on what carries the line is another matter."""
+    slaves["rail"] = read_slave(host_fmu(shipped("fmus") / "GuideRail.toml"))
+    wiring = wired(slaves, ("a.p", "rail.point"))
+    assert ("a", "p.f[1]") in wiring.sources and not any("moment" in note for note in wiring.notes)
+    (line,) = refusal(slaves, ("a.p", "rail.body[1]"))
+    assert "a.p is a point and cannot take the moment of rail.body[1]" in line
+
+
 def test_a_frame_carries_a_point_without_ado(slaves: dict[str, SlaveDescription]) -> None:
     sources = wired(slaves, ("frame.base", "floor.point")).sources
     assert sources["floor", "point.v[2]"] == (("frame", "base.v[2]"),)

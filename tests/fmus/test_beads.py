@@ -184,7 +184,7 @@ def toml(value: object) -> str:
 def scenario_of(name: str, changed: dict[str, dict[str, Any]], stop: float) -> str:
     """The parts of an assembly of the catalogue as slaves."""
     tables: dict[str, Any] = read_toml(shipped("fmus") / f"{name}.toml")
-    text = f"connections = {json.dumps(tables['connections'])}\nfree_moment = true\n"
+    text = f"connections = {json.dumps(tables['connections'])}\n"
     text += f"[experiment]\nstop = {stop}\nstep = {stop / 1000}\nalgorithm = 'gauss_seidel'\n[slaves]\n"
     for part, given in tables["parts"].items():
         entry = dict(given) if isinstance(given, dict) else {"recipe": given}

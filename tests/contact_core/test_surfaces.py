@@ -486,6 +486,38 @@ def test_the_ends_of_a_profile_are_crossed_with_a_sign(host: HostLibrary) -> Non
         assert foot.edge[1] == 2.0 - x
 
 
+def test_a_profile_with_corners_tells_where_its_closest_point_may_jump_to_and_how_far_a_corner_is(
+    host: HostLibrary,
+) -> None:
+    """Against all minima of the distance among points closer together than 1 mm, to their spacing; open and closed."""
+    source = np.random.default_rng(5)
+    jumps, at_corners = 0, 0
+    for profile in (polyline(star(source, 7), True), polyline(star(source, 12)[:-1], False)):
+        u, count = np.arange(1500) / 1500, len(profile.coefficients)
+        pieces = [np.outer(1 - u, profile.at(k, 0.0)) + np.outer(u, profile.at(k, 1.0)) for k in range(count)]
+        points = np.vstack([*pieces, profile.at(count - 1, 1.0)])
+        joints = {0, len(points) - 1, *range(0, len(points), 1500)}
+        for P in source.uniform(-1.0, 1.0, (200, 2)):
+            distance = np.hypot(*(points - P).T)
+            if profile.kind & CLOSED:
+                around = np.concatenate([distance[-2:-1], distance[:-1], distance[:1]])
+            else:
+                around = np.concatenate([[np.inf], distance, [np.inf]])
+            least = np.flatnonzero((around[1:-1] < around[:-2]) & (around[1:-1] < around[2:]))
+            least = least[np.argsort(distance[least])]
+            foot = section(host, profile, P)
+            gap = distance[least[1]] - distance[least[0]] if len(least) > 1 else math.inf
+            assert foot.gap == pytest.approx(min(gap, 1.0), abs=1e-3)
+            if gap < 0.999:
+                jumps += 1
+                assert list(foot.rival) == pytest.approx(points[least[1]], abs=2e-3)
+            if foot.on:
+                corner = least[0] in joints
+                at_corners += corner
+                assert (foot.way < 0.0) == corner
+    assert jumps > 200 and at_corners > 20
+
+
 def test_an_extrusion_ends_at_its_heights(host: HostLibrary) -> None:
     bar = polyline(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]), True)
     out = host.ffi.new("CcFoot *")

@@ -114,6 +114,8 @@ static inline double surface_jump(const Element *e, int i)
 {
 #if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
     double from_rival = 0.0, from_place = 0.0, apart = 0.0;
+    if (re(e->singular[i]) != 0.0) /* the last closest point is kept */
+        return CC_SINGULAR;
     for (int k = 0; k < 3; k++) {
         double last = re(e->previous[i].foot[k]), rival = re(e->rival[i][k]), place = re(e->place[i][k]);
         from_rival += (rival - last) * (rival - last);

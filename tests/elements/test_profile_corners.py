@@ -163,6 +163,35 @@ def test_a_corner_that_is_no_event_leaves_more_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_bristle_that_goes_through_a_corner_leaves_no_more_open(tmp_path: Path) -> None:
+    fmu = on_profile(tmp_path, "extrusion", ELL, "[structure]\nbristle = true")
+    for (_, r, v), tolerance in itertools.product(COURSES.values(), (1e-6, 1e-9)):
+        running = run(fmu, "ell", r, v, tolerance, C_r=0.6, K_fr=0.2)
+        energy = 0.5 * MASS * float(np.dot(v, v))
+        assert running["bar.energy.friction"] > 0.01 * energy
+        assert abs(running["bar.energy.residual"]) <= 1e-9 * energy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("aside", "allowed"), [(0.0, 1e-9), (1e-6, 1e-6), (1e-3, 1e-6)])
+def test_the_tip_on_the_axis_of_a_revolution_is_a_corner_as_well(aside: float, allowed: float, tmp_path: Path) -> None:
+    """Below the tip of a cone the normal jumps on the axis, and turns quickly beside it."""
+    fmu = on_profile(tmp_path, "revolution", [[0.2, 0.0], [0.0, 0.1]])
+    values = {"mass.r0": (0.03, aside, 0.1), "mass.v0": (-1.2, 0.0, -0.6), "bar.C_F": STIFFNESS, "bar.C_r": 1.0}
+    running = Running(fmu, values, tolerance=1e-7)
+    across = []
+    for _ in range(150):
+        running.step(STEP)
+        if running["bar.in_contact"]:
+            across.append(running["bar.normal[1]"])
+    assert across[0] > 0.4 and across[-1] < -0.4
+    assert running["bar.contact_count"] == 1 and not running["bar.in_contact"]
+    energy = 0.5 * (1.2**2 + 0.6**2)
+    assert 0.5 * float(running.vector("mass.p.v") @ running.vector("mass.p.v")) == pytest.approx(energy, rel=allowed)
+    assert abs(running["bar.energy.residual"]) <= allowed * energy
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["extrusion", "revolution"])
 def test_a_rounded_corner_and_a_law_of_the_users_close_the_ledger_as_well(kind: str, tmp_path: Path) -> None:
     """Below a spline nothing jumps within its reach, so no event is missed: each of some twenty substeps in contact may

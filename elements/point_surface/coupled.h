@@ -88,6 +88,7 @@ static CcCouplingOptions coupling_options(const Element *e)
 }
 
 #define STALE_MOTION 1e-12 /* of the distances: motion that would show */
+#define LATE_MOTION 1e-9   /* of the distances: motion whose time can be told */
 enum { MOST_STALE = 100 }; /* steps in a row, after which the inputs are taken as they are */
 
 static CcCoupling *partner_of(Element *e, int i) { return (CcCoupling *)e->partner[i]; }
@@ -476,6 +477,38 @@ static int is_stale(const Element *e, double R[3][3], double step)
     return moves;
 }
 
+/* The time between the last sample and this one, of which some steps were stale; one step, if that explains the motion
+ * along the normal better: then the sample was only shown late, as the first inputs are by some masters. */
+static double time_passed(const Element *e)
+{
+    double all = e->since, one = all / e->since_steps, off_all = 0.0, off_one = 0.0, seen = 0.0;
+    for (int i = 0; i < POINTS; i++) {
+        const CcPort *port = (const CcPort *)e->port[i];
+        double v_before = ((const CcCoupling *)e->partner[i])->partner.v[2], arm[3], relative[3], n[3];
+        for (int k = 0; k < 3; k++)
+            arm[k] = e->point[i].r[k] - e->surface.r[k], n[k] = e->normal[i][k];
+        relative_velocity(e, i, arm, relative);
+        double rate = 0.5 * (cc_dot(relative, n) + v_before), way = e->distance[i] - port->r[2];
+        off_all += cc_abs(way - all * rate);
+        off_one += cc_abs(way - one * rate);
+        seen += cc_abs(all * rate) - LATE_MOTION * cc_norm(arm);
+    }
+    return seen > 0.0 && off_one < 0.5 * off_all ? one : all;
+}
+
+/* The forces given last were given once more. */
+static void repeat_forces(Element *e)
+{
+    CcMobility *m = (CcMobility *)e->mobility;
+    for (int k = CC_KEPT_FORCES - 1; k > 0; k--) {
+        for (int i = 0; i < POINTS; i++)
+            for (int j = 0; j < 3; j++)
+                partner_of(e, i)->partner.f[k][j] = partner_of(e, i)->partner.f[k - 1][j];
+        for (int j = 0; j < 6; j++)
+            m->S[k][j] = m->S[k - 1][j];
+    }
+}
+
 static void sample(Element *e, CcHost *host, double step)
 {
     double R[3][3];
@@ -487,9 +520,17 @@ static void sample(Element *e, CcHost *host, double step)
         e->since_steps += 1.0;
         return;
     }
-    double to_come = e->since_steps > 1.0 ? e->since : step; /* then the next interval is taken to be as long as the last */
-    for (int i = 0; i < POINTS && e->since_steps > 1.0; i++)
-        partner_of(e, i)->partner.H = e->since;
+    double to_come = step;
+    if (e->since_steps > 1.0) {
+        double passed = time_passed(e);
+        for (int i = 0; i < POINTS; i++)
+            partner_of(e, i)->partner.H = passed;
+        if (passed == e->since) /* the next interval is taken to be as long */
+            to_come = passed;
+        else
+            for (int k = 1; k < (int)e->since_steps; k++)
+                repeat_forces(e);
+    }
     e->since = step;
     e->since_steps = 1.0;
     step = to_come;

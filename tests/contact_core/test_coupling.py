@@ -7,7 +7,6 @@ step, with a master that knows nothing: Jacobi (the force acts one interval late
 from __future__ import annotations
 
 import ctypes
-import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from fmu_builder.paths import load_module, shipped
+from fmu_builder.paths import shipped
 from fmu_builder.toolchain import compile_hosted, find_compiler
 from tests.contact_core.held_bodies import PHASES, Body, Flexible, Pair
 from tests.contact_core.held_cases import (
@@ -28,7 +27,6 @@ from tests.contact_core.held_cases import (
     CONTACT,
     FLEXIBLE,
     LASTING,
-    REVERSING,
     STIFFNESS,
     SWEEP,
     Array,
@@ -39,10 +37,6 @@ from tests.contact_core.held_cases import (
 )
 
 JACOBI, GAUSS_SEIDEL, AUTO = 1, 0, -1
-
-
-def drawn_rebounds() -> tuple[tuple[float, float, float, float], ...]:
-    return tuple(load_module(shipped("elements") / "point_surface" / "pictures.py").REBOUND)
 
 
 @pytest.fixture(scope="module")
@@ -237,49 +231,34 @@ EVERYDAY = (
     "Hertz, C_r 0.5",
     "sphere that slides, C_r 0.5",
     "two free bodies, C_r 0.5",
-    "linear, C_r 0.1, k_D 100",
-)
-SELDOM = [pytest.param(name, marks=() if name in EVERYDAY else pytest.mark.slow) for name in CASES]
-VELOCITY = {16: 0.01, 6.3: 0.05}  # allowed error of the first impact, of |v_0|
-REVERSED = {16: (0.06, 0.01), 6.3: (0.12, 0.04)}  # where the slip reverses: first, second
+)  # all cases, with FMUs under both masters: tests/elements/test_coupled_acceptance.py
 
 
-@pytest.mark.parametrize("name", SELDOM)
+@pytest.mark.parametrize("name", EVERYDAY)
 def test_first_impact_on_an_unknown_partner_under_jacobi(library: ctypes.CDLL, name: str) -> None:
     for N, allowed in ((16, 0.005), (6.3, 0.015)):
         rebound, error, _ = impact(library, name, N, JACOBI)
-        if name != "linear, C_r 0.1":  # little is left to be compared with
-            assert abs(rebound.mean() - 1) <= allowed, N
-        assert error.max() <= (REVERSED[N][0] if name in REVERSING else VELOCITY[N]), N
+        assert abs(rebound.mean() - 1) <= allowed, N
+        assert error.max() <= {16: 0.01, 6.3: 0.05}[N], N
 
 
-@pytest.mark.parametrize("name", SELDOM)
+@pytest.mark.parametrize("name", EVERYDAY)
 def test_second_impact_under_jacobi(library: ctypes.CDLL, name: str) -> None:
     for N, allowed in ((6.3, 0.01), (3.1, 0.07)):
-        rebound, error, _ = impact(library, name, N, JACOBI, impacts=2)
-        if name == "linear, C_r 0.1":
-            assert error.max() <= 0.01, N
-        else:
-            assert abs(rebound.mean() - 1) <= allowed, N
-        if name in REVERSING and N in REVERSED:
-            assert error.max() <= REVERSED[N][1], N
+        rebound, _, _ = impact(library, name, N, JACOBI, impacts=2)
+        assert abs(rebound.mean() - 1) <= allowed, N
 
 
-@pytest.mark.parametrize("name", SELDOM)
+@pytest.mark.parametrize("name", EVERYDAY)
 def test_known_gauss_seidel(library: ctypes.CDLL, name: str) -> None:
-    rebound, error, _ = impact(library, name, 6.3, GAUSS_SEIDEL, lag=0)
-    if name == "linear, C_r 0.1":
-        assert error.max() <= 0.03
-    else:
-        assert abs(rebound.mean() - 1) <= 0.01
+    rebound, _, _ = impact(library, name, 6.3, GAUSS_SEIDEL, lag=0)
+    assert abs(rebound.mean() - 1) <= 0.01
 
 
-@pytest.mark.parametrize("name", SELDOM)
+@pytest.mark.parametrize("name", EVERYDAY)
 def test_no_phase_has_more_energy_than_with_the_literal_force(library: ctypes.CDLL, name: str) -> None:
     for N in (16, 6.3, 3.1):
         for master in (JACOBI, GAUSS_SEIDEL):
-            if master == GAUSS_SEIDEL and name.startswith("semi-implicit Euler"):
-                continue  # the literal force is symplectic there
             ours, literal = impact(library, name, N, master)[0], impact(library, name, N, master, hold=True)[0]
             assert (ours <= literal).all(), (N, master)
 
@@ -290,32 +269,15 @@ def test_the_literal_force_makes_energy_and_would_fail_these_tests(library: ctyp
     assert rebounds == pytest.approx([1.27, 1.57, 2.82, 5.68], abs=0.006)
 
 
-@pytest.mark.slow
-def test_the_picture_of_the_rebound_shows_what_is_measured(library: ctypes.CDLL) -> None:
-    for N, literal, first, second in drawn_rebounds():
-        ball = functools.partial(impact, library, "linear, e = 1", N, JACOBI)
-        found = [ball(hold=True)[0].mean(), ball()[0].mean(), ball(impacts=2)[0].mean()]
-        assert found == pytest.approx([literal, first, second], abs=1.5e-3), N
-
-
 def test_an_elastic_impact_is_exact_at_any_step_once_the_mass_is_given(library: ctypes.CDLL) -> None:
     for h in (0.2, 1.0, 2.0, 3.5, 5.0):  # omega H
         rebound, _, _ = impact(library, "linear, e = 1", math.pi / h, JACOBI, lag=1, m_eff=1.0)
         assert rebound == pytest.approx(1, abs=1e-9), h
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in EVERYDAY else pytest.mark.slow) for n in SWEEP])
-def test_restitution_of_the_second_impact(library: ctypes.CDLL, name: str) -> None:
+def test_restitution_of_the_second_impact(library: ctypes.CDLL) -> None:
     for N, allowed in ((16, 0.005), (6.3, 0.01)):
-        assert impact(library, name, N, JACOBI, impacts=2)[1].max() <= allowed, N
-
-
-@pytest.mark.slow
-def test_velocity_converges_with_the_second_order(library: ctypes.CDLL) -> None:
-    for name in ("linear, C_r 0.65", "Hertz, C_r 0.5", "sphere that slides, C_r 0.5"):
-        errors = [impact(library, name, N, JACOBI)[1].max() for N in (12, 24, 48, 96)]
-        orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
-        assert orders.mean() >= 1.7, (name, errors)
+        assert impact(library, "linear, C_r 0.1, k_D 100", N, JACOBI, impacts=2)[1].max() <= allowed, N
 
 
 def test_few_evaluations_of_the_law(library: ctypes.CDLL) -> None:
@@ -327,9 +289,6 @@ def test_few_evaluations_of_the_law(library: ctypes.CDLL) -> None:
 
 
 # --- contacts that last ----------------------------------------------------------------------------------------------
-
-
-STOP, ROLLING = (pytest.param(n, a, marks=pytest.mark.slow) for n, a in (("stop", 1e-3), ("rolling", 1e-9)))
 
 
 def lasting(library: ctypes.CDLL, case: Lasting, master: int, h: float) -> float:
@@ -351,10 +310,10 @@ def lasting(library: ctypes.CDLL, case: Lasting, master: int, h: float) -> float
 
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
 @pytest.mark.parametrize("h", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize(("name", "allowed"), [("rest", 1e-9), ("incline", 1e-9), STOP, ROLLING])
-def test_a_contact_that_lasts(library: ctypes.CDLL, name: str, allowed: float, h: float, master: int) -> None:
-    """A body comes to rest, creeps down an incline, stops, rolls, as it should."""
-    assert lasting(library, LASTING[name], master, h) <= allowed
+@pytest.mark.parametrize("name", ["rest", "incline"])
+def test_a_contact_that_lasts(library: ctypes.CDLL, name: str, h: float, master: int) -> None:
+    """A body comes to rest, or creeps down an incline, as it should."""
+    assert lasting(library, LASTING[name], master, h) <= 1e-9
 
 
 def test_a_bouncing_ball_keeps_its_energy(library: ctypes.CDLL) -> None:

@@ -1,8 +1,9 @@
 """The cases of tests/contact_core/held_cases.py as FMUs over fmpy, under plain masters.
 
-Jacobi: all FMUs step with what the others showed before.  Gauss-Seidel: the contacts first, the bodies with their new
-forces.  Bodies are FMUs of ours where there is one; a ball whose lowest point touches, and what has its own integrator,
-is foreign.c.  Instances are kept and reset; values go from FMU to FMU through arrays that are made once."""
+Jacobi: all FMUs step with what the others showed before.  Gauss-Seidel: one after the other, each with what those
+before it show now: the contacts first, or the bodies, or one body, the contacts, the other body.  Bodies are FMUs of
+ours where there is one; a ball whose lowest point touches, and what has its own integrator, is foreign.c.  Instances
+are kept and reset; values go from FMU to FMU through arrays that are made once."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from tests.contact_core.held_cases import Law, hertz
 from tests.fmu_builder.foreign import RIGID, foreign_fmu
 
 Array = NDArray[np.float64]
-JACOBI, GAUSS_SEIDEL = "jacobi", "gauss_seidel"
+JACOBI, GAUSS_SEIDEL, BODIES_FIRST, MIXED = "jacobi", "gauss_seidel", "bodies_first", "mixed"
 MASTERS = (JACOBI, GAUSS_SEIDEL)
 
 _FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\ncoupling = true\n'
@@ -211,6 +212,10 @@ class System:
 
     def step(self, H: float) -> None:
         """One communication step, s."""
+        before = {BODIES_FIRST: len(self.bodies), MIXED: 1}.get(self.master, 0)  # bodies before the contacts
+        if before:
+            self._call(self._push)
+            self._advance(self.bodies[:before], self.body_steps, H)
         if self.late or self.noise:
             self._see()
         else:
@@ -218,15 +223,16 @@ class System:
         self._call(self._show)
         if self.master == JACOBI:
             self._call(self._push)
-        for contact in self.contacts:
-            for _ in range(self.contact_steps):
-                self.statuses |= contact.step(H / self.contact_steps)
+        self._advance(self.contacts, self.contact_steps, H)
         self._call(self._read)
-        if self.master == GAUSS_SEIDEL:
+        if self.master != JACOBI:
             self._call(self._push)
-        for body in self.bodies:
-            for _ in range(self.body_steps):
-                self.statuses |= body.step(H / self.body_steps)
+        self._advance(self.bodies[before:], self.body_steps, H)
+
+    def _advance(self, members: Sequence[Member], steps: int, H: float) -> None:
+        for member in members:
+            for _ in range(steps):
+                self.statuses |= member.step(H / steps)
 
     def part(self, H: float) -> None:
         """A step in which the contacts are switched off: they forget the motion, and keep what they learned."""

@@ -1,6 +1,6 @@
 """What the coupled contact does at practical communication steps, measured with FMUs under plain masters.
 
-    python -m tests.elements.coupled_tables [impacts sweep restitution lasting train disturbed order product]
+    python -m tests.elements.coupled_tables [product summary impacts sweep restitution lasting train disturbed order]
 
 prints the tables, for each cell  mean (least .. largest) of fifteen phases of the impact within a step."""
 
@@ -58,7 +58,7 @@ def impact(
     norm = lambda u: math.sqrt(float((u * u * weight).sum()))  # noqa: E731
     rebound, error, told = [], [], []
     for phase, offset in enumerate(PHASES):
-        lift = (2 + offset) * H
+        lift = (2 + bool(options.get("late")) + offset) * H
         coupling = {"mode": mode, "m_eff": m_eff}
         system, again = couple(crew, body, case.laws, master, phase, lift, coupling, **options)
         for k in range(impacts):
@@ -223,9 +223,41 @@ def print_product(crew: Crew) -> None:
         print(f"| {N:g} | {found[0]:.2f} | {found[1]:.3f} | {found[2]:.2f} | {last} |")
 
 
+def print_summary(crew: Crew) -> None:
+    """What each may be is in test_coupled_acceptance.py."""
+    ways = [(name, False) for name in CASES] + [(name, True) for name, case in CASES.items() if len(case.laws) > 1]
+    steps = [(name, False) for name in SWEEP]
+
+    def show(
+        what: str, master: str, names: Sequence[tuple[str, bool]], velocity: bool, given: bool, **how: Any
+    ) -> None:
+        found = {}
+        for name, apart in names:
+            mass = {"m_eff": 1 / ALL[name].inverse_mass} if given else {}
+            now = impact(crew, name, master=master, apart=apart, **how, **mass)
+            error = float(now.error.max() if velocity else abs(now.rebound.mean() - 1))
+            found[name + (", two FMUs" if apart else "")] = error
+        worst = sorted(found, key=lambda name: -found[name])[:3]
+        print(f"  {master:12} {what:38} " + ", ".join(f"{found[name]:.4f} ({name})" for name in worst))
+
+    print("the worst three cases: |mean rebound - 1|, velocity error")
+    for master in MASTERS:
+        known = {"mode": KNOWN[master]}
+        for N in (16, 6.3):
+            show(f"first, N {N}", master, ways, False, False, N=N)
+            show(f"first, N {N}, velocity", master, ways, True, False, N=N)
+        for N in (6.3, 3.1):
+            show(f"second, N {N}", master, ways, False, False, N=N, impacts=2)
+            show(f"first, mass and order given, N {N}", master, ways, False, True, N=N, **known)
+        show("first, order given, N 6.3", master, ways, False, False, N=6.3, **known)
+        for N in (16, 6.3):
+            show(f"C_r 0 to 1, second, N {N}, velocity", master, steps, True, False, N=N, impacts=2)
+
+
 TABLES: dict[str, Callable[[Crew], None]] = {
-    "product": print_product, "impacts": print_impacts, "sweep": print_sweep, "restitution": print_restitution,
-    "lasting": print_lasting, "train": print_train, "disturbed": print_disturbed, "order": print_order,
+    "product": print_product, "summary": print_summary, "impacts": print_impacts, "sweep": print_sweep,
+    "restitution": print_restitution, "lasting": print_lasting, "train": print_train, "disturbed": print_disturbed,
+    "order": print_order,
 }  # fmt: skip
 
 

@@ -9,15 +9,18 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from fmu_builder.paths import shipped
+from fmu_builder.paths import load_module, shipped
 from tests.contact_core.held_bodies import PHASES
 from tests.contact_core.held_cases import CASES, LASTING
-from tests.contact_core.test_coupling import drawn_rebounds
-from tests.elements.coupled_fmus import GAUSS_SEIDEL, JACOBI, MASTERS, Crew, Member, couple
+from tests.elements.coupled_fmus import BODIES_FIRST, GAUSS_SEIDEL, JACOBI, MASTERS, MIXED, Crew, Member, couple
 from tests.elements.coupled_tables import KNOWN, impact, lasting, of_product, print_product, train, varied
 
 pytestmark = pytest.mark.slow
 BOTH = pytest.mark.parametrize("master", MASTERS)
+
+
+def drawn_rebounds() -> tuple[tuple[float, float, float, float], ...]:
+    return tuple(load_module(shipped("elements") / "point_surface" / "pictures.py").REBOUND)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +61,22 @@ def test_fifteen_elastic_bounces_keep_their_energy(crew: Crew, master: str) -> N
     assert train(crew, master, 6.3, "hold", [0])[0] > 40
 
 
-# --- disturbed exchange ----------------------------------------------------------------------------------------------
+# --- other orders, disturbed exchange --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["linear, e = 1", "Hertz, C_r 0.5", "rod, C_r 0.5", "two free bodies, C_r 0.5"])
+def test_the_bodies_may_step_before_the_contact(crew: Crew, name: str) -> None:
+    for N, allowed in ((16, 0.005), (6.3, 0.015)):
+        for impacts in (1, 2):
+            now = impact(crew, name, N, BODIES_FIRST, impacts=impacts)
+            assert now.rebound.mean() == pytest.approx(1, abs=allowed), (N, impacts)
+
+
+def test_of_two_bodies_one_may_step_before_the_contact_and_one_after(crew: Crew) -> None:
+    for N, allowed in ((16, 0.005), (6.3, 0.015)):
+        for impacts in (1, 2):
+            now = impact(crew, "two free bodies, C_r 0.5", N, MIXED, impacts=impacts)
+            assert now.rebound.mean() == pytest.approx(1, abs=allowed), (N, impacts)
 
 
 @pytest.mark.parametrize("name", ["linear, e = 1", "rod, slip reverses"])

@@ -68,7 +68,7 @@ CC_API void cc_contact(const CcContactLaw *law, Real h, const Real n[3], const R
     out->slip_speed = slip;
     out->friction_force = law->K_fr * (N * (share * slip));
     out->elastic_energy = 0.5 * F_e * h;
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int i = 0; i < 3; i++)
         out->force[i] = N * n[i] - law->K_fr * (N * (share * v_t[i]));
 }
 

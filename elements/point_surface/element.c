@@ -104,7 +104,7 @@ static void user_contact(const Element *e, const CcContactLaw *law, Real h, cons
     out->normal_force = N;
     out->slip_speed = slip;
     out->friction_force = per_speed * slip;
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int i = 0; i < 3; i++)
         out->force[i] = N * n[i] - per_speed * v_t[i];
 }
 
@@ -137,7 +137,7 @@ static void hold_by_bristle(Element *e, int i, Real R[3][3], const Real n[3], co
 {
     Real z[3], v_t[3], across = cc_dot(v, n), limit = 0.0, rate[3] = {0.0, 0.0, 0.0};
     CcBristle bristle;
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         v_t[k] = v[k] - across * n[k];
     if (in_contact) {
         Real N = cc_max(contact->normal_force, 0.0);
@@ -157,7 +157,7 @@ static void hold_by_bristle(Element *e, int i, Real R[3][3], const Real n[3], co
     if (in_contact) {
         cc_to_body(R, bristle.rate, rate);
         contact->friction_force = bristle.friction;
-        for (int k = 0; k < 3; k++)
+        CC_UNROLL for (int k = 0; k < 3; k++)
             contact->force[k] -= bristle.force[k];
         e->power.friction += bristle.dissipated;
     }
@@ -197,12 +197,12 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
 {
     const Real *P = e->point[i].r;
     Real arm[3], carried[3], v[3], n[3];
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         arm[k] = P[k] - e->surface.r[k];
     int on = surface_foot(e, i, arm, R, n);
     Real h = -e->distance[i];
     cc_cross(e->surface.w, arm, carried);
-    for (int k = 0; k < 3; k++) {
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         v[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
         e->normal[i][k] = n[k];
         e->contact[i].r[k] = P[k] + h * n[k];
@@ -244,7 +244,7 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
 #endif
     Real moment[3];
     cc_cross(arm, contact.force, moment);
-    for (int k = 0; k < 3; k++) {
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         e->point[i].f[k] = contact.force[k];
         e->surface.f[k] -= contact.force[k];
         e->surface.t[k] -= moment[k];
@@ -260,7 +260,7 @@ static void forces(Element *e, int on_demand)
     if (on_demand)
         e->energy.elastic = 0.0;
     e->power.damping = e->power.friction = e->power.work = 0.0;
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         e->surface.f[k] = e->surface.t[k] = 0.0;
     for (int i = 0; i < POINTS; i++)
         point_outputs(e, i, &law, R, on_demand);

@@ -58,7 +58,7 @@ static inline void surface_normal(Real R[3][3], const CcFoot *foot, Real n[3])
 {
 #if SURFACE == SURFACE_SPHERE
     (void)R;
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         n[k] = foot->normal[k];
 #else
     cc_to_world(R, foot->normal, n);
@@ -84,7 +84,7 @@ static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real
 #endif
     e->place[i][0] = local[0];
     e->place[i][1] = local[1];
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         n[k] = R[k][2];
     return on;
 #else
@@ -92,12 +92,12 @@ static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real
     surface_closest(arm, R, e->previous[i].foot, &foot);
     e->distance[i] = -foot.depth;
     e->singular[i] = foot.singular;
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         e->place[i][k] = foot.point[k];
 #if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
     for (int k = 0; k < 2; k++)
         e->edge[i][k] = foot.edge[k];
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         e->rival[i][k] = foot.rival[k];
     e->gap[i] = foot.gap;
     e->way[i] = foot.way;
@@ -172,7 +172,7 @@ static inline void keep_foot(Element *e, int i)
 #if SURFACE_FLAT
     (void)e, (void)i;
 #else
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         e->previous[i].foot[k] = e->place[i][k];
 #endif
 #if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION

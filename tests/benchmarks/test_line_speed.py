@@ -3,9 +3,9 @@
     python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_line_speed.py
 
 An evaluation is that of a solver: all outputs and derivatives from the motion but those on demand, without the FMI
-layer.  Times are the least of many
-short rounds, for other work on the machine only adds; nothing is asserted of them but that the work was done.  Of a
-build the processor time counts, divided by the number of processors, and has to keep its budget."""
+layer.  Times are the least of many short rounds, for other work on the machine only adds; nothing is asserted of them
+but that the work was done.  Of a build the processor time counts, divided by the number of processors, and has to keep
+its budget."""
 
 from __future__ import annotations
 

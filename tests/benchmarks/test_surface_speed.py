@@ -3,8 +3,8 @@
     python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_surface_speed.py
 
 An evaluation is that of a solver: all outputs and derivatives from the motion but those on demand, without the FMI
-layer.  Figures are the least of many
-short rounds, for other work on the machine only adds: they are asserted where there is a budget."""
+layer.  Figures are the least of many short rounds, for other work on the machine only adds: they are asserted where
+there is a budget."""
 
 from __future__ import annotations
 

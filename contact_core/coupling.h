@@ -13,7 +13,11 @@
  *      that the measured motion could reach
  *
  * Before anything is known W is what makes omega H = 1.1 at the depth to come: it spoils neither long nor short contacts.
- * Where v does not belong to r for three samples (v is not connected) the force is the law at the inputs. */
+ * Where v does not belong to r for three samples (v is not connected) the force is the law at the inputs, and where the
+ * caller says so.  It is that too where friction jams: sliding along e, N moves the point by W_zz - mu W_ze, and where
+ * that is not well above 0 (a steep rod pushed along) N that does not change U the wrong way need not be one number.
+ * Off the drawn part and beyond the limit depth no force acts: what U jumps by at their edges is no work
+ * of the force, so the intervals across them are not counted in R. */
 #ifndef CC_COUPLING_H
 #define CC_COUPLING_H
 
@@ -37,6 +41,9 @@ typedef struct {
     double strange;                      /* samples in a row whose v did not belong to r */
     double ceilings;                     /* samples at the ceiling since the start */
     double deepest;                      /* depth of a sample since the start, m */
+    double off;                          /* 1 if no force could act at the last sample */
+    double literal;                      /* given: 1 where the force has to be the law at the inputs */
+    double jams;                         /* 1 where friction pressed the point in at the last sample */
     double z[2], slips;                  /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
 } CcCoupling;
 
@@ -45,6 +52,7 @@ typedef struct {
 #define CC_CEILING 1.2
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_STRANGE 3
+#define CC_JAMS 0.7 /* of W_zz: share that friction may take of it; from 1 on N pulls the point in (Painleve) */
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
 CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3], double f[3])
@@ -90,9 +98,9 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
     *c = again;
 }
 
-/* Steps 1 to 3: the interval between the last sample and (r, v). */
+/* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act. */
 CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
-                              const double v[3])
+                              const double v[3], int off)
 {
     CcPartner *p = &c->partner;
     double H = p->H;
@@ -105,9 +113,11 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
     p->beta = cc_position_rule(p->rule);
     double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
     double x = -r[2] + shift * v[2], w = -v[2];
-    int over = seen.quiet || (w >= 0.0 && w_0 < 0.0);
+    off = off || c->off != 0.0;
+    int over = seen.quiet || off || (w >= 0.0 && w_0 < 0.0);
     for (int L = 0; L < CC_LAGS; L++) {
-        c->made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
+        if (!off)
+            c->made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
         if (over) {
             c->debt[L] = c->debt[L] + c->made[L] > 0.0 ? c->debt[L] + c->made[L] : 0.0;
             c->made[L] = 0.0;
@@ -227,6 +237,32 @@ CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3]
     c->deepest = -r[2] > c->deepest ? -r[2] : c->deepest;
 }
 
+/* 1 if friction takes so much of W_zz that the force of the interval is not safely one. */
+CC_API int cc_coupling_jams(const CcPartner *p, const CcPortLaw *law, const CcInterval *at)
+{
+    double speed = cc_sqrt(at->u[0] * at->u[0] + at->u[1] * at->u[1]), N = p->f[0][2], mu = law->K_fr;
+    if (p->known == 0.0 || !(N > 0.0 && speed > 0.0))
+        return 0;
+    if (law->limit || law->friction)
+        mu = (law->limit ? law->limit : law->friction)(law->data, N, speed) / N;
+    else if (!(law->k_B > 0.0) && law->k_T * speed < 1.0)
+        mu *= law->k_T * speed;
+    return mu * (at->W[2][0] * at->u[0] + at->W[2][1] * at->u[1]) > CC_JAMS * at->W[2][2] * speed;
+}
+
+/* A sample where no force acts. */
+CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+                             const double v[3], double H)
+{
+    double none[3] = {0.0}, deepest = c->deepest;
+    if (c->partner.begun != 0.0)
+        cc_coupling_learn(c, law, o, r, v, 1);
+    cc_coupling_keep(c, r, v, none, H);
+    c->deepest = deepest;
+    c->scale = 1.0;
+    c->off = 1.0;
+}
+
 /* A sample: r, m, and v, m/s, at a communication point, H, s, the step to come.  Writes the force f, N, on the point;
  * returns how often the right side of the force was evaluated. */
 CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
@@ -234,7 +270,7 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
 {
     CcPartner *p = &c->partner;
     if (p->begun != 0.0)
-        cc_coupling_learn(c, law, o, r, v);
+        cc_coupling_learn(c, law, o, r, v, 0);
     CcInterval at = cc_coupling_begin(c, law, o, r, v, H);
     double x = at.x, w = at.w, pushed[CC_LAGS - 1][3];
     for (int k = 0; k < CC_LAGS - 1; k++)
@@ -247,9 +283,11 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     if (most > 0.0)
         evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
     c->ceilings += cc_below(most, f);
-    if (c->strange >= CC_MOST_STRANGE)
+    c->jams = cc_coupling_jams(p, law, &at);
+    if (c->strange >= CC_MOST_STRANGE || c->literal != 0.0 || c->jams != 0.0)
         cc_law_at(law, r, v, f);
     cc_coupling_keep(c, r, v, f, H);
+    c->off = 0.0;
     return evaluations;
 }
 

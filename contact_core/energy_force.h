@@ -139,9 +139,12 @@ CC_API double cc_mean_elastic(const CcPortLaw *law, double x, double x_1)
     return way != 0.0 ? (law->energy(law->data, x_1) - law->energy(law->data, x)) / way : 0.0;
 }
 
-/* Energy, J, that holding N over an interval H made: from depth and rate x, w to x_1, w_1. */
+/* Energy, J, that holding N over an interval H made: from depth and rate x, w to x_1, w_1.  Where the law pulls its elastic
+ * part is not N/(1 + d), and nothing is counted. */
 CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w, double x_1, double w_1, double H)
 {
+    if (N < 0.0 || (law->damping && (law->damping(law->data, w) < -1.0 || law->damping(law->data, w_1) < -1.0)))
+        return 0.0;
     double damped = 0.0;
     if (N != 0.0 && cc_port_is_damped(law))
         for (int i = 0; i < 8; i++) {

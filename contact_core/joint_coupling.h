@@ -137,7 +137,7 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
             int over = quiet || (w >= 0.0 && w_0 < 0.0);
             for (int L = 0; L < CC_LAGS; L++) {
                 c[i].made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
-                if (port[i].usable == 0.0)
+                if (port[i].usable == 0.0 || c[i].off != 0.0)
                     c[i].made[L] = 0.0;
                 if (over) {
                     c[i].debt[L] = c[i].debt[L] + c[i].made[L] > 0.0 ? c[i].debt[L] + c[i].made[L] : 0.0;
@@ -210,7 +210,7 @@ CC_API int cc_separate_step(int n, CcCoupling c[], CcPort port[], const CcPortLa
         if (port[i].usable != 0.0)
             evaluations += cc_coupling_step(c + i, law, o, port[i].r, port[i].v, H, port[i].f);
         else
-            cc_coupling_rewind(c + i);
+            cc_coupling_idle(c + i, law, o, port[i].r, port[i].v, H);
     }
     return evaluations;
 }
@@ -284,10 +284,12 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
     for (int i = 0; i < n; i++) {
         CcPort *at = port + i;
         c[i].ceilings += at->f[2] > 0.0 && at->f[2] >= at->most;
-        if (c[i].strange >= CC_MOST_STRANGE && at->usable != 0.0)
+        c[i].jams = cc_coupling_jams(&c[i].partner, law, &at->at);
+        if ((c[i].strange >= CC_MOST_STRANGE || c[i].literal != 0.0 || c[i].jams != 0.0) && at->usable != 0.0)
             cc_law_at(law, at->r, at->v, at->f);
         cc_add_wrench(&at->place, at->f, m->S[0]);
         cc_coupling_keep(c + i, at->r, at->v, at->f, H);
+        c[i].off = at->usable == 0.0;
     }
     m->begun = 1.0;
     return evaluations;

@@ -14,7 +14,10 @@
  * interval when it is over, by what then is known of it: the force f that acted, the way dr = H (v_0 + v_1)/2 along the
  * surface, the depths x_0, x_1:
  *     work      N (x_1 - x_0) - f_t dr            friction  -f_t dr            damping  N (x_1 - x_0) - (U_1 - U_0 - R)
- * so energy.residual is minus all R (coupling.h): the energy that the coupling made. */
+ * so energy.residual is minus all R (coupling.h): the energy that the coupling made.
+ *
+ * Where the point is about to pass an edge of the drawn part, or D_max, only the share of the force until then is given.
+ * What U is at the end of that interval is lost; what it differs by from U at the edge goes with it to energy.switched. */
 #ifndef COUPLED_H
 #define COUPLED_H
 
@@ -42,7 +45,11 @@ static double port_elastic(const void *data, double h)
 static double port_energy(const void *data, double h) { return h > 0.0 ? energy_now(data, h) : 0.0; }
 
 #if SLOT_F_D
-static double port_damping(const void *data, double w) { return slot_F_d(data, w); }
+static double port_damping(const void *data, double w)
+{
+    double d = slot_F_d(data, w);
+    return ALLOW_ADHESION || d > -1.0 ? d : -1.0;
+}
 #endif
 
 #if SLOT_F_FR
@@ -232,6 +239,9 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
     const double *r = port->r, *v = port->v, *v_0 = port->v_before;
     double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2], H_half = 0.5 * H;
     double made = cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H);
+    double elastic = law->energy(law->data, x) - law->energy(law->data, x_0) - made; /* work of N/(1 + d) */
+    if (port->usable == 0.0 && e->was_on[i] != 0.0 && x <= e->D_max)
+        e->energy.switched -= made; /* U was lost where the edge was passed, accept() has booked that of now */
 #if BRISTLE
     const double *s = e->bristle_way[i], *z_0 = e->bristle_before[i], *z = now->z;
     double K = cc_bristle_stiffness(law->k_B, law->c_B, H), rubbed = 0.0, lost = 0.0;
@@ -247,11 +257,15 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
     e->energy.friction += rubbed;
 #endif
     e->energy.work += N * (x - x_0) + rubbed;
-    e->energy.damping += N * (x - x_0) - (law->energy(law->data, x) - law->energy(law->data, x_0) - made);
+    e->energy.damping += N * (x - x_0) - elastic;
 #else
     (void)e, (void)i, (void)law;
 #endif
 }
+
+enum { NOT_ITS_RATE = 1, PULLS, TOO_FAR, JAMS }; /* coupling.fallback */
+
+#define FARTHEST 1e60 /* m, m/s: products of such numbers overflow nowhere in the coupling */
 
 /* What the group coupling shows of point i. */
 static void show_coupling(Element *e, int i, const CcPortLaw *law)
@@ -265,7 +279,8 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.residual[i] = c->made[lag];
     e->coupling.debt[i] = c->debt[lag];
     e->coupling.scale[i] = c->scale;
-    e->coupling.fallback[i] = c->strange >= CC_MOST_STRANGE;
+    e->coupling.fallback[i] = c->strange >= CC_MOST_STRANGE ? NOT_ITS_RATE : c->literal != 0.0 ? PULLS
+                              : c->jams != 0.0 ? JAMS : 0;
     double omega = x > 0.0 && W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(2.0 * W * law->energy(law->data, x)) / x : 0.0;
     e->coupling.step_advised[i] = omega > 0.0 ? pi / (3.0 * omega) : 0.0;
 }
@@ -279,7 +294,7 @@ static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, doubl
     return 3.14159265358979323846 * x / (cc_sqrt(2.0 * W * law->energy(law->data, x)) * step);
 }
 
-enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TELLS }; /* e->told: each is said once */
+enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TOLD_RATE, TOLD_PULLS, TOLD_FAR, TOLD_JAMS, TELLS }; /* e->told: each once */
 
 /* Under hold: what is known of the bodies tells what the literal force does to the energy. */
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
@@ -359,10 +374,11 @@ static void sample_held(Element *e, CcHost *host, int i, double R[3][3], const C
         cc_law_at(law, port->r, port->v, f);
 #endif
     if (c->partner.begun != 0.0)
-        cc_coupling_learn(c, law, options, port->r, port->v);
+        cc_coupling_learn(c, law, options, port->r, port->v, port->usable == 0.0);
     else
         c->partner.H = step;
     cc_coupling_keep(c, port->r, port->v, f, step);
+    c->off = port->usable == 0.0;
     warn_of_hold(e, host, i, law, step);
 }
 
@@ -381,19 +397,25 @@ static void turn_on(const double w[3], double T, double R[3][3], double R_T[3][3
     }
 }
 
-/* Put the force of point i where it will act: amid its interval, T = (L + 1/2) H from now.  Until then the point goes on
- * along the surface as in the last interval, and the surface turns on. */
-static void aim(Element *e, int i, double R[3][3], double step)
+/* The place of point i the time T from now, in the surface's frame: it goes on along the surface as in the last interval. */
+static void ahead_of(Element *e, int i, double T, double ahead[3])
 {
     const CcPort *port = port_of(e, i);
     const CcPartner *p = &partner_of(e, i)->partner;
-    const double *f = port->f;
-    double T = (p->lag + 0.5) * step, ahead[3], R_T[3][3], n[3], t_1[3], t_2[3];
     for (int k = 0; k < 3; k++) {
         ahead[k] = port->position[k];
         for (int j = 0; j < 2; j++)
             ahead[k] += port->place.axes[j][k] * T * (port->v[j] + 0.5 * T * p->y[j]);
     }
+}
+
+/* Put the force of point i where it will act: amid its interval, T = (L + 1/2) H from now; the surface turns on. */
+static void aim(Element *e, int i, double R[3][3], double step)
+{
+    const CcPort *port = port_of(e, i);
+    const double *f = port->f;
+    double T = (partner_of(e, i)->partner.lag + 0.5) * step, ahead[3], R_T[3][3], n[3], t_1[3], t_2[3];
+    ahead_of(e, i, T, ahead);
     turn_on(e->surface.w, T, R, R_T);
     cc_to_world(R_T, ahead, e->held_arm[i]);
 #if SURFACE_FLAT
@@ -418,14 +440,82 @@ static void aim(Element *e, int i, double R[3][3], double step)
     e->held_friction[i] = cc_sqrt(f[0] * f[0] + f[1] * f[1]);
 }
 
+#define CUTS 30 /* bisections of an interval: rounding, for all that is known of it */
+
+/* 1 if point i is within the limits of the contact the time T from now; x and its rate w, when the interval with the
+ * acceleration alpha begins at the time begin. */
+static int within_limits(Element *e, int i, double R[3][3], double T, double begin, double x, double w, double alpha)
+{
+    double ahead[3], h = x + (T - begin) * (w - 0.5 * (T - begin) * alpha);
+    int on = 1;
+    ahead_of(e, i, T, ahead);
+#if SURFACE == SURFACE_PLANE
+    cc_plane(surface_x, surface_y, ahead, &on);
+    (void)R;
+#elif SURFACE == SURFACE_DISC
+    double inside;
+    cc_disc(surface_radius[0], ahead, &inside);
+    on = inside >= 0.0;
+    (void)R;
+#elif SURFACE == SURFACE_SPHERE || SURFACE == SURFACE_TORUS
+    (void)R;
+#else
+    double arm[3];
+    CcFoot foot;
+    cc_to_world(R, ahead, arm);
+    surface_closest(arm, R, e->place[i], &foot);
+    on = foot.on;
+#endif
+    return on && h <= e->D_max;
+}
+
+/* Leave of the force of point i the share of its interval before the point passes an edge of the drawn part or the limit
+ * depth: the impulse is that of a force that ends there. */
+static void end_at_edge(Element *e, int i, double R[3][3], double step)
+{
+    CcPort *port = port_of(e, i);
+    CcPartner *p = &partner_of(e, i)->partner;
+    int L = (int)p->lag;
+    double x = -port->r[2], w = -port->v[2], alpha = 0.0;
+    if (port->usable == 0.0 || !(port->f[2] > 0.0))
+        return;
+    for (int k = L; k >= 0; k--) {
+        alpha = p->a[2] + p->turn[2] + cc_dot(p->W[2], p->f[k]);
+        if (k > 0) {
+            x += step * (w - 0.5 * step * alpha);
+            w -= step * alpha;
+        }
+    }
+    double begin = L * step, low = 0.0, high = 1.0;
+    if (within_limits(e, i, R, begin + step, begin, x, w, alpha))
+        return;
+    for (int cut = 0; cut < CUTS; cut++) {
+        double middle = 0.5 * (low + high);
+        if (within_limits(e, i, R, begin + middle * step, begin, x, w, alpha))
+            low = middle;
+        else
+            high = middle;
+    }
+    double change[3];
+    for (int k = 0; k < 3; k++) {
+        change[k] = (low - 1.0) * port->f[k];
+        port->f[k] = p->f[0][k] = low * port->f[k];
+    }
+    if (POINTS > 1)
+        cc_add_wrench(&port->place, change, ((CcMobility *)e->mobility)->S[0]);
+}
+
 /* The forces of the interval to come, of all points. */
 static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
                            const CcCouplingOptions *options, double step)
 {
     for (int i = 0; i < POINTS; i++) {
-        e->was_strange[i] = partner_of(e, i)->strange >= CC_MOST_STRANGE;
-        if (partner_of(e, i)->partner.f[0][2] == 0.0)
-            e->knew[i] = partner_of(e, i)->partner.known != 0.0;
+        CcCoupling *c = partner_of(e, i);
+        const CcPort *port = port_of(e, i);
+        e->was_on[i] = c->off == 0.0;
+        c->literal = ALLOW_ADHESION && port->r[2] < 0.0 && cc_port_damping(law, -port->v[2]) < -1.0;
+        if (c->partner.f[0][2] == 0.0)
+            e->knew[i] = c->partner.known != 0.0;
     }
     if (POINTS == 1) {
         cc_remember(partner_of(e, 0), port_of(e, 0));
@@ -436,17 +526,32 @@ static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPor
     for (int i = 0; i < POINTS; i++) {
         const CcPort *port = port_of(e, i);
         const CcCoupling *c = partner_of(e, i);
-        if (port->usable != 0.0 && port->begun != 0.0)
+        if (port->begun != 0.0)
             book_interval(e, i, law);
 #if BRISTLE /* as the continuous bristle has it: positive where the tip slips, negative by what is left to the limit */
         double left = cc_pair_norm(port->f) - cc_bristle_limit(law, port->f[2], cc_pair_norm(port->v), 0);
         e->held_side[i] = c->slips != 0.0 ? cc_pair_norm(port->v) : (left < 0.0 ? left : 0.0) / law->c_B;
 #endif
-        if (e->was_strange[i] == 0.0 && c->strange >= CC_MOST_STRANGE)
+        if (c->strange >= CC_MOST_STRANGE && e->told[TOLD_RATE] == 0.0) {
+            e->told[TOLD_RATE] = 1.0;
             cc_report(host, CC_WARNING, "contact",
                       "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
                       "that of coupling.mode = hold", i + 1);
+        }
+        if (c->literal != 0.0 && e->told[TOLD_PULLS] == 0.0) {
+            e->told[TOLD_PULLS] = 1.0;
+            cc_report(host, CC_WARNING, "contact",
+                      "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = hold "
+                      "while it does (coupling.fallback)", i + 1, -port->v[2]);
+        }
+        if (c->jams != 0.0 && e->told[TOLD_JAMS] == 0.0) {
+            e->told[TOLD_JAMS] = 1.0;
+            cc_report(host, CC_WARNING, "contact",
+                      "point %d: friction presses it into the surface as fast as the normal force lifts it, so the force is "
+                      "that of coupling.mode = hold while it does (coupling.fallback)", i + 1);
+        }
         warn_of_limits(e, host, i, law, step, e->knew[i] != 0.0);
+        end_at_edge(e, i, R, step);
         aim(e, i, R, step);
         e->held_elastic[i] = port->f[2] * cc_inverse_damping(law, -port->v[2]);
         e->held[i] = 1.0;
@@ -509,6 +614,32 @@ static void repeat_forces(Element *e)
     }
 }
 
+static void start_coupling(Element *e);
+
+/* 1 if a number is too large to be calculated with: then the literal force acts, and the coupling begins anew. */
+static int too_far(Element *e, CcHost *host)
+{
+    int far = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const CcPort *port = port_of(e, i);
+        int so = !(cc_abs(port->r[2]) < FARTHEST && cc_largest(port->v) < FARTHEST && cc_largest(port->position) < FARTHEST);
+        e->coupling.fallback[i] = so && (int)e->coupling.mode != HOLD ? TOO_FAR : 0;
+        if (e->coupling.fallback[i] != 0.0 && e->told[TOLD_FAR] == 0.0) {
+            e->told[TOLD_FAR] = 1.0;
+            cc_report(host, CC_WARNING, "contact",
+                      "point %d: at the distance %g m the motion is too large for the coupling (%g), so the force is that of "
+                      "coupling.mode = hold (coupling.fallback)", i + 1, port->r[2], FARTHEST);
+        }
+        far |= so;
+    }
+    if (far)
+        start_coupling(e);
+    for (int i = 0; i < POINTS && far; i++)
+        for (int k = 0; k < 3; k++)
+            partner_of(e, i)->partner.f[0][k] = 0.0;
+    return far;
+}
+
 static void sample(Element *e, CcHost *host, double step)
 {
     double R[3][3];
@@ -547,6 +678,8 @@ static void sample(Element *e, CcHost *host, double step)
         sample_port(e, i, R);
 #endif
     }
+    if (too_far(e, host))
+        return;
     if ((int)e->coupling.mode == HOLD)
         for (int i = 0; i < POINTS; i++)
             sample_held(e, host, i, R, &law, &options, step);

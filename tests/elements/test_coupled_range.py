@@ -202,3 +202,75 @@ def test_a_held_bristle_is_restored_bit_for_bit(gripping: Fmu) -> None:
     assert one.slave.call("fmi2SetFMUstate", state) == 0
     one.time = time
     assert go() == first
+
+
+# --- edges, limits, and where the scheme cannot serve ----------------------------------------------------------------
+
+
+@BOTH
+def test_an_impact_on_an_edge_ends_there(tmp_path: Path, lag: int) -> None:
+    """An elastic impact at 3 m/s along the surface passes its edge in the midst.  A force that ended with the sample
+    behind the edge would last (L + 1/2) H too long, in the mean; now the error is of the order of H^2, and the energy
+    that is lost with the contact is booked."""
+    fmu = contact(tmp_path, 'kind = "plane"\nx = ["-1 m", "0.3 m"]')
+    force = lambda t, r, v: np.array([0, 0, STIFFNESS * max(-r[2], 0.0) * (r[0] <= 0.3)])  # noqa: E731
+    errors = []
+    for N in (32, 64):
+        H = math.pi / OMEGA / N
+        found = []
+        for phase in (0.1, 0.45, 0.8):
+            v = np.array([3.0, 0.0, -1.0])
+            touch = np.array([0.3 - 1.5 * math.pi / OMEGA * (0.9 + 0.2 * phase), 0.0, 0.0])
+            r = touch - v * (2 + phase) * H
+            steps = round(1.2 * N) + 4
+            one = Particle(fmu, lag, r, v)
+            one.go(H, steps)
+            found.append(one.v[2] - exact(force, r, v, steps * H)[1][2])
+            lost = 5.0 - 0.5 * float(one.v @ one.v)
+            booked = one.contact["energy.switched"] + one.contact["energy.residual"]
+            assert booked == pytest.approx(lost, abs=1e-9)
+            assert one.contact["energy.damping"] == pytest.approx(0, abs=1e-12)
+        late = (lag + 0.5) * H * OMEGA  # of 1 m/s: the greatest force of the impact is omega times it
+        assert np.abs(found).max() < 0.25 * late
+        errors.append(np.abs(found).max())
+    assert errors[1] < errors[0] / 2
+
+
+@BOTH
+def test_a_particle_that_passes_the_limit_depth_loses_what_was_stored(floor: Fmu, lag: int) -> None:
+    """1 m/s on a limit depth of half of what it would reach: sqrt(3/4) m/s are left, to the order of (omega H)^2."""
+    H = math.pi / OMEGA / 32
+    for phase in (0.1, 0.45, 0.8):
+        one = Particle(floor, lag, (0, 0, (2 + phase) * H), (0, 0, -1), {"D_max": 0.5e-3})  # type: ignore[arg-type]
+        one.go(H, 40)
+        assert -one.v[2] == pytest.approx(math.sqrt(0.75), abs=2 * (OMEGA * H) ** 2)
+        assert one.contact["energy.switched"] == pytest.approx(0.125, abs=0.02)
+
+
+def test_a_law_that_pulls_is_literal_while_it_does(tmp_path: Path) -> None:
+    law = '[functions]\nF_d = "5[s/m]*#v"\n'
+    pulling = contact(tmp_path, 'kind = "plane"', "allow_adhesion = true", law)
+    one = Particle(pulling, GAUSS_SEIDEL, (0, 0, -4e-4), (0, 0, 1))  # type: ignore[arg-type]
+    one.go(1e-5, 1)
+    assert one.contact["coupling.fallback[1]"] == 2
+    assert one.contact.vector("point.f")[2] == pytest.approx(STIFFNESS * 4e-4 * (1 - 5))
+    one.go(1e-5, 200)
+    assert one.contact["coupling.fallback[1]"] == 0 and one.r[2] > 0
+    assert len([text for text in one.contact.told if "the law F_d pulls" in text]) == 1
+    force = lambda t, r, v: np.array([0, 0, STIFFNESS * max(-r[2], 0.0) * (1 - 5 * v[2])])  # noqa: E731
+    assert one.v[2] == pytest.approx(exact(force, (0, 0, -4e-4), (0, 0, 1), 2e-3)[1][2], abs=0.02)
+
+
+def test_motion_beyond_all_bounds_gives_the_literal_force(floor: Fmu) -> None:
+    """What hold answers, coupled answers too; afterwards the coupling begins anew."""
+    one = Running(floor, {"coupling.mode": AUTO, "D_max": 1e300})
+    for depth in (1e90, 1.1e140, 1.3e150):
+        one.set({"point.r": (0, 0, -depth), "point.v": (depth, 0, depth)})
+        one.step(1e-3)
+        assert one["coupling.fallback[1]"] == 3
+        assert one.vector("point.f")[2] == pytest.approx(STIFFNESS * depth)
+    assert len([text for text in one.told if "too large for the coupling" in text]) == 1
+    one.set({"point.r": (0, 0, -1e-4), "point.v": (0, 0, -0.1)})
+    one.step(1e-4)
+    assert one["coupling.fallback[1]"] == 0 and 0 < one.vector("point.f")[2] < 1.2 * STIFFNESS * 1.3e-4
+    assert one["coupling.debt[1]"] == 0

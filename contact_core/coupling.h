@@ -14,9 +14,7 @@
  *
  * Before anything is known W is what makes omega H = 1.1 at the depth to come: it spoils neither long nor short contacts.
  * Where v does not belong to r for three samples (v is not connected) the force is the law at the inputs, and where the
- * caller says so.  It is that too where friction jams: sliding along e, N moves the point by W_zz - mu W_ze, and where
- * that is not well above 0 (a steep rod pushed along) N that does not change U the wrong way need not be one number.
- * Off the drawn part and beyond the limit depth no force acts: what U jumps by at their edges is no work
+ * caller says so.  Off the drawn part and beyond the limit depth no force acts: what U jumps by at their edges is no work
  * of the force, so the intervals across them are not counted in R. */
 #ifndef CC_COUPLING_H
 #define CC_COUPLING_H
@@ -43,7 +41,6 @@ typedef struct {
     double deepest;                      /* depth of a sample since the start, m */
     double off;                          /* 1 if no force could act at the last sample */
     double literal;                      /* given: 1 where the force has to be the law at the inputs */
-    double jams;                         /* 1 where friction pressed the point in at the last sample */
     double z[2], slips;                  /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
 } CcCoupling;
 
@@ -52,7 +49,6 @@ typedef struct {
 #define CC_CEILING 1.2
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_STRANGE 3
-#define CC_JAMS 0.7 /* of W_zz: share that friction may take of it; from 1 on N pulls the point in (Painleve) */
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
 CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3], double f[3])
@@ -237,17 +233,16 @@ CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3]
     c->deepest = -r[2] > c->deepest ? -r[2] : c->deepest;
 }
 
-/* 1 if friction takes so much of W_zz that the force of the interval is not safely one. */
-CC_API int cc_coupling_jams(const CcPartner *p, const CcPortLaw *law, const CcInterval *at)
+/* The law at the inputs, with the force of the bristle: that of its deflection at the sample. */
+CC_API void cc_coupling_literal(const CcCoupling *c, const CcPortLaw *law, const double r[3], const double v[3], double f[3])
 {
-    double speed = cc_sqrt(at->u[0] * at->u[0] + at->u[1] * at->u[1]), N = p->f[0][2], mu = law->K_fr;
-    if (p->known == 0.0 || !(N > 0.0 && speed > 0.0))
-        return 0;
-    if (law->limit || law->friction)
-        mu = (law->limit ? law->limit : law->friction)(law->data, N, speed) / N;
-    else if (!(law->k_B > 0.0) && law->k_T * speed < 1.0)
-        mu *= law->k_T * speed;
-    return mu * (at->W[2][0] * at->u[0] + at->W[2][1] * at->u[1]) > CC_JAMS * at->W[2][2] * speed;
+    cc_law_at(law, r, v, f);
+    if (!(law->k_B > 0.0))
+        return;
+    double F[2] = {law->k_B * c->z[0] + law->c_B * v[0], law->k_B * c->z[1] + law->c_B * v[1]};
+    double L = cc_bristle_limit(law, f[2], cc_pair_norm(v), c->slips != 0.0), size = cc_pair_norm(F);
+    for (int i = 0; i < 2; i++)
+        f[i] = size > L ? -L / size * F[i] : -F[i];
 }
 
 /* A sample where no force acts. */
@@ -283,9 +278,8 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     if (most > 0.0)
         evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
     c->ceilings += cc_below(most, f);
-    c->jams = cc_coupling_jams(p, law, &at);
-    if (c->strange >= CC_MOST_STRANGE || c->literal != 0.0 || c->jams != 0.0)
-        cc_law_at(law, r, v, f);
+    if (c->strange >= CC_MOST_STRANGE || c->literal != 0.0)
+        cc_coupling_literal(c, law, r, v, f);
     cc_coupling_keep(c, r, v, f, H);
     c->off = 0.0;
     return evaluations;

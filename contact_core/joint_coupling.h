@@ -284,9 +284,8 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
     for (int i = 0; i < n; i++) {
         CcPort *at = port + i;
         c[i].ceilings += at->f[2] > 0.0 && at->f[2] >= at->most;
-        c[i].jams = cc_coupling_jams(&c[i].partner, law, &at->at);
-        if ((c[i].strange >= CC_MOST_STRANGE || c[i].literal != 0.0 || c[i].jams != 0.0) && at->usable != 0.0)
-            cc_law_at(law, at->r, at->v, at->f);
+        if ((c[i].strange >= CC_MOST_STRANGE || c[i].literal != 0.0) && at->usable != 0.0)
+            cc_coupling_literal(c + i, law, at->r, at->v, at->f);
         cc_add_wrench(&at->place, at->f, m->S[0]);
         cc_coupling_keep(c + i, at->r, at->v, at->f, H);
         c[i].off = at->usable == 0.0;

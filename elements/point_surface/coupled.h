@@ -263,7 +263,7 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
 #endif
 }
 
-enum { NOT_ITS_RATE = 1, PULLS, TOO_FAR, JAMS }; /* coupling.fallback */
+enum { NOT_ITS_RATE = 1, PULLS, TOO_FAR }; /* coupling.fallback */
 
 #define FARTHEST 1e60 /* m, m/s: products of such numbers overflow nowhere in the coupling */
 
@@ -279,8 +279,7 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.residual[i] = c->made[lag];
     e->coupling.debt[i] = c->debt[lag];
     e->coupling.scale[i] = c->scale;
-    e->coupling.fallback[i] = c->strange >= CC_MOST_STRANGE ? NOT_ITS_RATE : c->literal != 0.0 ? PULLS
-                              : c->jams != 0.0 ? JAMS : 0;
+    e->coupling.fallback[i] = c->strange >= CC_MOST_STRANGE ? NOT_ITS_RATE : c->literal != 0.0 ? PULLS : 0;
     double omega = x > 0.0 && W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(2.0 * W * law->energy(law->data, x)) / x : 0.0;
     e->coupling.step_advised[i] = omega > 0.0 ? pi / (3.0 * omega) : 0.0;
 }
@@ -294,7 +293,7 @@ static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, doubl
     return 3.14159265358979323846 * x / (cc_sqrt(2.0 * W * law->energy(law->data, x)) * step);
 }
 
-enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TOLD_RATE, TOLD_PULLS, TOLD_FAR, TOLD_JAMS, TELLS }; /* e->told: each once */
+enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TOLD_RATE, TOLD_PULLS, TOLD_FAR, TELLS }; /* e->told: each once */
 
 /* Under hold: what is known of the bodies tells what the literal force does to the energy. */
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
@@ -543,12 +542,6 @@ static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPor
             cc_report(host, CC_WARNING, "contact",
                       "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = hold "
                       "while it does (coupling.fallback)", i + 1, -port->v[2]);
-        }
-        if (c->jams != 0.0 && e->told[TOLD_JAMS] == 0.0) {
-            e->told[TOLD_JAMS] = 1.0;
-            cc_report(host, CC_WARNING, "contact",
-                      "point %d: friction presses it into the surface as fast as the normal force lifts it, so the force is "
-                      "that of coupling.mode = hold while it does (coupling.fallback)", i + 1);
         }
         warn_of_limits(e, host, i, law, step, e->knew[i] != 0.0);
         end_at_edge(e, i, R, step);

@@ -42,7 +42,7 @@ G, STOP, SAMPLES = 9.81, 1.5, 15
 SLIDE = 2
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
 STEPS = (150, 300, 600, 1500, 3000, 6000, 15000, 30000, 60000, 150000)
-LONGEST = 1.0  # s; finer settings are not tried
+LONGEST = 0.5  # s; finer settings are not tried
 LEVELS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
 Run = Callable[[], tuple[float, Vector]]  # s, and q at the samples, shape (15, 4)

@@ -104,7 +104,7 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
     double most = H * (cc_abs(v[2]) + cc_abs(p->v[2])) + 1e-9 * cc_abs(r[2]);
     c->strange = cc_abs(gap) > most ? c->strange + 1.0 : 0.0;
     CcSeen seen = cc_see(p, v);
-    cc_listen(p, v, &seen);
+    cc_listen(p, r, v, &seen);
     cc_sum_position_rule(p, r, v, p->rule);
     p->beta = cc_position_rule(p->rule);
     double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];

@@ -19,9 +19,9 @@
  * Ledger, J            U(x_1) - U(x) - N int w/(1 + d) dt,  w linear over the interval:
  *                      energy that holding N made, as elastic energy (damping that comes later included)
  *
- * Beyond the end, b    in N the end x_1 becomes x + (1 + b)(x_1 - x): for an interval that forces from elsewhere may
- *                      change.  0 keeps the energy if the parabola is right; with b > 0 holding N loses energy
- *                      wherever between its ends the point comes to
+ * Beyond the end, b    in N the end x_1 becomes x_1 + b H w_1: for an interval that forces from elsewhere may change.  0 keeps
+ *                      the energy if the parabola is right; with b > 0 holding N loses energy wherever between its ends
+ *                      the point comes to, for U is convex; taken along w_1 it damps, where 2 x_1 - x would ring
  *
  * N lies between 0 and the right side at N = 0, for that falls with N while W is positive: a bracketed Newton iteration
  * cannot fail.  1 + d is floored at CC_DAMPING_FLOOR where it divides (C_r = 0).
@@ -240,12 +240,12 @@ CC_API double cc_energy_force_at(const CcPortLaw *law, const CcInterval *at, dou
     if (N > 0.0)
         per_N += (at->W[2][0] * f[0] + at->W[2][1] * f[1]) / N;
     double x_1 = at->x + H * at->w - 0.5 * H * H * alpha, w_1 = at->w - H * alpha;
-    double more = 1.0 + at->beyond, way = more * (x_1 - at->x), turn = w_1 - at->w;
+    double way = x_1 - at->x + at->beyond * H * w_1, turn = w_1 - at->w;
     double mean = cc_mean_elastic(law, at->x, at->x + way), factor = cc_harmonic_damping(law, at->w, w_1);
     double value = s * mean * factor;
-    double by_x = way != 0.0 ? more * (law->elastic(law->data, at->x + way) - mean) / way : 0.0;
+    double by_x = way != 0.0 ? (law->elastic(law->data, at->x + way) - mean) / way : 0.0;
     double by_w = turn != 0.0 ? factor * (1.0 - factor * cc_inverse_damping(law, w_1)) / turn : 0.0;
-    *slope = -s * (by_x * factor * 0.5 * H * H + mean * by_w * H) * per_N;
+    *slope = -s * (by_x * factor * (0.5 + at->beyond) * H * H + mean * by_w * H) * per_N;
     return value > 0.0 ? value : 0.0;
 }
 

@@ -9,7 +9,8 @@
  * of points.  B is learned as W is of one point (partner.h), by BFGS updates with secants of S and Y; directions that the
  * points do not show (rotation about the line of two) are neither seen nor needed.
  *
- * Secants count less and less: what others do to the same bodies averages out.
+ * Secants count less and less: what others do to the same bodies averages out; one that would more than double the trace
+ * of B is theirs and counts nothing.
  *
  * Where V does not explain the velocities the points belong to more bodies than one: then each is on its own, for good.
  * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
@@ -23,6 +24,9 @@
 #define CC_GAIN_LASTS 5.0      /* secants, after which the gain has halved */
 #define CC_LEAST_GAIN 0.02
 #define CC_UNEXPLAINED 3.0     /* b over the share of the squares */
+#define CC_OTHERS_LAST 0.999   /* share of b that an interval leaves, once it was 1 */
+#define CC_LEARNED 6.0         /* secants, one for each direction, before what is unexplained can prove others */
+#define CC_MOST_GROWTH 1.0     /* of the trace of B by one secant */
 #define CC_LOOSE 0.01          /* share of the speeds that one twist leaves open, to be more bodies than one */
 #define CC_MOST_LOOSE 3        /* such samples in a row */
 
@@ -39,6 +43,7 @@ typedef struct {
     double B[6][6], known, blind, count;
     double S_anchor[6], Y_anchor[6], largest;
     double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
+    double others, votes;              /* 1, fading, since a third was unexplained; samples for another lag in a row */
 } CcMobility;
 
 CC_API void cc_apply_mobility(double B[6][6], const double S[6], double Y[6])
@@ -114,11 +119,11 @@ CC_API void cc_spin(double spread[3][3], const double L[3], double omega[3])
     }
 }
 
-/* The share of what happens that B does not explain, 0 to 1: b of joint_coupling.h. */
+/* b of joint_coupling.h, from the share of what happens that B does not explain. */
 CC_API double cc_unexplained(const CcMobility *m)
 {
-    double open = CC_UNEXPLAINED * m->open[0];
-    return open < m->open[1] ? open / m->open[1] : m->open[1] > 0.0;
+    double open = CC_UNEXPLAINED * m->open[0], now = open < m->open[1] ? open / m->open[1] : m->open[1] > 0.0;
+    return 0.5 * now > m->others ? 0.5 * now : m->others;
 }
 
 /* Add the interval that ended to what that share is taken of; changes below `least` are noise. */
@@ -135,6 +140,9 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
     int heard = all > least * least;
     m->open[0] = CC_FORGETS * m->open[0] + (heard ? unexplained : 0.0);
     m->open[1] = CC_FORGETS * m->open[1] + (heard ? all : 0.0);
+    m->others *= heard ? CC_OTHERS_LAST : 1.0;
+    if (heard && m->count >= CC_LEARNED && CC_UNEXPLAINED * m->open[0] > m->open[1])
+        m->others = 1.0;
 }
 
 /* Learn B from the interval that ended with the rate Y of the twist; `quiet`: no force acts, `changed`: the lag did,
@@ -168,8 +176,13 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
         cc_apply_mobility(m->B, s, now);
         for (int i = 0; i < 6; i++)
             q[i] = (1.0 - gain) * now[i] + gain * q[i];
-        cc_update_admittance(6, m->B[0], s, q);
-        m->count += 1.0;
+        double trace = 0.0, work = 0.0, size = 0.0;
+        for (int i = 0; i < 6; i++)
+            trace += m->B[i][i], work += s[i] * q[i], size += q[i] * q[i];
+        if (size <= CC_MOST_GROWTH * trace * work) { /* |q|^2 / (s q) is below the largest eigenvalue of the true B */
+            cc_update_admittance(6, m->B[0], s, q);
+            m->count += 1.0;
+        }
     }
     if (active)
         for (int i = 0; i < 6; i++)

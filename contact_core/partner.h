@@ -12,7 +12,8 @@
  * Admittance      W, 1/kg, y = a + W f: BFGS updates with secants of f and y (symmetric, stays positive definite by
  *                 Powell's damping), from an anchor that moves when there is something to learn.
  *
- * Noise           sigma, m/s, of v while no force acts; changes of v below 10 sigma teach nothing.
+ * Noise           sigma, m/s, of v while no force acts: what is left of Delta v, and does not show in Delta r, so that
+ *                 what others do to the bodies meanwhile is not taken for noise.  Changes of v below 10 sigma teach nothing.
  *
  * Sources: BFGS with damping: Nocedal & Wright, Numerical Optimization (2006), 6.1 and 18.3. */
 #ifndef CC_PARTNER_H
@@ -109,12 +110,15 @@ CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
 /* Update the noise if it is quiet, and tell what is above it.  It grows by a factor of 450 at most from one sample to the
  * next: that of a signal is soon found, and a force of another contact that moves the body meanwhile is not taken for
  * noise. */
-CC_API void cc_listen(CcPartner *p, const double v[3], CcSeen *seen)
+CC_API void cc_listen(CcPartner *p, const double r[3], const double v[3], CcSeen *seen)
 {
     double now = cc_largest(v), before = cc_largest(p->v), own = p->H * p->W[2][2] * cc_largest(p->f[0]), change = 0.0;
     double least = CC_ROUNDING * (now > before ? now > own ? now : own : before > own ? before : own);
     for (int i = 0; i < 3; i++)
         change += p->H * p->H * (seen->y[i] - p->y[i]) * (seen->y[i] - p->y[i]) / 6.0;
+    double gap = r[2] - p->r[2] - p->H * (p->v[2] + p->beta * (v[2] - p->v[2]));
+    double apart = 2.0 * gap * gap / (p->H * p->H); /* v off by sigma puts the way off by sigma H / sqrt(2) */
+    change = apart < change ? apart : change;
     if (seen->quiet) {
         double most = p->noise > least ? p->noise : least;
         most = CC_NOISE_AT_MOST * most * most;

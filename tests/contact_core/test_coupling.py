@@ -159,15 +159,15 @@ def test_an_elastic_force_held_over_an_interval_makes_no_energy(
     assert abs(made) <= 1e-11 * kinetic
 
 
-@given(x=depths, w=speeds, az=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 1), other=st.floats(-1, 1))
+@given(x=depths, w=speeds, az=st.floats(-20, 20), numbers=nine, h=st.floats(0.01, 1), share=st.floats(0, 1))
 def test_beyond_the_end_of_the_interval_a_force_from_elsewhere_makes_no_energy(
-    library: ctypes.CDLL, x: float, w: float, az: float, numbers: list[float], h: float, other: float
+    library: ctypes.CDLL, x: float, w: float, az: float, numbers: list[float], h: float, share: float
 ) -> None:
-    """Wherever between x and x_e = x + 2 (x_1 - x) the point really ends, U(x_end) - U(x) <= N (x_end - x)."""
+    """Wherever between x and x_e = x_1 + H w_1 the point really ends, U(x_end) - U(x) <= N (x_end - x)."""
     law, H, W = Law(), h / 1000, admittance(numbers)
     f, _, _ = interval(library, law, x, w, (0, 0), (0, 0, az), W, H, beyond=1.0)
-    way = H * w - 0.5 * H * H * (az + W[2] @ f)
-    end = x + (1 + other) * way
+    alpha = az + W[2] @ f
+    end = x + share * (H * w - 0.5 * H * H * alpha + H * (w - H * alpha))
     U = lambda depth: 0.5 * law.C * max(depth, 0.0) ** 2  # noqa: E731
     assert U(end) - U(x) <= f[2] * (end - x) + 1e-11 * (0.5 * w * w + law.C * 1e-6)
 

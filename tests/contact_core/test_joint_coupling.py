@@ -169,15 +169,16 @@ def pile(library: ctypes.CDLL, seed: int) -> tuple[list[Rigid], list[Contacts], 
 
 @pytest.mark.slow
 @BOTH
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_pile_of_ten_contacts_gains_nothing_and_comes_to_rest(library: ctypes.CDLL, master: int, seed: int) -> None:
-    """Under Gauss-Seidel to rounding.  Under Jacobi a thousandth of the energy of the fall goes on as rattle: forces of
-    the other contacts are known two intervals late."""
+    """Energy never above the start by more than 1 % of the fall; at the end what moves is rounding: a velocity of 1e-9
+    of the fall's has 1e-18 of its energy, and samples below that teach nothing (partner.h)."""
     bodies, contacts, H = pile(library, seed)
     start = sum(body.energy() for body in bodies)
     rest = 9.81 * (4.0 * 0.1 + 1.0 * 0.3 + 0.5 * 0.25)
-    energies = run(bodies, contacts, master, H, 0.6)
-    assert energies.max() - start <= 1e-3 * (start - rest)
-    kinetic = sum(body.kinetic() for body in bodies)
-    assert kinetic < (1e-12 if master == GAUSS_SEIDEL else 3e-3 * (start - rest))
-    assert energies[-1] == pytest.approx(rest, abs=1e-2 * (start - rest))
+    energies = run(bodies, contacts, master, H, 0.5)
+    assert energies.max() - start <= 1e-2 * (start - rest)
+    assert sum(body.kinetic() for body in bodies) < 1e-9 * (start - rest)
+    # what is elastic under the weight, and how deep it stands
+    weight = 9.81 * 5.5
+    assert abs(energies[-1] - rest) <= weight**2 / STIFFNESS

@@ -516,6 +516,9 @@ static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPor
         if (c->partner.f[0][2] == 0.0)
             e->knew[i] = c->partner.known != 0.0;
     }
+    for (int i = 0; i < POINTS; i++) /* switched off without a force: the bodies may be put elsewhere */
+        if (e->work == 0.0 && cc_see(&partner_of(e, i)->partner, port_of(e, i)->v).quiet)
+            cc_coupling_rewind(partner_of(e, i));
     if (POINTS == 1) {
         cc_remember(partner_of(e, 0), port_of(e, 0));
         cc_separate_step(1, partner_of(e, 0), port_of(e, 0), law, options, step);

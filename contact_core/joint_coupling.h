@@ -17,6 +17,9 @@
  * for the forces of others that answer to this motion two intervals late would feed it: two boxes on one another are
  * unstable at omega H = 1 without that mean and stable with it (eigenvalues of the linear map).
  *
+ * Lag: as of one point (partner.h), but one sample is enough for another lag only before anything is learned of B:
+ * later the answer of one point to the force on another can look like one of another lag.
+ *
  * Ports that do not move as one body are on their own, each as in coupling.h. */
 #ifndef CC_JOINT_COUPLING_H
 #define CC_JOINT_COUPLING_H
@@ -24,8 +27,7 @@
 #include "coupling.h"
 #include "mobility.h"
 
-#define CC_LAG_VOTES 2.0 /* samples in a row for another lag: at one, what others do looks like the answer to a force */
-#define CC_STEADY 0.95   /* share of the free acceleration before that is kept where others act */
+#define CC_STEADY 0.95 /* share of the free acceleration before that is kept where others act */
 #define CC_MOST_SWEEPS 60
 #define CC_SWEPT 1e-9 /* of the largest force: a change that ends the sweeps */
 
@@ -119,14 +121,18 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         }
     }
     int better = o->lag == CC_LAG_AUTO && !quiet ? cc_better_lag(lag, residual, answer, least) : lag;
+    double change = 0.0; /* of Y, squared */
+    for (int i = 0; i < 6; i++) {
+        Y[i] = (V[i] - m->V[i]) / H;
+        change += (Y[i] - m->Y[i]) * (Y[i] - m->Y[i]);
+    }
     m->votes = better != lag && residual[better] <= CC_LAG_SURE * answer ? m->votes + 1.0 : 0.0;
-    if (m->votes < CC_LAG_VOTES)
+    int calm = cc_is_calm(&m->heard, change, quiet);
+    if (m->votes < (calm && m->count == 0.0 ? 1.0 : CC_LAG_VOTES))
         better = lag;
     int changed = better != lag;
     if (changed)
         m->known = m->others = m->open[0] = m->open[1] = m->votes = 0.0;
-    for (int i = 0; i < 6; i++)
-        Y[i] = (V[i] - m->V[i]) / H;
     if (o->identify)
         cc_find_mobility(m, better, Y, quiet, changed, least);
     cc_apply_mobility(m->B, m->S[better], pushed);

@@ -43,7 +43,8 @@ typedef struct {
     double B[6][6], known, blind, count;
     double S_anchor[6], Y_anchor[6], largest;
     double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
-    double others, votes;              /* 1, fading, since a third was unexplained; samples for another lag in a row */
+    double others;                     /* 1, fading, since a third was unexplained */
+    double votes, heard;               /* as of a partner, of Y */
 } CcMobility;
 
 CC_API void cc_apply_mobility(double B[6][6], const double S[6], double Y[6])

@@ -9,6 +9,8 @@
  *                 with the true kinetic energy.
  * Lag             L: intervals between a sample and the interval on which its force acts; 0 Gauss-Seidel, 1 Jacobi,
  *                 2 Jacobi with inputs a step late.  Of the fits Delta y ~ Delta f[L] the one that explains what is seen.
+ *                 At one sample a body that swings, or that others move, looks like one that answers: another lag needs
+ *                 two in a row, or one whose answer is three times all that the acceleration did before the force.
  * Admittance      W, 1/kg, y = a + W f: BFGS updates with secants of f and y (symmetric, stays positive definite by
  *                 Powell's damping), from an anchor that moves when there is something to learn.
  *
@@ -28,6 +30,8 @@
 #define CC_ROUNDING 1e-9        /* changes of v below this share of v, or of what the force does to it, are rounding */
 #define CC_LAG_FORGETS 0.9      /* likewise the fits of the lag */
 #define CC_LAG_SURE 0.05        /* residual of the best lag as a share of that of the present one, to change it */
+#define CC_LAG_VOTES 2.0        /* samples in a row for another lag */
+#define CC_CALM 0.1             /* of the answer, squared: what happened before the force has to stay below it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
 #define CC_GAIN 0.5             /* of a secant; 1 lets two contacts of one body fight */
 #define CC_TANGENT_TO_NORMAL 2.0 /* first guess of W_xx / W_zz: a particle has 1, a solid sphere 3.5 */
@@ -46,6 +50,7 @@ typedef struct {
     double rule[2], beta;      /* sums of the position rule, and beta */
     double noise;              /* sigma, m/s */
     double lag, fits[CC_LAGS][3];
+    double votes, heard;       /* samples in a row for another lag; changes of y while quiet, squared, summed, fading */
     double W[3][3], known, blind;
     double f_anchor[3], y_anchor[3], f_largest;
 } CcPartner;
@@ -153,15 +158,29 @@ CC_API int cc_better_lag(int now, const double residual[CC_LAGS], double answer,
     return sure ? best : now;
 }
 
+/* 1 if the change of an acceleration, squared, is beyond all that happened before the force.  Adds it to that, if it is
+ * quiet; the first acceleration counts too, for what makes it may end. */
+CC_API int cc_is_calm(double *heard, double change, int quiet)
+{
+    if (quiet)
+        *heard = CC_FORGETS * *heard + change;
+    return *heard < CC_CALM * change;
+}
+
 /* Returns 1 if another lag explains what is seen much better; it is kept then. */
 CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
 {
     double residual[CC_LAGS] = {0.0}, answer = cc_fit_lags(p, seen, residual);
     int now = (int)p->lag, best = cc_better_lag(now, residual, answer, seen->floor / p->H);
-    if (fixed || seen->quiet || best == now)
+    double change[3];
+    for (int i = 0; i < 3; i++)
+        change[i] = seen->y[i] - p->y[i];
+    int calm = cc_is_calm(&p->heard, cc_dot(change, change), seen->quiet);
+    p->votes = fixed || seen->quiet || best == now ? 0.0 : p->votes + 1.0;
+    if (p->votes < (calm ? 1.0 : CC_LAG_VOTES))
         return 0;
     p->lag = best;
-    p->known = 0.0;
+    p->known = p->votes = 0.0;
     return 1;
 }
 

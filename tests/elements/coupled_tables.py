@@ -46,8 +46,8 @@ def varied(steps: int) -> Array:
 
 
 def impact(
-    crew: Crew, name: str, N: float, master: str, mode: str = "auto", *, m_eff: float = 0.0, impacts: int = 1,
-    vary: bool = False, **options: Any,
+    crew: Crew, name: str, N: float, master: str, mode: str = "auto", *, m_eff: float = 0.0, identify: bool = True,
+    impacts: int = 1, vary: bool = False, **options: Any,
 ) -> Impact:  # fmt: skip
     """The last of some impacts on one body, which is put back for each."""
     case = ALL[name]
@@ -59,7 +59,7 @@ def impact(
     rebound, error, told = [], [], []
     for phase, offset in enumerate(PHASES):
         lift = (2 + bool(options.get("late")) + offset) * H
-        coupling = {"mode": mode, "m_eff": m_eff}
+        coupling = {"mode": mode, "m_eff": m_eff, "identify": identify}
         system, again = couple(crew, body, case.laws, master, phase, lift, coupling, **options)
         for k in range(impacts):
             if k > 0:

@@ -21,15 +21,19 @@ EXPORT int loop_steps(fmi2SetRealTYPE *set, fmi2DoStepTYPE *step, fmi2GetRealTYP
 }
 
 /* n communication steps of a Jacobi master: a mass of 1 kg, which `weight` presses on the contact, holds each force over
- * the step after.  state: z, v, force. */
+ * the step after.  state: z, v, force.  `twice`: sets other inputs before those of the step and gets the force twice:
+ * the difference to a run without it is what set and get take. */
 EXPORT int loop_coupled(fmi2SetRealTYPE *set, fmi2DoStepTYPE *step, fmi2GetRealTYPE *get, fmi2Component c,
                         const fmi2ValueReference motion[6], const fmi2ValueReference force[3], double t, double h,
-                        double weight, double state[3], long n)
+                        double weight, double state[3], long n, int twice)
 {
     int worst = 0;
     for (long k = 0; k < n; k++) {
         double u[6] = {0.0, 0.0, state[0], 0.0, 0.0, state[1]}, f[3], a = state[2] - weight;
-        int status = set(c, motion, 6, u) | step(c, t + (double)k * h, h, fmi2True) | get(c, force, 3, f);
+        double other[6] = {1.0, 1.0, state[0] + 1.0, 1.0, 1.0, state[1] + 1.0};
+        int status = twice ? set(c, motion, 6, other) : fmi2OK;
+        status |= set(c, motion, 6, u) | step(c, t + (double)k * h, h, fmi2True) | get(c, force, 3, f);
+        status |= twice ? get(c, force, 3, f) : fmi2OK;
         state[0] += h * (state[1] + 0.5 * h * a);
         state[1] += h * a;
         state[2] = f[2];

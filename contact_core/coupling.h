@@ -111,8 +111,9 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
     double x = -r[2] + shift * v[2], w = -v[2];
     off = off || c->off != 0.0;
     int over = seen.quiet || off || (w >= 0.0 && w_0 < 0.0);
+    int apart = seen.quiet && x <= 0.0 && x_0 <= 0.0; /* nothing is made */
     for (int L = 0; L < CC_LAGS; L++) {
-        if (!off)
+        if (!off && !apart)
             c->made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
         if (over) {
             c->debt[L] = c->debt[L] + c->made[L] > 0.0 ? c->debt[L] + c->made[L] : 0.0;
@@ -125,12 +126,12 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
         if (o->identify)
             cc_find_admittance(p, &seen, changed);
         cc_admit(p->W, p->f[(int)p->lag], pushed);
-        for (int i = 0; i < 3; i++) {
+        CC_UNROLL for (int i = 0; i < 3; i++) {
             p->a_before[i] = p->a[i];
             p->a[i] = seen.y[i] - pushed[i];
         }
     }
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int i = 0; i < 3; i++)
         p->y[i] = seen.y[i];
 }
 
@@ -186,11 +187,9 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         if (touch > 0.0)
             cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * law->energy(law->data, touch) * H * H));
     }
-    for (int i = 0; i < 3; i++) {
+    __builtin_memcpy(at.W, p->W, sizeof at.W);
+    CC_UNROLL for (int i = 0; i < 3; i++)
         at.a[i] = p->a[i] + p->turn[i];
-        for (int j = 0; j < 3; j++)
-            at.W[i][j] = p->W[i][j];
-    }
     return at;
 }
 
@@ -220,10 +219,10 @@ CC_API int cc_below(double most, double f[3])
 CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3], const double f[3], double H)
 {
     CcPartner *p = &c->partner;
-    for (int k = CC_KEPT_FORCES - 1; k > 0; k--)
-        for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int k = CC_KEPT_FORCES - 1; k > 0; k--)
+        CC_UNROLL for (int i = 0; i < 3; i++)
             p->f[k][i] = p->f[k - 1][i];
-    for (int i = 0; i < 3; i++) {
+    CC_UNROLL for (int i = 0; i < 3; i++) {
         p->f[0][i] = f[i];
         p->r[i] = r[i];
         p->v[i] = v[i];
@@ -268,7 +267,7 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
         cc_coupling_learn(c, law, o, r, v, 0);
     CcInterval at = cc_coupling_begin(c, law, o, r, v, H);
     double x = at.x, w = at.w, pushed[CC_LAGS - 1][3];
-    for (int k = 0; k < CC_LAGS - 1; k++)
+    for (int k = 0; k < (int)p->lag; k++)
         cc_admit(p->W, p->f[k], pushed[k]);
     double made = cc_coupling_predict(c, law, pushed, &at);
     c->scale = o->straight ? 1.0 : cc_coupling_scale(c, law, &at, made);

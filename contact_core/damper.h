@@ -58,14 +58,14 @@ static int accept(Element *e, CcHost *host, double step)
 
 #ifndef CC_DUAL
 
-static void sample(Element *e, CcHost *host, double step)
+static int sample(Element *e, CcHost *host, double step)
 {
     CcAxis *c = partner_of(e);
     CcAxisOptions options = coupling_options(e, 0.0, coefficient(e));
     double rate = e->r.RATE - e->c.RATE;
     if ((int)e->coupling.mode == HOLD) {
         watch_held(e, host, &options, 0, rate, options.d * rate, step);
-        return;
+        return 0;
     }
     cc_axis_observe(c, &options, 0, rate, step);
     double work = -c->made[(int)c->lag], taken = c->taken[(int)c->lag];
@@ -75,6 +75,7 @@ static void sample(Element *e, CcHost *host, double step)
     e->energy.damping = taken;
 #endif
     hold_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
+    return CC_CHANGED;
 }
 
 #endif

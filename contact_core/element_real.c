@@ -50,8 +50,8 @@ int CC_ENTRY(accept)(Element *e, CcHost *host, double step)
 #if CC_HAS_SAMPLE
 void CC_ENTRY(sample)(Element *e, CcHost *host, double step)
 {
-    sample(e, host, step);
-    cc_evaluate(e, 0);
+    if (sample(e, host, step))
+        cc_evaluate(e, 0);
 }
 #endif
 

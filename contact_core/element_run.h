@@ -26,7 +26,7 @@ static void start(Element *e) __attribute__((unused));
 static int accept(Element *e, CcHost *host, double step) __attribute__((unused));
 #endif
 #if CC_HAS_SAMPLE && !defined CC_DUAL
-static void sample(Element *e, CcHost *host, double step);
+static int sample(Element *e, CcHost *host, double step);
 #endif
 
 #if CC_HAS_LAWS

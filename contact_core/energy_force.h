@@ -143,6 +143,8 @@ CC_API double cc_mean_elastic(const CcPortLaw *law, double x, double x_1)
  * part is not N/(1 + d), and nothing is counted. */
 CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w, double x_1, double w_1, double H)
 {
+    if (N == 0.0 && !(x > 0.0 || x_1 > 0.0))
+        return 0.0;
     if (N < 0.0 || (law->damping && (law->damping(law->data, w) < -1.0 || law->damping(law->data, w_1) < -1.0)))
         return 0.0;
     double damped = 0.0;

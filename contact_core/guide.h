@@ -617,12 +617,12 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
 }
 
 /* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
-static void sample(Element *e, CcHost *host, double step)
+static int sample(Element *e, CcHost *host, double step)
 {
     CcPoint *p = (CcPoint *)e->partner;
     int hold = (int)e->coupling.mode == HOLD;
     if (hold && (e->told != 0.0 || (p->axis.taught > CC_AXIS_LASTING && step == p->axis.H)))
-        return;
+        return 0;
     Guide g;
     outputs(e);
     guide_see(e, &g);
@@ -632,7 +632,7 @@ static void sample(Element *e, CcHost *host, double step)
     if (hold) {
         guide_watch(e, host, &g, &options, step);
         outputs(e); /* the potential was asked at other places */
-        return;
+        return 0;
     }
     if (e->on == 0.0) {
         if (e->held != 0.0)
@@ -665,6 +665,7 @@ static void sample(Element *e, CcHost *host, double step)
     e->previous.returned = 1.0;
     outputs(e);
     guide_book_coupling(e);
+    return CC_CHANGED;
 }
 
 #endif

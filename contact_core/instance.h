@@ -306,13 +306,14 @@ static int cc_check_quaternions(Instance *instance)
 static int cc_first_not_finite(const Instance *instance)
 {
     const double *block = (const double *)&instance->now.element;
-    unsigned long long carries = 0; /* into the last bit where an exponent is all ones: no branch for each variable */
+    unsigned long long odd = 0; /* bits of x - x: no branch for each variable */
     CC_INTERLEAVE for (int i = 0; i < CC_VARIABLES; i++) {
+        double rest = block[i] - block[i];
         unsigned long long bits;
-        __builtin_memcpy(&bits, &block[i], sizeof bits);
-        carries |= (bits & ~0ull >> 1) + (1ull << 52);
+        __builtin_memcpy(&bits, &rest, sizeof bits);
+        odd |= bits;
     }
-    for (int i = 0; i < CC_VARIABLES && carries >> 63; i++)
+    for (int i = 0; i < CC_VARIABLES && odd; i++)
         if (!cc_is_finite(block[i]) && !(instance->now.behind != 0.0 && cc_variable((size_t)i)->on_demand))
             return i;
     return -1;

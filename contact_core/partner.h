@@ -65,14 +65,14 @@ typedef struct {
 CC_API double cc_largest(const double a[3])
 {
     double largest = 0.0;
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int i = 0; i < 3; i++)
         largest = a[i] > largest ? a[i] : -a[i] > largest ? -a[i] : largest;
     return largest;
 }
 
 CC_API void cc_admit(double W[3][3], const double f[3], double y[3])
 {
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int i = 0; i < 3; i++)
         y[i] = cc_dot(W[i], f);
 }
 
@@ -105,9 +105,9 @@ CC_API double cc_position_rule(const double rule[2])
 CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
 {
     CcSeen seen = {.quiet = 1};
-    for (int k = 0; k < CC_KEPT_FORCES; k++)
-        seen.quiet &= cc_largest(p->f[k]) == 0.0;
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int k = 0; k < CC_KEPT_FORCES; k++)
+        seen.quiet &= p->f[k][0] == 0.0 && p->f[k][1] == 0.0 && p->f[k][2] == 0.0;
+    CC_UNROLL for (int i = 0; i < 3; i++)
         seen.y[i] = (v[i] - p->v[i]) / p->H - p->turn[i];
     return seen;
 }
@@ -119,7 +119,7 @@ CC_API void cc_listen(CcPartner *p, const double r[3], const double v[3], CcSeen
 {
     double now = cc_largest(v), before = cc_largest(p->v), own = p->H * p->W[2][2] * cc_largest(p->f[0]), change = 0.0;
     double least = CC_ROUNDING * (now > before ? now > own ? now : own : before > own ? before : own);
-    for (int i = 0; i < 3; i++)
+    CC_UNROLL for (int i = 0; i < 3; i++)
         change += p->H * p->H * (seen->y[i] - p->y[i]) * (seen->y[i] - p->y[i]) / 6.0;
     double gap = r[2] - p->r[2] - p->H * (p->v[2] + p->beta * (v[2] - p->v[2]));
     double apart = 2.0 * gap * gap / (p->H * p->H); /* v off by sigma puts the way off by sigma H / sqrt(2) */
@@ -139,8 +139,12 @@ CC_API double cc_fit_lags(CcPartner *p, const CcSeen *seen, double residual[CC_L
     for (int L = 0; L < CC_LAGS; L++) {
         double df = p->f[L][2] - p->f[L + 1][2], *fit = p->fits[L];
         double product[3] = {df * df, df * dy, dy * dy};
+        if (seen->quiet) {
+            fit[0] = fit[1] = fit[2] = 0.0;
+            continue;
+        }
         for (int i = 0; i < 3; i++)
-            fit[i] = seen->quiet ? 0.0 : CC_LAG_FORGETS * fit[i] + product[i];
+            fit[i] = CC_LAG_FORGETS * fit[i] + product[i];
         double slope = fit[1] > 0.0 && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0;
         residual[L] += fit[2] - slope * fit[1];
         answer = fit[2];
@@ -171,12 +175,16 @@ CC_API int cc_is_calm(double *heard, double change, int quiet)
 CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
 {
     double residual[CC_LAGS] = {0.0}, answer = cc_fit_lags(p, seen, residual);
-    int now = (int)p->lag, best = cc_better_lag(now, residual, answer, seen->floor / p->H);
     double change[3];
     for (int i = 0; i < 3; i++)
         change[i] = seen->y[i] - p->y[i];
     int calm = cc_is_calm(&p->heard, cc_dot(change, change), seen->quiet);
-    p->votes = fixed || seen->quiet || best == now ? 0.0 : p->votes + 1.0;
+    if (fixed || seen->quiet) {
+        p->votes = 0.0;
+        return 0;
+    }
+    int now = (int)p->lag, best = cc_better_lag(now, residual, answer, seen->floor / p->H);
+    p->votes = best == now ? 0.0 : p->votes + 1.0;
     if (p->votes < (calm ? 1.0 : CC_LAG_VOTES))
         return 0;
     p->lag = best;
@@ -213,11 +221,16 @@ CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
 CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
 {
     const double *f = p->f[(int)p->lag], *before = p->f[(int)p->lag + 1];
-    double s[3], q[3], most = cc_largest(p->f[0]);
+    double s[3], q[3];
     if (changed || seen->quiet)
-        for (int i = 0; i < 3; i++)
+        CC_UNROLL for (int i = 0; i < 3; i++)
             p->f_anchor[i] = before[i], p->y_anchor[i] = p->y[i];
-    p->f_largest = seen->quiet ? 0.0 : 0.99 * p->f_largest > most ? 0.99 * p->f_largest : most;
+    if (seen->quiet) {
+        p->f_largest = p->blind = 0.0;
+        return;
+    }
+    double most = cc_largest(p->f[0]);
+    p->f_largest = 0.99 * p->f_largest > most ? 0.99 * p->f_largest : most;
     for (int i = 0; i < 3; i++)
         s[i] = f[i] - p->f_anchor[i], q[i] = seen->y[i] - p->y_anchor[i];
     double ss = cc_dot(s, s), sq = cc_dot(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;
@@ -237,7 +250,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
     if (active)
         for (int i = 0; i < 3; i++)
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
-    p->blind = seen->quiet ? 0.0 : p->blind + (most > 0.0);
+    p->blind += most > 0.0;
     if (p->known == 0.0 && p->blind > CC_MOST_BLIND)
         cc_guess_admittance(p->W, 0.0);
 }

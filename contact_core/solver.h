@@ -273,8 +273,7 @@ static void cc_exact_step(Instance *instance, CcStep *step, double tau)
 static int cc_integrate(Instance *instance, double t_c, double t_end)
 {
     double *block = cc_block(instance);
-    for (int i = 0; i < CC_INPUTS; i++)
-        instance->input_starts[i] = block[cc_inputs[i]];
+    cc_keep_inputs(instance);
     CcStep step = {.t_c = t_c, .t_end = t_end, .length = t_end - t_c, .tolerance = cc_tolerance(instance)};
     double most = instance->now.element.solver.max_substeps, longest = instance->now.element.solver.max_step;
     int method = (int)instance->now.element.solver.method;
@@ -357,8 +356,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
 {
     double *block = cc_block(instance);
     CcStep step = {.t_c = t_c, .t_end = t_end, .length = t_end - t_c};
-    for (int i = 0; i < CC_INPUTS; i++)
-        instance->input_starts[i] = block[cc_inputs[i]];
+    cc_keep_inputs(instance);
     double h = t_end - block[0];
     cc_evaluate_at(instance, &step, step.length);
     CC_ENTRY(accept)(&instance->now.element, instance, h);

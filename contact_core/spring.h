@@ -76,7 +76,7 @@ static int accept(Element *e, CcHost *host, double step)
 
 #if COUPLING && !defined CC_DUAL
 
-static void sample(Element *e, CcHost *host, double step)
+static int sample(Element *e, CcHost *host, double step)
 {
     CcAxis *c = partner_of(e);
     CcAxisOptions options = coupling_options(e, e->previous.stiffness, 0.0);
@@ -90,7 +90,7 @@ static void sample(Element *e, CcHost *host, double step)
         double x = place ? *place : e->DEFORMATION + step * rate; /* speeds are held over the step as well */
         options.k = stiffness(e);
         watch_held(e, host, &options, place, rate, options.k * x, step);
-        return;
+        return 0;
     }
     int fell = c->strange >= CC_AXIS_MOST_STRANGE;
     cc_axis_observe(c, &options, place, rate, step);
@@ -106,6 +106,7 @@ static void sample(Element *e, CcHost *host, double step)
 #endif
     options.k = stiffness(e);
     hold_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
+    return CC_CHANGED;
 }
 
 #endif

@@ -25,6 +25,14 @@ typedef struct {
     int worst_state;  /* that had the largest error in the last attempt */
 } CcStep;
 
+/* Keep the inputs of the communication point, if they are going to move. */
+static void cc_keep_inputs(Instance *instance)
+{
+    const double *block = cc_block(instance);
+    for (int i = 0; i < CC_INPUTS && instance->now.extrapolate != 0.0; i++)
+        instance->input_starts[i] = block[cc_inputs[i]];
+}
+
 /* Inputs and time at t_c + tau.  Time inside a step counts from its communication point, so that a large clock does not
  * blur it. */
 static void cc_place(Instance *instance, const CcStep *step, double tau)

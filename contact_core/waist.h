@@ -16,7 +16,8 @@
  *                without CC_JUMPED x may change only where nothing that is computed depends on it
  *                (cc_fail here makes the call an error: the step, the accepted point or the initialization)
  *   sample       bookkeeping at a communication point of co-simulation, step = length of the step that begins, s; the
- *                inputs are those of the point; may change m and x                if a switch of [structure] `samples`
+ *                inputs are those of the point; may change m and x; returns CC_CHANGED if outputs depend on the change,
+ *                else 0                                                           if a switch of [structure] `samples`
  *   indicators   zero-crossing functions z; between two of their sign changes outputs are smooth   if it has [indicators]
  *   check        rules across parameters, cc_fail for each one broken; and where a value of the point is not finite, the
  *                reason, if the element knows one                                                  if it has [rules]
@@ -49,7 +50,7 @@
 typedef struct CcHost CcHost; /* who listens to an element: the instance it lives in */
 
 enum { CC_INFO, CC_WARNING };
-enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept */
+enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
 
 #ifndef CC_HOST_ENTRY /* an element that is an FMU of its own */
 #define CC_HOST_ENTRY CC_ENTRY

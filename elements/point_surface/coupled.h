@@ -118,20 +118,20 @@ static void carry_tangent(Element *e, int i, Real R[3][3])
 {
     double t[3], n[3];
     cc_to_world(R, e->tangent[i], t);
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         n[k] = e->normal[i][k];
     double across = cc_dot(t, n), length = 0.0;
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         t[k] -= across * n[k];
     length = cc_norm(t);
     if (!(length > 0.5)) { /* n turned by more than 60 degrees: any tangent, the coupling begins anew */
         int least = cc_abs(n[0]) <= cc_abs(n[1]) && cc_abs(n[0]) <= cc_abs(n[2]) ? 0 : cc_abs(n[1]) <= cc_abs(n[2]) ? 1 : 2;
-        for (int k = 0; k < 3; k++)
+        CC_UNROLL for (int k = 0; k < 3; k++)
             t[k] = (k == least) - n[least] * n[k];
         length = cc_norm(t);
         cc_coupling_rewind(partner_of(e, i));
     }
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         t[k] /= length;
     cc_to_body(R, t, e->tangent[i]);
 }
@@ -146,8 +146,18 @@ static void relative_velocity(const Element *e, int i, const double arm[3], doub
 {
     double carried[3];
     cc_cross(e->surface.w, arm, carried);
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         relative[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
+}
+
+/* 1 if the axes are not those of the sample before. */
+static int have_turned(const CcPlace *before, const CcPlace *now)
+{
+    int turned = 0;
+    CC_UNROLL for (int j = 0; j < 3; j++)
+        CC_UNROLL for (int k = 0; k < 3; k++)
+            turned |= before->axes[j][k] != now->axes[j][k];
+    return turned;
 }
 
 /* The sample of point i: the depth as r[2] = -h and the relative velocity along the axes of the coupling; the place in the
@@ -158,7 +168,7 @@ static void sample_port(Element *e, int i, Real R[3][3])
     CcPartner *p = &partner_of(e, i)->partner;
     CcPlace before = port->place;
     double arm[3], relative[3], t_1[3], t_2[3], n[3];
-    for (int k = 0; k < 3; k++) {
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         arm[k] = e->point[i].r[k] - e->surface.r[k];
         n[k] = e->normal[i][k];
     }
@@ -173,18 +183,17 @@ static void sample_port(Element *e, int i, Real R[3][3])
     cc_to_body(R, t_1, port->place.axes[0]);
     cc_to_body(R, t_2, port->place.axes[1]);
     cc_to_body(R, n, port->place.axes[2]);
-    if (p->begun != 0.0) { /* V, the velocity in the surface's frame: d(E V) = E_mean dV + dE V_mean, E the axes */
-        double V[3], turned = 0.5 / p->H;
-        for (int k = 0; k < 3; k++) {
+    p->turn[0] = p->turn[1] = p->turn[2] = 0.0;
+    if (p->begun != 0.0 && have_turned(&before, &port->place)) {
+        double V[3], turned = 0.5 / p->H; /* V in the surface's frame: d(E V) = E_mean dV + dE V_mean, E the axes */
+        CC_UNROLL for (int k = 0; k < 3; k++) {
             V[k] = 0.0;
-            for (int j = 0; j < 3; j++)
+            CC_UNROLL for (int j = 0; j < 3; j++)
                 V[k] += before.axes[j][k] * p->v[j] + port->place.axes[j][k] * port->v[j];
         }
-        for (int j = 0; j < 3; j++) {
-            p->turn[j] = 0.0;
-            for (int k = 0; k < 3; k++)
+        CC_UNROLL for (int j = 0; j < 3; j++)
+            CC_UNROLL for (int k = 0; k < 3; k++)
                 p->turn[j] += turned * (port->place.axes[j][k] - before.axes[j][k]) * V[k];
-        }
     }
 }
 
@@ -238,6 +247,8 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
     const double *f = now->partner.f[(int)now->partner.lag + 1]; /* the newest acts on the interval to come, or later */
     const double *r = port->r, *v = port->v, *v_0 = port->v_before;
     double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2], H_half = 0.5 * H;
+    if (cc_largest(f) == 0.0 && x_0 <= 0.0 && x <= 0.0) /* all of it would be 0 */
+        return;
     double made = cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H);
     double elastic = law->energy(law->data, x) - law->energy(law->data, x_0) - made; /* work of N/(1 + d) */
     if (port->usable == 0.0 && e->was_on[i] != 0.0 && x <= e->D_max)
@@ -314,9 +325,10 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     double touch = -port->r[2] - (p->lag + 1.0) * step * port->v[2]; /* a contact may be too short for a deep sample */
     if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->expected[i])
         e->expected[i] = touch;
-    double x = c->deepest > 0.5 * e->expected[i] ? c->deepest : e->expected[i], N = steps_per_contact(c, law, x, step);
-    double U = law->energy(law->data, x), debt = c->debt[(int)p->lag];
-    if (!knew && p->known != 0.0 && N > 0.0 && N < 3.0 && e->told[TOLD_FIRST] == 0.0) {
+    double x = c->deepest > 0.5 * e->expected[i] ? c->deepest : e->expected[i], debt = c->debt[(int)p->lag];
+    int first = !knew && p->known != 0.0 && e->told[TOLD_FIRST] == 0.0;
+    double N = first ? steps_per_contact(c, law, x, step) : 0.0, U = debt > 0.0 ? law->energy(law->data, x) : 0.0;
+    if (N > 0.0 && N < 3.0) {
         e->told[TOLD_FIRST] = 1.0;
         cc_report(host, CC_WARNING, "contact",
                   "point %d: the first contact of an unknown mass had %g steps, below 3 its rebound may be too fast; give "
@@ -385,8 +397,12 @@ static void sample_held(Element *e, CcHost *host, int i, double R[3][3], const C
 static void turn_on(const double w[3], double T, double R[3][3], double R_T[3][3])
 {
     double speed = cc_norm(w), sine, cosine, axis[3];
+    if (speed == 0.0) {
+        __builtin_memcpy(R_T, R, 9 * sizeof(double));
+        return;
+    }
     for (int k = 0; k < 3; k++)
-        axis[k] = speed > 0.0 ? w[k] / speed : 0.0;
+        axis[k] = w[k] / speed;
     cc_sin_cos(speed * T, &sine, &cosine);
     for (int j = 0; j < 3; j++) { /* Rodrigues, column by column */
         double column[3] = {R[0][j], R[1][j], R[2][j]}, across[3], along = cc_dot(axis, column);
@@ -401,7 +417,7 @@ static void ahead_of(Element *e, int i, double T, double ahead[3])
 {
     const CcPort *port = port_of(e, i);
     const CcPartner *p = &partner_of(e, i)->partner;
-    for (int k = 0; k < 3; k++) {
+    CC_UNROLL for (int k = 0; k < 3; k++) {
         ahead[k] = port->position[k];
         for (int j = 0; j < 2; j++)
             ahead[k] += port->place.axes[j][k] * T * (port->v[j] + 0.5 * T * p->y[j]);
@@ -414,11 +430,18 @@ static void aim(Element *e, int i, double R[3][3], double step)
     const CcPort *port = port_of(e, i);
     const double *f = port->f;
     double T = (partner_of(e, i)->partner.lag + 0.5) * step, ahead[3], R_T[3][3], n[3], t_1[3], t_2[3];
+    e->held_normal[i] = f[2];
+    e->held_friction[i] = cc_sqrt(f[0] * f[0] + f[1] * f[1]);
+    if (f[2] == 0.0 && e->held_friction[i] == 0.0) { /* it acts nowhere */
+        CC_UNROLL for (int k = 0; k < 3; k++)
+            e->held_force[i][k] = 0.0;
+        return;
+    }
     ahead_of(e, i, T, ahead);
     turn_on(e->surface.w, T, R, R_T);
     cc_to_world(R_T, ahead, e->held_arm[i]);
 #if SURFACE_FLAT
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         n[k] = R_T[k][2];
 #else
     CcFoot foot;
@@ -427,16 +450,14 @@ static void aim(Element *e, int i, double R[3][3], double step)
 #endif
     cc_to_world(R_T, e->tangent[i], t_1);
     double across = cc_dot(t_1, n);
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         t_1[k] -= across * n[k];
     double length = cc_norm(t_1);
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         t_1[k] = length > 0.0 ? t_1[k] / length : 0.0;
     cc_cross(n, t_1, t_2);
-    for (int k = 0; k < 3; k++)
+    CC_UNROLL for (int k = 0; k < 3; k++)
         e->held_force[i][k] = f[0] * t_1[k] + f[1] * t_2[k] + f[2] * n[k];
-    e->held_normal[i] = f[2];
-    e->held_friction[i] = cc_sqrt(f[0] * f[0] + f[1] * f[1]);
 }
 
 #define CUTS 30 /* bisections of an interval: rounding, for all that is known of it */
@@ -504,10 +525,21 @@ static void end_at_edge(Element *e, int i, double R[3][3], double step)
         cc_add_wrench(&port->place, change, ((CcMobility *)e->mobility)->S[0]);
 }
 
-/* The forces of the interval to come, of all points. */
-static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
-                           const CcCouplingOptions *options, double step)
+/* 1 if outputs are those of a sample without any force. */
+static int holds_nothing(const Element *e)
 {
+    int nothing = !BRISTLE;
+    for (int i = 0; i < POINTS; i++)
+        nothing &= e->held[i] != 0.0 && e->held_normal[i] == 0.0 && e->held_friction[i] == 0.0
+                   && e->held_elastic[i] == 0.0;
+    return nothing;
+}
+
+/* The forces of the interval to come, of all points.  Returns what sample does. */
+static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
+                          const CcCouplingOptions *options, double step)
+{
+    int held_nothing = holds_nothing(e);
     for (int i = 0; i < POINTS; i++) {
         CcCoupling *c = partner_of(e, i);
         const CcPort *port = port_of(e, i);
@@ -549,9 +581,10 @@ static void sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPor
         warn_of_limits(e, host, i, law, step, e->knew[i] != 0.0);
         end_at_edge(e, i, R, step);
         aim(e, i, R, step);
-        e->held_elastic[i] = port->f[2] * cc_inverse_damping(law, -port->v[2]);
+        e->held_elastic[i] = port->f[2] == 0.0 ? 0.0 : port->f[2] * cc_inverse_damping(law, -port->v[2]);
         e->held[i] = 1.0;
     }
+    return held_nothing && holds_nothing(e) ? 0 : CC_CHANGED;
 }
 
 /* 1 if all points stand where they stood at the last sample, though they move: whoever moves the bodies takes longer steps
@@ -563,7 +596,9 @@ static int is_stale(const Element *e, double R[3][3], double step)
         const CcPort *port = (const CcPort *)e->port[i];
         const CcPartner *p = &((const CcCoupling *)e->partner[i])->partner;
         double arm[3], position[3], relative[3], n[3];
-        for (int k = 0; k < 3; k++)
+        if (e->distance[i] != port->r[2])
+            return 0;
+        CC_UNROLL for (int k = 0; k < 3; k++)
             arm[k] = e->point[i].r[k] - e->surface.r[k], n[k] = e->normal[i][k];
         cc_to_body(R, arm, position);
         if (position[0] != port->position[0] || position[1] != port->position[1] || position[2] != port->position[2])
@@ -636,7 +671,7 @@ static int too_far(Element *e, CcHost *host)
     return far;
 }
 
-static void sample(Element *e, CcHost *host, double step)
+static int sample(Element *e, CcHost *host, double step)
 {
     double R[3][3];
     CcPortLaw law = port_law(e);
@@ -645,7 +680,7 @@ static void sample(Element *e, CcHost *host, double step)
     if (e->since_steps < MOST_STALE && is_stale(e, R, step)) {
         e->since += step;
         e->since_steps += 1.0;
-        return;
+        return 0;
     }
     double to_come = step;
     if (e->since_steps > 1.0) {
@@ -675,16 +710,18 @@ static void sample(Element *e, CcHost *host, double step)
 #endif
     }
     if (too_far(e, host))
-        return;
+        return CC_CHANGED;
+    int changed = 0;
     if ((int)e->coupling.mode == HOLD)
         for (int i = 0; i < POINTS; i++)
             sample_held(e, host, i, R, &law, &options, step);
     else
-        sample_coupled(e, host, R, &law, &options, step);
+        changed = sample_coupled(e, host, R, &law, &options, step);
     for (int i = 0; i < POINTS; i++) {
         show_coupling(e, i, &law);
         show_slopes(e, i, &law);
     }
+    return changed;
 }
 
 /* The literal force at the start is the first one that a master reads. */

@@ -210,6 +210,13 @@ static void point_outputs(Element *e, int i, const CcContactLaw *law, Real R[3][
     int in_contact = re(e->work) != 0.0 && on && re(h) > 0.0 && re(h) <= re(e->D_max);
     Real w = -cc_dot(v, n);
     CcContact contact;
+#if COUPLING && !BRISTLE
+    if (re(e->held[i]) != 0.0 && !on_demand) { /* hold_force has all the rest */
+        Real v_t[3] = {v[0] + w * n[0], v[1] + w * n[1], v[2] + w * n[2]};
+        contact.slip_speed = cc_norm(v_t);
+        contact.elastic_energy = 0.0;
+    } else
+#endif
 #if USER_LAWS
     user_contact(e, law, in_contact ? h : 0.0, n, v, on_demand, &contact);
 #else

@@ -9,14 +9,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from tests.contact_core.held_bodies import Ball, Body, Flexible, Pair, Pendulum
+from tests.contact_core.held_bodies import Ball, Body, Flexible, Pair, Pendulum, Rigid
 
 Array = NDArray[np.float64]
 STIFFNESS = 1e6  # N/m
@@ -202,3 +202,51 @@ def exact(name: str) -> Array:
     T = case.contacts * case.time
     found = solve_ivp(rates, (0, T), start, method="DOP853", rtol=1e-11, atol=1e-14, max_step=case.time / 10)
     return found.y[n:, -1]
+
+
+def corners(half: Sequence[float]) -> list[tuple[float, float, float]]:
+    """The lower ones of a box."""
+    return [(sx * half[0], sy * half[1], -half[2]) for sx in (-1, 1) for sy in (-1, 1)]
+
+
+@dataclass(frozen=True)
+class Pile:
+    """A box of 4 kg falls on the floor, two others of 1 kg and 0.5 kg on it, on three points each: ten contacts, four
+    bodies with the floor, three sets of contacts.
+
+    `feet`, m, of each box, fixed to it; `top`, m: the upper side of the first box above its centre.  H, s, of
+    omega H = 1 of the contact that answers most.  `rest`, J: energy of the boxes that stand still; `elastic`: what the
+    contacts then store, as the springs of a stiff box do, under its load W with the moment M:
+    W^2/(2 n C) + M^2/(2 C sum of x^2).  The weights have lost twice of it on the way down."""
+
+    law: Law
+    boxes: tuple[Rigid, ...]
+    feet: tuple[Sequence[tuple[float, float, float]], ...]
+    top: float
+    H: float
+    rest: float
+    elastic: float
+
+    @classmethod
+    def of(cls, seed: int) -> Pile:
+        """Tilts and restitution by chance."""
+        rng = np.random.default_rng(seed)
+        a, b, c = rng.uniform(-0.004, 0.004, 3)
+        law = Law(C_r=rng.uniform(0.2, 0.9), k_D=100.0, K_fr=0.3)
+        low = 0.4 * abs(a) + 0.6 * abs(b) + 5e-4
+        box = Rigid(4.0, (0.3, 0.2, 0.1), (0.0, 0.0, 0.1 + low), (1.0, a, b, 0.0))
+        large = Rigid(1.0, (0.1, 0.1, 0.1), (-0.15, 0.0, 0.3 + 3 * low), (1.0, b, c, 0.0))
+        small = Rigid(0.5, (0.08, 0.08, 0.05), (0.15, 0.0, 0.25 + 3 * low), (1.0, c, a, 0.0))
+        admittance = 1 / small.m + 0.08**2 / small.J[1] + 1 / box.m + 0.2**2 / box.J[1]
+        feet = (corners((0.3, 0.2, 0.1)), _tripod(0.1, 0.1), _tripod(0.08, 0.05))
+        weights = G * np.array([box.m + large.m + small.m, large.m, small.m])
+        moment = 0.15 * (weights[1] - weights[2])
+        elastic = float((weights**2 / [4, 3, 3]).sum() + moment**2 / (4 * 0.3**2)) / (2 * STIFFNESS)
+        rest = G * (box.m * 0.1 + large.m * 0.3 + small.m * 0.25) - elastic
+        return cls(law, (box, large, small), feet, 0.1, 1 / math.sqrt(STIFFNESS * admittance), rest, elastic)
+
+
+def _tripod(radius: float, below: float) -> list[tuple[float, float, float]]:
+    return [
+        (radius * math.cos(angle), radius * math.sin(angle), -below) for angle in (0, 2 * math.pi / 3, 4 * math.pi / 3)
+    ]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fmu_builder.paths import shipped
 from fmu_builder.toolchain import compile_hosted, find_compiler
 from tests.contact_core.held_bodies import Rigid
-from tests.contact_core.held_cases import STIFFNESS, Law
+from tests.contact_core.held_cases import STIFFNESS, Law, Pile, corners
 from tests.contact_core.test_coupling import AUTO, GAUSS_SEIDEL, JACOBI
 
 Array = NDArray[np.float64]
@@ -92,10 +92,6 @@ def run(bodies: Sequence[Rigid], contacts: Sequence[Contacts], master: int, H: f
     return np.array(energies)
 
 
-def corners(half: Sequence[float]) -> list[tuple[float, float, float]]:
-    return [(sx * half[0], sy * half[1], -half[2]) for sx in (-1, 1) for sy in (-1, 1)]
-
-
 def block(
     library: ctypes.CDLL, law: Law, h: float, tilt: tuple[float, float], together: bool = True
 ) -> tuple[Rigid, Contacts, float]:
@@ -119,66 +115,52 @@ def test_a_block_on_four_points_gains_nothing_and_settles(
     start = body.energy()
     energies = run([body], [contact], master, H, 0.4)
     assert energies.max() <= start * (1 + 1e-12)
-    assert energies[-1] == pytest.approx(9.81 * 0.1, rel=1e-4)
+    assert energies[-1] == pytest.approx(9.81 * 0.1 - 9.81**2 / (2 * 4 * STIFFNESS), rel=1e-9)
     assert abs(body.v).max() < 1e-9 and contact.forces[:, 2] == pytest.approx([9.81 / 4] * 4, rel=1e-6)
 
 
 def test_points_that_know_nothing_of_each_other_throw_the_block_off(library: ctypes.CDLL) -> None:
-    """The negative control: the admittance between the points left out.  How much is gained is chance, so the worst of
-    a few tilts counts."""
+    """The negative control: the admittance between the points left out gains more than the fall.  How much is chance,
+    so the worst of a few tilts counts."""
     gains = []
     for tilt in ((0.004, 0.0), (0.006, 0.0), (0.005, 0.001)):
         body, contact, H = block(library, Law(C_r=0.3, k_D=100.0, K_fr=0.3), 1.0, tilt, together=False)
         start = body.energy()
-        gains.append(run([body], [contact], JACOBI, H, 0.4).max() / start)
-    assert max(gains) > 1.1, gains
+        gains.append((run([body], [contact], JACOBI, H, 0.4).max() - start) / (start - 9.81 * 0.1))
+    assert max(gains) > 1, gains
 
 
 @pytest.mark.slow
 @BOTH
-@pytest.mark.parametrize("h", [0.2, 0.5])
-def test_a_block_that_bounces_on_its_corners_gains_nothing(library: ctypes.CDLL, master: int, h: float) -> None:
-    """Elastic, corner after corner, of unknown mass: what is not known of the body takes some of its energy."""
-    body, contact, H = block(library, Law(), h, (0.02, -0.013))
-    start = body.energy() - 9.81 * 0.1
-    end = run([body], [contact], master, H, 0.25)[-1] - 9.81 * 0.1
-    assert 0.9 * start <= end <= 1.01 * start
-
-
-def pile(library: ctypes.CDLL, seed: int) -> tuple[list[Rigid], list[Contacts], float]:
-    """A box of 4 kg falls on the floor, two others of 1 kg and 0.5 kg on it, on three points each: ten contacts, four
-    bodies with the floor, three sets of contacts.  H of omega H = 1 of the contact that answers most."""
-    rng = np.random.default_rng(seed)
-    a, b, c = rng.uniform(-0.004, 0.004, 3)
-    law = Law(C_r=rng.uniform(0.2, 0.9), k_D=100.0, K_fr=0.3)
-    low = 0.4 * abs(a) + 0.6 * abs(b) + 5e-4
-    box = Rigid(4.0, (0.3, 0.2, 0.1), (0.0, 0.0, 0.1 + low), (1.0, a, b, 0.0))
-    large = Rigid(1.0, (0.1, 0.1, 0.1), (-0.15, 0.0, 0.3 + 3 * low), (1.0, b, c, 0.0))
-    small = Rigid(0.5, (0.08, 0.08, 0.05), (0.15, 0.0, 0.25 + 3 * low), (1.0, c, a, 0.0))
-    feet = lambda radius, z: [  # noqa: E731
-        (radius * math.cos(angle), radius * math.sin(angle), -z) for angle in 2 * math.pi * np.arange(3) / 3
-    ]
-    contacts = [
-        Contacts(library, law, box, corners((0.3, 0.2, 0.1))),
-        Contacts(library, law, large, feet(0.1, 0.1), box, 0.1),
-        Contacts(library, law, small, feet(0.08, 0.05), box, 0.1),
-    ]
-    admittance = 1 / small.m + 0.08**2 / small.J[1] + 1 / box.m + 0.2**2 / box.J[1]
-    return [box, large, small], contacts, 1 / math.sqrt(STIFFNESS * admittance)
+@pytest.mark.parametrize(("h", "allowed"), [(0.2, 0.005), (0.5, 0.015)])  # N = 16 and 6.3
+@pytest.mark.parametrize("tilt", [(0.02, -0.013), (0.015, 0.0), (0.0068, 0.0059)])
+def test_a_block_that_bounces_on_its_corners_keeps_its_energy(
+    library: ctypes.CDLL, master: int, h: float, allowed: float, tilt: tuple[float, float]
+) -> None:
+    """Elastic, corner after corner, of unknown mass: the first rebounds are as fast as those of two contacts may be,
+    all that follow keep the energy to 1 %."""
+    body, contact, H = block(library, Law(), h, tilt)
+    rest = 9.81 * 0.1
+    start = body.energy() - rest
+    energies = run([body], [contact], master, H, 0.25) - rest
+    assert energies.max() <= (1 + allowed) ** 2 * start
+    assert energies[-1] >= (1 - allowed) ** 2 * 0.99 * start
 
 
 @pytest.mark.slow
 @BOTH
-@pytest.mark.parametrize("seed", range(3))
-def test_a_pile_of_ten_contacts_gains_nothing_and_comes_to_rest(library: ctypes.CDLL, master: int, seed: int) -> None:
+def test_a_pile_of_ten_contacts_gains_nothing_and_comes_to_rest(library: ctypes.CDLL, master: int) -> None:
     """Energy never above the start by more than 1 % of the fall; at the end what moves is rounding: a velocity of 1e-9
     of the fall's has 1e-18 of its energy, and samples below that teach nothing (partner.h)."""
-    bodies, contacts, H = pile(library, seed)
-    start = sum(body.energy() for body in bodies)
-    rest = 9.81 * (4.0 * 0.1 + 1.0 * 0.3 + 0.5 * 0.25)
-    energies = run(bodies, contacts, master, H, 0.5)
-    assert energies.max() - start <= 1e-2 * (start - rest)
-    assert sum(body.kinetic() for body in bodies) < 1e-9 * (start - rest)
-    # what is elastic under the weight, and how deep it stands
-    weight = 9.81 * 5.5
-    assert abs(energies[-1] - rest) <= weight**2 / STIFFNESS
+    pile = Pile.of(0)
+    box = pile.boxes[0]
+    contacts = [
+        Contacts(library, pile.law, body, feet, None if body is box else box, pile.top)
+        for body, feet in zip(pile.boxes, pile.feet, strict=True)
+    ]
+    start = sum(body.energy() for body in pile.boxes)
+    fall = start - pile.rest
+    energies = run(pile.boxes, contacts, master, pile.H, 0.5)
+    assert energies.max() - start <= 1e-2 * fall
+    assert sum(body.kinetic() for body in pile.boxes) < 1e-9 * fall
+    assert abs(energies[-1] - pile.rest) < 1e-3 * pile.elastic  # a box that slid by 1 cm changes it by 5e-4

@@ -44,11 +44,14 @@ F_fr = "friction"
 _RECIPES = {
     "Floor": _FLOOR,
     "Floor2": _FLOOR + "points = 2\n",
+    "Floor3": _FLOOR + "points = 3\n",
+    "Floor4": _FLOOR + "points = 4\n",
     "FloorHertz": _FLOOR + _HERTZ,
     "FloorRamps": _FLOOR + _RAMPS,
     "Mass": 'element = "point_mass"\n',
     "Bar": 'element = "rigid_body"\n[structure]\npoints = 1\n',
     "Legs": 'element = "rigid_body"\n[structure]\npoints = 2\n',
+    "Box": 'element = "rigid_body"\n[structure]\npoints = 6\n',
     "Swing": 'element = "pendulum"\n',
 }
 

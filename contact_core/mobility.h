@@ -25,6 +25,7 @@
 #define CC_LEAST_GAIN 0.02
 #define CC_UNEXPLAINED 3.0     /* b over the share of the squares */
 #define CC_OTHERS_LAST 0.999   /* share of b that an interval leaves, once it was 1 */
+#define CC_LARGE 0.2           /* of the answer to all forces: what others first show by; less is B not yet learned */
 #define CC_LEARNED 6.0         /* secants, one for each direction, before what is unexplained can prove others */
 #define CC_MOST_GROWTH 1.0     /* of the trace of B by one secant */
 #define CC_LOOSE 0.01          /* share of the speeds that one twist leaves open, to be more bodies than one */
@@ -142,7 +143,12 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
     m->open[0] = CC_FORGETS * m->open[0] + (heard ? unexplained : 0.0);
     m->open[1] = CC_FORGETS * m->open[1] + (heard ? all : 0.0);
     m->others *= heard ? CC_OTHERS_LAST : 1.0;
-    if (heard && m->count >= CC_LEARNED && CC_UNEXPLAINED * m->open[0] > m->open[1])
+    double pushed = 0.0;
+    cc_apply_mobility(m->B, m->S[lag], answer);
+    for (int i = 0; i < 6; i++)
+        pushed += answer[i] * answer[i];
+    int large = m->others > 0.0 || m->open[0] > CC_LARGE * CC_LARGE * pushed;
+    if (heard && large && m->count >= CC_LEARNED && CC_UNEXPLAINED * m->open[0] > m->open[1])
         m->others = 1.0;
 }
 

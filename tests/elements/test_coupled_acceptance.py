@@ -57,6 +57,14 @@ def test_the_first_impact_on_an_unknown_body(crew: Crew, name: str, apart: bool,
         assert now.error.max() <= ({16: 0.06, 6.3: 0.12}[N] if name in REVERSING else errors), N
 
 
+@pytest.mark.parametrize(("name", "apart"), [(name, apart) for name in APART for apart in (False, True)])
+@BOTH
+def test_the_first_impact_of_two_points_at_small_steps(crew: Crew, name: str, apart: bool, master: str) -> None:
+    """What the second point shows late is not taken for a force of others."""
+    for N in (24, 31):
+        assert found(crew, name, N, master, apart=apart).rebound.mean() == pytest.approx(1, abs=0.005), N
+
+
 @EACH
 @BOTH
 def test_the_second_impact(crew: Crew, name: str, apart: bool, master: str) -> None:

@@ -491,6 +491,7 @@ ALIKE = (
     "block_sticks_and_slips",
     "cam_follower",
     "double_pendulum",
+    "eccentric_cam",
     "four_bar",
     "marble_runs_in_funnel",
     "marble_runs_in_tube",
@@ -502,11 +503,14 @@ ALIKE = (
     "rubbing",
     "shaken_rest",
     "slider_crank",
+    "sliding_rod",
+    "spinning_guide",
     "spring_pendulum_rings",
     "squeezer",
     "swing",
     "tip_slides",
     "tip_slides_between_fmus",
+    "train",
     "train_rings",
 )
 

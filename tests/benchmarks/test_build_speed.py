@@ -56,7 +56,7 @@ def report(benchmark: Any, budget: str) -> None:
 
 def test_compile_five_platforms_from_an_empty_cache(benchmark: Any, new_cache: Callable[[], None]) -> None:
     files = sources()
-    libraries = benchmark.pedantic(compile_all, args=(files,), setup=new_cache, rounds=3)
+    libraries = benchmark.pedantic(compile_all, args=(files,), setup=new_cache, rounds=2)
     assert set(libraries) == set(PLATFORMS)
     report(benchmark, "5 s")
 
@@ -72,13 +72,13 @@ def test_compile_five_platforms_after_an_edit(benchmark: Any, new_cache: Callabl
         head, tail = files["model_guid.h"].split("{")
         files["model_guid.h"] = f"{head}{{{number:04x}{tail[4:]}"
 
-    libraries = benchmark.pedantic(compile_all, args=(files,), setup=edit, rounds=7)
+    libraries = benchmark.pedantic(compile_all, args=(files,), setup=edit, rounds=3)
     assert set(libraries) == set(PLATFORMS) and libraries != first
     report(benchmark, "0.5 s")
 
 
 def test_build_an_fmu_for_five_platforms(benchmark: Any, new_cache: Callable[[], None], tmp_path: Path) -> None:
-    built = benchmark.pedantic(build_fmu, args=(RECIPE, tmp_path / "out"), setup=new_cache, rounds=3)
+    built = benchmark.pedantic(build_fmu, args=(RECIPE, tmp_path / "out"), setup=new_cache, rounds=2)
     assert built.platforms == tuple(PLATFORMS) and built.path.is_file()
     report(benchmark, "10 s, from an empty cache")
 
@@ -122,6 +122,6 @@ def test_build_a_recipe_with_ten_laws(
         text = TEN_LAWS.replace("mu = 0.3", f"mu = 0.3{next(numbers)}")
         recipe.write_text(text, encoding="utf-8")
 
-    built = benchmark.pedantic(lambda: build_fmu(recipe, tmp_path / "out", platforms), setup=edit, rounds=3)
+    built = benchmark.pedantic(lambda: build_fmu(recipe, tmp_path / "out", platforms), setup=edit, rounds=2)
     assert built.path.is_file() and built.model.recipe.laws is not None
     report(benchmark, "3 s")

@@ -62,6 +62,7 @@ enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
 #define CC_AXIS_EXCITED 1e-9      /* second differences of F below this share of its size neither: a body at rest */
 #define CC_AXIS_PAYS 0.5          /* share of the ledger that is paid back in one interval */
 #define CC_AXIS_CEILING 1.2
+#define CC_AXIS_MOST 1e60         /* of W and of a step that is advised: with more, products overflow */
 #define CC_AXIS_MOST_STRANGE 3.0
 
 typedef struct {
@@ -86,6 +87,11 @@ typedef struct {
     double strange;             /* samples in a row whose v did not belong to x */
 } CcAxis;
 
+CC_API double cc_axis_within(double a, double least, double most) { return a < least ? least : a > most ? most : a; }
+
+/* W, from what may be too small to divide by. */
+CC_API double cc_axis_admittance(double a, double over) { return cc_axis_within(a / over, 0.0, CC_AXIS_MOST); }
+
 /* The state before the first sample, from deformation, rate and force at the start. */
 CC_API void cc_axis_start(CcAxis *c, const CcAxisOptions *o, double x, double v, double F)
 {
@@ -93,7 +99,7 @@ CC_API void cc_axis_start(CcAxis *c, const CcAxisOptions *o, double x, double v,
     for (int i = 0; i < CC_AXIS_FORCES; i++)
         c->F[i] = F;
     if (o->inertia > 0.0 && !o->straight)
-        c->W = 1.0 / o->inertia, c->known = 1.0;
+        c->W = cc_axis_admittance(1.0, o->inertia), c->known = 1.0;
 }
 
 /* What the fit of the lag L leaves over. */
@@ -125,7 +131,9 @@ CC_API int cc_axis_find_lag(CcAxis *c)
 /* W before anything is known. */
 CC_API double cc_axis_guess(const CcAxisOptions *o, double H)
 {
-    return o->d > 0.0 ? CC_AXIS_GUESS_DAMPED / (o->d * H) : o->k > 0.0 ? CC_AXIS_GUESS / (o->k * H * H) : 0.0;
+    return o->d > 0.0   ? cc_axis_admittance(CC_AXIS_GUESS_DAMPED, o->d * H)
+           : o->k > 0.0 ? cc_axis_admittance(CC_AXIS_GUESS, o->k * H * H)
+                        : 0.0;
 }
 
 /* W by the fit of the lag, and how much of it is believed.  From few samples no more than omega H = 1: what others do may
@@ -135,7 +143,7 @@ CC_API void cc_axis_admit(CcAxis *c, const CcAxisOptions *o, const double fit[3]
 {
     double guess = cc_axis_guess(o, c->H), explained = fit[1] > 0.0 ? fit[1] * fit[1] : 0.0, most = c->W;
     if (explained > 0.0 && fit[0] > 0.0)
-        c->W = most = fit[1] / fit[0], c->known = 1.0;
+        c->W = most = cc_axis_admittance(fit[1], fit[0]), c->known = 1.0;
     if (o->d > 0.0 && explained < CC_AXIS_EXPLAINED * fit[0] * fit[2])
         most = guess;
     else if (o->k > 0.0 && c->taught < CC_AXIS_FEW)
@@ -205,8 +213,6 @@ CC_API void cc_axis_see(CcAxis *c, const CcAxisOptions *o, const double *place, 
     c->answered += c->answered < 2.0;
     c->y = y;
 }
-
-CC_API double cc_axis_within(double a, double least, double most) { return a < least ? least : a > most ? most : a; }
 
 /* The force of an interval that begins at x, v, when R has been made until then. */
 CC_API double cc_axis_force(const CcAxisOptions *o, double x, double v, double a, double W, double H, double R)
@@ -323,7 +329,8 @@ CC_API double cc_axis_step_advised(const CcAxis *c, const CcAxisOptions *o)
 {
     if (c->known == 0.0 || !(c->W > 0.0))
         return 0.0;
-    return o->d > 0.0 ? 0.5 / (o->d * c->W) : o->k > 0.0 ? 0.5 / cc_sqrt(o->k * c->W) : 0.0;
+    double step = o->d > 0.0 ? 0.5 / (o->d * c->W) : o->k > 0.0 ? 0.5 / cc_sqrt(o->k * c->W) : 0.0;
+    return step < CC_AXIS_MOST ? step : CC_AXIS_MOST;
 }
 
 #endif

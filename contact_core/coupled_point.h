@@ -145,7 +145,7 @@ CC_API void cc_point_learn(CcPoint *p, const CcPointOptions *o, const double y[3
         const double *fit = c->fits[(int)c->lag];
         int enough = !(o->m_eff > 0.0) || c->taught > CC_AXIS_EARLY;
         if (o->identify && !o->straight && enough && fit[0] > 0.0 && fit[1] > 0.0)
-            c->W = fit[1] / fit[0], c->known = 1.0;
+            c->W = cc_axis_admittance(fit[1], fit[0]), c->known = 1.0;
     }
     if (c->known == 0.0)
         c->blind += excited && !answer;
@@ -319,7 +319,8 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     if (c->known == 0.0) {
         o->potential(o->data, P, &here);
         double k = here.k[0] > here.k[1] ? here.k[0] : here.k[1];
-        c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND || !(k > 0.0) ? 0.0 : CC_AXIS_GUESS / (k * H * H);
+        c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND || !(k > 0.0) ? 0.0
+               : cc_axis_admittance(CC_AXIS_GUESS, k * H * H);
     }
     int lag = (int)c->lag;
     double R = c->made[lag], U = p->U, W = c->W;

@@ -73,8 +73,10 @@ CC_API void cc_coupling_start(CcCoupling *c, const CcCouplingOptions *o)
     c->partner.beta = 0.5;
     c->partner.lag = o->lag == CC_LAG_AUTO ? 1 : o->lag;
     if (o->m_eff > 0.0 && !o->straight) {
+        double W = 1.0 / o->m_eff;
         for (int i = 0; i < 3; i++)
-            c->partner.W[i][i] = (i < 2 && o->identify ? CC_TANGENT_TO_NORMAL : 1.0) / o->m_eff;
+            c->partner.W[i][i] = (i < 2 && o->identify ? CC_TANGENT_TO_NORMAL : 1.0)
+                                 * (W < CC_MOST_ADMITTANCE ? W : CC_MOST_ADMITTANCE);
         c->partner.known = 1.0;
     }
 }
@@ -183,9 +185,9 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
     CcInterval at = {.x = -r[2] + (p->beta - 0.5) * p->H * v[2], .w = -v[2], .u = {v[0], v[1]}, .H = H,
                      .z = {c->z[0], c->z[1]}, .slips = c->slips};
     if (p->known == 0.0 && p->blind <= CC_MOST_BLIND && !o->straight) {
-        double touch = at.x + (p->lag + 1.0) * H * at.w;
-        if (touch > 0.0)
-            cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * law->energy(law->data, touch) * H * H));
+        double touch = at.x + (p->lag + 1.0) * H * at.w, U = law->energy(law->data, touch);
+        if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */
+            cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * U * H * H));
     }
     __builtin_memcpy(at.W, p->W, sizeof at.W);
     CC_UNROLL for (int i = 0; i < 3; i++)

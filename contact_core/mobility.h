@@ -95,6 +95,7 @@ CC_API void cc_admittance_at(const CcPlace *at, double B[6][6], double W[3][3])
 /* B = w along the axes, CC_ROTATION_GUESS times as much about them. */
 CC_API void cc_guess_mobility(double B[6][6], double w)
 {
+    w = w < CC_MOST_ADMITTANCE ? w : CC_MOST_ADMITTANCE;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             B[i][j] = i != j ? 0.0 : i < 3 ? w : CC_ROTATION_GUESS * w;

@@ -35,6 +35,7 @@
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
 #define CC_GAIN 0.5             /* of a secant; 1 lets two contacts of one body fight */
 #define CC_TANGENT_TO_NORMAL 2.0 /* first guess of W_xx / W_zz: a particle has 1, a solid sphere 3.5 */
+#define CC_MOST_ADMITTANCE 1e60 /* 1/kg: with more, products of what is sensible overflow */
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, over 1 */
 #define CC_MOST_DIRECTIONS 6    /* whose admittance is learned together */
 #define CC_MOST_BLIND 4         /* forces without an answer, after which the partner is driven or very heavy */
@@ -79,6 +80,7 @@ CC_API void cc_admit(double W[3][3], const double f[3], double y[3])
 /* W = w along the normal, CC_TANGENT_TO_NORMAL times as much across it. */
 CC_API void cc_guess_admittance(double W[3][3], double w)
 {
+    w = w < CC_MOST_ADMITTANCE ? w : CC_MOST_ADMITTANCE;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             W[i][j] = i != j ? 0.0 : i == 2 ? w : CC_TANGENT_TO_NORMAL * w;
@@ -195,7 +197,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
 /* W += q q'/(s q) - p p'/(s p), p = W s, for W of n x n: then W s = q.  Where s q is too small q is turned towards p. */
 CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
 {
-    double p[CC_MOST_DIRECTIONS], sp = 0.0, sq = 0.0;
+    double p[CC_MOST_DIRECTIONS], sp = 0.0, sq = 0.0, qq = 0.0;
     for (int i = 0; i < n; i++) {
         p[i] = 0.0;
         for (int j = 0; j < n; j++)
@@ -210,7 +212,9 @@ CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
             sq += s[i] * q[i];
         }
     }
-    if (!(sq > 0.0 && sp > 0.0))
+    for (int i = 0; i < n; i++)
+        qq += q[i] * q[i]; /* over s q: below the largest eigenvalue of what is learned */
+    if (!(sq > 0.0 && sp > 0.0 && qq <= CC_MOST_ADMITTANCE * sq))
         return;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)

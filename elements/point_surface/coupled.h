@@ -276,7 +276,7 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
 
 enum { NOT_ITS_RATE = 1, PULLS, TOO_FAR }; /* coupling.fallback */
 
-#define FARTHEST 1e60 /* m, m/s: products of such numbers overflow nowhere in the coupling */
+#define FARTHEST 1e40 /* m, m/s: products of six such numbers, as those of three arms of inertia, do not overflow */
 
 /* What the group coupling shows of point i. */
 static void show_coupling(Element *e, int i, const CcPortLaw *law)
@@ -354,11 +354,13 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     }
 }
 
+#define THIN 1e-300 /* m: differences of depths below are rounding or 0 */
+
 /* Stiffness and damping of the literal law along the normal, at the sample: N = F_e(h) (1 + d(w)). */
 static void show_slopes(Element *e, int i, const CcPortLaw *law)
 {
     double h = -port_of(e, i)->r[2], w = -port_of(e, i)->v[2], K = 0.0, D = 0.0;
-    if (port_of(e, i)->usable != 0.0 && h > 0.0) {
+    if (port_of(e, i)->usable != 0.0 && h > THIN) {
         double dh = 1e-5 * h, dw = 1e-5 * (cc_abs(w) + 1e-6), factor = 1.0 + cc_port_damping(law, w);
         K = (law->elastic(law->data, h + dh) - law->elastic(law->data, h - dh)) / (2.0 * dh) * factor;
         D = law->elastic(law->data, h) * (cc_port_damping(law, w + dw) - cc_port_damping(law, w - dw)) / (2.0 * dw);

@@ -252,6 +252,28 @@ def test_a_velocity_that_is_not_connected_is_told(floor: Fmu) -> None:
     assert any("does not belong to its position" in text for text in contact.told)
 
 
+@pytest.mark.parametrize("mode", [HOLD, SLOPE, AVERAGED, PREDICTED, AUTO])
+def test_a_law_without_any_force_is_no_fault(floor: Fmu, four: Fmu, mode: int) -> None:
+    """Of C_F = 0 there is no energy to guess an admittance by."""
+    for fmu, points in ((floor, ["point"]), (four, [f"point[{i}]" for i in range(1, 5)])):
+        contact = Running(fmu, {"coupling.mode": mode, "C_F": 0.0, "K_fr": 0.3})
+        for k in range(8):
+            motion = {f"{point}.r": (0.1 * i, 0.1 * i * i, -2e-4 * k) for i, point in enumerate(points)}
+            contact.set(motion | {f"{point}.v": (0.1, 0.0, -2.0) for point in points})
+            contact.step(1e-4)
+            assert all(contact.vector(f"{point}.f").tolist() == [0.0, 0.0, 0.0] for point in points)
+
+
+@pytest.mark.parametrize("smallest", [5e-324, 1e-310, 1e-160])
+def test_the_smallest_depths_stiffnesses_and_masses_have_finite_answers(floor: Fmu, smallest: float) -> None:
+    for m_eff in (0.0, smallest):
+        for C_F in (STIFFNESS, smallest):
+            contact = Running(floor, {"coupling.mode": AUTO, "C_F": C_F, "coupling.m_eff": m_eff, "K_fr": 0.3})
+            for r, v in ((smallest, -1.0), (-smallest, -1.0), (-2 * smallest, 1e-3), (smallest, 1e3), (-1e-4, -1.0)):
+                contact.set({"point.r": (0.0, 0.0, r), "point.v": (0.1, 0.0, v)})
+                contact.step(1e-4)
+
+
 def said(contact: Running, what: str) -> list[str]:
     return [text for text in contact.told if what in text]
 

@@ -261,6 +261,30 @@ def test_a_law_that_pulls_is_literal_while_it_does(tmp_path: Path) -> None:
     assert one.v[2] == pytest.approx(exact(force, (0, 0, -4e-4), (0, 0, 1), 2e-3)[1][2], abs=0.02)
 
 
+def test_two_points_beyond_all_bounds_have_the_literal_forces(tmp_path: Path) -> None:
+    """Their places come to the sixth power in what their body is like."""
+    pair = Running(contact(tmp_path, 'kind = "plane"', "points = 2"), {"coupling.mode": AUTO, "D_max": 1e300})
+    for far in (1e39, 1e55):
+        for i, sign in ((1, 1.0), (2, -1.0)):
+            pair.set({f"point[{i}].r": (sign * far, 0, -1e-4), f"point[{i}].v": (0, far, -0.1 * sign)})
+        pair.step(1e-3)
+        assert pair["coupling.fallback[1]"] == (3 if far > 1e40 else 0)
+    assert pair.vector("point[2].f")[2] == pytest.approx(STIFFNESS * 1e-4)
+
+
+@BOTH
+def test_a_law_that_begins_below_the_surface_keeps_the_energy(tmp_path: Path, lag: int) -> None:
+    """No force in the first millimetre, where no energy tells what to guess of the mass."""
+    law = '[functions]\nC_F = "#h < 1[mm] -> 0[N], 1e6[N/m]*(#h - 1[mm])"\n'
+    fmu = contact(tmp_path, 'kind = "plane"', more=law)
+    for N in (16, 6.3):
+        H = math.pi / OMEGA / N
+        for phase in (0.1, 0.45, 0.8):
+            one = Particle(fmu, lag, (0, 0, (2 + phase) * H), (0, 0, -1))  # type: ignore[arg-type]
+            one.go(H, round(1.2 * N) + 6 + round(2e-3 / H))
+            assert one.r[2] > 0 and one.v[2] == pytest.approx(1, abs=1e-9)
+
+
 def test_motion_beyond_all_bounds_gives_the_literal_force(floor: Fmu) -> None:
     """What hold answers, coupled answers too; afterwards the coupling begins anew."""
     one = Running(floor, {"coupling.mode": AUTO, "D_max": 1e300})

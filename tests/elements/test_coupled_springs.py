@@ -133,6 +133,16 @@ def test_a_coupled_spring_tells_from_which_step_on_it_should_be_alone(mass: Fmu,
     assert not swing(mass, spring, JACOBI, 16, coupling__mode=AUTO).element.told
 
 
+@pytest.mark.parametrize("smallest", [5e-324, 1e-310, 1e-160])
+def test_the_smallest_stiffnesses_and_masses_have_finite_answers(spring: Fmu, smallest: float) -> None:
+    for k, m_eff in ((smallest, 0.0), (smallest, 1.0), (smallest, 1e300), (K, smallest)):
+        element = Running(spring, {"k": k, "coupling.m_eff": m_eff, "x0": X_0})
+        for v in (0.1, -0.2, 0.3, smallest, 0.1, -0.1):
+            element.set({"r.v": v})
+            element.step(1e-3)
+        assert 0.0 <= element["coupling.step_advised"] <= 1e60
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("z, grows", [(0.01, None), (0.2, False), (1.1, True)])
 def test_the_literal_torque_of_a_damper_tells_what_it_does_to_the_speed(

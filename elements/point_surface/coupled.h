@@ -262,7 +262,7 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
         lost += (K - 0.5 * law->k_B) * change * change + F * (s[j] - change);
     }
     (void)H_half;
-    e->energy.friction += x > 0.0 ? lost : rubbed;
+    e->energy.friction += x > 0.0 && port->usable != 0.0 ? lost : rubbed; /* accept() has booked what it still held */
 #else
     double rubbed = -H_half * (f[0] * (v_0[0] + v[0]) + f[1] * (v_0[1] + v[1]));
     e->energy.friction += rubbed;
@@ -684,17 +684,17 @@ static int sample(Element *e, CcHost *host, double step)
         e->since_steps += 1.0;
         return 0;
     }
-    double to_come = step;
+    double passed = e->since, to_come = step;
     if (e->since_steps > 1.0) {
-        double passed = time_passed(e);
-        for (int i = 0; i < POINTS; i++)
-            partner_of(e, i)->partner.H = passed;
+        passed = time_passed(e);
         if (passed == e->since) /* the next interval is taken to be as long */
             to_come = passed;
         else
             for (int k = 1; k < (int)e->since_steps; k++)
                 repeat_forces(e);
     }
+    for (int i = 0; i < POINTS && passed > 0.0; i++) /* it may not have been */
+        partner_of(e, i)->partner.H = passed;
     e->since = step;
     e->since_steps = 1.0;
     step = to_come;

@@ -57,10 +57,12 @@ class Particle:
         self.contact = Running(self.fmu, {**start, **self.values})
         self.force = self.contact.vector("point.f")
 
-    def go(self, H: float, steps: int) -> None:
+    def go(self, H: float, steps: int, contact_steps: int = 1) -> None:
+        """`contact_steps`: steps that the contact takes in H, at whose beginning the particle is seen."""
         for _ in range(steps):
             self.contact.set({"point.r": self.r, "point.v": self.v, **self.surface(self.contact.time)})
-            self.contact.step(H)
+            for _ in range(contact_steps):
+                self.contact.step(H / contact_steps)
             new = self.contact.vector("point.f")
             acts = self.force if self.lag == JACOBI else new
             self.force = new
@@ -204,6 +206,18 @@ def test_a_held_bristle_is_restored_bit_for_bit(gripping: Fmu) -> None:
     assert go() == first
 
 
+@BOTH
+def test_a_particle_may_be_shown_more_often_when_it_comes_near(floor: Fmu, lag: int) -> None:
+    """In each fifth step of the contact while it is far off, in each one afterwards."""
+    H = math.pi / OMEGA / 16
+    for phase in (0.1, 0.4, 0.7):
+        one = Particle(floor, lag, (0, 0, (12 + phase) * H), (0, 0, -1))  # type: ignore[arg-type]
+        one.go(5 * H, 2, contact_steps=5)
+        one.go(H, 30)
+        assert one.v[2] == pytest.approx(1, abs=1e-9)
+        assert one.contact["coupling.admittance[1]"] == pytest.approx(1, rel=1e-6)
+
+
 # --- edges, limits, and where the scheme cannot serve ----------------------------------------------------------------
 
 
@@ -234,6 +248,22 @@ def test_an_impact_on_an_edge_ends_there(tmp_path: Path, lag: int) -> None:
         assert np.abs(found).max() < 0.25 * late
         errors.append(np.abs(found).max())
     assert errors[1] < errors[0] / 2
+
+
+@BOTH
+@pytest.mark.parametrize("limit", ["edge", "depth"])
+def test_the_friction_of_a_bristle_is_booked_until_the_contact_ends_at_a_limit(
+    tmp_path: Path, lag: int, limit: str
+) -> None:
+    """The bristle slips all the time: friction takes what the particle loses along the surface, to the last interval."""
+    fmu = contact(tmp_path, f'kind = "plane"\nx = ["-1 m", "{0.3 if limit == "edge" else 9} m"]', "bristle = true")
+    H, v = math.pi / OMEGA / 16, np.array([5.0, 0.0, -1.0])
+    values = {"K_fr": 0.3, "D_max": 0.5e-3 if limit == "depth" else 1.0}
+    one = Particle(fmu, lag, np.array([0.29, 0, 0]) - 2.3 * H * v, v, values)
+    one.go(H, 30)
+    assert one.contact["energy.switched"] > 0.1
+    assert one.contact["energy.friction"] == pytest.approx(0.5 * (v[0] ** 2 - one.v[0] ** 2), rel=1e-9)
+    assert one.contact["energy.work"] == pytest.approx(0.5 * float(v @ v) - 0.5 * float(one.v @ one.v), abs=1e-9)
 
 
 @BOTH

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
-HOLD = 1
+HOLD, SLOPE = 1, 2  # of coupling.mode
 MODE = "coupling.mode"
 AUTO, GIVEN = "auto, averaged, predicted", "the same, {mass} given"
 _GROWTH = math.log(1.01)
@@ -52,11 +52,12 @@ class _Variable(Protocol):
 
 class Advice(NamedTuple):
     """Steps, s, by mode; `error`: of what they keep to one per cent.  `constant`: name, value and unit of the stiffness
-    or damping; `mass` in `mass_unit`, and whether it was given: by the recipe, else 1."""
+    or damping; `mass` in `mass_unit`, of the parameter `mass_name`, and whether it was given: by the recipe, else 1."""
 
     steps: dict[str, float]
     error: str
     constant: tuple[str, float, str]
+    mass_name: str
     mass: float
     mass_unit: str
     given: bool
@@ -97,7 +98,7 @@ def step_advice(variables: Iterable[_Variable]) -> Advice | None:
     share = (mass or 1.0) / value
     time = share if counts is STEPS_PER_BRAKING else math.pi * math.sqrt(share)
     steps = {mode.format(mass=inertia): time / N for mode, N in counts.items()}
-    return Advice(steps, error, (name, value, unit), mass or 1.0, mass_unit, mass > 0.0)
+    return Advice(steps, error, (name, value, unit), inertia, mass or 1.0, mass_unit, mass > 0.0)
 
 
 def preferred_step(variables: Iterable[_Variable], default: float) -> float:
@@ -107,7 +108,8 @@ def preferred_step(variables: Iterable[_Variable], default: float) -> float:
     mode = next((_number(v.start) for v in every if v.name == MODE), HOLD)
     if advice is None or mode == HOLD:
         return default
-    step = next(step for name, step in advice.steps.items() if ("given" in name if advice.given else name == AUTO))
+    of_mode = "slope" if mode == SLOPE else GIVEN.format(mass=advice.mass_name) if advice.given else AUTO
+    step = advice.steps[of_mode]
     digit = 10.0 ** (math.floor(math.log10(step)) - 1)
     return float(f"{math.floor(step / digit) * digit:.1e}")
 

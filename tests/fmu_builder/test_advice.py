@@ -43,6 +43,9 @@ def test_the_preferred_step_is_that_of_the_mode() -> None:
     assert preferred_step([*start, Variable("coupling.mode", 5)], 1e-5) == pytest.approx(5.2e-4, rel=1e-12)
     given = [start[0], Variable("coupling.m_eff", 4.0), Variable("coupling.mode", 5)]
     assert preferred_step(given, 1e-5) == pytest.approx(2.0e-3, rel=1e-12)  # pi/3 * 2 ms, two digits
+    for mass in (0.0, 1.0):  # of slope it is that of its row, 60 steps a contact, whether the mass is given or not
+        slope = [start[0], Variable("coupling.m_eff", mass), Variable("coupling.mode", 2)]
+        assert preferred_step(slope, 1e-5) == pytest.approx(5.2e-5, rel=1e-12)
 
 
 SPRING = [Variable("k", 100.0), Variable("coupling.m_eff", 4.0), Variable("r.F", 0.0)]  # 5 rad/s

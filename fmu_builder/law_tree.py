@@ -213,8 +213,14 @@ class _FaultyLawError(Exception):
         self.place = place
 
 
-def parse_declarations(source: Source, problems: list[Problem]) -> list[ScalarText | FunctionText]:
-    """The sound declarations of the text, in order; adds one problem for each faulty one."""
+_BEGUN = re.compile(r"\s*(?:scalar|function)\s+(?P<name>\w+)")
+
+
+def parse_declarations(
+    source: Source, problems: list[Problem], unread: set[str] | None = None
+) -> list[ScalarText | FunctionText]:
+    """The sound declarations of the text, in order; adds one problem for each faulty one, and to `unread` its name, as
+    far as it has one."""
     found: list[ScalarText | FunctionText] = []
     text = _without_comments(source.text)
     begin = 0
@@ -225,6 +231,8 @@ def parse_declarations(source: Source, problems: list[Problem]) -> list[ScalarTe
         declaration = _parse(only, "declaration", source, problems)
         if isinstance(declaration, ScalarText | FunctionText):
             found.append(declaration)
+        elif unread is not None and (begun := _BEGUN.match(text, begin)):
+            unread.add(begun["name"])
         begin = stop
     return found
 

@@ -70,7 +70,8 @@ class LawFunction:
 
 @dataclass(frozen=True)
 class Laws:
-    """Definitions by name, each after those it uses.   faulty: those that were told of; what uses them has no value."""
+    """Definitions by name, each after those it uses.   faulty: those that were told of, and what uses them: these have
+    no value, and what could not be read is not among the definitions."""
 
     scalars: Mapping[str, Scalar] = field(default_factory=dict)
     functions: Mapping[str, LawFunction] = field(default_factory=dict)
@@ -79,13 +80,13 @@ class Laws:
     def used_by(self, *roots: LawFunction | Scalar) -> Laws:
         """Only what these need, directly or through others; the named functions themselves are left out."""
         wanted: set[str] = set()
-        new = [one for root in roots for one in _names_in(root)]
+        new = _names_in(*(body for root in roots for body in _bodies(root)))
         while new:
             name = new.pop()
             if name not in wanted:
                 wanted.add(name)
                 found = self.scalars.get(name) or self.functions.get(name)
-                new += _names_in(found) if found else []
+                new += _names_in(*_bodies(found)) if found else []
         return Laws(
             {name: scalar for name, scalar in self.scalars.items() if name in wanted},
             {name: function for name, function in self.functions.items() if name in wanted},
@@ -98,12 +99,14 @@ class Laws:
     def is_faulty(self, text: str) -> bool:
         """Whether the name of a function, or an expression, rests on what was told of."""
         body = parse_value(Source(text.strip(), ""), [])
-        used = Laws() if body is None else self.used_by(LawFunction("", (), body, None))
-        return bool(self.faulty & {*used.scalars, *used.functions})
+        return body is not None and not self.faulty.isdisjoint(_names_in(body))
 
 
-def _names_in(one: LawFunction | Scalar) -> list[str]:
-    bodies = [one.value] if isinstance(one, Scalar) else [*one.expressions()]
+def _bodies(one: LawFunction | Scalar) -> list[Expression]:
+    return [one.value] if isinstance(one, Scalar) else [*one.expressions()]
+
+
+def _names_in(*bodies: Expression) -> list[str]:
     return [node.name for body in bodies for node in walk(body) if isinstance(node, Name | Call)]
 
 
@@ -117,32 +120,35 @@ def read_laws(source: Source, known: Laws | None = None) -> Laws:
 
 
 def parse_laws(source: Source, known: Laws, problems: list[Problem]) -> Laws:
-    """As read_laws; adds to the problems and returns what can be named."""
-    written = parse_declarations(source, problems)
+    """As read_laws; adds to the problems and returns what can be named.  What uses what is faulty is not checked."""
+    unread: set[str] = set()
+    written = parse_declarations(source, problems, unread)
     first: dict[str, ScalarText | FunctionText] = {}
     for one in written:
         first.setdefault(one.name, one)
     scalars, functions = dict(known.scalars), dict(known.functions)
     undefined = {name: _line(source, one.place) for name, one in first.items()}
     checker = Checker(source, scalars, functions, problems, undefined)
-    faulty: set[str] = set()
+    faulty = {*known.faulty, *unread}
     for one in written:
         before = len(problems)
         fault = _name_fault(one, first, known, source)
         if fault:
             problems.append(source.problem(one.place, fault))
+        body = one.value if isinstance(one, ScalarText) else one.body
+        follows = not faulty.isdisjoint(_names_in(body))
         if isinstance(one, ScalarText):
-            scalar = Scalar(one.name, one.value, checker.check(one.value, {}, one.name))
+            scalar = Scalar(one.name, one.value, None if follows else checker.check(one.value, {}, one.name))
             if not fault:
                 scalars[one.name] = scalar
         else:
-            function = _function(one, checker, source, problems)
+            function = _function(one, None if follows else checker, source, problems)
             if not fault:
                 functions[one.name] = function if len(problems) == before else replace(function, dimension=None)
-        if len(problems) > before:
+        if follows or len(problems) > before:
             faulty.add(one.name)
         undefined.pop(one.name, None)
-    return Laws(scalars, functions, frozenset(faulty) | known.faulty)
+    return Laws(scalars, functions, frozenset(faulty))
 
 
 def _line(source: Source, place: Place) -> int:
@@ -166,7 +172,7 @@ def _name_fault(
     return None
 
 
-def _function(text: FunctionText, checker: Checker, source: Source, problems: list[Problem]) -> LawFunction:
+def _function(text: FunctionText, checker: Checker | None, source: Source, problems: list[Problem]) -> LawFunction:
     names: set[str] = set()
     for parameter in text.parameters:
         if parameter.name in names or parameter.name in RESERVED:
@@ -174,7 +180,7 @@ def _function(text: FunctionText, checker: Checker, source: Source, problems: li
             problems.append(source.problem(parameter.place, f"the parameter '{parameter.name}' {rule}"))
         names.add(parameter.name)
     dimensions = {parameter.name: dimension_of(parameter.unit) for parameter in text.parameters}
-    dimension = checker.check(text.body, dimensions, text.name)
+    dimension = checker.check(text.body, dimensions, text.name) if checker else None
     return LawFunction(text.name, tuple((p.name, p.unit) for p in text.parameters), text.body, dimension)
 
 

@@ -471,6 +471,8 @@ FAULTY_FUNCTIONS = {
     "stif*#h": "'stif' is unknown",
     "k*#h + 2[N/m]*#h*#h": "'+' needs equal dimensions: N (kg.m.s-2) on the left, J (kg.m2.s-2) on the right",
     "later(#h)": "'later' is unknown",
+    "k*#h + ": "';' cannot stand here",
+    "k*#h)": "')' cannot stand here",
 }
 
 
@@ -484,6 +486,8 @@ def test_what_follows_from_a_faulty_law_is_not_told_as_well(tmp_path: Path) -> N
         (told,) = faults(tmp_path, f'[functions]\ntext = "{text}"\nC_F = "f"\n')
         assert fault in told
         (told,) = faults(tmp_path, f'[functions]\ntext = "{text}"\nC_F = "2*f(h) + k*h"\n')
+        assert fault in told
+        (told,) = faults(tmp_path, f'[functions]\ntext = "{text} scalar m = k*f(1[m])/f(1[m]) + 1[m];"\nC_F = "m*h"\n')
         assert fault in told
     said = faults(tmp_path, '[functions]\nF_fr = "ramp"\n[start]\nlaws.ramp_mu = 0.1\n')
     assert said == ['Pad.toml: [start] laws: a name with dots needs quotes: "laws.ramp_mu" = ...']

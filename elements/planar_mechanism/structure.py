@@ -282,7 +282,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
     for k, hold in enumerate(holds):
         kind = read.choice(hold, "kind", tuple(OWN))
         for key in hold:
-            if key not in ("kind", "body", "point", "on", *OWN[kind]):
+            if key in CONSTRAINT and key not in ("kind", "body", "point", "on", *OWN[kind]):
                 read.problem(read.place(hold), key, f"this key does not belong to kind = '{kind}'")
         carriers.append((_body_of(hold, "body", names, read), _body_of(hold, "on", names, read, GROUND)))
         if carriers[k][0] == carriers[k][1] and carriers[k][0] >= 0:
@@ -435,7 +435,7 @@ def _parent(body: Table, i: int, names: list[str], read: Reader) -> int:
             "a [[constraint]] of the kind pin, not by a joint"
         )
     else:
-        what = f"there is no body '{on}'; known: {', '.join([GROUND, *names[:i]])}"
+        what = f"there is no body '{on}'; known: {', '.join(dict.fromkeys([GROUND, *names[:i]]))}"
     read.problem(read.place(body), "on", what)
     return -1
 
@@ -449,7 +449,7 @@ def _body_of(table: Table, key: str, names: list[str], read: Reader, default: st
         return names.index(name)
     known = [GROUND, *names] if default == GROUND else names
     if key in table:
-        read.problem(read.place(table), key, f"there is no body '{name}'; known: {', '.join(known)}")
+        read.problem(read.place(table), key, f"there is no body '{name}'; known: {', '.join(dict.fromkeys(known))}")
     return 0
 
 

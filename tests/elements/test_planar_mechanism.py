@@ -453,6 +453,7 @@ def test_a_redundant_constraint_is_refused_by_name(tmp_path: Path) -> None:
         ('kind = "profile"', 'kind = "cam"', "[[constraint]] 1 kind: 'cam' is none of profile, pin, distance"),
         ("profile = [0]", "", "one of profile, profile_points, curve_points, or curve_x with curve_y"),
         ("profile = [0]", "profile = [0]\nlength = 1", "[[constraint]] 1 length: this key does not belong to kind"),
+        ("profile = [0]", "profile = [0]\npint = [0, 0]", "[[constraint]] 1 pint: this key is unknown; did you mean"),
         ("profile = [0]", 'profile = [0]\non = "rod"', "[[constraint]] 1 on: 'rod' is held against itself"),
         ("closes = true", 'closes = "yes"', "[[body]] 2 closes: 'yes' must be true or false"),
         (
@@ -468,7 +469,10 @@ def test_a_faulty_recipe_is_told_with_its_repair(tmp_path: Path, old: str, new: 
     path.write_text(CRANK.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputError) as caught:
         load_model(path)
-    assert any(said in str(problem) for problem in caught.value.problems), [str(p) for p in caught.value.problems]
+    told = [str(problem) for problem in caught.value.problems]
+    assert any(said in one for one in told), told
+    assert len({problem.where for problem in caught.value.problems}) == len(told)  # no key is told of twice
+    assert not any("crank, crank" in one for one in told)  # nor a name that is known
 
 
 def test_a_mechanism_without_a_body_is_refused(tmp_path: Path) -> None:

@@ -296,12 +296,22 @@ class _Parser:
 
     def symbol(self, symbol: str) -> _Scale:
         if symbol not in _SYMBOLS:
-            raise _FaultyUnitError(f"'{self.text}': the symbol '{symbol}' is unknown{did_you_mean(symbol, _SYMBOLS)}")
+            repair = _between(symbol) or did_you_mean(symbol, _SYMBOLS)
+            raise _FaultyUnitError(f"'{self.text}': the symbol '{symbol}' is unknown{repair}")
         if symbol == "degC" and len(self.tokens) > 1:
             raise _FaultyUnitError(f"'{self.text}': degC has an offset and can only stand alone; write K")
         factor, dimension = _SYMBOLS[symbol]
         exponents = tuple(dimension.get(base, 0) for base in BASES)
         return _Scale(exponents, factor, _CELSIUS_OFFSET if symbol == "degC" else Fraction(0))
+
+
+def _between(symbol: str) -> str:
+    """What is missing in Nm, where two symbols of different dimensions stand side by side; else nothing."""
+    for k in range(1, len(symbol)):
+        first, second = symbol[:k], symbol[k:]
+        if first in _SYMBOLS and second in _SYMBOLS and _SYMBOLS[first][1] != _SYMBOLS[second][1]:
+            return f"; '.', '*', '/' or a blank must stand between '{first}' and '{second}'"
+    return ""
 
 
 def _parse(text: str) -> _Scale:

@@ -155,6 +155,7 @@ def test_any_text_is_a_unit_or_an_input_error(text: str) -> None:
         ("N/mmm", "unit: 'N/mmm': the symbol 'mmm' is unknown; did you mean 'mm'?"),
         ("RPM", "unit: 'RPM': the symbol 'RPM' is unknown"),
         ("kpa", "unit: 'kpa': the symbol 'kpa' is unknown; did you mean 'kPa'?"),
+        ("Nm/rad", "the symbol 'Nm' is unknown; '.', '*', '/' or a blank must stand between 'N' and 'm'"),
         ("m/§", "unit: 'm/§': '§' is not allowed in a unit"),
         ("N//m", "unit: 'N//m': a unit symbol is missing before '/'"),
         ("/s", "unit: '/s': a unit symbol is missing before '/'"),

@@ -360,8 +360,9 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
     """pydantic's faults with a file of this model in our words: file, table, key, value, rule."""
     problems = []
     for fault in error.errors():
-        location = [str(part) for part in fault["loc"]]
-        where = f"{path}: " + (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + "".join(location[-1:])
+        location = [str(part) for part in fault["loc"] if isinstance(part, str)]
+        entry = "".join(f" {part + 1}" for part in fault["loc"] if isinstance(part, int))  # of a list, counted from 1
+        where = f"{path}: " + (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + "".join(location[-1:]) + entry
         if fault["type"] == "extra_forbidden":
             problems.append(
                 Problem(where, "this key is unknown" + did_you_mean(location[-1], _keys_at(model, location[:-1])))

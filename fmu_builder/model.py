@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 import itertools
 import math
+import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -742,13 +743,14 @@ def _check_start(variable: Variable, value: object, where: str, problems: list[P
         problems.append(Problem(where, f"{value!r} must be a whole number"))
         return None
     unit = "" if variable.unit.name == "1" else f" {variable.unit.name}"
-    for broken, rule in (
-        (variable.min is not None and number < variable.min, f"at least {variable.min}{unit}"),
-        (variable.max is not None and number > variable.max, f"at most {variable.max}{unit}"),
-        (variable.above is not None and number <= variable.above, f"greater than {variable.above}{unit}"),
-        (variable.below is not None and number >= variable.below, f"less than {variable.below}{unit}"),
+    for limit, keeps, rule in (
+        (variable.min, operator.ge, "at least"),
+        (variable.max, operator.le, "at most"),
+        (variable.above, operator.gt, "greater than"),
+        (variable.below, operator.lt, "less than"),
     ):
-        if broken:
-            problems.append(Problem(where, f"{value!r} is refused: {variable.name} must be {rule}"))
+        if limit is not None and not keeps(number, limit):
+            what = f"{value!r} is refused: {variable.name} must be {rule} {limit:.10g}{unit}"
+            problems.append(Problem(where, what))
             return None
     return number

@@ -236,9 +236,10 @@ def name_problems(
 
 
 def _time_problems(path: Path, table: object) -> list[Problem]:
-    """Of [experiment], if it is sound in itself."""
+    """Of [experiment], if its times are sound in themselves."""
     try:
-        experiment = Experiment.model_validate(table)
+        given = {key: value for key, value in table.items() if key in _TIMES} if isinstance(table, dict) else table
+        experiment = Experiment.model_validate(given)
     except ValidationError:
         return []  # explained with the rest
     problems: list[Problem] = []

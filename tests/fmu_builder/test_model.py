@@ -185,7 +185,7 @@ FAULTS = {
     "above max": ("C_r = 1.5", "[start] C_r: 1.5 is refused: C_r must be at most 1"),
     "on a strict bound": ("k_E = 1", "[start] k_E: 1 is refused: k_E must be less than 1"),
     "on a strict lower bound": ("D_max = 0", "[start] D_max: 0 is refused: D_max must be greater than 0"),
-    "in its own unit": ('D_max = "-3 mm"', "[start] D_max: '-3 mm' is refused: D_max must be greater than 0.0 m"),
+    "in its own unit": ('D_max = "-3 mm"', "[start] D_max: '-3 mm' is refused: D_max must be greater than 0 m"),
     "not a number": ("C_F = nan", "[start] C_F = nan must be finite"),
     "infinite": ("C_F = inf", "[start] C_F = inf must be finite"),
     "text for a Boolean": ('work = "true"', "[start] work: 'true' must be true or false"),

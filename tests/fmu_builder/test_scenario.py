@@ -48,7 +48,7 @@ def test_a_scenario_is_read_with_its_defaults(tmp_path: Path) -> None:
     assert (scenario.drive["floor.surface.r[1]"].time, scenario.drive["floor.surface.r[1]"].value) == ([0.0], [0.5])
 
 
-def test_five_faults_of_one_file_are_told_at_once(tmp_path: Path) -> None:
+def test_six_faults_of_one_file_are_told_at_once(tmp_path: Path) -> None:
     lines = faults(
         tmp_path,
         """
@@ -68,6 +68,7 @@ def test_five_faults_of_one_file_are_told_at_once(tmp_path: Path) -> None:
     )
     wanted = (
         ("connections [body.p, flor.point]: ", "did you mean 'floor'?"),
+        ("[experiment] step = '1 mm' ", "has the dimension m but s is needed"),
         ("[experiment] algoritm: ", "this key is unknown; did you mean 'algorithm'?"),
         ("[slaves.body.start] r0: ", "must be a number, a text, true, false, or a list of these"),
         ("[drive] floor.work: ", "['on'] must be a number, a law of #t, true, false"),
@@ -129,7 +130,7 @@ def test_a_faulty_experiment_is_told_once(tmp_path: Path, experiment: str, where
             "[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { table = 'a.csv', time = [0], value = [0] }",
             "give either",
         ),
-        ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = nan", "[drive.body.m.value]"),
+        ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = nan", "[drive.body.m] value 1"),
         ("[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = [1, 2]", "[drive] body.m: [1, 2] must be a number"),
         (
             "[slaves]\nbody = 'PointMass'\n[drive]\n'body.m' = { time = [0], value = ['x'] }",
@@ -164,6 +165,22 @@ def test_the_keys_suggested_are_those_of_the_table_at_hand(tmp_path: Path) -> No
     of_signal, of_reference = sorted(faults(tmp_path, text))
     assert of_reference.endswith("[reference] tolerance: this key is unknown; known: events, file, signals, source")
     assert of_signal.endswith("[reference.signals.body.m] absolut: this key is unknown; did you mean 'absolute'?")
+
+
+def test_an_entry_of_a_list_is_named_by_its_number(tmp_path: Path) -> None:
+    text = 'connections = [["body.p", "body.p"], ["body.p"]]\n' + EXPERIMENT.format("stop = 1\nstep = 0.1")
+    assert any("system.toml: connections 2: ['body.p']: must be a pair" in line for line in faults(tmp_path, text))
+    text = EXPERIMENT.format("stop = 1\nstep = 0.1") + '[drive]\n"body.p.f[1]" = { time = [0, "x"], value = [1, 2] }\n'
+    assert any("[drive.body.p.f[1]] time 2: 'x': " in line for line in faults(tmp_path, text))
+
+
+def test_wrong_times_are_told_beside_an_unknown_algorithm(tmp_path: Path) -> None:
+    text = EXPERIMENT.format('stop = -1\nstep = 0\nalgorithm = "jacoby"')
+    assert sorted(faults(tmp_path, text)) == [
+        "system.toml: [experiment] algorithm: 'jacoby': input should be 'jacobi' or 'gauss_seidel'",
+        "system.toml: [experiment] step: 0 s must be greater than 0",
+        "system.toml: [experiment] stop: -1 s must be after start = 0 s",
+    ]
 
 
 def test_a_key_named_like_a_field_of_ours_is_unknown(tmp_path: Path) -> None:

@@ -296,8 +296,14 @@ def build_command(
     if source_only and platform:
         raise InputError(Problem("--source-only", "excludes --platform: sources have none"))
     platforms = () if source_only else platform or ("all",)
-    paths = [_find_scenario(name) if assembly else _find(name, "a recipe") for name in recipes]
-    built = [_build(path, output, platforms, assembly) for path in paths]
+    built: list[Built] = []
+    problems: list[Problem] = []
+    for name in recipes:
+        try:
+            path = _find_scenario(name) if assembly else _find(name, "a recipe")
+            built.append(_build(path, output, platforms, assembly))
+        except InputError as error:
+            problems += error.problems
     for fmu in built:
         if not as_json:
             _line(f"{fmu.path}  ({', '.join(fmu.platforms) or 'sources only'})")
@@ -306,6 +312,8 @@ def build_command(
     if as_json:
         keys = ("path", "guid", "platforms", "notes", "warnings")
         print(json.dumps([{key: getattr(fmu, key) for key in keys} for fmu in built], indent=2, default=str))
+    if problems:
+        raise InputError(problems)
 
 
 def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: bool) -> Built:

@@ -24,26 +24,22 @@ def is_shipped(path: Path) -> bool:
     return _PACKAGE in path.resolve().parents
 
 
-def find_element(element: str, recipe: Path) -> Path:
-    """The folder of an element named in a recipe: a path, or `elements/<name>` beside the recipe, then upwards, then
-    in the installation.  Raises InputError naming the places looked at."""
+def find_element(element: str, beside: Path, where: str) -> Path:
+    """The folder of an element: a path from the folder `beside`, or `elements/<name>` in that, then upwards, then in
+    the installation.  Raises InputError at `where` naming the places looked at."""
     if "/" in element or "\\" in element:
-        folder = (recipe.parent / element).resolve()
+        folder = (beside / element).resolve()
         if not (folder / "element.toml").is_file():
-            raise InputError(Problem(f"{recipe}: element", f"'{element}' is no folder with an element.toml"))
+            raise InputError(Problem(where, f"'{element}' is no folder with an element.toml"))
         return folder
-    places = [parent / "elements" for parent in recipe.resolve().parents] + [shipped("elements")]
+    start = beside.resolve()
+    places = [parent / "elements" for parent in (start, *start.parents)] + [shipped("elements")]
     for place in places:
         if (place / element / "element.toml").is_file():
             return place / element
     known = {folder.parent.name for place in places for folder in place.glob("*/element.toml")}
-    raise InputError(
-        Problem(
-            f"{recipe}: element",
-            f"there is no element '{element}' in elements/ beside the recipe, above it, or in the installation"
-            + did_you_mean(element, known),
-        )
-    )
+    what = f"there is no element '{element}' in elements/ of {start}, of the folders above it, or of the installation"
+    raise InputError(Problem(where, what + did_you_mean(element, known)))
 
 
 def find_recipe(name: str, beside: Path | None = None) -> Path:

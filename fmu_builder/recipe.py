@@ -112,15 +112,13 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         )
     element_name = tables.get("element")
     if not isinstance(element_name, str):
-        raise InputError(
-            [
-                *problems,
-                Problem(
-                    f"{path}: element", "this key is missing: it names the element; an assembly of several has [parts]"
-                ),
-            ]
-        )
-    folder = find_element(element_name, path)
+        what = "this key is missing: it names the element; an assembly of several has [parts]"
+        if "slaves" in tables:
+            what = (
+                "this key is missing; with [slaves] it is a scenario: `run` runs it, `build --assembly` makes one FMU"
+            )
+        raise InputError([*problems, Problem(f"{path}: element", what)])
+    folder = find_element(element_name, path.parent, f"{path}: element")
     declared = read_declaration(folder)
     takes_sensors = any(slot.sensors for slot in declared.slots.values())
     if takes_sensors:

@@ -19,16 +19,20 @@ _VALUES: Schema = {"type": "array", "items": _QUANTITY}
 
 
 def recipe_schema(element: str, beside: Path) -> Schema:
-    """Of the recipes of an element that is found, or given by its path, as one in the folder `beside` would.
+    """Of the recipes of an element that is named, or given by its path, as in a recipe in the folder `beside`.
 
     Raises InputError if there is none, or its element.toml is wrong."""
-    folder = find_element(element, beside / "recipe.toml")
+    folder = find_element(element, beside, "ELEMENT")
     declared, module = read_declaration(folder), structure_module(folder)
     tables = {name: {"type": "object"} for name in getattr(module, "TABLES", ())}
     lists = {name: {"type": "array", "items": {"type": "object"}} for name in getattr(module, "LISTS", ())}
     sensors = {"sensors": {"type": "object"}} if any(slot.sensors for slot in declared.slots.values()) else {}
     own: Schema = {
-        "element": {"type": "string", "enum": [element], "description": declared.description},
+        "element": {
+            "type": "string",
+            "enum": [*dict.fromkeys((element, folder.name))],
+            "description": declared.description,
+        },
         "language": {"type": "string", "enum": [*LANGUAGES]},
         "description": {"type": "string"},
         "structure": _table({n: _structure(entry) for n, entry in declared.structure.items() if not entry.given_by}),

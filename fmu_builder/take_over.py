@@ -75,7 +75,7 @@ def base_of(path: Path, tables: Mapping[str, Any]) -> Path | None:
         return None
     if not isinstance(rules, dict) or not isinstance(rules.get("element"), str):
         raise InputError(Problem(f"{path}: [takes_over] element", "must name the element that is taken over"))
-    return find_element(rules["element"], path) / "element.toml"
+    return find_element(rules["element"], path.parent, f"{path}: element") / "element.toml"
 
 
 def _kept(entry: Any, without: set[str], fallen: Mapping[str, Any], renamed: Mapping[str, str]) -> Any:

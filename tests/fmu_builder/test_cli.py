@@ -229,6 +229,15 @@ def test_build_with_json_names_the_files(drop: Command, tmp_path: Path) -> None:
     assert files(tmp_path) == {"Floor.toml", "drop.toml", "out", "out/Floor.fmu", "out/PointMass.fmu"}
 
 
+def test_faults_of_all_recipes_are_told_and_the_others_are_built(drop: Command, tmp_path: Path) -> None:
+    (tmp_path / "Soft.toml").write_text(FLOOR.replace("C_r = 0.5", "C_r = 2"), encoding="utf-8")
+    said = drop("build", "Soft", "Flor", "Floor", "--source-only")
+    assert said.code == 2
+    assert "C_r must be at most 1" in said.err and "did you mean 'Floor'?" in said.err
+    assert said.out.endswith("Floor.fmu  (sources only)\n")
+    assert files(tmp_path) == {"Floor.toml", "Soft.toml", "drop.toml", "Floor.fmu"}
+
+
 def test_sources_can_be_built_alone(drop: Command, tmp_path: Path) -> None:
     said = drop("build", "Floor.toml", "--source-only")
     assert said.code == 0

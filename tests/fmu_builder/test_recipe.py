@@ -96,6 +96,7 @@ BARE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
         ('element = "point_surfce"', "element", "did you mean 'point_surface'?"),
         ('element = "./nowhere"', "element", "'./nowhere' is no folder with an element.toml"),
         ("[surface]\nkind = 'plane'", "element", "this key is missing: it names the element"),
+        ("[slaves]\nbody = 'PointMass'", "element", "with [slaves] it is a scenario: `run` runs it"),
         ("element = 5", "element", "names the element"),
     ],
 )

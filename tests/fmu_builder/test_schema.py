@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from jsonschema import Draft7Validator
 from typer.testing import CliRunner
 
 from fmu_builder.cli import app
+from fmu_builder.errors import InputError
 from fmu_builder.paths import catalogue, shipped, shipped_elements
 from fmu_builder.schema import recipe_schema
 
@@ -61,4 +63,15 @@ def test_the_command_prints_it_with_units_and_ranges(tmp_path: Path) -> None:
     schema = json.loads(CliRunner().invoke(app, ["schema", "rotational_spring"]).output)
     assert schema == recipe_schema("rotational_spring", tmp_path)
     assert schema["properties"]["start"]["properties"]["k"]["description"] == "Spring rate, N.m/rad, > 0"
-    assert CliRunner().invoke(app, ["schema", "nothing"]).exception is not None
+    with pytest.raises(
+        InputError, match=r"^ELEMENT: there is no element 'rotational_sprin' .*; did you mean 'rotational_s"
+    ):
+        CliRunner().invoke(app, ["schema", "rotational_sprin"], catch_exceptions=False)
+
+
+def test_an_element_given_by_its_folder_may_be_named_in_recipes(tmp_path: Path) -> None:
+    shutil.copytree(shipped("elements") / "inertia", tmp_path / "elements" / "own_inertia")
+    checks = Draft7Validator(recipe_schema("elements/own_inertia", tmp_path))
+    for name in ("own_inertia", "elements/own_inertia"):
+        checks.validate({"element": name})
+    assert not checks.is_valid({"element": "inertia"})

@@ -302,18 +302,31 @@ static int cc_check_quaternions(Instance *instance)
     return instance->failures;
 }
 
+/* Eight numbers anywhere in memory, for sums that no order is asked of. */
+typedef double CcEight __attribute__((vector_size(64), aligned(8), may_alias));
+
+/* 1 if a sum is finite that has all n numbers as terms: so are they then, each of them. */
+static int cc_sum_is_finite(const double *x, int n)
+{
+    CcEight sums = {0.0};
+    double sum = 0.0;
+    int i = 0;
+    for (; i + 8 <= n; i += 8)
+        sums += *(const CcEight *)(x + i);
+    for (; i < n; i++)
+        sum += x[i];
+    for (int k = 0; k < 8; k++)
+        sum += sums[k];
+    return cc_is_finite(sum);
+}
+
 /* Index of the first variable that is not finite, else -1; of those on demand only while they are not behind. */
 static int cc_first_not_finite(const Instance *instance)
 {
     const double *block = (const double *)&instance->now.element;
-    unsigned long long odd = 0; /* bits of x - x: no branch for each variable */
-    CC_INTERLEAVE for (int i = 0; i < CC_VARIABLES; i++) {
-        double rest = block[i] - block[i];
-        unsigned long long bits;
-        __builtin_memcpy(&bits, &rest, sizeof bits);
-        odd |= bits;
-    }
-    for (int i = 0; i < CC_VARIABLES && odd; i++)
+    if (cc_sum_is_finite(block, CC_VARIABLES))
+        return -1;
+    for (int i = 0; i < CC_VARIABLES; i++)
         if (!cc_is_finite(block[i]) && !(instance->now.behind != 0.0 && cc_variable((size_t)i)->on_demand))
             return i;
     return -1;

@@ -54,6 +54,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
     if (!failures) {
         if (instance->now.jumped != 0.0) {
             CC_ENTRY(evaluate)(&instance->now.element, 0);
+            instance->now.dirty = 0.0;
             CC_ENTRY(accept)(&instance->now.element, instance, cc_larger(instance->now.last_step, h));
         }
 #if CC_HAS_SAMPLE

@@ -4,7 +4,8 @@
  *
  * Exact       Where held inputs fix the course of all states (CC_EXACT, from what element.toml says they depend on), the
  *             step is one substep with one evaluation, without error; solver.method, .tolerance and .max_step mean
- *             nothing there.  All else is about the other models, and about inputs with derivatives.
+ *             nothing there.  Where held inputs hold all that is computed (CC_STILL), there is nothing to evaluate at its
+ *             end.  All else is about the other models, and about inputs with derivatives.
  * Substeps    An attempt is refused while its estimated error in a state is greater than cc_allowed (substep.h).  The
  *             next one is 0.9 e^(-3/16) times as long, e its error as a multiple of what is allowed, between 1/5 and 5
  *             times: the roots of orders 4 and 5 without a power function.  The length is remembered over communication
@@ -248,7 +249,7 @@ CC_RARE void cc_tell_not_finite(Instance *instance, const CcStep *step, double t
 
 #if CC_EXACT
 
-/* From tau to the end of the step with one evaluation, where inputs are held: x = x_0 + h x' + h^2 x''/2, or with a
+/* From tau to the end of the step with one evaluation at most, where inputs are held: x = x_0 + h x' + h^2 x''/2, or with a
  * primitive P of x', x = x_0 + P(t_end) - P(t). */
 static void cc_exact_step(Instance *instance, CcStep *step, double tau)
 {

@@ -44,13 +44,15 @@ static void cc_place(Instance *instance, const CcStep *step, double tau)
             block[cc_inputs[i]] = instance->input_starts[i] + instance->now.input_rates[i] * tau;
 }
 
-/* The block at the states x, at t_c + tau. */
+/* The block at the states x, at t_c + tau.  Where nothing moves under held inputs, current outputs stay as they are. */
 __attribute__((noinline)) static void cc_evaluate_with(Instance *instance, CcStep *step, const double x[], double tau)
 {
     double *block = cc_block(instance);
     CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
         block[cc_states[i]] = x[i];
     cc_place(instance, step, tau);
+    if (CC_STILL && instance->now.dirty == 0.0 && instance->now.extrapolate == 0.0)
+        return;
     CC_ENTRY(evaluate)(&instance->now.element, 0);
     step->evaluations += 1.0;
 }

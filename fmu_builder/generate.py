@@ -278,6 +278,7 @@ def _struct(model: Model) -> list[str]:
 def _counts(model: Model) -> list[str]:
     return [
         f"#define CC_EXACT {int(_is_exact(model))}",
+        f"#define CC_STILL {int(_is_still(model))}",
         f"#define CC_HAS_RATES {int(any(v.on_demand for v in model.variables))}",
         f"#define CC_TOLERANCE {_number(model.experiment.tolerance)} /* where there is no solver.tolerance */",
         f"#define CC_INDICATORS {len(model.indicators)}",
@@ -304,6 +305,13 @@ def _is_exact(model: Model) -> bool:
     known = all(any(ways) for ways in zip(constant, (bend >= 0 for bend in bends), primitive, strict=True))
     # What moves inside a step may cross an indicator there.
     return bool(states) and known and (all(constant) or not model.indicators)
+
+
+def _is_still(model: Model) -> bool:
+    """Whether held inputs hold all that is computed, but what is on demand: neither states nor time enter."""
+    moving = {v.index for v in model.by_kind("state", "time")}
+    computed = (v for v in model.by_kind("output", "derivative") if not v.on_demand)
+    return all(moving.isdisjoint(v.depends) for v in computed)
 
 
 def _bends(model: Model) -> list[int]:

@@ -349,6 +349,7 @@ def test_held_inputs_make_impulse_time_and_energies_proportional_to_the_step(flo
         "energy.work": -float(force.force @ scene.v) * h,
     }
     assert {name: running[name] for name in expected} == pytest.approx(expected, rel=1e-14)
+    assert (running["solver.steps"], running["solver.evaluations"]) == (1, 0)  # nothing moves that could be evaluated
 
 
 def in_step(running: Running, scene: Scene, h: float) -> None:

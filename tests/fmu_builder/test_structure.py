@@ -329,6 +329,32 @@ def test_steps_are_exact_where_held_inputs_fix_the_course_of_all_states(
     assert re.search(rf"cc_state_bends\[\] \S+ = {{\n +{bends}(, -1)?}};", model_data(one))
 
 
+SUM = """
+description = "Integral of what an input makes"
+[inputs]
+F = { unit = "N", description = "Force" }
+[states]
+impulse = { unit = "N.s", output = true, rate = "push", description = "Integral" }
+[locals]
+push = { unit = "N", depends = ["F"], description = "Rate" }
+share = { depends = ["impulse", "time"], on_demand = true, description = "Anything that is read alone" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_still"),
+    [
+        ("", "", 1),
+        ('push = { unit = "N", depends = ["F"]', 'push = { unit = "N", depends = ["F", "time"]', 0),
+        ('push = { unit = "N", depends = ["F"]', 'push = { unit = "N", depends = ["F", "impulse"]', 0),
+        ("on_demand = true, ", "", 0),
+    ],
+)
+def test_held_inputs_hold_what_neither_states_nor_time_enter(element: Path, old: str, new: str, is_still: int) -> None:
+    (element / "elements" / "forms" / "element.toml").write_text(SUM.replace(old, new), encoding="utf-8")
+    assert f"#define CC_STILL {is_still}\n" in model_data(model(element))
+
+
 @pytest.mark.parametrize(("parts", "is_exact"), [('lever = "TwoDPointXY"', 1), ('drive = "PrescribedMotion"', 0)])
 def test_steps_of_an_assembly_are_exact_where_its_parts_leave_the_states_alone(
     tmp_path: Path, parts: str, is_exact: int

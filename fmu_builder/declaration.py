@@ -138,14 +138,19 @@ class Port(_Conditional):
 
 class StructureEntry(_Entry):
     """What a recipe fixes when the FMU is built: a size (a whole number, a constant of the C code), one of `choices`,
-    or a switch (its default is true or false).  Choices and switches are macros of the C code."""
+    or a switch (its default is true or false).  Choices and switches are macros of the C code.
+
+    A switch given by `size > number` makes `when` of other entries depend on a size."""
 
     description: str = Field(min_length=3)
     default: Annotated[bool | int | str, BeforeValidator(_default)]
     min: int = 1
     max: int = 100_000
     choices: list[str] = []
-    given_by: str = Field(default="", description="key of a table of the element's own that gives it, by structure.py")
+    given_by: str = Field(
+        default="",
+        description="key of a table of the element's own that gives it, by structure.py; of a switch 'size > number'",
+    )
     when: When = Field(default={}, description="choices with which alone it may differ from its default")
     samples: bool = Field(
         default=False,
@@ -156,6 +161,18 @@ class StructureEntry(_Entry):
     @property
     def is_size(self) -> bool:
         return not self.choices and not isinstance(self.default, bool)
+
+    @property
+    def compares(self) -> tuple[str, int] | None:
+        """The size and the number it has to exceed, of a switch that these give."""
+        found = _COMPARISON.fullmatch(self.given_by)
+        return (found[1], int(found[2])) if found else None
+
+    @property
+    def giver(self) -> str:
+        """What of a recipe gives it, as text; empty if the recipe names it."""
+        table, _, key = f"structure.{self.given_by}".partition(".") if self.compares else self.given_by.partition(".")
+        return f"[{table}] {key}".rstrip() if table else ""
 
     @property
     def values(self) -> tuple[bool | str, ...]:
@@ -237,6 +254,11 @@ class Declaration(_Entry):
     def default_sizes(self) -> dict[str, int]:
         return {name: int(entry.default) for name, entry in self.structure.items() if entry.is_size}
 
+    def compared(self, sizes: Mapping[str, int]) -> dict[str, bool]:
+        """The switches that sizes give."""
+        pairs = ((name, entry.compares) for name, entry in self.structure.items())
+        return {name: sizes[pair[0]] > pair[1] for name, pair in pairs if pair is not None}
+
     @property
     def samplers(self) -> tuple[str, ...]:
         """Switches with which the element defines `sample`."""
@@ -279,6 +301,8 @@ class Declaration(_Entry):
         entry = self.structure.get(choice)
         if entry is None:
             return f"{'a' if True in values else 'no'} law in [functions] {choice}"
+        if entry.compares:
+            return entry.giver if True in values else entry.giver.replace(">", "<=")
         table, dot, key = (entry.given_by or f"structure.{choice}").partition(".")
         texts = (f'"{value}"' if isinstance(value, str) else value_text(value) for value in values)
         return f"[{table}] {key} = {' or '.join(texts)}" if dot else f"a table [{table}]"
@@ -296,6 +320,7 @@ Choices = Mapping[str, bool | str]  # structure entry -> the value it has, sizes
 
 VARIABLE_TABLES = ("parameters", "inputs", "states", "outputs", "memory", "locals")
 _CHOICE = re.compile(r"[a-z][a-z0-9_]*")
+_COMPARISON = re.compile(r"(\w+) > (\d+)")
 _NAME_RULE = "a name consists of letters, digits and _, at most one dot, and is no keyword of C"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)?")
 C_KEYWORDS = frozenset(
@@ -558,7 +583,7 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
         for what in _port_problems(port, sizes, declaration.parameters):
             add("ports", name, what)
     for name, choice in declaration.structure.items():
-        for what in _structure_problems(choice):
+        for what in _structure_problems(choice, declaration.structure):
             add("structure", name, what)
     for table in (*VARIABLE_TABLES, "ports", "indicators", "slots", "structure"):
         conditional: dict[str, _Conditional | Slot | StructureEntry] = getattr(declaration, table)
@@ -623,7 +648,18 @@ def _port_problems(port: Port, sizes: Collection[str], parameters: Iterable[str]
                 yield f"holds: '{value}' is no parameter" + did_you_mean(value, of)
 
 
-def _structure_problems(entry: StructureEntry) -> Iterator[str]:
+def _structure_problems(entry: StructureEntry, structure: Mapping[str, StructureEntry]) -> Iterator[str]:
+    if entry.compares:
+        name, number = entry.compares
+        sizes = {name: one.default for name, one in structure.items() if one.is_size}
+        size = sizes.get(name)
+        if size is None:
+            yield f"given_by: '{name}' is no size in [structure]" + did_you_mean(name, sizes)
+        elif isinstance(size, int) and entry.default is not (size > number):
+            right = value_text(size > number)
+            yield f"default = {value_text(entry.default)}, but it is {right} with {name} = {size}, the default of that"
+    elif re.search("[<>= ]", entry.given_by):
+        yield f"given_by: '{entry.given_by}' must be the key of a table, or 'size > number'"
     if entry.choices:
         if entry.default not in entry.choices:
             yield f"default = {entry.default!r} is no choice" + did_you_mean(str(entry.default), entry.choices)

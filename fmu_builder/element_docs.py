@@ -99,10 +99,8 @@ def _structure_table(structure: Mapping[str, StructureEntry]) -> list[str]:
     lines = ["**Structure, fixed when the FMU is built**", "", _line(names), "|---" * len(names) + "|"]
     for name, entry in structure.items():
         values = ", ".join(map(value_text, entry.values)) or f"{entry.min} ... {entry.max}"
-        table, _, key = entry.given_by.partition(".")
-        lines.append(
-            _line([f"`[{table}] {key}`" if key else f"`{name}`", values, value_text(entry.default), entry.description])
-        )
+        shown = entry.giver if "." in entry.given_by else entry.given_by if entry.compares else name
+        lines.append(_line([f"`{shown}`", values, value_text(entry.default), entry.description]))
     return lines
 
 

@@ -174,6 +174,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         problems += _given_twice(path, structure.starts, starts)
         starts = {**structure.starts, **starts}
         choices.update(structure.choices)
+    choices |= declared.compared(sizes)
     problems += _unmet(path, declared, choices)
     if laws is None:  # what is wrong with them is told; their parameters and those they replace are not unknown
         gone = {name for name, p in declared.parameters.items() if functions.keys() & set(p.replaced_by)}
@@ -345,8 +346,7 @@ def _structure(
             continue
         rule = element.structure[name]
         if rule.given_by:
-            table, _, key = rule.given_by.partition(".")
-            problems.append(Problem(where, f"is given by {f'[{table}] {key}'.rstrip()}: remove it here"))
+            problems.append(Problem(where, f"is given by {rule.giver}: remove it here"))
         elif rule.choices:
             if isinstance(value, str) and value in rule.choices:
                 choices[name] = value

@@ -1,7 +1,8 @@
 /* A contact that is coupled at communication points: contact_core/coupling.h for one point, joint_coupling.h for more.
  *
  * Frame of the coupling: tangents t_1, t_2 and normal n at the closest point, carried along with the surface; t_1 is kept
- * in the surface's frame and turned into the tangent plane as the closest point moves.  The port sees the depth, and the
+ * in the surface's frame and turned into the tangent plane as the closest point moves.  On a flat surface it is the frame
+ * of that.  The port sees the depth, and the
  * velocity of the point relative to the material of the surface, in that frame.
  *
  * From the first sample on the force is the one that the coupling returned, until the next.  Its axes are those amid the
@@ -28,7 +29,9 @@
 
 _Static_assert(sizeof(CcCoupling) == sizeof((Element *)0)->partner[0], "element.toml: size of partner");
 _Static_assert(sizeof(CcPort) == sizeof((Element *)0)->port[0], "element.toml: size of port");
+#if JOINT
 _Static_assert(sizeof(CcMobility) == sizeof((Element *)0)->mobility, "element.toml: size of mobility");
+#endif
 
 static double port_elastic(const void *data, double h)
 {
@@ -102,28 +105,30 @@ static CcCoupling *partner_of(Element *e, int i) { return (CcCoupling *)e->partn
 
 static CcPort *port_of(Element *e, int i) { return (CcPort *)e->port[i]; }
 
+#if JOINT
+static CcMobility *mobility_of(Element *e) { return (CcMobility *)e->mobility; }
+#endif
+
 #endif
 
 #ifndef CC_DUAL
 
-/* t_1 and t_2 at the point i, in world components. */
-static void tangents(const Element *e, int i, Real R[3][3], Real t_1[3], Real t_2[3])
+/* The axes of the coupling at point i: t_1 of the sample before, turned into the tangent plane of now. */
+static void find_axes(Element *e, int i, Real R[3][3])
 {
-    cc_to_world(R, e->tangent[i], t_1);
-    cc_cross(e->normal[i], t_1, t_2);
-}
-
-/* Turn t_1 into the tangent plane of now. */
-static void carry_tangent(Element *e, int i, Real R[3][3])
-{
-    double t[3], n[3];
-    cc_to_world(R, e->tangent[i], t);
-    CC_UNROLL for (int k = 0; k < 3; k++)
-        n[k] = e->normal[i][k];
-    double across = cc_dot(t, n), length = 0.0;
+    CcPlace *place = &port_of(e, i)->place;
+#if SURFACE_FLAT
+    (void)R;
+    CC_UNROLL for (int j = 0; j < 3; j++)
+        CC_UNROLL for (int k = 0; k < 3; k++)
+            place->axes[j][k] = j == k;
+#else
+    double *t = place->axes[0], *n = place->axes[2];
+    cc_to_body(R, e->normal[i], n);
+    double across = cc_dot(t, n);
     CC_UNROLL for (int k = 0; k < 3; k++)
         t[k] -= across * n[k];
-    length = cc_norm(t);
+    double length = cc_norm(t);
     if (!(length > 0.5)) { /* n turned by more than 60 degrees: any tangent, the coupling begins anew */
         int least = cc_abs(n[0]) <= cc_abs(n[1]) && cc_abs(n[0]) <= cc_abs(n[2]) ? 0 : cc_abs(n[1]) <= cc_abs(n[2]) ? 1 : 2;
         CC_UNROLL for (int k = 0; k < 3; k++)
@@ -133,7 +138,8 @@ static void carry_tangent(Element *e, int i, Real R[3][3])
     }
     CC_UNROLL for (int k = 0; k < 3; k++)
         t[k] /= length;
-    cc_to_body(R, t, e->tangent[i]);
+    cc_cross(n, t, place->axes[1]);
+#endif
 }
 
 static int is_usable(const Element *e, int i)
@@ -150,51 +156,53 @@ static void relative_velocity(const Element *e, int i, const double arm[3], doub
         relative[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
 }
 
-/* 1 if the axes are not those of the sample before. */
-static int have_turned(const CcPlace *before, const CcPlace *now)
+#if !SURFACE_FLAT
+
+/* c of partner.h: what the axes of point i add to the components of its velocity by turning, since the sample before. */
+static void find_turn(Element *e, int i, const CcPlace *before)
 {
-    int turned = 0;
+    const CcPort *port = port_of(e, i);
+    CcPartner *p = &partner_of(e, i)->partner;
+    p->turn[0] = p->turn[1] = p->turn[2] = 0.0;
+    if (p->begun == 0.0)
+        return;
+    double V[3], turned = 0.5 / p->H; /* V in the surface's frame: d(E V) = E_mean dV + dE V_mean, E the axes */
+    CC_UNROLL for (int k = 0; k < 3; k++) {
+        V[k] = 0.0;
+        CC_UNROLL for (int j = 0; j < 3; j++)
+            V[k] += before->axes[j][k] * p->v[j] + port->place.axes[j][k] * port->v[j];
+    }
     CC_UNROLL for (int j = 0; j < 3; j++)
         CC_UNROLL for (int k = 0; k < 3; k++)
-            turned |= before->axes[j][k] != now->axes[j][k];
-    return turned;
+            p->turn[j] += turned * (port->place.axes[j][k] - before->axes[j][k]) * V[k];
 }
+
+#endif
 
 /* The sample of point i: the depth as r[2] = -h and the relative velocity along the axes of the coupling; the place in the
  * surface's frame. */
 static void sample_port(Element *e, int i, Real R[3][3])
 {
     CcPort *port = port_of(e, i);
-    CcPartner *p = &partner_of(e, i)->partner;
-    CcPlace before = port->place;
-    double arm[3], relative[3], t_1[3], t_2[3], n[3];
-    CC_UNROLL for (int k = 0; k < 3; k++) {
+    double arm[3], relative[3];
+    CC_UNROLL for (int k = 0; k < 3; k++)
         arm[k] = e->point[i].r[k] - e->surface.r[k];
-        n[k] = e->normal[i][k];
-    }
     relative_velocity(e, i, arm, relative);
-    tangents(e, i, R, t_1, t_2);
     port->usable = is_usable(e, i);
     port->r[0] = port->r[1] = 0.0, port->r[2] = e->distance[i];
-    port->v[0] = cc_dot(relative, t_1);
-    port->v[1] = cc_dot(relative, t_2);
-    port->v[2] = cc_dot(relative, n);
     cc_to_body(R, arm, port->position);
-    cc_to_body(R, t_1, port->place.axes[0]);
-    cc_to_body(R, t_2, port->place.axes[1]);
-    cc_to_body(R, n, port->place.axes[2]);
-    p->turn[0] = p->turn[1] = p->turn[2] = 0.0;
-    if (p->begun != 0.0 && have_turned(&before, &port->place)) {
-        double V[3], turned = 0.5 / p->H; /* V in the surface's frame: d(E V) = E_mean dV + dE V_mean, E the axes */
-        CC_UNROLL for (int k = 0; k < 3; k++) {
-            V[k] = 0.0;
-            CC_UNROLL for (int j = 0; j < 3; j++)
-                V[k] += before.axes[j][k] * p->v[j] + port->place.axes[j][k] * port->v[j];
-        }
-        CC_UNROLL for (int j = 0; j < 3; j++)
-            CC_UNROLL for (int k = 0; k < 3; k++)
-                p->turn[j] += turned * (port->place.axes[j][k] - before.axes[j][k]) * V[k];
-    }
+#if SURFACE_FLAT
+    cc_to_body(R, relative, port->v);
+#else
+    CcPlace before = port->place;
+    double u[3];
+    find_axes(e, i, R);
+    cc_to_body(R, relative, u);
+    port->v[0] = cc_dot(u, port->place.axes[0]);
+    port->v[1] = cc_dot(u, port->place.axes[1]);
+    port->v[2] = cc_dot(relative, e->normal[i]); /* as is_stale has it, to the bit */
+    find_turn(e, i, &before);
+#endif
 }
 
 #if BRISTLE
@@ -431,7 +439,7 @@ static void aim(Element *e, int i, double R[3][3], double step)
 {
     const CcPort *port = port_of(e, i);
     const double *f = port->f;
-    double T = (partner_of(e, i)->partner.lag + 0.5) * step, ahead[3], R_T[3][3], n[3], t_1[3], t_2[3];
+    double T = (partner_of(e, i)->partner.lag + 0.5) * step, ahead[3], R_T[3][3];
     e->held_normal[i] = f[2];
     e->held_friction[i] = cc_sqrt(f[0] * f[0] + f[1] * f[1]);
     if (f[2] == 0.0 && e->held_friction[i] == 0.0) { /* it acts nowhere */
@@ -443,14 +451,13 @@ static void aim(Element *e, int i, double R[3][3], double step)
     turn_on(e->surface.w, T, R, R_T);
     cc_to_world(R_T, ahead, e->held_arm[i]);
 #if SURFACE_FLAT
-    CC_UNROLL for (int k = 0; k < 3; k++)
-        n[k] = R_T[k][2];
+    cc_to_world(R_T, f, e->held_force[i]);
 #else
     CcFoot foot;
+    double n[3], t_1[3], t_2[3];
     surface_closest(e->held_arm[i], R_T, e->place[i], &foot);
     surface_normal(R_T, &foot, n);
-#endif
-    cc_to_world(R_T, e->tangent[i], t_1);
+    cc_to_world(R_T, port->place.axes[0], t_1);
     double across = cc_dot(t_1, n);
     CC_UNROLL for (int k = 0; k < 3; k++)
         t_1[k] -= across * n[k];
@@ -460,6 +467,7 @@ static void aim(Element *e, int i, double R[3][3], double step)
     cc_cross(n, t_1, t_2);
     CC_UNROLL for (int k = 0; k < 3; k++)
         e->held_force[i][k] = f[0] * t_1[k] + f[1] * t_2[k] + f[2] * n[k];
+#endif
 }
 
 #define CUTS 30 /* bisections of an interval: rounding, for all that is known of it */
@@ -518,13 +526,14 @@ static void end_at_edge(Element *e, int i, double R[3][3], double step)
         else
             high = middle;
     }
+#if JOINT
     double change[3];
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
         change[k] = (low - 1.0) * port->f[k];
+    cc_add_wrench(&port->place, change, mobility_of(e)->S[0]);
+#endif
+    for (int k = 0; k < 3; k++)
         port->f[k] = p->f[0][k] = low * port->f[k];
-    }
-    if (POINTS > 1)
-        cc_add_wrench(&port->place, change, ((CcMobility *)e->mobility)->S[0]);
 }
 
 /* 1 if outputs are those of a sample without any force. */
@@ -553,12 +562,12 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
     for (int i = 0; i < POINTS; i++) /* switched off without a force: the bodies may be put elsewhere */
         if (e->work == 0.0 && cc_see(&partner_of(e, i)->partner, port_of(e, i)->v).quiet)
             cc_coupling_rewind(partner_of(e, i));
-    if (POINTS == 1) {
-        cc_remember(partner_of(e, 0), port_of(e, 0));
-        cc_separate_step(1, partner_of(e, 0), port_of(e, 0), law, options, step);
-    } else {
-        cc_joint_step((CcMobility *)e->mobility, POINTS, partner_of(e, 0), port_of(e, 0), law, options, step);
-    }
+#if JOINT
+    cc_joint_step(mobility_of(e), POINTS, partner_of(e, 0), port_of(e, 0), law, options, step);
+#else
+    cc_remember(partner_of(e, 0), port_of(e, 0));
+    cc_separate_step(1, partner_of(e, 0), port_of(e, 0), law, options, step);
+#endif
     for (int i = 0; i < POINTS; i++) {
         const CcPort *port = port_of(e, i);
         const CcCoupling *c = partner_of(e, i);
@@ -637,13 +646,14 @@ static double time_passed(const Element *e)
 /* The forces given last were given once more. */
 static void repeat_forces(Element *e)
 {
-    CcMobility *m = (CcMobility *)e->mobility;
     for (int k = CC_KEPT_FORCES - 1; k > 0; k--) {
         for (int i = 0; i < POINTS; i++)
             for (int j = 0; j < 3; j++)
                 partner_of(e, i)->partner.f[k][j] = partner_of(e, i)->partner.f[k - 1][j];
+#if JOINT
         for (int j = 0; j < 6; j++)
-            m->S[k][j] = m->S[k - 1][j];
+            mobility_of(e)->S[k][j] = mobility_of(e)->S[k - 1][j];
+#endif
     }
 }
 
@@ -699,7 +709,6 @@ static int sample(Element *e, CcHost *host, double step)
     e->since_steps = 1.0;
     step = to_come;
     for (int i = 0; i < POINTS; i++) {
-        carry_tangent(e, i, R);
 #if BRISTLE
         double from[3];
         for (int k = 0; k < 3; k++)
@@ -732,20 +741,18 @@ static void start_coupling(Element *e)
     CcCouplingOptions options = coupling_options(e);
     double R[3][3];
     cc_rotation(e->surface.q, R);
-    cc_joint_start((CcMobility *)e->mobility, &options);
+#if JOINT
+    cc_joint_start(mobility_of(e), &options);
+#endif
     for (int i = 0; i < POINTS; i++) {
         CcCoupling *c = partner_of(e, i);
-        double t_1[3], t_2[3], F[3];
+        double F[3];
         cc_coupling_start(c, &options);
-        for (int k = 0; k < 3; k++) {
-            e->tangent[i][k] = 0.0;
-            F[k] = e->point[i].f[k];
-        }
-        carry_tangent(e, i, R);
-        tangents(e, i, R, t_1, t_2);
-        c->partner.f[0][0] = cc_dot(F, t_1);
-        c->partner.f[0][1] = cc_dot(F, t_2);
-        c->partner.f[0][2] = cc_dot(F, e->normal[i]);
+        port_of(e, i)->place = (CcPlace){0};
+        find_axes(e, i, R);
+        cc_to_body(R, e->point[i].f, F);
+        for (int j = 0; j < 3; j++)
+            c->partner.f[0][j] = cc_dot(F, port_of(e, i)->place.axes[j]);
         e->held[i] = 0.0;
     }
 }

@@ -25,9 +25,11 @@ description = "Forms of a gain"
 form = { choices = ["point", "line", "plane"], default = "line", description = "What it is" }
 ledger = { default = true, description = "Count the energy" }
 rows = { default = 2, max = 5, description = "Number of rows" }
+many = { default = false, given_by = "rows > 3", description = "There are more than three rows" }
 
 [parameters]
 gain = { start = 2.0, description = "The gain" }
+slack = { unit = "m", start = 0.1, when = { many = true }, description = "Slack of many rows" }
 reach = { unit = "m", start = 0.5, when = { form = ["line", "plane"] }, description = "How far it goes" }
 mixed = { unit = ["m", "m", "rad"], size = 3, start = [1, 2, 3], when = { form = "plane" }, description = "Mixed" }
 
@@ -67,6 +69,9 @@ C = """
 static void outputs(Element *e)
 {
     e->y = 10.0 * ROWS + e->gain;
+#if MANY
+    e->y += 1000.0 * e->slack;
+#endif
 #if FORM == FORM_LINE
     e->end.s = e->reach;
     e->end.v = 0.0;
@@ -259,18 +264,25 @@ def test_a_dependency_by_role_and_component(element: Path) -> None:
 
 @pytest.mark.parametrize(
     ("structure", "y"),
-    [("", 122.0), ('form = "plane"', 222.0), ('form = "point"\nrows = 3\nledger = false', 32.0)],
+    [("", 122.0), ('form = "plane"', 222.0), ('form = "point"\nrows = 4\nledger = false', 142.0)],
 )
 def test_the_c_code_sees_choices_as_macros(element: Path, structure: str, y: float) -> None:
     done = simulate_fmu(str(host_fmu(recipe(element, structure))), stop_time=1e-3, output=["y"])
     assert done["y"][-1] == y
 
 
+def test_a_switch_given_by_a_size_brings_and_takes_variables(element: Path) -> None:
+    assert "slack" not in model(element, "rows = 3")
+    assert "slack" in model(element, "rows = 4")
+    with pytest.raises(InputError, match=r"slack: this variable is there with .structure. rows > 3 only"):
+        load_model(recipe(element, "rows = 3\n[start]\nslack = 1"))
+
+
 def test_macros_name_every_choice(element: Path) -> None:
     text = model_data(model(element, 'form = "plane"\nledger = false'))
     for line in ("FORM_POINT 0", "FORM_LINE 1", "FORM_PLANE 2", "FORM FORM_PLANE", "LEDGER 0"):
         assert f"#define {line}\n" in text
-    assert "#define ROWS 2\n" in text
+    assert "#define ROWS 2\n" in text and "#define MANY 0\n" in text
 
 
 def test_rates_that_follow_the_clock_are_integrated_and_not_multiplied(element: Path) -> None:
@@ -426,6 +438,7 @@ def test_start_values_are_checked_in_the_unit_of_their_component(element: Path) 
         ('ledger = "no"', "[structure] ledger: 'no' must be true or false"),
         ("rows = true", "[structure] rows: True must be a whole number from 1 to 5"),
         ('fom = "line"', "[structure] fom: this key is unknown; did you mean 'form'?"),
+        ("many = true", "[structure] many: is given by [structure] rows > 3: remove it here"),
     ],
 )
 def test_a_wrong_choice_is_told_with_its_rule(element: Path, structure: str, said: str) -> None:
@@ -467,6 +480,9 @@ def test_the_start_of_a_variable_of_another_form_is_refused(element: Path) -> No
         ('default = "line"', 'default = "lime"', "[structure] form: default = 'lime' is no choice; did you mean 'lin"),
         ('["point", "line", "plane"]', '["point", "Line", "plane"]', "[structure] form: 'Line': a choice consists of"),
         ("default = true", "default = true, min = 0", "[structure] ledger: min and max belong to sizes"),
+        ("default = 2", "default = 4", "[structure] many: default = false, but it is true with rows = 4, the default"),
+        ("rows > 3", "row > 3", "[structure] many: given_by: 'row' is no size in [structure]; did you mean 'rows'?"),
+        ("rows > 3", "rows >= 3", "[structure] many: given_by: 'rows >= 3' must be the key of a table, or 'size > n"),
         ("default = 2", "default = 1.5", "[structure.rows] default: 1.5: must be a whole number, a text, true or"),
         ("default = 2", 'default = "two"', "[structure] rows: default = 'two' needs choices, of which it is one"),
         (
@@ -505,12 +521,14 @@ def test_the_variable_table_says_with_which_choices_a_variable_is_there(element:
     assert structure["`form`"] == ["point, line, plane", "line"]
     assert structure["`ledger`"] == ["true, false", "true"]
     assert structure["`rows`"] == ["1 ... 5", "2"]
+    assert structure["`rows > 3`"] == ["true, false", "false"]
+    assert conditions["`slack`"] == "`rows > 3` = true"
 
 
 def test_forms_are_all_combinations_the_default_one_first(element: Path) -> None:
     found = list(forms(read_declaration(element / "elements" / "forms")))
-    assert found[0] == {"form": "line", "ledger": True}
-    assert len(found) == len({tuple(form.items()) for form in found}) == 6
+    assert found[0] == {"form": "line", "ledger": True, "many": False}
+    assert len(found) == len({tuple(form.items()) for form in found}) == 12
 
 
 # ---- structure by lists of tables ------------------------------------------------------------------------------------

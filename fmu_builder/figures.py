@@ -33,6 +33,7 @@ _ALGORITHMS = {"gauss_seidel": "Gauss-Seidel", "jacobi": "Jacobi"}
 _DASHES = ("solid", "dot", "dash", "dashdot")  # when the colours are used up
 _REFERENCE = {"mode": "lines", "line": {"width": 6, "color": "#cccccc"}}
 _LEAST_SHARE, _LARGEST_SHARE = 1e-4, 1e4  # of the allowed error, in the plots of errors
+_PATH = re.compile(r"((energy|power)\.)?[^.]*$")  # of a signal: what says the quantity
 _SEEN = 0.02  # of the height of a panel: what is thinner cannot be seen
 _ALIKE = 30.0  # signals of one unit share a panel if their changes differ by less than this factor
 
@@ -155,11 +156,13 @@ def _draw_signals(
 
 
 def _common_quantity(names: Sequence[str]) -> str:
-    """As "r" of body.p.r[1], body.p.r[2]; "r[3]" of one signal; "" if they differ."""
-    last = {name.rpartition(".")[2] for name in names}
-    if len(last) > 1:
-        last = {re.sub(r"\[.*", "", name) for name in last}
-    return last.pop() if len(last) == 1 else ""
+    """As "r" of body.p.r[1], body.p.r[2]; "r[3]" of one signal; "energy.total" of body.energy.total, "energy" of that
+    and body.energy.kinetic; "" if they differ."""
+    paths = {_PATH.search(name)[0] for name in names}  # type: ignore[index]
+    for coarser in (r"\[.*", r"\..*"):
+        if len(paths) > 1:
+            paths = {re.sub(coarser, "", path) for path in paths}
+    return paths.pop() if len(paths) == 1 else ""
 
 
 def _pale(colour: str, opacity: float) -> str:

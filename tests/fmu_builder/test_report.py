@@ -339,6 +339,24 @@ def test_every_plot_is_valid_for_plotly_and_none_is_empty(tmp_path: Path) -> Non
         assert len(drawn.data) >= 2
 
 
+@pytest.mark.parametrize(
+    ("names", "title"),
+    [
+        (["bar.p.r[3]"], "r[3] (m)"),
+        (["bar.p.r[1]", "bar.p.r[3]"], "r (m)"),
+        (["bar.energy.total"], "energy.total (m)"),
+        (["bar.energy.total", "bar.floor.energy.elastic"], "energy (m)"),
+        (["bar.q", "bar.energy.total"], "m"),
+    ],
+)
+def test_an_axis_is_named_by_what_its_signals_have_in_common(tmp_path: Path, names: list[str], title: str) -> None:
+    time = np.linspace(0.0, 1.0, 201)
+    values = np.stack([3.0 - time**2] * len(names), axis=1)
+    trace = Trace(time, tuple(names), values, dict.fromkeys(names, "m"), {}, {})
+    (figure,) = plots(page(tmp_path, case(trace, trace, dict.fromkeys(names, Tolerance(absolute=1e-3)))))
+    assert figure["layout"]["yaxis"]["title"]["text"] == title  # type: ignore[index]
+
+
 def test_a_spike_of_one_sample_survives_thinning(tmp_path: Path) -> None:
     (figure,) = plots(page(tmp_path, signal_case(error=0.2, samples=50_001)))
     time, height = curve(figure, "body.p.r[3]")

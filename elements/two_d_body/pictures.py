@@ -13,11 +13,11 @@ def two_d_body_drawing() -> str:
     drawing.arrow((ox, oy), (ox, oy - 66), INK, 1.8)
     drawing.arrow((ox, oy), (ox + 66, oy), INK, 1.8)
     drawing.text((ox + 8, oy - 56), "{y}", size=15)
-    drawing.text((ox + 58, oy - 8), "{x}", size=15)
+    drawing.text((ox + 56, oy + 20), "{x}", size=15)
     drawing.circle((ox, oy), 3, INK)
     at = slab(drawing, (cx, cy), (122, 62), angle)
     drawing.arrow((ox, oy), (cx - 12, cy + 9), GREY, 2, "6 4")
-    drawing.text((136, 244), "({x}, {y})", GREY, 17)
+    drawing.text((99, 266), "({x}, {y})", GREY, 17)
     # the angle
     drawing.line([(cx, cy), (cx + 186, cy)], GREY, 1, "3 3")
     drawing.line([at(0, 0), at(176, 0)], GREY, 1, "10 3 2 3")
@@ -35,7 +35,7 @@ def two_d_body_drawing() -> str:
     drawing.arrow((cx - 4, cy + 12), (cx - 4, cy + 104), INK, 2.8)
     drawing.text((cx + 8, cy + 100), "{m} {g}", size=18)
     mass_center(drawing, (cx, cy), 11)
-    drawing.text((cx - 74, cy + 34), "{m}, {J}", INK, 17)
+    drawing.text((cx - 104, cy + 4), "{m}, {J}", INK, 17)
     for k, (x, y) in enumerate(((430, 28), (430, 58), (430, 88)), 1):
         drawing.line([(cx + 9, cy - 6), (x - 24, y)], INK, 1)
         drawing.port((x - 20, y), 13)

@@ -22,7 +22,7 @@ EACH = pytest.mark.parametrize(
     ("name", "apart"), WAYS, ids=[name + (", two FMUs" if apart else "") for name, apart in WAYS]
 )
 UNTOLD = {  # by the mass
-    "semi-implicit Euler": "N = 3.1: 0.704, a numpy prototype 0.705; its position rule shows with the first answer",
+    "semi-implicit Euler": "N = 3.1: 0.704; its position rule shows with the first answer only",
     "sphere that sticks": "N = 3.1: 1.0703; what a force along the surface does is guessed (not learned: 1.012)",
 }
 
@@ -105,11 +105,16 @@ def test_the_first_impact_with_gauss_seidel_told(crew: Crew, name: str, apart: b
     assert now.rebound.mean() == pytest.approx(1, abs=0.01)
 
 
-@EACH
-@BOTH
+@pytest.mark.parametrize(
+    ("name", "apart", "master"),
+    [
+        (name, apart, master)
+        for name, apart in WAYS
+        for master in MASTERS
+        if not (name.startswith("semi-implicit Euler") and master == GAUSS_SEIDEL)  # symplectic: it keeps its energy
+    ],
+)
 def test_no_phase_has_more_energy_than_with_the_literal_force(crew: Crew, name: str, apart: bool, master: str) -> None:
-    if name.startswith("semi-implicit Euler") and master == GAUSS_SEIDEL:
-        return  # the literal force is symplectic there
     for N in (31, 16, 6.3, 3.1):
         literal = found(crew, name, N, master, "hold", apart=apart)
         for impacts in (1, 2) if N < 31 else (1,):

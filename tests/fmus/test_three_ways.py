@@ -184,7 +184,7 @@ def test_a_system_taken_apart_converges_to_the_assembly_with_order_1(name: str, 
     (old, new), signal, stop, fewest = TAKEN_APART[name]
     text = (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8").partition("[expose.")[0]
     assert old in text
-    text = text.replace(old or "\0", new).replace("[parts]", "[slaves]")
+    text = text.replace(old, new).replace("[parts]", "[slaves]")
     path = tmp_path / f"{name}.toml"
     path.write_text(f"{text}\n[experiment]\nstop = {stop}\nstep = {stop / fewest}\n", encoding="utf-8")
     scenario = read_scenario(path)

@@ -255,7 +255,7 @@ def test_an_impact_on_an_edge_ends_there(tmp_path: Path, lag: int) -> None:
 def test_the_friction_of_a_bristle_is_booked_until_the_contact_ends_at_a_limit(
     tmp_path: Path, lag: int, limit: str
 ) -> None:
-    """The bristle slips all the time: friction takes what the particle loses along the surface, to the last interval."""
+    """The bristle slips throughout: friction takes what the particle loses along the surface, to the last interval."""
     fmu = contact(tmp_path, f'kind = "plane"\nx = ["-1 m", "{0.3 if limit == "edge" else 9} m"]', "bristle = true")
     H, v = math.pi / OMEGA / 16, np.array([5.0, 0.0, -1.0])
     values = {"K_fr": 0.3, "D_max": 0.5e-3 if limit == "depth" else 1.0}

@@ -54,7 +54,7 @@ from fmu_builder.model import (
 from fmu_builder.paths import find_recipe, shipped
 from fmu_builder.recipe import IDENTIFIER, Recipe
 from fmu_builder.repetition import members
-from fmu_builder.scenario import Pair, Quantity, Scenario, SlaveEntry, StartValue, Table, name_problems
+from fmu_builder.scenario import Pair, Quantity, Scenario, SlaveEntry, StartValue, Table, loose_ends, name_problems
 from fmu_builder.slave import SlavePort, SlaveVariable
 from fmu_builder.units import parse_quantity, parse_unit
 from fmu_builder.wiring import Ends, wire
@@ -137,6 +137,7 @@ def _parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
                 key: families.expositions(f"{where} {key}", names, problems) for key, names in expose.items()
             }
         problems += name_problems(path, parts, tables["connections"], "part")
+        problems += loose_ends(path, parts, tables["connections"], "part")
         tables["parts"] = {name: {"recipe": p} if isinstance(p, str) else p for name, p in parts.items()}
     try:
         recipe = AssemblyRecipe.model_validate({"path": path, **tables})

@@ -170,11 +170,13 @@ def _seconds(path: Path, experiment: Experiment, key: Literal["start", "stop", "
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Read and check a scenario's own text; variables and units are checked when its slaves are known.
+    """Read and check a scenario's own text; variables, units and ends of connections are checked when its slaves are
+    known: where nothing else is wrong a connection to no slave is told then, together with what is wrong in these.
 
     Raises InputError with every problem found."""
     tables = read_toml(path)
     problems: list[Problem] = []
+    loose: list[Problem] = []
     if tables.pop("path", None) is not None:  # a field of ours, no key of the file
         problems.append(Problem(f"{path}: path", "this key is unknown"))
     slaves, drive = tables.get("slaves"), tables.get("drive")
@@ -185,6 +187,7 @@ def read_scenario(path: Path) -> Scenario:
             signals = families.keys(f"{path}: [reference] signals", reference["signals"], problems)
             tables["reference"] = {**reference, "signals": signals}
         problems += name_problems(path, slaves, tables["connections"])
+        loose += loose_ends(path, slaves, tables["connections"])
         tables["slaves"] = {name: {"recipe": s} if isinstance(s, str) else s for name, s in slaves.items()}
     if isinstance(drive, dict):
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
@@ -192,9 +195,9 @@ def read_scenario(path: Path) -> Scenario:
     try:
         scenario = Scenario.model_validate({"path": path, **tables})
     except ValidationError as error:
-        raise InputError([*problems, *explain(path, error, Scenario)]) from error
+        raise InputError([*problems, *loose, *explain(path, error, Scenario)]) from error
     if problems:
-        raise InputError(problems)
+        raise InputError([*problems, *loose])
     return scenario
 
 
@@ -218,21 +221,33 @@ def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> obj
 def name_problems(
     path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"] = "slave"
 ) -> Iterator[Problem]:
-    """Names of slaves or parts: there are some, they are identifiers, and connections name no others."""
+    """Names of slaves or parts: there are some, they are identifiers, and connections name a port or variable."""
     table = f"{path}: [{kind}s]"
     if not members:
         yield Problem(table, f"there is no {kind}")
     for name in members:
         if not is_member_name(name):
             yield Problem(f"{table} {name}", f"the name of a {kind} must be an identifier: letters, digits and _")
+    for where, end in _ends(path, connections):
+        if "." not in end:
+            yield Problem(where, f"'{end}' must be '{kind}.port' or '{kind}.variable'")
+
+
+def loose_ends(
+    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"] = "slave"
+) -> Iterator[Problem]:
+    """Connections that name a slave or part that there is not."""
+    for where, end in _ends(path, connections):
+        member, dot, _ = end.partition(".")
+        if dot and member not in members:
+            yield Problem(where, f"there is no {kind} '{member}'" + did_you_mean(member, members))
+
+
+def _ends(path: Path, connections: object) -> Iterator[tuple[str, str]]:
+    """Where, and what, the ends of connections are."""
     for pair in connections if isinstance(connections, list) else ():
         for end in pair if isinstance(pair, list) else ():
-            member, dot, _ = str(end).partition(".")
-            where = f"{path}: connections [{', '.join(map(str, pair))}]"
-            if not dot:
-                yield Problem(where, f"'{end}' must be '{kind}.port' or '{kind}.variable'")
-            elif member not in members:
-                yield Problem(where, f"there is no {kind} '{member}'" + did_you_mean(member, members))
+            yield f"{path}: connections [{', '.join(map(str, pair))}]", str(end)
 
 
 def _time_problems(path: Path, table: object) -> list[Problem]:

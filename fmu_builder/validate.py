@@ -184,8 +184,8 @@ def _failed(name: str, why: str, exit_code: int, seconds: float) -> CaseResult:
 def _run(name: str, scenario: Scenario, begin: float) -> CaseResult:
     if scenario.reference is None:
         raise InputError(Problem(str(scenario.path), "has no [reference], so there is nothing to compare with"))
-    done = run(scenario)
     reference = read_trace(scenario.path.parent / scenario.reference.file)
+    done = run(scenario)
     signals = {
         n: _tolerance(scenario, n, t, done.trace.units.get(n, "1")) for n, t in scenario.reference.signals.items()
     }

@@ -651,7 +651,7 @@ def test_problems_of_all_slaves_and_connections_come_at_once(tmp_path: Path) -> 
     foreign_fmu(tmp_path, "Windows", platforms=("win64", "win32"))
     (tmp_path / "cut.fmu").write_bytes(foreign_fmu(tmp_path, "Whole").read_bytes()[:2000])
     text = """
-        connections = [ ["body.q", "floor.point"], ["empty.p", "floor.surface"] ]
+        connections = [ ["body.q", "floor.point"], ["empty.p", "floor.surface"], ["bodi.p", "floor.point"] ]
         [experiment]
         stop = 1
         step = 0.1
@@ -677,6 +677,7 @@ def test_problems_of_all_slaves_and_connections_come_at_once(tmp_path: Path) -> 
         ("[slaves] floor start C_F", "'1 kg'"),
         ("[drive] floor.wrok", "did you mean 'floor.work'?"),
         ("connections [body.q, floor.point]", "no port or variable 'q'"),
+        ("connections [bodi.p, floor.point]", "no slave 'bodi'; did you mean 'body'?"),
     )
     assert len(lines) == len(wanted)
     for where, words in wanted:

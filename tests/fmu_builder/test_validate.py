@@ -145,6 +145,17 @@ def test_scenario_without_reference_is_no_case(tmp_path: Path) -> None:
     assert result.failure == f"{path}: has no [reference], so there is nothing to compare with"
 
 
+def test_a_reference_that_cannot_be_read_is_told_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '[experiment]\nstop = 1\nstep = 0.1\n[slaves]\nbody = "PointMass"\n[reference]\nfile = "lost.csv"\n'
+    path = tmp_path / "long.toml"
+    path.write_text(f'{text}source = "closed form"\nsignals."body.p.r[3]" = {{ absolute = 1 }}\n', encoding="utf-8")
+    monkeypatch.setattr("fmu_builder.validate.run", lambda scenario: pytest.fail("it was run"))
+    result = run_case("long", path)
+    assert result.failure and "lost.csv: cannot be read" in result.failure
+
+
 # ---- verdicts ------------------------------------------------------------------------------------------------------
 
 

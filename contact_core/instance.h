@@ -302,22 +302,22 @@ static int cc_check_quaternions(Instance *instance)
     return instance->failures;
 }
 
-/* Eight numbers anywhere in memory, for sums that no order is asked of. */
-typedef double CcEight __attribute__((vector_size(64), aligned(8), may_alias));
+/* Numbers anywhere in memory, for sums that no order is asked of. */
+typedef double CcTwo __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* 1 if a sum is finite that has all n numbers as terms: so are they then, each of them. */
 static int cc_sum_is_finite(const double *x, int n)
 {
-    CcEight sums = {0.0};
+    CcTwo sums[4] = {{0.0}};
     double sum = 0.0;
     int i = 0;
     for (; i + 8 <= n; i += 8)
-        sums += *(const CcEight *)(x + i);
+        CC_UNROLL for (int k = 0; k < 4; k++)
+            sums[k] += *(const CcTwo *)(x + i + 2 * k);
     for (; i < n; i++)
         sum += x[i];
-    for (int k = 0; k < 8; k++)
-        sum += sums[k];
-    return cc_is_finite(sum);
+    sums[0] += sums[1] + sums[2] + sums[3];
+    return cc_is_finite(sum + sums[0][0] + sums[0][1]);
 }
 
 /* Index of the first variable that is not finite, else -1; of those on demand only while they are not behind. */

@@ -175,6 +175,12 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
     return s < CC_SCALE_LEAST ? CC_SCALE_LEAST : s > most ? most : s;
 }
 
+/* The depth x at the sample, on the parabola that has the kinetic energy of v. */
+CC_API double cc_coupling_depth(const CcPartner *p, const double r[3], const double v[3])
+{
+    return -r[2] + (p->beta - 0.5) * p->H * v[2];
+}
+
 /* The interval that begins at the sample r, v: state, free acceleration, admittance; guesses W while it is unknown. */
 CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
                                     const double v[3], double H)
@@ -182,7 +188,7 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
     CcPartner *p = &c->partner;
     if (p->begun == 0.0)
         p->H = H;
-    CcInterval at = {.x = -r[2] + (p->beta - 0.5) * p->H * v[2], .w = -v[2], .u = {v[0], v[1]}, .H = H,
+    CcInterval at = {.x = cc_coupling_depth(p, r, v), .w = -v[2], .u = {v[0], v[1]}, .H = H,
                      .z = {c->z[0], c->z[1]}, .slips = c->slips};
     if (p->known == 0.0 && p->blind <= CC_MOST_BLIND && !o->straight) {
         double touch = at.x + (p->lag + 1.0) * H * at.w, U = law->energy(law->data, touch);
@@ -195,15 +201,21 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
     return at;
 }
 
-/* Step 6: what the normal force stays below, from the measured depth x and rate w, and the predicted rate. */
-CC_API double cc_coupling_most(const CcCoupling *c, const CcPortLaw *law, double x, double w, double predicted, double H)
+/* The depth that the measured motion, depth x and rate w, could reach within the intervals whose forces are found. */
+CC_API double cc_coupling_reach(const CcPartner *p, double x, double w, double H)
 {
-    const CcPartner *p = &c->partner;
     double T = (p->lag + 1.0) * H, pull = p->a[2] > p->a_before[2] ? p->a[2] : p->a_before[2];
     pull += p->turn[2];
     double far = x + T * w - (pull < 0.0 ? pull : 0.0) * T * T / 2.0;
+    return far > x ? far : x;
+}
+
+/* Step 6: what the normal force stays below, from the measured depth x and rate w, and the predicted rate. */
+CC_API double cc_coupling_most(const CcCoupling *c, const CcPortLaw *law, double x, double w, double predicted, double H)
+{
     double damped = law->damping ? cc_port_damping(law, w > predicted ? w : predicted) : law->d_comp;
-    return CC_CEILING * law->elastic(law->data, far > x ? far : x) * (1.0 + (damped > 0.0 ? damped : 0.0));
+    double most = law->elastic(law->data, cc_coupling_reach(&c->partner, x, w, H));
+    return CC_CEILING * most * (1.0 + (damped > 0.0 ? damped : 0.0));
 }
 
 /* Bring f below the ceiling; returns 1 if it was above. */
@@ -259,6 +271,14 @@ CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     c->off = 1.0;
 }
 
+/* 1 if no force acts and none can come to act in the interval: steps 4 to 6 would find that and change nothing. */
+CC_API int cc_is_out_of_reach(const CcCoupling *c, const double r[3], const double v[3], double H)
+{
+    const CcPartner *p = &c->partner;
+    return p->begun != 0.0 && c->strange < CC_MOST_STRANGE && c->literal == 0.0 && cc_is_quiet(p)
+           && !(cc_coupling_reach(p, cc_coupling_depth(p, r, v), -v[2], H) > 0.0);
+}
+
 /* A sample: r, m, and v, m/s, at a communication point, H, s, the step to come.  Writes the force f, N, on the point;
  * returns how often the right side of the force was evaluated. */
 CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
@@ -267,6 +287,13 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     CcPartner *p = &c->partner;
     if (p->begun != 0.0)
         cc_coupling_learn(c, law, o, r, v, 0);
+    f[0] = f[1] = f[2] = 0.0;
+    if (cc_is_out_of_reach(c, r, v, H)) {
+        c->scale = 1.0;
+        cc_coupling_keep(c, r, v, f, H);
+        c->off = 0.0;
+        return 0;
+    }
     CcInterval at = cc_coupling_begin(c, law, o, r, v, H);
     double x = at.x, w = at.w, pushed[CC_LAGS - 1][3];
     for (int k = 0; k < (int)p->lag; k++)
@@ -275,7 +302,6 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     c->scale = o->straight ? 1.0 : cc_coupling_scale(c, law, &at, made);
     double most = cc_coupling_most(c, law, x, w, at.w, H);
     int evaluations = 0;
-    f[0] = f[1] = f[2] = 0.0;
     if (most > 0.0)
         evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
     c->ceilings += cc_below(most, f);

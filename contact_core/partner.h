@@ -103,12 +103,22 @@ CC_API double cc_position_rule(const double rule[2])
     return beta > -0.1 && beta < 1.1 ? beta : 0.5;
 }
 
+/* 1 if none of the forces that are kept is there. */
+CC_API int cc_is_quiet(const CcPartner *p)
+{
+    unsigned long long any = 0, bits; /* of all of them; the first one is the sign */
+    CC_UNROLL for (int k = 0; k < CC_KEPT_FORCES; k++)
+        CC_UNROLL for (int i = 0; i < 3; i++) {
+            __builtin_memcpy(&bits, &p->f[k][i], sizeof bits);
+            any |= bits;
+        }
+    return any << 1 == 0;
+}
+
 /* What the interval between the last sample and v shows. */
 CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
 {
-    CcSeen seen = {.quiet = 1};
-    CC_UNROLL for (int k = 0; k < CC_KEPT_FORCES; k++)
-        seen.quiet &= p->f[k][0] == 0.0 && p->f[k][1] == 0.0 && p->f[k][2] == 0.0;
+    CcSeen seen = {.quiet = cc_is_quiet(p)};
     CC_UNROLL for (int i = 0; i < 3; i++)
         seen.y[i] = (v[i] - p->v[i]) / p->H - p->turn[i];
     return seen;
@@ -138,13 +148,14 @@ CC_API void cc_listen(CcPartner *p, const double r[3], const double v[3], CcSeen
 CC_API double cc_fit_lags(CcPartner *p, const CcSeen *seen, double residual[CC_LAGS])
 {
     double dy = seen->y[2] - p->y[2], answer = 0.0;
+    if (seen->quiet) {
+        for (int L = 0; L < CC_LAGS; L++)
+            p->fits[L][0] = p->fits[L][1] = p->fits[L][2] = 0.0;
+        return 0.0;
+    }
     for (int L = 0; L < CC_LAGS; L++) {
         double df = p->f[L][2] - p->f[L + 1][2], *fit = p->fits[L];
         double product[3] = {df * df, df * dy, dy * dy};
-        if (seen->quiet) {
-            fit[0] = fit[1] = fit[2] = 0.0;
-            continue;
-        }
         for (int i = 0; i < 3; i++)
             fit[i] = CC_LAG_FORGETS * fit[i] + product[i];
         double slope = fit[1] > 0.0 && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0;

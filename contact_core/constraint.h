@@ -423,7 +423,8 @@ CC_API void cc_remainders(int count, const Real A[], double left[])
     }
 }
 
-/* lambda without friction; A = J Y, factored; and cc_remainders.  qdd: of the tree alone; bias: (J qd)_q qd of each row. */
+/* lambda without friction; A = J Y, factored; and cc_remainders.  qdd: of the tree alone; bias: (J qd)_q qd of each
+ * row. */
 CC_API void cc_multipliers(int n, int count, const Real J[], const Real bias[], const Real Y[], const Real qdd[],
                            Real A[], int pivots[], Real lambda[], double left[])
 {

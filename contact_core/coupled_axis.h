@@ -32,9 +32,9 @@
  * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found as in partner.h.
  *
  * Range: one spring at two bodies: any k W H^2 once W is known; many springs in a row: omega H <= 0.6 of the last mode;
- * springs and dampers on one body: omega H <= 1/2, z <= 1/2, where a swing decays with 0.6 to 1.4 times its damping ratio
- * up to 0.1, and with 0.4 to 1.6 times one of 0.3.  Beyond, under Jacobi, each force meets what the others did two
- * intervals ago, and the energy grows even if W, lag and the law of the others were known.
+ * springs and dampers on one body: omega H <= 1/2, z <= 1/2, where a swing decays with 0.6 to 1.4 times its damping
+ * ratio up to 0.1, and with 0.4 to 1.6 times one of 0.3.  Beyond, under Jacobi, each force meets what the others did
+ * two intervals ago, and the energy grows even if W, lag and the law of the others were known.
  * Under Gauss-Seidel the lag is wrong until it is found; dampers beside springs make that long, for a spring with a
  * damper moves as one that is late: on a single oscillation no fit can tell them apart.  Naming the order spares it.
  * Sources: discrete gradient, exponential fitting: energy_force.h; paying back: Hannaford & Ryu, IEEE Trans. Robotics
@@ -136,9 +136,9 @@ CC_API double cc_axis_guess(const CcAxisOptions *o, double H)
                         : 0.0;
 }
 
-/* W by the fit of the lag, and how much of it is believed.  From few samples no more than omega H = 1: what others do may
- * look like an answer.  A damper with too large a W gives hardly any force, which then follows what others do and proves
- * it right; so more than the guess is believed only where its force explains what is seen. */
+/* W by the fit of the lag, and how much of it is believed.  From few samples no more than omega H = 1: what others do
+ * may look like an answer.  A damper with too large a W gives hardly any force, which then follows what others do and
+ * proves it right; so more than the guess is believed only where its force explains what is seen. */
 CC_API void cc_axis_admit(CcAxis *c, const CcAxisOptions *o, const double fit[3])
 {
     double guess = cc_axis_guess(o, c->H), explained = fit[1] > 0.0 ? fit[1] * fit[1] : 0.0, most = c->W;

@@ -311,7 +311,8 @@ CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P
 }
 
 /* And it ends with the force that answers it. */
-CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3], double H, double f[3])
+CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3], double H,
+                            double f[3])
 {
     CcAxis *c = &p->axis;
     double at[3], speed[3], damped[3], rubbed[3];

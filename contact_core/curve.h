@@ -1,8 +1,8 @@
 /* Plane curves (x(s), y(s)), from <= s <= to, and the point of one that is closest to a point P.
  *
  * Foot:  g(s) = (C - P) C' = 0 by Newton's method from a parameter near by, g' = C' C' + (C - P) C''; where P is beyond
- * nine tenths of the way to the centre of curvature, C' C' alone steps downhill.  A closed curve runs round; an open one
- * goes on straight beyond its ends.  Derivatives: one step over Real from the s found.
+ * nine tenths of the way to the centre of curvature, C' C' alone steps downhill.  A closed curve runs round; an open
+ * one goes on straight beyond its ends.  Derivatives: one step over Real from the s found.
  *
  * Spline: cubic polynomials between n knots, c0 + c1 t + c2 t^2 + c3 t^3 with t = s - s_k; beyond the knots the outer
  * polynomials go on. */

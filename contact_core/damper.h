@@ -1,12 +1,12 @@
-/* A viscous damper along one coordinate, rotational or translational; law and signs in the element's own file.  Before it
- * includes this the element names its variables:
+/* A viscous damper along one coordinate, rotational or translational; law and signs in the element's own file.  Before
+ * it includes this the element names its variables:
  *
  *   RATE, FORCE   relative speed, force through the damper
  *   INERTIA       effective mass or moment of inertia, of the group coupling
  *
- * Coupled at communication points (coupled_axis.h) an interval is booked when it is over, by the force that acted and the
- * way of both ends to each other, F (x_1 - x_0): as work, and where it is positive as dissipated.  So energy.residual is
- * minus the energy that the coupling has made, by the lag that is known now. */
+ * Coupled at communication points (coupled_axis.h) an interval is booked when it is over, by the force that acted and
+ * the way of both ends to each other, F (x_1 - x_0): as work, and where it is positive as dissipated.  So
+ * energy.residual is minus the energy that the coupling has made, by the lag that is known now. */
 #ifndef CC_DAMPER_H
 #define CC_DAMPER_H
 

@@ -65,8 +65,9 @@ static void cc_stage_states(Instance *instance, int stage, double h)
     }
 }
 
-/* The stages behind the first, from x_0 at tau to `end`, where the block is left evaluated; broken off at the first state behind a zero
- * of an indicator.  Returns the share of the substep at which that zero is expected, CC_NO_ZERO if there is none. */
+/* The stages behind the first, from x_0 at tau to `end`, where the block is left evaluated; broken off at the first
+ * state behind a zero of an indicator.  Returns the share of the substep at which that zero is expected, CC_NO_ZERO if
+ * there is none. */
 static double cc_explicit_stages(Instance *instance, CcStep *step, double tau, double end)
 {
     double *block = cc_block(instance), h = end - tau;

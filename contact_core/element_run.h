@@ -38,7 +38,8 @@ static int sample(Element *e, CcHost *host, double step);
 #include "element.c"
 #endif
 
-/* Outputs and state derivatives of the point (t, p, u, x, m) in the block; on_demand: 0 leaves out what is declared so. */
+/* Outputs and state derivatives of the point (t, p, u, x, m) in the block; on_demand: 0 leaves out what is declared
+ * so. */
 CC_API void cc_evaluate(Element *e, int on_demand)
 {
     Real *block = (Real *)e;

@@ -80,7 +80,8 @@ CC_RARE fmi2Status cc_refuse_null(Instance *instance, const char *name, const ch
 const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
 const char *fmi2GetVersion(void) { return fmi2Version; }
 
-fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories, const fmi2String categories[])
+fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories,
+                               const fmi2String categories[])
 {
     CC_ENTER(CC_ANY);
     CC_NEED(nCategories, categories);
@@ -151,8 +152,8 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
                               (int)fmuType);
     if (!fmuGUID || !cc_same(fmuGUID, CC_GUID))
         return cc_no_instance(functions, instanceName,
-                              "fmi2Instantiate: the GUID is '%s', but this binary belongs to '%s': modelDescription.xml "
-                              "and binary are from different builds",
+                              "fmi2Instantiate: the GUID is '%s', but this binary belongs to '%s': "
+                              "modelDescription.xml and binary are from different builds",
                               fmuGUID ? fmuGUID : "(NULL)", CC_GUID);
     Instance *instance = cc_allocate(functions, sizeof(Instance));
     if (!instance)
@@ -223,7 +224,8 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c)
 {
     CC_ENTER(CC_INSTANTIATED);
     if (instance->now.experiment == 0.0)
-        return cc_refuse(instance, fmi2Error, "fmi2EnterInitializationMode: fmi2SetupExperiment has to be called first");
+        return cc_refuse(instance, fmi2Error,
+                         "fmi2EnterInitializationMode: fmi2SetupExperiment has to be called first");
     instance->now.mode = CC_INITIALIZATION;
     instance->now.dirty = 1.0;
     return fmi2OK;

@@ -52,8 +52,8 @@ NO_BUILTIN void __bzero(void *to, size_t n) { memset(to, 0, n); }
 #endif
 
 #if defined _WIN32 && defined __x86_64__
-/* Called with the bytes in rax before a function takes a page of stack or more: Windows gives a stack its pages one after
- * the other, so each of them is read on the way down.  All registers are left as they were. */
+/* Called with the bytes in rax before a function takes a page of stack or more: Windows gives a stack its pages one
+ * after the other, so each of them is read on the way down.  All registers are left as they were. */
 __asm__(".globl ___chkstk_ms\n"
         "___chkstk_ms:\n"
         "    pushq %r10\n"

@@ -9,8 +9,8 @@
  * Friction, N                F_fr = -K_fr P min(k_T |v_long|, 1) sign(v_long) t         P = |F_r + F_d|
  * Reaction                   on the bodies of the line by force_zone.h
  *
- * The elastic force F_r lies across the line and takes the power -F_r v from the bodies.  Besides what is stored, that is
- * -F_r (FLP' - v_L), the interpolation's, which is zero for a spline on one body, and what axes take that turn.
+ * The elastic force F_r lies across the line and takes the power -F_r v from the bodies.  Besides what is stored, that
+ * is -F_r (FLP' - v_L), the interpolation's, which is zero for a spline on one body, and what axes take that turn.
  *
  * Ends: the element is off beyond the planes across an open line at its first and last point.  Displacements and energy
  * are then those at the end, so that what switching destroys is known.
@@ -18,8 +18,9 @@
  * Laws of the user's take the places of normDamp |v_tr| and, in the element, of the elastic and the friction forces.
  *
  * Elastic energy, J          U = integral of the elastic forces over the displacements from 0, sensors as they are
- * Sensors                    a law that depends on sensors, which change: U' = power against F_r + power of the sensors;
- *                            energy.stored integrates the first, and energy.sensors is the rest of what became of U
+ * Sensors                    a law that depends on sensors, which change: U' = power against F_r + power of the
+ *                            sensors; energy.stored integrates the first, and energy.sensors is the rest of what became
+ *                            of U
  *
  * Of the struct: line_points ... from lines.py, POINTS, BODIES, BRIDGES, CLOSED, INTERPOLATION, and the variables of
  * elements/point_line_2/element.toml, which elements/point_line_1 takes over.
@@ -52,7 +53,8 @@ typedef struct {
 } Guide;
 
 /* What the element adds: its elastic energy U at the displacements of now, J; its elastic law, which tunable parameters
- * may change: whether it is another one than at the last accepted point, an exchange with the one there, and keeping it. */
+ * may change: whether it is another one than at the last accepted point, an exchange with the one there, and keeping
+ * it. */
 static Real elastic_energy(const Element *e);
 static int law_changed(const Element *e);
 static void exchange_law(Element *e);
@@ -347,8 +349,8 @@ static void guide_check_line(const Element *e, CcHost *host)
             longest = i, greatest = length;
     }
     if (!(greatest <= GUIDE_RATIO * least))
-        cc_fail(host, "the points %d and %d of the line are %g m apart at the start, %d and %d %g m: the ratio must be at "
-                "most 4", longest + 1, cc_line_index(&line, longest + 1) + 1, greatest, shortest + 1,
+        cc_fail(host, "the points %d and %d of the line are %g m apart at the start, %d and %d %g m: the ratio must be "
+                "at most 4", longest + 1, cc_line_index(&line, longest + 1) + 1, greatest, shortest + 1,
                 cc_line_index(&line, shortest + 1) + 1, least);
     for (int i = CLOSED ? 0 : 1; i < spans && least > 0.0; i++) {
         guide_spacing(&line, &g, i ? i - 1 : spans - 1, &before);
@@ -381,8 +383,9 @@ static void guide_check_around(Element *e, const Guide *g, CcHost *host)
     }
     even &= greatest <= GUIDE_RATIO * least;
     if (!even && re(e->previous.uneven) == 0.0)
-        cc_report(host, CC_WARNING, "guide", "the line has become uneven around the foot, at point %d: distances from %g "
-                  "m to %g m; their ratio should stay below 4 and turns below 30 degrees", span + 1, least, greatest);
+        cc_report(host, CC_WARNING, "guide", "the line has become uneven around the foot, at point %d: distances from "
+                  "%g m to %g m; their ratio should stay below 4 and turns below 30 degrees", span + 1, least,
+                  greatest);
     e->previous.uneven = !even;
 }
 
@@ -442,7 +445,8 @@ static int guide_book(Element *e, const Guide *g)
     return LEDGER && (turned || re(switched) != 0.0);
 }
 
-/* Where the foot went: the span to track from, and what has to be said.  Returns 1 if the foot was searched for anew. */
+/* Where the foot went: the span to track from, and what has to be said.  Returns 1 if the foot was searched for
+ * anew. */
 static int guide_accept(Element *e, CcHost *host, Guide *g)
 {
     int was = re(e->previous.on) != 0.0, searched = 0, place = (int)re(e->place), started = re(e->started) != 0.0;
@@ -456,15 +460,16 @@ static int guide_accept(Element *e, CcHost *host, Guide *g)
     guide_see(e, g);
     guide_find(e, g);
     if (place == CC_LINE_LOST || !(re(e->margin) > 0.0)) {
-        cc_fail(host, "the point at (%g, %g, %g) m has no foot on the line: it stands on the evolute, as far from the line "
-                "as its centre of curvature; a stiffer guide keeps it nearer", re(g->P[0]), re(g->P[1]), re(g->P[2]));
+        cc_fail(host, "the point at (%g, %g, %g) m has no foot on the line: it stands on the evolute, as far from the "
+                "line as its centre of curvature; a stiffer guide keeps it nearer", re(g->P[0]), re(g->P[1]),
+                re(g->P[2]));
         return searched;
     }
     if (place == CC_LINE_ON) {
         int near = re(e->margin) < (re(e->previous.near) != 0.0 ? GUIDE_FAR : GUIDE_NEAR);
         if (near && re(e->previous.near) == 0.0)
-            cc_report(host, CC_WARNING, "guide", "the point comes close to the evolute of the line, where its foot jumps: "
-                      "margin %g, at s = %g m", re(e->margin), re(e->s));
+            cc_report(host, CC_WARNING, "guide", "the point comes close to the evolute of the line, where its foot "
+                      "jumps: margin %g, at s = %g m", re(e->margin), re(e->s));
         e->previous.near = near;
         guide_check_around(e, g, host);
         double moved = 0.0, way = 0.0;
@@ -494,8 +499,9 @@ static int guide_accept(Element *e, CcHost *host, Guide *g)
         e->span = near_first <= near_last ? 0.0 : (double)(cc_line_spans(&line) - 1);
     }
     if (started && was != (place == CC_LINE_ON) && re(e->work) != 0.0)
-        cc_report(host, CC_INFO, "guide", place == CC_LINE_ON ? "the point comes onto the line at s = %g m, %g m from it"
-                                                              : "the point leaves the line at s = %g m, %g m from it",
+        cc_report(host, CC_INFO, "guide",
+                  place == CC_LINE_ON ? "the point comes onto the line at s = %g m, %g m from it"
+                                      : "the point leaves the line at s = %g m, %g m from it",
                   re(e->s), re(cc_norm(g->foot.away)));
     e->started = 1.0;
     return searched;
@@ -651,8 +657,8 @@ static int sample(Element *e, CcHost *host, double step)
             guide_literal(e, &g, f, damped, rubbed);
             cc_point_keep(p, g.P, g.v, f, damped, rubbed, step);
             if (!was_strange)
-                cc_report(host, CC_WARNING, "guide", "the velocity of the point does not belong to its position (is point.v "
-                          "connected?), so the force is that of coupling.mode = hold");
+                cc_report(host, CC_WARNING, "guide", "the velocity of the point does not belong to its position (is "
+                          "point.v connected?), so the force is that of coupling.mode = hold");
         } else {
             cc_point_answer(p, &options, g.P, g.v, step, f);
         }

@@ -52,8 +52,8 @@ static void show_partner(Element *e, const CcAxisOptions *options)
 }
 
 /* Under coupling.mode = hold: the literal force F acts, and what it shows is told if it has to be. */
-static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, const double *place, double rate, double F,
-                       double step)
+static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, const double *place, double rate,
+                       double F, double step)
 {
     CcAxis *c = partner_of(e);
     if (e->told != 0.0 || (c->taught > CC_AXIS_LASTING && step == c->H))
@@ -81,8 +81,9 @@ static void hold_force(Element *e, CcHost *host, const CcAxisOptions *options, d
     if (e->told != 0.0 || !(advised > 0.0 && step > advised) || !cc_axis_is_sure(c))
         return;
     e->told = 1.0;
-    cc_report(host, CC_INFO, "coupling", "at this step the element is right where no other acts on its bodies, and as soon as "
-              "their inertia is known (coupling." HELD_NAME(INERTIA) " = %g); beside others take steps below %g s",
+    cc_report(host, CC_INFO, "coupling", "at this step the element is right where no other acts on its bodies, and as "
+              "soon as their inertia is known (coupling." HELD_NAME(INERTIA) " = %g); beside others take steps "
+              "below %g s",
               1.0 / c->W, advised);
 }
 

@@ -11,9 +11,9 @@
  * Energy, J       F s = k z_1^2/2 - k z^2/2 + (K - k/2)|z_1 - z|^2 + F (way of the tip): both losses are positive, at
  *                 any H.  (K - k/2) H is c for small steps, and more where k H > c
  *
- * At rest F = k z: a held body stays where it is, for ever.  When the way of an interval is known, z is moved by it: by s
- * while |k z + K s| <= L, else to where F = L along that.  What a prediction missed never makes a held body creep; by how
- * much the held force differs from this one, times s, is the energy it made.
+ * At rest F = k z: a held body stays where it is, for ever.  When the way of an interval is known, z is moved by it: by
+ * s while |k z + K s| <= L, else to where F = L along that.  What a prediction missed never makes a held body creep; by
+ * how much the held force differs from this one, times s, is the energy it made.
  *
  * k N/m and c N s/m of the bristle, > 0     L limit of friction, N     z deflection, m     H length of the interval, s
  * u, a, W  slip, m/s, acceleration without the force, m/s^2, and admittance, 1/kg, of the point (energy_force.h) */
@@ -43,8 +43,8 @@ CC_API void cc_solve_pair(double A[2][2], double m, const double b[2], double F[
 CC_API double cc_pair_norm(const double a[2]) { return cc_sqrt(a[0] * a[0] + a[1] * a[1]); }
 
 /* F of the interval. */
-CC_API void cc_hold_bristle(double k, double K, double L, double H, const double W[3][3], const double s_0[2], const double z[2],
-                            double F[2])
+CC_API void cc_hold_bristle(double k, double K, double L, double H, const double W[3][3], const double s_0[2],
+                            const double z[2], double F[2])
 {
     double half = 0.5 * H * H * K, A[2][2], b[2];
     for (int i = 0; i < 2; i++) {

@@ -1,10 +1,10 @@
 /* What all elements share that are coupled at communication points: coupling.mode, and what they say of a force that is
  * held.
  *
- * A held force follows the motion by a delay tau, on an average: L intervals from the sample to the interval on which it
- * acts, and half an interval more where it is found from positions (a deformation that is integrated from held speeds is
- * ahead by that half).  With the force of t - tau an oscillation of angular frequency omega grows as exp(omega^2 tau t/2),
- * in half a period, the time of a swing or of a contact, by the factor
+ * A held force follows the motion by a delay tau, on an average: L intervals from the sample to the interval on which
+ * it acts, and half an interval more where it is found from positions (a deformation that is integrated from held
+ * speeds is ahead by that half).  With the force of t - tau an oscillation of angular frequency omega grows as
+ * exp(omega^2 tau t/2), in half a period, the time of a swing or of a contact, by the factor
  *
  *     exp(pi omega tau/2),    tau = (L + 1/2) H from positions,  L H from speeds           (to first order in omega H)
  *
@@ -29,13 +29,13 @@ CC_API int cc_lag_of(int mode) { return mode == AVERAGED ? 0 : mode == PREDICTED
 #ifndef CC_DUAL
 
 /* Warn once, `told`, of N steps of H, s, in half a period in which a held force makes the motion exp(growth) times as
- * large as it should be.  `when`: what lasts that long; `what` grows and gets too `big`; point: its number, 0 if there is
- * but one. */
+ * large as it should be.  `when`: what lasts that long; `what` grows and gets too `big`; point: its number, 0 if there
+ * is but one. */
 CC_API void cc_tell_of_hold(CcHost *host, double *told, const char *category, int point, const char *when,
                             const char *what, const char *big, double N, double growth, double H)
 {
-#define CC_HOLD_TEXT                                                                                                    \
-    "at this step, %g of them in a %s, a force that is held makes each %s %g times as %s as it should be; take steps "   \
+#define CC_HOLD_TEXT                                                                                                   \
+    "at this step, %g of them in a %s, a force that is held makes each %s %g times as %s as it should be; take steps " \
     "below %g s, or coupling.mode = auto"
     if (*told != 0.0 || !(growth > CC_HOLD_ERROR))
         return;
@@ -56,8 +56,8 @@ CC_API void cc_tell_of_held_brake(CcHost *host, double *told, const char *catego
         return;
     *told = 1.0;
     cc_report(host, CC_WARNING, category,
-              "at this step, %g times that in which the damper brakes, a force that is held brakes too much: speeds are off by "
-              "up to %g of what they were%s; take steps below %g s, or coupling.mode = auto",
+              "at this step, %g times that in which the damper brakes, a force that is held brakes too much: speeds "
+              "are off by up to %g of what they were%s; take steps below %g s, or coupling.mode = auto",
               z, error, z >= (lag > 0.0 ? 1.0 : 2.0) ? " and grow" : "", H * CC_HOLD_ERROR / error);
 }
 

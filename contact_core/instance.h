@@ -47,7 +47,7 @@ typedef struct {
     double changed;        /* a tunable parameter or discrete input was set since then */
     double thrown;         /* states jumped at an accepted point, and the importer has not been told yet */
     double extrapolate;    /* fmi2SetRealInputDerivatives was called since the last step */
-    double last_step;      /* length of the last communication step or accepted integrator step, s; 0 before the first */
+    double last_step;      /* length of the last communication or accepted integrator step, s; 0 before the first */
     double accepted;       /* time of the last accepted point of model exchange, s */
     double last_status;    /* of fmi2DoStep */
     double substep;        /* length that the error control proposes, s; 0 before the first step */
@@ -55,7 +55,7 @@ typedef struct {
     double implicit;       /* 1 while the implicit method integrates */
     double stiff_hints, smooth_hints;  /* substeps that stability limited, and others since the last of them */
     double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs for the next step */
-    double sides[CC_INDICATORS + 1];   /* of the indicators at the last event of model exchange: +1 above zero, else -1 */
+    double sides[CC_INDICATORS + 1];   /* of the indicators at the last event of model exchange: +1 above 0, else -1 */
     Element element;
 } CcState;
 
@@ -144,8 +144,8 @@ CC_RARE size_t cc_whole_characters(const char *chars, size_t length)
 }
 
 /* The importer's logger treats the text as a printf format in which #r1# stands for a variable: escape % and #. */
-__attribute__((noinline)) static void cc_send(const fmi2CallbackFunctions *callbacks, const char *name, fmi2Status status, const char *category,
-                    const CcText *text)
+__attribute__((noinline)) static void cc_send(const fmi2CallbackFunctions *callbacks, const char *name,
+                                              fmi2Status status, const char *category, const CcText *text)
 {
     CcText escaped;
     escaped.length = 0;
@@ -161,8 +161,8 @@ __attribute__((noinline)) static void cc_send(const fmi2CallbackFunctions *callb
 }
 
 /* Errors are always told; everything else only while logging is on and its category wanted. */
-__attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status status, const char *category, const char *format,
-                       va_list arguments)
+__attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status status, const char *category,
+                                                 const char *format, va_list arguments)
 {
     if (status < fmi2Error) {
         int index = 0;
@@ -280,8 +280,8 @@ static int cc_check(Instance *instance)
     }
 #if CC_CORE > CC_MOST_CORE
     if (instance->now.element.solver.method == 3.0)
-        cc_fail(instance, "solver.method = implicit: %d states depend on each other here, and at most %d can be served; "
-                "auto and explicit can", CC_CORE, CC_MOST_CORE);
+        cc_fail(instance, "solver.method = implicit: %d states depend on each other here, and at most %d can be "
+                "served; auto and explicit can", CC_CORE, CC_MOST_CORE);
 #endif
     CC_ENTRY(check)(&instance->now.element, instance);
     return instance->failures;

@@ -17,7 +17,8 @@
  *
  * Closed lines run round: the point after the last is the first, which is listed once.
  *
- * Source of the centripetal choice: Yuksel, Schaefer & Keyser, Computer-Aided Design 43 (2011) 747: no loops, no cusps. */
+ * Source of the centripetal choice: Yuksel, Schaefer & Keyser, Computer-Aided Design 43 (2011) 747: no loops, no
+ * cusps. */
 #ifndef CC_LINE_H
 #define CC_LINE_H
 
@@ -179,7 +180,8 @@ CC_API void cc_line_coefficients(int spline, int k, Real r_i, Real c, Real a, Re
 
 /* Span i from the point i to the next, 0 <= i < cc_line_spans.  Never inlined, as its callers: over dual numbers their
  * memory together would exceed the page of the stack that Windows lets a function use without asking. */
-CC_API __attribute__((noinline)) void cc_line_span(const CcLine *line, const CcCarrier carriers[], int i, CcLineSpan *out)
+CC_API __attribute__((noinline)) void cc_line_span(const CcLine *line, const CcCarrier carriers[], int i,
+                                                   CcLineSpan *out)
 {
     int last = line->count - 1, spline = line->spline, moving = carriers != NULL;
     int has_before = line->closed || i > 0, has_after = line->closed || i + 1 < last;

@@ -18,11 +18,11 @@
  * point of what is drawn does Q lie there.  An end on the axis of a revolution is a point of the surface as any other.
  * Corners: where the closest point is a corner, n points from it to P, or away.
  *
- * Where n is not smooth: below a corner that stands out, at its bisector, Q jumps from one piece to the other, and n with
- * it, but not the depth.  A profile with corners tells of the rival, the next nearest of the places where the distance
- * has a minimum, and of the gap, how much farther off than Q it is: that becomes 0 where Q jumps.  Below a corner that
- * stands back n begins to turn where Q comes to the corner: `way` is how far it has to go, along the profile, and
- * negative at the corner.  Without corners n is smooth at every depth within the reach of the profile.
+ * Where n is not smooth: below a corner that stands out, at its bisector, Q jumps from one piece to the other, and n
+ * with it, but not the depth.  A profile with corners tells of the rival, the next nearest of the places where the
+ * distance has a minimum, and of the gap, how much farther off than Q it is: that becomes 0 where Q jumps.  Below a
+ * corner that stands back n begins to turn where Q comes to the corner: `way` is how far it has to go, along the
+ * profile, and negative at the corner.  Without corners n is smooth at every depth within the reach of the profile.
  *
  * Derivatives: one step of Newton's method over Real from the u found, u - f/f', moves it by rounding and gives
  * du = -df/f' to it.  Singular: where f' vanishes, a centre of curvature.
@@ -54,7 +54,7 @@ typedef struct {
     double edge[2];  /* way of Q inside the first and the last end, m, negative beyond; 1 if there is none */
     double rival[2]; /* Q itself if there is none */
     double gap;      /* distance of P from the rival minus that from Q, m; 1 if there is none */
-    double way;      /* of Q to a corner at which it stays, m, negative at it by that of P to where Q leaves; 1 if none */
+    double way;      /* of Q to a corner at which it stays, m, negative at it by that of P to where Q leaves; or 1 */
     int on, singular;
 } CcProfileFoot;
 
@@ -207,7 +207,8 @@ CC_API void cc_try_rival(const double P[2], double x, double y, double closest, 
 }
 
 /* Point k of a chain of straight spans, k <= count, and the unit directions of travel before and behind it; on the axis
- * of a revolution the other half of the section goes on.  Returns 1 if nothing goes on beyond an end, 2 at the first. */
+ * of a revolution the other half of the section goes on.  Returns 1 if nothing goes on beyond an end, 2 at the
+ * first. */
 CC_API int cc_joint(const CcSpan spans[], int count, int kind, int k, double V[2], double t[2][2])
 {
     int closed = kind & CC_PROFILE_CLOSED, end = closed ? 0 : k == 0 ? 2 : k == count ? 1 : 0;

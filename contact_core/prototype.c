@@ -26,8 +26,8 @@ __declspec(dllimport) void *__stdcall LoadLibraryExW(const unsigned short *path,
 __declspec(dllimport) void *__stdcall GetProcAddress(void *library, const char *name);
 __declspec(dllimport) void *__stdcall GetModuleHandleA(const char *name);
 __declspec(dllimport) unsigned long __stdcall GetLastError(void);
-__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned page, unsigned long flags, const char *text, int length,
-                                                        unsigned short *wide, int size);
+__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned page, unsigned long flags, const char *text,
+                                                        int length, unsigned short *wide, int size);
 __declspec(dllimport) void *__stdcall GetProcessHeap(void);
 __declspec(dllimport) void *__stdcall HeapAlloc(void *heap, unsigned long flags, size_t size);
 __declspec(dllimport) int __stdcall HeapFree(void *heap, unsigned long flags, void *memory);
@@ -242,7 +242,10 @@ static int start_python(CcText *why)
 
 static int digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* The path of a file URI, without a slash at the end; what is no such URI is taken for a path.  0 if it is too long. */
@@ -414,7 +417,8 @@ static fmi2Status answer(Instance *instance, fmi2Status status)
 const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
 const char *fmi2GetVersion(void) { return fmi2Version; }
 
-fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories, const fmi2String categories[])
+fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories,
+                               const fmi2String categories[])
 {
     ENTER();
     NEED(nCategories, categories);

@@ -144,8 +144,8 @@ static void cc_solve(Instance *instance, double h, double u[CC_STATES])
         u[cc_core[a]] = core[a];
 }
 
-/* The substep from x_0 at tau to `end`, where the block is left evaluated.  Returns the share at which the first zero of
- * an indicator is expected, CC_NO_ZERO if there is none.  J and its factors are made anew where `fresh`. */
+/* The substep from x_0 at tau to `end`, where the block is left evaluated.  Returns the share at which the first zero
+ * of an indicator is expected, CC_NO_ZERO if there is none.  J and its factors are made anew where `fresh`. */
 static double cc_implicit_stages(Instance *instance, CcStep *step, double tau, double end, int fresh)
 {
     double *block = cc_block(instance), h = end - tau;
@@ -168,7 +168,8 @@ static double cc_implicit_stages(Instance *instance, CcStep *step, double tau, d
             cc_evaluate_at(instance, step, node < 1.0 ? tau + node * h : end);
         }
         for (int i = 0; i < CC_STATES; i++) {
-            u[i] = (stage == 0 ? instance->slopes[0][i] : block[cc_state_derivatives[i]]) + cc_rosenbrock_time[stage] * h * instance->time_slope[i];
+            u[i] = (stage == 0 ? instance->slopes[0][i] : block[cc_state_derivatives[i]])
+                   + cc_rosenbrock_time[stage] * h * instance->time_slope[i];
             for (int s = 0; s < stage; s++)
                 u[i] += cc_rosenbrock_couplings[stage][s] / h * instance->u[s][i];
         }

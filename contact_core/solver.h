@@ -2,10 +2,10 @@
  *
  * Inputs are held, or follow u(t) = u(t_c) + u' (t - t_c) where the importer gave derivatives.
  *
- * Exact       Where held inputs fix the course of all states (CC_EXACT, from what element.toml says they depend on), the
- *             step is one substep with one evaluation, without error; solver.method, .tolerance and .max_step mean
- *             nothing there.  Where held inputs hold all that is computed (CC_STILL), there is nothing to evaluate at its
- *             end.  All else is about the other models, and about inputs with derivatives.
+ * Exact       Where held inputs fix the course of all states (CC_EXACT, from what element.toml says they depend on),
+ *             the step is one substep with one evaluation, without error; solver.method, .tolerance and .max_step mean
+ *             nothing there.  Where held inputs hold all that is computed (CC_STILL), there is nothing to evaluate at
+ *             its end.  All else is about the other models, and about inputs with derivatives.
  * Substeps    An attempt is refused while its estimated error in a state is greater than cc_allowed (substep.h).  The
  *             next one is 0.9 e^(-3/16) times as long, e its error as a multiple of what is allowed, between 1/5 and 5
  *             times: the roots of orders 4 and 5 without a power function.  The length is remembered over communication
@@ -14,16 +14,16 @@
  *             L-stable RODAS 4(3) once stability and not accuracy limited CC_STIFF_HINTS substeps (h times the largest
  *             rate above CC_STIFF_LIMIT).  Back when that falls below CC_SMOOTH_LIMIT, and after every event.
  * Events      Between two of their zeros the indicators promise smooth right-hand sides.  An attempt is broken off at
- *             the first stage behind a zero, before its right-hand side is used, and begun again with the length at which
- *             a parabola has the zero: it goes through the indicator at the beginning, with its slope there, and at the
- *             stage.  Estimates get better as attempts get shorter, and later ones are cut by a tenth of what they
- *             correct, to end before the zero.  The substep that ends within `width` before it stands, and a step of
- *             Euler's method of that length leads across.  So no substep mixes both sides, whatever jumps there, and no
- *             zero is found later than width = 2^-42 of the communication step.
+ *             the first stage behind a zero, before its right-hand side is used, and begun again with the length at
+ *             which a parabola has the zero: it goes through the indicator at the beginning, with its slope there, and
+ *             at the stage.  Estimates get better as attempts get shorter, and later ones are cut by a tenth of what
+ *             they correct, to end before the zero.  The substep that ends within `width` before it stands, and a step
+ *             of Euler's method of that length leads across.  So no substep mixes both sides, whatever jumps there, and
+ *             no zero is found later than width = 2^-42 of the communication step.
  *             Where that step turns no sign, or CC_MOST_LANDINGS substeps in a row did not come near enough, the
  *             estimates had gone astray: the next substep is left to the control of its error.
- * Grazing     Where an indicator turns inside a substep without having crossed at a stage, the dense output is looked at
- *             where a parabola has its extremum.
+ * Grazing     Where an indicator turns inside a substep without having crossed at a stage, the dense output is looked
+ *             at where a parabola has its extremum.
  * Rounding    Crossings within tolerance * nominal of an indicator on both sides are no events: a body at rest, whose
  *             rates are zero up to rounding, costs no more than one that moves smoothly.  Ledgers whose rates
  *             jump with them are held to a coarser tolerance.
@@ -45,11 +45,11 @@ enum { CC_AUTO = 1, CC_EXPLICIT, CC_IMPLICIT_ONLY }; /* solver.method */
 
 #define CC_EVENT_WIDTH 0x1p-42   /* of the communication step: how sharply events are located */
 #define CC_SHORTEST_STEP 0x1p-46 /* of the communication step: attempts this short are not refused for their error */
-#define CC_STIFF_HINTS 8         /* substeps that stability limits, with fewer than CC_SMOOTH_HINTS others in a row between */
+#define CC_STIFF_HINTS 8         /* substeps that stability limits, with fewer than CC_SMOOTH_HINTS others between */
 #define CC_SMOOTH_HINTS 4
 #define CC_STIFF_LIMIT 2.0       /* h times the largest rate: the explicit method is stable below 3.3 */
 #define CC_SMOOTH_LIMIT 1.0
-#define CC_MOST_LANDINGS 40      /* substeps in a row that end before a zero: most zeros need two, grazing ones some ten */
+#define CC_MOST_LANDINGS 40      /* substeps in a row that end before a zero: most need two, grazing ones some ten */
 #define CC_SURE_CROSSINGS 8      /* attempts broken off from one point before the estimated lengths are halved */
 
 /* How much longer the next substep may be for an error e as a multiple of what is allowed. */
@@ -101,8 +101,8 @@ static double cc_cross(Instance *instance, CcStep *step, double tau, double h)
     return end;
 }
 
-/* The share of a finished explicit substep at which the first zero lies if an indicator went there and back inside, else
- * CC_NO_ZERO.  Leaves the block at the end of the substep. */
+/* The share of a finished explicit substep at which the first zero lies if an indicator went there and back inside,
+ * else CC_NO_ZERO.  Leaves the block at the end of the substep. */
 static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, double end)
 {
     double first = CC_NO_ZERO;
@@ -139,9 +139,10 @@ static void cc_choose(Instance *instance, int implicit)
     instance->now.stiff_hints = instance->now.smooth_hints = 0.0;
 }
 
-/* A zero is expected at the share `zero` of the attempt from tau: cross it if it is near, else want an attempt that ends
- * before it.  Returns the time now. */
-__attribute__((noinline)) static double cc_approach(Instance *instance, CcStep *step, double tau, double tried, double zero)
+/* A zero is expected at the share `zero` of the attempt from tau: cross it if it is near, else want an attempt that
+ * ends before it.  Returns the time now. */
+__attribute__((noinline)) static double cc_approach(Instance *instance, CcStep *step, double tau, double tried,
+                                                    double zero)
 {
     double before = zero * tried - 0.5 * step->width, earlier = before - 0.1 * (tried - before);
     step->wanted = before;
@@ -249,8 +250,8 @@ CC_RARE void cc_tell_not_finite(Instance *instance, const CcStep *step, double t
 
 #if CC_EXACT
 
-/* From tau to the end of the step with one evaluation at most, where inputs are held: x = x_0 + h x' + h^2 x''/2, or with a
- * primitive P of x', x = x_0 + P(t_end) - P(t). */
+/* From tau to the end of the step with one evaluation at most, where inputs are held: x = x_0 + h x' + h^2 x''/2, or
+ * with a primitive P of x', x = x_0 + P(t_end) - P(t). */
 static void cc_exact_step(Instance *instance, CcStep *step, double tau)
 {
     double *block = cc_block(instance), h = step->length - tau;

@@ -57,7 +57,8 @@ static void start(Element *e)
 #endif
 }
 
-/* Inputs and parameters jump where the deformation does not: all that the stored energy changes by there is switched. */
+/* Inputs and parameters jump where the deformation does not: all that the stored energy changes by there is
+ * switched. */
 static Real switched_energy(Element *e)
 {
     Real switched = 0.5 * (e->previous.stiffness - stiffness(e)) * e->DEFORMATION * e->DEFORMATION;
@@ -96,8 +97,8 @@ static int sample(Element *e, CcHost *host, double step)
     cc_axis_observe(c, &options, place, rate, step);
     e->DEFORMATION = c->place;
     if (!fell && c->strange >= CC_AXIS_MOST_STRANGE)
-        cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so the "
-                  "force is that of coupling.mode = hold");
+        cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so "
+                  "the force is that of coupling.mode = hold");
     e->coupling.residual = c->made[(int)c->lag];
     switched_energy(e);
 #if LEDGER

@@ -108,8 +108,8 @@ static double cc_zero_of_parabola(double z_0, double slope, double z_1, double s
 }
 
 /* Indicators at the block, which stands at `share` of the substep: the share at which the first zero is expected,
- * CC_NO_ZERO if none has been crossed.  At a stage that is a step along the slope at the beginning, to_slope = 1/share and
- * the indicators' slopes over the substep are kept; else it is 0. */
+ * CC_NO_ZERO if none has been crossed.  At a stage that is a step along the slope at the beginning, to_slope = 1/share
+ * and the indicators' slopes over the substep are kept; else it is 0. */
 static double cc_expected_zero(Instance *instance, CcStep *step, double share, double to_slope)
 {
     double first = CC_NO_ZERO;

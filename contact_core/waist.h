@@ -12,19 +12,21 @@
  *   start        the initial m from t, p, u, x                                                     if it has [memory]
  *   accept       bookkeeping at an accepted point, step = length of the step that led there, s,    if it has [memory]
  *                or 0 when initialization ends; only start, accept and sample change m; returns CC_CHANGED if
- *                outputs depend on the change and have to be computed again, CC_JUMPED if states jumped as well, else 0;
- *                without CC_JUMPED x may change only where nothing that is computed depends on it
+ *                outputs depend on the change and have to be computed again, CC_JUMPED if states jumped as well, else
+ *                0; without CC_JUMPED x may change only where nothing that is computed depends on it
  *                (cc_fail here makes the call an error: the step, the accepted point or the initialization)
  *   sample       bookkeeping at a communication point of co-simulation, step = length of the step that begins, s; the
  *                inputs are those of the point; may change m and x; returns CC_CHANGED if outputs depend on the change,
  *                else 0                                                           if a switch of [structure] `samples`
- *   indicators   zero-crossing functions z; between two of their sign changes outputs are smooth   if it has [indicators]
- *   check        rules across parameters, cc_fail for each one broken; and where a value of the point is not finite, the
- *                reason, if the element knows one                                                  if it has [rules]
+ *   indicators   zero-crossing functions z; between two of their sign changes outputs are smooth
+ *                                                                                              if it has [indicators]
+ *   check        rules across parameters, cc_fail for each one broken; and where a value of the point is not finite,
+ *                the reason, if the element knows one                                              if it has [rules]
  *
- * What is on demand is computed where an importer reads it, and neither in the stages of the solver nor at trial points of
- * the importer's.
- * Derivatives of all this are compiled from the same text (real.h); only outputs, rates and derivatives run on duals. */
+ * What is on demand is computed where an importer reads it, and neither in the stages of the solver nor at trial points
+ * of the importer's.
+ * Derivatives of all this are compiled from the same text (real.h); only outputs, rates and derivatives run on
+ * duals. */
 #ifndef CC_WAIST_H
 #define CC_WAIST_H
 

@@ -75,7 +75,8 @@ static inline __attribute__((always_inline)) void move(Element *e, int on_demand
     e->energy.potential = -cc_dot(weight, e->mass_center);
     e->energy.elastic = 0.5 * e->k * stretch * stretch;
 #if LEDGER
-    e->energy.residual = e->energy.work - (e->energy.kinetic + e->energy.potential + e->energy.elastic - e->energy.start)
+    e->energy.residual = e->energy.work
+                         - (e->energy.kinetic + e->energy.potential + e->energy.elastic - e->energy.start)
                          - e->energy.damping - e->energy.switched;
 #endif
 }
@@ -138,6 +139,6 @@ static void check(const Element *e, CcHost *host)
     cc_cross(e->axis, e->center, across);
     double distance = re(cc_norm(across) / length), least = re(e->m) * distance * distance;
     if (re(e->J) > 0.0 && re(e->m) > 0.0 && !(re(e->J) >= least * (1.0 - TYPED_DIGITS)))
-        cc_fail(host, "J = %g kg.m2 is that of no body: with m = %g kg and center %g m from the axis it must be at least "
-                "m times the square of that, %g kg.m2", re(e->J), re(e->m), distance, least);
+        cc_fail(host, "J = %g kg.m2 is that of no body: with m = %g kg and center %g m from the axis it must be at "
+                "least m times the square of that, %g kg.m2", re(e->J), re(e->m), distance, least);
 }

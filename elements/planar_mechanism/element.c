@@ -59,8 +59,8 @@ typedef struct {
 
 #if CONSTRAINTS
 
-static const char *const row_kind_names[] __attribute__((unused)) = {"pin, along x", "pin, along y", "distance", "profile",
-                                                                     "profile"};
+static const char *const row_kind_names[] __attribute__((unused)) = {"pin, along x", "pin, along y", "distance",
+                                                                     "profile", "profile"};
 
 /* 1 unless row k belongs to a profile that its point has left. */
 static int holds(const Element *e, int k)
@@ -364,8 +364,8 @@ static void forces(Element *e, Work *work)
 #endif
 }
 
-/* What each joint carries: p as it was before cc_tree_solve, taken from the tips to the ground.  p has what follows from
- * the accelerations of driven joints, whose qdd is 0 here. */
+/* What each joint carries: p as it was before cc_tree_solve, taken from the tips to the ground.  p has what follows
+ * from the accelerations of driven joints, whose qdd is 0 here. */
 static void reactions(Element *e, Work *work, Real p[JOINTS][3])
 {
 #if CONSTRAINTS
@@ -516,11 +516,12 @@ static int follow_profiles(Element *e, CcHost *host, const CcMove m[])
             const char *name = body_names[hold_bodies[hold]], *unit = row_kinds[k] == CC_CURVE ? "along it" : "m";
             Real values[6];
             if (hold_shapes[hold] && !profile_at(e, hold, s, values))
-                cc_fail(host, "at %g s the law of the profile of constraint %d has no finite value where %s is, at %g %s",
+                cc_fail(host, "at %g s the law of the profile of constraint %d has no finite value where %s is, at "
+                        "%g %s",
                         re(e->time), hold + 1, name, s, unit);
             else if (beyond)
-                cc_fail(host, "at %g s %s comes to the end of its profile, of constraint %d, at %g %s: end the run before, "
-                        "or make the profile longer", re(e->time), name, hold + 1, s, unit);
+                cc_fail(host, "at %g s %s comes to the end of its profile, of constraint %d, at %g %s: end the run "
+                        "before, or make the profile longer", re(e->time), name, hold + 1, s, unit);
             continue;
         }
         if (beyond)
@@ -940,9 +941,10 @@ static void check_start(const Element *e, const Work *work, CcHost *host)
         double h = re(work->rows[k].h / cc_sqrt(cc_along(work->rows[k].n, work->rows[k].n)));
         int row = work->row_of[k], hold = row_holds[row];
         if (h > FAR * size || h < -FAR * size)
-            cc_fail(host, "constraint %d (%s, of %s) is %g m off at the start, more than a quarter of the largest distance "
-                    "on a body, %g m: start nearer to it, or mark the bodies whose coordinates follow from it with "
-                    "closes = true", hold + 1, row_kind_names[row_kinds[row]], body_names[hold_bodies[hold]], h, size);
+            cc_fail(host, "constraint %d (%s, of %s) is %g m off at the start, more than a quarter of the largest "
+                    "distance on a body, %g m: start nearer to it, or mark the bodies whose coordinates follow from it "
+                    "with closes = true", hold + 1, row_kind_names[row_kinds[row]], body_names[hold_bodies[hold]], h,
+                    size);
     }
 }
 
@@ -956,9 +958,9 @@ static void tell_singular(const Element *e, const Work *work, int k, CcHost *hos
     int row = work->row_of[k], hold = row_holds[row], body = hold_bodies[hold];
     Real q[JOINTS], qd[JOINTS];
     place_free(e, q, qd);
-    cc_fail(host, "at %g s, with q[%d] = %g %s of %s, the mechanism is in a singular position: constraint %d (%s) says what "
-            "the other constraints say, and the motion may go on in several ways%s; let no communication point lie within "
-            "1e-4 rad of it, and solver.tolerance be at least 1e-9", re(e->time), body + 1, re(q[body]),
+    cc_fail(host, "at %g s, with q[%d] = %g %s of %s, the mechanism is in a singular position: constraint %d (%s) says "
+            "what the other constraints say, and the motion may go on in several ways%s; let no communication point "
+            "lie within 1e-4 rad of it, and solver.tolerance be at least 1e-9", re(e->time), body + 1, re(q[body]),
             slides[body] ? "m" : "rad", body_names[body], hold + 1, row_kind_names[row_kinds[row]],
             DRIVEN ? ", or not at all if a given motion leads beyond it" : "");
 }
@@ -1011,8 +1013,9 @@ static void check(const Element *e, CcHost *host)
     for (int k = 0; k < work.count; k++) {
         int row = work.row_of[k], hold = row_holds[row];
         cc_fail(host, "constraint %d (%s, of %s) is %g m off at the start, and moving the dependent coordinates, %s%s, "
-                "does not close it: start nearer to it", hold + 1, row_kind_names[row_kinds[row]], body_names[hold_bodies[hold]],
-                re(work.rows[k].h), body_names[work.dependent[0]], work.count > 1 ? " and others" : "");
+                "does not close it: start nearer to it", hold + 1, row_kind_names[row_kinds[row]],
+                body_names[hold_bodies[hold]], re(work.rows[k].h), body_names[work.dependent[0]],
+                work.count > 1 ? " and others" : "");
     }
 #endif
     (void)e, (void)host;
@@ -1053,7 +1056,8 @@ static void pass_singular(Element *e, const Work *work, CcChoice choice, int str
 #define FAR_OFF 1e-4 /* m or rad */
 
 /* Contacts, then the states: dependent ones back onto their constraints, where they are looked for next.  Nothing
- * computed depends on these; in model exchange, where they are the importer's, it is told of them when they are FAR_OFF. */
+ * computed depends on these; in model exchange, where they are the importer's, it is told of them when they are
+ * FAR_OFF. */
 static int accept(Element *e, CcHost *host, double step)
 {
     int changed = 0;

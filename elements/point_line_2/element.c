@@ -14,9 +14,9 @@
  * reaction on those of the line: what is left is the part of a line whose direction changes under axes that do not
  * stand across it.
  *
- * Laws of the user's take the places of k_ri delta_i (f_r1, f_r2, with the sensors), of normDamp |v_tr| and of the whole
- * friction force (F_fr2 of P1, P2, |v_long| and the sensors).  The energy of laws f_ri is counted from 0 where the point
- * comes onto the line, as the integral of their forces over the displacements.
+ * Laws of the user's take the places of k_ri delta_i (f_r1, f_r2, with the sensors), of normDamp |v_tr| and of the
+ * whole friction force (F_fr2 of P1, P2, |v_long| and the sensors).  The energy of laws f_ri is counted from 0 where
+ * the point comes onto the line, as the integral of their forces over the displacements.
  *
  * The sign `side` of V2 is that of VectorFr2 at the start, and stays.
  *
@@ -266,11 +266,12 @@ static void check(const Element *e, CcHost *host)
     double along = freeze_axes(&start), share = re(start.share);
     const Real *first = e->VectorFr1, *second = e->VectorFr2;
     if (share < LEAST_SHARE)
-        cc_fail(host, "VectorFr1 = (%g, %g, %g) points along the line: the sine of the angle between them is %g and must "
-                "be at least 0.05", re(first[0]), re(first[1]), re(first[2]), share);
+        cc_fail(host, "VectorFr1 = (%g, %g, %g) points along the line: the sine of the angle between them is %g and "
+                "must be at least 0.05", re(first[0]), re(first[1]), re(first[2]), share);
     else if (along < LEAST_SIDE)
-        cc_fail(host, "VectorFr2 = (%g, %g, %g) does not tell on which side delta2 is positive: its part across VectorFr1 "
-                "and the line is %g and must be at least 1e-6", re(second[0]), re(second[1]), re(second[2]), along);
+        cc_fail(host, "VectorFr2 = (%g, %g, %g) does not tell on which side delta2 is positive: its part across "
+                "VectorFr1 and the line is %g and must be at least 1e-6", re(second[0]), re(second[1]), re(second[2]),
+                along);
 }
 
 static void start(Element *e)
@@ -284,7 +285,8 @@ static int accept(Element *e, CcHost *host, double step)
 {
     Guide g;
     if (step == 0.0 && re(e->share) < GOOD_SHARE)
-        cc_report(host, CC_WARNING, "guide", "VectorFr1 is nearly along the line: the sine of the angle between them is %g",
+        cc_report(host, CC_WARNING, "guide", "VectorFr1 is nearly along the line: the sine of the angle between "
+                  "them is %g",
                   re(e->share));
     int searched = guide_accept(e, host, &g);
     return guide_book(e, &g) || searched;

@@ -1,24 +1,25 @@
 /* A contact that is coupled at communication points: contact_core/coupling.h for one point, joint_coupling.h for more.
  *
- * Frame of the coupling: tangents t_1, t_2 and normal n at the closest point, carried along with the surface; t_1 is kept
- * in the surface's frame and turned into the tangent plane as the closest point moves.  On a flat surface it is the frame
- * of that.  The port sees the depth, and the
- * velocity of the point relative to the material of the surface, in that frame.
+ * Frame of the coupling: tangents t_1, t_2 and normal n at the closest point, carried along with the surface; t_1 is
+ * kept in the surface's frame and turned into the tangent plane as the closest point moves.  On a flat surface it is
+ * the frame of that.  The port sees the depth, and the velocity of the point relative to the material of the surface,
+ * in that frame.
  *
- * From the first sample on the force is the one that the coupling returned, until the next.  Its axes are those amid the
- * interval on which it acts: where the normal turns at the rate Omega = kappa |v_t| + |w| a force along the normal of the
- * sample has the component N Omega (L + 1/2) H along the motion.  On a hollow surface it would drive the point: one that
- * circles in a cylinder of the radius R would gain the share 2 (v/R)^2 (L + 1/2) H of its energy each second.  Likewise
- * the moment on the surface's body is that about where the point then will be.  What is left is of the order of H^2.
+ * From the first sample on the force is the one that the coupling returned, until the next.  Its axes are those amid
+ * the interval on which it acts: where the normal turns at the rate Omega = kappa |v_t| + |w| a force along the normal
+ * of the sample has the component N Omega (L + 1/2) H along the motion.  On a hollow surface it would drive the point:
+ * one that circles in a cylinder of the radius R would gain the share 2 (v/R)^2 (L + 1/2) H of its energy each second.
+ * Likewise the moment on the surface's body is that about where the point then will be.  What is left is of the order
+ * of H^2.
  *
- * The ledger books each
- * interval when it is over, by what then is known of it: the force f that acted, the way dr = H (v_0 + v_1)/2 along the
- * surface, the depths x_0, x_1:
+ * The ledger books each interval when it is over, by what then is known of it: the force f that acted, the way
+ * dr = H (v_0 + v_1)/2 along the surface, the depths x_0, x_1:
  *     work      N (x_1 - x_0) - f_t dr            friction  -f_t dr            damping  N (x_1 - x_0) - (U_1 - U_0 - R)
  * so energy.residual is minus all R (coupling.h): the energy that the coupling made.
  *
- * Where the point is about to pass an edge of the drawn part, or D_max, only the share of the force until then is given.
- * What U is at the end of that interval is lost; what it differs by from U at the edge goes with it to energy.switched. */
+ * Where the point is about to pass an edge of the drawn part, or D_max, only the share of the force until then is
+ * given.  What U is at the end of that interval is lost; what it differs by from U at the edge goes with it to
+ * energy.switched. */
 #ifndef COUPLED_H
 #define COUPLED_H
 
@@ -109,10 +110,6 @@ static CcPort *port_of(Element *e, int i) { return (CcPort *)e->port[i]; }
 static CcMobility *mobility_of(Element *e) { return (CcMobility *)e->mobility; }
 #endif
 
-#endif
-
-#ifndef CC_DUAL
-
 /* The axes of the coupling at point i: t_1 of the sample before, turned into the tangent plane of now. */
 static void find_axes(Element *e, int i, Real R[3][3])
 {
@@ -130,7 +127,9 @@ static void find_axes(Element *e, int i, Real R[3][3])
         t[k] -= across * n[k];
     double length = cc_norm(t);
     if (!(length > 0.5)) { /* n turned by more than 60 degrees: any tangent, the coupling begins anew */
-        int least = cc_abs(n[0]) <= cc_abs(n[1]) && cc_abs(n[0]) <= cc_abs(n[2]) ? 0 : cc_abs(n[1]) <= cc_abs(n[2]) ? 1 : 2;
+        int least = cc_abs(n[0]) <= cc_abs(n[1]) && cc_abs(n[0]) <= cc_abs(n[2]) ? 0
+                    : cc_abs(n[1]) <= cc_abs(n[2])                               ? 1
+                                                                                 : 2;
         CC_UNROLL for (int k = 0; k < 3; k++)
             t[k] = (k == least) - n[least] * n[k];
         length = cc_norm(t);
@@ -147,7 +146,8 @@ static int is_usable(const Element *e, int i)
     return e->work != 0.0 && e->on_patch[i] != 0.0 && -e->distance[i] <= e->D_max;
 }
 
-/* The velocity of point i relative to the material of the surface, in world components; `arm`: from the surface's frame. */
+/* The velocity of point i relative to the material of the surface, in world components; `arm`: from the surface's
+ * frame. */
 static void relative_velocity(const Element *e, int i, const double arm[3], double relative[3])
 {
     double carried[3];
@@ -158,7 +158,8 @@ static void relative_velocity(const Element *e, int i, const double arm[3], doub
 
 #if !SURFACE_FLAT
 
-/* c of partner.h: what the axes of point i add to the components of its velocity by turning, since the sample before. */
+/* c of partner.h: what the axes of point i add to the components of its velocity by turning, since the sample
+ * before. */
 static void find_turn(Element *e, int i, const CcPlace *before)
 {
     const CcPort *port = port_of(e, i);
@@ -179,8 +180,8 @@ static void find_turn(Element *e, int i, const CcPlace *before)
 
 #endif
 
-/* The sample of point i: the depth as r[2] = -h and the relative velocity along the axes of the coupling; the place in the
- * surface's frame. */
+/* The sample of point i: the depth as r[2] = -h and the relative velocity along the axes of the coupling; the place in
+ * the surface's frame. */
 static void sample_port(Element *e, int i, Real R[3][3])
 {
     CcPort *port = port_of(e, i);
@@ -286,33 +287,38 @@ enum { NOT_ITS_RATE = 1, PULLS, TOO_FAR }; /* coupling.fallback */
 
 #define FARTHEST 1e40 /* m, m/s: products of six such numbers, as those of three arms of inertia, do not overflow */
 
+/* Angular frequency, rad/s, of the bodies on the stiffness that the depth x shows; 0 while nothing is known. */
+static double omega_at(const CcCoupling *c, const CcPortLaw *law, double x)
+{
+    double W = c->partner.W[2][2];
+    return x > 0.0 && W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(2.0 * W * law->energy(law->data, x)) / x : 0.0;
+}
+
 /* What the group coupling shows of point i. */
 static void show_coupling(Element *e, int i, const CcPortLaw *law)
 {
     const CcCoupling *c = partner_of(e, i);
     int lag = (int)c->partner.lag;
-    double x = c->deepest, W = c->partner.W[2][2], pi = 3.14159265358979323846;
     e->coupling.lag[i] = lag;
-    e->coupling.admittance[i] = c->partner.known != 0.0 ? W : 0.0;
+    e->coupling.admittance[i] = c->partner.known != 0.0 ? c->partner.W[2][2] : 0.0;
     e->coupling.beta[i] = c->partner.beta;
     e->coupling.residual[i] = c->made[lag];
     e->coupling.debt[i] = c->debt[lag];
     e->coupling.scale[i] = c->scale;
     e->coupling.fallback[i] = c->strange >= CC_MOST_STRANGE ? NOT_ITS_RATE : c->literal != 0.0 ? PULLS : 0;
-    double omega = x > 0.0 && W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(2.0 * W * law->energy(law->data, x)) / x : 0.0;
-    e->coupling.step_advised[i] = omega > 0.0 ? pi / (3.0 * omega) : 0.0;
+    double omega = omega_at(c, law, c->deepest);
+    e->coupling.step_advised[i] = omega > 0.0 ? CC_PI_HI / (3.0 * omega) : 0.0;
 }
 
 /* Steps per contact in the interval `step`, of the stiffness at the depth x; 0 while nothing is known. */
 static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, double x, double step)
 {
-    double W = c->partner.W[2][2];
-    if (!(x > 0.0 && W > 0.0) || c->partner.known == 0.0)
-        return 0.0;
-    return 3.14159265358979323846 * x / (cc_sqrt(2.0 * W * law->energy(law->data, x)) * step);
+    double omega = omega_at(c, law, x);
+    return omega > 0.0 ? CC_PI_HI / (omega * step) : 0.0;
 }
 
-enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TOLD_RATE, TOLD_PULLS, TOLD_FAR, TELLS }; /* e->told: each once */
+/* e->told: each once */
+enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TOLD_RATE, TOLD_PULLS, TOLD_FAR, TELLS };
 
 /* Under hold: what is known of the bodies tells what the literal force does to the energy. */
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
@@ -339,14 +345,14 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     if (N > 0.0 && N < 3.0) {
         e->told[TOLD_FIRST] = 1.0;
         cc_report(host, CC_WARNING, "contact",
-                  "point %d: the first contact of an unknown mass had %g steps, below 3 its rebound may be too fast; give "
-                  "coupling.m_eff = %g kg, or take steps below %g s", i + 1, N, 1.0 / p->W[2][2], step * N / 3.0);
+                  "point %d: the first contact of an unknown mass had %g steps, below 3 its rebound may be too fast; "
+                  "give coupling.m_eff = %g kg, or take steps below %g s", i + 1, N, 1.0 / p->W[2][2], step * N / 3.0);
     }
     if (debt > 0.01 * U && U > 0.0 && e->told[TOLD_DEBT] == 0.0) {
         e->told[TOLD_DEBT] = 1.0;
         cc_report(host, CC_WARNING, "contact",
-                  "point %d: the coupling has made %g J that it could not take back, the contact stores up to %g J; take a "
-                  "smaller step", i + 1, debt, U);
+                  "point %d: the coupling has made %g J that it could not take back, the contact stores up to %g J; "
+                  "take a smaller step", i + 1, debt, U);
     }
     double surprise = cc_abs(p->a[2] - p->a_before[2]), own = p->W[2][2] * p->f[(int)p->lag][2];
     e->surprised[i] = e->surprised[i] != 0.0 || (knew && own > 0.0 && surprise > 0.5 * own);
@@ -356,8 +362,8 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
         if (e->restless[i] >= 3.0 && e->told[TOLD_RESTLESS] == 0.0) {
             e->told[TOLD_RESTLESS] = 1.0;
             cc_report(host, CC_WARNING, "contact",
-                      "point %d: in three contacts running the body moved as no force here explains, as one that bends or is "
-                      "pushed elsewhere does; the step is too large for it: compare with a smaller one", i + 1);
+                      "point %d: in three contacts running the body moved as no force here explains, as one that bends "
+                      "or is pushed elsewhere does; the step is too large for it: compare with a smaller one", i + 1);
         }
     }
 }
@@ -422,7 +428,8 @@ static void turn_on(const double w[3], double T, double R[3][3], double R_T[3][3
     }
 }
 
-/* The place of point i the time T from now, in the surface's frame: it goes on along the surface as in the last interval. */
+/* The place of point i the time T from now, in the surface's frame: it goes on along the surface as in the last
+ * interval. */
 static void ahead_of(Element *e, int i, double T, double ahead[3])
 {
     const CcPort *port = port_of(e, i);
@@ -499,8 +506,8 @@ static int within_limits(Element *e, int i, double R[3][3], double T, double beg
     return on && h <= e->D_max;
 }
 
-/* Leave of the force of point i the share of its interval before the point passes an edge of the drawn part or the limit
- * depth: the impulse is that of a force that ends there. */
+/* Leave of the force of point i the share of its interval before the point passes an edge of the drawn part or the
+ * limit depth: the impulse is that of a force that ends there. */
 static void end_at_edge(Element *e, int i, double R[3][3], double step)
 {
     CcPort *port = port_of(e, i);
@@ -586,8 +593,8 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
         if (c->literal != 0.0 && e->told[TOLD_PULLS] == 0.0) {
             e->told[TOLD_PULLS] = 1.0;
             cc_report(host, CC_WARNING, "contact",
-                      "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = hold "
-                      "while it does (coupling.fallback)", i + 1, -port->v[2]);
+                      "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = "
+                      "hold while it does (coupling.fallback)", i + 1, -port->v[2]);
         }
         warn_of_limits(e, host, i, law, step, e->knew[i] != 0.0);
         end_at_edge(e, i, R, step);
@@ -598,8 +605,8 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
     return held_nothing && holds_nothing(e) ? 0 : CC_CHANGED;
 }
 
-/* 1 if all points stand where they stood at the last sample, though they move: whoever moves the bodies takes longer steps
- * than this element.  That tells nothing new, and the force holds on. */
+/* 1 if all points stand where they stood at the last sample, though they move: whoever moves the bodies takes longer
+ * steps than this element.  That tells nothing new, and the force holds on. */
 static int is_stale(const Element *e, double R[3][3], double step)
 {
     int moves = 0;
@@ -665,13 +672,14 @@ static int too_far(Element *e, CcHost *host)
     int far = 0;
     for (int i = 0; i < POINTS; i++) {
         const CcPort *port = port_of(e, i);
-        int so = !(cc_abs(port->r[2]) < FARTHEST && cc_largest(port->v) < FARTHEST && cc_largest(port->position) < FARTHEST);
+        int so = !(cc_abs(port->r[2]) < FARTHEST && cc_largest(port->v) < FARTHEST
+                   && cc_largest(port->position) < FARTHEST);
         e->coupling.fallback[i] = so && (int)e->coupling.mode != HOLD ? TOO_FAR : 0;
         if (e->coupling.fallback[i] != 0.0 && e->told[TOLD_FAR] == 0.0) {
             e->told[TOLD_FAR] = 1.0;
             cc_report(host, CC_WARNING, "contact",
-                      "point %d: at the distance %g m the motion is too large for the coupling (%g), so the force is that of "
-                      "coupling.mode = hold (coupling.fallback)", i + 1, port->r[2], FARTHEST);
+                      "point %d: at the distance %g m the motion is too large for the coupling (%g), so the force is "
+                      "that of coupling.mode = hold (coupling.fallback)", i + 1, port->r[2], FARTHEST);
         }
         far |= so;
     }

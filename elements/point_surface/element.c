@@ -20,7 +20,8 @@
  * K_fr N would then act along the slip and make energy.
  *
  * With [structure] bristle the friction force is that of bristle.h, and U has its energy as well.  The deflection is a
- * state in the frame of the surface.  When the contact ends the bristle is relaxed at once: its energy is lost by friction.
+ * state in the frame of the surface.  When the contact ends the bristle is relaxed at once: its energy is lost by
+ * friction.
  *
  * Source: EULER manual, contactPS. */
 #include "contact.h"
@@ -52,7 +53,8 @@ static CcContactLaw law_of(const Element *e)
 
 #define SLOWEST 1e-150 /* m/s: a slip speed below this is none; dual numbers divide by no smaller number (real.h) */
 
-/* Friction force over slip speed, N s/m; at rest its limit, so that derivatives there are those of the sliding point. */
+/* Friction force over slip speed, N s/m; at rest its limit, so that derivatives there are those of the sliding
+ * point. */
 static Real friction_per_speed(const Element *e, const CcContactLaw *law, Real N, Real speed)
 {
 #if SLOT_F_FR
@@ -456,8 +458,8 @@ static double begin_of_contact(const Element *e, int i, CcHost *host, double ste
     double energy = energy_now(e, h);
     if (before > re(e->D_max) && w <= 0.0)
         cc_report(host, CC_WARNING, "contact",
-                  "point %d: contact begins from the inner side, at the depth %g m with the depth rate %g m/s: it skips "
-                  "the compression and gives %g J that nobody put in; if the surface is to stop this point, %s",
+                  "point %d: contact begins from the inner side, at the depth %g m with the depth rate %g m/s: it "
+                  "skips the compression and gives %g J that nobody put in; if the surface is to stop this point, %s",
                   i + 1, h, w, energy, turning());
     else if (jumped || w < 0.0)
         cc_report(host, CC_WARNING, "contact",
@@ -477,9 +479,9 @@ static void end_of_first_contact(const Element *e, int i, CcHost *host)
     double h = re(e->previous[i].unpressed), v = -re(e->depth_rate[i]);
     if (re(e->distance[i]) >= 0.0 && h > SURELY_DEEP * re(e->D_max) && v > 0.0 && v * v > 2.0 * SURELY_FAST * h)
         cc_report(host, CC_WARNING, "contact",
-                  "point %d started %g m below the surface and was thrown out at %g m/s without ever being pressed in, by "
-                  "%g J that nobody put in (energy.start); if it is meant to come from the other side, %s", i + 1, h, v,
-                  energy_now(e, h), turning());
+                  "point %d started %g m below the surface and was thrown out at %g m/s without ever being pressed in, "
+                  "by %g J that nobody put in (energy.start); if it is meant to come from the other side, %s", i + 1, h,
+                  v, energy_now(e, h), turning());
 }
 
 #if SLOT_F_D && !ALLOW_ADHESION
@@ -491,8 +493,8 @@ static void count_clipped(Element *e, int i, CcHost *host)
         return;
     if (re(e->clipped_count[i]) == 0.0)
         cc_report(host, CC_WARNING, "contact",
-                  "point %d: 1 + F_d = %g at the depth rate %g m/s would pull; the normal force is held at 0 (told once, "
-                  "clipped_count goes on; [structure] allow_adhesion = true lets it pull)", i + 1, factor, w);
+                  "point %d: 1 + F_d = %g at the depth rate %g m/s would pull; the normal force is held at 0 (told "
+                  "once, clipped_count goes on; [structure] allow_adhesion = true lets it pull)", i + 1, factor, w);
     e->clipped_count[i] += 1.0;
 }
 #endif

@@ -1,6 +1,7 @@
 /* The surface of the recipe: which of contact_core's, with the constants surface_* that structure.py wrote.
  *
- * SURFACE is one of SURFACE_PLANE, SURFACE_DISC ...; plane and disc are flat, with one normal; the others are curved. */
+ * SURFACE is one of SURFACE_PLANE, SURFACE_DISC ...; plane and disc are flat, with one normal; the others are
+ * curved. */
 #ifndef SURFACE_H
 #define SURFACE_H
 
@@ -26,9 +27,9 @@ _Static_assert(sizeof(CcSpan) == 12 * sizeof(double), "a span is 12 numbers of s
 #endif
 
 #if !SURFACE_FLAT
-/* The closest point to what lies at `arm` from the origin of the surface's frame, in world components; R turns the frame
- * into the world, `last` is the closest point before.  The foot lies in the surface's frame, of a ball in axes of the
- * world: a ball has no orientation. */
+/* The closest point to what lies at `arm` from the origin of the surface's frame, in world components; R turns the
+ * frame into the world, `last` is the closest point before.  The foot lies in the surface's frame, of a ball in axes of
+ * the world: a ball has no orientation. */
 static inline void surface_closest(const Real arm[3], Real R[3][3], const Real last[3], CcFoot *foot)
 {
     double side = surface_side[0];
@@ -67,7 +68,8 @@ static inline void surface_normal(Real R[3][3], const CcFoot *foot, Real n[3])
 #endif
 
 /* Distance, place, edge and singular of point i, which lies at `arm` from the origin of the surface's frame, in world
- * components as the normal n; R turns the frame into the world.  Returns 1 if the closest point belongs to the drawn part. */
+ * components as the normal n; R turns the frame into the world.  Returns 1 if the closest point belongs to the drawn
+ * part. */
 static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real n[3])
 {
 #if SURFACE_FLAT
@@ -139,7 +141,8 @@ static inline Real surface_slip(const Element *e, int i)
     return e->slip_speed[i];
 }
 
-/* Indicators of the edges, one for each: their minimum could cross zero twice in a step; and of a profile's corners.  Returns where the next goes. */
+/* Indicators of the edges, one for each: their minimum could cross zero twice in a step; and of a profile's corners.
+ * Returns where the next goes. */
 static inline double *surface_edges(const Element *e, int i, double *z)
 {
 #if SURFACE == SURFACE_PLANE

@@ -6,9 +6,9 @@
  * k spring rate, N/m      l0 relaxed length, m      d damping coefficient, N.s/m; all >= 0
  * F force in the line, N, > 0 where it pulls the points together.  No moment: both forces act along one line.
  *
- * Points that coincide have no direction.  Below l = 1e-12 m n stays as it was where they last were apart, and l is n w;
- * points that coincide from the start take the x axis.  Two points that pass through one another turn n round, and with
- * l0 > 0 the force with it: that is an event.
+ * Points that coincide have no direction.  Below l = 1e-12 m n stays as it was where they last were apart, and l is
+ * n w; points that coincide from the start take the x axis.  Two points that pass through one another turn n round, and
+ * with l0 > 0 the force with it: that is an event.
  *
  * Energy, J: the bodies put in F l', of which d l'^2 is dissipated and the rest stored, U = k (l - l0)^2 / 2.  With
  * `work` false F = 0; what that, a new k or a new l0 destroys or makes is booked in energy.switched:
@@ -51,7 +51,8 @@ static void outputs(Element *e)
     e->power.damping = damping * e->length_rate;
     e->power.work = e->F * e->length_rate;
 #if LEDGER
-    e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping - e->energy.switched;
+    e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping
+                         - e->energy.switched;
 #endif
 }
 
@@ -93,8 +94,8 @@ static int accept(Element *e, CcHost *host, double step)
     e->energy.switched += switched;
     remember(e);
     if (re(e->coincident) != 0.0 && !was && re(e->k * e->l0) > 0.0)
-        cc_report(host, CC_WARNING, "direction", "at %g s both points are in one place: the force of %g N keeps its last "
-                  "direction, (%g, %g, %g)", re(e->time), re(e->F), re(e->direction[0]), re(e->direction[1]),
+        cc_report(host, CC_WARNING, "direction", "at %g s both points are in one place: the force of %g N keeps its "
+                  "last direction, (%g, %g, %g)", re(e->time), re(e->F), re(e->direction[0]), re(e->direction[1]),
                   re(e->direction[2]));
     return re(switched) != 0.0 && LEDGER;
 }

@@ -252,13 +252,13 @@ static void check(const Element *e, CcHost *host)
         return; /* told by their own names */
     principal_moments(e, p);
     if (!(p[2] > LEAST_MOMENT * p[0]))
-        cc_fail(host, "the inertia tensor with J_xx = %g, J_yy = %g, J_zz = %g, J_xy = %g, J_xz = %g, J_yz = %g kg.m2 is "
-                "not positive definite: its principal moments are %g, %g and %g kg.m2, and all must be greater than 0; "
-                "elements off the diagonal must be smaller", re(e->J_xx), re(e->J_yy), re(e->J_zz), re(e->J_xy),
+        cc_fail(host, "the inertia tensor with J_xx = %g, J_yy = %g, J_zz = %g, J_xy = %g, J_xz = %g, J_yz = %g kg.m2 "
+                "is not positive definite: its principal moments are %g, %g and %g kg.m2, and all must be greater than "
+                "0; elements off the diagonal must be smaller", re(e->J_xx), re(e->J_yy), re(e->J_zz), re(e->J_xy),
                 re(e->J_xz), re(e->J_yz), p[0], p[1], p[2]);
     else if (!(p[0] <= (p[1] + p[2]) * (1.0 + TYPED_DIGITS)))
-        cc_fail(host, "the inertia tensor with J_xx = %g, J_yy = %g, J_zz = %g, J_xy = %g, J_xz = %g, J_yz = %g kg.m2 is "
-                "that of no body: its largest principal moment %g kg.m2 is greater than the sum of the other two, %g and "
-                "%g kg.m2", re(e->J_xx), re(e->J_yy), re(e->J_zz), re(e->J_xy), re(e->J_xz), re(e->J_yz), p[0], p[1],
-                p[2]);
+        cc_fail(host, "the inertia tensor with J_xx = %g, J_yy = %g, J_zz = %g, J_xy = %g, J_xz = %g, J_yz = %g kg.m2 "
+                "is that of no body: its largest principal moment %g kg.m2 is greater than the sum of the other two, "
+                "%g and %g kg.m2", re(e->J_xx), re(e->J_yy), re(e->J_zz), re(e->J_xy), re(e->J_xz), re(e->J_yz), p[0],
+                p[1], p[2]);
 }

@@ -2,7 +2,7 @@
  *
  *     m v_x' = sum F[1] + m g[1]        m v_y' = sum F[2] + m g[2]        J omega' = sum F[3]
  *
- * m mass, kg, > 0      J moment of inertia about the centre of mass, kg.m^2, > 0      g gravitational acceleration, m/s^2
+ * m mass, kg, > 0      J moment of inertia about the centre of mass, kg.m^2, > 0      g gravity, m/s^2
  * F[1], F[2] forces, N, and F[3] moments about the centre of mass, N.m, of all ports P
  * Every port moves as the centre of mass does: P.v = (v_x, v_y, omega) and, with large_angle, P.r = (x, y, theta).
  * Energies, J: kinetic m (v_x^2 + v_y^2)/2 + J omega^2/2, potential -m (g[1] x + g[2] y).

@@ -11,8 +11,8 @@
  * With the row B of numbers in front of v1, v2, v3, p_in.v = B v and P_out.F = B^T F: no power is lost, F B v = F B v.
  * B is constant, so all this holds for a body that turns by small angles.   Source: 20-sim, TwoDPoint.
  *
- * With large_angle, which is not in 20-sim, (XP, YP) turns with the body by its angle a = P_out.r[3]; the line keeps its
- * direction.  Then p_in.s = cos th (x + X) + sin th (y + Y) with the turned offset (X, Y), and s' = p_in.v. */
+ * With large_angle, which is not in 20-sim, (XP, YP) turns with the body by its angle a = P_out.r[3]; the line keeps
+ * its direction.  Then p_in.s = cos th (x + X) + sin th (y + Y) with the turned offset (X, Y), and s' = p_in.v. */
 #include "elementary.h"
 
 #if VARIANT == VARIANT_THETA

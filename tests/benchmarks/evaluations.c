@@ -2,10 +2,10 @@
 #define CC_API static __attribute__((unused))
 #include "element_run.h"
 
-/* n evaluations of the element at its start values, its points moved by at most `way` along each axis about `place`; the
- * sum keeps the compiler from leaving any out, *touching counts the contacts. */
-__attribute__((visibility("default"))) double evaluations(const double *start, const double place[3], double way, long n,
-                                                          long *touching)
+/* n evaluations of the element at its start values, its points moved by at most `way` along each axis about `place`;
+ * the sum keeps the compiler from leaving any out, *touching counts the contacts. */
+__attribute__((visibility("default"))) double evaluations(const double *start, const double place[3], double way,
+                                                          long n, long *touching)
 {
     static Element e;
     double *block = (double *)&e, sum = 0.0;

@@ -5,7 +5,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* n communication steps of length h from t: new motion in, one step, force out; returns the last status that was not 0. */
+/* n communication steps of length h from t: new motion in, one step, force out; returns the last status that was not
+ * 0. */
 EXPORT int loop_steps(fmi2SetRealTYPE *set, fmi2DoStepTYPE *step, fmi2GetRealTYPE *get, fmi2Component c,
                       const fmi2ValueReference motion[6], const fmi2ValueReference force[3], double t, double h, long n)
 {
@@ -20,9 +21,9 @@ EXPORT int loop_steps(fmi2SetRealTYPE *set, fmi2DoStepTYPE *step, fmi2GetRealTYP
     return worst;
 }
 
-/* n communication steps of a Jacobi master: a mass of 1 kg, which `weight` presses on the contact, holds each force over
- * the step after.  state: z, v, force.  `twice`: sets other inputs before those of the step and gets the force twice:
- * the difference to a run without it is what set and get take. */
+/* n communication steps of a Jacobi master: a mass of 1 kg, which `weight` presses on the contact, holds each force
+ * over the step after.  state: z, v, force.  `twice`: sets other inputs before those of the step and gets the force
+ * twice: the difference to a run without it is what set and get take. */
 EXPORT int loop_coupled(fmi2SetRealTYPE *set, fmi2DoStepTYPE *step, fmi2GetRealTYPE *get, fmi2Component c,
                         const fmi2ValueReference motion[6], const fmi2ValueReference force[3], double t, double h,
                         double weight, double state[3], long n, int twice)
@@ -77,7 +78,8 @@ EXPORT int loop_evaluate(fmi2SetTimeTYPE *set_time, fmi2SetContinuousStatesTYPE 
 {
     int worst = 0;
     for (long k = 0; k < n; k++) {
-        int status = set_time(c, (double)k * h) | set_states(c, x, nx) | derivatives(c, slopes, nx) | indicators(c, z, nz);
+        int status = set_time(c, (double)k * h) | set_states(c, x, nx) | derivatives(c, slopes, nx)
+                     | indicators(c, z, nz);
         if (status)
             worst = status;
     }

@@ -15,7 +15,8 @@
 
 enum { R = 0, V = 3, F = 6, M = 9, K = 10, R0 = 11, A = 14, B = 15, U = 16, Y = 17,
        J = 18, ARM = 19, V0 = 22, W0 = 25, G = 28, M_2 = 31, K_2 = 32, BODY = 33 };
-enum { BODY_R = 0, BODY_V = 3, BODY_D = 6, BODY_W = 9, BODY_Z_2 = 12, BODY_V_2 = 13, BODY_SIZE = 14, REALS = BODY + BODY_SIZE };
+enum { BODY_R = 0, BODY_V = 3, BODY_D = 6, BODY_W = 9, BODY_Z_2 = 12, BODY_V_2 = 13, BODY_SIZE = 14 };
+enum { REALS = BODY + BODY_SIZE };
 enum { STEPS, COUNT, MODE, STATE, RULE, SUBSTEPS, TURNS, INTEGERS };
 enum { ON, MOVING, BOOLEANS };
 enum { LABEL_SIZE = 64 };
@@ -190,7 +191,8 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n,
     Instance *s = c;
     for (size_t i = 0; i < n; i++) {
         if (!s->started && ((vr[i] >= F && vr[i] < F + 3) || vr[i] == U)) {
-            s->log(s->environment, s->name, fmi2Error, "logStatus", "#r%u# is an input; initialization mode is needed", vr[i]);
+            s->log(s->environment, s->name, fmi2Error, "logStatus", "#r%u# is an input; initialization mode is needed",
+                   vr[i]);
             return fmi2Error;
         }
         if (vr[i] == M && value[i] <= 0.0) {

@@ -1,6 +1,7 @@
 /* An importer that is no Python: runs ten steps of a prototype and prints the status of each call and the last state.
  *
- *     prototype_host LIBRARY GUID RESOURCES FAULT X      FAULT: value of the Integer 1; X: value reference of the state */
+ *     prototype_host LIBRARY GUID RESOURCES FAULT X
+ *         FAULT: value of the Integer 1; X: value reference of the state */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -23,6 +23,7 @@ Limits: a contact shorter than the sample interval may be missed, two close cont
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,7 @@ from fmu_builder.errors import InputError, Problem
 from fmu_builder.trace import Trace
 
 _FLAG = ".in_contact"
+_LIVELY = 1.05  # restitution; less may be gravity between the samples before and after a contact
 _UNITS = {
     "touch": "s",
     "release": "s",
@@ -69,6 +71,20 @@ def contact_events(trace: Trace) -> dict[str, float]:
         count = f"{prefix}.contact_count"
         events[count] = float(trace[count][-1]) if count in trace else float(len(contacts))
     return events
+
+
+def lively_contacts(events: Mapping[str, float], slaves: Collection[str]) -> Iterator[str]:
+    """A note for each of these slaves of which a contact ends faster than it began."""
+    for slave in slaves:
+        numbered = re.compile(rf"{re.escape(slave)}\.restitution\[(\d+)\]")
+        found = {match[1]: value for name, value in events.items() if (match := numbered.fullmatch(name))}
+        number = max(found, key=lambda one: found[one], default="")
+        if number and found[number] > _LIVELY:
+            yield (
+                f"{slave}: contact {number} ends {found[number]:.3g} times as fast as it began: unless its surface "
+                "moves, that is energy from a force held over the communication step; take smaller steps, or a recipe "
+                "with [structure] coupling = true and coupling.mode = auto"
+            )
 
 
 def event_units(name: str) -> str:

@@ -19,10 +19,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.advice import MODE
 from fmu_builder.build import host_fmu
 from fmu_builder.declaration import read_toml
 from fmu_builder.errors import InputError, Problem, SlaveError
-from fmu_builder.events import contact_events
+from fmu_builder.events import contact_events, lively_contacts
 from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_values
 from fmu_builder.model import is_scalar_of_laws, law_problems, load_model
 from fmu_builder.paths import find_recipe, installed_version
@@ -223,7 +224,11 @@ class _Master:
             for slave in slaves.values():
                 slave.close(free)
         log = tuple(entry for slave in slaves.values() for entry in slave.log)
-        return Run(replace(trace, events=contact_events(trace)), (*self.wiring.notes, *notes), log)
+        events = contact_events(trace)
+        mute = [
+            name for name, d in self.descriptions.items() if MODE not in d.variables
+        ]  # the others tell it themselves
+        return Run(replace(trace, events=events), (*self.wiring.notes, *notes, *lively_contacts(events, mute)), log)
 
     def _run(self, slaves: dict[str, Slave], progress: Callable[[float], None]) -> tuple[Trace, list[str]]:
         scenario = self.scenario

@@ -570,6 +570,19 @@ def test_a_run_names_the_motion_that_nobody_gives(tmp_path: Path) -> None:
     assert len(notes) == 1 and "floor.surface" in notes[0] and "fixed ground" in notes[0]
 
 
+def test_a_run_names_the_contact_to_which_the_held_force_gives_the_most_energy(tmp_path: Path) -> None:
+    """Ten steps a contact under Jacobi: the speed should halve, and grows; at 744 nothing is to be said."""
+    coarse = drop("stop = 0.5\nstep = 1e-3\nalgorithm = 'jacobi'")
+    done = run_text(tmp_path, coarse)
+    found = {value: name for name, value in done.trace.events.items() if name.startswith("floor.restitution")}
+    worst = max(found)
+    number = found[worst].removeprefix("floor.restitution[").removesuffix("]")
+    assert worst > 1.05 and len(found) > 1
+    assert any(f"floor: contact {number} ends {worst:.3g} times as fast" in note for note in done.notes)
+    fine = run_text(tmp_path, drop("stop = 0.16\nstep = 1e-5"))
+    assert fine.trace.events["floor.restitution[1]"] < 1.0 and len(fine.notes) == 1
+
+
 def test_provenance_names_models_algorithm_and_step(tmp_path: Path) -> None:
     provenance = run_text(tmp_path, drop("stop = 1e-3\nstep = 1e-4\nalgorithm = 'jacobi'")).trace.provenance
     assert provenance["algorithm"] == "jacobi" and provenance["step"] == 1e-4

@@ -146,11 +146,10 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         } else {
             double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
             double x = -port[i].r[2] + shift * port[i].v[2], w = -port[i].v[2];
-            int over = quiet || (w >= 0.0 && w_0 < 0.0);
+            int off = port[i].usable == 0.0 || c[i].off != 0.0, over = quiet || off || (w >= 0.0 && w_0 < 0.0);
             for (int L = 0; L < CC_LAGS; L++) {
-                c[i].made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
-                if (port[i].usable == 0.0 || c[i].off != 0.0)
-                    c[i].made[L] = 0.0;
+                if (!off)
+                    c[i].made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
                 if (over) {
                     c[i].debt[L] = c[i].debt[L] + c[i].made[L] > 0.0 ? c[i].debt[L] + c[i].made[L] : 0.0;
                     c[i].made[L] = 0.0;

@@ -70,6 +70,27 @@ class Particle:
             self.r, self.v = self.r + H * self.v + 0.5 * H * H * a, self.v + H * a
 
 
+@dataclass
+class Body:
+    """m, kg, under Jacobi; it does not turn.  `points`: where its points are along x, m."""
+
+    contact: Running
+    points: dict[str, float]
+    r: Vector
+    v: Vector
+    m: float
+
+    def go(self, H: float, steps: int) -> None:
+        forces = np.zeros(3)
+        for _ in range(steps):
+            places = {f"{point}.r": self.r + np.array([x, 0, 0]) for point, x in self.points.items()}
+            self.contact.set({**places, **{f"{point}.v": self.v for point in self.points}})
+            self.contact.step(H)
+            a = forces / self.m
+            self.r, self.v = self.r + H * self.v + 0.5 * H * H * a, self.v + H * a
+            forces = np.sum([self.contact.vector(f"{point}.f") for point in self.points], axis=0)
+
+
 def exact(
     force: Callable[[float, Vector, Vector], Vector], r: ArrayLike, v: ArrayLike, T: float
 ) -> tuple[Vector, Vector]:
@@ -264,6 +285,19 @@ def test_the_friction_of_a_bristle_is_booked_until_the_contact_ends_at_a_limit(
     assert one.contact["energy.switched"] > 0.1
     assert one.contact["energy.friction"] == pytest.approx(0.5 * (v[0] ** 2 - one.v[0] ** 2), rel=1e-9)
     assert one.contact["energy.work"] == pytest.approx(0.5 * float(v @ v) - 0.5 * float(one.v @ one.v), abs=1e-9)
+
+
+def test_what_a_point_made_before_an_edge_is_owed_by_a_body_of_two_points_as_well(tmp_path: Path) -> None:
+    """1 kg that does not turn, on two points of which one passes the edge: that one is as a particle of half of it."""
+    H, v = math.pi / OMEGA / 10, np.array([5.0, 0.0, -1.0])
+    start = np.array([0.29, 0, 0]) - 2.3 * H * v
+    debts = []
+    for points in ({"point[1]": 0.0}, {"point[1]": 0.0, "point[2]": -0.5}):
+        fmu = contact(tmp_path, 'kind = "plane"\nx = ["-1 m", "0.3 m"]', f"points = {len(points)}")
+        body = Body(Running(fmu, {"coupling.mode": AUTO, "C_r": 0.5, "k_D": 1e3}), points, start, v, 0.5 * len(points))
+        body.go(H, 40)
+        debts.append(body.contact["coupling.debt[1]"])
+    assert debts[0] > 0.01 and debts[1] == pytest.approx(debts[0], rel=1e-6)
 
 
 @BOTH

@@ -1,24 +1,28 @@
-"""An element.toml that takes over another one: the element is declared by what differs.
+"""An element.toml that takes over another one: the element is declared by what differs.  Or a group of variables that
+several elements share, which contact_core declares.
 
 [takes_over]
-element = "point_line_2"          # found as a recipe finds its element
+element = "point_line_2"          # found as a recipe finds its element; or group = "coupling", for coupling.toml
 renamed = { k_r1 = "k_r" }        # entries that have another name here, wherever they are named
 without = ["k_r2", "point.q"]     # entries that are missing here, and what nothing depends on: a structure choice then
                                   # keeps its default, a slot stays empty
+words = { force = "torque" }      # of a group: words that its descriptions say otherwise here
 
-All other tables are entries of its own; one with the name of an entry that is taken over stands in its place.
+All other tables are entries of its own.  One with the name of an entry of the other element stands in its place; one
+with the name of an entry of the group changes the keys of that which it has.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.paths import find_element
+from fmu_builder.paths import find_element, shipped
 
-_KEYS = ("element", "renamed", "without")
+_KEYS = ("element", "group", "renamed", "without", "words")  # words with a group only
 
 
 def with_taken_over(path: Path, tables: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,6 +40,17 @@ def with_taken_over(path: Path, tables: Mapping[str, Any], base: Mapping[str, An
         for name in (*renamed, *without)
         if name not in known
     ]
+    words, texts = rules.get("words", {}), " ".join(_texts(base))
+    if not isinstance(words, dict) or not all(isinstance(other, str) for other in words.values()):
+        problems.append(Problem(f"{where} words", f"{words!r} must be a table of texts"))
+    elif words and "group" not in rules:
+        problems.append(Problem(f"{where} words", "belongs to a group: entries of an element are declared anew"))
+    else:
+        problems += [
+            Problem(f"{where} words", f"no description has the word '{word}'")
+            for word in words
+            if not _word(word).search(texts)
+        ]
     if problems:
         raise InputError(problems)
     fallen = {
@@ -52,13 +67,38 @@ def with_taken_over(path: Path, tables: Mapping[str, Any], base: Mapping[str, An
         for name, entry in table.items():
             kept = _kept(entry, set(without), fallen, renamed)
             if name not in without and kept != []:
-                found[title][renamed.get(name, name)] = kept
+                found[title][renamed.get(name, name)] = _reworded(kept, words)
     for title, table in tables.items():
         if isinstance(table, dict) and isinstance(found.get(title), dict):
-            found[title] |= table
+            found[title] = _with_group(table, found[title]) if "group" in rules else found[title] | table
         elif title != "takes_over":
             found[title] = table
     return found
+
+
+def _with_group(own: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of its own, then those of the group, as the own ones of these names change them."""
+    changed = {name: _changed(entry, own.get(name, {})) for name, entry in group.items()}
+    return {name: entry for name, entry in own.items() if name not in group} | changed
+
+
+def _reworded(entry: Any, words: Mapping[str, str]) -> Any:
+    """An entry whose description says it in other words, which are capital where those are."""
+    text = entry.get("description", "") if isinstance(entry, dict) else ""
+    for word, other in words.items():
+        text = _word(word).sub(lambda found, o=other: o if found[0][0].islower() else o[:1].upper() + o[1:], text)
+    return {**entry, "description": text} if text else entry
+
+
+def _word(word: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
+
+
+def _changed(entry: Any, own: Any) -> Any:
+    """An entry with the keys of its own in the place of those it had; of variants each of them."""
+    if isinstance(own, list):
+        return [_changed(entry, one) for one in own]
+    return {**entry, **own} if isinstance(own, dict) else own
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -73,8 +113,14 @@ def base_of(path: Path, tables: Mapping[str, Any]) -> Path | None:
     rules = tables.get("takes_over")
     if rules is None:
         return None
-    if not isinstance(rules, dict) or not isinstance(rules.get("element"), str):
-        raise InputError(Problem(f"{path}: [takes_over] element", "must name the element that is taken over"))
+    if not isinstance(rules, dict) or [type(rules.get(key)) for key in ("element", "group")].count(str) != 1:
+        raise InputError(Problem(f"{path}: [takes_over]", "must name the element, or the group, that is taken over"))
+    if "group" in rules:
+        groups = sorted(place.stem for place in shipped("contact_core").glob("*.toml") if place.stem != "solver")
+        if rules["group"] not in groups:
+            what = f"'{rules['group']}' is no group" + did_you_mean(rules["group"], groups)
+            raise InputError(Problem(f"{path}: [takes_over] group", what))
+        return shipped("contact_core") / f"{rules['group']}.toml"
     return find_element(rules["element"], path.parent, f"{path}: element") / "element.toml"
 
 

@@ -16,7 +16,6 @@ from fmi2 import OK, Fmu, load_shipped
 from running import Running, build
 
 from fmu_builder import run
-from fmu_builder.declaration import read_declaration
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
 from fmu_builder.slave import read_slave
@@ -427,19 +426,3 @@ def test_the_catalogue_names_auto_and_an_assembly_has_nothing_to_couple(tmp_path
         encoding="utf-8",
     )
     assert not any("coupling" in variable.name for variable in load_model(path).variables)
-
-
-def test_every_group_coupling_has_the_same_variables() -> None:
-    """Of springs, dampers, guides and contacts, as far as they mean something there; in one order."""
-    common = ["mode", "m_eff", "identify", "lag", "admittance", "residual", "step_advised"]
-    found = {}
-    for element in ("rotational_spring", "translational_damper", "point_line_1", "point_line_2", "point_surface"):
-        declared = read_declaration(shipped("elements") / element)
-        named = [
-            name.removeprefix("coupling.") for name in (*declared.parameters, *declared.memory) if "coupling." in name
-        ]
-        found[element] = [name.replace("J_eff", "m_eff") for name in named]
-        assert [name for name in found[element] if name in common] == common, element
-        assert declared.parameters["coupling.mode"].literals == ["hold", "slope", "averaged", "predicted", "auto"]
-    with_positions = {element for element, named in found.items() if "fallback" in named}
-    assert with_positions == found.keys() - {"translational_damper"}

@@ -16,6 +16,7 @@ from fmu_builder.element_docs import variable_table
 from fmu_builder.errors import InputError
 from fmu_builder.generate import fmu_sources, model_data
 from fmu_builder.model import Model, load_model
+from fmu_builder.paths import shipped
 
 # An element of no physics: y = gain u, and what a form adds to it.
 ELEMENT = """
@@ -637,3 +638,75 @@ def test_faults_of_lists_are_told_with_their_number(chain: Path, text: str, said
     with pytest.raises(InputError) as caught:
         chained(chain, text)
     assert any(str(problem).startswith(f"{chain}: {said}") for problem in caught.value.problems), caught.value
+
+
+# ---- a group of contact_core -----------------------------------------------------------------------------------------
+
+DRIVE = """
+description = "A torque that nothing drives"
+
+[takes_over]
+group = "coupling"
+renamed = { "coupling.m_eff" = "coupling.J_eff" }
+without = ["coupling.beta"]
+words = { force = "torque", mass = "moment of inertia" }
+
+[structure]
+rows = { default = 2, description = "Number of rows" }
+
+[parameters]
+"coupling.J_eff" = { unit = "kg.m2" }
+gain = { start = 1.0, description = "Gain" }
+
+[memory]
+"coupling.lag" = { size = "rows" }
+"coupling.fallback" = { type = "int", description = "Anything else" }
+"""
+
+
+def drive(folder: Path, old: str = "", new: str = "") -> Path:
+    place = folder / "elements" / "drive"
+    place.mkdir(parents=True)
+    assert not old or DRIVE.count(old) == 1
+    (place / "element.toml").write_text(DRIVE.replace(old, new), encoding="utf-8")
+    return place
+
+
+def test_a_group_is_taken_over_in_other_words_and_with_changed_keys(tmp_path: Path) -> None:
+    own, group = read_declaration(drive(tmp_path)), read_declaration(shipped("elements") / "translational_spring")
+    assert list(own.parameters) == ["gain", "coupling.mode", "coupling.J_eff", "coupling.identify"]
+    moment, mass = own.parameters["coupling.J_eff"], group.parameters["coupling.m_eff"]
+    assert moment.description.replace("moment of inertia", "mass").replace("torque", "force") == mass.description
+    assert "torque" in moment.description and own.parameters["coupling.mode"].description.startswith("Torque at")
+    assert mass == moment.model_copy(update={"unit": "kg", "description": mass.description})
+    assert own.memory["coupling.lag"].size == "rows" and own.memory["coupling.lag"].type == "int"
+    assert own.memory["coupling.fallback"].description == "Anything else"
+    assert own.memory["coupling.fallback"].when == {"coupling": (True,)}
+    assert "coupling.beta" not in own.memory and own.samplers == ("coupling",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'group = "coupling"',
+            'group = "couplin"',
+            "[takes_over] group: 'couplin' is no group; did you mean 'coupling'",
+        ),
+        ('group = "coupling"', "", "[takes_over]: must name the element, or the group, that is taken over"),
+        ('group = "coupling"', 'group = "coupling"\nelement = "inertia"', "[takes_over]: must name the element, or"),
+        ('["coupling.beta"]', '["coupling.bta"]', "[takes_over] coupling.bta: there is no such entry to take over"),
+        ('force = "torque"', 'fork = "torque"', "[takes_over] words: no description has the word 'fork'"),
+        (
+            'force = "torque"',
+            "force = 1",
+            "[takes_over] words: {'force': 1, 'mass': 'moment of inertia'} must be a table",
+        ),
+        ('"coupling.lag" = {', '"coupling.leg" = {', "[memory.coupling.leg] description: this key is missing"),
+    ],
+)
+def test_a_group_that_cannot_be_taken_over_is_told(tmp_path: Path, old: str, new: str, said: str) -> None:
+    place = drive(tmp_path, old, new)
+    with pytest.raises(InputError) as caught:
+        read_declaration(place)
+    assert str(caught.value.problems[0]).startswith(f"{place / 'element.toml'}: {said}"), caught.value

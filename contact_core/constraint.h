@@ -47,6 +47,7 @@
 #define CC_CONSTRAINT_H
 
 #include "curve.h"
+#include "factor.h"
 #include "mechanism.h"
 
 enum { CC_ALONG_X, CC_ALONG_Y, CC_DISTANCE, CC_PROFILE, CC_CURVE };
@@ -197,51 +198,6 @@ CC_API void cc_rows(int n, const CcBody bodies[], int count, const CcConstraint 
     for (int k = 0; k < count; k++) {
         cc_row(&constraints[k], m, &rows[k]);
         cc_row_gradient(n, bodies, &constraints[k], &rows[k], m, J + k * n);
-    }
-}
-
-/* ---- small dense systems ---------------------------------------------------------------------------------------- */
-
-/* LU factors of the square matrix A of `size` rows, in place, rows exchanged.  Returns the determinant. */
-CC_API double cc_factor(int size, Real A[], int pivots[])
-{
-    double determinant = 1.0;
-    for (int k = 0; k < size; k++) {
-        int best = k;
-        for (int i = k + 1; i < size; i++)
-            if (re(cc_abs(A[i * size + k])) > re(cc_abs(A[best * size + k])))
-                best = i;
-        pivots[k] = best;
-        for (int j = 0; j < size && best != k; j++) {
-            Real other = A[best * size + j];
-            A[best * size + j] = A[k * size + j];
-            A[k * size + j] = other;
-        }
-        determinant *= best == k ? re(A[k * size + k]) : -re(A[k * size + k]);
-        for (int i = k + 1; i < size; i++) {
-            Real factor = A[i * size + k] / A[k * size + k];
-            A[i * size + k] = factor;
-            for (int j = k + 1; j < size; j++)
-                A[i * size + j] -= factor * A[k * size + j];
-        }
-    }
-    return determinant;
-}
-
-CC_API void cc_factor_solve(int size, const Real A[], const int pivots[], Real b[])
-{
-    for (int k = 0; k < size; k++) {
-        Real other = b[pivots[k]];
-        b[pivots[k]] = b[k];
-        b[k] = other;
-    }
-    for (int i = 1; i < size; i++)
-        for (int j = 0; j < i; j++)
-            b[i] -= A[i * size + j] * b[j];
-    for (int i = size - 1; i >= 0; i--) {
-        for (int j = i + 1; j < size; j++)
-            b[i] -= A[i * size + j] * b[j];
-        b[i] /= A[i * size + i];
     }
 }
 

@@ -1018,4 +1018,14 @@ CC_API double cc_exponential_share(double z)
     return 1.0 / (1.0 - re(cc_exp(-z))) - 1.0 / z;
 }
 
+/* Its slope by z. */
+CC_API double cc_exponential_share_slope(double z)
+{
+    double s = z * z;
+    if (z < 0.25)
+        return 1.0 / 12.0 + s * (-1.0 / 240.0 + s * (1.0 / 6048.0 + s * (-1.0 / 172800.0 + s / 5322240.0)));
+    double less = re(cc_exp(-z));
+    return 1.0 / s - less / ((1.0 - less) * (1.0 - less));
+}
+
 #endif

@@ -40,6 +40,9 @@
 
 #define CC_DAMPING_FLOOR 1e-4
 #define CC_SLOW_SLIP 1e-6      /* of the slip speed: where the slope of a friction law at rest is taken */
+#define CC_REST 1e-6           /* of x: over a way below it the slope by x_1 is taken elsewhere, */
+#define CC_STEADY_RATE 1e-12   /* and over a change of 1 + d below this there is none by w_1: both would be rounding */
+#define CC_SECANT 1e-6         /* of an argument: where the slope of a function is taken */
 #define CC_MOST_FORCE_STEPS 60 /* of the iteration; bisection alone would need 53 */
 
 /* What the port has to know of a contact law.  `data` goes to every function. */
@@ -230,25 +233,37 @@ CC_API void cc_held_friction(const CcPortLaw *law, const CcInterval *at, double 
     f[1] = -F * e[1];
 }
 
+/* N that the law gives where all forces push the point off by alpha, and its slope by alpha. */
+CC_API double cc_normal_force_at(const CcPortLaw *law, const CcInterval *at, double s, double alpha, double *slope)
+{
+    double H = at->H, x_1 = at->x + H * at->w - 0.5 * H * H * alpha, w_1 = at->w - H * alpha;
+    double way = x_1 - at->x + at->beyond * H * w_1, turn = w_1 - at->w;
+    double mean = cc_mean_elastic(law, at->x, at->x + way), factor = cc_harmonic_damping(law, at->w, w_1);
+    double value = s * mean * factor;
+    double by_x = 0.0, by_w = 0.0, passed = 1.0 - factor * cc_inverse_damping(law, w_1);
+    if (cc_abs(way) > CC_REST * cc_abs(at->x))
+        by_x = (law->elastic(law->data, at->x + way) - mean) / way;
+    else if (at->x > 0.0)
+        by_x = 0.5 * (law->elastic(law->data, (1.0 + CC_SECANT) * at->x) - mean) / (CC_SECANT * at->x);
+    if (cc_abs(passed) > CC_STEADY_RATE)
+        by_w = factor * passed / turn;
+    *slope = -s * (by_x * factor * (0.5 + at->beyond) * H * H + mean * by_w * H);
+    return value > 0.0 ? value : 0.0;
+}
+
 /* The right side of the equation for N at an assumed N, and its slope with the ratio of friction to N kept. */
 CC_API double cc_energy_force_at(const CcPortLaw *law, const CcInterval *at, double s, double N, double f[3],
                                  double *slope)
 {
-    double H = at->H;
     cc_held_friction(law, at, N, f);
     double alpha = at->a[2], per_N = at->W[2][2];
     for (int i = 0; i < 3; i++)
         alpha += at->W[2][i] * f[i];
     if (N > 0.0)
         per_N += (at->W[2][0] * f[0] + at->W[2][1] * f[1]) / N;
-    double x_1 = at->x + H * at->w - 0.5 * H * H * alpha, w_1 = at->w - H * alpha;
-    double way = x_1 - at->x + at->beyond * H * w_1, turn = w_1 - at->w;
-    double mean = cc_mean_elastic(law, at->x, at->x + way), factor = cc_harmonic_damping(law, at->w, w_1);
-    double value = s * mean * factor;
-    double by_x = way != 0.0 ? (law->elastic(law->data, at->x + way) - mean) / way : 0.0;
-    double by_w = turn != 0.0 ? factor * (1.0 - factor * cc_inverse_damping(law, w_1)) / turn : 0.0;
-    *slope = -s * (by_x * factor * (0.5 + at->beyond) * H * H + mean * by_w * H) * per_N;
-    return value > 0.0 ? value : 0.0;
+    double value = cc_normal_force_at(law, at, s, alpha, slope);
+    *slope *= per_N;
+    return value;
 }
 
 /* The force f of the interval, f[2] = N.  `guess` of N starts the iteration; returns the evaluations of the right side. */

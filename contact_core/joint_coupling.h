@@ -3,9 +3,7 @@
  * Each port goes through the steps of coupling.h.  Together they have the lag and the position rule, of which all give
  * evidence, the mobility B (mobility.h), and the forces of an interval:
  *     a_i = y_i - G_i B S[L]                                  free acceleration of port i
- *     f_i = energy-consistent force at a_i + sum over j /= i of W_ij f_j
- * found port by port, in turn, until none changes (Gauss-Seidel sweeps).  Each force falls as its point is pushed off,
- * and W is symmetric and positive, so each sweep comes closer to the one solution.
+ *     f_i = energy-consistent force at a_i + G_i B S          of all ports at once (joint_force.h)
  *
  * Forces that others put on the same bodies (contacts in other FMUs, under a box or on it) come as changes of Y that
  * no force here explains.  They are known one interval late, and what acts late makes energy.  So the law is taken
@@ -24,23 +22,9 @@
 #ifndef CC_JOINT_COUPLING_H
 #define CC_JOINT_COUPLING_H
 
-#include "coupling.h"
-#include "mobility.h"
+#include "joint_force.h"
 
 #define CC_STEADY 0.95 /* share of the free acceleration before that is kept where others act */
-#define CC_MOST_SWEEPS 60
-#define CC_SWEPT 1e-9 /* of the largest force: a change that ends the sweeps */
-
-/* One of the ports at a sample.  Given: usable, position, place.axes, r, v.  The rest is work space, and the result f. */
-typedef struct {
-    double usable;               /* 0: no force acts here */
-    double position[3];          /* in the surface's frame, m */
-    double r[3], v[3];           /* as of coupling.h */
-    CcPlace place;
-    CcInterval at;
-    double most, f[3];
-    double begun, r_before[3], v_before[3], H; /* the sample before, for whoever books the interval */
-} CcPort;
 
 CC_API void cc_remember(const CcCoupling *c, CcPort *port)
 {
@@ -169,47 +153,6 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     }
     for (int i = 0; i < 6; i++)
         m->Y[i] = Y[i];
-}
-
-/* Step 6 for all ports: the forces of the interval.  Returns the evaluations of the right side. */
-CC_API int cc_joint_forces(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law)
-{
-    int evaluations = 0, together = m->known != 0.0;
-    double S[6] = {0.0}, Y[6] = {0.0}, largest = 0.0;
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < 3; k++)
-            port[i].f[k] = port[i].most > 0.0 ? c[i].partner.f[0][k] : 0.0;
-        cc_add_wrench(&port[i].place, port[i].f, S);
-    }
-    for (int sweep = 0; sweep < CC_MOST_SWEEPS; sweep++) {
-        double change = 0.0;
-        for (int i = 0; i < n; i++) {
-            CcPort *at = port + i;
-            if (!(at->most > 0.0))
-                continue;
-            CcInterval now = at->at;
-            double f[3] = {0.0}, df[3], others[3], own[3];
-            if (together) {
-                cc_apply_mobility(m->B, S, Y);
-                cc_motion_at(&at->place, Y, others);
-                cc_admit(now.W, at->f, own);
-                for (int k = 0; k < 3; k++)
-                    now.a[k] += others[k] - own[k];
-            }
-            evaluations += cc_energy_force(law, &now, c[i].scale, at->f[2], f);
-            cc_below(at->most, f);
-            for (int k = 0; k < 3; k++) {
-                df[k] = f[k] - at->f[k];
-                at->f[k] = f[k];
-            }
-            cc_add_wrench(&at->place, df, S);
-            change = cc_largest(df) > change ? cc_largest(df) : change;
-            largest = cc_largest(f) > largest ? cc_largest(f) : largest;
-        }
-        if (!together || change <= CC_SWEPT * largest)
-            break;
-    }
-    return evaluations;
 }
 
 /* All ports on their own. */

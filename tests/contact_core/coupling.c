@@ -79,8 +79,9 @@ EXPORT void joint_start(int n, CcCoupling *c, CcMobility *m, int lag, double m_e
     cc_joint_start(m, &options);
 }
 
-/* n points whose frame is that of the surface; together = 0: each on its own. */
-EXPORT void joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcPort *port, const Law *law, int lag,
+/* n points whose frame is that of the surface; together = 0: each on its own.  Returns the evaluations of the law, a point
+ * that may touch. */
+EXPORT double joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcPort *port, const Law *law, int lag,
                        double (*r)[3], double (*v)[3], double H, double (*f)[3])
 {
     CcCouplingOptions options = {lag, 1, 0, 0.0};
@@ -90,13 +91,46 @@ EXPORT void joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcPort
         for (int k = 0; k < 3; k++)
             port[i].position[k] = r[i][k], port[i].r[k] = k == 2 ? r[i][k] : 0.0, port[i].v[k] = v[i][k];
     }
-    if (together)
-        cc_joint_step(m, n, c, port, &contact, &options, H);
-    else
-        cc_separate_step(n, c, port, &contact, &options, H);
+    int evaluations = together ? cc_joint_step(m, n, c, port, &contact, &options, H)
+                               : cc_separate_step(n, c, port, &contact, &options, H);
+    int touching = 0;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < 3; k++)
+            f[i][k] = port[i].f[k];
+        touching += port[i].most > 0.0;
+    }
+    return touching ? (double)evaluations / touching : 0.0;
+}
+
+enum { MOST_POINTS = 8 };
+
+/* The forces of an interval of n points for a given mobility, from a guess.  bristle: k, c, or 0.  Returns how often the
+ * law was evaluated at a point, on average. */
+EXPORT double joint_solve(int n, const Law *law, const double bristle[2], double (*B)[6], double (*arm)[3],
+                          const CcInterval *at, const double *scale, const double *most, double (*guess)[3],
+                          double (*f)[3])
+{
+    CcMobility m = {.known = 1.0};
+    CcCoupling c[MOST_POINTS] = {{.scale = 0.0}};
+    CcPort port[MOST_POINTS];
+    CcPortLaw contact = port_law(law);
+    contact.k_B = bristle[0], contact.c_B = bristle[1];
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            m.B[i][j] = B[i][j];
+    int touching = 0;
+    for (int i = 0; i < n; i++) {
+        port[i] = (CcPort){.place.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, .at = at[i], .most = most[i]};
+        c[i].scale = scale[i];
+        for (int k = 0; k < 3; k++)
+            port[i].place.arm[k] = arm[i][k], c[i].partner.f[0][k] = guess[i][k];
+        touching += most[i] > 0.0;
+    }
+    int evaluations = cc_joint_forces(&m, n, c, port, &contact);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
             f[i][k] = port[i].f[k];
+    return touching ? (double)evaluations / touching : 0.0;
 }
 
 EXPORT void hold(int n, const Law *law, double (*r)[3], double (*v)[3], double (*f)[3])

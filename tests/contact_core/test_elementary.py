@@ -648,6 +648,16 @@ def test_the_exponential_share_has_fourteen_digits_wherever_it_changes_its_form(
             assert abs(host.lib.cc_exponential_share(z) / exact - 1) <= 16 * 2.0**-53, z
 
 
+def test_the_slope_of_the_exponential_share(host: HostLibrary) -> None:
+    """Of a difference of two 1/z^2 at z = 1/4: 16 times as many as its 12 are lost."""
+    slopes = [host.lib.cc_exponential_share_slope(z) for z in (0.0, 1e300, INFINITY)]
+    assert slopes == [1 / 12, 0.0, 0.0]
+    with mp.workdps(DIGITS):
+        for z in [*np.geomspace(1e-12, 1e3, 300).tolist(), 0.25, math.nextafter(0.25, 0.0)]:
+            exact = 1 / mpf(z) ** 2 - mpmath.exp(-mpf(z)) / mpmath.expm1(-mpf(z)) ** 2
+            assert abs(host.lib.cc_exponential_share_slope(z) / exact - 1) <= 16 * 12 * 16 * 2.0**-53, z
+
+
 # --- the header -------------------------------------------------------------------------------------------------------
 
 

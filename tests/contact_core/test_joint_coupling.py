@@ -30,7 +30,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     compiler = find_compiler()
     assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
     compile_hosted([Path(__file__).parent / "coupling.c"], path, [shipped("contact_core")], compiler, [])
-    return ctypes.CDLL(str(path))
+    library = ctypes.CDLL(str(path))
+    library.joint_step.restype = ctypes.c_double
+    return library
 
 
 class Contacts:
@@ -47,6 +49,7 @@ class Contacts:
         self.memory = np.zeros(n * library.size() // 8), np.zeros(sizes[1]), np.zeros(n * sizes[0])
         library.joint_start(n, *(part.ctypes for part in self.memory[:2]), AUTO, ctypes.c_double(0.0))
         self.forces = np.zeros((n, 3))
+        self.counts: list[float] = []  # evaluations of the law, a point that may touch, of each step with one
 
     def motion(self) -> tuple[Array, Array, Array]:
         """Positions and velocities relative to the surface, in its frame; the frame's axes as columns."""
@@ -61,10 +64,11 @@ class Contacts:
         r, v, R = self.motion()
         r, v, f = np.ascontiguousarray(r), np.ascontiguousarray(v), np.zeros_like(r)
         partner, mobility, port = self.memory
-        self.library.joint_step(
+        count = self.library.joint_step(
             int(self.together), len(r), partner.ctypes, mobility.ctypes, port.ctypes, self.law.numbers(), AUTO,
             r.ctypes, v.ctypes, ctypes.c_double(H), f.ctypes,
         )  # fmt: skip
+        self.counts += [count] if count > 0 else []
         self.forces = f @ R.T
         return self.forces
 
@@ -92,6 +96,11 @@ def run(bodies: Sequence[Rigid], contacts: Sequence[Contacts], master: int, H: f
     return np.array(energies)
 
 
+def few_evaluations(contacts: Sequence[Contacts]) -> bool:
+    """At most six of the law at a point in the median, twenty at worst."""
+    return all(np.median(contact.counts) <= 6 and max(contact.counts) <= 20 for contact in contacts)
+
+
 def block(
     library: ctypes.CDLL, law: Law, h: float, tilt: tuple[float, float], together: bool = True
 ) -> tuple[Rigid, Contacts, float]:
@@ -117,6 +126,7 @@ def test_a_block_on_four_points_gains_nothing_and_settles(
     assert energies.max() <= start * (1 + 1e-12)
     assert energies[-1] == pytest.approx(9.81 * 0.1 - 9.81**2 / (2 * 4 * STIFFNESS), rel=1e-9)
     assert abs(body.v).max() < 1e-9 and contact.forces[:, 2] == pytest.approx([9.81 / 4] * 4, rel=1e-6)
+    assert few_evaluations([contact])
 
 
 def test_points_that_know_nothing_of_each_other_throw_the_block_off(library: ctypes.CDLL) -> None:
@@ -145,6 +155,7 @@ def test_a_block_that_bounces_on_its_corners_keeps_its_energy(
     energies = run([body], [contact], master, H, 0.25) - rest
     assert energies.max() <= (1 + allowed) ** 2 * start
     assert energies[-1] >= (1 - allowed) ** 2 * 0.99 * start
+    assert few_evaluations([contact])
 
 
 @pytest.mark.slow
@@ -164,3 +175,20 @@ def test_a_pile_of_ten_contacts_gains_nothing_and_comes_to_rest(library: ctypes.
     assert energies.max() - start <= 1e-2 * fall
     assert sum(body.kinetic() for body in pile.boxes) < 1e-9 * fall
     assert abs(energies[-1] - pile.rest) < 1e-3 * pile.elastic  # a box that slid by 1 cm changes it by 5e-4
+    assert few_evaluations(contacts)
+
+
+@pytest.mark.slow
+@BOTH
+def test_the_forces_of_a_tower_take_few_evaluations(library: ctypes.CDLL, master: int) -> None:
+    """Three equal boxes on one another, which under Jacobi shake on: contacts come, go, stick and slide."""
+    law, half = Law(C_r=0.5, k_D=100.0, K_fr=0.3), (0.2, 0.15, 0.1)
+    boxes = [Rigid(1.0, half, (0.0, 0.0, 0.102 + 0.202 * k), (1.0, *tilt, 0.0))
+             for k, tilt in enumerate([(0.002, 0.001), (-0.001, 0.002), (0.0015, -0.002)])]  # fmt: skip
+    contacts = [
+        Contacts(library, law, box, corners(half), boxes[k - 1] if k > 0 else None, half[2])
+        for k, box in enumerate(boxes)
+    ]
+    corner = 1 / boxes[0].m + half[1] ** 2 / boxes[0].J[0] + half[0] ** 2 / boxes[0].J[1]
+    run(boxes, contacts, master, 1 / math.sqrt(2 * law.C * corner), 0.3)
+    assert few_evaluations(contacts)

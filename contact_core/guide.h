@@ -606,6 +606,10 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     double f[3], damped[3], rubbed[3], k = cc_point_stiffness(options, g->P);
     int returned = e->previous.returned != 0.0;
     e->previous.returned = 1.0;
+    if (p->axis.taught > CC_AXIS_LASTING) { /* another step: what happened since was not looked at */
+        cc_point_start(p, options);
+        cc_axis_wait(&p->axis);
+    }
     if (e->on == 0.0) {
         cc_point_rewind(p);
         return;

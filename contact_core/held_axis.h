@@ -56,8 +56,13 @@ static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, c
                        double F, double step)
 {
     CcAxis *c = partner_of(e);
-    if (e->told != 0.0 || (c->taught > CC_AXIS_LASTING && step == c->H))
+    int lasting = c->taught > CC_AXIS_LASTING;
+    if (e->told != 0.0 || (lasting && step == c->H))
         return;
+    if (lasting) { /* what happened since was not looked at */
+        cc_axis_start(c, options, place ? *place : 0.0, rate, F);
+        cc_axis_wait(c);
+    }
     cc_axis_watch(c, options, place, rate, F, step);
     show_partner(e, options);
     if (!cc_axis_is_sure(c))

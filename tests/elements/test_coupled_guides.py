@@ -230,6 +230,20 @@ def test_the_motion_across_keeps_its_energy(bead: Fmu, bar: Fmu, tmp_path: Path,
     one.slave.close()
 
 
+@pytest.mark.parametrize(("master", "fine", "count"), [(JACOBI, 3.16e-3, 1300), (GAUSS_SEIDEL, 6.32e-3, 1000)])
+def test_hold_learns_anew_after_a_change_of_the_step(bead: Fmu, bar: Fmu, master: str, fine: float, count: int) -> None:
+    """Of steps at which there is nothing to tell it looks at the first ones alone; fine: omega H of those."""
+    body = Bead(Running(bead, {"g": (0.0, 0.0, 0.0), "r0": ACROSS}), None)
+    guide = Running(bar, {"point.r": ACROSS, "k_r1": K_1, "k_r2": K_1, "coupling.mode": HOLD})
+    swing_across(body, guide, master, np.array([fine / OMEGA_1] * count))
+    assert not guide.told
+    swing_across(body, guide, master, np.array([0.1 / OMEGA_1] * 40))
+    (told,) = guide.told
+    delay = 1.5 if master == JACOBI else 0.5
+    growth = float(told.split("each one ")[1].split()[0])
+    assert growth == pytest.approx(math.exp(math.pi * 0.1 * delay / 2), rel=1e-3)
+
+
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
 def test_steps_that_vary_a_reset_and_a_restored_state(bead: Fmu, bar: Fmu, master: str) -> None:
     steps = math.pi / OMEGA_1 / 16 * np.random.default_rng(5).uniform(0.8, 1.25, 320)

@@ -125,6 +125,18 @@ def test_the_literal_force_tells_once_what_it_does_to_the_swing(mass: Fmu, sprin
     assert not swing(mass, spring, ELEMENTS_FIRST, 6.3, 2, coupling__mode=HOLD).element.told  # the energy stays
 
 
+@pytest.mark.parametrize(("master", "lag"), [(JACOBI, 1), (ELEMENTS_FIRST, 0)])
+def test_after_a_change_of_the_step_the_order_is_found_anew(mass: Fmu, spring: Fmu, master: str, lag: int) -> None:
+    """Of steps so short that the orders hardly differ no lag is learned; of those that follow it is."""
+    pair = Pair(Running(mass, {"m": M}), Running(spring, {"x0": X_0, "coupling.mode": HOLD}), master, ("v",), "F")
+    for steps, H in ((400, 1e-3 / OMEGA), (30, 0.1 / OMEGA)):
+        for _ in range(steps):
+            pair.step(H)
+    assert pair.element["coupling.lag"] == lag
+    assert pair.element["coupling.admittance"] == pytest.approx(1 / M, rel=1e-6)
+    assert len(pair.element.told) == lag  # Gauss-Seidel with speeds makes no energy
+
+
 def test_a_coupled_spring_tells_from_which_step_on_it_should_be_alone(mass: Fmu, spring: Fmu) -> None:
     (told,) = swing(mass, spring, JACOBI, 3.1, coupling__mode=AUTO).element.told
     given, advised = numbers(told, "coupling.m_eff =", "below")

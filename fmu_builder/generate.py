@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fmu_builder.assembly import Assembly, PartType
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.law_c import ending_tables, laws_header
 from fmu_builder.law_tables import LawTable
 from fmu_builder.model import ElementModel, Model, Node, Variable
@@ -84,6 +85,8 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
         elif name in core:
             folder, text = "", core[name].read_text(encoding="utf-8")
         else:
+            if name == "element.c" and folder in own:
+                raise InputError(Problem(str(model.folders()[folder] / name), "is missing: the element has no physics"))
             continue  # the compiler names what is missing, with file and line
         if f"{folder}{name}" not in files:
             files[f"{folder}{name}"] = text

@@ -21,7 +21,7 @@ from fmpy.validation import validate_fmu
 
 from fmu_builder import generate, toolchain
 from fmu_builder.build import Built, build_fmu, content_guid, host_fmu, pack
-from fmu_builder.errors import ToolError
+from fmu_builder.errors import InputError, ToolError
 from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
 from fmu_builder.toolchain import INSTALL_HINT, PLATFORMS, Compiler, cache_folder, find_compiler, host_platform
@@ -196,6 +196,15 @@ def test_the_bytes_of_an_archive_depend_on_its_contents_only() -> None:
 
 
 # --- what stops a build -----------------------------------------------------------------------------------------------
+
+
+def test_an_element_without_its_physics_is_refused(tmp_path: Path) -> None:
+    recipe = gain(tmp_path)
+    (physics,) = tmp_path.rglob("element.c")
+    physics.unlink()
+    with pytest.raises(InputError, match=r"element\.c: is missing: the element has no physics"):
+        build_fmu(recipe, tmp_path, ("host",))
+    assert not list(tmp_path.rglob("*.fmu"))
 
 
 def test_an_element_that_exports_a_function_of_its_own_is_refused(tmp_path: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, Protocol, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
@@ -95,6 +96,17 @@ class Variable(_Conditional):
 
     def is_in(self, choices: Choices) -> bool:
         return super().is_in(choices) and not any(choices[slot] for slot in self.replaced_by)
+
+
+class _Bounded(Protocol):
+    @property
+    def min(self) -> float | None: ...
+    @property
+    def max(self) -> float | None: ...
+    @property
+    def above(self) -> float | None: ...
+    @property
+    def below(self) -> float | None: ...
 
 
 class PortState(_Entry):
@@ -415,6 +427,19 @@ def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
         yield from _models_in(inner)
 
 
+def broken_bound(variable: _Bounded, value: float) -> str:
+    """The bound of the variable that the value breaks, `at least 0` or the like; "" if it keeps all."""
+    for limit, keeps, rule in (
+        (variable.min, operator.ge, "at least"),
+        (variable.max, operator.le, "at most"),
+        (variable.above, operator.gt, "greater than"),
+        (variable.below, operator.lt, "less than"),
+    ):
+        if limit is not None and not keeps(value, limit):
+            return f"{rule} {limit:.10g}"
+    return ""
+
+
 def read_declaration(folder: Path) -> Declaration:
     """The checked element.toml of an element's folder.  Raises InputError with every problem found."""
     path = folder / "element.toml"
@@ -547,6 +572,10 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, "depends is missing: list the inputs and parameters it depends on, [] for none")
             if table in ("parameters", "inputs") and entry.type == "real" and isinstance(entry.start, str):
                 add(table, name, f"start = {entry.start!r} must be a number")
+            given = entry.start if isinstance(entry.start, list) else [entry.start]
+            for value in dict.fromkeys(one for one in given if isinstance(one, int | float)):
+                if rule := broken_bound(entry, value):
+                    add(table, name, f"start = {value!r} must be {rule}, as every value")
             if table == "parameters" and entry.start is None:
                 add(table, name, "start is missing: a parameter needs a default")
             if (entry.type == "enum") != bool(entry.literals):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import fnmatch
 import itertools
 import math
-import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,16 @@ from pathlib import Path
 from typing import Literal
 
 from fmu_builder.advice import preferred_step
-from fmu_builder.declaration import Declaration, Depends, Experiment, Hold, Port, read_toml, solver_declaration
+from fmu_builder.declaration import (
+    Declaration,
+    Depends,
+    Experiment,
+    Hold,
+    Port,
+    broken_bound,
+    read_toml,
+    solver_declaration,
+)
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.law_rules import rule_problems
@@ -294,9 +302,15 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
             layout.add(("der", *d.path), recipe.sizes[d.each] if d.each else 0, d.size)
     patterns = _Patterns(recipe, patterns_over, layout)
     variables: dict[int, Variable] = {}
+    unknown: list[Problem] = []
     for d in declared:
-        for variable in _scalars(recipe, d, layout, patterns):
-            variables[variable.index] = variable
+        try:
+            for variable in _scalars(recipe, d, layout, patterns):
+                variables[variable.index] = variable
+        except InputError as error:
+            unknown += error.problems
+    if unknown:
+        raise InputError(unknown)
     ordered = [variables[i] for i in range(len(variables))]
     model = ElementModel(
         name=recipe.name,
@@ -743,14 +757,7 @@ def _check_start(variable: Variable, value: object, where: str, problems: list[P
         problems.append(Problem(where, f"{value!r} must be a whole number"))
         return None
     unit = "" if variable.unit.name == "1" else f" {variable.unit.name}"
-    for limit, keeps, rule in (
-        (variable.min, operator.ge, "at least"),
-        (variable.max, operator.le, "at most"),
-        (variable.above, operator.gt, "greater than"),
-        (variable.below, operator.lt, "less than"),
-    ):
-        if limit is not None and not keeps(number, limit):
-            what = f"{value!r} is refused: {variable.name} must be {rule} {limit:.10g}{unit}"
-            problems.append(Problem(where, what))
-            return None
+    if rule := broken_bound(variable, number):
+        problems.append(Problem(where, f"{value!r} is refused: {variable.name} must be {rule}{unit}"))
+        return None
     return number

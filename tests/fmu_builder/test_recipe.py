@@ -191,6 +191,12 @@ def written(folder: Path) -> Path:
         ),
         ("K_fr = { start = 0.0, min", "K_fr = { min", "[parameters] K_fr", "start is missing"),
         (
+            "K_fr = { start = 0.0, min",
+            "K_fr = { start = -0.5, min",
+            "[parameters] K_fr",
+            "start = -0.5 must be at least 0",
+        ),
+        (
             "K_fr = { start",
             '"solver.K" = { start',
             "[parameters] solver.K",
@@ -217,6 +223,17 @@ def test_a_faulty_declaration_is_told_with_table_key_and_repair(
     lines = declaration_faults(tmp_path, old, new)
     assert lines and all(line.startswith("element.toml: ") for line in lines)
     assert any(line.startswith(f"element.toml: {where}") and words in line for line in lines), lines
+
+
+def test_unknown_names_of_several_variables_are_told_at_once(tmp_path: Path) -> None:
+    rate, depends = 'rate = "normal_force"', 'depends = ["surface.q"]'
+    text = (shipped("elements") / "point_surface" / "element.toml").read_text(encoding="utf-8")
+    begin, end = sorted((text.index(rate), text.index(depends)))
+    between = text[begin : end + len(max(rate, depends, key=text.index))]
+    wrong = between.replace(rate, 'rate = "normal_farce"').replace(depends, 'depends = ["surfce.q"]')
+    told = declaration_faults(tmp_path, between, wrong)
+    assert any("'normal_farce' is unknown" in line for line in told), told
+    assert any("depends on 'surfce.q', which is unknown" in line for line in told), told
 
 
 def test_shipped_declarations_are_sound() -> None:

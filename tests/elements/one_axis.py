@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from fmi2 import OK, Fmu, load_shipped
 from running import build
 
@@ -66,6 +67,8 @@ TRANSLATIONAL = Kind(
      "RotationalSpringByAngles": "TranslationalSpringByPositions"},
 )  # fmt: skip
 KINDS = (ROTATIONAL, TRANSLATIONAL)
+# springs and dampers of both kinds have one source, contact_core/spring.h and damper.h: every day one is tested
+OF_ONE_SOURCE = (ROTATIONAL, pytest.param(TRANSLATIONAL, marks=pytest.mark.slow))
 
 
 def refused(fmu: Fmu, name: str, value: float, *texts: str) -> bool:

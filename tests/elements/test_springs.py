@@ -13,7 +13,7 @@ from fmi2 import DISCARD, ERROR, OK, Fmu, load_shipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from one_axis import KINDS, Kind, refused
+from one_axis import OF_ONE_SOURCE, Kind, refused
 from running import Running
 
 from fmu_builder import run
@@ -25,7 +25,7 @@ TORQUES = ["t", "r.t", "c.t"]
 moderate = st.floats(-100.0, 100.0)
 
 
-@pytest.fixture(scope="module", params=KINDS, ids=str)
+@pytest.fixture(scope="module", params=OF_ONE_SOURCE, ids=str)
 def kind(request: pytest.FixtureRequest) -> Kind:
     return cast(Kind, request.param)
 

@@ -150,7 +150,7 @@ def test_forces_of_a_moving_surface_are_those_of_the_description(name: str, tmp_
     assert 20 <= touching <= 75
 
 
-@pytest.mark.parametrize("name", [pytest.param("PointSphere", marks=pytest.mark.slow), "PointRevolution"])
+@pytest.mark.parametrize("name", ["PointSphere", pytest.param("PointRevolution", marks=pytest.mark.slow)])
 def test_several_points_on_one_surface_are_as_one_each(name: str, tmp_path: Path) -> None:
     """Force for force, and the reactions add up."""
     text = (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8")

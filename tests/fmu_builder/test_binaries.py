@@ -16,6 +16,7 @@ import pytest
 
 from fmu_builder.binaries import check_library, merge_universal, read_library
 from fmu_builder.errors import InputError, ToolError
+from fmu_builder.toolchain import cache_folder
 
 SOURCE = """
 #if defined(_WIN32)
@@ -89,7 +90,8 @@ class Compiler:
             command = [sys.executable, "-m", "ziglang", "cc", *COMMON, *mode, "-target", target]
             command += [f"-D{define}" for define in defines]
             command += [str(source), *(usual_link if link is None else link), "-o", str(output)]
-            caches = {name: str(self.folder / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+            cache = str(cache_folder() / "zig")  # which knows the libraries of the system that some link
+            caches = {name: cache for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
             result = subprocess.run(command, env=os.environ | caches, capture_output=True, text=True, check=False)
             assert result.returncode == 0, result.stderr
             self.built[key] = output.read_bytes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -69,13 +69,30 @@ def test_all_names_that_are_no_case_are_told_at_once() -> None:
 # ---- running them --------------------------------------------------------------------------------------------------
 
 
-def test_cases_run_side_by_side_give_the_results_of_cases_run_alone() -> None:
-    heard: list[str] = []
-    together = validate({name: CASES[name] for name in reversed(QUICK)}, lambda result: heard.append(result.name))
-    assert [result.name for result in together] == sorted(QUICK)
-    assert sorted(heard) == sorted(QUICK)
-    for result in together:
-        alone = run_case(result.name, CASES[result.name])
+@dataclass(frozen=True)
+class Together:
+    """Results of cases that ran side by side, by name, and the names in the order in which they were told and given."""
+
+    results: dict[str, CaseResult]
+    told: list[str]
+    given: list[str]
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Together:
+    """The quick cases in wrong order, one that is broken and one that is not there."""
+    folder, told = tmp_path_factory.mktemp("together"), list[str]()
+    (folder / "broken.toml").write_text("slaves = 3\n", encoding="utf-8")
+    cases = {name: CASES[name] for name in reversed(QUICK)}
+    cases |= {name: folder / f"{name}.toml" for name in ("broken", "missing")}
+    results = validate(cases, lambda result: told.append(result.name))
+    return Together({result.name: result for result in results}, told, [result.name for result in results])
+
+
+def test_cases_run_side_by_side_give_the_results_of_cases_run_alone(together: Together) -> None:
+    assert together.given == sorted(together.told) == sorted([*QUICK, "broken", "missing"])
+    for name in QUICK:
+        result, alone = together.results[name], run_case(name, CASES[name])
         assert result.trace is not None
         assert alone.trace is not None
         assert result.trace.time.tobytes() == alone.trace.time.tobytes()
@@ -87,11 +104,9 @@ def test_cases_run_side_by_side_give_the_results_of_cases_run_alone() -> None:
         )
 
 
-def test_broken_case_is_told_and_hides_no_other(tmp_path: Path) -> None:
-    (tmp_path / "broken.toml").write_text("slaves = 3\n", encoding="utf-8")
-    cases = {"a": tmp_path / "broken.toml", "b": CASES["point_mass/projectile"], "c": tmp_path / "missing.toml"}
-    broken, good, missing = validate(cases)
-    assert good.passed
+def test_broken_case_is_told_and_hides_no_other(together: Together) -> None:
+    broken, missing = together.results["broken"], together.results["missing"]
+    assert all(together.results[name].passed for name in QUICK)
     assert not broken.passed
     assert broken.exit_code == 2
     assert broken.failure is not None

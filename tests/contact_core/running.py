@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from ctypes import c_double, c_int
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from fmi2 import OK, Fmu, Importer, Slave, integers, reals, references
@@ -56,6 +58,7 @@ class Running:
     def _begin(self, fmu: Fmu, values: Values, time: float, tolerance: float | None) -> None:
         self.fmu = fmu
         self.slave: Slave = fmu.slave(Importer())
+        self._by_type: dict[tuple[str, ...], list[tuple[str, list[str], Any]]] = {}  # what `mixed` reads
         self._enter(values, time, tolerance)
 
     def _enter(self, values: Values, time: float, tolerance: float | None) -> None:
@@ -105,12 +108,18 @@ class Running:
 
     def mixed(self, names: Sequence[str]) -> list[float]:
         """Reals, Integers and Booleans, one call for each type."""
+        key = tuple(names)
+        if key not in self._by_type:
+            self._by_type[key] = [
+                (kind, some, references(*(self.fmu.references[name] for name in some)))
+                for kind in ("Real", "Integer", "Boolean")
+                for some in [[name for name in names if self.fmu.types[name] == kind]]
+            ]
         found: dict[str, float] = {}
-        for kind, make in (("Real", reals), ("Integer", integers), ("Boolean", integers)):
-            some = [name for name in names if self.fmu.types[name] == kind]
-            vr, values = references(*(self.fmu.references[name] for name in some)), make(*[0] * len(some))
+        for kind, some, vr in self._by_type[key]:
+            values = ((c_double if kind == "Real" else c_int) * len(some))()
             self._expect(self.slave.call(f"fmi2Get{kind}", vr, len(some), values))
-            found |= dict(zip(some, values, strict=True))
+            found |= zip(some, values, strict=True)
         return [found[name] for name in names]
 
     def directional(self, unknowns: Sequence[str], seeds: Mapping[str, float]) -> NDArray[np.float64]:

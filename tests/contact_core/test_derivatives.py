@@ -531,12 +531,10 @@ def dependent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 def random_known(model: Model, name: str, rng: np.random.Generator) -> float:
-    """A legal value of an input or a parameter that may well change what follows."""
+    """A legal value of a parameter, or of a switch, that may well change what follows."""
     v = model[name]
     if v.type == "bool":
         return float(rng.random() < 0.9)
-    if v.kind == "input":
-        return random_inputs(model, rng)[name]
     low, high = v.min if v.min is not None else v.above, v.max if v.max is not None else v.below
     if v.unit.name == "m" and low is not None:
         return min(float(rng.choice((4e-3, 1.0))), math.inf if high is None else high)
@@ -559,17 +557,21 @@ def inputs_and_parameters(model: Model) -> list[str]:
 
 
 def random_point(model: Model, rng: np.random.Generator) -> dict[str, float]:
-    return {name: random_known(model, name, rng) for name in inputs_and_parameters(model)} | random_inputs(model, rng)
+    names = [name for name in inputs_and_parameters(model) if not model[name].is_continuous_input]
+    return {name: random_known(model, name, rng) for name in names} | random_inputs(model, rng)
 
 
 def shown(
     running: Running, model: Model, unknowns: list[str], knowns: list[str], point: Values, rng: np.random.Generator
 ) -> set[tuple[str, str]]:
     """(unknown, known) of all unknowns that change when that known alone gets another value."""
-    found = set()
+    found, inputs = set(), random_inputs(model, rng)
     before = running.mixed(unknowns)
     for name in knowns:
-        other = random_known(model, name, rng) if model[name].type != "bool" else 1.0 - point[name]
+        if model[name].type == "bool":
+            other = 1.0 - point[name]
+        else:
+            other = inputs[name] if name in inputs else random_known(model, name, rng)
         if model[name].unit.name in ("m/s", "rad/s"):
             other *= 100.0  # turns compression to restitution
         running.set({name: other})

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +17,8 @@ from numpy.typing import ArrayLike
 from fmu_builder.advice import AUTO as AUTO_MODE
 from fmu_builder.advice import GIVEN, STEPS_PER_BRAKING, STEPS_PER_SWING
 from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
 from tests.contact_core.axis_bodies import BODIES_FIRST, ELEMENTS_FIRST, JACOBI, Coupled, Options, Row, train
+from tests.contact_core.hosted import load_c
 
 M, K = 10.0, 1000.0
 OMEGA = math.sqrt(K / M)
@@ -29,11 +28,7 @@ PERIODS = 20
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    path = tmp_path_factory.mktemp("axis") / "axis.so"
-    compiler = find_compiler()
-    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
-    compile_hosted([Path(__file__).parent / "coupled_axis.c"], path, [shipped("contact_core")], compiler, [])
-    loaded = ctypes.CDLL(str(path))
+    loaded = load_c("coupled_axis.c", tmp_path_factory.mktemp("axis"))
     loaded.force.restype = ctypes.c_double
     loaded.force.argtypes = [ctypes.c_void_p, *[ctypes.c_double] * 6]
     return loaded

@@ -7,7 +7,6 @@ from __future__ import annotations
 import ctypes
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
+from tests.contact_core.hosted import load_c
 
 Array = NDArray[np.float64]
 JACOBI, GAUSS_SEIDEL, AUTO = 1, 0, -1
@@ -30,11 +29,7 @@ class Guide(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    path = tmp_path_factory.mktemp("point") / "point.so"
-    compiler = find_compiler()
-    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
-    compile_hosted([Path(__file__).parent / "coupled_point.c"], path, [shipped("contact_core")], compiler, [])
-    loaded = ctypes.CDLL(str(path))
+    loaded = load_c("coupled_point.c", tmp_path_factory.mktemp("point"))
     loaded.energy.restype = ctypes.c_double
     return loaded
 

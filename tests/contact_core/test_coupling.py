@@ -11,7 +11,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
 from tests.contact_core.held_bodies import PHASES, Body, Flexible, Pair
 from tests.contact_core.held_cases import (
     CASES,
@@ -35,17 +32,14 @@ from tests.contact_core.held_cases import (
     Law,
     exact,
 )
+from tests.contact_core.hosted import load_c
 
 JACOBI, GAUSS_SEIDEL, AUTO = 1, 0, -1
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    path = tmp_path_factory.mktemp("coupling") / "coupling.so"
-    compiler = find_compiler()
-    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
-    compile_hosted([Path(__file__).parent / "coupling.c"], path, [shipped("contact_core")], compiler, [])
-    loaded = ctypes.CDLL(str(path))
+    loaded = load_c("coupling.c", tmp_path_factory.mktemp("coupling"))
     loaded.harmonic.restype = ctypes.c_double
     return loaded
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,19 +11,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
+from tests.contact_core.hosted import load_c
 
 Array = NDArray[np.float64]
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    path = tmp_path_factory.mktemp("bristle") / "bristle.so"
-    compiler = find_compiler()
-    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
-    compile_hosted([Path(__file__).parent / "held_bristle.c"], path, [shipped("contact_core")], compiler, [])
-    loaded = ctypes.CDLL(str(path))
+    loaded = load_c("held_bristle.c", tmp_path_factory.mktemp("bristle"))
     loaded.interval.restype = ctypes.c_double
     return loaded
 

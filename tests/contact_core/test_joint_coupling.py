@@ -8,16 +8,14 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
 from tests.contact_core.held_bodies import Rigid
 from tests.contact_core.held_cases import STIFFNESS, Law, Pile, corners
+from tests.contact_core.hosted import load_c
 from tests.contact_core.test_coupling import AUTO, GAUSS_SEIDEL, JACOBI
 
 Array = NDArray[np.float64]
@@ -26,11 +24,7 @@ BOTH = pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    path = tmp_path_factory.mktemp("joint") / "coupling.so"
-    compiler = find_compiler()
-    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
-    compile_hosted([Path(__file__).parent / "coupling.c"], path, [shipped("contact_core")], compiler, [])
-    library = ctypes.CDLL(str(path))
+    library = load_c("coupling.c", tmp_path_factory.mktemp("joint"))
     library.joint_step.restype = ctypes.c_double
     return library
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ctypes
 import math
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,20 +13,15 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.optimize import root
 
-from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
 from tests.contact_core.held_cases import Law
+from tests.contact_core.hosted import load_c
 
 Array = NDArray[np.float64]
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    path = tmp_path_factory.mktemp("joint") / "coupling.so"
-    compiler = find_compiler()
-    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
-    compile_hosted([Path(__file__).parent / "coupling.c"], path, [shipped("contact_core")], compiler, [])
-    library = ctypes.CDLL(str(path))
+    library = load_c("coupling.c", tmp_path_factory.mktemp("joint"))
     library.joint_solve.restype = ctypes.c_double
     return library
 

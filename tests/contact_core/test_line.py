@@ -9,7 +9,6 @@ import ctypes
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,7 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from fmu_builder.host import HostLibrary
-from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
+from tests.contact_core.hosted import load_c
 
 Vector = NDArray[np.float64]
 EPS = 2.0**-52
@@ -275,11 +273,7 @@ OUTPUT = {
 
 @pytest.fixture(scope="session")
 def dual(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    compiler = find_compiler()
-    assert compiler is not None
-    library = tmp_path_factory.mktemp("dual") / "lines.so"
-    compile_hosted([Path(__file__).with_name("lines.c")], library, [shipped("contact_core")], compiler, [])
-    return ctypes.CDLL(str(library))
+    return load_c("lines.c", tmp_path_factory.mktemp("dual"))
 
 
 @dataclass

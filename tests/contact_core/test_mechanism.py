@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -17,8 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fmu_builder.host import HostLibrary
-from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
+from tests.contact_core.hosted import load_c
 
 Vector = NDArray[np.float64]
 ALONG_X, ALONG_Y, DISTANCE, PROFILE, CURVE = range(5)
@@ -572,11 +570,7 @@ def test_an_unreachable_profile_ends_without_a_number(host: HostLibrary) -> None
 
 @pytest.fixture(scope="module")
 def dual(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    library = tmp_path_factory.mktemp("dual") / "mechanism.so"
-    compiler = find_compiler()
-    assert compiler is not None
-    compile_hosted([Path(__file__).with_name("mechanism.c")], library, [shipped("contact_core")], compiler, ())
-    return ctypes.CDLL(str(library))
+    return load_c("mechanism.c", tmp_path_factory.mktemp("dual"))
 
 
 class DualBody(ctypes.Structure):

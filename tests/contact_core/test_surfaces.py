@@ -9,7 +9,6 @@ import ctypes
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -21,8 +20,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from fmu_builder.host import HostLibrary
-from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
+from tests.contact_core.hosted import load_c
 
 Vector = NDArray[np.float64]
 Z = (-0.4, 0.9)  # m
@@ -533,11 +531,7 @@ def test_an_extrusion_ends_at_its_heights(host: HostLibrary) -> None:
 
 @pytest.fixture(scope="module")
 def dual(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    compiler = find_compiler()
-    assert compiler is not None
-    library = tmp_path_factory.mktemp("dual") / "surfaces.so"
-    compile_hosted([Path(__file__).with_name("surfaces.c")], library, [shipped("contact_core")], compiler, [])
-    return ctypes.CDLL(str(library))
+    return load_c("surfaces.c", tmp_path_factory.mktemp("dual"))
 
 
 WAVE = spline(np.array([[0.3, -0.8], [0.7, -0.3], [0.5, 0.2], [0.9, 0.8]]), False)

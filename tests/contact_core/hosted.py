@@ -1,0 +1,18 @@
+"""C of these tests together with contact_core, as a library of this machine."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+from fmu_builder.paths import shipped
+from fmu_builder.toolchain import compile_hosted, find_compiler
+
+
+def load_c(source: str, folder: Path) -> ctypes.CDLL:
+    """The library of a C file that stands beside this one, compiled into `folder`."""
+    compiler = find_compiler()
+    assert compiler is not None, "these tests need a compiler: python -m pip install ziglang"
+    path = folder / f"{Path(source).stem}.so"
+    compile_hosted([Path(__file__).with_name(source)], path, [shipped("contact_core")], compiler, [])
+    return ctypes.CDLL(str(path))

@@ -239,6 +239,17 @@ def mass_center(drawing: Drawing, at: Point, radius: float) -> None:
         drawing.line([at, *points], INK, 0.5, fill=INK)
 
 
+def world_axes(drawing: Drawing, origin: Point, length: float) -> None:
+    """The axes x and z of the world, each of the length."""
+    x, y = origin
+    drawing.arrow(origin, (x, y - length), INK, 1.8)
+    drawing.arrow(origin, (x + length, y), INK, 1.8)
+    drawing.text((x + 8, y - length + 10), "{z}", size=15)
+    drawing.text((x + length - 8, y - 8), "{x}", size=15)
+    drawing.text((x - 8, y + 22), "world", GREY, 14, "middle")
+    drawing.circle(origin, 3, INK)
+
+
 def turn(drawing: Drawing, center: Point, radius: float, start: float, end: float, color: str, width: float) -> None:
     """An arrow along a circle, angles in degrees, counted from x towards y upwards."""
     steps = [math.radians(start + (end - start) * i / 12) for i in range(13)]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from fmu_builder.drawing import BODY, BODY_EDGE, FORCE, GREY, INK, MOTION, PAPER, Drawing, icon_paper
+from fmu_builder.drawing import BODY, BODY_EDGE, FORCE, GREY, INK, MOTION, PAPER, Drawing, icon_paper, world_axes
 
 
 def point_mass_drawing() -> str:
     drawing = Drawing(440, 290, "A particle with its position, velocity, force and gravity")
     ox, oy, px, py = 60.0, 240.0, 210.0, 135.0
-    drawing.arrow((ox, oy), (ox, oy - 70), INK, 1.8)
-    drawing.arrow((ox, oy), (ox + 70, oy), INK, 1.8)
-    drawing.text((ox + 8, oy - 60), "{z}", size=15)
-    drawing.text((ox + 62, oy - 8), "{x}", size=15)
-    drawing.text((ox - 8, oy + 22), "world", GREY, 14, "middle")
-    drawing.circle((ox, oy), 3, INK)
+    world_axes(drawing, (ox, oy), 70)
     drawing.arrow((ox, oy), (px - 26, py + 18), GREY, 2, dash="6 4")
     drawing.text((118, 186), "{r}", GREY, 19, "end")
     drawing.arrow((px, py), (px + 104, py - 44), MOTION, 2.8)

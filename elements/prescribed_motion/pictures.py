@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fmu_builder.drawing import BODY, BODY_EDGE, FORCE, GREY, INK, MOTION, PAPER, Drawing, Point, icon_paper
+from fmu_builder.drawing import BODY, BODY_EDGE, FORCE, GREY, INK, MOTION, PAPER, Drawing, Point, icon_paper, world_axes
 
 
 def prescribed_motion_drawing() -> str:
@@ -14,12 +14,7 @@ def prescribed_motion_drawing() -> str:
     path = [(112 + 3.2 * i, 192 - 0.9 * i - 34 * math.sin(2 * math.pi * i / 60)) for i in range(101)]
     drawing.line(path, GREY, 1.6, "6 4")
     px, py = path[36]
-    drawing.arrow((ox, oy), (ox, oy - 70), INK, 1.8)
-    drawing.arrow((ox, oy), (ox + 70, oy), INK, 1.8)
-    drawing.text((ox + 8, oy - 60), "{z}", size=15)
-    drawing.text((ox + 62, oy - 8), "{x}", size=15)
-    drawing.text((ox - 8, oy + 22), "world", GREY, 14, "middle")
-    drawing.circle((ox, oy), 3, INK)
+    world_axes(drawing, (ox, oy), 70)
     # the body and its axes, turned by a
     a = math.radians(-24.0)
     x_axis, z_axis = (math.cos(a), math.sin(a)), (math.sin(a), -math.cos(a))

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 
-from fmu_builder.drawing import BODY, BODY_EDGE, FORCE, GREY, INK, MOTION, Drawing, icon_paper, mass_center, slab
+from fmu_builder.drawing import (
+    BODY,
+    BODY_EDGE,
+    FORCE,
+    GREY,
+    INK,
+    MOTION,
+    Drawing,
+    icon_paper,
+    mass_center,
+    slab,
+    world_axes,
+)
 
 
 def rigid_body_drawing() -> str:
     drawing = Drawing(560, 330, "A body with its axes, a point at an offset, forces, moments and ports")
     ox, oy, cx, cy = 56.0, 286.0, 236.0, 150.0
-    drawing.arrow((ox, oy), (ox, oy - 66), INK, 1.8)
-    drawing.arrow((ox, oy), (ox + 66, oy), INK, 1.8)
-    drawing.text((ox + 8, oy - 56), "{z}", size=15)
-    drawing.text((ox + 58, oy - 8), "{x}", size=15)
-    drawing.text((ox, oy + 24), "world", GREY, 14, "middle")
-    drawing.circle((ox, oy), 3, INK)
+    world_axes(drawing, (ox, oy), 66)
     at = slab(drawing, (cx, cy), (118, 62), math.radians(20))
     drawing.arrow((ox, oy), (cx - 9, cy + 7), GREY, 2, dash="6 4")
     drawing.text((112, 232), "{r}", GREY, 19, "end")

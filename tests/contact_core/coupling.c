@@ -70,6 +70,26 @@ EXPORT void step(int n, CcCoupling *c, const Law *law, int lag, int identify, in
         evaluations[i] = cc_coupling_step(c + i, &port, &options, r[i], v[i], H, f[i]);
 }
 
+/* What a sample would be: 0 where a force may come to act; 1 out of reach; 2 out of reach though the steps that are left
+ * out there would give a force or change what is remembered. */
+EXPORT int reach(const CcCoupling *c, const Law *law, int lag, int identify, int straight, double m_eff,
+                 const double r[3], const double v[3], double H)
+{
+    CcCouplingOptions options = {lag, identify, straight, m_eff};
+    CcPortLaw port = port_law(law);
+    CcCoupling then = *c;
+    if (then.partner.begun != 0.0)
+        cc_coupling_learn(&then, &port, &options, r, v, 0);
+    if (!cc_is_out_of_reach(&then, r, v, H))
+        return 0;
+    CcCoupling before = then;
+    CcInterval at = cc_coupling_begin(&then, &port, &options, r, v, H);
+    double x = at.x, w = at.w, pushed[CC_LAGS - 1][3] = {{0.0}};
+    double made = cc_coupling_predict(&then, &port, pushed, &at);
+    double scale = cc_coupling_scale(&then, &port, &at, made), most = cc_coupling_most(&then, &port, x, w, at.w, H);
+    return most > 0.0 || scale != 1.0 || __builtin_memcmp(&before, &then, sizeof then) ? 2 : 1;
+}
+
 EXPORT void joint_sizes(int *port, int *mobility) { *port = sizeof(CcPort) / 8, *mobility = sizeof(CcMobility) / 8; }
 
 EXPORT void joint_start(int n, CcCoupling *c, CcMobility *m, int lag, double m_eff)

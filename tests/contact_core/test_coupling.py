@@ -338,6 +338,27 @@ def test_a_copy_of_the_state_continues_bit_for_bit(library: ctypes.CDLL) -> None
     assert (body.q == first[0]).all() and (body.v == first[1]).all() and port.memory.raw == first[2]
 
 
+@pytest.mark.parametrize("lag", [AUTO, 0, 1, 2])
+def test_a_contact_that_is_left_early_has_neither_force_nor_memory_to_come(library: ctypes.CDLL, lag: int) -> None:
+    """A point that pushes of random strength and direction throw about above the surface and into it."""
+    rng, law = np.random.default_rng(5), Law(C_r=0.5, K_fr=0.3).numbers()
+    options, H = (lag, 1, 0, ctypes.c_double(0.0)), 1e-3
+    memory = ctypes.create_string_buffer(library.size())
+    library.start(1, memory, *options)
+    f, count, found = np.zeros((1, 3)), (ctypes.c_int * 1)(), [0, 0, 0]
+    r, v, pushes = np.array([0.0, 0.0, 1e-3]), np.zeros(3), np.zeros(3)
+    for k in range(4000):
+        if k % 5 == 0:
+            pushes = 10.0 ** rng.uniform(-1.0, 4.0) * rng.uniform(-1.0, 1.0, 3)
+        if abs(r[2]) > 5e-3 or abs(v[2]) > 2.0:
+            r, v = np.array([0.0, 0.0, 1e-3]), np.zeros(3)
+        found[library.reach(memory, law, *options, r.ctypes, v.ctypes, ctypes.c_double(H))] += 1
+        library.step(1, memory, law, *options, r.ctypes, v.ctypes, ctypes.c_double(H), f.ctypes, count)
+        a = pushes + f[0]
+        r, v = r + H * v + 0.5 * H * H * a, v + H * a
+    assert found[0] > 400 and found[1] > 400 and found[2] == 0, found
+
+
 def test_a_velocity_that_is_not_connected_gives_the_law_at_the_inputs(library: ctypes.CDLL) -> None:
     law, H = Law(C_r=0.5), 1e-4
     port = Port(library, law)

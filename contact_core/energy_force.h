@@ -240,11 +240,11 @@ CC_API double cc_normal_force_at(const CcPortLaw *law, const CcInterval *at, dou
     double way = x_1 - at->x + at->beyond * H * w_1, turn = w_1 - at->w;
     double mean = cc_mean_elastic(law, at->x, at->x + way), factor = cc_harmonic_damping(law, at->w, w_1);
     double value = s * mean * factor;
-    double by_x = 0.0, by_w = 0.0, passed = 1.0 - factor * cc_inverse_damping(law, w_1);
+    double by_x = 0.0, by_w = 0.0, passed = 1.0 - factor * cc_inverse_damping(law, w_1), more = CC_SECANT * at->x;
     if (cc_abs(way) > CC_REST * cc_abs(at->x))
         by_x = (law->elastic(law->data, at->x + way) - mean) / way;
-    else if (at->x > 0.0)
-        by_x = 0.5 * (law->elastic(law->data, (1.0 + CC_SECANT) * at->x) - mean) / (CC_SECANT * at->x);
+    else if (more > 0.0)
+        by_x = 0.5 * (law->elastic(law->data, at->x + more) - mean) / more;
     if (cc_abs(passed) > CC_STEADY_RATE)
         by_w = factor * passed / turn;
     *slope = -s * (by_x * factor * (0.5 + at->beyond) * H * H + mean * by_w * H);

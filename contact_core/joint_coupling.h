@@ -203,10 +203,10 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
         m->loose = open > CC_LOOSE ? m->loose + 1.0 : 0.0;
     if (o->straight || m->loose >= CC_MOST_LOOSE)
         return cc_separate_step(n, c, port, law, o, H);
-    int usable = 0;
+    int active = 0; /* a force can act, or acts still */
     for (int i = 0; i < n; i++)
-        usable |= port[i].usable != 0.0;
-    if (!usable) {
+        active |= port[i].usable != 0.0 || !cc_see(&c[i].partner, port[i].v).quiet;
+    if (!active) {
         cc_joint_rewind(m, n, c, port);
         return 0;
     }

@@ -265,12 +265,15 @@ def test_a_law_without_any_force_is_no_fault(floor: Fmu, four: Fmu, mode: int) -
 
 
 @pytest.mark.parametrize("smallest", [5e-324, 1e-310, 1e-160])
-def test_the_smallest_depths_stiffnesses_and_masses_have_finite_answers(floor: Fmu, smallest: float) -> None:
-    for m_eff in (0.0, smallest):
-        for C_F in (STIFFNESS, smallest):
-            contact = Running(floor, {"coupling.mode": AUTO, "C_F": C_F, "coupling.m_eff": m_eff, "K_fr": 0.3})
-            for r, v in ((smallest, -1.0), (-smallest, -1.0), (-2 * smallest, 1e-3), (smallest, 1e3), (-1e-4, -1.0)):
-                contact.set({"point.r": (0.0, 0.0, r), "point.v": (0.1, 0.0, v)})
+def test_the_smallest_depths_stiffnesses_and_masses_have_finite_answers(floor: Fmu, four: Fmu, smallest: float) -> None:
+    rest = [(-smallest, 0.0)] * 3
+    motion = (*rest, (smallest, -1.0), (-smallest, -1.0), (-2 * smallest, 1e-3), *rest, (smallest, 1e3))
+    for fmu, points in ((floor, ["point"]), (four, [f"point[{i}]" for i in range(1, 5)])):
+        for m_eff, C_F in ((0.0, STIFFNESS), (1.0, STIFFNESS), (smallest, STIFFNESS), (0.0, smallest), (1.0, smallest)):
+            contact = Running(fmu, {"coupling.mode": AUTO, "C_F": C_F, "coupling.m_eff": m_eff, "K_fr": 0.3})
+            for z, w in (*motion, (-1e-4, -1.0)):
+                places = {f"{point}.r": (0.1 * i, 0.1 * i * i, z) for i, point in enumerate(points)}
+                contact.set(places | {f"{point}.v": (0.1, 0.0, w) for point in points})
                 contact.step(1e-4)
 
 

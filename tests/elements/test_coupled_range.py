@@ -72,23 +72,25 @@ class Particle:
 
 @dataclass
 class Body:
-    """m, kg, under Jacobi; it does not turn.  `points`: where its points are along x, m."""
+    """m, kg, under a master of the given lag; it does not turn.  `points`: where its points are along x, m."""
 
     contact: Running
     points: dict[str, float]
     r: Vector
     v: Vector
     m: float
+    lag: int = JACOBI
+    forces: Vector = field(default_factory=lambda: np.zeros(3))
 
     def go(self, H: float, steps: int) -> None:
-        forces = np.zeros(3)
         for _ in range(steps):
             places = {f"{point}.r": self.r + np.array([x, 0, 0]) for point, x in self.points.items()}
             self.contact.set({**places, **{f"{point}.v": self.v for point in self.points}})
             self.contact.step(H)
-            a = forces / self.m
+            new = np.sum([self.contact.vector(f"{point}.f") for point in self.points], axis=0)
+            a = (self.forces if self.lag == JACOBI else new) / self.m
+            self.forces = new
             self.r, self.v = self.r + H * self.v + 0.5 * H * H * a, self.v + H * a
-            forces = np.sum([self.contact.vector(f"{point}.f") for point in self.points], axis=0)
 
 
 def exact(
@@ -285,6 +287,24 @@ def test_the_friction_of_a_bristle_is_booked_until_the_contact_ends_at_a_limit(
     assert one.contact["energy.switched"] > 0.1
     assert one.contact["energy.friction"] == pytest.approx(0.5 * (v[0] ** 2 - one.v[0] ** 2), rel=1e-9)
     assert one.contact["energy.work"] == pytest.approx(0.5 * float(v @ v) - 0.5 * float(one.v @ one.v), abs=1e-9)
+
+
+@BOTH
+@pytest.mark.parametrize("limit", ["switched off", "depth"])
+def test_work_is_what_a_body_of_two_points_got_where_the_contact_of_both_ends(
+    tmp_path: Path, lag: int, limit: str
+) -> None:
+    """In the midst of an impact, when the forces of the last intervals still act."""
+    H, v = math.pi / OMEGA / 10, np.array([0.7, 0.0, -1.0])
+    fmu = contact(tmp_path, 'kind = "plane"', "points = 2")
+    values = {"coupling.mode": AUTO, "K_fr": 0.3, "D_max": 0.5e-3 if limit == "depth" else 1.0}
+    body = Body(Running(fmu, values), {"point[1]": 0.0, "point[2]": -0.5}, -2.3 * H * v, v, 1.0, lag)
+    body.go(H, 6)
+    body.contact.set({"work": limit == "depth"})
+    body.go(H, 24)
+    got = 0.5 * float(v @ v) - 0.5 * float(body.v @ body.v)
+    assert abs(got) > 0.1 and body.contact["energy.switched"] > 0.1
+    assert body.contact["energy.work"] == pytest.approx(got, abs=1e-9)
 
 
 def test_what_a_point_made_before_an_edge_is_owed_by_a_body_of_two_points_as_well(tmp_path: Path) -> None:

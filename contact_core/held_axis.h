@@ -87,8 +87,8 @@ static void hold_force(Element *e, CcHost *host, const CcAxisOptions *options, d
         return;
     e->told = 1.0;
     cc_report(host, CC_INFO, "coupling", "at this step the element is right where no other acts on its bodies, and as "
-              "soon as their inertia is known (coupling." HELD_NAME(INERTIA) " = %g); beside others take steps "
-              "below %g s",
+              "soon as their inertia is known (coupling." HELD_NAME(INERTIA) " = %.3g); beside others take steps "
+              "below %.3g s",
               1.0 / c->W, advised);
 }
 

@@ -35,8 +35,8 @@ CC_API void cc_tell_of_hold(CcHost *host, double *told, const char *category, in
                             const char *what, const char *big, double N, double growth, double H)
 {
 #define CC_HOLD_TEXT                                                                                                   \
-    "at this step, %g of them in a %s, a force that is held makes each %s %g times as %s as it should be; take steps " \
-    "below %g s, or coupling.mode = auto"
+    "at this step, %.3g of them in a %s, a force that is held makes each %s %.3g times as %s as it should be; take " \
+    "steps below %.3g s, or coupling.mode = auto"
     if (*told != 0.0 || !(growth > CC_HOLD_ERROR))
         return;
     *told = 1.0;
@@ -56,8 +56,8 @@ CC_API void cc_tell_of_held_brake(CcHost *host, double *told, const char *catego
         return;
     *told = 1.0;
     cc_report(host, CC_WARNING, category,
-              "at this step, %g times that in which the damper brakes, a force that is held brakes too much: speeds "
-              "are off by up to %g of what they were%s; take steps below %g s, or coupling.mode = auto",
+              "at this step, %.3g times that in which the damper brakes, a force that is held brakes too much: speeds "
+              "are off by up to %.3g of what they were%s; take steps below %.3g s, or coupling.mode = auto",
               z, error, z >= (lag > 0.0 ? 1.0 : 2.0) ? " and grow" : "", H * CC_HOLD_ERROR / error);
 }
 

@@ -42,8 +42,9 @@ CC_API __attribute__((noinline)) void cc_text_integer(CcText *text, long long va
         cc_text_char(text, digits[--n]);
 }
 
-/* Up to nine significant digits, as %.9g would print them but for ties of the last digit; exponents as e9, e-7. */
-CC_API __attribute__((noinline)) void cc_text_number(CcText *text, double value)
+/* Up to `most` significant digits, at most nine, as %.9g would print them but for ties of the last digit; exponents as e9,
+ * e-7. */
+CC_API __attribute__((noinline)) void cc_text_number(CcText *text, double value, int most)
 {
     if (value != value) {
         cc_text_string(text, "NaN");
@@ -76,7 +77,10 @@ CC_API __attribute__((noinline)) void cc_text_number(CcText *text, double value)
             value *= powers[i];
             exponent -= steps[i];
         }
-    long long mantissa = (long long)(value + 0.5);
+    long long mantissa = (long long)(value + 0.5), last = 1;
+    for (int i = most; i < 9; i++)
+        last *= 10;
+    mantissa = (mantissa + last / 2) / last * last;
     if (mantissa >= 1000000000) {
         mantissa = (mantissa + 5) / 10;
         exponent++;
@@ -110,7 +114,7 @@ CC_API __attribute__((noinline)) void cc_text_number(CcText *text, double value)
     }
 }
 
-/* printf of %s, %d, %g and %%. */
+/* printf of %s, %d, %g, which has nine digits here, %.1g to %.9g, and %%. */
 CC_API __attribute__((noinline)) void cc_text_format(CcText *text, const char *format, va_list arguments)
 {
     for (; *format; format++) {
@@ -120,12 +124,17 @@ CC_API __attribute__((noinline)) void cc_text_format(CcText *text, const char *f
         }
         if (*++format == '\0') /* a lone % at the end stands for itself */
             format = "%";
+        int digits = 9;
+        if (format[0] == '.' && format[1] >= '1' && format[1] <= '9') {
+            digits = format[1] - '0';
+            format += 2;
+        }
         if (*format == 's')
             cc_text_string(text, va_arg(arguments, const char *));
         else if (*format == 'd')
             cc_text_integer(text, va_arg(arguments, int));
         else if (*format == 'g')
-            cc_text_number(text, va_arg(arguments, double));
+            cc_text_number(text, va_arg(arguments, double), digits);
         else
             cc_text_char(text, '%');
     }

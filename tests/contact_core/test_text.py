@@ -33,7 +33,7 @@ def text_of(host: HostLibrary, text) -> str:
 
 def number(host: HostLibrary, value: float) -> str:
     text = new_text(host)
-    host.lib.cc_text_number(text, value)
+    host.lib.cc_text_number(text, value, 9)
     return text_of(host, text)
 
 
@@ -130,6 +130,15 @@ def test_a_format_mixes_text_integers_and_numbers(host: HostLibrary) -> None:
     assert formatted(host, b"%d%d", ffi.cast("int", 2**31 - 1), ffi.cast("int", -(2**31))) == "2147483647-2147483648"
 
 
+@pytest.mark.parametrize("value", [2.1066397, 9.996, 999.6, 0.99949, 1e-4 / 3, 6e5 + 1 / 3, 123456.0, -7e-12 / 9])
+@pytest.mark.parametrize("digits", [1, 3, 8])
+def test_a_format_says_how_many_digits_a_number_has(host: HostLibrary, value: float, digits: int) -> None:
+    written = formatted(host, f"%.{digits}g s".encode(), host.ffi.cast("double", value))
+    assert written.endswith(" s")
+    assert float(written[:-2]) == float(f"{value:.{digits}g}")
+    assert len(written[:-2].split("e")[0].lstrip("-0.").replace(".", "").rstrip("0")) <= digits
+
+
 def test_two_percent_signs_print_one(host: HostLibrary) -> None:
     assert formatted(host, b"100 %% of %d%%", host.ffi.cast("int", 7)) == "100 % of 7%"
 
@@ -142,7 +151,7 @@ def test_text_grows_and_no_text_adds_nothing(host: HostLibrary) -> None:
     text = new_text(host)
     for part in (host.ffi.new("char[]", b"depth "), host.ffi.NULL, host.ffi.new("char[]", b"")):
         host.lib.cc_text_string(text, part)
-    host.lib.cc_text_number(text, 0.25)
+    host.lib.cc_text_number(text, 0.25, 9)
     host.lib.cc_text_char(text, b"!")
     assert text_of(host, text) == "depth 0.25!"
 
@@ -156,7 +165,7 @@ def test_long_text_is_cut_inside_the_buffer(host: HostLibrary, length: int) -> N
     message = "".join(chr(ord("a") + i % 26) for i in range(length))
 
     host.lib.cc_text_string(text, ffi.new("char[]", message.encode()))
-    host.lib.cc_text_number(text, -1.5)  # whatever comes behind a full line is cut too
+    host.lib.cc_text_number(text, -1.5, 9)  # whatever comes behind a full line is cut too
     host.lib.cc_host_format(text, ffi.new("char[]", b"%s"), ffi.new("char[]", b"end"))
 
     assert text_of(host, text) == (message + "-1.5end")[: SIZE - 1]

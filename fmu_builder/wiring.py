@@ -146,12 +146,13 @@ def _are_one_body(body: str, at: SlavePort, other: str, other_at: SlavePort, por
 def _on_one_body(
     slave: str, ends: Sequence[tuple[SlavePort, str, SlavePort]], slaves: Mapping[str, Connectable]
 ) -> Iterator[str]:
-    """Ports of one force element in space that hold the same body: the force would be within it, and do nothing.
-    ends: port of the force element, body, port of the body.  Ports of one name (point[1], point[2]) may share one."""
+    """Ports of one force element that hold the same body: the force would be within it, and do nothing.
+    ends: port of the force element, body, port of the body.  Ports of one name (point[1], point[2]) may share one, and
+    those of the plane, which act at different points of it."""
     for i, (port, body, at) in enumerate(ends):
         for other, other_body, other_at in ends[:i]:
-            in_space = {port.kind, other.kind} <= {"point", "frame"} and _base(port) != _base(other)
-            if in_space and _are_one_body(body, at, other_body, other_at, slaves[body].ports.keys()):
+            opposed = "planar" not in (port.kind, other.kind) and _base(port) != _base(other)
+            if opposed and _are_one_body(body, at, other_body, other_at, slaves[body].ports.keys()):
                 both = f"{slave}.{other.name} at {other_body}.{other_at.name}, {slave}.{port.name} at {body}.{at.name}"
                 yield f"{both} are on one body, within which a force does nothing; connect one of them to another body"
 

@@ -475,6 +475,16 @@ rail = "Rail"
     )
 
 
+def test_a_spring_with_both_ends_on_one_shaft_is_refused(tmp_path: Path) -> None:
+    text = (
+        'connections = [["shaft.p", "spring.r"], ["{}.p", "spring.c"]]\n[parts]\nshaft = "Inertia"\nother = "Inertia"\n'
+    )
+    text += 'spring = "RotationalSpring"\n'
+    (found,) = problems(write(tmp_path, "Shaft", text.format("shaft")))
+    assert "spring.r at shaft.p, spring.c at shaft.p are on one body, within which a force does nothing" in found
+    load_assembly(write(tmp_path, "Shafts", text.format("other")))
+
+
 @pytest.mark.parametrize("consistent", [False, True])
 def test_a_point_in_a_guide_is_refused_where_that_has_a_moment_for_it(tmp_path: Path, consistent: bool) -> None:
     structure = f"[structure]\nconsistent_moment = {str(consistent).lower()}\n"

@@ -69,7 +69,7 @@ def measure(curve: Curve, prepare: Callable[[float], Run], settings: Sequence[fl
         run = prepare(setting)
         seconds, q = run()
         if seconds < 0.1:
-            seconds = min(seconds, *(run()[0] for _ in range(9)))
+            seconds = min(seconds, *(run()[0] for _ in range(4)))
         error = float(np.abs(q - exact).max()) if np.isfinite(q).all() else math.inf
         if error < 1.0:
             curve.points.append(Point(setting, seconds, error))

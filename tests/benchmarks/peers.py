@@ -34,13 +34,13 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from fmu_builder.build import host_fmu
-from fmu_builder.slave import Slave, read_slave
+from fmu_builder.slave import Slave, SlaveDescription, read_slave
 from fmu_builder.toolchain import find_compiler, run_compiler
 
 Name = Literal["elastic", "damped", "sliding"]
 ENGINES = ("FMU", "MuJoCo", "Exudyn")
 LEVELS = (1e-3, 1e-6, 1e-9)  # errors at which times are compared
-LONGEST_RUN = 0.15  # s; finer settings are not tried
+LONGEST_RUN = 0.15  # s; finer settings are not tried, by default
 
 g = 9.81  # m/s2
 m = 1.0  # kg
@@ -161,8 +161,8 @@ Run = Callable[[], tuple[float, float, float]]
 Prepare = Callable[[Problem, float, float], Run]  # problem, start value, setting
 
 
-def measure(curve: Curve, prepare: Prepare, problem: Problem, settings: tuple[float, ...]) -> Curve:
-    """Coarse to fine, until a run takes too long or errors fall no more."""
+def measure(curve: Curve, prepare: Prepare, problem: Problem, settings: tuple[float, ...], longest: float) -> Curve:
+    """Coarse to fine, until a run takes too long, `longest` in s, or errors fall no more."""
     for setting in settings:
         times, errors = [], []
         for start in problem.starts:
@@ -171,13 +171,13 @@ def measure(curve: Curve, prepare: Prepare, problem: Problem, settings: tuple[fl
                 seconds, position, velocity = run()
                 times.append(seconds)
                 spent += seconds
-                if spent > 0.02 and (repetition >= 2 or seconds > 0.02):  # a long run needs no repetition
+                if spent > 0.005 and (repetition >= 2 or seconds > 0.005):  # a long run needs no repetition
                     break
             errors.append(problem.error(start, position, velocity))
         error = math.sqrt(sum(e * e for e in errors) / len(errors))
         if math.isfinite(error):
             curve.points.append(Point(setting, float(np.median(times)), error))
-        if np.median(times) > LONGEST_RUN / 3.0:
+        if np.median(times) > longest / 3.0:
             break
     return curve
 
@@ -222,8 +222,12 @@ def write_recipe(folder: Path, problem: Problem, ledger: bool) -> Path:
 
 
 def prepare_fmu(folder: Path, ledger: bool) -> Prepare:
+    @cache
+    def description(problem: Problem) -> SlaveDescription:
+        return read_slave(host_fmu(write_recipe(folder, problem, ledger)))
+
     def prepare(problem: Problem, start: float, tolerance: float) -> Run:
-        slave = Slave("fmu", read_slave(host_fmu(write_recipe(folder, problem, ledger))))
+        slave = Slave("fmu", description(problem))
         variables = slave.description.variables
         slave.setup(0.0, problem.stop, None)
         slave.set(variables["solver.tolerance"], tolerance)
@@ -468,19 +472,21 @@ def build_exudyn(exu: Any, problem: Problem, start: float, force: Force) -> tupl
 # ---- all together ----------------------------------------------------------------------------------------------------
 
 
-def curves(problem: Problem, folder: Path) -> Iterator[Curve]:
-    """Every engine with every method, measured."""
+def curves(problem: Problem, folder: Path, longest: float = LONGEST_RUN) -> Iterator[Curve]:
+    """Every engine with every method, measured; no run takes much more than `longest`, s."""
     import mujoco
 
     exudyn = import_exudyn()
     for method, ledger in (("auto", True), ("auto, no ledger", False)):
-        yield measure(Curve("FMU", method), prepare_fmu(folder, ledger), problem, TOLERANCES)
+        yield measure(Curve("FMU", method), prepare_fmu(folder, ledger), problem, TOLERANCES, longest)
     law = passive_law(folder, mujoco) if problem.name == "damped" else None
     for integrator in ("Euler", "RK4", "implicitfast"):
         prepare = prepare_mujoco(mujoco, integrator, False, law)
-        yield measure(Curve("MuJoCo", integrator), prepare, problem, STEPS)
+        yield measure(Curve("MuJoCo", integrator), prepare, problem, STEPS, longest)
     if problem.name == "elastic":
-        yield measure(Curve("MuJoCo", "Euler, contact"), prepare_mujoco(mujoco, "Euler", True, law), problem, STEPS)
+        yield measure(
+            Curve("MuJoCo", "Euler, contact"), prepare_mujoco(mujoco, "Euler", True, law), problem, STEPS, longest
+        )
     forces: dict[Name, tuple[Force, ...]] = {
         "elastic": ("contact", "located", "function"),
         "damped": ("function",),
@@ -489,8 +495,8 @@ def curves(problem: Problem, folder: Path) -> Iterator[Curve]:
     for force in forces[problem.name]:
         for method in ("DOPRI5", "ODE23"):
             prepare = prepare_exudyn(exudyn, method, force)
-            yield measure(Curve("Exudyn", f"{method}, {force}"), prepare, problem, TOLERANCES[:-1])
+            yield measure(Curve("Exudyn", f"{method}, {force}"), prepare, problem, TOLERANCES[:-1], longest)
         if force != "located":
             for method in ("RK44", "VelocityVerlet", "GeneralizedAlpha"):
                 prepare = prepare_exudyn(exudyn, method, force)
-                yield measure(Curve("Exudyn", f"{method}, {force}"), prepare, problem, STEPS)
+                yield measure(Curve("Exudyn", f"{method}, {force}"), prepare, problem, STEPS, longest)

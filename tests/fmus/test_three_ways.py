@@ -6,7 +6,9 @@ The assembly agrees with the reference at 1e-8, and the coupled run converges to
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import fmpy
@@ -50,11 +52,19 @@ def with_experiment(scenario: Scenario, **changed: object) -> Scenario:
     return scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changed)})
 
 
-def three_ways(case: str, folder: Path) -> ThreeWays:
-    scenario = read_scenario(CASES[case])
-    assert scenario.reference is not None
-    fmu = build_model_fmu(assembly_of_scenario(scenario), folder, ("host",)).path
-    return ThreeWays(scenario, read_trace(CASES[case].parent / scenario.reference.file), fmu)
+@pytest.fixture(scope="module")
+def three_ways(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ThreeWays]:
+    """Those of a case by its name; its FMU is built once."""
+
+    @cache
+    def ways(case: str) -> ThreeWays:
+        scenario = read_scenario(CASES[case])
+        assert scenario.reference is not None
+        folder = tmp_path_factory.mktemp("ways")
+        fmu = build_model_fmu(assembly_of_scenario(scenario), folder, ("host",)).path
+        return ThreeWays(scenario, read_trace(CASES[case].parent / scenario.reference.file), fmu)
+
+    return ways
 
 
 # ---- one FMU against the references of coupled runs ------------------------------------------------------------------
@@ -110,8 +120,8 @@ def largest_errors(trace: Trace, reference: Trace) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("case", EXACT)
-def test_an_assembly_agrees_with_the_reference(case: str, tmp_path: Path) -> None:
-    ways = three_ways(case, tmp_path)
+def test_an_assembly_agrees_with_the_reference(case: str, three_ways: Callable[[str], ThreeWays]) -> None:
+    ways = three_ways(case)
     step = float(np.diff(ways.reference.time[:: max(len(ways.reference.time) // 50, 1)]).max())
     stop = ways.scenario.seconds("stop")
     step = stop / math.ceil(stop / step - 1e-9)
@@ -129,10 +139,12 @@ def test_an_assembly_agrees_with_the_reference(case: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("algorithm", "lag"), [("gauss_seidel", 1), ("jacobi", 3)])
-def test_a_coupled_impact_converges_to_the_assembly(algorithm: str, lag: int, tmp_path: Path) -> None:
+def test_a_coupled_impact_converges_to_the_assembly(
+    algorithm: str, lag: int, three_ways: Callable[[str], ThreeWays]
+) -> None:
     """The force of a communication step of H acts late by lag H/2, which makes the rebound exp(lag pi w H/4) too fast,
     w = sqrt(k/m): to 2 % at wH <= 0.01, the next term being of the order (wH)^2."""
-    ways = three_ways(f"point_surface/converge_{algorithm}", tmp_path)
+    ways = three_ways(f"point_surface/converge_{algorithm}")
     assembled = ways.assembled(12.8e-3 / 8)["body.p.v[3]"][-1]
     assert assembled == pytest.approx(ways.reference["body.p.v[3]"][-1], abs=1e-8)
     w = math.sqrt(1e5)
@@ -154,9 +166,9 @@ def test_a_coupled_impact_converges_to_the_assembly(algorithm: str, lag: int, tm
     ],
 )
 def test_a_coupled_run_converges_to_the_assembly_with_order_1(
-    case: str, signal: str, fewest: int, tmp_path: Path
+    case: str, signal: str, fewest: int, three_ways: Callable[[str], ThreeWays]
 ) -> None:
-    ways = three_ways(case, tmp_path)
+    ways = three_ways(case)
     stop = ways.scenario.seconds("stop")
     end = ways.assembled(stop / 20, **{"solver.tolerance": EXACT[case]})[signal][-1]
     steps = [stop / n for n in (fewest, 2 * fewest, 4 * fewest)]

@@ -23,7 +23,7 @@
 #include "elementary.h"
 #include "vector.h"
 
-#define CC_LEAST_LIMIT 1e-150 /* N: below, squares vanish and there is no force */
+#define CC_LEAST_LIMIT 1e-60 /* N: below, products vanish and there is no force */
 #define CC_LIMIT_STEPS 30 /* of the iteration for m; in two dimensions it ends after a few */
 
 /* K. */

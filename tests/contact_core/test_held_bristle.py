@@ -72,6 +72,14 @@ def test_a_held_body_does_not_move(library: ctypes.CDLL) -> None:
     assert np.abs(s).max() < 1e-20 and z_1 == pytest.approx(load / k, rel=1e-13)
 
 
+@pytest.mark.parametrize("L", [0.0, 5e-324, 1e-149, 1e-100, 1e-61, 1e-59, 1e-20])
+def test_a_limit_next_to_nothing_gives_no_more_force(library: ctypes.CDLL, L: float) -> None:
+    for far in (1e-160, 1e-9, 1e7):
+        for W in (np.eye(2), 1e60 * np.eye(2), np.zeros((2, 2))):
+            _, F, _, z_1 = interval(library, 1e6, 1e-3, L, 1e-3, W, np.array([far, -far]), np.zeros(2))
+            assert np.linalg.norm(F) <= L * (1 + 1e-12) and np.isfinite(z_1).all()
+
+
 @pytest.mark.parametrize("c", [30.0, 1e3])
 def test_a_body_on_the_bristle_oscillates_as_it_should(library: ctypes.CDLL, c: float) -> None:
     """1 kg on 1e6 N/m, far below the limit: the error of place and speed falls with the second order."""

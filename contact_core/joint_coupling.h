@@ -75,11 +75,20 @@ CC_API double cc_joint_twist(int n, CcPort port[], double V[6])
     return all > 0.0 ? cc_sqrt(open / all) : 0.0;
 }
 
-/* Steps 1 to 3 for the interval that ended with the twist V. */
-CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
-                           const CcCouplingOptions *o, const double V[6])
+/* Length of the interval that ended, s: of any port that was there when it began; 0 if none was. */
+CC_API double cc_joint_interval(int n, const CcCoupling c[])
 {
-    double rule[2] = {0.0}, residual[CC_LAGS] = {0.0}, answer = 0.0, least = 0.0, H = c[0].partner.H, Y[6], pushed[6];
+    double H = 0.0;
+    for (int i = 0; i < n; i++)
+        H = c[i].partner.begun != 0.0 ? c[i].partner.H : H;
+    return H;
+}
+
+/* Steps 1 to 3 for the interval H that ended with the twist V. */
+CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
+                           const CcCouplingOptions *o, const double V[6], double H)
+{
+    double rule[2] = {0.0}, residual[CC_LAGS] = {0.0}, answer = 0.0, least = 0.0, Y[6], pushed[6];
     int quiet = 1, lag = (int)c[0].partner.lag;
     for (int i = 0; i < n; i++)
         quiet &= cc_see(&c[i].partner, port[i].v).quiet;
@@ -210,8 +219,9 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
         cc_joint_rewind(m, n, c, port);
         return 0;
     }
-    if (m->begun != 0.0)
-        cc_joint_learn(m, n, c, port, law, o, V);
+    double passed = cc_joint_interval(n, c);
+    if (m->begun != 0.0 && passed > 0.0)
+        cc_joint_learn(m, n, c, port, law, o, V, passed);
     for (int i = 0; i < n; i++) {
         CcPort *at = port + i;
         CcPartner *p = &c[i].partner;

@@ -289,6 +289,31 @@ def test_the_friction_of_a_bristle_is_booked_until_the_contact_ends_at_a_limit(
     assert one.contact["energy.work"] == pytest.approx(0.5 * float(v @ v) - 0.5 * float(one.v @ one.v), abs=1e-9)
 
 
+def test_the_normal_of_one_of_two_points_may_jump(tmp_path: Path) -> None:
+    """From the top of a ball to its side, as at a corner: that point begins anew, and the other goes on."""
+    ball = contact(tmp_path, 'kind = "sphere"\nradius = "0.5 m"', "points = 2")
+    for side in ((0.4999, 0, 0), (0, 0.4999, 0)):
+        pair = Running(ball, {"coupling.mode": AUTO})
+        for k in range(12):
+            first, second = ((0, 0, 0.4999) if k < 6 else side), (0, 0, -0.4999 + 1e-5 * k)
+            pair.set({"point[1].r": first, "point[2].r": second, "point[2].v": (0, 0, 0.1)})
+            pair.step(1e-4)
+        normal = np.array([pair[f"normal[1,{k}]"] for k in (1, 2, 3)])
+        force = pair.vector("point[1].f")
+        assert float(normal @ side) == pytest.approx(0.4999) and force == pytest.approx(float(force @ normal) * normal)
+
+
+def test_two_points_of_which_one_touches_may_be_switched_off(tmp_path: Path) -> None:
+    """The force on one is remembered still when there has been none on the other for long."""
+    pair = Running(contact(tmp_path, 'kind = "plane"', "points = 2"), {"coupling.mode": AUTO, "k_T": 1.0})
+    for k in range(12):
+        z = (5e-4, -2e-4 * k)
+        pair.set({f"point[{i}].r": (0.3 * i, 0, z[i - 1]) for i in (1, 2)})
+        pair.set({f"point[{i}].v": (0, 0, (0.0, -2.0)[i - 1]) for i in (1, 2)} | {"work": k < 4})
+        pair.step(1e-4)
+    assert [pair.vector(f"point[{i}].f")[2] for i in (1, 2)] == [0.0, 0.0]
+
+
 @BOTH
 @pytest.mark.parametrize("limit", ["switched off", "depth"])
 def test_work_is_what_a_body_of_two_points_got_where_the_contact_of_both_ends(

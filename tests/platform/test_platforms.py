@@ -22,6 +22,8 @@ from pathlib import Path
 import fmpy
 import pytest
 
+from fmu_builder.toolchain import cache_folder
+
 pytestmark = pytest.mark.platform
 
 HERE = Path(__file__).parent
@@ -280,14 +282,16 @@ def run_command(command: list[str], folder: Path, environment: dict[str, str]) -
 
 @dataclass(frozen=True)
 class Tools:
-    """Compilers and emulators whose caches and settings lie in one temporary folder."""
+    """Compilers and emulators whose settings lie in one temporary folder; zig has the cache of the builds, which knows
+    C libraries already."""
 
     folder: Path
 
     def environment(self) -> dict[str, str]:
+        zig_cache = str(cache_folder() / "zig")
         return {
-            "ZIG_GLOBAL_CACHE_DIR": str(self.folder / "zig"),
-            "ZIG_LOCAL_CACHE_DIR": str(self.folder / "zig"),
+            "ZIG_GLOBAL_CACHE_DIR": zig_cache,
+            "ZIG_LOCAL_CACHE_DIR": zig_cache,
             "WINEPREFIX": str(self.folder / "wine"),
             "WINEDEBUG": "-all",
             "WINEDLLOVERRIDES": "mscoree,mshtml=",  # no offer to download .NET and a browser engine at the first start

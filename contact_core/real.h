@@ -37,13 +37,6 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
 #define CC_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* In front of a long loop without dependences in what every step computes: several turns at a time. */
-#ifdef __clang__
-#define CC_INTERLEAVE _Pragma("clang loop interleave_count(4)")
-#else
-#define CC_INTERLEAVE
-#endif
-
 #define CC_DUAL_STEP 1e-180 /* squares to zero, yet leaves 1e128 of range for derivatives */
 
 #ifdef CC_DUAL

@@ -18,7 +18,7 @@ from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
 from fmu_builder.trace import read_trace
 
-pytestmark = pytest.mark.slow  # most build a mechanism of their own; every day its cases run
+pytestmark = pytest.mark.slow  # most build a mechanism of their own; every day some cases run
 
 Vector = NDArray[np.float64]
 G = 9.81

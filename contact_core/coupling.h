@@ -8,7 +8,9 @@
  *   3  free acceleration a = y - W f[L]: of everything else, without smoothing
  *   4  prediction over the L intervals whose forces are given already
  *   5  in restitution the force is scaled by s = 1 - (R + min(D, w^2 / (2 W_zz))) / U, within 1/4 .. 2: what was made is
- *      paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion
+ *      paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  Where others
+ *      act on the same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given back,
+ *      and R + D counts up to 2 w^2 / (2 W_zz) only, for a body at rest must not be dropped
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
  *      that the measured motion could reach
  *
@@ -47,6 +49,7 @@ typedef struct {
 #define CC_SCALE_LEAST 0.25
 #define CC_SCALE_MOST 2.0
 #define CC_CEILING 1.2
+#define CC_MOST_OWED 2.0        /* of the kinetic energy w^2 / (2 W_zz): what others let one restitution take back */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_STRANGE 3
 
@@ -168,11 +171,15 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
     double U = law->energy(law->data, at->x), W_n = at->W[2][2], debt = c->debt[(int)c->partner.lag];
     if (!(at->w < 0.0 && U > 0.0) || 2.0 * W_n * U * at->H * at->H > CC_STIFF_FOR_LEDGER * at->x * at->x)
         return 1.0;
-    double payable = W_n > 0.0 ? 0.5 * at->w * at->w / W_n : debt;
-    double s = 1.0 - (made + (debt < payable ? debt : payable)) / U, most = CC_SCALE_MOST;
-    if (at->beyond > 0.0) /* what that takes is meant to be lost */
-        most -= (CC_SCALE_MOST - 1.0) * at->beyond;
-    return s < CC_SCALE_LEAST ? CC_SCALE_LEAST : s > most ? most : s;
+    double payable = W_n > 0.0 ? 0.5 * at->w * at->w / W_n : debt, least = CC_SCALE_LEAST, most = CC_SCALE_MOST;
+    double owed = made + (debt < payable ? debt : payable), share = at->beyond < 1.0 ? at->beyond : 1.0;
+    most -= (CC_SCALE_MOST - 1.0) * share; /* what b takes is meant to be lost */
+    if (at->beyond > 1.0) {
+        least = 0.0;
+        owed = owed < CC_MOST_OWED * payable ? owed : CC_MOST_OWED * payable;
+    }
+    double s = 1.0 - owed / U;
+    return s < least ? least : s > most ? most : s;
 }
 
 /* The depth x at the sample, on the parabola that has the kinetic energy of v. */

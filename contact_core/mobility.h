@@ -9,8 +9,8 @@
  * of points.  B is learned as W is of one point (partner.h), by BFGS updates with secants of S and Y; directions that the
  * points do not show (rotation about the line of two) are neither seen nor needed.
  *
- * Secants count less and less: what others do to the same bodies averages out; one that would more than double the trace
- * of B is theirs and counts nothing.
+ * Secants count less and less: what others do to the same bodies averages out.  What differs from B s by more than B s
+ * itself is theirs: it counts as that much; and a secant that would more than double the trace of B counts nothing.
  *
  * Where V does not explain the velocities the points belong to more bodies than one: then each is on its own, for good.
  * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
@@ -26,7 +26,8 @@
 #define CC_UNEXPLAINED 3.0     /* b over the share of the squares */
 #define CC_OTHERS_LAST 0.999   /* share of b that an interval leaves, once it was 1 */
 #define CC_LARGE 0.2           /* of the answer to all forces: what others first show by; less is B not yet learned */
-#define CC_LEARNED 6.0         /* secants, one for each direction, before what is unexplained can prove others */
+#define CC_BEYOND 4.0          /* b where others act */
+#define CC_SHARED_AFTER 10.0   /* intervals with others, over which the own answer comes to count twice */
 #define CC_MOST_GROWTH 1.0     /* of the trace of B by one secant */
 #define CC_LOOSE 0.01          /* share of the speeds that one twist leaves open, to be more bodies than one */
 #define CC_MOST_LOOSE 3        /* such samples in a row */
@@ -45,6 +46,7 @@ typedef struct {
     double S_anchor[6], Y_anchor[6], largest;
     double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
     double others;                     /* 1, fading, since a third was unexplained */
+    double lasted, S_mean[6];          /* intervals since then, in contact; mean of the wrenches that acted in them */
     double votes, heard;               /* as of a partner, of Y */
 } CcMobility;
 
@@ -126,7 +128,7 @@ CC_API void cc_spin(double spread[3][3], const double L[3], double omega[3])
 CC_API double cc_unexplained(const CcMobility *m)
 {
     double open = CC_UNEXPLAINED * m->open[0], now = open < m->open[1] ? open / m->open[1] : m->open[1] > 0.0;
-    return 0.5 * now > m->others ? 0.5 * now : m->others;
+    return 0.5 * now > CC_BEYOND * m->others ? 0.5 * now : CC_BEYOND * m->others;
 }
 
 /* Add the interval that ended to what that share is taken of; changes below `least` are noise. */
@@ -149,7 +151,7 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
     for (int i = 0; i < 6; i++)
         pushed += answer[i] * answer[i];
     int large = m->others > 0.0 || m->open[0] > CC_LARGE * CC_LARGE * pushed;
-    if (heard && large && m->count >= CC_LEARNED && CC_UNEXPLAINED * m->open[0] > m->open[1])
+    if (heard && large && m->count > 0.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
         m->others = 1.0;
 }
 
@@ -181,7 +183,12 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
         m->known = gain = 1.0, m->count = 0.0;
     }
     if (active && m->known != 0.0) {
+        double answer = 0.0, apart = 0.0;
         cc_apply_mobility(m->B, s, now);
+        for (int i = 0; i < 6; i++)
+            answer += now[i] * now[i], apart += (q[i] - now[i]) * (q[i] - now[i]);
+        if (m->count > 0.0 && apart > answer)
+            gain *= cc_sqrt(answer / apart);
         for (int i = 0; i < 6; i++)
             q[i] = (1.0 - gain) * now[i] + gain * q[i];
         double trace = 0.0, work = 0.0, size = 0.0;

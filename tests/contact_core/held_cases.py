@@ -211,8 +211,8 @@ def corners(half: Sequence[float]) -> list[tuple[float, float, float]]:
 
 @dataclass(frozen=True)
 class Pile:
-    """A box of 4 kg falls on the floor, two others of 1 kg and 0.5 kg on it, on three points each: ten contacts, four
-    bodies with the floor, three sets of contacts.
+    """A box falls on the floor, two others on it, on three points each: ten contacts, four bodies with the floor, three
+    sets of contacts.
 
     `feet`, m, of each box, fixed to it; `top`, m: the upper side of the first box above its centre.  H, s, of
     omega H = 1 of the contact that answers most.  `rest`, J: energy of the boxes that stand still; `elastic`: what the
@@ -228,16 +228,19 @@ class Pile:
     elastic: float
 
     @classmethod
-    def of(cls, seed: int) -> Pile:
-        """Tilts and restitution by chance."""
+    def of(cls, seed: int, masses: Sequence[float] = (4.0, 1.0, 0.5)) -> Pile:
+        """Tilts and restitution by chance; `masses`, kg, of the box below, a cube and a low box on it."""
         rng = np.random.default_rng(seed)
         a, b, c = rng.uniform(-0.004, 0.004, 3)
         law = Law(C_r=rng.uniform(0.2, 0.9), k_D=100.0, K_fr=0.3)
         low = 0.4 * abs(a) + 0.6 * abs(b) + 5e-4
-        box = Rigid(4.0, (0.3, 0.2, 0.1), (0.0, 0.0, 0.1 + low), (1.0, a, b, 0.0))
-        large = Rigid(1.0, (0.1, 0.1, 0.1), (-0.15, 0.0, 0.3 + 3 * low), (1.0, b, c, 0.0))
-        small = Rigid(0.5, (0.08, 0.08, 0.05), (0.15, 0.0, 0.25 + 3 * low), (1.0, c, a, 0.0))
-        admittance = 1 / small.m + 0.08**2 / small.J[1] + 1 / box.m + 0.2**2 / box.J[1]
+        box = Rigid(masses[0], (0.3, 0.2, 0.1), (0.0, 0.0, 0.1 + low), (1.0, a, b, 0.0))
+        large = Rigid(masses[1], (0.1, 0.1, 0.1), (-0.15, 0.0, 0.3 + 3 * low), (1.0, b, c, 0.0))
+        small = Rigid(masses[2], (0.08, 0.08, 0.05), (0.15, 0.0, 0.25 + 3 * low), (1.0, c, a, 0.0))
+        admittance = max(
+            1 / small.m + 0.08**2 / small.J[1] + 1 / box.m + 0.2**2 / box.J[1],
+            1 / box.m + 0.2**2 / box.J[0] + 0.3**2 / box.J[1],
+        )
         feet = (corners((0.3, 0.2, 0.1)), _tripod(0.1, 0.1), _tripod(0.08, 0.05))
         weights = G * np.array([box.m + large.m + small.m, large.m, small.m])
         moment = 0.15 * (weights[1] - weights[2])

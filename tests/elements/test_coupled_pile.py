@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.contact_core.held_cases import Pile
-from tests.elements.coupled_fmus import MASTERS, Array, Crew, System, Wire, law_values
+from tests.elements.coupled_fmus import JACOBI, MASTERS, Array, Crew, System, Wire, law_values
 
 pytestmark = pytest.mark.slow
 BOTH = pytest.mark.parametrize("master", MASTERS)
@@ -47,25 +47,25 @@ def connect(crew: Crew, pile: Pile, master: str, mode: str) -> System:
     return System(boxes, floors, wires, master)
 
 
-def settle(system: System, H: float, time: float) -> tuple[Array, Array]:
-    """Energy and kinetic energy, J, at the communication points, as the FMUs show them."""
+def settle(system: System, H: float, time: float) -> tuple[Array, Array, Array]:
+    """Energy, that of the bodies alone and their kinetic energy, J, at the communication points, as FMUs show them."""
     kinetic, potential, elastic = np.zeros((3, 3))
     members = {"energy.kinetic": system.bodies, "energy.potential": system.bodies, "energy.elastic": system.contacts}
     reading = [
         [member.call("fmi2GetReal", [name], memory[k : k + 1]) for k, member in enumerate(members[name])]
         for name, memory in zip(members, (kinetic, potential, elastic), strict=True)
     ]
-    energies, moving = [], []
+    energies, of_bodies, moving = [], [], []
     for _ in range(math.ceil(time / H)):
         for call in (*reading[0], *reading[1]):
             system.statuses |= call()
         moving.append(kinetic.sum())
-        of_bodies = moving[-1] + potential.sum()
+        of_bodies.append(moving[-1] + potential.sum())
         system.step(H)  # the contacts show what they store at the motion with which the step began
         for call in reading[2]:
             system.statuses |= call()
-        energies.append(of_bodies + elastic.sum())
-    return np.array(energies), np.array(moving)
+        energies.append(of_bodies[-1] + elastic.sum())
+    return np.array(energies), np.array(of_bodies), np.array(moving)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -74,7 +74,7 @@ def test_a_pile_of_ten_contacts_gains_nothing_and_comes_to_rest(crew: Crew, mast
     """Energy never above the start by more than 1 % of the fall, and at the end that of the boxes standing still."""
     pile = Pile.of(seed)
     system = connect(crew, pile, master, "auto")
-    energies, kinetic = settle(system, pile.H, 0.5)
+    energies, _, kinetic = settle(system, pile.H, 0.5)
     fall = energies[0] - pile.rest
     assert system.statuses == 0
     assert energies.max() - energies[0] <= 1e-2 * fall
@@ -96,6 +96,30 @@ def test_the_literal_force_throws_the_pile_off(crew: Crew, master: str) -> None:
     gains = []
     for seed in range(3):
         pile = Pile.of(seed)
-        energies, _ = settle(connect(crew, pile, master, "hold"), pile.H, 0.5)
+        energies, _, _ = settle(connect(crew, pile, master, "hold"), pile.H, 0.5)
         gains.append((energies.max() - energies[0]) / (energies[0] - pile.rest))
     assert max(gains) > 1, gains
+
+
+EQUAL = (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(("seed", "step"), [(0, 1.0), (1, 1.0), (2, 0.5)])
+@BOTH
+def test_boxes_as_heavy_as_the_one_below_come_to_rest(crew: Crew, master: str, seed: int, step: float) -> None:
+    """The contacts give the boxes nothing that these had not before, and they come to rest, at omega H = `step`."""
+    pile = Pile.of(seed, EQUAL)
+    system = connect(crew, pile, master, "auto")
+    energies, of_bodies, kinetic = settle(system, step * pile.H, 0.6)
+    fall = energies[0] - pile.rest
+    assert system.statuses == 0
+    assert of_bodies.max() - of_bodies[0] <= 1e-9 * fall
+    assert kinetic[-1] < 1e-9 * fall
+    assert abs(energies[-1] - pile.rest) < 1e-2 * pile.elastic
+
+
+def test_the_literal_force_throws_equal_boxes_off(crew: Crew) -> None:
+    """The negative control, under Jacobi."""
+    pile = Pile.of(0, EQUAL)
+    energies, of_bodies, _ = settle(connect(crew, pile, JACOBI, "hold"), pile.H, 0.05)
+    assert of_bodies.max() - of_bodies[0] > energies[0] - pile.rest

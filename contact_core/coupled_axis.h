@@ -102,7 +102,8 @@ CC_API void cc_axis_start(CcAxis *c, const CcAxisOptions *o, double x, double v,
         c->W = cc_axis_admittance(1.0, o->inertia), c->known = 1.0;
 }
 
-/* Begin again in the midst of a run: nothing is learned until all forces of the fits are known, F[4] being the oldest. */
+/* Begin again in the midst of a run: nothing is learned until all forces of the fits are known, F[4] being the
+ * oldest. */
 CC_API void cc_axis_wait(CcAxis *c) { c->answered = 4.0 - CC_AXIS_FORCES; }
 
 /* What the fit of the lag L leaves over. */

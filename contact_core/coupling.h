@@ -7,17 +7,17 @@
  *      At its end what is left becomes debt D = max(D + R, 0)
  *   3  free acceleration a = y - W f[L]: of everything else, without smoothing
  *   4  prediction over the L intervals whose forces are given already
- *   5  in restitution the force is scaled by s = 1 - (R + min(D, w^2 / (2 W_zz))) / U, within 1/4 .. 2: what was made is
- *      paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  Where others
- *      act on the same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given back,
- *      and R + D counts up to 2 w^2 / (2 W_zz) only, for a body at rest must not be dropped
+ *   5  in restitution the force is scaled by s = 1 - (R + min(D, w^2 / (2 W_zz))) / U, within 1/4 .. 2: what was made
+ *      is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  Where
+ *      others act on the same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given
+ *      back, and R + D counts up to 2 w^2 / (2 W_zz) only, for a body at rest must not be dropped
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
  *      that the measured motion could reach
  *
- * Before anything is known W is what makes omega H = 1.1 at the depth to come: it spoils neither long nor short contacts.
- * Where v does not belong to r for three samples (v is not connected) the force is the law at the inputs, and where the
- * caller says so.  Off the drawn part and beyond the limit depth no force acts: what U jumps by at their edges is no work
- * of the force, so the intervals across them are not counted in R. */
+ * Before anything is known W is what makes omega H = 1.1 at the depth to come: it spoils neither long nor short
+ * contacts.  Where v does not belong to r for three samples (v is not connected) the force is the law at the inputs,
+ * and where the caller says so.  Off the drawn part and beyond the limit depth no force acts: what U jumps by at their
+ * edges is no work of the force, so the intervals across them are not counted in R. */
 #ifndef CC_COUPLING_H
 #define CC_COUPLING_H
 
@@ -142,7 +142,8 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
 
 /* Step 4: the state at the beginning of the interval on which the force will act, and the energy R made until then.
  * `pushed`: the accelerations by the forces that were given, the newest first. */
-CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, double pushed[CC_LAGS - 1][3], CcInterval *at)
+CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, double pushed[CC_LAGS - 1][3],
+                                  CcInterval *at)
 {
     const CcPartner *p = &c->partner;
     double made = c->made[(int)p->lag], H = at->H;
@@ -218,7 +219,8 @@ CC_API double cc_coupling_reach(const CcPartner *p, double x, double w, double H
 }
 
 /* Step 6: what the normal force stays below, from the measured depth x and rate w, and the predicted rate. */
-CC_API double cc_coupling_most(const CcCoupling *c, const CcPortLaw *law, double x, double w, double predicted, double H)
+CC_API double cc_coupling_most(const CcCoupling *c, const CcPortLaw *law, double x, double w, double predicted,
+                               double H)
 {
     double damped = law->damping ? cc_port_damping(law, w > predicted ? w : predicted) : law->d_comp;
     double most = law->elastic(law->data, cc_coupling_reach(&c->partner, x, w, H));
@@ -254,7 +256,8 @@ CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3]
 }
 
 /* The law at the inputs, with the force of the bristle: that of its deflection at the sample. */
-CC_API void cc_coupling_literal(const CcCoupling *c, const CcPortLaw *law, const double r[3], const double v[3], double f[3])
+CC_API void cc_coupling_literal(const CcCoupling *c, const CcPortLaw *law, const double r[3], const double v[3],
+                                double f[3])
 {
     cc_law_at(law, r, v, f);
     if (!(law->k_B > 0.0))

@@ -19,9 +19,10 @@
  * Ledger, J            U(x_1) - U(x) - N int w/(1 + d) dt,  w linear over the interval:
  *                      energy that holding N made, as elastic energy (damping that comes later included)
  *
- * Beyond the end, b    in N the end x_1 becomes x_1 + b H w_1: for an interval that forces from elsewhere may change.  0 keeps
- *                      the energy if the parabola is right; with b > 0 holding N loses energy wherever between its ends
- *                      the point comes to, for U is convex; taken along w_1 it damps, where 2 x_1 - x would ring
+ * Beyond the end, b    in N the end x_1 becomes x_1 + b H w_1: for an interval that forces from elsewhere may change.
+ *                      0 keeps the energy if the parabola is right; with b > 0 holding N loses energy wherever between
+ *                      its ends the point comes to, for U is convex; taken along w_1 it damps, where 2 x_1 - x would
+ *                      ring
  *
  * N lies between 0 and the right side at N = 0, for that falls with N while W is positive: a bracketed Newton iteration
  * cannot fail.  1 + d is floored at CC_DAMPING_FLOOR where it divides (C_r = 0).
@@ -109,8 +110,8 @@ CC_API double cc_harmonic_by_quadrature(const CcPortLaw *law, double w, double w
     return 1.0 / mean;
 }
 
-/* (1 + d)_h for depth rates from w to w_1: the two saturated parts of int dw/(1+d) and a logarithm for the ramp, each as
- * a difference that rounding does not blur. */
+/* (1 + d)_h for depth rates from w to w_1: the two saturated parts of int dw/(1+d) and a logarithm for the ramp, each
+ * as a difference that rounding does not blur. */
 CC_API double cc_harmonic_damping(const CcPortLaw *law, double w, double w_1)
 {
     if (law->damping)
@@ -142,8 +143,8 @@ CC_API double cc_mean_elastic(const CcPortLaw *law, double x, double x_1)
     return way != 0.0 ? (law->energy(law->data, x_1) - law->energy(law->data, x)) / way : 0.0;
 }
 
-/* Energy, J, that holding N over an interval H made: from depth and rate x, w to x_1, w_1.  Where the law pulls its elastic
- * part is not N/(1 + d), and nothing is counted. */
+/* Energy, J, that holding N over an interval H made: from depth and rate x, w to x_1, w_1.  Where the law pulls its
+ * elastic part is not N/(1 + d), and nothing is counted. */
 CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w, double x_1, double w_1, double H)
 {
     if (N == 0.0 && !(x > 0.0 || x_1 > 0.0))
@@ -266,7 +267,8 @@ CC_API double cc_energy_force_at(const CcPortLaw *law, const CcInterval *at, dou
     return value;
 }
 
-/* The force f of the interval, f[2] = N.  `guess` of N starts the iteration; returns the evaluations of the right side. */
+/* The force f of the interval, f[2] = N.  `guess` of N starts the iteration; returns the evaluations of the right
+ * side. */
 CC_API int cc_energy_force(const CcPortLaw *law, const CcInterval *at, double s, double guess, double f[3])
 {
     double slope, high = cc_energy_force_at(law, at, s, 0.0, f, &slope), low = 0.0;

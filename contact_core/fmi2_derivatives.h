@@ -31,8 +31,8 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
     for (size_t k = 0; k < nUnknown; k++) {
         int kind = cc_variable(vUnknown_ref[k])->kind;
         if (kind != CC_OUTPUT && kind != CC_STATE && kind != CC_DERIVATIVE)
-            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the unknown %s is neither a continuous "
-                             "output nor a state derivative", cc_name(vUnknown_ref[k]));
+            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the unknown %s is neither a "
+                             "continuous output nor a state derivative", cc_name(vUnknown_ref[k]));
     }
     for (size_t k = 0; k < nKnown; k++) {
         const CcVariable *v = cc_variable(vKnown_ref[k]);
@@ -82,13 +82,14 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
     for (size_t k = 0; k < nvr; k++) {
         const CcVariable *v = cc_variable(vr[k]);
         if (!cc_is_continuous_input(v))
-            return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: %s is no continuous input", cc_name(vr[k]));
+            return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: %s is no continuous input",
+                             cc_name(vr[k]));
         if (order[k] < 1)
             return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: order %d of %s: the order must be at "
                              "least 1", order[k], cc_name(vr[k]));
         if (!cc_is_finite(value[k]))
-            status = cc_refuse(instance, fmi2Discard, "fmi2SetRealInputDerivatives: the derivative %g of %s is refused, "
-                               "it must be finite", value[k], cc_name(vr[k]));
+            status = cc_refuse(instance, fmi2Discard, "fmi2SetRealInputDerivatives: the derivative %g of %s is "
+                               "refused, it must be finite", value[k], cc_name(vr[k]));
     }
     if (status != fmi2OK)
         return status;

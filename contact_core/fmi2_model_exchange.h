@@ -151,7 +151,8 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
     CC_NEED(nx, x);
     for (size_t i = 0; i < nx; i++)
         if (!cc_is_finite(x[i]))
-            return cc_refuse(instance, fmi2Discard, "fmi2SetContinuousStates: %s = %g%s%s is refused, it must be finite",
+            return cc_refuse(instance, fmi2Discard, "fmi2SetContinuousStates: %s = %g%s%s is refused, it must be "
+                             "finite",
                              cc_name(cc_states[i]), x[i], CC_UNIT(cc_variable(cc_states[i])));
     for (size_t i = 0; i < nx; i++)
         cc_store(instance, (fmi2ValueReference)cc_states[i], x[i]);

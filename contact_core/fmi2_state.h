@@ -58,7 +58,8 @@ fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
     CC_NEED(1, FMUstate);
     const CcState *state = FMUstate;
     if (state->type != instance->now.type)
-        return cc_refuse(instance, fmi2Error, "fmi2SetFMUstate: the state is one of %s, but this instance was made for %s",
+        return cc_refuse(instance, fmi2Error, "fmi2SetFMUstate: the state is one of %s, but this instance was made for "
+                         "%s",
                          cc_type_name((int)state->type), cc_type_name((int)instance->now.type));
     instance->now = *state;
     return fmi2OK;
@@ -127,12 +128,13 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
     __builtin_memcpy(guid, from + 12, sizeof guid - 1);
     guid[sizeof guid - 1] = '\0';
     if (!cc_same(guid, CC_GUID))
-        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it belongs to the GUID '%s', "
-                         "but this binary to '%s': it comes from another model, or from another build of this one",
+        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it belongs to the GUID "
+                         "'%s', but this binary to '%s': it comes from another model, or from another build of this "
+                         "one",
                          guid, CC_GUID);
     if (size != CC_STATE_SIZE || cc_take(from + CC_STATE_HEADER - 8, 8) != CC_STATE_DOUBLES)
-        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it has %g bytes instead of "
-                         "%g", (double)size, (double)CC_STATE_SIZE);
+        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it has %g bytes instead "
+                         "of %g", (double)size, (double)CC_STATE_SIZE);
     if (!*FMUstate)
         *FMUstate = cc_allocate(&instance->callbacks, sizeof(CcState));
     if (!*FMUstate)

@@ -5,7 +5,8 @@
 #include "fmi2.h"
 
 #define CC_READABLE (CC_INITIALIZATION | CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS | CC_ERROR | CC_TERMINATED)
-#define CC_WRITABLE (CC_INSTANTIATED | CC_INITIALIZATION | CC_STEP_COMPLETE | CC_EVENT) /* discrete and tunable values */
+/* discrete and tunable values */
+#define CC_WRITABLE (CC_INSTANTIATED | CC_INITIALIZATION | CC_STEP_COMPLETE | CC_EVENT)
 
 static const char *const cc_type_names[] = {"Real", "Integer", "Boolean"};
 
@@ -63,14 +64,14 @@ static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2V
                          : v->kind == CC_FIXED ? "after the initialization: it is a fixed parameter"
                                                : "in the mode 'continuous-time mode': it may jump at an event only");
     if (!cc_is_finite(value))
-        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be finite", function, cc_name(vr), value,
-                         CC_UNIT(v));
+        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be finite", function, cc_name(vr),
+                         value, CC_UNIT(v));
     /* The bound itself of a strict one is let through, as modelDescription.xml does; cc_check refuses it. */
     int strict_low = v->above > v->min, strict_high = v->below < v->max;
     double low = strict_low ? v->above : v->min, high = strict_high ? v->below : v->max;
     if (value < low || value > high)
-        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function, cc_name(vr),
-                         value, CC_UNIT(v),
+        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function,
+                         cc_name(vr), value, CC_UNIT(v),
                          value < low ? strict_low ? "greater than" : "at least" : strict_high ? "less than" : "at most",
                          value < low ? low : high, CC_UNIT(v));
     return fmi2OK;

@@ -202,7 +202,8 @@ CC_API int cc_shared_forces(const CcMobility *m, int n, const CcCoupling c[], Cc
 }
 
 /* All ports on their own. */
-CC_API int cc_separate_step(int n, CcCoupling c[], CcPort port[], const CcPortLaw *law, const CcCouplingOptions *o, double H)
+CC_API int cc_separate_step(int n, CcCoupling c[], CcPort port[], const CcPortLaw *law, const CcCouplingOptions *o,
+                            double H)
 {
     int evaluations = 0;
     for (int i = 0; i < n; i++) {

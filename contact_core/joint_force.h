@@ -16,12 +16,13 @@
  * That has the same solution for any w, and there F is smooth: slopes F_p along p and F/|p| across it, each below
  * 1/(theta H w).  D has -theta H F_p/(1 - theta H w F_p) along p, and likewise across.
  *
- * Safeguard.  Without friction N falls with alpha and B is positive, so S is the minimum of a convex function, whose slope
- * along dS is (B dS) (S - sum G_i' f_i) < 0.  Where a step leaves more than CC_MOST_LEFT of that with the other sign, it is
- * halved until CC_LEFT remains.  Should CC_MOST_JOINT_STEPS not do, as where friction is steep and large, each port is
- * solved alone, for the others' forces as they are (energy_force.h), in turn, until none changes.
+ * Safeguard.  Without friction N falls with alpha and B is positive, so S is the minimum of a convex function, whose
+ * slope along dS is (B dS) (S - sum G_i' f_i) < 0.  Where a step leaves more than CC_MOST_LEFT of that with the other
+ * sign, it is halved until CC_LEFT remains.  Should CC_MOST_JOINT_STEPS not do, as where friction is steep and large,
+ * each port is solved alone, for the others' forces as they are (energy_force.h), in turn, until none changes.
  *
- * Sources: semismooth Newton for contact with friction: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991) 353. */
+ * Sources: semismooth Newton for contact with friction: Alart & Curnier, Comput. Methods Appl. Mech. Eng. 92 (1991)
+ * 353. */
 #ifndef CC_JOINT_FORCE_H
 #define CC_JOINT_FORCE_H
 
@@ -37,7 +38,8 @@
 #define CC_MOST_VOLUME 1e300 /* determinant beyond which numbers overflow */
 #define CC_MOST_SWEEPS 60
 
-/* One of the ports at a sample.  Given: usable, position, place.axes, r, v.  The rest is work space, and the result f. */
+/* One of the ports at a sample.  Given: usable, position, place.axes, r, v.  The rest is work space, and the result
+ * f. */
 typedef struct {
     double usable;               /* 0: no force acts here */
     double position[3];          /* in the surface's frame, m */

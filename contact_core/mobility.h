@@ -6,8 +6,8 @@
  *     Y = A + B S                                      Y = Delta V / H,  A all that these forces do not do
  * B, 1/kg, 6 x 6, symmetric and positive: the inverse inertia of the body, and of the one that carries the surface, at
  * the centroid.  The admittance between two points is W_ij = G_i B G_j', G_i = (1, -[e_i] x): 21 numbers for any number
- * of points.  B is learned as W is of one point (partner.h), by BFGS updates with secants of S and Y; directions that the
- * points do not show (rotation about the line of two) are neither seen nor needed.
+ * of points.  B is learned as W is of one point (partner.h), by BFGS updates with secants of S and Y; directions that
+ * the points do not show (rotation about the line of two) are neither seen nor needed.
  *
  * Secants count less and less: what others do to the same bodies averages out.  What differs from B s by more than B s
  * itself is theirs: it counts as that much; and a secant that would more than double the trace of B counts nothing.

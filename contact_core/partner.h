@@ -1,21 +1,23 @@
 /* What a contact port finds out about the bodies that hold its force, from nothing but their motion.
  *
  * The port gives a force f each communication step and sees, interval by interval, the relative acceleration
- * y = Delta v / H - c.  Frame: that of the surface, normal z.  f[0] is the force given last, f[4] the oldest.  c is what
- * the axes add to the components of v by turning, as on a curved surface: who knows them gives it, and it goes on.
+ * y = Delta v / H - c.  Frame: that of the surface, normal z.  f[0] is the force given last, f[4] the oldest.  c is
+ * what the axes add to the components of v by turning, as on a curved surface: who knows them gives it, and it goes on.
  *
  * Position rule   beta of the partner's integrator, Delta r = H v + beta H Delta v: exact 1/2, semi-implicit Euler with
  *                 n substeps (1 + 1/n)/2.  In x = -r_z + (beta - 1/2) H v_z each of them moves on an exact parabola
  *                 with the true kinetic energy.
  * Lag             L: intervals between a sample and the interval on which its force acts; 0 Gauss-Seidel, 1 Jacobi,
- *                 2 Jacobi with inputs a step late.  Of the fits Delta y ~ Delta f[L] the one that explains what is seen.
- *                 At one sample a body that swings, or that others move, looks like one that answers: another lag needs
- *                 two in a row, or one whose answer is three times all that the acceleration did before the force.
+ *                 2 Jacobi with inputs a step late.  Of the fits Delta y ~ Delta f[L] the one that explains what is
+ *                 seen.  At one sample a body that swings, or that others move, looks like one that answers: another
+ *                 lag needs two in a row, or one whose answer is three times all that the acceleration did before the
+ *                 force.
  * Admittance      W, 1/kg, y = a + W f: BFGS updates with secants of f and y (symmetric, stays positive definite by
  *                 Powell's damping), from an anchor that moves when there is something to learn.
  *
  * Noise           sigma, m/s, of v while no force acts: what is left of Delta v, and does not show in Delta r, so that
- *                 what others do to the bodies meanwhile is not taken for noise.  Changes of v below 10 sigma teach nothing.
+ *                 what others do to the bodies meanwhile is not taken for noise.  Changes of v below 10 sigma teach
+ *                 nothing.
  *
  * Sources: BFGS with damping: Nocedal & Wright, Numerical Optimization (2006), 6.1 and 18.3. */
 #ifndef CC_PARTNER_H
@@ -124,9 +126,9 @@ CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
     return seen;
 }
 
-/* Update the noise if it is quiet, and tell what is above it.  It grows by a factor of 450 at most from one sample to the
- * next: that of a signal is soon found, and a force of another contact that moves the body meanwhile is not taken for
- * noise. */
+/* Update the noise if it is quiet, and tell what is above it.  It grows by a factor of 450 at most from one sample to
+ * the next: that of a signal is soon found, and a force of another contact that moves the body meanwhile is not taken
+ * for noise. */
 CC_API void cc_listen(CcPartner *p, const double r[3], const double v[3], CcSeen *seen)
 {
     double now = cc_largest(v), before = cc_largest(p->v), own = p->H * p->W[2][2] * cc_largest(p->f[0]), change = 0.0;
@@ -205,7 +207,8 @@ CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
     return 1;
 }
 
-/* W += q q'/(s q) - p p'/(s p), p = W s, for W of n x n: then W s = q.  Where s q is too small q is turned towards p. */
+/* W += q q'/(s q) - p p'/(s p), p = W s, for W of n x n: then W s = q.  Where s q is too small q is turned towards
+ * p. */
 CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
 {
     double p[CC_MOST_DIRECTIONS], sp = 0.0, sq = 0.0, qq = 0.0;

@@ -42,8 +42,8 @@ CC_API __attribute__((noinline)) void cc_text_integer(CcText *text, long long va
         cc_text_char(text, digits[--n]);
 }
 
-/* Up to `most` significant digits, at most nine, as %.9g would print them but for ties of the last digit; exponents as e9,
- * e-7. */
+/* Up to `most` significant digits, at most nine, as %.9g would print them but for ties of the last digit; exponents as
+ * e9, e-7. */
 CC_API __attribute__((noinline)) void cc_text_number(CcText *text, double value, int most)
 {
     if (value != value) {

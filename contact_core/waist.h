@@ -60,7 +60,8 @@ enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
 #define cc_report CC_HOST_ENTRY(report)
 #define cc_fail CC_HOST_ENTRY(fail)
 
-/* Say something in a declared log category.  Format: %s text, %d integer, %g number with up to 9 digits, %.3g with 3. */
+/* Say something in a declared log category.  Format: %s text, %d integer, %g number with up to 9 digits, %.3g with
+ * 3. */
 CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int level, const char *category,
                                                             const char *format, ...);
 

@@ -346,13 +346,14 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
         e->told[TOLD_FIRST] = 1.0;
         cc_report(host, CC_WARNING, "contact",
                   "point %d: the first contact of an unknown mass had %.3g steps, below 3 its rebound may be too fast; "
-                  "give coupling.m_eff = %.3g kg, or take steps below %.3g s", i + 1, N, 1.0 / p->W[2][2], step * N / 3.0);
+                  "give coupling.m_eff = %.3g kg, or take steps below %.3g s", i + 1, N, 1.0 / p->W[2][2],
+                  step * N / 3.0);
     }
     if (debt > 0.01 * U && U > 0.0 && e->told[TOLD_DEBT] == 0.0) {
         e->told[TOLD_DEBT] = 1.0;
         cc_report(host, CC_WARNING, "contact",
-                  "point %d: the coupling has made %.3g J that it could not take back, the contact stores up to %.3g J; "
-                  "take a smaller step", i + 1, debt, U);
+                  "point %d: the coupling has made %.3g J that it could not take back, the contact stores up to %.3g "
+                  "J; take a smaller step", i + 1, debt, U);
     }
     double surprise = cc_abs(p->a[2] - p->a_before[2]), own = p->W[2][2] * p->f[(int)p->lag][2];
     e->surprised[i] = e->surprised[i] != 0.0 || (knew && own > 0.0 && surprise > 0.5 * own);

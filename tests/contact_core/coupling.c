@@ -70,8 +70,8 @@ EXPORT void step(int n, CcCoupling *c, const Law *law, int lag, int identify, in
         evaluations[i] = cc_coupling_step(c + i, &port, &options, r[i], v[i], H, f[i]);
 }
 
-/* What a sample would be: 0 where a force may come to act; 1 out of reach; 2 out of reach though the steps that are left
- * out there would give a force or change what is remembered. */
+/* What a sample would be: 0 where a force may come to act; 1 out of reach; 2 out of reach though the steps that are
+ * left out there would give a force or change what is remembered. */
 EXPORT int reach(const CcCoupling *c, const Law *law, int lag, int identify, int straight, double m_eff,
                  const double r[3], const double v[3], double H)
 {
@@ -99,8 +99,8 @@ EXPORT void joint_start(int n, CcCoupling *c, CcMobility *m, int lag, double m_e
     cc_joint_start(m, &options);
 }
 
-/* n points whose frame is that of the surface; together = 0: each on its own.  Returns the evaluations of the law, a point
- * that may touch. */
+/* n points whose frame is that of the surface; together = 0: each on its own.  Returns the evaluations of the law, a
+ * point that may touch. */
 EXPORT double joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcPort *port, const Law *law, int lag,
                        double (*r)[3], double (*v)[3], double H, double (*f)[3])
 {
@@ -124,8 +124,8 @@ EXPORT double joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcPo
 
 enum { MOST_POINTS = 8 };
 
-/* The forces of an interval of n points for a given mobility, from a guess.  bristle: k, c, or 0.  Returns how often the
- * law was evaluated at a point, on average. */
+/* The forces of an interval of n points for a given mobility, from a guess.  bristle: k, c, or 0.  Returns how often
+ * the law was evaluated at a point, on average. */
 EXPORT double joint_solve(int n, const Law *law, const double bristle[2], double (*B)[6], double (*arm)[3],
                           const CcInterval *at, const double *scale, const double *most, double (*guess)[3],
                           double (*f)[3])
@@ -140,7 +140,8 @@ EXPORT double joint_solve(int n, const Law *law, const double bristle[2], double
             m.B[i][j] = B[i][j];
     int touching = 0;
     for (int i = 0; i < n; i++) {
-        port[i] = (CcPort){.place.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, .at = at[i], .most = most[i]};
+        port[i] = (CcPort){.place.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, .at = at[i],
+                           .most = most[i]};
         c[i].scale = scale[i];
         for (int k = 0; k < 3; k++)
             port[i].place.arm[k] = arm[i][k], c[i].partner.f[0][k] = guess[i][k];

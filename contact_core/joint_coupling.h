@@ -100,7 +100,8 @@ CC_API double cc_joint_interval(int n, const CcCoupling c[])
 CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
                            const CcCouplingOptions *o, const double V[6], double H)
 {
-    double rule[2] = {0.0}, residual[CC_LAGS] = {0.0}, answer = 0.0, least = 0.0, Y[6], pushed[6];
+    double rule[2] = {0.0}, least = 0.0, Y[6], pushed[6];
+    CcLagFits fits = {.answer = 0.0};
     int quiet = 1, lag = (int)c[0].partner.lag;
     for (int i = 0; i < n; i++)
         quiet &= cc_see(&c[i].partner, port[i].v).quiet;
@@ -113,11 +114,10 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         double most = H * (cc_abs(port[i].v[2]) + cc_abs(p->v[2])) + 1e-9 * cc_abs(port[i].r[2]);
         c[i].strange = cc_abs(gap) > most ? c[i].strange + 1.0 : 0.0;
         CcSeen seen = cc_see(p, port[i].v);
-        double size = cc_fit_lags(p, &seen, residual);
+        cc_fit_lags(p, &seen, &fits);
         seen.quiet = quiet;
         cc_listen(p, port[i].r, port[i].v, &seen);
         cc_sum_position_rule(p, port[i].r, port[i].v, p->rule);
-        answer += size;
         least = least > seen.floor / H ? least : seen.floor / H;
         rule[0] += p->rule[0], rule[1] += p->rule[1];
         for (int k = 0; k < 3; k++) {
@@ -125,13 +125,13 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
             p->a[k] = seen.y[k];
         }
     }
-    int better = o->lag == CC_LAG_AUTO && !quiet ? cc_better_lag(lag, residual, answer, least) : lag;
+    int better = o->lag == CC_LAG_AUTO && !quiet ? cc_better_lag(lag, &fits, least) : lag;
     double change = 0.0; /* of Y, squared */
     for (int i = 0; i < 6; i++) {
         Y[i] = (V[i] - m->V[i]) / H;
         change += (Y[i] - m->Y[i]) * (Y[i] - m->Y[i]);
     }
-    m->votes = better != lag && residual[better] <= CC_LAG_SURE * answer ? m->votes + 1.0 : 0.0;
+    m->votes = better != lag && fits.left[better] <= CC_LAG_SURE * fits.answer ? m->votes + 1.0 : 0.0;
     int calm = cc_is_calm(&m->heard, change, quiet);
     if (m->votes < (calm && m->count == 0.0 ? 1.0 : CC_LAG_VOTES))
         better = lag;

@@ -8,9 +8,12 @@
  *                 n substeps (1 + 1/n)/2.  In x = -r_z + (beta - 1/2) H v_z each of them moves on an exact parabola
  *                 with the true kinetic energy.
  * Lag             L: intervals between a sample and the interval on which its force acts; 0 Gauss-Seidel, 1 Jacobi,
- *                 2 Jacobi with inputs a step late.  Of the fits Delta y ~ Delta f[L] the one that explains what is
- *                 seen.  At one sample a body that swings, or that others move, looks like one that answers: another
- *                 lag needs two in a row, or one whose answer is three times all that the acceleration did before the
+ *                 2 Jacobi with inputs a step late.  Of the fits Delta y ~ Delta f[L] along the normal the one that
+ *                 explains what is seen, if along the force it explains more.  Delta f Delta y > 0 for the true lag,
+ *                 as W is positive, though friction drives a steep rod into the surface (W_nn < K_fr W_nt) and the
+ *                 normal part is negative.  Where friction changes more than N that product alone decides.
+ *                 At one sample a body that swings, or that others move, looks like one that answers: another lag
+ *                 needs two in a row, or one whose answer is three times all that the acceleration did before the
  *                 force.
  * Admittance      W, 1/kg, y = a + W f: BFGS updates with secants of f and y (symmetric, stays positive definite by
  *                 Powell's damping), from an anchor that moves when there is something to learn.
@@ -52,7 +55,7 @@ typedef struct {
     double a[3], a_before[3];  /* free acceleration of the last interval and of the one before, m/s^2 */
     double rule[2], beta;      /* sums of the position rule, and beta */
     double noise;              /* sigma, m/s */
-    double lag, fits[CC_LAGS][3];
+    double lag, fits[CC_LAGS][5];
     double votes, heard;       /* samples in a row for another lag; changes of y while quiet, squared, summed, fading */
     double W[3][3], known, blind;
     double f_anchor[3], y_anchor[3], f_largest;
@@ -146,35 +149,54 @@ CC_API void cc_listen(CcPartner *p, const double r[3], const double v[3], CcSeen
     seen->floor = 10.0 * p->noise + least;
 }
 
-/* How badly each lag explains what is seen: adds to `residual`; returns the size of the answer, in the same unit. */
-CC_API double cc_fit_lags(CcPartner *p, const CcSeen *seen, double residual[CC_LAGS])
+/* Of changes of the acceleration, squared: */
+typedef struct {
+    double left[CC_LAGS];      /* along the normal, what each lag leaves of `answer` as one to N */
+    double explained[CC_LAGS]; /* in all, what each lag explains as one along the force */
+    double answer, rubs;       /* rubs > 0: friction changes more than N */
+} CcLagFits;
+
+/* Add what one port tells. */
+CC_API void cc_fit_lags(CcPartner *p, const CcSeen *seen, CcLagFits *fits)
 {
-    double dy = seen->y[2] - p->y[2], answer = 0.0;
+    double dy[3];
     if (seen->quiet) {
-        for (int L = 0; L < CC_LAGS; L++)
-            p->fits[L][0] = p->fits[L][1] = p->fits[L][2] = 0.0;
-        return 0.0;
+        __builtin_memset(p->fits, 0, sizeof p->fits);
+        return;
     }
+    for (int i = 0; i < 3; i++)
+        dy[i] = seen->y[i] - p->y[i];
     for (int L = 0; L < CC_LAGS; L++) {
-        double df = p->f[L][2] - p->f[L + 1][2], *fit = p->fits[L];
-        double product[3] = {df * df, df * dy, dy * dy};
+        double df[3], *fit = p->fits[L];
         for (int i = 0; i < 3; i++)
+            df[i] = p->f[L][i] - p->f[L + 1][i];
+        double product[5] = {df[2] * df[2], df[2] * dy[2], dy[2] * dy[2], cc_dot(df, dy), cc_dot(df, df)};
+        for (int i = 0; i < 5; i++)
             fit[i] = CC_LAG_FORGETS * fit[i] + product[i];
-        double slope = fit[1] > 0.0 && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0;
-        residual[L] += fit[2] - slope * fit[1];
-        answer = fit[2];
+        int pushes = fit[1] > 0.0 || fit[3] > 0.0;
+        double slope = pushes && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0;
+        fits->left[L] += fit[2] - slope * fit[1];
+        fits->explained[L] += fit[3] > 0.0 && fit[4] > 0.0 ? fit[3] * fit[3] / fit[4] : 0.0;
     }
-    return answer;
+    fits->answer += p->fits[0][2];
+    fits->rubs += p->fits[0][4] - 2.0 * p->fits[0][0];
 }
 
 /* The lag to go on with: another one than `now` if it explains much better an answer that is no noise. */
-CC_API int cc_better_lag(int now, const double residual[CC_LAGS], double answer, double least)
+CC_API int cc_better_lag(int now, const CcLagFits *fits, double least)
 {
-    int best = 0;
-    for (int L = 1; L < CC_LAGS; L++)
-        best = residual[L] < residual[best] ? L : best;
-    int sure = residual[best] < CC_LAG_SURE * residual[now] && residual[now] > 1e-3 * answer && answer > least * least;
-    return sure ? best : now;
+    const double *left = fits->left, *explained = fits->explained;
+    int best = 0, most = 0;
+    for (int L = 1; L < CC_LAGS; L++) {
+        best = left[L] < left[best] ? L : best;
+        most = explained[L] > explained[most] ? L : most;
+    }
+    if (!(fits->answer > least * least))
+        return now;
+    if (fits->rubs > 0.0 && explained[now] < CC_LAG_SURE * explained[most])
+        return most;
+    int sure = left[best] < CC_LAG_SURE * left[now] && left[now] > 1e-3 * fits->answer;
+    return sure && explained[best] > explained[now] ? best : now;
 }
 
 /* 1 if the change of an acceleration, squared, is beyond all that happened before the force.  Adds it to that, if it is
@@ -189,8 +211,9 @@ CC_API int cc_is_calm(double *heard, double change, int quiet)
 /* Returns 1 if another lag explains what is seen much better; it is kept then. */
 CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
 {
-    double residual[CC_LAGS] = {0.0}, answer = cc_fit_lags(p, seen, residual);
+    CcLagFits fits = {.answer = 0.0};
     double change[3];
+    cc_fit_lags(p, seen, &fits);
     for (int i = 0; i < 3; i++)
         change[i] = seen->y[i] - p->y[i];
     int calm = cc_is_calm(&p->heard, cc_dot(change, change), seen->quiet);
@@ -198,7 +221,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
         p->votes = 0.0;
         return 0;
     }
-    int now = (int)p->lag, best = cc_better_lag(now, residual, answer, seen->floor / p->H);
+    int now = (int)p->lag, best = cc_better_lag(now, &fits, seen->floor / p->H);
     p->votes = best == now ? 0.0 : p->votes + 1.0;
     if (p->votes < (calm ? 1.0 : CC_LAG_VOTES))
         return 0;

@@ -75,10 +75,16 @@ class Case:
         return CONTACT / math.sqrt(self.inverse_mass)
 
 
-def rod(vx: float, **options: int) -> Body:
-    """A rod of 1 kg and 1 m at 30 degrees, whose lower end touches."""
-    end = (-0.5 * math.cos(math.pi / 6), -0.5 * math.sin(math.pi / 6))
+def rod(vx: float, angle: float = 30.0, **options: int) -> Body:
+    """A rod of 1 kg and 1 m at `angle`, degrees, whose lower end touches."""
+    end = (-0.5 * math.cos(math.radians(angle)), -0.5 * math.sin(math.radians(angle)))
     return Body((vx, -1.0, 0.0), J=1 / 12, offsets=(end,), start=(-end[0], -end[1]), **options)
+
+
+def rod_admittance(angle: float) -> tuple[float, float]:
+    """W_nn and W_nt at its end, 1/kg: (1 + 3 cos^2)/m and 3 sin cos/m."""
+    sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
+    return 1 + 3 * cosine**2, 3 * sine * cosine
 
 
 def sphere(vx: float) -> Body:
@@ -122,6 +128,12 @@ SWEEP = {  # restitution with a damping ramp that is not saturated at once
     f"{kind}, C_r {C_r:g}, k_D 100": Case(Body, (replace(law, C_r=C_r, k_D=100.0),), contacts=6 if C_r < 0.3 else 3)
     for kind, law in (("linear", Law()), ("Hertz", hertz()))
     for C_r in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+}
+STEEP = {  # rods pushed along against friction: W_nn < K_fr W_nt, more of N drives the end into the surface (Painleve)
+    f"steep rod, K_fr {K_fr:g}": Case(
+        lambda: rod(-1.0, 60.0), (Law(C_r=0.5, k_D=100.0, K_fr=K_fr, k_T=k_T),), rod_admittance(60.0)[0], 8
+    )
+    for K_fr, k_T in ((2.5, 100.0), (1.6, 1000.0))
 }
 FLEXIBLE = Case(Flexible, inverse_mass=1 / 0.3, contacts=8)  # an internal mode: its energy alone is exact
 
@@ -186,7 +198,7 @@ LASTING = {
 @functools.cache
 def exact(name: str) -> Array:
     """Speeds behind the contact, by scipy, to 1e-7."""
-    case = (CASES | SWEEP)[name]
+    case = (CASES | SWEEP | STEEP)[name]
     body = case.body()
     body.lift(1e-6)
     n = body.q.shape[1]

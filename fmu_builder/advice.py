@@ -86,7 +86,8 @@ def step_advice(variables: Iterable[_Variable]) -> Advice | None:
     found: tuple[str, str, Mapping[str, float], str] | None = None
     if "C_F" in starts:
         found = "C_F", "N/m", STEPS_PER_CONTACT, "the rebound"
-    elif stiffest := max({"k_r", "k_r1", "k_r2"} & starts.keys(), key=lambda name: _number(starts[name]), default=""):
+    elif across := [name for name in ("k_r", "k_r1", "k_r2") if name in starts]:
+        stiffest = max(across, key=lambda name: _number(starts[name]))
         found = stiffest, "N/m", STEPS_PER_SWING, "the swing across the line"
     elif {"r.t", "r.F"} & starts.keys() and "k" in starts:
         found = "k", "N.m/rad" if turns else "N/m", *of_spring

@@ -23,7 +23,7 @@ from fmu_builder import generate, toolchain
 from fmu_builder.build import Built, build_fmu, content_guid, fmu_contents, host_fmu, pack
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.model import load_model
-from fmu_builder.paths import shipped
+from fmu_builder.paths import catalogue, shipped
 from fmu_builder.toolchain import INSTALL_HINT, PLATFORMS, Compiler, cache_folder, find_compiler, host_platform
 
 builder: ModuleType = sys.modules["fmu_builder.build"]  # the package's attribute of this name is the function
@@ -121,6 +121,35 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> Twice:
 def test_two_builds_give_the_same_bytes_whatever_the_folder_umask_language_and_time_zone(twice: Twice) -> None:
     assert twice.first.read_bytes() == twice.second.read_bytes()
     assert [path.name for path in twice.second.parent.iterdir()] == ["PointSurface.fmu"]
+
+
+CONTENTS = """
+import hashlib
+from fmu_builder.build import fmu_contents
+from fmu_builder.model import load_model
+from fmu_builder.paths import catalogue
+for path in catalogue():
+    for name, data in sorted(fmu_contents(load_model(path))[1].items()):
+        print(path.stem, name, hashlib.sha256(data).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_no_file_of_the_catalogue_depends_on_the_order_of_sets() -> None:
+    """All that is not compiled, with three orders of the elements of a set of texts."""
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", CONTENTS],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed in ("0", "1", "2")
+    ]
+    first, *others = (process.communicate()[0].splitlines() for process in running)
+    assert len(first) > 5 * len(catalogue())
+    for other in others:
+        assert set(first) ^ set(other) == set()
 
 
 @pytest.mark.slow

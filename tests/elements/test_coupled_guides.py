@@ -241,7 +241,7 @@ def test_hold_learns_anew_after_a_change_of_the_step(bead: Fmu, bar: Fmu, master
     (told,) = guide.told
     delay = 1.5 if master == JACOBI else 0.5
     growth = float(told.split("each one ")[1].split()[0])
-    assert growth == pytest.approx(math.exp(math.pi * 0.1 * delay / 2), rel=1e-3)
+    assert growth == pytest.approx(math.exp(math.pi * 0.1 * delay / 2), rel=1e-3, abs=0.005)  # it has three digits
 
 
 @pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])

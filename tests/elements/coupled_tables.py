@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from tests.contact_core.held_bodies import PHASES, Flexible
-from tests.contact_core.held_cases import CASES, CONTACT, FLEXIBLE, LASTING, STIFFNESS, SWEEP, G, Law, exact
+from tests.contact_core.held_cases import CASES, CONTACT, FLEXIBLE, LASTING, STEEP, STIFFNESS, SWEEP, G, Law, exact
 from tests.elements.coupled_fmus import GAUSS_SEIDEL, JACOBI, MASTERS, Array, Crew, couple, places, speeds
 
-ALL = CASES | SWEEP | {"flexible": FLEXIBLE}
+ALL = CASES | SWEEP | STEEP | {"flexible": FLEXIBLE}
 KNOWN = {JACOBI: "predicted", GAUSS_SEIDEL: "averaged"}  # the mode of a known order
 OF_PRODUCT = (31, 16, 6.3, 3.1)  # N of the table in the README
 

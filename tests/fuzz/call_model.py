@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
 
+import numpy as np
 from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Library, Status
 
 from fmu_builder.assembly import Assembly
@@ -201,7 +202,24 @@ class Life:
 
     def is_finite(self) -> bool:
         """True if nothing can overflow or divide by zero, so that no answer may be an error for not being finite."""
-        return self.tame and self.rules_hold()
+        return self.tame and self.rules_hold() and self.is_of_bodies()
+
+    def is_of_bodies(self) -> bool:
+        """Whether inertias are those of bodies, as rigid_body and pendulum ask: moments along the principal axes below
+        the sum of the other two, J of a hinge at least that of the mass in its centre."""
+        model = self.fmu.model
+        if "J_xy" in model:
+            names = (f"J_{ij}" for ij in ("xx", "yy", "zz", "xy", "xz", "yz"))
+            xx, yy, zz, xy, xz, yz = (self.values[model[name].index] for name in names)
+            least, middle, most = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            return bool(least > 0.0 and most <= least + middle)
+        if "J" in model and "center[1]" in model:
+            J, m = (self.values[model[name].index] for name in ("J", "m"))
+            axis, center = (
+                np.array([self.values[model[f"{name}[{k}]"].index] for k in (1, 2, 3)]) for name in ("axis", "center")
+            )
+            return bool(J * (axis @ axis) >= m * np.square(np.cross(axis, center)).sum())
+        return True
 
     def allows(self, name: str) -> bool:
         """Whether this function may be called now."""

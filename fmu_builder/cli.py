@@ -16,7 +16,6 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -180,7 +179,12 @@ def demo(
     Example: fmu-builder demo
     """
     begin = time.perf_counter()
-    fmus = _build_all(catalogue(), output)
+    recipes = catalogue()
+    fmus = []
+    with _progress("building", len(recipes)) as done:
+        for recipe in recipes:
+            fmus.append(build_fmu(recipe, output, ("host",)).path)
+            done(f"built {recipe.stem}")
     results = _validate(find_cases(()))
     report = output / "report.html"
     write_report(results, report, fmus=fmus, title="fmu-builder demo")
@@ -189,20 +193,6 @@ def demo(
     for path in (*fmus, report):
         _line(f"  {path}")
     _exit_with(results)
-
-
-def _build_all(recipes: Sequence[Path], output: Path) -> list[Path]:
-    """Build the recipes for this machine, one on each core: the compiler is a process of its own."""
-    with _progress("building", len(recipes)) as done, ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = {pool.submit(build_fmu, recipe, output, ("host",)): recipe for recipe in recipes}
-        try:
-            for job in as_completed(jobs):
-                job.result()
-                done(f"built {jobs[job].stem}")
-        except BaseException:  # a fault, or Ctrl-C: what has not begun need not
-            pool.shutdown(cancel_futures=True)
-            raise
-    return [job.result().path for job in jobs]
 
 
 @app.command("validate")

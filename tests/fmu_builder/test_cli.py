@@ -675,22 +675,6 @@ def test_demo_puts_fmus_and_report_into_its_folder_and_fails_with_a_case(
     assert "failed" in (tmp_path / "fmu-builder-demo" / "report.html").read_text(encoding="utf-8")
 
 
-def test_demo_ends_with_the_fault_of_a_recipe_and_begins_no_other(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    faulty = tmp_path / "Faulty.toml"
-    faulty.write_text('element = "point_mass"\n[start]\nm = "1 m"\n', encoding="utf-8")
-    good = next(path for path in catalogue() if path.stem == "PointMass")
-    others = [tmp_path / f"Other{i}.toml" for i in range(20)]
-    for path in others:
-        path.write_bytes(good.read_bytes())
-    monkeypatch.setattr(cli, "catalogue", lambda: [faulty, *others])
-    said = command("demo")
-    assert said.code == 2
-    assert "Faulty.toml: [start] m" in said.err and "Traceback" not in said.err
-    assert len(list((tmp_path / "fmu-builder-demo").glob("*.fmu"))) < len(others)
-
-
 def test_verdicts_are_coloured_on_a_terminal_only(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     result = CaseResult("x/y", "", "", None, None, None, None, (), 0.0, "it crashed", 3)
     monkeypatch.setattr(cli, "validate", lambda cases, finished: (result,))

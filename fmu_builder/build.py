@@ -6,9 +6,6 @@ import hashlib
 import io
 import os
 import re
-import signal
-import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -44,6 +41,7 @@ from fmu_builder.toolchain import (
     host_platform,
     resolve_platforms,
 )
+from fmu_builder.trial import note_made, run_smoke
 
 SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
 # identifier of FMI 2.0, section 2.2.9, as names of ours are: der(identifier), or parts with indices
@@ -230,6 +228,7 @@ def _check_and_move(data: bytes, target: Path, model: Model, try_out: bool) -> N
         if try_out:
             library = _library_name(model, host_platform())
             _smoke_run(temporary, library, target.name, SMOKE_TIMEOUT + len(model.variables) // 1000)
+            note_made(data)
         temporary.chmod(0o644)
         temporary.replace(target)
     except OSError as error:
@@ -240,44 +239,17 @@ def _check_and_move(data: bytes, target: Path, model: Model, try_out: bool) -> N
 
 def _smoke_run(fmu: Path, library: str, name: str, timeout: float) -> None:
     """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder."""
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", smoke.__file__, str(fmu), library],
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=timeout,
-        )
-    except subprocess.TimeoutExpired as error:
-        output = error.stdout.decode("utf-8", "replace") if isinstance(error.stdout, bytes) else error.stdout or ""
-        what = f"{_last_call(output)} did not return within {timeout:g} s"
-        raise ToolError(Problem(name, f"the smoke run failed: {what}")) from error
-    if done.returncode == 0:
+    ending = run_smoke((str(fmu), library), timeout)
+    if ending.code == 0:
         return
-    if done.returncode == 1:  # Python's own ending: the FMU answered, and not as it should
-        logged = [line for line in done.stdout.splitlines() if line and not line.startswith(smoke.CALL)]
-        what = "; ".join(logged[-3:] + done.stderr.splitlines()[-1:])
+    if ending.code is None:
+        what = f"{ending.call} did not return within {timeout:g} s"
+    elif ending.code == 1:  # Python's own ending: the FMU answered, and not as it should
+        logged = [line for line in ending.output.splitlines() if line and not line.startswith(smoke.CALL)]
+        what = "; ".join(logged[-3:] + ending.errors.splitlines()[-1:])
     else:
-        what = f"it crashed in {_last_call(done.stdout)} ({_ending(done.returncode)})"
+        what = f"it crashed in {ending.call} ({ending.how})"
     raise ToolError(Problem(name, f"the smoke run failed: {what}"))
-
-
-def _last_call(output: str) -> str:
-    """The call that the smoke run was in when its output ended."""
-    calls = [line.removeprefix(smoke.CALL) for line in output.splitlines() if line.startswith(smoke.CALL)]
-    return calls[-1] if calls else "the start of Python"
-
-
-def _ending(code: int) -> str:
-    """A process's exit code in words."""
-    if code < 0:
-        try:
-            return signal.Signals(-code).name
-        except ValueError:
-            return f"signal {-code}"
-    return f"exit code {code:#x}"
 
 
 def host_fmu(recipe: Path) -> Path:

@@ -9,7 +9,6 @@ import re
 import shutil
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field
@@ -28,9 +27,11 @@ from fmpy.fmi2 import (
 from fmpy.logging import addLoggerProxy
 from lxml import etree
 
+from fmu_builder.archive import check_archive, unpack
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.ports import PORT_KINDS, PortKind, Role, roles_of
 from fmu_builder.toolchain import PLATFORMS, host_platform
+from fmu_builder.trial import try_out
 from fmu_builder.units import Unit, parse_unit
 
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
@@ -93,10 +94,14 @@ class SlaveDescription:
             return None
         return f"has no binary for this machine ({platform}); it has {', '.join(self.platforms) or 'none'}"
 
+    def library(self) -> str:
+        """The archive name of the library for this machine."""
+        return f"binaries/{host_platform()}/{self.identifier}{PLATFORMS[host_platform()].suffix}"
+
 
 def read_slave(path: Path) -> SlaveDescription:
     """What modelDescription.xml of an .fmu says.  Raises InputError for anything that is no FMI 2.0 slave."""
-    names = _check_archive(path)
+    names = check_archive(path)
     data = io.BytesIO(path.read_bytes())  # fmpy leaves a file open when it fails
     try:
         with zipfile.ZipFile(data) as archive:
@@ -172,35 +177,6 @@ def _other_platforms(names: frozenset[str]) -> set[str]:
     """Folders of `binaries/` for platforms we build nothing for, such as win32."""
     folders = {name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1}
     return folders - set(PLATFORMS)
-
-
-def _check_archive(path: Path) -> frozenset[str]:
-    """The file names of a readable zip whose files stay inside the folder they are extracted to."""
-    if not path.is_file():
-        raise InputError(Problem(str(path), "there is no such file"))
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            damaged = archive.testzip()
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
-        raise InputError(Problem(str(path), f"is no complete FMU (a zip archive): {error}; copy it again")) from error
-    except (RuntimeError, NotImplementedError) as error:  # encrypted; compressed in a way Python does not know
-        raise InputError(Problem(str(path), f"cannot be unpacked: {error}")) from error
-    problems = []
-    if damaged:
-        problems.append(Problem(str(path), f"is damaged: the checksum of {damaged} is wrong; copy it again"))
-    for name in names:
-        if name.startswith(("/", "\\")) or ":" in name or ".." in re.split(r"[/\\]", name):
-            problems.append(
-                Problem(str(path), f"holds '{name}', which would be written outside its folder; the FMU is refused")
-            )
-        elif "\\" in name:
-            problems.append(Problem(str(path), f"holds '{name}'; FMI wants forward slashes: pack the FMU again"))
-    if "modelDescription.xml" not in names:
-        problems.append(Problem(str(path), "holds no modelDescription.xml, so it is no FMU"))
-    if problems:
-        raise InputError(problems)
-    return frozenset(names)
 
 
 def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[SlavePort]:
@@ -309,17 +285,15 @@ class Slave:
         missing = description.missing_binary()
         if missing:
             raise SlaveError(Problem(where, missing))
-        platform = host_platform()
+        library = description.library()
+        try_out(description.path, library, where)
         self._alive = self._loaded = False
         self._environment = next(_environments)
         self._folder = Path(tempfile.mkdtemp(prefix="fmu-builder-"))
         try:
-            wanted = ("resources/", f"binaries/{platform}/")
+            unpack(description.path, self._folder, ("resources/", f"{library.rpartition('/')[0]}/"))
             try:
-                fmpy.extract(str(description.path), str(self._folder), include=lambda n: n.startswith(wanted))
-                self.fmu = self._load(
-                    self._folder / "binaries" / platform / (description.identifier + PLATFORMS[platform].suffix)
-                )
+                self.fmu = self._load(self._folder / library)
             except Exception as error:  # fmpy raises bare exceptions where a file is not to its liking
                 raise SlaveError(Problem(where, f"does not load: {error}")) from error
             self.dll = self.fmu.dll

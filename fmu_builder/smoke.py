@@ -1,6 +1,9 @@
 """`python -P smoke.py FILE.fmu LIBRARY`: load the FMU, run a few steps as co-simulation and, if it offers that, as
 model exchange, read everything back.  LIBRARY is the archive name of its library for this machine.  Exit 0 if it works.
 
+`python -P smoke.py --try FOLDER LIBRARY`: load an FMU that this builder did not make, unpacked in FOLDER, run a few
+steps of co-simulation and unload it.  The last line is `smoke: the end` unless it crashed, whatever it answered.
+
 Every build waits for this, so it calls FMI 2.0 by itself: fmpy takes a quarter of a second to start."""
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ import ctypes
 import math
 import os
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Sequence
 from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
@@ -17,6 +21,7 @@ from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
 CALL = "smoke: "  # begins the line printed before each call, so that a crash can be named
+END = "the end"  # of trying an FMU out, in the place of a call
 STEPS = 10
 MODEL_EXCHANGE, CO_SIMULATION = 0, 1
 
@@ -127,6 +132,61 @@ def main(file: str, library: str) -> None:
                 fmu.end()
 
 
+_TRIED_FOR = 5.0  # s; an FMU whose steps take longer is tried with fewer
+
+
+def try_out(folder: Path, library: str) -> None:
+    """What an importer does with a co-simulation from loading to unloading.  A call that is not answered with fmi2OK
+    or fmi2Warning ends it early: only a crash counts, all else is said when the FMU is run."""
+    sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
+    description = ElementTree.parse(folder / "modelDescription.xml").getroot()
+    fmu, answer = None, ""
+    try:
+        fmu = _Instance(folder, library, description, CO_SIMULATION)
+        start, h = _default(description, "startTime", 0.0), _default(description, "stepSize", 1e-3)
+        fmu.call("fmi2SetupExperiment", c_int(0), c_double(0.0), c_double(start), c_int(0), c_double(0.0))
+        fmu.call("fmi2EnterInitializationMode")
+        fmu.call("fmi2ExitInitializationMode")
+        begin = time.monotonic()
+        for k in range(STEPS):
+            if time.monotonic() - begin < _TRIED_FOR:
+                t = start + k * h
+                fmu.call("fmi2DoStep", c_double(t), c_double(h), c_int(1), note=f" at t = {t:g} s")
+        fmu.call("fmi2Terminate")
+    except (OSError, AttributeError) as error:  # no library of this machine; a function is missing
+        answer = str(error)
+    except SystemExit as error:
+        answer = str(error.code)
+    if fmu is not None:
+        if not answer.endswith("fmi2Fatal"):  # after that no function may be called
+            _announce("fmi2FreeInstance")
+            fmu.library.fmi2FreeInstance.restype = None
+            fmu.library.fmi2FreeInstance(fmu.component)
+        _announce("unloading the library")
+        _unload(fmu.library._handle)
+    _announce(END)
+    os._exit(0)  # what other libraries of the FMU do at the end of a process is no concern of its run
+
+
+def _default(description: ElementTree.Element, key: str, otherwise: float) -> float:
+    """A number of DefaultExperiment, if it is a sound one."""
+    experiment = description.find("DefaultExperiment")
+    try:
+        value = float(experiment.attrib[key]) if experiment is not None else otherwise
+    except (KeyError, ValueError):
+        return otherwise
+    return value if math.isfinite(value) and (key != "stepSize" or value > 0.0) else otherwise
+
+
+def _unload(handle: int) -> None:
+    import _ctypes
+
+    if sys.platform == "win32":
+        _ctypes.FreeLibrary(handle)
+    else:
+        _ctypes.dlclose(handle)
+
+
 def _announce(call: str) -> None:
     print(CALL + call, flush=True)
 
@@ -183,4 +243,7 @@ def _read_back(fmu: _Instance, description: ElementTree.Element) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1] == "--try":
+        try_out(Path(sys.argv[2]), sys.argv[3])
+    else:
+        main(*sys.argv[1:])

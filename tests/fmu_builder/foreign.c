@@ -10,6 +10,7 @@
  * guid[1]  status digit that steps from 5 ms on answer
  * guid[2]  't' ends the simulation when it answers fmi2Discard
  * guid[3]  'n' answers fmi2OK with r[1] or y not a number, from 5 ms on;  'i' the same from the start on
+ *          'c' crashes in a step from 5 ms on
  * Strict where masters are sloppy: inputs cannot be set before initialization mode. */
 #include "fmi2Functions.h"
 
@@ -259,6 +260,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real h, fmi2Boolean no
     (void)no_set_state;
     Instance *s = c;
     s->time = time;
+    if (is_broken(s) && s->guid[3] == 'c')
+        __builtin_trap();
     int status = is_broken(s) ? s->guid[1] - '0' : 0;
     if (status) {
         s->log(s->environment, s->name, status > 5 ? fmi2Error : (fmi2Status)status, "logStatus",

@@ -1,0 +1,78 @@
+"""FMUs as archives: what is refused before anything is unpacked, and unpacking."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from fmu_builder.errors import InputError, Problem, ToolError
+
+# An FMU comes from anywhere.  The largest that are known, with tables or a runtime in resources/, stay far below these.
+MOST_FILES = 50_000
+MOST_BYTES = 2 * 2**30  # of all files when unpacked
+MOST_RATIO = 200  # of unpacked to packed bytes: text with much repetition reaches 100, zeros 1,000
+_SMALL = 16 * 2**20  # bytes that are unpacked whatever the ratio
+
+
+def check_archive(path: Path) -> frozenset[str]:
+    """The file names of a whole zip archive of bounded size whose files stay inside the folder they are unpacked to.
+
+    Raises InputError with every problem found."""
+    if not path.is_file():
+        raise InputError(Problem(str(path), "is no file" if path.exists() else "there is no such file"))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            _check_size(path, archive)
+            damaged = archive.testzip()
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
+        raise InputError(Problem(str(path), f"is no complete FMU (a zip archive): {error}; copy it again")) from error
+    except (RuntimeError, NotImplementedError) as error:  # encrypted; compressed in a way Python does not know
+        raise InputError(Problem(str(path), f"cannot be unpacked: {error}")) from error
+    problems = []
+    if damaged:
+        problems.append(Problem(str(path), f"is damaged: the checksum of {damaged} is wrong; copy it again"))
+    for name in names:
+        if name.startswith(("/", "\\")) or ":" in name or ".." in re.split(r"[/\\]", name):
+            problems.append(
+                Problem(str(path), f"holds '{name}', which would be written outside its folder; the FMU is refused")
+            )
+        elif "\\" in name:
+            problems.append(Problem(str(path), f"holds '{name}'; FMI wants forward slashes: pack the FMU again"))
+    if "modelDescription.xml" not in names:
+        problems.append(Problem(str(path), "holds no modelDescription.xml, so it is no FMU"))
+    if problems:
+        raise InputError(problems)
+    return frozenset(names)
+
+
+def _check_size(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuses archives that would fill disk or memory.  The sizes an archive declares bound what is unpacked of it:
+    reading stops there, and a file that goes on fails its checksum."""
+    files = archive.infolist()
+    total, packed = sum(one.file_size for one in files), path.stat().st_size
+    problems = []
+    if len(files) > MOST_FILES:
+        problems.append(Problem(str(path), f"holds {len(files)} files; at most {MOST_FILES} are unpacked"))
+    if total > MOST_BYTES:
+        what = f"unpacks to {total / 2**20:.0f} MiB; at most {MOST_BYTES / 2**20:.0f} MiB are unpacked"
+        problems.append(Problem(str(path), f"{what}: keep large data outside the FMU"))
+    if total > max(_SMALL, MOST_RATIO * packed):
+        what = f"unpacks to {total / packed:.0f} times its size, {total / 2**20:.0f} MiB"
+        problems.append(Problem(str(path), f"{what}; at most {MOST_RATIO} times are unpacked, real FMUs stay below"))
+    if problems:
+        raise InputError(problems)
+
+
+def unpack(path: Path, folder: Path, wanted: Sequence[str]) -> None:
+    """The files of a checked archive whose names begin with one of `wanted`, into the folder.  Raises ToolError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(folder, [name for name in archive.namelist() if name.startswith(tuple(wanted))])
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        what = f"cannot be unpacked into {folder}: {reason}; TMPDIR names the folder for temporary files"
+        raise ToolError(Problem(str(path), what)) from error

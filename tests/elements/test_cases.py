@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
 from fmi2 import ALIKE
+from numpy.typing import NDArray
 
 from fmu_builder.paths import load_module, shipped, shipped_elements
 from fmu_builder.scenario import read_scenario
-from fmu_builder.trace import read_trace
+from fmu_builder.trace import Trace, read_trace
 from fmu_builder.validate import all_cases, coupling_errors, run_case
 
 CASES = all_cases()
@@ -45,22 +48,49 @@ BY_SCRIPT = [
 ]
 
 
+LOOSENESS = 100.0  # of the integration that bounds the error of the one behind a reference
+MOST_ERROR = 5e-9  # relative, of a reference: half of what the cases allow between it and a trace
+
+
 @pytest.mark.parametrize("script", BY_SCRIPT, ids=lambda script: script.parent.parent.name)
-def test_references_are_what_their_script_computes(script: Path) -> None:
-    """Up to 1e-12 of the largest value: libraries of other machines round elementary functions differently."""
+def test_references_are_what_their_script_computes(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closed forms to 1e-11 of the largest value: elementary functions are rounded differently elsewhere.  Another
+    processor's linear algebra makes solve_ivp choose other steps, so what is integrated may differ by its error, which
+    is below the change that a tolerance LOOSENESS times as large makes."""
     module = load_module(script)
     written = {case.__name__ for case in module.CASES}
     assert written == {path.name.removesuffix("_ref.csv") for path in script.parent.glob("*_ref.csv")}
+    inexact = []
     for case in module.CASES:
         computed, committed = case(), read_trace(script.parent / f"{case.__name__}_ref.csv")
         assert computed.names == committed.names
         assert dict(computed.provenance) == dict(committed.provenance)
         np.testing.assert_allclose(committed.time, computed.time, rtol=1e-12, atol=0)
-        scale = np.abs(computed.values).max(axis=0, initial=0.0)
-        assert np.all(np.abs(committed.values - computed.values) <= 1e-11 * scale), case.__name__
-        assert committed.events.keys() == computed.events.keys()
-        for event, value in computed.events.items():
-            assert committed.events[event] == pytest.approx(value, rel=1e-12)
+        if not _agree(committed, computed, 1e-11, 1e-12):
+            inexact.append((case.__name__, computed, committed))
+    if inexact:
+        monkeypatch.setattr(scipy.integrate, "solve_ivp", _looser)
+        loosely = {case.__name__: case for case in load_module(script).CASES}
+        for name, computed, committed in inexact:
+            error = min(float(_difference(loosely[name](), computed).max()), MOST_ERROR)
+            assert _agree(committed, computed, error, error), name
+
+
+def _looser(*arguments: Any, rtol: float, atol: float, **options: Any) -> Any:
+    return scipy.integrate._ivp.solve_ivp(*arguments, rtol=LOOSENESS * rtol, atol=LOOSENESS * atol, **options)
+
+
+def _difference(one: Trace, other: Trace) -> NDArray[np.float64]:
+    """Largest difference of each signal, relative to its largest value."""
+    scale = np.abs(other.values).max(axis=0, initial=0.0)
+    return np.abs(one.values - other.values).max(axis=0, initial=0.0) / np.where(scale > 0.0, scale, 1.0)
+
+
+def _agree(committed: Trace, computed: Trace, signals: float, events: float) -> bool:
+    """Whether all signals and events agree up to these relative errors."""
+    assert committed.events.keys() == computed.events.keys()
+    same = all(committed.events[event] == pytest.approx(value, rel=events) for event, value in computed.events.items())
+    return same and bool(np.all(_difference(committed, computed) <= signals))
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from fmu_builder.element_docs import replace_section, write_text
 from fmu_builder.errors import FmuBuilderError, ToolError
+from fmu_builder.files import write_whole
 from fmu_builder.paths import load_module, shipped_elements
 
 ICON_SIZE = 256  # px; palettes scale it down
@@ -107,9 +108,7 @@ def main() -> None:
             write_text(readme, replace_section(readme, name, text()))
         if png:
             svg, target = icon(folder)(), folder / "model.png"
-            part = target.with_name(target.name + ".part")
-            part.write_bytes(with_source_hash(render_png(svg, ICON_SIZE), svg))
-            part.replace(target)
+            write_whole(target, with_source_hash(render_png(svg, ICON_SIZE), svg))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import re
-import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from fmu_builder.binaries import check_library
 from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import PROTOTYPE_NEEDS, documentation_files
 from fmu_builder.errors import Problem, ToolError
+from fmu_builder.files import staged
 from fmu_builder.generate import fmu_sources, model_guid, source_files, write_sources
 from fmu_builder.model import ElementModel, Model, load_model
 from fmu_builder.paths import is_shipped, shipped
@@ -210,31 +209,26 @@ def _faults(fmu: Path, model: Model) -> list[str]:
 
 
 def _check_and_move(data: bytes, target: Path, model: Model, try_out: bool) -> None:
-    """Write beside the target under a temporary name, validate, run, and only then give it its name."""
+    """Write under a temporary name, validate, run, and only then move it to the target."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=".fmu", dir=target.parent)
     except OSError as error:
         raise ToolError(
             Problem(str(target.parent), f"cannot be written to: {error.strerror}; choose another folder with -o")
         ) from error
-    temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        problems = [Problem(target.name, text) for text in _faults(temporary, model)]
-        if problems:
-            raise ToolError(problems)
-        if try_out:
-            library = _library_name(model, host_platform())
-            _smoke_run(temporary, library, target.name, SMOKE_TIMEOUT + len(model.variables) // 1000)
-            note_made(data)
-        temporary.chmod(0o644)
-        temporary.replace(target)
+        with staged(target) as (temporary,):
+            temporary.write_bytes(data)
+            problems = [Problem(target.name, text) for text in _faults(temporary, model)]
+            if problems:
+                raise ToolError(problems)
+            if try_out:
+                library = _library_name(model, host_platform())
+                _smoke_run(temporary, library, target.name, SMOKE_TIMEOUT + len(model.variables) // 1000)
+                note_made(data)
     except OSError as error:
-        raise ToolError(Problem(str(target), f"cannot be written: {error.strerror}")) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        what = f"cannot be written: {error.strerror or error}; choose another folder with -o"
+        raise ToolError(Problem(str(target), what)) from error
 
 
 def _smoke_run(fmu: Path, library: str, name: str, timeout: float) -> None:

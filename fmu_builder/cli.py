@@ -36,6 +36,7 @@ from fmu_builder.doctor import FAULT, examine, own_version
 from fmu_builder.documentation import quantity
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, did_you_mean
 from fmu_builder.events import event_units
+from fmu_builder.files import is_stream, real_place
 from fmu_builder.master import Run, load_scenario
 from fmu_builder.master import run as run_scenario
 from fmu_builder.model import load_model
@@ -135,7 +136,7 @@ def _check_outputs(*targets: tuple[str, Path | None]) -> None:
 
     Raises InputError for a path that is a folder, or given twice; ToolError for a folder that cannot be written to."""
     given = [(option, path) for option, path in targets if path is not None]
-    count = Counter(path.absolute() for _, path in given)
+    count = Counter(real_place(path) for _, path in given if not is_stream(path))
     wrong = [
         Problem(option, f"'{path}' is a folder; name a file in it")
         for option, path in given
@@ -144,13 +145,15 @@ def _check_outputs(*targets: tuple[str, Path | None]) -> None:
     wrong += [
         Problem(option, f"'{path}' is written by another option as well, or read; choose another name")
         for option, path in given
-        if count[path.absolute()] > 1 and option
+        if count[real_place(path)] > 1 and option
     ]
     if wrong:
         raise InputError(wrong)
     refused = []
     for option, path in given:
-        parent = next(folder for folder in path.absolute().parents if folder.exists())
+        if is_stream(path):
+            continue
+        parent = next(folder for folder in real_place(path).parents if folder.exists())
         if option and not (parent.is_dir() and os.access(parent, os.W_OK)):
             what = "cannot be written to" if parent.is_dir() else "is a file, not a folder"
             refused.append(Problem(option, f"'{path}' cannot be written: {parent} {what}; choose another place"))
@@ -354,7 +357,8 @@ def run_command(
     Example: fmu-builder run drop_elastic --plot drop.html
     """
     path = _find_scenario(scenario)
-    _check_outputs(("-o", output), ("", Path(f"{output}.json")), ("--plot", plot), ("", path))
+    beside = None if is_stream(output) else Path(f"{output}.json")
+    _check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
     chosen = _override(load_scenario(path), step=step, stop=stop, algorithm=algorithm)
     done = _run_with_progress(chosen)
     _make_folder_of(output)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem
+from fmu_builder.files import write_whole
 
 Quantity = float | int | str  # SI, or text "number unit"
 Vector = Sequence[Quantity]
@@ -224,7 +225,7 @@ def _write(
     for name, table in every.items():
         if table:
             lines += ["", f"[{name}]", *(f"{_key(key)} = {_value(value)}" for key, value in table.items())]
-    recipe.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(recipe, "\n".join(lines) + "\n")
     return recipe
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import secrets
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 
-from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+from fmu_builder.errors import InputError, Problem, did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -69,18 +68,6 @@ def catalogue() -> list[Path]:
 def shipped_elements() -> list[Path]:
     """The folders of the elements we ship, sorted by name."""
     return sorted(path.parent for path in shipped("elements").glob("*/element.toml"))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write UTF-8 text under a temporary name and then move it: nobody sees half a file.  Raises ToolError."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load_module(path: Path) -> ModuleType:

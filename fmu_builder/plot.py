@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.colors import qualitative
 from plotly.subplots import make_subplots
 
-from fmu_builder.paths import write_whole
+from fmu_builder.files import write_whole
 from fmu_builder.trace import Trace
 
 _ORDER = ("m", "rad", "m/s", "rad/s", "N", "N.m", "J", "W")  # motion, force, energy; then the other units

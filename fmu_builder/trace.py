@@ -13,7 +13,6 @@ import io
 import json
 import math
 import re
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+from fmu_builder.files import is_stream, staged, write_whole
 
 _SHOWN_FAULTS = 20  # of one trace; a broken column would otherwise print every row
 _SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
@@ -97,7 +97,8 @@ class Trace:
 def write_trace(trace: Trace, path: Path) -> None:
     """Writes the CSV file `path` and `<path>.json` beside it; equal traces give equal bytes.
 
-    Both are moved into place complete, the CSV file last; on any failure both targets stay as they were.
+    Both are moved into place complete, the CSV file last; on any failure both targets stay as they were.  A device or
+    FIFO takes the CSV file only.
     Raises InputError if the provenance is nothing JSON can hold, ToolError if the folder cannot be written.
     """
     header = ",".join('"' + name.replace('"', '""') + '"' for name in ("time", *trace.names))
@@ -113,7 +114,12 @@ def write_trace(trace: Trace, path: Path) -> None:
         what = f"{error}; units, events and provenance may hold text, finite numbers, lists and tables only"
         raise InputError(Problem("trace", what)) from error
     try:
-        _write_pair(path, f"{header}\n{body}", _beside(path), beside_text)
+        if is_stream(path):
+            write_whole(path, f"{header}\n{body}")
+            return
+        with staged(_beside(path), path) as (new_beside, new):
+            new_beside.write_text(beside_text, encoding="utf-8", newline="\n")
+            new.write_text(f"{header}\n{body}", encoding="utf-8", newline="\n")
     except OSError as error:
         raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
 
@@ -185,34 +191,6 @@ def _unit_faults(where: str, units: Iterable[str], names: Iterable[str]) -> list
 
 def _beside(path: Path) -> Path:
     return path.with_name(path.name + ".json")
-
-
-def _temporary(target: Path) -> Path:
-    # not tempfile: its files are private to the user and would stay so after the move
-    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-
-
-def _write_pair(path: Path, text: str, beside: Path, beside_text: str) -> None:
-    """Writes both files or, on any failure, leaves both targets as they were."""
-    new, new_beside, old_beside = _temporary(path), _temporary(beside), _temporary(beside)
-    try:
-        new_beside.write_text(beside_text, encoding="utf-8", newline="\n")
-        new.write_text(text, encoding="utf-8", newline="\n")
-        had_beside = beside.exists()
-        if had_beside:
-            old_beside.write_bytes(beside.read_bytes())
-        new_beside.replace(beside)
-        try:
-            new.replace(path)
-        except OSError:  # for example a CSV file that a spreadsheet holds open on Windows
-            if had_beside:
-                old_beside.replace(beside)
-            else:
-                beside.unlink()
-            raise
-    finally:
-        for temporary in (new, new_beside, old_beside):
-            temporary.unlink(missing_ok=True)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

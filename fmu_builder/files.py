@@ -1,0 +1,94 @@
+"""Writing the files that a user asks for: whole or not at all, and never in the place of what is no file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from fmu_builder.errors import Problem, ToolError
+
+_STREAMS = (Path("/dev"), Path("/proc"))  # links there, such as /dev/stdout, lead to files that are open
+
+
+def is_stream(path: Path) -> bool:
+    """True for a device, a FIFO or an open file, which takes bytes and cannot be replaced by a file."""
+    if path.is_symlink() and any(folder in path.absolute().parents for folder in _STREAMS):
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def real_place(path: Path) -> Path:
+    """The file that is replaced when `path` is written: behind links, so that they stay."""
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def staged(*targets: Path) -> Iterator[tuple[Path, ...]]:
+    """Temporary files in the place of the targets.  At the end of the block they are moved there, all or none; after
+    an exception the targets stay as they were.  Links are followed, streams are written to.
+
+    A file that is replaced keeps its mode.   Raises OSError."""
+    places = [None if is_stream(target) else real_place(target) for target in targets]
+    temporary = tuple(
+        Path(tempfile.gettempdir(), f"fmu-builder-{secrets.token_hex(4)}.tmp") if place is None else _beside(place)
+        for place in places
+    )
+    try:
+        yield temporary
+        _move([(new, place) for new, place in zip(temporary, places, strict=True) if place is not None])
+        for new, target, place in zip(temporary, targets, places, strict=True):
+            if place is None:
+                with new.open("rb") as source, target.open("wb") as sink:
+                    shutil.copyfileobj(source, sink)
+    finally:
+        for new in temporary:
+            new.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file, text as UTF-8: nobody sees half of it.  Raises ToolError."""
+    try:
+        with staged(path) as (new,):
+            if isinstance(content, bytes):
+                new.write_bytes(content)
+            else:
+                new.write_text(content, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
+
+
+def _beside(place: Path) -> Path:
+    # not tempfile: its files are private to the user and would stay so after the move
+    return place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp")
+
+
+def _move(pairs: Sequence[tuple[Path, Path]]) -> None:
+    """Move every file to its place; where one move fails, those before it are taken back."""
+    old: dict[Path, Path | None] = {}  # by place, what was there
+    moved: list[Path] = []
+    try:
+        for number, (new, place) in enumerate(pairs, 1):
+            old[place] = None
+            if place.exists():
+                shutil.copymode(place, new)
+                if number < len(pairs):  # nothing can fail after the last
+                    old[place] = copy = _beside(place)
+                    shutil.copy2(place, copy)
+            new.replace(place)
+            moved.append(place)
+    except OSError:  # for example a CSV file that a spreadsheet holds open on Windows
+        for place in moved:
+            if (before := old[place]) is not None:
+                before.replace(place)
+            else:
+                place.unlink(missing_ok=True)
+        raise
+    finally:
+        for before in old.values():
+            if before is not None:
+                before.unlink(missing_ok=True)

@@ -157,8 +157,9 @@ def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], c
             write_sources(texts, sources)
             libraries = compile_fmu(sources, model.name, platforms, compiler, (), source_files(model))
     except OSError as error:
+        which = f"{error.filename}: " if error.filename else ""
         raise ToolError(
-            f"a temporary file cannot be written: {error.filename}: {error.strerror}; set TMPDIR to another folder, "
+            f"a temporary file cannot be written: {which}{error.strerror or error}; set TMPDIR to another folder, "
             "FMU_BUILDER_CACHE for the caches"
         ) from error
     except ToolError as error:

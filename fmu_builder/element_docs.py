@@ -27,8 +27,8 @@ from fmu_builder.declaration import (
 )
 from fmu_builder.documentation import VariableRow, variable_groups, variable_rows
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.model import Model, build_model
 from fmu_builder.files import write_whole
+from fmu_builder.model import Model, build_model
 from fmu_builder.paths import shipped_elements
 from fmu_builder.recipe import Recipe, read_recipe
 

@@ -22,8 +22,8 @@ from fmu_builder.documentation import templates
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.figure_sheet import Scale, number_text, scale_of
 from fmu_builder.figures import case_figure
-from fmu_builder.motion import picture
 from fmu_builder.files import write_whole
+from fmu_builder.motion import picture
 from fmu_builder.trace import Trace
 from fmu_builder.validate import CaseResult
 

@@ -492,7 +492,7 @@ def test_what_is_no_fmu_is_refused_by_name(command: Command, tmp_path: Path, ver
     for name, said in (
         ("Cut.fmu", "is no complete FMU"),
         ("Empty.fmu", "is no complete FMU"),
-        ("Folder.fmu", "there is no such file"),
+        ("Folder.fmu", "is no file"),
         ("Missing.fmu", "there is no such file"),
         ("Escape.fmu", "'../escaped.txt', which would be written outside its folder"),
     ):

@@ -56,7 +56,7 @@ def test_a_device_takes_what_is_written_and_stays(tmp_path: Path, writer: str) -
     link = tmp_path / "null"
     link.symlink_to("/dev/null")
     WRITERS[writer](link)
-    assert link.is_symlink() and stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert link.is_symlink() and stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     assert list(tmp_path.iterdir()) == [link]
 
 

@@ -58,7 +58,7 @@ void CC_ENTRY(sample)(Element *e, CcHost *host, double step)
 void CC_ENTRY(indicators)(const Element *e, double z[])
 {
 #if CC_INDICATORS
-    indicators(e, z);
+    indicators(e, (Indicators *)z);
 #endif
     (void)e, (void)z;
 }

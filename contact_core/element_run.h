@@ -19,7 +19,7 @@ static void derivatives(Element *e);
 static void initial(Element *e) __attribute__((unused));
 #endif
 #if CC_INDICATORS
-static void indicators(const Element *e, double z[CC_INDICATORS]) __attribute__((unused));
+static void indicators(const Element *e, Indicators *z) __attribute__((unused));
 #endif
 #if CC_HAS_ACCEPT
 static void start(Element *e) __attribute__((unused));

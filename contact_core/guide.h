@@ -105,18 +105,19 @@ static Real guide_friction(const Element *e, const Guide *g, Real P)
 
 #endif
 
-/* The first of the zero-crossing functions; returns the end of z. */
-static double *guide_indicators(const Element *e, double *z)
+static void guide_indicators(const Element *e, Indicators *z)
 {
 #if !CLOSED
-    *z++ = re(e->inside[0]);
-    *z++ = re(e->inside[1]);
+    z->first_end = re(e->inside[0]);
+    z->last_end = re(e->inside[1]);
 #endif
 #ifdef CC_GUIDE_RAMP
-    *z++ = re(e->k_T * cc_abs(e->v_long)) - 1.0;
+    z->full_friction = re(e->k_T * cc_abs(e->v_long)) - 1.0;
 #endif
-    (void)e;
-    return z;
+#if SLOT_NORMDAMP
+    slot_normDamp_indicators(e, e->v_across, z);
+#endif
+    (void)e, (void)z;
 }
 
 static CcLine guide_line(void)

@@ -242,6 +242,7 @@ CC_RARE void cc_tell_origin(Instance *instance, fmi2Status status, double value)
 
 static const CcVariable *cc_variable(size_t reference) { return &cc_variables[cc_variable_rows[reference]]; }
 static double cc_start(size_t reference) { return cc_start_values[cc_start_rows[reference]]; }
+/* Of a variable, or behind these of an indicator. */
 CC_RARE const char *cc_name(size_t reference)
 {
     unsigned place = cc_name_places[reference];

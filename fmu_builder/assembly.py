@@ -686,7 +686,9 @@ class _Builder:
                 for q, w in part.model.quaternions
                 if part.offset + q not in self.sources
             ),
-            indicators=tuple(nominal for part in parts for nominal in part.model.indicators),
+            indicators=tuple(
+                replace(one, name=f"{part.name}.{one.name}") for part in parts for one in part.model.indicators
+            ),
             experiment=experiment,
             log=log,
             types=types,

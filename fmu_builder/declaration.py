@@ -600,6 +600,9 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, "rate or depends is missing: list what its derivative depends on, [] for nothing")
             if entry.initial is not None and (table != "states" or entry.start is not None):
                 add(table, name, "initial belongs to a state, in place of start")
+    for name in map(plain, declaration.indicators):
+        if name.endswith("_kinks") and name.removesuffix("_kinks") in declaration.slots:
+            add("indicators", name, "this name belongs to the kinks of the law in that slot: choose another name")
     for name, slot in declaration.slots.items():
         for what in _slot_problems(declaration, name, slot, sizes):
             add("slots", name, what)

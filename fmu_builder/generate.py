@@ -103,15 +103,16 @@ def _text(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _members(node: Node, indent: str) -> list[str]:
+def _members(node: Node, indent: str, kind: str) -> list[str]:
+    """The members of a struct of numbers of this type."""
     lines = []
     for name, member in node.members.items():
         each = f"[{member.each}]" if member.each else ""
         if member.members:
-            lines += [f"{indent}struct {{", *_members(member, indent + "    "), f"{indent}}} {name}{each};"]
+            lines += [f"{indent}struct {{", *_members(member, indent + "    ", kind), f"{indent}}} {name}{each};"]
         else:
             size = f"[{member.size}]" if member.size else ""
-            lines.append(f"{indent}Real {name}{each}{size};")
+            lines.append(f"{indent}{kind} {name}{each}{size};")
     return lines
 
 
@@ -174,7 +175,7 @@ def model_data(model: ElementModel, entry: str = "", host_entry: str = "", folde
     lines += map(_constant, model.constants)
     if _large_constants(model):
         lines += ["#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__", '#error "tables are bytes, least first"', "#endif"]
-    lines += ["", *_struct(model), "", *_index_tables(model), "", "#endif", ""]
+    lines += ["", *_struct(model), *_indicators_struct(model), "", *_index_tables(model), "", "#endif", ""]
     return "\n".join(lines)
 
 
@@ -275,7 +276,16 @@ def _guarded(model: Model, guard: str) -> list[str]:
 
 
 def _struct(model: Model) -> list[str]:
-    return ["typedef struct {", *_members(model.layout.root, "    "), "} Element;"]
+    return ["typedef struct {", *_members(model.layout.root, "    ", "Real"), "} Element;"]
+
+
+def _indicators_struct(model: ElementModel) -> list[str]:
+    """What the function `indicators` of the element fills."""
+    lines = ["", "typedef struct Indicators Indicators;"]
+    if model.indicators:
+        lines += ["struct Indicators {", *_members(model.indicator_layout.root, "    ", "double"), "};"]
+        lines.append('_Static_assert(sizeof(Indicators) == CC_INDICATORS * sizeof(double), "one number each");')
+    return lines
 
 
 def _counts(model: Model) -> list[str]:
@@ -350,7 +360,7 @@ def _index_tables(model: Model) -> list[str]:
         _int_table("cc_inputs", [v.index for v in inputs]),
         _int_table("cc_input_rates", [v.rate for v in inputs]),
         _table("double", "cc_state_nominals", [_number(s.nominal, "1.0") for s in states] or ["1.0"]),
-        _table("double", "cc_indicator_nominals", [_number(n) for n in model.indicators] or ["1.0"]),
+        _table("double", "cc_indicator_nominals", [_number(one.nominal) for one in model.indicators] or ["1.0"]),
         "static const int cc_quaternions[][2] __attribute__((unused)) = {"
         + (", ".join(f"{{{q}, {w}}}" for q, w in model.quaternions) or "{-1, -1}")
         + "};",
@@ -449,7 +459,7 @@ def model_tables(model: Model) -> str:
     row_of = [rows.setdefault(_row(v), len(rows)) for v in model.variables]
     starts: dict[str, int] = {}
     start_of = [starts.setdefault(_number(v.start), len(starts)) for v in model.variables]
-    names, width, places = _names([v.name for v in model.variables])
+    names, width, places = _names([v.name for v in model.variables] + [z.name for z in model.indicators])
     categories = log_categories(model)
     lines = [
         _heading(model),

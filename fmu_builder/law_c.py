@@ -1,7 +1,7 @@
 """C of user laws over Real (contact_core/law.h): derivatives come with it, compiled from the same text.
 
-A function f becomes `law_f(e, ...)`, a slot s `slot_s(e, ...)` with `slot_s_kinks` and, where the element wants it,
-`slot_s_integral`.  A scalar a is `e->laws.a`.  Constants are hexadecimal, so no parser rounds.
+A function f becomes `law_f(e, ...)`, a slot s `slot_s(e, ...)` with `slot_s_indicators` and, where the element wants
+it, `slot_s_integral`.  A scalar a is `e->laws.a`.  Constants are hexadecimal, so no parser rounds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LawInSlot:
     """A law with what an element calls of it.   kinks: see law_forms.   integral: over its first argument from 0, in
     closed form; None for quadrature.   wants_integral: the slot asks for it.   two_sided: also to negative values;
     integral_below is then that of the law turned round, -f(-x).   derivatives: by its only argument, as many as the
-    slot asks for.   group, number: as the slot declares."""
+    slot asks for.   each: the slot serves each of a size.   group, number: as the slot declares."""
 
     slot: str
     law: LawFunction
@@ -46,12 +46,18 @@ class LawInSlot:
     two_sided: bool = False
     integral_below: Expression | None = None
     derivatives: tuple[Expression, ...] = ()
+    each: bool = False
     group: str = ""
     number: int = 0
 
     @property
     def names(self) -> list[str]:
         return [name for name, _ in self.law.parameters]
+
+
+def kinks_of(slot: str) -> str:
+    """The member of the struct `Indicators` that holds the kinks of the law in the slot."""
+    return f"{slot}_kinks"
 
 
 def ending_tables(laws: Laws) -> dict[str, LawTable]:
@@ -196,13 +202,24 @@ def _slot(slot: LawInSlot, laws: Laws) -> Iterator[str]:
     assert not isinstance(body, LawTable)  # a table in a slot is a call of a function
     yield from _body(_signature(name, names), body, names, laws)
     parameters = "".join(f", Real a_{one}" for one in names)
-    yield "/* Functions that change sign where the law has a kink or a jump; returns the end of z. */"
-    yield f"CC_API double *{name}_kinks(const Element *e{parameters}, double *z)"
+    yield "/* Functions that change sign where the law has a kink or a jump. */"
+    yield f"CC_API void {name}_kinks(const Element *e{parameters}, double z[])"
     yield "{"
     yield from _voids(slot.kinks, names)
-    for kink in slot.kinks:
-        yield f"    *z++ = cc_side({_c(kink, laws)});"
-    yield "    return z;"
+    for k, kink in enumerate(slot.kinks):
+        yield f"    z[{k}] = cc_side({_c(kink, laws)});"
+    yield "    (void)z;"
+    yield "}"
+    yield ""
+    yield "/* They are indicators of the element. */"
+    index, place = (", int i", "[i]") if slot.each else ("", "")
+    yield f"CC_API void {name}_indicators(const Element *e{index}{parameters}, Indicators *z)"
+    yield "{"
+    if slot.kinks:
+        yield f"    {name}_kinks(e{''.join(f', a_{one}' for one in names)}, z->{kinks_of(slot.slot)}{place});"
+    else:
+        unused = ["e", *(["i"] if slot.each else []), *(f"a_{one}" for one in names), "z"]
+        yield f"    {', '.join(f'(void){one}' for one in unused)};"
     yield "}"
     yield ""
     for order, expression in enumerate(slot.derivatives, 1):
@@ -227,13 +244,13 @@ def _group(group: str, slots: Sequence[LawInSlot]) -> Iterator[str]:
             yield f"        values[{order}] = slot_{slot.slot}{f'_d{order}' if order else ''}(e{arguments});"
         yield "        return 1;"
     yield from ("    default: return 0;", "    }", "}", "")
-    yield "/* Its functions that change sign at kinks; returns the end of z. */"
-    yield f"CC_API double *laws_{group}_kinks(const Element *e, int number{parameters}, double *z)"
+    yield "/* Its indicators. */"
+    yield f"CC_API void laws_{group}_indicators(const Element *e, int number{parameters}, Indicators *z)"
     yield "{"
     yield "    switch (number) {"
     for slot in members:
-        yield f"    case {slot.number}: return slot_{slot.slot}_kinks(e{arguments}, z);"
-    yield from ("    default: return z;", "    }", "}", "")
+        yield f"    case {slot.number}: slot_{slot.slot}_indicators(e{arguments}, z); break;"
+    yield from ("    }", "}", "")
 
 
 def _integral(slot: LawInSlot, laws: Laws) -> Iterator[str]:

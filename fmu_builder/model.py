@@ -6,7 +6,6 @@ The order is that of the C struct `Element`; a variable's value reference is its
 from __future__ import annotations
 
 import fnmatch
-import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,6 +27,7 @@ from fmu_builder.declaration import (
 )
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.law_c import kinks_of
 from fmu_builder.law_rules import rule_problems
 from fmu_builder.ports import Role, roles_of
 from fmu_builder.recipe import Recipe, parse_recipe
@@ -78,6 +78,14 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class EventIndicator:
+    """One zero-crossing function; `nominal` is its usual size, in its unit."""
+
+    name: str
+    nominal: float
+
+
+@dataclass(frozen=True)
 class PortUse:
     """A port as the FMU shows it: `motion` and `force` hold the variable names of each role.  `holds`: what of a body a
     planar port of a force element can hold."""
@@ -104,7 +112,7 @@ class Model:
     ports: tuple[PortUse, ...]
     layout: Layout
     quaternions: tuple[tuple[int, int], ...]  # first index of q and of the w that turns it
-    indicators: tuple[float, ...]  # the nominal value of each
+    indicators: tuple[EventIndicator, ...]  # as fmi2GetEventIndicators has them
     experiment: Experiment
     log: Mapping[str, str]
 
@@ -163,6 +171,7 @@ class ElementModel(Model):
 
     element: Declaration
     recipe: Recipe
+    indicator_layout: Layout  # of the C struct `Indicators`
 
     @property
     def element_name(self) -> str:
@@ -312,6 +321,7 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     if unknown:
         raise InputError(unknown)
     ordered = [variables[i] for i in range(len(variables))]
+    indicators, indicator_layout = _indicators(recipe)
     model = ElementModel(
         name=recipe.name,
         description=recipe.description,
@@ -320,11 +330,12 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
         ports=tuple(_port_uses(recipe)),
         layout=layout,
         quaternions=tuple(_quaternions(recipe, layout)),
-        indicators=tuple(_indicator_nominals(recipe)),
+        indicators=indicators,
         experiment=element.experiment,
         log=element.log,
         element=element,
         recipe=recipe,
+        indicator_layout=indicator_layout,
     )
     given = {name: value for name, value in recipe.starts.items() if solver or not name.startswith("solver.")}
     starts, problems = start_values(model, given, f"{recipe.path}: [start]")
@@ -422,14 +433,24 @@ def _solver_variables(experiment: Experiment) -> Iterator[_Declared]:
             yield d
 
 
-def _indicator_nominals(recipe: Recipe) -> Iterator[float]:
-    """In the order of the C function, those of laws last: neighbours that run over the same size stand together, once
-    for each index."""
-    nominals = [(indicator.each, indicator.nominal) for indicator in recipe.element.indicators.values()]
+def _indicators(recipe: Recipe) -> tuple[tuple[EventIndicator, ...], Layout]:
+    """The zero-crossing functions in the order of the C struct `Indicators`, and that struct: a member for each entry
+    of [indicators], and for each law with kinks an array <slot>_kinks."""
+    entries: list[tuple[tuple[str, ...], str | None, int, tuple[float, ...]]] = [
+        (tuple(name.split(".")), e.each, 0, (e.nominal,)) for name, e in recipe.element.indicators.items()
+    ]
     for slot, sizes in recipe.laws.kink_sizes.items() if recipe.laws else ():
-        nominals += [(recipe.element.slots[slot].each, size) for size in sizes]
-    for each, group in itertools.groupby(nominals, key=lambda one: one[0]):
-        yield from [nominal for _, nominal in group] * (recipe.sizes[each] if each else 1)
+        if sizes:
+            entries.append(((kinks_of(slot),), recipe.element.slots[slot].each, len(sizes), sizes))
+    layout = Layout()
+    for path, each, size, _ in entries:
+        layout.add(path, recipe.sizes[each] if each else 0, size)
+    found: dict[int, EventIndicator] = {}
+    for path, each, size, nominals in entries:
+        for i, places in enumerate(layout.indices(path), 1):
+            for k, (place, nominal) in enumerate(zip(places, nominals, strict=True), 1):
+                found[place] = EventIndicator(fmi_name(path, i if each else None, k if size else None), nominal)
+    return tuple(found[place] for place in range(len(found))), layout
 
 
 class _Patterns:

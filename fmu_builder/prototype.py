@@ -83,7 +83,7 @@ def _functions(model: ElementModel) -> Iterator[tuple[str, int, str]]:
         yield "start", 1, "element.toml has [memory]"
         yield "accept", 3, "element.toml has [memory]"
     if model.indicators:
-        yield "indicators", 1, "element.toml has [indicators]"
+        yield "indicators", 2, "element.toml has [indicators]"
     if model.element.rules:
         yield "check", 2, "element.toml has [rules]"
 
@@ -100,7 +100,7 @@ def check_physics(model: ElementModel) -> None:
     found = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     problems = []
     for name, count, why in _functions(model):
-        arguments = ", ".join(("e", "host", "step")[:count])
+        arguments = ", ".join(("e", "z") if name == "indicators" else ("e", "host", "step")[:count])
         if name not in found:
             problems.append(Problem(str(path), f"def {name}({arguments}) is missing: {why}"))
         elif len(found[name].args.args) != count:
@@ -173,7 +173,8 @@ def _tables(model: ElementModel, guid: str) -> dict[str, Any]:
         "strict": [[v.index, v.above, v.below] for v in variables if v.above is not None or v.below is not None],
         "visible": [v.index for v in variables if not v.hidden],
         "quaternions": [q for q, _ in model.quaternions],
-        "indicators": list(model.indicators),
+        "indicators": [[one.name, one.nominal] for one in model.indicators],
+        "indicator_tree": _tree(model.indicator_layout.root),
         "categories": log_categories(model),
         "structure": {
             **model.sizes,

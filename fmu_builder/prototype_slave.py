@@ -201,7 +201,9 @@ class _Model:
             family: {i for i in tables["visible"] if _TYPES[self.types[i]] == family} for family in set(_TYPES.values())
         }
         self.quaternions: list[int] = tables["quaternions"]
-        self.indicator_nominals: Vector = np.array(tables["indicators"])
+        self.indicator_names: list[str] = [name for name, _ in tables["indicators"]]
+        self.indicator_nominals: Vector = np.array([nominal for _, nominal in tables["indicators"]])
+        self.indicator_tree: dict[str, Any] = tables["indicator_tree"]
         self.categories: dict[str, str] = tables["categories"]
         self.structure: dict[str, Any] = tables["structure"]
         self.states = np.array([s[0] for s in tables["states"]], dtype=int)
@@ -329,6 +331,9 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
         self.memory = array.array("d", self.model.starts)
         self.block: Vector = np.frombuffer(self.memory)
         self.element = struct(self.model.tree, self.memory, 0, {"structure": SimpleNamespace(**self.model.structure)})
+        self.crossings = array.array("d", [math.nan] * len(self.model.indicator_names))
+        self.indicators = struct(self.model.indicator_tree, self.crossings)
+        self.crossings_known = False
         self.failures = 0  # told by fail()
         self.dirty = self.jumped = self.changed = False
         self.stop: float | None = None
@@ -486,12 +491,15 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
         count = len(self.model.indicator_nominals)
         if not count:
             return np.zeros(0)
-        z = np.array(self.model.physics["indicators"](self.element), dtype=float).ravel()
-        if len(z) != count:
-            raise _RefusedError(
-                f"{self.model.label}: indicators returns {len(z)} numbers, and element.toml declares {count}"
-            )
-        return z
+        self.model.physics["indicators"](self.element, self.indicators)
+        if not self.crossings_known:  # all are NaN before the first call
+            values = zip(self.model.indicator_names, self.crossings, strict=True)
+            missing = ", ".join(f"z.{name}" for name, value in values if math.isnan(value))
+            if missing:
+                what = f"the function indicators gives {missing} no value, or NaN; element.toml declares it"
+                raise _RefusedError(f"{self.model.label}: {what}")
+            self.crossings_known = True
+        return np.array(self.crossings)
 
     # getting and setting
 

@@ -247,6 +247,7 @@ class _Reader:
             two_sided,
             below,
             tuple(derivatives),
+            slot.each is not None,
             slot.group,
             slot.number,
         )

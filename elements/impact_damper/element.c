@@ -39,18 +39,18 @@ static void outputs(Element *e)
 
 static void derivatives(Element *e) { e->der.w = -e->p.F / e->m; }
 
-static void indicators(const Element *e, double z[CC_INDICATORS])
+static void indicators(const Element *e, Indicators *z)
 {
     double x = re(e->x), half = 0.5 * re(e->gap), ratio = re(e->k_D * e->v);
     double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
     double d_comp = loss * re(e->k_E) / delta, d_rest = -loss * (1.0 - re(e->k_E)) / delta;
-    z[0] = half - x;
-    z[1] = half + x;
-    z[2] = re(e->v);
-    z[3] = ratio - d_comp;
-    z[4] = ratio - d_rest;
-    z[5] = -ratio - d_comp;
-    z[6] = -ratio - d_rest;
+    z->right_wall = half - x;
+    z->left_wall = half + x;
+    z->turn = re(e->v);
+    z->right_compression_limit = ratio - d_comp;
+    z->right_restitution_limit = ratio - d_rest;
+    z->left_compression_limit = -ratio - d_comp;
+    z->left_restitution_limit = -ratio - d_rest;
 }
 
 static void remember(Element *e)

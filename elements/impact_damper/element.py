@@ -34,11 +34,13 @@ def derivatives(e):
     e.der.w = -e.p.F / e.m
 
 
-def indicators(e):
+def indicators(e, z):
     half, ratio = 0.5 * e.gap, e.k_D * e.v
     loss, delta = 1.0 - e.C_r**2, 1.0 - e.k_E + e.C_r**2 * e.k_E
     d_comp, d_rest = loss * e.k_E / delta, -loss * (1.0 - e.k_E) / delta
-    return [half - e.x, half + e.x, e.v, ratio - d_comp, ratio - d_rest, -ratio - d_comp, -ratio - d_rest]
+    z.right_wall, z.left_wall, z.turn = half - e.x, half + e.x, e.v
+    z.right_compression_limit, z.right_restitution_limit = ratio - d_comp, ratio - d_rest
+    z.left_compression_limit, z.left_restitution_limit = -ratio - d_comp, -ratio - d_rest
 
 
 def remember(e):

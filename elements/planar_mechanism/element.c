@@ -478,17 +478,16 @@ static double inside(const Element *e, int i)
 }
 
 /* Those of the laws of a profile. */
-static double *profile_kinks(const Element *e, int hold, double s, double *z)
+static void profile_indicators(const Element *e, int hold, double s, Indicators *z)
 {
-    (void)e, (void)hold, (void)s;
+    (void)e, (void)hold, (void)s, (void)z;
 #ifdef LAWS_PROFILE
-    z = laws_profile_kinks(e, hold, s, z);
+    laws_profile_indicators(e, hold, s, z);
 #endif
 #ifdef LAWS_CURVE_X
-    z = laws_curve_x_kinks(e, hold, s, z);
-    z = laws_curve_y_kinks(e, hold, s, z);
+    laws_curve_x_indicators(e, hold, s, z);
+    laws_curve_y_indicators(e, hold, s, z);
 #endif
-    return z;
 }
 
 /* Where on its curve, by the body's place, the point of contact i is closest to it. */
@@ -609,7 +608,7 @@ static void check_friction(const Element *e, CcHost *host)
 
 #endif
 
-static double *contact_indicators(const Element *e, double *z)
+static void contact_indicators(const Element *e, Indicators *z)
 {
     for (int i = 0; i < CONTACTS; i++) {
         int closed = re(e->contact[i].closed) != 0.0;
@@ -617,54 +616,52 @@ static double *contact_indicators(const Element *e, double *z)
 #if FRICTION
         int rubs = closed && re(e->contact[i].mu) != 0.0;
         double fast = re(e->contact[i].k_T * e->contact[i].slip);
-        *z++ = closed ? (unilateral[i] || rubs ? N : 1.0) : re(e->contact[i].gap - e->contact[i].level);
-        *z++ = rubs ? fast * fast - 1.0 : 1.0; /* the end of the ramp */
+        z->contact[i] = closed ? (unilateral[i] || rubs ? N : 1.0) : re(e->contact[i].gap - e->contact[i].level);
+        z->ramp[i] = rubs ? fast * fast - 1.0 : 1.0;
 #else
-        *z++ = !unilateral[i] ? 1.0 : closed ? N : re(e->contact[i].gap - e->contact[i].level);
+        z->contact[i] = !unilateral[i] ? 1.0 : closed ? N : re(e->contact[i].gap - e->contact[i].level);
 #endif
 #if SHAPES
         int hold = row_holds[contact_rows[i]];
-        *z++ = inside(e, i);
-        *z++ = spline_counts[hold] == 0 ? 1.0 : cc_spline_side(spline_knots + spline_first[hold], spline_counts[hold],
-                                                              re(e->contact[i].s));
+        double s = re(e->contact[i].s);
+        z->end[i] = inside(e, i);
+        z->knot[i] = spline_counts[hold] == 0
+                         ? 1.0
+                         : cc_spline_side(spline_knots + spline_first[hold], spline_counts[hold], s);
+        profile_indicators(e, hold, s, z);
 #endif
     }
-    return z;
+#if FRICTION
+    z->margin = re(e->margin) - LEAST_MARGIN;
+#endif
 }
 
 #endif
 
 #if CC_INDICATORS
 
-static void indicators(const Element *e, double z[CC_INDICATORS])
+static void indicators(const Element *e, Indicators *z)
 {
 #if CONTACTS
-    z = contact_indicators(e, z);
-#if FRICTION
-    *z++ = re(e->margin) - LEAST_MARGIN;
-#endif
+    contact_indicators(e, z);
 #endif
 #if TIMED
-    *z++ = re(e->fault) == 0.0 ? 1.0 : -1.0;
-#endif
-#if SHAPES
-    for (int i = 0; i < CONTACTS; i++)
-        z = profile_kinks(e, row_holds[contact_rows[i]], re(e->contact[i].s), z);
+    z->fault = re(e->fault) == 0.0 ? 1.0 : -1.0;
 #endif
     for (int i = 0; i < JOINTS && TIMED; i++) {
 #ifdef LAWS_MOTION
-        z = laws_motion_kinks(e, i, e->time, z);
+        laws_motion_indicators(e, i, e->time, z);
 #endif
 #ifdef LAWS_FORCE
-        z = laws_force_kinks(e, i, e->time, z);
+        laws_force_indicators(e, i, e->time, z);
 #endif
     }
     for (int k = 0; k < POINTS && TIMED; k++) {
 #ifdef LAWS_FORCE_X
-        z = laws_force_x_kinks(e, k, e->time, z);
+        laws_force_x_indicators(e, k, e->time, z);
 #endif
 #ifdef LAWS_FORCE_Y
-        z = laws_force_y_kinks(e, k, e->time, z);
+        laws_force_y_indicators(e, k, e->time, z);
 #endif
     }
     (void)e, (void)z;

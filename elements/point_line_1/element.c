@@ -140,19 +140,15 @@ static double guide_rub(Element *e, Guide *g, const double f[3])
 
 #endif
 
-static void indicators(const Element *e, double z[CC_INDICATORS])
+static void indicators(const Element *e, Indicators *z)
 {
-    z = guide_indicators(e, z);
+    guide_indicators(e, z);
 #if SLOT_F_R
-    z = slot_f_r_kinks(e, e->displacement SENSORS(e), z);
+    slot_f_r_indicators(e, e->displacement SENSORS(e), z);
 #endif
 #if SLOT_F_FR
-    z = slot_F_fr_kinks(e, e->P, cc_abs(e->v_long) SENSORS(e), z);
+    slot_F_fr_indicators(e, e->P, cc_abs(e->v_long) SENSORS(e), z);
 #endif
-#if SLOT_NORMDAMP
-    z = slot_normDamp_kinks(e, e->v_across, z);
-#endif
-    (void)z;
 }
 
 static void check(const Element *e, CcHost *host) { guide_check_line(e, host); }

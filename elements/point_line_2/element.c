@@ -212,23 +212,19 @@ static double guide_rub(Element *e, Guide *g, const double f[3])
 
 #endif
 
-static void indicators(const Element *e, double z[CC_INDICATORS])
+static void indicators(const Element *e, Indicators *z)
 {
-    z = guide_indicators(e, z);
+    guide_indicators(e, z);
 #if SLOT_F_R1
-    z = slot_f_r1_kinks(e, e->displacement[0] SENSORS(e), z);
+    slot_f_r1_indicators(e, e->displacement[0] SENSORS(e), z);
 #endif
 #if SLOT_F_R2
-    z = slot_f_r2_kinks(e, e->displacement[1] SENSORS(e), z);
+    slot_f_r2_indicators(e, e->displacement[1] SENSORS(e), z);
 #endif
 #if SLOT_F_FR2
     Real second = FR2_ARGS == FR2_ARGS_P1_P ? cc_sqrt(e->P1 * e->P1 + e->P2 * e->P2) : e->P2;
-    z = slot_F_fr2_kinks(e, e->P1, second, cc_abs(e->v_long) SENSORS(e), z);
+    slot_F_fr2_indicators(e, e->P1, second, cc_abs(e->v_long) SENSORS(e), z);
 #endif
-#if SLOT_NORMDAMP
-    z = slot_normDamp_kinks(e, e->v_across, z);
-#endif
-    (void)z;
 }
 
 /* VectorFr1 as the body of the point carries it, and the side of V2; the part of VectorFr2 along V2 is returned, 1. */

@@ -288,40 +288,38 @@ static void forces(Element *e, int on_demand)
 static void outputs(Element *e) { forces(e, 1); }
 static void rates(Element *e) { forces(e, 0); }
 
-static void indicators(const Element *e, double z[CC_INDICATORS])
+static void indicators(const Element *e, Indicators *z)
 {
     for (int i = 0; i < POINTS; i++) {
         int jumped = surface_jump(e, i) < 0.0;
         Real distance = jumped ? e->previous[i].distance : e->distance[i];
         Real w = jumped ? e->previous[i].depth_rate : e->depth_rate[i];
-        *z++ = re(distance);
-        *z++ = re(distance + e->D_max);
-        z = surface_edges(e, i, z);
-        *z++ = re(w);
+        z->distance[i] = re(distance);
+        z->depth_limit[i] = re(distance + e->D_max);
+        surface_edges(e, i, z);
+        z->depth_rate[i] = re(w);
 #if !SLOT_F_D
         double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
         double ratio = re(e->k_D * w);
-        *z++ = ratio - loss * re(e->k_E) / delta;
-        *z++ = ratio + loss * (1.0 - re(e->k_E)) / delta;
+        z->compression_limit[i] = ratio - loss * re(e->k_E) / delta;
+        z->restitution_limit[i] = ratio + loss * (1.0 - re(e->k_E)) / delta;
 #else
-        *z++ = cc_side(1.0 + slot_F_d(e, w));
+        z->pull[i] = cc_side(1.0 + slot_F_d(e, w));
+        slot_F_d_indicators(e, i, w, z);
 #endif
 #if BRISTLE
-        *z++ = re(e->tip_slip[i]);
+        z->tip_slip[i] = re(e->tip_slip[i]);
 #elif !SLOT_F_FR
-        *z++ = re(e->k_T * surface_slip(e, i)) - 1.0;
+        z->full_friction[i] = re(e->k_T * surface_slip(e, i)) - 1.0;
 #endif
 #if SLOT_C_F
-        z = slot_C_F_kinks(e, e->depth[i], z);
+        slot_C_F_indicators(e, i, e->depth[i], z);
 #endif
 #if SLOT_F_FR
-        z = slot_F_fr_kinks(e, cc_max(e->normal_force[i], 0.0), surface_slip(e, i), z);
+        slot_F_fr_indicators(e, i, cc_max(e->normal_force[i], 0.0), surface_slip(e, i), z);
 #endif
 #if SLOT_F_SLIP
-        z = slot_F_slip_kinks(e, cc_max(e->normal_force[i], 0.0), surface_slip(e, i), z);
-#endif
-#if SLOT_F_D
-        z = slot_F_d_kinks(e, w, z);
+        slot_F_slip_indicators(e, i, cc_max(e->normal_force[i], 0.0), surface_slip(e, i), z);
 #endif
     }
 }

@@ -141,32 +141,30 @@ static inline Real surface_slip(const Element *e, int i)
     return e->slip_speed[i];
 }
 
-/* Indicators of the edges, one for each: their minimum could cross zero twice in a step; and of a profile's corners.
- * Returns where the next goes. */
-static inline double *surface_edges(const Element *e, int i, double *z)
+/* Indicators of the edges, one for each: their minimum could cross zero twice in a step; and of a profile's corners. */
+static inline void surface_edges(const Element *e, int i, Indicators *z)
 {
 #if SURFACE == SURFACE_PLANE
-    *z++ = re(e->place[i][0]) - surface_x[0];
-    *z++ = surface_x[1] - re(e->place[i][0]);
-    *z++ = re(e->place[i][1]) - surface_y[0];
-    *z++ = surface_y[1] - re(e->place[i][1]);
+    z->edge_x_from[i] = re(e->place[i][0]) - surface_x[0];
+    z->edge_x_to[i] = surface_x[1] - re(e->place[i][0]);
+    z->edge_y_from[i] = re(e->place[i][1]) - surface_y[0];
+    z->edge_y_to[i] = surface_y[1] - re(e->place[i][1]);
 #elif SURFACE == SURFACE_DISC
-    *z++ = re(e->edge[i]);
+    z->edge_radius[i] = re(e->edge[i]);
 #else
-    (void)e, (void)i;
+    (void)e, (void)i, (void)z;
 #endif
 #if SURFACE == SURFACE_CYLINDER || SURFACE == SURFACE_CONE || SURFACE == SURFACE_EXTRUSION
-    *z++ = re(e->place[i][2]) - surface_z[0];
-    *z++ = surface_z[1] - re(e->place[i][2]);
+    z->edge_z_from[i] = re(e->place[i][2]) - surface_z[0];
+    z->edge_z_to[i] = surface_z[1] - re(e->place[i][2]);
 #endif
 #if SURFACE == SURFACE_REVOLUTION || SURFACE == SURFACE_EXTRUSION
     double jump = surface_jump(e, i);
-    for (int k = 0; k < 2; k++)
-        *z++ = re(jump < 0.0 ? e->previous[i].edge[k] : e->edge[i][k]);
-    *z++ = jump;
-    *z++ = re(jump < 0.0 ? e->previous[i].way : e->way[i]);
+    z->edge_profile_from[i] = re(jump < 0.0 ? e->previous[i].edge[0] : e->edge[i][0]);
+    z->edge_profile_to[i] = re(jump < 0.0 ? e->previous[i].edge[1] : e->edge[i][1]);
+    z->jump[i] = jump;
+    z->corner[i] = re(jump < 0.0 ? e->previous[i].way : e->way[i]);
 #endif
-    return z;
 }
 
 /* The closest point of an accepted point: kept where a later one is not unique. */

@@ -77,11 +77,11 @@ static void start(Element *e)
     e->energy.start = e->energy.elastic;
 }
 
-static void indicators(const Element *e, double z[CC_INDICATORS])
+static void indicators(const Element *e, Indicators *z)
 {
     Real w[3], n[3];
     line(e, w, n);
-    z[0] = acts(e) && re(e->k * e->l0) > 0.0 ? re(cc_dot(e->direction, w)) : 1.0;
+    z->through = acts(e) && re(e->k * e->l0) > 0.0 ? re(cc_dot(e->direction, w)) : 1.0;
 }
 
 static int accept(Element *e, CcHost *host, double step)

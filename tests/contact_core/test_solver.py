@@ -66,7 +66,7 @@ static void derivatives(Element *e)
     double broken = re(e->time) > re(e->break_at);
     e->der.v = -e->g / (1.0 - broken);
 }
-static void indicators(const Element *e, double z[CC_INDICATORS]) { z[0] = re(e->z - e->level); }
+static void indicators(const Element *e, Indicators *z) { z->level = re(e->z - e->level); }
 """
 CHAIN = """
 description = "x_1' = -x_1, x_k' = x_(k-1) - x_k: as many states that depend on each other as wanted"
@@ -106,10 +106,10 @@ static void derivatives(Element *e)
     cc_contact(&law, re(e->z) < 0.0 ? -e->z : 0.0, n, v, &contact);
     e->der.v = contact.force[2] - 9.81;
 }
-static void indicators(const Element *e, double z[CC_INDICATORS])
+static void indicators(const Element *e, Indicators *z)
 {
-    z[0] = re(e->z);
-    z[1] = re(e->v);
+    z->touch = re(e->z);
+    z->turn = re(e->v);
 }
 """
 

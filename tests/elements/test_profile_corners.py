@@ -152,7 +152,10 @@ def test_a_corner_that_is_no_event_leaves_more_open(tmp_path: Path) -> None:
     """The control of the tests above: the element without its two indicators of corners."""
     shutil.copytree(shipped("elements") / "point_surface", tmp_path / "blind")
     text = (tmp_path / "blind" / "surface.h").read_text(encoding="utf-8")
-    told = {"*z++ = jump;": "*z++ = 1.0;", "*z++ = re(jump < 0.0 ? e->previous[i].way : e->way[i]);": "*z++ = 1.0;"}
+    told = {
+        "z->jump[i] = jump;": "z->jump[i] = 1.0;",
+        "z->corner[i] = re(jump < 0.0 ? e->previous[i].way : e->way[i]);": "z->corner[i] = 1.0;",
+    }
     for line, instead in told.items():
         assert text.count(line) == 1
         text = text.replace(line, instead)

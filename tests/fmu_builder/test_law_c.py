@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from laws_of_the_source import DAMPING, FRICTION
 from scipy.integrate import quad
 
-from fmu_builder.law_c import LawInSlot, laws_header
+from fmu_builder.law_c import LawInSlot, kinks_of, laws_header
 from fmu_builder.law_forms import inlined, integral, integral_below, kinks
 from fmu_builder.law_numpy import evaluate, scalar_values
 from fmu_builder.law_tables import LawTable
@@ -157,6 +157,7 @@ def slots_of(laws: Laws) -> dict[str, LawInSlot]:
 HARNESS = """
 #include "real.h"
 typedef struct {{ struct {{ Real {members}; }} laws; }} Element;
+typedef struct {{ double {kinks}; }} Indicators;
 #include "laws.h"
 static Element element(const double *s)
 {{
@@ -171,7 +172,8 @@ static Element element(const double *s)
 
 
 def harness(laws: Laws, slots: Mapping[str, LawInSlot], dual: bool) -> str:
-    lines = ["#define CC_DUAL" if dual else "", HARNESS.format(members=", ".join(laws.scalars))]
+    kinks_members = ", ".join(f"{kinks_of(name)}[{len(slot.kinks) or 1}]" for name, slot in slots.items())
+    lines = ["#define CC_DUAL" if dual else "", HARNESS.format(members=", ".join(laws.scalars), kinks=kinks_members)]
 
     def export(kind: str, name: str, size: int, body: str) -> None:
         count = len(slots[name].names)

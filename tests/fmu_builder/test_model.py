@@ -279,10 +279,12 @@ def test_wrong_solver_settings_are_refused_with_their_rule(tmp_path: Path) -> No
     assert "0.5 must be a whole number" in told[2]
 
 
-def test_nominal_values_of_indicators_follow_the_order_of_the_c_function(tmp_path: Path) -> None:
+def test_indicators_have_their_names_and_nominal_values_in_the_order_of_the_c_struct(tmp_path: Path) -> None:
     model = model_of(tmp_path, f"{SURFACE}[structure]\npoints = 2\n")
-    one = [1e-2] * 6 + [1.0] * 4
-    assert model.indicators == (*one, *one)
+    lengths = ("distance", "depth_limit", "edge_x_from", "edge_x_to", "edge_y_from", "edge_y_to")
+    others = ("depth_rate", "compression_limit", "restitution_limit", "full_friction")
+    told = [(f"{name}[{i}]", 1e-2 if name in lengths else 1.0) for name in (*lengths, *others) for i in (1, 2)]
+    assert [(one.name, one.nominal) for one in model.indicators] == told
 
 
 def test_a_model_of_many_points_takes_time_in_proportion(tmp_path: Path) -> None:

@@ -117,8 +117,11 @@ def accept(e, host, step):
         host.report("warning", "news", f"a step of {step:g} s, 50 %")
 
 
-def indicators(e):
-    return [e.x - 0.5] * (2 if e.fault == 11 else 1)
+def indicators(e, z):
+    if e.fault == 12:
+        z.hlaf = e.x - 0.5
+    if e.fault != 11:
+        z.half = e.x - 0.5
 
 
 def check(e, host):
@@ -228,7 +231,14 @@ def test_faults_at_the_start_are_answered_when_initialization_ends(fmu: Path) ->
         Running(fmu, a=90.0, k=60.0)
     with Running(fmu, fault=11) as running:
         assert running.step(0.0, 1e-3) == ERROR
-        assert running.told == ["faulty/element.py: indicators returns 2 numbers, and element.toml declares 1"]
+        what = "the function indicators gives z.half no value, or NaN; element.toml declares it"
+        assert running.told == [f"faulty/element.py: {what}"]
+    with Running(fmu, fault=12) as running:
+        assert running.step(0.0, 1e-3) == ERROR
+        line = line_of("        z.hlaf = e.x - 0.5")
+        (told,) = running.told
+        assert told.startswith(f"faulty/element.py:{line}: AttributeError: ")
+        assert "hlaf" in told
 
 
 def test_a_rule_that_a_tuned_parameter_breaks_is_told_before_the_step(fmu: Path) -> None:

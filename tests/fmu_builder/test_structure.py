@@ -15,7 +15,7 @@ from fmu_builder.description import model_description
 from fmu_builder.element_docs import variable_table
 from fmu_builder.errors import InputError
 from fmu_builder.generate import fmu_sources, model_data
-from fmu_builder.model import Model, load_model
+from fmu_builder.model import EventIndicator, Model, load_model
 from fmu_builder.paths import shipped
 
 # An element of no physics: y = gain u, and what a form adds to it.
@@ -91,7 +91,7 @@ static void outputs(Element *e)
 }
 
 #if FORM == FORM_PLANE
-static void indicators(const Element *e, double z[CC_INDICATORS]) { z[0] = re(e->reach) - 1.0; }
+static void indicators(const Element *e, Indicators *z) { z->edge = re(e->reach) - 1.0; }
 #endif
 """
 
@@ -139,7 +139,7 @@ def test_a_form_has_its_own_variables_only(element: Path) -> None:
     assert [(p.kind, list(p.motion)) for p in line.ports] == [("translational", ["s", "v"])]
     assert [(p.kind, list(p.motion)) for p in plane.ports] == [("planar", ["v"])]
     assert point.ports == ()
-    assert (line.indicators, plane.indicators) == ((), (0.5,))
+    assert (line.indicators, plane.indicators) == ((), (EventIndicator("edge", 0.5),))
     for one in (line, plane, point):
         assert [v.index for v in one.variables] == list(range(len(one.variables)))
 

@@ -210,8 +210,11 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fm
     if (stopTimeDefined && !(stopTime >= startTime && cc_is_finite(stopTime)))
         return cc_refuse(instance, fmi2Error, "fmi2SetupExperiment: stopTime = %g s must be finite and not before "
                          "startTime = %g s", stopTime, startTime);
-    if (toleranceDefined && !(tolerance > 0.0 && cc_is_finite(tolerance)))
+    if (toleranceDefined && !(tolerance >= 0.0 && cc_is_finite(tolerance)))
         return cc_refuse(instance, fmi2Error, "fmi2SetupExperiment: tolerance = %g must be greater than 0", tolerance);
+    if (toleranceDefined && tolerance == 0.0) /* what importers send that have none */
+        cc_report(instance, CC_WARNING, "logStatusWarning",
+                  "fmi2SetupExperiment: tolerance = 0 is ignored, it must be greater than 0");
     instance->now.experiment = 1.0;
     cc_set_tolerance(instance, toleranceDefined ? tolerance : 0.0);
     instance->now.stop_defined = stopTimeDefined != fmi2False;

@@ -14,8 +14,16 @@ CC_RARE void cc_make_dual(Instance *instance)
     }
 }
 
+/* The derivative that was computed of a variable; 0 of one that is discrete, which moves at events only. */
+static double cc_slope(const Instance *instance, fmi2ValueReference vr)
+{
+    return cc_variable(vr)->type == CC_REAL ? instance->dual[2 * vr + 1] / CC_DUAL_STEP : 0.0;
+}
+
 static int cc_is_continuous_input(const CcVariable *v) { return v->kind == CC_INPUT && v->type == CC_REAL; }
 
+/* Of every unknown that ModelStructure names, over every known that it names except parameters.  Importers ask for all
+ * outputs over all inputs: what is discrete, on either side, has the derivative 0. */
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,
                                         const fmi2ValueReference vKnown_ref[], size_t nKnown, const fmi2Real dvKnown[],
                                         fmi2Real dvUnknown[])
@@ -25,33 +33,35 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
     CC_NEED(nUnknown, dvUnknown);
     CC_NEED(nKnown, vKnown_ref);
     CC_NEED(nKnown, dvKnown);
-    if (cc_check_references(instance, "fmi2GetDirectionalDerivative", CC_REAL, vUnknown_ref, nUnknown) != fmi2OK ||
-        cc_check_references(instance, "fmi2GetDirectionalDerivative", CC_REAL, vKnown_ref, nKnown) != fmi2OK)
-        return fmi2Error;
     for (size_t k = 0; k < nUnknown; k++) {
-        int kind = cc_variable(vUnknown_ref[k])->kind;
-        if (kind != CC_OUTPUT && kind != CC_STATE && kind != CC_DERIVATIVE)
-            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the unknown %s is neither a "
-                             "continuous output nor a state derivative", cc_name(vUnknown_ref[k]));
+        const CcVariable *v = cc_known_reference(instance, "fmi2GetDirectionalDerivative", vUnknown_ref[k]);
+        if (!v)
+            return fmi2Error;
+        if (!v->is_output && v->kind != CC_OUTPUT && v->kind != CC_STATE && v->kind != CC_DERIVATIVE)
+            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the unknown %s is neither an output "
+                             "nor a state derivative", cc_name(vUnknown_ref[k]));
     }
     for (size_t k = 0; k < nKnown; k++) {
-        const CcVariable *v = cc_variable(vKnown_ref[k]);
-        if (!cc_is_continuous_input(v) && v->kind != CC_STATE)
-            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the known %s is neither a continuous "
-                             "input nor a state", cc_name(vKnown_ref[k]));
+        const CcVariable *v = cc_known_reference(instance, "fmi2GetDirectionalDerivative", vKnown_ref[k]);
+        if (!v)
+            return fmi2Error;
+        if (v->kind != CC_INPUT && v->kind != CC_STATE && v->kind != CC_TIME)
+            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the known %s is neither an input nor "
+                             "a state nor time", cc_name(vKnown_ref[k]));
     }
     cc_refresh(instance, 0);
     cc_make_dual(instance);
     for (size_t k = 0; k < nKnown; k++)
-        instance->dual[2 * vKnown_ref[k] + 1] += dvKnown[k] * CC_DUAL_STEP;
+        if (cc_variable(vKnown_ref[k])->type == CC_REAL)
+            instance->dual[2 * vKnown_ref[k] + 1] += dvKnown[k] * CC_DUAL_STEP;
     CC_ENTRY(dual)(instance->dual, 1);
     for (size_t k = 0; k < nUnknown; k++)
-        if (!cc_is_finite(instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP))
+        if (!cc_is_finite(cc_slope(instance, vUnknown_ref[k])))
             return cc_refuse(instance, cc_not_finite(instance),
                              "fmi2GetDirectionalDerivative: the derivative of %s is not finite",
                              cc_name(vUnknown_ref[k]));
     for (size_t k = 0; k < nUnknown; k++)
-        dvUnknown[k] = instance->dual[2 * vUnknown_ref[k] + 1] / CC_DUAL_STEP;
+        dvUnknown[k] = cc_slope(instance, vUnknown_ref[k]);
     return fmi2OK;
 }
 

@@ -8,6 +8,14 @@
 static double cc_larger(double a, double b) { return a > b ? a : b; }
 static double cc_magnitude(double a) { return a < 0.0 ? -a : a; }
 
+/* How far the importer's clock may lie from the end of the last step, s: 1e-9 of the step and 4 units in the last
+ * place of the time, for it counts or adds up its steps as it likes; less than half a step. */
+static double cc_clock_slack(double time, double h)
+{
+    double slack = 1e-9 * h + 0x1p-50 * time;
+    return slack < 0.5 * h ? slack : 0.5 * h;
+}
+
 /* What must hold before a step; 1 if it does. */
 static int cc_may_step(Instance *instance, double t_c, double h)
 {
@@ -17,11 +25,10 @@ static int cc_may_step(Instance *instance, double t_c, double h)
                   "finite", h, t_c);
         return 0;
     }
-    /* Rounding of the importer's clock is allowed for, up to half a step. */
-    double slack = 1e-9 * cc_larger(cc_larger(cc_magnitude(t), cc_magnitude(t_c)), h);
-    slack = slack < 0.5 * h ? slack : 0.5 * h;
+    double slack = cc_clock_slack(cc_larger(cc_magnitude(t), cc_magnitude(t_c)), h);
     if (cc_magnitude(t_c - t) > slack) {
-        cc_refuse(instance, fmi2Error, "fmi2DoStep: the step begins at %g s, but the last one ended at %g s", t_c, t);
+        cc_refuse(instance, fmi2Error, "fmi2DoStep: the step begins at %g s, but the last one ended at %g s: they may "
+                  "differ by %.3g s and differ by %.3g s", t_c, t, slack, cc_magnitude(t_c - t));
         return 0;
     }
     double end = t_c + h, stop = instance->now.stop_time;

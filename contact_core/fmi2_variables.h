@@ -10,17 +10,26 @@
 
 static const char *const cc_type_names[] = {"Real", "Integer", "Boolean"};
 
+/* The variable of a reference that importers know; NULL, with a message, if there is none. */
+static const CcVariable *cc_known_reference(Instance *instance, const char *function, fmi2ValueReference vr)
+{
+    if (vr < CC_VARIABLES && !cc_variable(vr)->hidden)
+        return cc_variable(vr);
+    cc_refuse(instance, fmi2Error, "%s: there is no variable with the value reference %g", function, (double)vr);
+    return NULL;
+}
+
 /* fmi2Error unless every reference is a variable of this type. */
 static fmi2Status cc_check_references(Instance *instance, const char *function, int type, const fmi2ValueReference vr[],
                                       size_t n)
 {
     for (size_t k = 0; k < n; k++) {
-        if (vr[k] >= CC_VARIABLES || cc_variable(vr[k])->hidden)
-            return cc_refuse(instance, fmi2Error, "%s: there is no variable with the value reference %g", function,
-                             (double)vr[k]);
-        if (cc_variable(vr[k])->type != type)
+        const CcVariable *v = cc_known_reference(instance, function, vr[k]);
+        if (!v)
+            return fmi2Error;
+        if (v->type != type)
             return cc_refuse(instance, fmi2Error, "%s: %s is of type %s, not %s", function, cc_name(vr[k]),
-                             cc_type_names[cc_variable(vr[k])->type], cc_type_names[type]);
+                             cc_type_names[v->type], cc_type_names[type]);
     }
     return fmi2OK;
 }

@@ -384,12 +384,15 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
                 f"fmi2SetupExperiment: stopTime = {_number(stop_time)} s must be finite and not before "
                 f"startTime = {_number(start_time)} s"
             )
-        if tolerance is not None and not 0 < tolerance < math.inf:
+        if tolerance is not None and not 0 <= tolerance < math.inf:
             raise _RefusedError(f"fmi2SetupExperiment: tolerance = {_number(tolerance)} must be greater than 0")
+        if tolerance == 0:
+            text = "fmi2SetupExperiment: tolerance = 0 is ignored, it must be greater than 0"
+            self.say(text, Fmi2Status.ok, "logStatusWarning")
         self.stop = stop_time
         self.memory[0] = start_time
         at = self.model.index.get("solver.tolerance")
-        if tolerance is not None and at is not None and self.memory[at] == self.model.starts[at]:
+        if tolerance and at is not None and self.memory[at] == self.model.starts[at]:
             self.memory[at] = min(max(tolerance, self.model.low[at]), self.model.high[at])
 
     @_guarded
@@ -617,10 +620,11 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
                 f"fmi2DoStep: a step of {_number(h)} s from {_number(t_c)} s; the step must be greater than 0 and both "
                 "finite"
             )
-        slack = min(1e-9 * max(abs(t), abs(t_c), h), 0.5 * h)  # rounding of the importer's clock
+        slack = min(1e-9 * h + 2.0**-50 * max(abs(t), abs(t_c)), 0.5 * h)  # as in contact_core/fmi2_step.h
         if abs(t_c - t) > slack:
             raise _RefusedError(
-                f"fmi2DoStep: the step begins at {_number(t_c)} s, but the last one ended at {_number(t)} s"
+                f"fmi2DoStep: the step begins at {_number(t_c)} s, but the last one ended at {_number(t)} s: they may "
+                f"differ by {slack:.3g} s and differ by {abs(t_c - t):.3g} s"
             )
         if not t_c + h > t:
             raise _RefusedError(f"fmi2DoStep: a step of {_number(h)} s from {_number(t_c)} s does not move the clock")

@@ -116,7 +116,7 @@ def test_step_may_start_a_rounding_error_away_from_the_end_of_the_last_one(fmu: 
     if fmu.name == "Floor":
         assert slave.set({"point.r[3]": -1e-3}) == OK
     assert slave.step(0.0, 0.3) == OK
-    for start in (0.3 * (1.0 - 0.9e-9), 0.3 * (1.0 + 0.9e-9)):
+    for start in (0.3 - 0.9e-10, 0.3 + 0.9e-10):
         place = slave.get_state()
         assert slave.step(start, 0.1) == OK
         assert clock(slave) == start + 0.1  # the importer's clock is the right one
@@ -126,24 +126,37 @@ def test_step_may_start_a_rounding_error_away_from_the_end_of_the_last_one(fmu: 
         slave.free_state(place)
 
 
-@pytest.mark.parametrize("start", [0.3 * (1.0 + 1.2e-9), 0.3 * (1.0 - 1.2e-9), 0.4, 0.0])
+@pytest.mark.parametrize("start", [0.3 + 1.2e-10, 0.3 - 1.2e-10, 0.4, 0.0])
 def test_step_that_starts_elsewhere_is_refused(fmu: Fmu, start: float) -> None:
     slave = started(fmu)
     assert slave.step(0.0, 0.3) == OK
     before = slave.state()
     assert slave.step(start, 0.1) == ERROR
-    assert "but the last one ended at 0.3 s" in only(slave.importer.messages).text
+    told = only(slave.importer.messages).text
+    assert "but the last one ended at 0.3 s" in told and f"differ by {abs(start - 0.3):.3g}".rstrip("0") in told
     assert slave.state() == before
     assert slave.step(0.3, 0.1) == OK
 
 
+@pytest.mark.parametrize("time", [0.0, 1e-3, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("h", [1e-6, 1e-3, 1.0])
+def test_the_clock_may_err_by_a_share_of_the_step_or_by_rounding_of_the_time(fmu: Fmu, time: float, h: float) -> None:
+    """Up to 1e-9 of the step or 4 units in the last place of the time, whichever is larger; not by four times that."""
+    allowed = max(1e-9 * h, 4.0 * math.ulp(time))
+    for sign in (-1.0, 1.0):
+        slave = started(fmu, start=time)
+        assert slave.step(time + 4.0 * sign * allowed, h) == ERROR
+        assert slave.step(time + sign * allowed, h) == OK, slave.importer.texts
+        assert clock(slave) == time + sign * allowed + h
+
+
 def test_tiny_step_may_start_at_most_half_a_step_away(fmu: Fmu) -> None:
-    """1e-9 of the clock would be half an hour of such steps."""
-    slave = started(fmu, start=1000.0)
-    h = 1e-9
-    assert slave.step(1000.0 + 0.6 * h, h) == ERROR
-    assert slave.step(1000.0 + 0.4 * h, h) == OK
-    assert clock(slave) == 1000.0 + 0.4 * h + h
+    """Where four units in the last place of the clock are longer than the step."""
+    slave = started(fmu, start=1e6)
+    h = math.ulp(1e6) * 4.0
+    assert slave.step(1e6 + 0.75 * h, h) == ERROR
+    assert slave.step(1e6 + 0.5 * h, h) == OK
+    assert clock(slave) == 1e6 + 0.5 * h + h
 
 
 @pytest.mark.parametrize("h", [0.0, -1e-3, -0.0, math.nan, math.inf, -math.inf])

@@ -280,6 +280,20 @@ def test_values_out_of_range_are_refused_and_kept_out(fmu: Path) -> None:
         assert running.step(0.0, 1e-3) == OK
 
 
+def test_a_tolerance_of_zero_is_none_and_the_log_names_it(fmu: Path) -> None:
+    description = read_slave(fmu)
+    slave = Slave("slave", description)
+    try:
+        assert slave.dll.fmi2SetupExperiment(slave.component, 1, 0.0, 0.0, 0, 0.0) == OK
+        assert [one.text for one in slave.log] == [
+            "fmi2SetupExperiment: tolerance = 0 is ignored, it must be greater than 0"
+        ]
+        slave.call("fmi2EnterInitializationMode")
+        assert slave.get(description.variables["solver.tolerance"]) == 1e-9
+    finally:
+        slave.close()
+
+
 def test_calls_with_wrong_arguments_are_errors(fmu: Path) -> None:
     with Running(fmu) as running:
         dll, c = running.slave.dll, running.slave.component
@@ -296,7 +310,10 @@ def test_calls_with_wrong_arguments_are_errors(fmu: Path) -> None:
         assert dll.fmi2GetReal(None, one, 1, value) == ERROR
         assert dll.fmi2SetString(c, one, 1, (c_char_p * 1)(b"x")) == ERROR
         assert running.step(0.5, 1e-3) == ERROR
-        assert running.told[-1] == "fmi2DoStep: the step begins at 0.5 s, but the last one ended at 0 s"
+        assert running.told[-1] == (
+            "fmi2DoStep: the step begins at 0.5 s, but the last one ended at 0 s: they may differ by 1e-12 s and "
+            "differ by 0.5 s"
+        )
         assert running.step(0.0, -1.0) == ERROR
         assert running.step(0.0, math.nan) == ERROR
         kind = c_int(9)

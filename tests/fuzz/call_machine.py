@@ -996,9 +996,9 @@ class CallMachine(RuleBasedStateMachine):
         repeats: int,
     ) -> None:
         fmu = self._fmu_in(slot)
-        fitting = fmu.references("output", "state", "derivative", type_="real", visible=True)
+        fitting = fmu.unknowns
         z = self._references(slot, unknowns, among, fitting) * repeats
-        fitting = fmu.references("input", "state", type_="real", visible=True)
+        fitting = fmu.knowns
         x = self._references(slot, [n for n, _ in knowns], among_knowns if among == "fitting" else among, fitting)
         directions = [1.0 if is_unit else value for _, value in knowns]
         is_null = (z and absent in (0, 1)) or (x and absent in (2, 3))

@@ -145,6 +145,17 @@ class Fmu:
             and not (visible and v.hidden)
         )
 
+    @property
+    def unknowns(self) -> frozenset[int]:
+        """What fmi2GetDirectionalDerivative can be asked for."""
+        outputs = frozenset(v.index for v in self.variables if v.is_output)
+        return outputs | self.references("output", "calculated", "state", "derivative", visible=True)
+
+    @property
+    def knowns(self) -> frozenset[int]:
+        """What it can be asked over."""
+        return self.references("input", "state", "time", visible=True)
+
     def named(self, *names: str) -> list[int]:
         """Value references of these variables, with or without an index behind the name."""
         return [v.index for v in self.variables if v.name.partition("[")[0] in names]
@@ -240,7 +251,7 @@ class Life:
     def set_up(self, tolerance: float | None, start: float, stop: float | None) -> None:
         """After fmi2SetupExperiment: solver.tolerance follows the tolerance as long as it has its start value."""
         self.experiment, self.time, self.stop = True, start, stop
-        if tolerance is not None and "solver.tolerance" in self.fmu.model:
+        if tolerance and "solver.tolerance" in self.fmu.model:
             v = self.fmu.model["solver.tolerance"]
             assert v.min is not None and v.max is not None
             if self.values[v.index] == v.start:
@@ -287,8 +298,7 @@ def set_states_answer(life: Life, x: Sequence[float]) -> Status:
 
 def are_variables_of_derivatives(fmu: Fmu, unknowns: Iterable[int], knowns: Iterable[int]) -> bool:
     """Whether fmi2GetDirectionalDerivative can be asked for these variables."""
-    z = fmu.references("output", "state", "derivative", type_="real", visible=True)
-    return set(unknowns) <= z and set(knowns) <= fmu.references("input", "state", type_="real", visible=True)
+    return set(unknowns) <= fmu.unknowns and set(knowns) <= fmu.knowns
 
 
 def input_derivatives_answer(
@@ -304,11 +314,12 @@ def input_derivatives_answer(
 
 def may_step(life: Life, t_c: float, h: float) -> bool:
     """Whether the arguments of fmi2DoStep are right: h > 0, t_c where the last step ended, the end not after the stop
-    time; both up to 1e-9 of their size and at most half a step."""
+    time; the first up to 1e-9 of the step and rounding of the time, the other up to 1e-9 of its size; both at most half
+    a step."""
     if not (math.isfinite(t_c) and math.isfinite(h) and h > 0.0):
         return False
     end = t_c + h
-    begins = abs(t_c - life.time) <= min(1e-9 * max(abs(life.time), abs(t_c), h), 0.5 * h)
+    begins = abs(t_c - life.time) <= min(1e-9 * h + 2.0**-50 * max(abs(life.time), abs(t_c)), 0.5 * h)
     ends = life.stop is None or end <= life.stop + min(1e-9 * max(abs(life.stop), h), 0.5 * h)
     return begins and end > life.time and ends
 
@@ -318,5 +329,5 @@ def setup_is_right(tolerance: float | None, start: float, stop: float | None) ->
     return (
         math.isfinite(start)
         and (stop is None or (math.isfinite(stop) and stop >= start))
-        and (tolerance is None or (math.isfinite(tolerance) and tolerance > 0.0))
+        and (tolerance is None or (math.isfinite(tolerance) and tolerance >= 0.0))
     )

@@ -247,6 +247,7 @@ def build_description(model: Model) -> bytes:
     )
     for name in source_files(model):
         etree.SubElement(files, "SourceFile", name=name)
+    etree.SubElement(files, "IncludeDirectory", name=".")  # what lies in the folder of a part includes contact_core
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
 
 

@@ -437,6 +437,7 @@ def test_source_files_exist_and_are_told_twice_alike(model: Model, root: etree._
     assert configuration.get("modelIdentifier") == model.name
     assert [file.get("name") for file in build.iter("SourceFile")] == listed
     assert all(f"sources/{name}" in files for name in listed)
+    assert [folder.get("name") for folder in build.iter("IncludeDirectory")] == ["."]
     included = set()
     for name, data in files.items():
         if name.startswith("sources/") and name.endswith((".c", ".h")):

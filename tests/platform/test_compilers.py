@@ -213,9 +213,10 @@ def compilers() -> list[str]:
 
 
 def compile_sources(compiler: str, sources: Path, library: Path, options: list[str]) -> None:
-    listed = etree.parse(sources / "buildDescription.xml").iter("SourceFile")
-    files = [file.get("name", "") for file in listed]
-    command = [compiler, *options, "-shared", "-fPIC", "-I.", f"-I{fmi_headers()}", *files, "-o", str(library)]
+    described = etree.parse(sources / "buildDescription.xml")
+    files = [file.get("name", "") for file in described.iter("SourceFile")]
+    include = [f"-I{folder.get('name')}" for folder in described.iter("IncludeDirectory")]
+    command = [compiler, *options, "-shared", "-fPIC", *include, f"-I{fmi_headers()}", *files, "-o", str(library)]
     run([*command, "-lm"], sources)
 
 

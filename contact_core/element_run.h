@@ -37,6 +37,9 @@ static int sample(Element *e, CcHost *host, double step);
 #else
 #include "element.c"
 #endif
+#ifndef CC_DUAL
+CC_STRUCTS /* generated: memory that is a C struct has its size */
+#endif
 
 /* Outputs and state derivatives of the point (t, p, u, x, m) in the block; on_demand: 0 leaves out what is declared
  * so. */

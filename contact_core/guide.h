@@ -512,8 +512,6 @@ static int guide_accept(Element *e, CcHost *host, Guide *g)
 
 #if COUPLING && !defined CC_DUAL
 
-_Static_assert(sizeof(CcPoint) == sizeof((Element *)0)->partner, "element.toml: size of partner");
-
 /* Of the element: its potential at a foot, and its friction over the speed when the force f acts on the point. */
 static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at);
 static double guide_rub(Element *e, Guide *g, const double f[3]);

@@ -11,8 +11,6 @@
 #include "coupled_axis.h"
 #include "held_force.h"
 
-_Static_assert(sizeof(CcAxis) == sizeof((Element *)0)->partner, "element.toml: size of partner");
-
 #define HELD_NAME(of) HELD_TEXT(of)
 #define HELD_TEXT(of) #of
 

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, Protocol, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from fmu_builder.c_structs import count_doubles
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import shipped
 from fmu_builder.ports import PORT_KINDS, roles_of
@@ -71,6 +72,9 @@ class Variable(_Conditional):
     type: Literal["real", "int", "bool", "enum"] = "real"
     literals: list[str] = Field(default=[], description="of an enumeration; the start value is one of them")
     size: int | str | None = Field(default=None, description="length of a vector: a number or a structure name")
+    struct: str | None = Field(
+        default=None, description="of memory that is hidden, in place of a size: the C struct of doubles that it is"
+    )
     start: Start | None = Field(default=None, description="start value; for a state also the name of a parameter")
     min: float | None = None
     max: float | None = None
@@ -534,8 +538,24 @@ def _tables(path: Path) -> dict[str, object]:
     return tables if base is None else with_taken_over(path, tables, _tables(base))
 
 
+def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:
+    """The size of memory that is a C struct, of the element's headers or contact_core's.  Raises InputError."""
+    memory, problems = tables.get("memory"), []
+    for name, entry in memory.items() if isinstance(memory, dict) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("struct"), str):
+            if "size" in entry:
+                problems.append(Problem(f"{path}: [memory] {name}", "size: the struct gives it, remove it"))
+            try:
+                entry["size"] = count_doubles(entry["struct"], shipped("contact_core"), path.parent)
+            except ValueError as error:
+                problems.append(Problem(f"{path}: [memory] {name}", f"struct: {error}"))
+    if problems:
+        raise InputError(problems)
+    return tables
+
+
 def _read(path: Path) -> Declaration:
-    tables = _with_variants(path, _tables(path))
+    tables = _with_structs(path, _with_variants(path, _tables(path)))
     try:
         return Declaration.model_validate(tables)
     except ValidationError as error:
@@ -589,6 +609,8 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
             lists = len(entry.depends or ()) if _is_by_component(entry.depends) else entry.size
             if lists != entry.size:
                 add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")
+            if entry.struct is not None and (table != "memory" or not entry.hidden or entry.type != "real"):
+                add(table, name, "struct belongs to memory that is hidden")
             if entry.primitive is not None and (table != "states" or entry.rate is None):
                 add(table, name, "primitive belongs to a state with a rate")
             if entry.on_demand and table not in ("outputs", "locals"):

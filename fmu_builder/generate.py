@@ -175,7 +175,8 @@ def model_data(model: ElementModel, entry: str = "", host_entry: str = "", folde
     lines += map(_constant, model.constants)
     if _large_constants(model):
         lines += ["#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__", '#error "tables are bytes, least first"', "#endif"]
-    lines += ["", *_struct(model), *_indicators_struct(model), "", *_index_tables(model), "", "#endif", ""]
+    lines += ["", *_struct(model), *_struct_checks(model), *_indicators_struct(model), "", *_index_tables(model)]
+    lines += ["", "#endif", ""]
     return "\n".join(lines)
 
 
@@ -286,6 +287,18 @@ def _indicators_struct(model: ElementModel) -> list[str]:
         lines += ["struct Indicators {", *_members(model.indicator_layout.root, "    ", "double"), "};"]
         lines.append('_Static_assert(sizeof(Indicators) == CC_INDICATORS * sizeof(double), "one number each");')
     return lines
+
+
+def _struct_checks(model: ElementModel) -> list[str]:
+    """CC_STRUCTS: that memory has the size of the C structs that it is."""
+    memory = [(name, one) for name, one in model.element.memory.items() if one.struct is not None]
+    checks = []
+    for name, one in memory:
+        first, _, rest = name.partition(".")
+        of_one = "[0]" if one.each else ""
+        member = f"{first}{of_one}.{rest}" if rest else f"{first}{of_one}"
+        checks.append(f'_Static_assert(sizeof({one.struct}) == sizeof((Element *)0)->{member}, "{name}");')
+    return ["", f"#define CC_STRUCTS {' '.join(checks)}".rstrip()]
 
 
 def _counts(model: Model) -> list[str]:

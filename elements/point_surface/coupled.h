@@ -28,12 +28,6 @@
 #include "held_force.h"
 #include "joint_coupling.h"
 
-_Static_assert(sizeof(CcCoupling) == sizeof((Element *)0)->partner[0], "element.toml: size of partner");
-_Static_assert(sizeof(CcPort) == sizeof((Element *)0)->port[0], "element.toml: size of port");
-#if JOINT
-_Static_assert(sizeof(CcMobility) == sizeof((Element *)0)->mobility, "element.toml: size of mobility");
-#endif
-
 static double port_elastic(const void *data, double h)
 {
     const Element *e = data;
@@ -317,16 +311,13 @@ static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, doubl
     return omega > 0.0 ? CC_PI_HI / (omega * step) : 0.0;
 }
 
-/* e->told: each once */
-enum { TOLD_HOLD, TOLD_FIRST, TOLD_DEBT, TOLD_RESTLESS, TOLD_RATE, TOLD_PULLS, TOLD_FAR, TELLS };
-
 /* Under hold: what is known of the bodies tells what the literal force does to the energy. */
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
 {
     const CcCoupling *c = partner_of(e, i);
     double N = steps_per_contact(c, law, c->deepest, step);
     if (N > 0.0)
-        cc_tell_of_hold(host, &e->told[TOLD_HOLD], "contact", i + 1, "contact", "rebound", "fast", N,
+        cc_tell_of_hold(host, &e->warned.hold, "contact", i + 1, "contact", "rebound", "fast", N,
                         0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * c->partner.lag) / N, step);
 }
 
@@ -340,17 +331,17 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->expected[i])
         e->expected[i] = touch;
     double x = c->deepest > 0.5 * e->expected[i] ? c->deepest : e->expected[i], debt = c->debt[(int)p->lag];
-    int first = !knew && p->known != 0.0 && e->told[TOLD_FIRST] == 0.0;
+    int first = !knew && p->known != 0.0 && e->warned.first == 0.0;
     double N = first ? steps_per_contact(c, law, x, step) : 0.0, U = debt > 0.0 ? law->energy(law->data, x) : 0.0;
     if (N > 0.0 && N < 3.0) {
-        e->told[TOLD_FIRST] = 1.0;
+        e->warned.first = 1.0;
         cc_report(host, CC_WARNING, "contact",
                   "point %d: the first contact of an unknown mass had %.3g steps, below 3 its rebound may be too fast; "
                   "give coupling.m_eff = %.3g kg, or take steps below %.3g s", i + 1, N, 1.0 / p->W[2][2],
                   step * N / 3.0);
     }
-    if (debt > 0.01 * U && U > 0.0 && e->told[TOLD_DEBT] == 0.0) {
-        e->told[TOLD_DEBT] = 1.0;
+    if (debt > 0.01 * U && U > 0.0 && e->warned.debt == 0.0) {
+        e->warned.debt = 1.0;
         cc_report(host, CC_WARNING, "contact",
                   "point %d: the coupling has made %.3g J that it could not take back, the contact stores up to %.3g "
                   "J; take a smaller step", i + 1, debt, U);
@@ -360,8 +351,8 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     if (p->f[0][2] == 0.0 && p->f[1][2] != 0.0) { /* the contact is over */
         e->restless[i] = e->surprised[i] != 0.0 ? e->restless[i] + 1.0 : 0.0;
         e->surprised[i] = 0.0;
-        if (e->restless[i] >= 3.0 && e->told[TOLD_RESTLESS] == 0.0) {
-            e->told[TOLD_RESTLESS] = 1.0;
+        if (e->restless[i] >= 3.0 && e->warned.restless == 0.0) {
+            e->warned.restless = 1.0;
             cc_report(host, CC_WARNING, "contact",
                       "point %d: in three contacts running the body moved as no force here explains, as one that bends "
                       "or is pushed elsewhere does; the step is too large for it: compare with a smaller one", i + 1);
@@ -585,14 +576,14 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
         double left = cc_pair_norm(port->f) - cc_bristle_limit(law, port->f[2], cc_pair_norm(port->v), 0);
         e->held_side[i] = c->slips != 0.0 ? cc_pair_norm(port->v) : (left < 0.0 ? left : 0.0) / law->c_B;
 #endif
-        if (c->strange >= CC_MOST_STRANGE && e->told[TOLD_RATE] == 0.0) {
-            e->told[TOLD_RATE] = 1.0;
+        if (c->strange >= CC_MOST_STRANGE && e->warned.rate == 0.0) {
+            e->warned.rate = 1.0;
             cc_report(host, CC_WARNING, "contact",
                       "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "
                       "that of coupling.mode = hold", i + 1);
         }
-        if (c->literal != 0.0 && e->told[TOLD_PULLS] == 0.0) {
-            e->told[TOLD_PULLS] = 1.0;
+        if (c->literal != 0.0 && e->warned.pulls == 0.0) {
+            e->warned.pulls = 1.0;
             cc_report(host, CC_WARNING, "contact",
                       "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = "
                       "hold while it does (coupling.fallback)", i + 1, -port->v[2]);
@@ -676,8 +667,8 @@ static int too_far(Element *e, CcHost *host)
         int so = !(cc_abs(port->r[2]) < FARTHEST && cc_largest(port->v) < FARTHEST
                    && cc_largest(port->position) < FARTHEST);
         e->coupling.fallback[i] = so && (int)e->coupling.mode != HOLD ? TOO_FAR : 0;
-        if (e->coupling.fallback[i] != 0.0 && e->told[TOLD_FAR] == 0.0) {
-            e->told[TOLD_FAR] = 1.0;
+        if (e->coupling.fallback[i] != 0.0 && e->warned.far == 0.0) {
+            e->warned.far = 1.0;
             cc_report(host, CC_WARNING, "contact",
                       "point %d: at the distance %g m the motion is too large for the coupling (%g), so the force is "
                       "that of coupling.mode = hold (coupling.fallback)", i + 1, port->r[2], FARTHEST);

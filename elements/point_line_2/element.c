@@ -1,7 +1,7 @@
 /* A point guided along a line of points, with two transverse forces: EULER's forcePointLine2.
  *
  * What it shares with other guides, and all signs of its coordinates: guide.h.  Foot: line_foot.h; axes V1, V2 in the
- * base plane from the unit vector a = VectorFr1, carried by the body of the point: base_plane.h.
+ * base plane from the unit vectors a, b of VectorFr1, VectorFr2 as the body of the point carries them: base_plane.h.
  *
  * Displacements, m       delta_i = (P - FLP) V_i
  * Elastic forces, N      F_ri = k_ri delta_i          F_r = -F_r1 V1 - F_r2 V2
@@ -18,7 +18,11 @@
  * whole friction force (F_fr2 of P1, P2, |v_long| and the sensors).  The energy of laws f_ri is counted from 0 where
  * the point comes onto the line, as the integral of their forces over the displacements.
  *
- * The sign `side` of V2 is that of VectorFr2 at the start, and stays.
+ * Sides of the axes: the source creates VectorFr1*, VectorFr2* on the body of the point, equal to VectorFr1, VectorFr2
+ * at the start.  "V1 is determined as the projection of VectorFr1* on the base plane.  V2 lies in the base plane; it is
+ * perpendicular to V1 and directed towards VectorFr2*" (forcePointLine2, Description).  So both sides are those of now:
+ * V1 a > 0, V2 b > 0.  Where t, a and b come to lie in one plane an axis turns over (base_plane.h); unless its law is
+ * odd the force jumps there, and energy.switched books U before - U after at that place.
  *
  * Source: EULER manual, forcePointLine2; energy balance derived. */
 #define CC_GUIDE_LAW (SLOT_F_R1 || SLOT_F_R2)
@@ -33,12 +37,13 @@
 
 static void axes_of(const Element *e, Guide *g, CcBasePlane *plane)
 {
-    Real R[3][3], world[3], a[3], a_t[3];
+    Real R[3][3], world[3], a[3], b[3];
     cc_rotation(e->point.q, R);
-    cc_to_world(R, e->axis, world);
+    cc_to_world(R, e->first_axis, world);
     cc_to_body(g->world.R, world, a);
-    cc_cross(g->turn, a, a_t);
-    cc_base_plane(a, a_t, re(e->side), &g->foot, plane);
+    cc_to_world(R, e->second_axis, world);
+    cc_to_body(g->world.R, world, b);
+    cc_base_plane(a, b, g->turn, &g->foot, plane);
 }
 
 static Real first_force(const Element *e, Real delta)
@@ -75,11 +80,12 @@ static Real elastic_energy(const Element *e)
     return first + second;
 }
 
+/* The law, and the side of the axis that turned over since the last accepted point. */
 static int law_changed(const Element *e)
 {
-    int changed = 0;
+    int changed = re(e->side) != re(e->previous.side);
 #if CC_GUIDE_LAW
-    changed = laws_changed(e);
+    changed |= laws_changed(e);
 #endif
 #if !SLOT_F_R1
     changed |= re(e->k_r1) != re(e->previous.k_r1);
@@ -93,6 +99,8 @@ static int law_changed(const Element *e)
 static void exchange_law(Element *e)
 {
     Real kept = 0.0;
+    if (re(e->side) != re(e->previous.side))
+        e->displacement[re(cc_dot(e->V1, e->previous.V1)) < 0.0 ? 0 : 1] *= -1.0;
 #if CC_GUIDE_LAW
     laws_exchange(e);
 #endif
@@ -107,6 +115,9 @@ static void exchange_law(Element *e)
 
 static void keep_law(Element *e)
 {
+    e->previous.side = e->side;
+    for (int k = 0; k < 3; k++)
+        e->previous.V1[k] = e->V1[k];
 #if CC_GUIDE_LAW
     laws_remember(e);
 #endif
@@ -146,13 +157,17 @@ static void forces(Element *e, int on_demand)
 #else
     Real tau = (e->k_r2 - e->k_r1) * delta1 * delta2;
 #endif
-    Real moment = CONSISTENT_MOMENT ? re(e->side) * tau : (Real)0.0, damping = guide_damping(e, &g);
+    Real moment = CONSISTENT_MOMENT ? plane.side * tau : (Real)0.0, damping = guide_damping(e, &g);
     Real P1 = F_r1 + damping * cc_dot(g.v_tr, plane.V1), P2 = F_r2 + damping * cc_dot(g.v_tr, plane.V2);
     guide_act(e, &g, F_r, damping, friction_per_speed(e, &g, P1, P2), moment, on_demand);
 
     e->displacement[0] = delta1;
     e->displacement[1] = delta2;
     e->share = plane.share;
+    e->side = plane.side;
+    e->handedness = plane.handedness;
+    for (int k = 0; k < 3; k++)
+        e->V1[k] = plane.V1[k];
     e->delta1 = on * delta1;
     e->delta2 = on * delta2;
     e->F_r1 = on * F_r1;
@@ -181,13 +196,26 @@ static void rates(Element *e) { forces(e, 0); }
 
 #if COUPLING && !defined CC_DUAL
 
-/* The axis VectorFr1 is that of the sample: the body of the point turns little in an interval. */
+/* The axes of another foot on the sides that they have at the sample: nothing jumps within an interval. */
+static void keep_sides(const Element *e, CcBasePlane *plane)
+{
+    double first = cc_dot(plane->V1, e->V1) < 0.0 ? -1.0 : 1.0, second = first * e->side * plane->side;
+    for (int k = 0; k < 3; k++) {
+        plane->V1[k] *= first;
+        plane->V2[k] *= second;
+    }
+    plane->delta1 *= first;
+    plane->delta2 *= second;
+}
+
+/* VectorFr1 and VectorFr2 are those of the sample: the body of the point turns little in an interval. */
 static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at)
 {
     Guide moved = *g;
     CcBasePlane plane;
     moved.foot = *foot;
     axes_of(e, &moved, &plane);
+    keep_sides(e, &plane);
     double delta[2] = {plane.delta1, plane.delta2};
     double F[2] = {first_force(e, delta[0]), second_force(e, delta[1])};
     e->displacement[0] = delta[0], e->displacement[1] = delta[1];
@@ -215,6 +243,7 @@ static double guide_rub(Element *e, Guide *g, const double f[3])
 static void indicators(const Element *e, Indicators *z)
 {
     guide_indicators(e, z);
+    z->turn_over = re(e->handedness);
 #if SLOT_F_R1
     slot_f_r1_indicators(e, e->displacement[0] SENSORS(e), z);
 #endif
@@ -227,29 +256,27 @@ static void indicators(const Element *e, Indicators *z)
 #endif
 }
 
-/* VectorFr1 as the body of the point carries it, and the side of V2; the part of VectorFr2 along V2 is returned, 1. */
+/* VectorFr1 and VectorFr2 as the body of the point carries them; the part of VectorFr2 along V2 is returned, 1. */
 static double freeze_axes(Element *e)
 {
     Guide g;
     CcLine line = guide_line();
     CcBasePlane plane;
-    Real R[3][3], axis[3], second[3], seen[3];
+    Real R[3][3], first[3], second[3], seen[3];
     guide_see(e, &g);
-    Real first = cc_norm(e->VectorFr1), other = cc_norm(e->VectorFr2);
+    Real length1 = cc_norm(e->VectorFr1), length2 = cc_norm(e->VectorFr2);
     for (int k = 0; k < 3; k++) {
-        axis[k] = re(first) > 0.0 ? e->VectorFr1[k] / first : (Real)0.0;
-        second[k] = re(other) > 0.0 ? e->VectorFr2[k] / other : (Real)0.0;
+        first[k] = re(length1) > 0.0 ? e->VectorFr1[k] / length1 : (Real)0.0;
+        second[k] = re(length2) > 0.0 ? e->VectorFr2[k] / length2 : (Real)0.0;
     }
     cc_rotation(e->point.q, R);
-    cc_to_body(R, axis, e->axis);
+    cc_to_body(R, first, e->first_axis);
+    cc_to_body(R, second, e->second_axis);
     cc_line_track(&line, guide_carriers(&g), g.P, g.v_P, (int)re(e->span), &g.foot);
-    e->side = 1.0;
     axes_of(e, &g, &plane);
     cc_to_body(g.world.R, second, seen);
-    double along = re(cc_dot(seen, plane.V2));
-    e->side = along < 0.0 ? -1.0 : 1.0;
     e->share = plane.share;
-    return along < 0.0 ? -along : along;
+    return re(cc_dot(seen, plane.V2));
 }
 
 static void check(const Element *e, CcHost *host)
@@ -284,6 +311,14 @@ static int accept(Element *e, CcHost *host, double step)
         cc_report(host, CC_WARNING, "guide", "VectorFr1 is nearly along the line: the sine of the angle between "
                   "them is %g",
                   re(e->share));
-    int searched = guide_accept(e, host, &g);
-    return guide_book(e, &g) || searched;
+    int searched = guide_accept(e, host, &g), turned = re(e->side) != re(e->previous.side);
+    int axis = re(cc_dot(e->V1, e->previous.V1)) < 0.0 ? 1 : 2;
+    double before = re(e->energy.switched);
+    int changed = guide_book(e, &g);
+    double lost = re(e->energy.switched) - before;
+    if (turned && re(e->on) != 0.0)
+        cc_report(host, lost != 0.0 ? CC_WARNING : CC_INFO, "guide", "V%d turns over at s = %g m, where VectorFr1 and "
+                  "VectorFr2, as the body of the point carries them, and the line lie in one plane: this takes %g J",
+                  axis, re(e->s), lost);
+    return changed || searched;
 }

@@ -512,6 +512,8 @@ BALLS = ("PointSphere", "PointBowl")  # without an orientation; and no turning m
 STRAIGHT = ("GuideRail", "GuideRailCoupled")
 # The shares of the force on a line matter only where several bodies carry it; that forces balance, to no one.
 SHARES = ("forceZone", "balance.force")
+# The side of VectorFr2 matters to a law that is not odd; of linear forces only to what is counted along V2.
+ALONG_V2 = ("delta2", "F_r2", "P2")
 FEWEST, MOST = 10, 300  # random points: from 10 on it may end where every declared dependency has shown
 
 
@@ -591,6 +593,7 @@ def declared(case: Case, group: str) -> tuple[list[str], set[tuple[str, str]]]:
     unseen = {(u, d) for u, d in pairs if "surface.q" in d or (u, d[:-3]) == ("phase", "surface.w")}
     unseen = unseen if case.model.name in BALLS else set()
     unseen |= {(u, d) for u, d in pairs if d in SHARES or u in SHARES}
+    unseen |= {(u, d) for u, d in pairs if d.startswith("VectorFr2") and u not in ALONG_V2}
     unseen |= set(filter(is_rare, pairs))
     if case.model.name in STRAIGHT:
         unseen |= {(u, d) for u, d in pairs if "interpolation" in u or ("anisotropy" in u and ".v[" in d)}

@@ -262,12 +262,12 @@ def test_tracking_ends_where_no_span_has_a_foot(host: HostLibrary) -> None:
 
 
 class Input(ctypes.Structure):
-    _fields_ = [("all", ctypes.c_double * (2 * (12 + 4 * 13 + 1)))]
+    _fields_ = [("all", ctypes.c_double * (2 * (15 + 4 * 13 + 1)))]
 
 
 OUTPUT = {
     "u": 1, "point": 3, "tangent": 3, "away": 3, "margin": 1, "point_t": 3, "tangent_t": 3, "V1": 3, "V2": 3,
-    "delta1": 1, "delta2": 1, "spin": 1, "weight": 4, "arm": 12,
+    "delta1": 1, "delta2": 1, "spin": 1, "handedness": 1, "weight": 4, "arm": 12,
 }  # fmt: skip
 
 
@@ -278,17 +278,18 @@ def dual(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 @dataclass
 class Motion:
-    """Point, an axis on its body, and four bodies that carry the points in turn."""
+    """Point, two axes on its body, and four bodies that carry the points in turn."""
 
     P: Vector
     v: Vector
     a: Vector
+    b: Vector
     w_P: Vector
     bodies: NDArray[np.float64]  # r, q, v, w of each
     zone: float
 
     def rates(self) -> NDArray[np.float64]:
-        """d/dt of P, v, a, a', and of the bodies, without accelerations."""
+        """d/dt of P, v, a, b, w_P, and of the bodies, without accelerations."""
         q, w = self.bodies[:, 3:7], self.bodies[:, 10:]
         turn = np.array(
             [
@@ -297,11 +298,11 @@ class Motion:
             ]
         )
         moving = np.concatenate([self.bodies[:, 7:10], turn, np.zeros((4, 6))], axis=1)
-        first = [self.v, np.zeros(3), np.cross(self.w_P, self.a), np.zeros(3)]
+        first = [self.v, np.zeros(3), np.cross(self.w_P, self.a), np.cross(self.w_P, self.b), np.zeros(3)]
         return np.concatenate([*first, moving.ravel(), [0.0]])
 
     def values(self) -> NDArray[np.float64]:
-        first = [self.P, self.v, self.a, np.cross(self.w_P, self.a)]
+        first = [self.P, self.v, self.a, self.b, self.w_P]
         return np.concatenate([*first, self.bodies.ravel(), [self.zone]])
 
 
@@ -314,10 +315,9 @@ def motion(name: str, source: np.random.Generator, carried: bool) -> Motion:
         bodies[:, :3] = 0.01 * source.normal(size=(4, 3))
         bodies[:, 3:7] += 0.01 * source.normal(size=(4, 4))
         bodies[:, 7:] = source.normal(size=(4, 6))
-    a = source.normal(size=3)
-    return Motion(
-        P, source.normal(size=3), a / np.linalg.norm(a), source.normal(size=3), bodies, source.uniform(0.05, 0.6)
-    )
+    a, v, w, zone = source.normal(size=3), source.normal(size=3), source.normal(size=3), source.uniform(0.05, 0.6)
+    b = source.normal(size=3)
+    return Motion(P, v, a / np.linalg.norm(a), b / np.linalg.norm(b), w, bodies, zone)
 
 
 def evaluate(
@@ -384,11 +384,42 @@ def test_axes_are_orthogonal_and_span_the_base_plane(
         out = evaluate(dual, name, kind, False, one, Line(host, points, kind, closed).foot(one.P).span, None)
         t, V1, V2, d = (out[key].real for key in ("tangent", "V1", "V2", "away"))
         np.testing.assert_allclose(np.array([t, V1, V2]) @ np.array([t, V1, V2]).T, np.eye(3), atol=1e-14)
-        np.testing.assert_allclose(V2, -np.cross(t, V1), atol=1e-14)
         assert np.dot(V1, one.a) > 0.0
+        assert np.dot(V2, one.b) > 0.0
+        handedness = np.dot(t, np.cross(one.a, one.b))
+        assert out["handedness"][0].real == pytest.approx(handedness, abs=1e-14)
+        np.testing.assert_allclose(V2, np.sign(handedness) * np.cross(t, V1), atol=1e-14)
         assert abs(np.dot(np.cross(t, one.a), V1)) < 1e-14
         shift = d - out["delta1"][0].real * V1 - out["delta2"][0].real * V2
         np.testing.assert_allclose(shift, 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("turned", [1.0, -1.0])
+def test_axes_where_the_first_vector_points_along_the_line_are_their_limit(
+    host: HostLibrary, dual: ctypes.CDLL, turned: float
+) -> None:
+    """a from beside t, with a part s n across it, n perpendicular to b: at s = 0 the axes are those of s -> 0."""
+    source = np.random.default_rng(8)
+    points, closed = LINES["closed"]
+    for _ in range(10):
+        one = motion("closed", source, False)
+        span = Line(host, points, "spline", closed).foot(one.P).span
+        t = evaluate(dual, "closed", "spline", False, one, span, None)["tangent"].real
+        n = np.cross(t, one.b) / np.linalg.norm(np.cross(t, one.b))
+        axes = []
+        for share in (1e-5, 0.0):
+            one.a = turned * t + share * n
+            out = evaluate(dual, "closed", "spline", False, one, span, None)
+            V1, V2 = out["V1"], out["V2"]
+            np.testing.assert_allclose(
+                np.array([t, V1.real, V2.real]) @ np.array([t, V1.real, V2.real]).T, np.eye(3), atol=1e-10
+            )
+            axes.append((abs(np.dot(V1.real, n)), V2.real))
+            assert np.dot(V2.real, one.b) > 0.0
+            assert out["spin"][0].real == pytest.approx(np.dot(V2.real, V1.imag), rel=1e-6)
+        assert axes[0][0] == pytest.approx(1.0)
+        assert axes[1][0] == pytest.approx(1.0)
+        np.testing.assert_allclose(axes[0][1], axes[1][1], atol=1e-9)
 
 
 # --- shares of the force ----------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def on_ring() -> Vector:
 
 
 def force(points: Vector, closed: bool, kind: str, P: Vector, v: Vector, V: Vector, side: Vector) -> dict[str, Vector]:
-    """The force on the point by the law LAW; V: VectorFr1 as it is now, v: velocity relative to the line."""
+    """The force on the point by the law LAW; V, side: VectorFr1, VectorFr2 as they are now, v: relative to the line."""
     F, t = foot(points, closed, kind, P)
     V1 = V - np.dot(V, t) * t
     V1 /= np.linalg.norm(V1)
@@ -109,10 +109,11 @@ def test_the_force_is_that_of_the_law_on_a_moving_body(ring: Fmu, seed: int) -> 
     start = {"VectorFr1": first, "VectorFr2": second} | LAW
     held = Rotation.random(rng=source)
     running = Running(ring, {**pose("body[1]", o, turn, v_b, w_b), **pose("point", P, held, v_P, w_P), **start})
-    swing = Rotation.from_rotvec(source.normal(size=3) * 0.2)  # the body of the point turns, and VectorFr1 with it
+    swing = Rotation.from_rotvec(source.normal(size=3) * 0.2)  # the body of the point turns, and its vectors with it
     running.set(pose("point", P, swing * held, v_P, w_P))
     v = turn.inv().apply(v_P - v_b - np.cross(w_b, P - o))
-    expected = force(points, True, "spline", local, v, turn.inv().apply(swing.apply(first)), turn.inv().apply(second))
+    V = [turn.inv().apply(swing.apply(vector)) for vector in (first, second)]
+    expected = force(points, True, "spline", local, v, *V)
     f = turn.apply(expected["point.f"])
     np.testing.assert_allclose(running.vector("point.f"), f, rtol=1e-9, atol=1e-8)
     np.testing.assert_allclose(running.values(SCALARS), expected["scalars"], rtol=1e-9, atol=1e-9)

@@ -18,7 +18,7 @@
  *   sample       bookkeeping at a communication point of co-simulation, step = length of the step that begins, s; the
  *                inputs are those of the point; may change m and x; returns CC_CHANGED if outputs depend on the change,
  *                else 0                                                           if a switch of [structure] `samples`
- *   indicators   zero-crossing functions, z->name, of the generated struct Indicators; between two of their sign changes
+ *   indicators   zero-crossing functions z->name, the generated struct Indicators; between two of their sign changes
  *                outputs are smooth                                                            if it has [indicators]
  *   check        rules across parameters, cc_fail for each one broken; and where a value of the point is not finite,
  *                the reason, if the element knows one                                              if it has [rules]

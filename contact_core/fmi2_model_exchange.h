@@ -3,7 +3,8 @@
  * Evaluation  Setting time, states or inputs only marks the outputs as old; the first question after it computes them.
  * Acceptance  The memory of the element (counts, peaks, switched energy) follows the accepted points: completed
  *             integrator steps, and events, at which inputs and parameters may have jumped.  A derivative that
- *             follows the memory may jump with it, and so may states, as in an impact: that asks for an event.
+ *             follows the memory may jump with it, and so may states, as in an impact: that asks for an event.  States
+ *             that element.toml declares `reinit` may; a change of any other is an error.
  * Indicators  One that rounding shakes around zero would be a chain of events.  Each event remembers the side
  *             s = z > 0 ? +1 : -1, and until the next one
  *                 z / z_nominal + s * tolerance
@@ -33,6 +34,20 @@ CC_RARE fmi2Status cc_refuse_size(Instance *instance, const char *name, size_t n
 
 /* ---- accepted points ------------------------------------------------------------------------------------------- */
 
+/* States that the element changed although element.toml does not declare them `reinit`, so that modelDescription.xml
+ * promises that they are the importer's alone. */
+static void cc_check_jumps(Instance *instance, const char *function)
+{
+    const double *block = cc_block(instance), *before = (const double *)&instance->before.element;
+    for (int i = 0; i < CC_STATES; i++) {
+        int k = cc_states[i];
+        if (!cc_state_reinits[i] && block[k] != before[k])
+            cc_fail(instance, "%s: the element changes the state %s from %g to %g at %g s, but its element.toml does "
+                    "not declare the state with reinit = true", function, cc_name((size_t)k), before[k], block[k],
+                    block[0]);
+    }
+}
+
 /* Accept the point as it is set, unless that was done before; *jumped is set to 1 if that changed a derivative.  Where
  * a rule is broken or a value is not finite, the instance ends up in error, with the point not accepted. */
 static fmi2Status cc_accept_point(Instance *instance, const char *function, int *jumped)
@@ -52,6 +67,7 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
         for (int i = 0; i < CC_STATES; i++)
             instance->x_0[i] = block[cc_state_derivatives[i]];
         int changed = CC_ENTRY(accept)(&instance->now.element, instance, instance->now.last_step);
+        cc_check_jumps(instance, function);
         for (int i = 0; i < CC_STATES && changed; i++)
             *jumped |= block[cc_state_derivatives[i]] != instance->x_0[i];
         if ((changed & CC_JUMPED) == CC_JUMPED)

@@ -13,7 +13,8 @@
  *   accept       bookkeeping at an accepted point, step = length of the step that led there, s,    if it has [memory]
  *                or 0 when initialization ends; only start, accept and sample change m; returns CC_CHANGED if
  *                outputs depend on the change and have to be computed again, CC_JUMPED if states jumped as well, else
- *                0; without CC_JUMPED x may change only where nothing that is computed depends on it
+ *                0; without CC_JUMPED x may change only where nothing that is computed depends on it; a state that
+ *                changes in either way declares `reinit`
  *                (cc_fail here makes the call an error: the step, the accepted point or the initialization)
  *   sample       bookkeeping at a communication point of co-simulation, step = length of the step that begins, s; the
  *                inputs are those of the point; may change m and x; returns CC_CHANGED if outputs depend on the change,

@@ -710,26 +710,17 @@ class _Builder:
             if v.depends not in depends:
                 depends[v.depends] = order.expand(v.depends, offset)
             connected = i in self.sources
-            yield Variable(
+            yield replace(
+                v,
                 name=self.names[i],
                 index=i,
                 kind="output" if connected or v.kind == "time" else v.kind,
-                type=v.type,
-                description=v.description,
-                unit=v.unit,
-                display=v.display,
                 start=self.starts[i],
-                min=v.min,
-                max=v.max,
-                above=v.above,
-                below=v.below,
-                nominal=v.nominal,
                 is_output=i in exposed,
                 hidden=v.hidden or v.kind == "time",
-                on_demand=v.on_demand,
-                literals=v.literals,
                 depends=order.known[i] if connected else (0,) if v.kind == "time" else depends[v.depends],
                 rate=v.rate + offset if v.rate >= 0 and not connected else -1,
+                primitive=-1,
                 start_from=v.start_from + offset if v.start_from >= 0 else -1,
                 initial=tuple(i + offset for i in v.initial),
                 derivative=v.derivative + offset if v.derivative >= 0 else -1,

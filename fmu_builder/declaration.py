@@ -47,6 +47,17 @@ def _default(value: object) -> object:
 When = dict[str, Annotated[tuple[bool | str, ...], BeforeValidator(_values)]]
 
 
+def applies(when: When, choices: Choices) -> bool:
+    """Whether all structure choices of a condition hold."""
+    return all(choices[name] in values for name, values in when.items())
+
+
+_REINIT = (
+    "the function `accept` may change this state, at an event of model exchange: true, or the structure choices with "
+    "which alone it does"
+)
+
+
 class _Conditional(_Entry):
     """An entry that is there with some structure choices only, all of which have to hold, or once for each of a
     number."""
@@ -57,7 +68,7 @@ class _Conditional(_Entry):
     )
 
     def is_in(self, choices: Choices) -> bool:
-        return all(choices[name] in values for name, values in self.when.items())
+        return applies(self.when, choices)
 
 
 class Variable(_Conditional):
@@ -97,6 +108,7 @@ class Variable(_Conditional):
     initial: list[str] | None = Field(
         default=None, description="parameters that the function `initial` computes this state at the start from"
     )
+    reinit: bool | When = Field(default=False, description=_REINIT)
 
     def is_in(self, choices: Choices) -> bool:
         return super().is_in(choices) and not any(choices[slot] for slot in self.replaced_by)
@@ -119,6 +131,7 @@ class PortState(_Entry):
     initial: list[str] | None = None
     nominal: float | None = Field(default=None, gt=0)
     depends: list[str] | None = None
+    reinit: bool | When = Field(default=False, description=_REINIT)
 
 
 class Hold(_Entry):
@@ -620,6 +633,11 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                     add(table, name, f"'{role}' is on_demand: what the rate of a state is made of must not be")
             if table == "states" and entry.rate is None and entry.depends is None:
                 add(table, name, "rate or depends is missing: list what its derivative depends on, [] for nothing")
+            if entry.reinit is not False and table != "states":
+                add(table, name, "reinit belongs to a state")
+            if isinstance(entry.reinit, dict):
+                for what in _condition_problems(choice_values(declaration), entry.reinit, "reinit"):
+                    add(table, name, what)
             if entry.initial is not None and (table != "states" or entry.start is not None):
                 add(table, name, "initial belongs to a state, in place of start")
     for name in map(plain, declaration.indicators):
@@ -636,6 +654,10 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
     for name, port in declaration.ports.items():
         for what in _port_problems(port, sizes, declaration.parameters):
             add("ports", name, what)
+        for role, state in port.states.items():
+            if isinstance(state.reinit, dict):
+                for what in _condition_problems(choice_values(declaration), state.reinit, f"states.{role}: reinit"):
+                    add("ports", name, what)
     for name, choice in declaration.structure.items():
         for what in _structure_problems(choice, declaration.structure):
             add("structure", name, what)
@@ -749,13 +771,13 @@ def _slot_problems(declaration: Declaration, name: str, slot: Slot, sizes: set[s
 
 
 def _condition_problems(
-    choices: Mapping[str, tuple[bool | str, ...]], when: Mapping[str, tuple[bool | str, ...]]
+    choices: Mapping[str, tuple[bool | str, ...]], when: Mapping[str, tuple[bool | str, ...]], key: str = "when"
 ) -> Iterator[str]:
     for name, values in when.items():
         if name not in choices:
-            yield f"when: '{name}' is no choice in [structure]" + did_you_mean(name, choices)
+            yield f"{key}: '{name}' is no choice in [structure]" + did_you_mean(name, choices)
             continue
         for value in values:
             if value not in choices[name]:
                 known = map(value_text, choices[name])
-                yield f"when: '{value_text(value)}' is no value of {name}" + did_you_mean(value_text(value), known)
+                yield f"{key}: '{value_text(value)}' is no value of {name}" + did_you_mean(value_text(value), known)

@@ -181,6 +181,8 @@ def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etr
         attributes["start"] = _value(v, v.start)
     if v.kind == "derivative":
         attributes["derivative"] = str(position[v.derivative])
+    if v.reinit:
+        attributes["reinit"] = "true"
     etree.SubElement(element, _TYPES[v.type], **attributes)
     return element
 
@@ -208,11 +210,11 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
     for v in visible:
         if v.is_output:
             add(outputs, v, (v.index,) if v.kind == "state" else known(v) if v.kind == "output" else ())
-    derivatives = [v for v in visible if v.kind == "derivative"]
-    if derivatives:
+    states = model.by_kind("state")
+    if states:
         group = etree.SubElement(structure, "Derivatives")
-        for v in derivatives:
-            add(group, v, known(v))
+        for v in states:  # in the order of fmi2GetContinuousStates
+            add(group, model.variables[v.derivative], known(model.variables[v.derivative]))
     group = etree.SubElement(structure, "InitialUnknowns")
     for v in visible:
         if v.kind in ("state", "derivative", "calculated") or v.is_output:

@@ -368,6 +368,7 @@ def _index_tables(model: Model) -> list[str]:
         _int_table("cc_state_bends", _bends(model)),
         _int_table("cc_state_primitives", [s.primitive for s in states]),
         _int_table("cc_state_starts", [s.start_from for s in states]),
+        _int_table("cc_state_reinits", [int(s.reinit) for s in states]),
         _int_table("cc_core", [place for place, is_core in enumerate(core) if is_core]),
         _int_table("cc_is_core", core),
         _int_table("cc_inputs", [v.index for v in inputs]),

@@ -21,6 +21,7 @@ from fmu_builder.declaration import (
     Experiment,
     Hold,
     Port,
+    applies,
     broken_bound,
     read_toml,
     solver_declaration,
@@ -67,6 +68,7 @@ class Variable:
     start_from: int = -1  # of a state: the parameter that holds its initial value, -1 for `start`
     initial: tuple[int, ...] = ()  # of a state: the parameters from which the element computes its initial value
     derivative: int = -1  # of a state: its der(...) variable; of a der(...) variable: its state
+    reinit: bool = False  # of a state: the element may change it at an event
 
     @property
     def is_continuous_input(self) -> bool:
@@ -224,7 +226,8 @@ class Node:
 
 @dataclass
 class Layout:
-    """The tree of the struct; leaves know where their scalars are."""
+    """The tree of the struct; leaves know where their scalars are.  Derivatives form a tree `der`, built like that of
+    the states, so that both stand in the same order."""
 
     root: Node = field(default_factory=Node)
 
@@ -233,8 +236,7 @@ class Layout:
         for depth, part in enumerate(path):
             leaf = depth == len(path) - 1
             node = node.members.setdefault(part, Node())
-            group = depth == 0 if path[0] != "der" else leaf
-            if group and (not leaf or path[0] == "der" or len(path) == 1):
+            if depth == (path[0] == "der"):
                 node.each = each
             if leaf:
                 node.size = size
@@ -306,9 +308,9 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     layout = Layout()
     for d in declared:
         layout.add(d.path, recipe.sizes[d.each] if d.each else 0, d.size)
-    for d in declared:
-        if d.kind == "state":
-            layout.add(("der", *d.path), recipe.sizes[d.each] if d.each else 0, d.size)
+    states = [d for d in declared if d.kind == "state"]
+    for d in sorted(states, key=lambda d: layout.indices(d.path)[0][0]):
+        layout.add(("der", *d.path), recipe.sizes[d.each] if d.each else 0, d.size)
     patterns = _Patterns(recipe, patterns_over, layout)
     variables: dict[int, Variable] = {}
     unknown: list[Problem] = []
@@ -382,6 +384,7 @@ def _declared(element: Declaration, sizes: Mapping[str, int], laws: ElementLaws 
                     rate=state.rate,
                     initial=state.initial,
                     depends=state.depends,
+                    reinit=state.reinit,
                 )
                 yield _Declared(path, "state", entry, port.each, size)
             else:
@@ -567,6 +570,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 start_from=start_from,
                 initial=patterns.resolve(entry.initial or (), d.base, i, d.each, k),
                 derivative=derivative if d.kind == "state" else -1,
+                reinit=_is_reinit(entry, recipe),
             )
             yield variable
             if d.kind == "state":
@@ -589,6 +593,10 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                     depends=_derivative_depends(d, patterns, i, k, rate),
                     derivative=index,
                 )
+
+
+def _is_reinit(entry: Entry, recipe: Recipe) -> bool:
+    return entry.reinit if isinstance(entry.reinit, bool) else applies(entry.reinit, recipe.choices)
 
 
 def _unit(recipe: Recipe, d: _Declared, each_index: int, component: int) -> str:

@@ -114,6 +114,36 @@ static int accept(Element *e, CcHost *host, double step)
 }
 """,
 }
+# A stop that throws what passes it back to 0, with the speed it had.
+THROWN_BACK = {
+    "element.toml": """
+description = "Point that a stop throws back"
+[experiment]
+stop = 1.0
+step = 1e-2
+tolerance = 1e-9
+[states]
+x = { unit = "m", rate = "w", reinit, description = "Position" }
+w = { unit = "m/s", depends = [], description = "Velocity" }
+[memory]
+count = { depends = [], description = "Number of times that it was thrown back" }
+""",
+    "element.c": """
+#include "waist.h"
+static void outputs(Element *e) { (void)e; }
+static void derivatives(Element *e) { e->der.w = 0.0; }
+static void start(Element *e) { e->count = 0.0; }
+static int accept(Element *e, CcHost *host, double step)
+{
+    (void)host, (void)step;
+    if (re(e->x) <= 1.0)
+        return 0;
+    e->x = 0.0;
+    e->count += 1.0;
+    return CC_JUMPED;
+}
+""",
+}
 AMPLIFIER = {
     "element.toml": """
 description = "Without states"
@@ -492,6 +522,30 @@ def test_a_jump_at_an_event_is_booked(floor: Fmu) -> None:
     before = slave.state()
     event(slave, {})  # nothing jumped
     assert slave.state() == before
+
+
+@pytest.mark.parametrize("declared", [True, False], ids=["declared", "not declared"])
+def test_a_state_jumps_at_an_event_where_it_is_declared_to_and_else_the_point_is_refused(
+    tmp_path: Path, declared: bool
+) -> None:
+    text = THROWN_BACK["element.toml"].replace("reinit,", "reinit = true," if declared else "")
+    fmu = own(tmp_path, "thrown", THROWN_BACK | {"element.toml": text})
+    slave = running(fmu)
+    assert slave.set_states([0.5, 3.0]) == OK
+    assert slave.completed_step() == (OK, 0, 0)
+    assert slave.set_states([1.5, 3.0]) == OK
+    status, enter, _ = slave.completed_step()
+    if declared:
+        assert (status, enter, slave.continuous_states()) == (OK, 1, [0.0, 3.0])
+        assert slave.call("fmi2EnterEventMode") == OK
+        assert slave.new_discrete_states()[1].valuesOfContinuousStatesChanged == 1
+    else:
+        assert status == ERROR
+        assert only(slave.importer.messages).text == (
+            "fmi2CompletedIntegratorStep: the element changes the state x from 1.5 to 0 at 0 s, but its element.toml "
+            "does not declare the state with reinit = true"
+        )
+        assert slave.continuous_states() == [1.5, 3.0]
 
 
 def test_a_derivative_that_follows_the_memory_asks_for_an_event(yielding: Fmu) -> None:

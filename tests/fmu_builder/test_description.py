@@ -20,7 +20,7 @@ from fmu_builder.declaration import Declaration, Experiment, read_toml
 from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import documentation_files
 from fmu_builder.generate import fmu_sources, write_sources
-from fmu_builder.model import Model, load_model
+from fmu_builder.model import ElementModel, Model, load_model
 from fmu_builder.paths import catalogue, shipped
 from fmu_builder.toolchain import find_compiler, run_compiler
 from fmu_builder.units import parse_quantity, parse_unit
@@ -174,9 +174,6 @@ def c_member(name: str, element: Declaration) -> str:
         return member + "".join(f"[{number}]" for number in numbers)
 
     member = ".".join([indexed(first, True), *(indexed(part, False) for part in rest)])
-    if derivative and rest and each is not None:  # groups of derivatives have no index, their members have
-        group, _, number = first.rstrip("]").partition("[")
-        return f"der.{group}.{rest[0]}[{int(number or 1) - 1}]"
     return f"der.{member}" if derivative else member
 
 
@@ -240,10 +237,25 @@ def test_every_variable_is_described(root: etree._Element) -> None:
     assert [v.get("name") for v in variables(root) if len(v.get("description") or "") < 3] == []
 
 
-def test_no_state_is_reinitialized_and_inputs_may_be_set_repeatedly(root: etree._Element) -> None:
-    for v in variables(root):
-        assert "canHandleMultipleSetPerTimeInstant" not in v.attrib
-        assert "reinit" not in typed(v).attrib
+def test_the_states_that_events_change_are_reinitialized(root: etree._Element, model: Model) -> None:
+    marked = {v.get("name") for v in variables(root) if "reinit" in typed(v).attrib}
+    assert marked == {v.name for v in model.by_kind("state") if v.reinit}
+    if isinstance(model, ElementModel):
+        constrained = model.element_name == "planar_mechanism" and model.sizes["constraints"] > 0
+        bristle = model.recipe.choices.get("bristle", False)
+        assert bool(marked) == (constrained or bristle)
+
+
+def test_inputs_may_be_set_repeatedly(root: etree._Element) -> None:
+    assert not any("canHandleMultipleSetPerTimeInstant" in v.attrib for v in variables(root))
+
+
+def test_derivatives_are_listed_in_the_order_of_their_states(root: etree._Element, model: Model) -> None:
+    listed = variables(root)
+    unknowns = [listed[int(u.get("index")) - 1] for u in root.iterfind("ModelStructure/Derivatives/Unknown")]
+    assert [v.get("name") for v in unknowns] == [f"der({v.name})" for v in model.by_kind("state")]
+    references = [int(v.get("valueReference")) for v in unknowns]
+    assert references == sorted(references)
 
 
 def test_derivatives_name_their_states(root: etree._Element) -> None:

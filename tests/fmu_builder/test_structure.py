@@ -392,6 +392,8 @@ def test_steps_of_an_assembly_are_exact_where_its_parts_leave_the_states_alone(
             'rate = "work", ',
             "[states] s: 'work' is on_demand: what the rate of a state is made of must",
         ),
+        ('["F"], ', '["F"], reinit = { stiff = true }, ', "[states] v: reinit: 'stiff' is no choice in [structure]"),
+        ('work = { unit = "J",', 'work = { reinit = true, unit = "J",', "work: reinit belongs to a state"),
         ('rate = "v", ', 'rate = "v", primitive = "wrok", ', "s: 'wrok' is unknown; did you mean 'work'"),
     ],
 )

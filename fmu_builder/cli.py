@@ -359,7 +359,8 @@ def run_command(
     path = _find_scenario(scenario)
     beside = None if is_stream(output) else Path(f"{output}.json")
     _check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
-    chosen = _override(load_scenario(path), step=step, stop=stop, algorithm=algorithm)
+    given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
+    chosen = _override(load_scenario(path, given), step=step, stop=stop, algorithm=algorithm)
     done = _run_with_progress(chosen)
     _make_folder_of(output)
     write_trace(done.trace, output)
@@ -618,6 +619,7 @@ def _print_info(description: SlaveDescription) -> None:
     _line(f"interfaces: {', '.join(description.interfaces)}")
     if description.platforms:
         _line(f"binaries: {', '.join(description.platforms)}")
+    _say_notes((f"DefaultExperiment {key}: {what}" for key, what in description.faults.items()), "warning")
     if description.step:
         _line(f"recommended communication step: {quantity(description.step)} s")
     if advice := step_advice(description.variables.values()):

@@ -15,7 +15,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from fmu_builder.c_structs import count_doubles
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
+from fmu_builder.files import read_text
 from fmu_builder.paths import shipped
 from fmu_builder.ports import PORT_KINDS, roles_of
 from fmu_builder.take_over import base_of, with_taken_over
@@ -395,16 +396,44 @@ C_KEYWORDS = frozenset(
 _SOLVER = "solver"  # the group of contact_core/solver.toml
 
 
+_LARGEST_TOML = 64 * 2**20  # bytes
+
+
 def read_toml(path: Path) -> dict[str, object]:
-    """A TOML file as a dictionary.  Raises InputError with the line of a syntax error."""
+    """A TOML file as a dictionary, all of whose texts an FMU can hold.
+
+    Raises InputError with the line of a syntax error, or with every text that XML cannot hold."""
+    text = read_text(path, _LARGEST_TOML)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(Problem(str(path), f"cannot be read: {error.strerror}")) from error
-    except UnicodeDecodeError as error:
-        raise InputError(Problem(str(path), f"is not UTF-8 text: {error.reason} at byte {error.start}")) from error
-    except tomllib.TOMLDecodeError as error:
+        tables = tomllib.loads(text)
+        problems = list(_control_characters(path, tables, ()))
+    except ValueError as error:  # of tomllib, or an integer of more digits than Python reads
         raise InputError(Problem(str(path), f"is not valid TOML: {error}")) from error
+    except RecursionError:
+        raise InputError(Problem(str(path), "has too many brackets inside one another to be read")) from None
+    if problems:
+        raise InputError(problems)
+    return tables
+
+
+# what XML 1.0 cannot hold; TOML can, as escapes
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def _control_characters(path: Path, value: object, place: tuple[str, ...]) -> Iterator[Problem]:
+    """Texts and keys with characters that no FMU can hold."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _control_characters(path, key, (*place, "a key"))
+            yield from _control_characters(path, inner, (*place, key))
+    elif isinstance(value, list):
+        for entry, inner in enumerate(value, 1):
+            yield from _control_characters(path, inner, (*place, str(entry)))
+    elif isinstance(value, str) and (found := _NO_XML.search(value)):
+        *tables, key = place
+        where = f"{path}: " + (f"[{'.'.join(tables)}] " if tables else "") + key
+        what = f"the character U+{ord(found[0]):04X} cannot be written into an FMU; remove it"
+        yield Problem(where, f"{shortened(value)}: {what}")
 
 
 FIELDS_OF_OURS = ("path", "table")  # of models of files: no keys of the file
@@ -424,7 +453,7 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
         elif fault["type"] == "missing":
             problems.append(Problem(where, "this key is missing"))
         else:
-            problems.append(Problem(where, f"{fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]}"))
+            problems.append(Problem(where, f"{shortened(fault['input'])}: {fault['msg'][0].lower()}{fault['msg'][1:]}"))
     return problems
 
 

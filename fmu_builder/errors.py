@@ -54,6 +54,12 @@ class SlaveError(ToolError):
     """An FMU failed: it does not load, refuses a call, or returns a status that ends the run."""
 
 
+def shortened(value: object, longest: int = 80) -> str:
+    """A value as it stands in a message: long ones are cut."""
+    text = repr(value)
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the known word nearest to `word`, else `; known: a, b, c`, else nothing."""
     names = sorted(known)

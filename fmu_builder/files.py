@@ -1,4 +1,5 @@
-"""Writing the files that a user asks for: whole or not at all, and never in the place of what is no file."""
+"""The files of a user: text that is read is bounded; what is written is whole or not there at all, and never takes the
+place of what is no file."""
 
 from __future__ import annotations
 
@@ -10,7 +11,32 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fmu_builder.errors import Problem, ToolError
+from fmu_builder.errors import InputError, Problem, ToolError
+
+LARGEST_TEXT = 2**30  # bytes; a table of 10 million rows
+
+
+def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
+    """The text of a regular file in UTF-8, with or without a byte order mark.
+
+    largest  bytes.   Raises InputError: for a device or FIFO too, which may give text without end, or wait for it."""
+    try:
+        if path.exists() and not path.is_file():
+            what = "is a folder" if path.is_dir() else "is a device or FIFO"
+            raise InputError(Problem(str(path), f"{what}; only regular files are read: copy what it gives to one"))
+        with path.open("rb") as file:
+            data = file.read(largest + 1)
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from error
+    if len(data) > largest:
+        what = f"has more than {largest / 2**20:g} MiB, the most that is read of such a file"
+        raise InputError(Problem(str(path), what))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(Problem(f"{path}: line {line}", f"is not UTF-8 text: {error.reason}")) from error
+
 
 _STREAMS = (Path("/dev"), Path("/proc"))  # links there, such as /dev/stdout, lead to files that are open
 

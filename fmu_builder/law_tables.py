@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.files import read_text
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Array = NDArray[np.float64]
@@ -117,11 +118,11 @@ def read_table(path: Path, entry: Mapping[str, object], where: str) -> LawTable:
         raise InputError([*problems, Problem(f"{where} table", f"{name!r} must be the name of a CSV file")])
     file = path.parent / name
     try:
-        rows = list(csv.reader(file.read_text(encoding="utf-8").splitlines(), skipinitialspace=True))
-    except OSError as error:
-        raise InputError([*problems, Problem(str(file), f"cannot be read: {error.strerror}")]) from error
-    except UnicodeDecodeError as error:
-        raise InputError([*problems, Problem(str(file), "is not UTF-8 text")]) from error
+        rows = list(csv.reader(read_text(file).splitlines(), skipinitialspace=True))
+    except InputError as error:
+        raise InputError([*problems, *error.problems]) from None
+    except csv.Error as error:
+        raise InputError([*problems, Problem(str(file), f"is no CSV file: {error}")]) from error
     units, labels = _header(file, rows, problems)
     points = list(_points(file, rows, units, problems)) if units else []
     if units and not problems:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -28,7 +28,7 @@ from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_va
 from fmu_builder.model import is_scalar_of_laws, law_problems, load_model
 from fmu_builder.paths import find_recipe, installed_version
 from fmu_builder.recipe import is_recipe
-from fmu_builder.scenario import Experiment, Scenario, SlaveEntry, read_scenario
+from fmu_builder.scenario import MOST_STEPS, Experiment, Scenario, SlaveEntry, check_times, read_scenario
 from fmu_builder.slave import (
     DISCARD,
     FAMILY,
@@ -65,22 +65,46 @@ def run(scenario: Scenario | Path | str, progress: Callable[[float], None] | Non
     return _Master(scenario).run(progress or (lambda share: None))
 
 
-def load_scenario(path: Path) -> Scenario:
-    """A scenario file; for an .fmu or a recipe the scenario of this one slave, with its default experiment."""
+def load_scenario(path: Path, given: Collection[str] = ()) -> Scenario:
+    """A scenario file; for an .fmu or a recipe the scenario of this one slave, with its default experiment.
+
+    given   keys of [experiment] that the caller replaces: whatever the FMU says of them does not matter.
+    Raises InputError."""
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
         if not is_recipe(read_toml(path)):
             return read_scenario(path)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
-    step = description.step or 1e-3
-    stop = description.stop if description.stop is not None else description.start + 1.0
-    count = max(round((stop - description.start) / step), 1)
+    start, stop, step = _default_times(description, path, given)
     return Scenario(
         path=path,
         description=description.model_name,
-        experiment=Experiment(start=description.start, stop=description.start + count * step, step=step),
+        experiment=Experiment(start=start, stop=stop, step=step),
         slaves={"fmu": SlaveEntry(recipe=str(path.resolve()))},
     )
+
+
+_ATTRIBUTES = {"start": "startTime", "stop": "stopTime", "step": "stepSize"}  # of DefaultExperiment
+
+
+def _default_times(description: SlaveDescription, path: Path, given: Collection[str]) -> tuple[float, float, float]:
+    """Start, stop and step of the FMU's DefaultExperiment, s, the stop moved to a whole number of steps."""
+    start, step = description.start, description.step or 1e-3
+    stop = description.stop if description.stop is not None else start + 1.0
+    count = (stop - start) / step
+    if count <= MOST_STEPS:
+        stop = start + max(round(count), 1) * step
+    faults = {key: description.faults[name] for key, name in _ATTRIBUTES.items() if name in description.faults}
+    if not faults and not given:
+        faults = {p.where.strip(): p.what for p in check_times("", start, stop, step, step)}
+    problems = []
+    for key in faults.keys() - given:
+        repair = "" if key == "start" else f"give --{key}, or "
+        what = f"{faults[key]}; {repair}name the FMU in a scenario with [experiment] {key}"
+        problems.append(Problem(f"{path}: DefaultExperiment {_ATTRIBUTES[key]}", what))
+    if problems:
+        raise InputError(sorted(problems, key=str))
+    return start, stop, step
 
 
 def describe_slaves(scenario: Scenario) -> dict[str, SlaveDescription]:

@@ -59,7 +59,7 @@ def _truth_or_number(value: object) -> object:
 
 
 Quantity = Annotated[int | float | str, BeforeValidator(_quantity)]
-_MOST_STEPS = 1e9  # an hour and more
+MOST_STEPS = 1e9  # an hour and more
 _MOST_ROWS = 1e7  # of some fifty doubles each
 ALGORITHMS = ("jacobi", "gauss_seidel")
 Scalar = bool | int | float | str
@@ -281,8 +281,8 @@ def check_times(where: str, start: float, stop: float, step: float, output_step:
     if problems:
         return problems
     count = (stop - start) / step
-    if count > _MOST_STEPS:
-        return [Problem(f"{where} step", f"{step:g} s makes {count:.3g} steps; at most {_MOST_STEPS:.0e} are run")]
+    if count > MOST_STEPS:
+        return [Problem(f"{where} step", f"{step:g} s makes {count:.3g} steps; at most {MOST_STEPS:.0e} are run")]
     if (stop - start) / output_step > _MOST_ROWS:
         rows = (
             f"{(stop - start) / output_step:.3g} rows; at most {_MOST_ROWS:.0e} are kept, choose a larger output_step"

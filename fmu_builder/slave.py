@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 import os
 import re
 import shutil
@@ -25,6 +26,7 @@ from fmpy.fmi2 import (
     fmi2CallbackLoggerTYPE,
 )
 from fmpy.logging import addLoggerProxy
+from fmpy.model_description import ModelDescription
 from lxml import etree
 
 from fmu_builder.archive import check_archive, unpack
@@ -86,6 +88,7 @@ class SlaveDescription:
     start: float = 0.0
     stop: float | None = None
     step: float | None = None
+    faults: Mapping[str, str] = field(default_factory=dict)  # of DefaultExperiment: what is wrong, by its attribute
 
     def missing_binary(self) -> str | None:
         """Why this machine cannot load the FMU, or None."""
@@ -114,6 +117,7 @@ def read_slave(path: Path) -> SlaveDescription:
             )
             raise InputError(Problem(str(path), what))
         description = fmpy.read_model_description(data, validate=False)
+        literals = {t.name: {i.name: int(i.value) for i in t.items or ()} for t in description.typeDefinitions}
     except InputError:
         raise
     except Exception as error:  # fmpy raises bare exceptions and lxml errors alike
@@ -144,19 +148,12 @@ def read_slave(path: Path) -> SlaveDescription:
             unit=v.unit or (declared.unit if declared else None) or "",
             start=v.start,
             depends=None if depends is None else frozenset(d.name for d in depends),
-            literals={i.name: int(i.value) for i in declared.items} if declared and v.type == "Enumeration" else {},
+            literals=literals.get(declared.name, {}) if declared and v.type == "Enumeration" else {},
             description=v.description or "",
             # what follows from nothing, not even from time, which ours list, is a force that an element does not have
             zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
         )
-    experiment = description.defaultExperiment
-
-    def seconds(text: str | None) -> float | None:
-        try:
-            return float(text) if text else None
-        except ValueError:
-            return None  # a default that cannot be read is no default
-
+    experiment, faults = _default_experiment(description)
     return SlaveDescription(
         path=path,
         model_name=description.modelName,
@@ -167,10 +164,29 @@ def read_slave(path: Path) -> SlaveDescription:
         platforms=tuple(n for n, p in PLATFORMS.items() if f"binaries/{n}/{identifier}{p.suffix}" in names)
         + tuple(sorted(_other_platforms(names))),
         interfaces=("co-simulation", *(("model exchange",) if description.modelExchange else ())),
-        start=(seconds(experiment.startTime) if experiment else None) or 0.0,
-        stop=seconds(experiment.stopTime) if experiment else None,
-        step=seconds(experiment.stepSize) if experiment else None,
+        start=experiment.get("startTime", 0.0),
+        stop=experiment.get("stopTime"),
+        step=experiment.get("stepSize"),
+        faults=faults,
     )
+
+
+def _default_experiment(description: ModelDescription) -> tuple[dict[str, float], dict[str, str]]:
+    """The times of DefaultExperiment, s, that are sound, and what is wrong with the others."""
+    times, faults = {}, {}
+    for key in ("startTime", "stopTime", "stepSize"):
+        text = getattr(description.defaultExperiment, key, None)
+        if text:
+            try:
+                times[key] = float(text)
+            except ValueError:
+                times[key] = math.nan
+            if not math.isfinite(times[key]):
+                del times[key]
+                faults[key] = f"'{text}' must be a finite number, in s"
+    if times.get("stepSize", 1.0) <= 0.0:
+        faults["stepSize"] = f"{times.pop('stepSize'):g} s must be greater than 0"
+    return times, faults
 
 
 def _other_platforms(names: frozenset[str]) -> set[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from fmu_builder.declaration import Declaration, Slot
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.files import read_text
 from fmu_builder.law_c import LawInSlot
 from fmu_builder.law_check import RESERVED, dimension_of, si_name, text_of
 from fmu_builder.law_derivatives import derivative
@@ -190,7 +191,7 @@ class _Reader:
 
     def _line_of(self, text: str) -> int:
         """The line of the recipe in which the text begins, 1 if escapes hide it."""
-        raw = self.path.read_text(encoding="utf-8")
+        raw = read_text(self.path)
         begin = raw.find(text) if text.strip() else -1
         return raw[:begin].count("\n") + 1 if begin >= 0 else 1
 

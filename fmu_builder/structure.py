@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.files import read_text
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Table = Mapping[str, object]
@@ -217,13 +219,13 @@ class Reader:
 
     def _file(self, name: str, key: str, path: Path, units: Sequence[Unit]) -> list[tuple[float, ...]]:
         try:
-            with path.open(encoding="utf-8", newline="") as file:
-                header, *lines = csv.reader(file, skipinitialspace=True)
-        except OSError as error:
-            self.problem(name, key, f"{path} cannot be read: {error.strerror}")
+            header, *lines = csv.reader(io.StringIO(read_text(path), newline=""), skipinitialspace=True)
+        except InputError as error:
+            for problem in error.problems:
+                self.problem(name, key, str(problem))
             return []
         except (ValueError, csv.Error):
-            self.problem(name, key, f"{path} must be a CSV file with a header, in UTF-8")
+            self.problem(name, key, f"{path} must be a CSV file with a header")
             return []
         if len(header) != len(units):
             self.problems.append(Problem(f"{path}: line 1", f"{len(header)} columns, {len(units)} are needed"))

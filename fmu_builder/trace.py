@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
-from fmu_builder.files import is_stream, staged, write_whole
+from fmu_builder.files import is_stream, read_text, staged, write_whole
 
 _SHOWN_FAULTS = 20  # of one trace; a broken column would otherwise print every row
 _SHOWN_CHARACTERS = 40  # of one cell; an unclosed quote swallows the rest of the file
@@ -130,7 +130,7 @@ def read_trace(path: Path) -> Trace:
     The first line names the columns, quoted or not, separated by comma or semicolon; the first column is the time in s,
     whatever its name.   Raises InputError with up to 20 faults of both files, each with its line and column.
     """
-    text = _read_text(path)
+    text = read_text(path)
     stream = io.StringIO(text, newline="")
     reader = csv.reader(stream, delimiter=_separator(text), skipinitialspace=True)
     rows: list[list[str]] = []
@@ -194,16 +194,6 @@ def _beside(path: Path) -> Path:
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")  # spreadsheets put a byte order mark in front
-    except OSError as error:
-        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from error
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(Problem(f"{path}: line {line}", f"is not UTF-8 text: {error.reason}")) from error
 
 
 def _separator(text: str) -> str:
@@ -287,7 +277,7 @@ def _read_beside(
     if not path.exists():
         return {}, {}, {}
     try:
-        content = json.loads(_read_text(path))
+        content = json.loads(read_text(path))
     except InputError as error:
         faults += error.problems
         return {}, {}, {}

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
 
 BASES = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
@@ -360,6 +360,5 @@ def _finite(number: float | int | str | Fraction, where: str, value: float | int
 def _quantity_error(where: str, value: object, fault: str) -> InputError:
     """An error that reads `where = value fault`; what stands before the last ": " of `where` is the file."""
     file, _, key = where.rpartition(": ")
-    written = repr(value)
-    written = written if len(written) <= 80 else f"{written[:77]}..."
+    written = shortened(value)
     return InputError(Problem(file, f"{key} = {written} {fault}"))

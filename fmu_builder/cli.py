@@ -504,9 +504,12 @@ def compare_command(
     absolute: Annotated[float, typer.Option(help="Allowed error in the unit of each signal.")] = 0.0,
     relative: Annotated[float, typer.Option(help="Allowed error as a share of the reference's largest value.")] = 1e-3,
     time_tolerance: Annotated[float, typer.Option("--time", help="Allowed shift in time, s.")] = 0.0,
+    overlap: Annotated[
+        bool, typer.Option("--overlap", help="Compare the times that both have, if one begins later or ends earlier.")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
-    """Compare two traces.  Exit code 1 if a signal leaves the tube around its reference.
+    """Compare two traces.  Exit code 1 if a signal leaves the tube around its reference, or one of them ends early.
 
     What is allowed is absolute + relative * largest value, wherever the reference is within the shift in time.
 
@@ -519,7 +522,7 @@ def compare_command(
     ]
     if wrong:
         raise InputError(wrong)
-    result = compare_files(trace, reference, None, Tolerance(absolute, relative, time_tolerance))
+    result = compare_files(trace, reference, None, Tolerance(absolute, relative, time_tolerance), overlap=overlap)
     if as_json:
         print(json.dumps(comparison_to_json(result), indent=2))
     else:
@@ -539,7 +542,10 @@ def _print_comparison(result: Comparison) -> None:
     _out.print(table)
     good = sum(s.passed for s in result.signals)
     _line(f"\n{good} of {len(result.signals)} signals passed")
-    _say_notes([result.span.note] if result.span.note else [])
+    if result.span.note and not result.overlap:
+        _err.print(f"FAILED: {result.span.note}; --overlap allows that", style="red", markup=False, highlight=False)
+    else:
+        _say_notes([result.span.note] if result.span.note else [])
 
 
 # ---- list, info, new, doctor -------------------------------------------------------------------------------------

@@ -88,15 +88,18 @@ class Span:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Verdict on a trace: every signal of the reference, every event that has a tolerance."""
+    """Verdict on a trace: every signal of the reference, every event that has a tolerance, and that both traces cover
+    the same times unless `overlap` allows to compare the times that both have."""
 
     signals: tuple[SignalResult, ...]
     events: tuple[EventResult, ...]
     span: Span
+    overlap: bool = False
 
     @property
     def passed(self) -> bool:
-        return all(result.passed for result in self.signals) and all(result.passed for result in self.events)
+        covered = self.overlap or not self.span.note
+        return covered and all(result.passed for result in (*self.signals, *self.events))
 
 
 def compare(
@@ -105,14 +108,16 @@ def compare(
     tolerances: Mapping[str, Tolerance] | None,
     default: Tolerance,
     event_tolerances: Mapping[str, Tolerance] | None = None,
+    overlap: bool = False,
 ) -> Comparison:
     """Compares every signal of the reference, and every event of `event_tolerances`, with the trace.
 
     tolerances  per signal; `default` serves the others.   Signals which only the trace has are not compared.
+    overlap     pass although one of the traces begins later or ends earlier than the other
     Raises InputError with all of: a signal of the reference missing in the trace, a tolerance for an unknown signal or
     event or one that is no tolerance, different units, nothing to compare, no common span.
     """
-    return _compare(trace, reference, tolerances or {}, default, event_tolerances or {}, "trace", "reference")
+    return _compare(trace, reference, tolerances or {}, default, event_tolerances or {}, "trace", "reference", overlap)
 
 
 def compare_files(
@@ -121,6 +126,7 @@ def compare_files(
     tolerances: Mapping[str, Tolerance] | None,
     default: Tolerance,
     event_tolerances: Mapping[str, Tolerance] | None = None,
+    overlap: bool = False,
 ) -> Comparison:
     """`compare` of two files; raises InputError with the faults of both."""
     traces: list[Trace] = []
@@ -134,7 +140,7 @@ def compare_files(
         raise InputError(problems)
     trace, reference = traces
     names = (str(trace_path), str(reference_path))
-    return _compare(trace, reference, tolerances or {}, default, event_tolerances or {}, *names)
+    return _compare(trace, reference, tolerances or {}, default, event_tolerances or {}, *names, overlap)
 
 
 def comparison_to_json(comparison: Comparison) -> dict[str, object]:
@@ -155,6 +161,7 @@ def _compare(
     event_tolerances: Mapping[str, Tolerance],
     trace_name: str,
     reference_name: str,
+    overlap: bool,
 ) -> Comparison:
     problems = [
         *_tolerance_problems("default tolerance", default),
@@ -179,7 +186,7 @@ def _compare(
         _event_result(name, trace.events.get(name), reference.events.get(name), tolerance)
         for name, tolerance in event_tolerances.items()
     )
-    return Comparison(signals, events, _span(grid))
+    return Comparison(signals, events, _span(grid), overlap)
 
 
 # --- what is wrong with the question ---------------------------------------------------------------------------------

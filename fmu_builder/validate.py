@@ -71,7 +71,7 @@ class CaseResult:
     def passed(self) -> bool:
         return (
             self.failure is None
-            and (self.comparison is None or (self.comparison.passed and not self.comparison.span.note))
+            and (self.comparison is None or self.comparison.passed)
             and (self.order is None or self.order.passed)
         )
 

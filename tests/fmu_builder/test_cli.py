@@ -343,6 +343,16 @@ def test_compare_exits_with_its_verdict(command: Command, tmp_path: Path) -> Non
     assert json.loads(found.out)["passed"] is False
 
 
+def test_compare_fails_a_trace_that_ends_early(command: Command, tmp_path: Path) -> None:
+    write_csv(tmp_path / "short.csv", 0.0, 1.0)
+    write_csv(tmp_path / "whole.csv", 0.0, 1.0, 2.0)
+    said = command("compare", "short.csv", "whole.csv")
+    assert said.code == 1
+    assert "FAILED: compared from 0.0 s to 1.0 s only: the trace ends at 1.0 s, not at 2.0 s" in said.err
+    assert "--overlap" in said.err
+    assert command("compare", "short.csv", "whole.csv", "--overlap").code == 0
+
+
 @pytest.mark.parametrize("option", ["--absolute", "--relative", "--time"])
 @pytest.mark.parametrize("value", ["nan", "-1", "inf"])
 def test_compare_refuses_tolerances_that_are_none(command: Command, tmp_path: Path, option: str, value: str) -> None:

@@ -199,9 +199,18 @@ def test_a_tolerance_of_one_signal_does_not_touch_the_others() -> None:
     assert not comparison.passed
 
 
+def test_a_trace_that_ends_early_fails_unless_the_overlap_is_enough() -> None:
+    short, whole = signal([0.0, 1.0], [0, 1]), signal([0.0, 1.0, 2.0], [0, 1, 7])
+    for trace, reference in ((short, whole), (whole, short)):
+        assert one(trace, reference, EXACT).passed
+        assert not compare(trace, reference, None, EXACT).passed
+        assert compare(trace, reference, None, EXACT, overlap=True).passed
+    assert compare(whole, whole, None, EXACT).passed
+
+
 def test_a_reference_of_another_span_is_noted_and_its_window_still_sees_beyond() -> None:
     trace, reference = signal([0.0, 1.0, 2.0], [0, 1, 7]), signal([-1.0, 0.5, 1.0], [-1, 0.5, 1])
-    comparison = compare(trace, reference, None, EXACT)
+    comparison = compare(trace, reference, None, EXACT, overlap=True)
     assert comparison.passed
     assert (comparison.span.start, comparison.span.stop) == (0.0, 1.0)
     assert comparison.span.note == (

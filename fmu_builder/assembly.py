@@ -40,6 +40,7 @@ from fmu_builder.declaration import (
     solver_declaration,
 )
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.files import recorded_reads
 from fmu_builder.law_c import laws_header
 from fmu_builder.model import (
     ElementModel,
@@ -291,7 +292,9 @@ def load_assembly(path: Path) -> Assembly:
 
 def assembly_of_scenario(scenario: Scenario) -> Assembly:
     """The model of a scenario as one FMU.  Raises InputError with every problem found."""
-    return _Loader().assembly(recipe_of_scenario(scenario), solver=True)
+    with recorded_reads() as files:
+        model = _Loader().assembly(recipe_of_scenario(scenario), solver=True)
+    return replace(model, files=tuple(dict.fromkeys(files)))
 
 
 class _Loader:

@@ -20,6 +20,7 @@ from fmu_builder.errors import Problem, ToolError
 from fmu_builder.files import staged
 from fmu_builder.generate import fmu_sources, model_guid, source_files, write_sources
 from fmu_builder.model import ElementModel, Model, load_model
+from fmu_builder.origin import build_date, origin_files
 from fmu_builder.paths import is_shipped, shipped
 from fmu_builder.prototype import (
     prototype_content,
@@ -136,7 +137,7 @@ def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
     description = model_description(model, _PLACEHOLDER)
     sources = _sources(model, _PLACEHOLDER)
     guid = _guid_of(description, sources)
-    files = {"modelDescription.xml": description.replace(_PLACEHOLDER.encode(), guid.encode(), 1)}
+    files = {"modelDescription.xml": _stamped(description, guid), **origin_files(model)}
     if model.is_prototype:
         files |= documentation_files(model)
         return guid, files | prototype_resources(_sources(model, guid), guid)
@@ -146,6 +147,14 @@ def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
     files["sources/buildDescription.xml"] = build_description(model)
     files |= documentation_files(model)
     return guid, files
+
+
+def _stamped(description: bytes, guid: str) -> bytes:
+    """modelDescription.xml with its GUID, and with a date if the environment gives one: the GUID depends on neither."""
+    stamped = description.replace(_PLACEHOLDER.encode(), guid.encode(), 1)
+    date = build_date()
+    tool = b' generationTool="'
+    return stamped.replace(tool, f' generationDateAndTime="{date}"'.encode() + tool, 1) if date else stamped
 
 
 def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], compiler: Compiler) -> dict[str, bytes]:

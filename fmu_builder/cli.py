@@ -17,7 +17,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,11 +28,12 @@ from rich.table import Table
 from rich.text import Text
 
 from fmu_builder.advice import MODE, step_advice
+from fmu_builder.archive import check_archive
 from fmu_builder.assembly import assembly_of_scenario
 from fmu_builder.build import Built, build_fmu, build_model_fmu, fmu_contents, pack
 from fmu_builder.compare import Comparison, Tolerance, compare_files, comparison_to_json
 from fmu_builder.declaration import read_declaration, read_toml
-from fmu_builder.doctor import FAULT, examine, own_version
+from fmu_builder.doctor import FAULT, examine
 from fmu_builder.documentation import quantity
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, did_you_mean
 from fmu_builder.events import event_units
@@ -41,7 +42,8 @@ from fmu_builder.master import Run, load_scenario
 from fmu_builder.master import run as run_scenario
 from fmu_builder.model import load_model
 from fmu_builder.new import camel_case, new_element
-from fmu_builder.paths import catalogue, find_recipe, shipped_elements
+from fmu_builder.origin import FOLDER, Origin, changes_since, read_origin, unpack_origin
+from fmu_builder.paths import catalogue, find_recipe, own_version, shipped_elements
 from fmu_builder.plot import write_trace_plot
 from fmu_builder.recipe import is_recipe
 from fmu_builder.report import summary_rows, write_report
@@ -277,7 +279,10 @@ def _print_cases(results: Sequence[CaseResult]) -> None:
 
 @app.command("build")
 def build_command(
-    recipes: Annotated[list[str], typer.Argument(help="Recipes: .toml files or names of the catalogue.")],
+    recipes: Annotated[
+        list[str],
+        typer.Argument(help="Recipes: .toml files, names of the catalogue, or FMUs of this tool to be built again."),
+    ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the FMUs.")] = None,
     platform: Annotated[
         list[str] | None,
@@ -293,9 +298,12 @@ def build_command(
     ] = False,
     as_json: _Json = False,
 ) -> None:
-    """Build FMUs from recipes, for all platforms unless told otherwise.
+    """Build FMUs from recipes, by default for all platforms.
 
     Example: fmu-builder build PointSurface -o . --platform linux64
+
+    An FMU of this tool holds the files it was built from: `fmu-builder build Old.fmu -o new` builds it again, for the
+    platforms that it has.  That compiles and runs what these files hold, so give only FMUs that you trust.
     """
     if source_only and platform:
         raise InputError(Problem("--source-only", "excludes --platform: sources have none"))
@@ -304,6 +312,9 @@ def build_command(
     problems: list[Problem] = []
     for name in recipes:
         try:
+            if Path(name).suffix == ".fmu" and not assembly:
+                built.append(_build_again(Path(name), output, platform or ()))
+                continue
             path = _find_scenario(name) if assembly else _find(name, "a recipe")
             built.append(_build(path, output, platforms, assembly))
         except InputError as error:
@@ -331,6 +342,26 @@ def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: 
         return build()
     with _err.status(f"building {path.stem}"):
         return build()
+
+
+def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Built:
+    """Build an FMU from the files it holds, beside no other: a user's own files are not looked for."""
+    check_archive(fmu)
+    origin = read_origin(fmu)
+    if origin is None:
+        what = f"was not built by fmu-builder, or by an early one: it holds no {FOLDER}; build it from its recipe"
+        raise InputError(Problem(str(fmu), what))
+    folder = output if output is not None else Path.cwd()
+    if (folder / fmu.name).resolve() == fmu.resolve():
+        raise InputError(
+            Problem(str(fmu), "would be replaced by the FMU that is built from it; name another folder by -o")
+        )
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as place:
+        recipe = unpack_origin(origin, Path(place))
+        built = _build(recipe, folder, platforms or read_slave(fmu).platforms, "slaves" in read_toml(recipe))
+        changed = changes_since(origin, built.model)
+    notes = (f"other bytes than {fmu}: {', '.join(changed)}",) if changed else ()
+    return replace(built, notes=(*built.notes, *notes))
 
 
 def _scenario(path: Path) -> Scenario:
@@ -578,25 +609,32 @@ def info_command(
 
     Example: fmu-builder info PointSurface
     """
-    description = read_slave(Path(fmu)) if fmu.endswith(".fmu") else _describe(_find(fmu, "an .fmu or a recipe"))
+    description, origin = _about(Path(fmu)) if fmu.endswith(".fmu") else _describe(_find(fmu, "an .fmu or a recipe"))
     if as_json:
-        print(json.dumps(_info_json(description), indent=2))
+        print(json.dumps(_info_json(description, origin), indent=2))
     else:
-        _print_info(description)
+        _print_info(description, origin)
 
 
-def _describe(recipe: Path) -> SlaveDescription:
-    """The description of a recipe's FMU, without compiling it."""
+def _about(fmu: Path) -> tuple[SlaveDescription, Origin | None]:
+    return read_slave(fmu), read_origin(fmu)
+
+
+def _describe(recipe: Path) -> tuple[SlaveDescription, Origin | None]:
+    """What the FMU of a recipe shows, without compiling it."""
     model = load_model(recipe)
     _say_notes((f"{model.name}: {warning}" for warning in model.warnings()), "warning")
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         path = Path(folder) / f"{model.name}.fmu"
         path.write_bytes(pack(fmu_contents(model)[1]))
-        return read_slave(path)
+        return _about(path)
 
 
-def _info_json(description: SlaveDescription) -> dict[str, Any]:
+def _info_json(description: SlaveDescription, origin: Origin | None) -> dict[str, Any]:
     return {
+        "built_by": f"fmu-builder {origin.version}" if origin else None,
+        "recipe": origin.text if origin else None,
+        "structure": origin.structure if origin else None,
         "model": description.model_name,
         "guid": description.guid,
         "platforms": list(description.platforms),
@@ -614,14 +652,17 @@ def _info_json(description: SlaveDescription) -> dict[str, Any]:
                 "variability": v.variability,
                 "unit": v.unit,
                 "start": v.start,
+                "description": v.description,
             }
             for v in description.variables.values()
         ],
     }
 
 
-def _print_info(description: SlaveDescription) -> None:
+def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
     _line(f"{description.model_name}  {description.guid}")
+    if origin:
+        _line(f"built by fmu-builder {origin.version} from {origin.recipe.name}, see the end")
     _line(f"interfaces: {', '.join(description.interfaces)}")
     if description.platforms:
         _line(f"binaries: {', '.join(description.platforms)}")
@@ -650,8 +691,16 @@ def _print_info(description: SlaveDescription) -> None:
         chosen = [v for v in description.variables.values() if v.causality == causality and v.name not in in_ports]
         if chosen:
             _line(f"\n{title}")
-        for names, start, unit in _rows(chosen):
-            _line(f"  {names:24} {f'= {start}' if start else ''} {unit}".rstrip())
+        for names, start, unit, text in _rows(chosen):
+            _line(f"  {names:24} {f'= {start} {unit}'.rstrip() if start else unit:20} {text}".rstrip())
+    if origin:
+        _line(f"\n{origin.recipe.name}")
+        for text in origin.text.rstrip().splitlines():
+            _line(f"  {text}".rstrip())
+        for name, table in origin.structure.items():
+            _line(f"\ncompiled in{f', {name}' if len(origin.structure) > 1 else ''}")
+            for key, value in table.items():
+                _line(f"  {key:24} {value}")
 
 
 def _vector(names: Sequence[str]) -> str:
@@ -659,8 +708,8 @@ def _vector(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0].removesuffix('[1]')}[1..{len(names)}]"
 
 
-def _rows(variables: Sequence[SlaveVariable]) -> Iterator[tuple[str, str, str]]:
-    """Name, start and unit, with the elements of a vector in one row."""
+def _rows(variables: Sequence[SlaveVariable]) -> Iterator[tuple[str, str, str, str]]:
+    """Name, start, unit and description, with the elements of a vector in one row."""
     vectors: dict[str, list[SlaveVariable]] = {}
     for v in variables:
         vectors.setdefault(re.sub(r"\[\d+\]$", "", v.name), []).append(v)
@@ -670,7 +719,7 @@ def _rows(variables: Sequence[SlaveVariable]) -> Iterator[tuple[str, str, str]]:
             unit = part[0].unit if part[0].unit != "1" else ""
             starts = [_start_text(v) for v in part if v.start]
             start = f"({', '.join(starts)})" if len(starts) > 1 else "".join(starts)
-            yield _vector([v.name for v in part]), start, unit
+            yield _vector([v.name for v in part]), start, unit, part[0].description
 
 
 def _start_text(variable: SlaveVariable) -> str:

@@ -99,7 +99,7 @@ class Comparison:
     @property
     def passed(self) -> bool:
         covered = self.overlap or not self.span.note
-        return covered and all(result.passed for result in (*self.signals, *self.events))
+        return covered and all(s.passed for s in self.signals) and all(e.passed for e in self.events)
 
 
 def compare(

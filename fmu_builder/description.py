@@ -13,6 +13,7 @@ from fmu_builder.declaration import value_text
 from fmu_builder.errors import Problem, ToolError
 from fmu_builder.generate import log_categories, source_files
 from fmu_builder.model import ElementModel, Model, Variable
+from fmu_builder.paths import own_version
 from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
 
 _TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean", "enum": "Enumeration"}
@@ -66,7 +67,7 @@ def model_description(model: Model, guid: str) -> bytes:
         modelName=model.name,
         guid=guid,
         description=model.description,
-        generationTool="fmu-builder",
+        generationTool=f"fmu-builder {own_version()}",
         license="BSD-2-Clause",
         variableNamingConvention="structured",
         numberOfEventIndicators=str(0 if model.is_prototype else len(model.indicators)),

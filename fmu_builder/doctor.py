@@ -7,7 +7,6 @@ import platform
 import shutil
 import sys
 import time
-import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from fmu_builder.build import host_fmu
 from fmu_builder.errors import FmuBuilderError
-from fmu_builder.paths import catalogue, shipped, shipped_elements
+from fmu_builder.paths import catalogue, own_version, shipped, shipped_elements
 from fmu_builder.slave import Slave, read_slave
 from fmu_builder.toolchain import INSTALL_HINT, PLATFORMS, cache_folder, find_compiler, host_platform
 
@@ -37,15 +36,6 @@ _PACKAGES = (
     "ziglang",
 )
 _VARIABLES = ("FMU_BUILDER_CACHE", "TMPDIR", "PYTHONPATH")  # that change what the tool does
-
-
-def own_version() -> str:
-    """The installed version; in a checkout that is run without being installed, the one it would be installed with."""
-    try:
-        return version("fmu-builder")
-    except PackageNotFoundError:
-        project = tomllib.loads((shipped("fmus").parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        return f"{project['version']} (not installed)"
 
 
 def examine() -> dict[str, str]:

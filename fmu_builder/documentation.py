@@ -21,6 +21,8 @@ from fmu_builder.errors import InputError, Problem
 from fmu_builder.generate import log_categories
 from fmu_builder.law_figures import law_sections
 from fmu_builder.model import Model, Variable
+from fmu_builder.origin import build_date, structure_tables
+from fmu_builder.paths import own_version
 
 _HERE = Path(__file__).resolve().parent
 
@@ -75,6 +77,10 @@ def documentation_files(model: Model) -> dict[str, bytes]:
             more_connections=max(len(assembly.connections) - _SHOWN_CONNECTIONS, 0) if assembly else 0,
             categories=log_categories(model),
             laws=law_sections(model),
+            version=own_version(),
+            date=build_date(),
+            structures=structure_tables(model),
+            recipe=model.path.read_text(encoding="utf-8-sig"),
         )
     )
     files = {

@@ -9,11 +9,26 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, ToolError
 
 LARGEST_TEXT = 2**30  # bytes; a table of 10 million rows
+_READ: ContextVar[list[Path] | None] = ContextVar("files read", default=None)
+
+
+@contextmanager
+def recorded_reads() -> Iterator[list[Path]]:
+    """The files that read_text reads inside, in their order."""
+    files: list[Path] = []
+    token = _READ.set(files)
+    try:
+        yield files
+    finally:
+        _READ.reset(token)
+        if (outer := _READ.get()) is not None:
+            outer += files
 
 
 def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
@@ -26,6 +41,8 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
             raise InputError(Problem(str(path), f"{what}; only regular files are read: copy what it gives to one"))
         with path.open("rb") as file:
             data = file.read(largest + 1)
+        if (files := _READ.get()) is not None:
+            files.append(path)
     except OSError as error:
         raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from error
     if len(data) > largest:

@@ -28,6 +28,7 @@ from fmu_builder.declaration import (
 )
 from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.files import recorded_reads
 from fmu_builder.law_c import kinks_of
 from fmu_builder.law_rules import rule_problems
 from fmu_builder.ports import Role, roles_of
@@ -105,7 +106,8 @@ class PortUse:
 class Model:
     """What every FMU has: that of one element (ElementModel) as that of several (assembly.Assembly).
 
-    `path` is the recipe, or the scenario, it was read from; `log` holds the descriptions of its own log categories."""
+    `path` is the recipe, or the scenario, it was read from, `files` all that were read and are not shipped; `log` holds
+    the descriptions of its own log categories."""
 
     name: str
     description: str
@@ -117,6 +119,7 @@ class Model:
     indicators: tuple[EventIndicator, ...]  # as fmi2GetEventIndicators has them
     experiment: Experiment
     log: Mapping[str, str]
+    files: tuple[Path, ...] = field(default=(), kw_only=True)
 
     def by_kind(self, *kinds: Kind) -> list[Variable]:
         return [v for v in self.variables if v.kind in kinds]
@@ -276,11 +279,14 @@ class _Declared:
 
 def load_model(path: Path) -> Model:
     """The model of a recipe's file, of one element or an assembly.  Raises InputError with every problem found."""
-    if "parts" in read_toml(path):
-        from fmu_builder.assembly import load_assembly
+    with recorded_reads() as files:
+        if "parts" in read_toml(path):
+            from fmu_builder.assembly import load_assembly
 
-        return load_assembly(path)
-    return load_element(path)
+            model: Model = load_assembly(path)
+        else:
+            model = load_element(path)
+    return replace(model, files=tuple(dict.fromkeys(files)))
 
 
 def load_element(path: Path, solver: bool = True) -> ElementModel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
@@ -77,6 +78,15 @@ def load_module(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def own_version() -> str:
+    """The installed version; in a checkout that is run without being installed, the one it would be installed with."""
+    try:
+        return version("fmu-builder")
+    except PackageNotFoundError:
+        project = tomllib.loads((shipped("fmus").parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        return f"{project['version']} (not installed)"
 
 
 def installed_version(package: str) -> str:

@@ -20,9 +20,9 @@ from rich.console import Console
 import fmu_builder
 from fmu_builder import cli, doctor
 from fmu_builder.build import host_fmu
-from fmu_builder.doctor import FAULT, examine, own_version
+from fmu_builder.doctor import FAULT, examine
 from fmu_builder.events import contact_events
-from fmu_builder.paths import catalogue, shipped
+from fmu_builder.paths import catalogue, own_version, shipped
 from fmu_builder.toolchain import Compiler, find_compiler
 from fmu_builder.trace import read_trace
 from fmu_builder.validate import CaseResult, all_cases, find_cases
@@ -297,7 +297,7 @@ def test_info_names_literals_and_says_where_there_is_no_choice_of_coupling(comma
     bare, coupled = command("info", "PointSurface").out, command("info", "PointSurfaceCoupled").out
     hint = "this FMU does as hold; a recipe with [structure] coupling = true has the choice"
     assert hint in bare and hint not in coupled
-    assert re.search(r"^  coupling\.mode +=? ?= auto$", coupled, re.MULTILINE)
+    assert re.search(r"^  coupling\.mode += auto +\S", coupled, re.MULTILINE)
     assert re.search(r"^  hold, Jacobi +1\.3e-5 s$", bare, re.MULTILINE)  # pi/(744 sqrt(1e5 N/m/1 kg))
 
 

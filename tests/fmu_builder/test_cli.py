@@ -520,7 +520,7 @@ def test_what_is_no_trace_is_refused(drop: Command, tmp_path: Path) -> None:
         ("Floor.toml", "is not a number"),
         ("empty.csv", "is empty"),
         ("binary.csv", "is not UTF-8 text"),
-        (".", "cannot be read"),
+        (".", "is a folder"),
         ("missing.csv", "cannot be read"),
     ):
         for pair in ((name, "a.csv"), ("a.csv", name)):

@@ -19,6 +19,7 @@ from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
 from fmu_builder.files import read_text
 from fmu_builder.paths import shipped
 from fmu_builder.ports import PORT_KINDS, roles_of
+from fmu_builder.sets import with_sets
 from fmu_builder.take_over import base_of, with_taken_over
 from fmu_builder.units import parse_unit
 
@@ -269,6 +270,7 @@ class Declaration(_Entry):
     experiment: Experiment = Experiment()
     structure: dict[str, StructureEntry] = {}
     log: dict[str, str] = {}
+    sets: dict[str, list[str]] = {}
     rules: dict[str, str] = {}
     parameters: dict[str, Variable] = {}
     slots: dict[str, Slot] = {}
@@ -574,10 +576,10 @@ def _with_variants(path: Path, tables: dict[str, object]) -> dict[str, object]:
 
 
 def _tables(path: Path) -> dict[str, object]:
-    """The tables of the file, with those that it takes over."""
+    """The tables of the file, with those that it takes over, and without names of sets."""
     tables = read_toml(path)
     base = base_of(path, tables)
-    return tables if base is None else with_taken_over(path, tables, _tables(base))
+    return with_sets(path, tables if base is None else with_taken_over(path, tables, _tables(base)))
 
 
 def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:

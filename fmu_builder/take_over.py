@@ -8,8 +8,8 @@ without = ["k_r2", "point.q"]     # entries that are missing here, and what noth
                                   # keeps its default, a slot stays empty
 words = { force = "torque" }      # of a group: words that its descriptions say otherwise here
 
-All other tables are entries of its own.  One with the name of an entry of the other element stands in its place; one
-with the name of an entry of the group changes the keys of that which it has.
+All other tables are entries of its own.  One with the name of an entry, or a set, of the other element stands in its
+place; one with the name of an entry of the group changes the keys of that which it has.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _kept(entry: Any, without: set[str], fallen: Mapping[str, Any], renamed: Map
         return variants[0] if len(variants) == 1 else variants
     if isinstance(entry, dict):
         return next(_variants([entry], without, fallen, renamed), [])
-    return entry
+    return _renamed(entry, without, renamed) if isinstance(entry, list) else entry  # a list: a set
 
 
 def _variants(

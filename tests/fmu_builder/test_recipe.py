@@ -178,7 +178,7 @@ def written(folder: Path) -> Path:
         ),
         ('kind = "frame"', 'kind = "farme"', "[ports.surface] kind", "'farme'"),
         (
-            'size = 3, each = "points", depends = ["point.r", "surface.r", "surface.q"],',
+            'size = 3, each = "points", depends = "@place",',
             'size = 3, each = "points",',
             "[outputs] contact.r",
             "depends is missing",

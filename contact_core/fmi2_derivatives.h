@@ -79,6 +79,14 @@ static int cc_input_place(fmi2ValueReference vr)
     return low;
 }
 
+/* The first slope since the last step ends those of that step. */
+static void cc_begin_slopes(Instance *instance)
+{
+    for (int i = 0; i < CC_INPUTS && instance->now.extrapolate == 0.0; i++)
+        instance->now.input_rates[i] = instance->now.given_rates[i] = 0.0;
+    instance->now.extrapolate = instance->now.sloped = 1.0;
+}
+
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
                                        const fmi2Integer order[], const fmi2Real value[])
 {
@@ -109,14 +117,21 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
                                "are extrapolated with order 1", order[k], cc_name(vr[k]));
             continue;
         }
+        cc_begin_slopes(instance);
         instance->now.input_rates[cc_input_place(vr[k])] = value[k];
-        instance->now.extrapolate = 1.0;
+        instance->now.given_rates[cc_input_place(vr[k])] = 1.0;
     }
     return status;
 }
 
-/* Directions of d/dt: time itself, states, inputs whose derivative is known (r' = v, q' = (0, w) q / 2), and inputs for
- * which fmi2SetRealInputDerivatives gave one. */
+/* 1 if fmi2SetRealInputDerivatives gave the slope of the input at this place for the next step, or for the last one. */
+static int cc_is_given(const Instance *instance, int place)
+{
+    return instance->now.sloped != 0.0 && instance->now.given_rates[place] != 0.0;
+}
+
+/* Directions of d/dt: time itself, states, and inputs: the slope that was given, else the derivative that is known
+ * (r' = v, q' = (0, w) q / 2), else 0. */
 CC_RARE void cc_set_time_directions(Instance *instance)
 {
     const double *block = cc_block(instance);
@@ -124,10 +139,16 @@ CC_RARE void cc_set_time_directions(Instance *instance)
     dual[1] = CC_DUAL_STEP;
     for (int i = 0; i < CC_INPUTS; i++) {
         int rate = cc_input_rates[i];
-        dual[2 * cc_inputs[i] + 1] = (rate >= 0 ? block[rate] : instance->now.input_rates[i]) * CC_DUAL_STEP;
+        double slope = cc_is_given(instance, i) ? instance->now.input_rates[i] : rate >= 0 ? block[rate] : 0.0;
+        dual[2 * cc_inputs[i] + 1] = slope * CC_DUAL_STEP;
     }
     for (int i = 0; i < CC_QUATERNIONS; i++) {
         const double *q = block + cc_quaternions[i][0], *w = block + cc_quaternions[i][1];
+        int place = cc_input_place((fmi2ValueReference)cc_quaternions[i][0]), given = 0;
+        for (int k = 0; k < 4; k++)
+            given |= cc_is_given(instance, place + k);
+        if (given)
+            continue;
         double *direction = dual + 2 * cc_quaternions[i][0] + 1;
         direction[0] = 0.5 * (-w[0] * q[1] - w[1] * q[2] - w[2] * q[3]) * CC_DUAL_STEP;
         direction[2] = 0.5 * (w[0] * q[0] + w[1] * q[3] - w[2] * q[2]) * CC_DUAL_STEP;

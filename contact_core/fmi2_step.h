@@ -83,9 +83,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
         instance->now.last_status = fmi2Error;
         return fmi2Error;
     }
-    if (instance->now.extrapolate != 0.0)
-        for (int i = 0; i < CC_INPUTS; i++)
-            instance->now.input_rates[i] = 0.0;
+    instance->now.sloped = instance->now.extrapolate;
     instance->now.extrapolate = 0.0;
     instance->now.changed = instance->now.jumped = instance->now.dirty = 0.0;
     instance->now.last_step = h;

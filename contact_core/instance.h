@@ -47,6 +47,7 @@ typedef struct {
     double changed;        /* a tunable parameter or discrete input was set since then */
     double thrown;         /* states jumped at an accepted point, and the importer has not been told yet */
     double extrapolate;    /* fmi2SetRealInputDerivatives was called since the last step */
+    double sloped;         /* input_rates are those of the next step or, until one is given, of the last step */
     double last_step;      /* length of the last communication or accepted integrator step, s; 0 before the first */
     double accepted;       /* time of the last accepted point of model exchange, s */
     double last_status;    /* of fmi2DoStep */
@@ -54,7 +55,8 @@ typedef struct {
     double short_length;   /* of the longest substep that bogacki_shampine.h is tried for, s; 0 before one is known */
     double implicit;       /* 1 while the implicit method integrates */
     double stiff_hints, smooth_hints;  /* substeps that stability limited, and others since the last of them */
-    double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs for the next step */
+    double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs; 0 where none was given */
+    double given_rates[CC_INPUTS + 1]; /* 1 where fmi2SetRealInputDerivatives gave one */
     double sides[CC_INDICATORS + 1];   /* of the indicators at the last event of model exchange: +1 above 0, else -1 */
     Element element;
 } CcState;

@@ -102,7 +102,9 @@ class Variable(_Conditional):
     on_demand: bool = Field(
         default=False, description="of an output or local: computed where it is read, left out by the function `rates`"
     )
-    rate: str | None = Field(default=None, description="variable that is the derivative of this state")
+    rate: str | None = Field(
+        default=None, description="variable that is the time derivative of this state, or of this input"
+    )
     primitive: str | None = Field(
         default=None,
         description="variable whose rate of change with time, while inputs are held, is the rate of this state",

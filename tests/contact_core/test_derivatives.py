@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import ERROR, OK, Fmu, integers, only, reals, recipes, references
+from fmi2 import ERROR, OK, Fmu, integers, load_shipped, only, reals, recipes, references
 from numpy.typing import NDArray
 from running import Running, build
 from scipy.spatial.transform import Rotation
@@ -444,6 +444,88 @@ def test_output_derivatives_are_total_derivatives_along_the_motion(every: Case, 
         elif not kinked[i]:
             assert exact[i] == pytest.approx(central[i], rel=1e-6, abs=rounding[i] / h + 1e-9), name
     assert kinked.sum() <= 0.1 * len(outputs) + 1
+
+
+# Of elements and assemblies whose outputs follow inputs; drives by inputs are those of no recipe of the catalogue.
+SLOPED = ("PointSurface", "PointLine2", "PointToPointSpring", "RigidBody", "TwoDPointTheta", "ImpactDamper", "FourBar")
+DRIVEN = """
+element = "planar_mechanism"
+[[body]]
+name = "crank"
+joint = "revolute"
+mass = "1 kg"
+inertia = "0.1 kg.m2"
+motion = "inputs"
+[[body]]
+name = "arm"
+joint = "revolute"
+mass = "2 kg"
+inertia = "0.2 kg.m2"
+place = ["0.3 m", 0]
+centre = ["0.2 m", 0]
+"""
+
+
+def smooth_inputs(fmu: Fmu) -> dict[str, float]:
+    """Inputs in contact, or off the axis of a line, where nothing has a kink."""
+    rng = np.random.default_rng(4)
+    values = {
+        v.name: 0.1 * rng.uniform(0.5, 1.0)
+        for v in fmu.description.modelVariables
+        if v.causality == "input" and v.type == "Real"
+    }
+    for name in values:
+        if name.endswith(("surface.r[3]", "point.r[3]")):
+            values[name] = -1e-3 if name.startswith("point") else 0.0
+        if ".q[" in name:
+            values[name] = 1.0 if name.endswith("[1]") else 0.01
+    return values
+
+
+@pytest.fixture(scope="module", params=[*SLOPED, "Driven"])
+def sloped(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    folder = tmp_path_factory.mktemp("sloped")
+    return build(folder, "Driven", DRIVEN) if request.param == "Driven" else load_shipped(request.param, folder)
+
+
+def test_output_derivatives_count_the_slopes_of_the_inputs_of_the_step(sloped: Fmu) -> None:
+    """Against differences of the outputs over the last part of a step whose inputs are extrapolated."""
+    values, h, last = smooth_inputs(sloped), 1e-4, 1e-6
+    rng = np.random.default_rng(5)
+    slopes = {name: float(rng.uniform(-1.0, 1.0)) for name in values}
+    outputs = [
+        v.name
+        for v in sloped.description.modelVariables
+        if v.causality == "output" and v.type == "Real" and v.variability == "continuous"
+    ]
+
+    def at(time: float) -> Running:
+        running = Running(sloped, values, tolerance=1e-12)
+        running.rates(slopes)
+        running.step(time)
+        return running
+
+    exact = at(h).output_rates(outputs)
+    y = [at(h + k * last).values(outputs) for k in (-2, -1, 1, 2)]
+    central = (8.0 * (y[2] - y[1]) - (y[3] - y[0])) / (12.0 * last)
+    rounding = 1e-14 * np.abs(y[0]) / last
+    assert np.abs(exact).max() > 0.0
+    assert exact == pytest.approx(central, rel=1e-5, abs=rounding.max() + 1e-6)
+
+
+def test_slopes_of_a_step_end_with_the_next_one_or_with_new_ones(floor: Fmu) -> None:
+    """The force on a plane of 1e5 N/m: the slope of the depth counts, which is the speed where none is given."""
+    still = {"point.r": (0.0, 0.0, -1e-3), "point.v": (0.0, 0.0, -0.25), "C_F": 1e5, "C_r": 1.0}
+    running = Running(floor, still)
+    for slopes, expected in (({}, 0.25e5), ({"point.r[3]": -2.0}, 2e5), ({}, 0.25e5), ({"point.v[3]": 1.0}, 0.25e5)):
+        running.set({"point.r[3]": -1e-3, "point.v[3]": -0.25})
+        if slopes:
+            running.rates(slopes)
+        running.step(1e-6)
+        speed = 0.25 - slopes.get("point.v[3]", 0.0) * 1e-6
+        assert running.output_rates(["point.f[3]"])[0] == pytest.approx(expected * speed / 0.25, rel=1e-12)
+    running.rates({"point.r[3]": -3.0})  # of the step to come
+    assert running.output_rates(["point.f[3]"])[0] == pytest.approx(3e5, rel=1e-12)
 
 
 def test_turning_body_turns_its_normal(floor: Fmu) -> None:

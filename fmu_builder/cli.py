@@ -670,10 +670,11 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
     if description.step:
         _line(f"recommended communication step: {quantity(description.step)} s")
     if advice := step_advice(description.variables.values()):
-        _line(f"communication step by coupling.mode, {advice.sentence(quantity)}:")
+        by = f" by {MODE}" if advice.mass_name else ""
+        _line(f"communication step{by}, {advice.sentence(quantity)}:")
         for mode, step in advice.steps.items():
             _line(f"  {mode:32} {quantity(float(f'{step:.2g}'))} s")
-        if MODE not in description.variables:
+        if advice.mass_name and MODE not in description.variables:
             _line("  this FMU does as hold; a recipe with [structure] coupling = true has the choice")
     in_ports = set()
     for port in description.ports.values():

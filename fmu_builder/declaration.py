@@ -97,6 +97,12 @@ class Variable(_Conditional):
     display: str | None = Field(default=None, description="display unit")
     depends: Depends | None = Field(default=None, description="what the value (of a state: its derivative) depends on")
     fixed: bool = Field(default=False, description="a parameter that cannot be tuned")
+    acts_as: Literal["contact", "spring", "guide", "damper", "effective mass", "inner mass"] | None = Field(
+        default=None,
+        description="of a parameter, what it is to the force at the ports, for the communication step that is advised "
+        "(advice.py): stiffness of a contact, spring rate, stiffness across a line, damping; the mass that the force "
+        "meets, 0 where it is unknown; a mass inside the element that the force moves as well",
+    )
     output: bool = Field(default=False, description="a state or memory variable that is an output")
     hidden: bool = Field(default=False, description="not in modelDescription.xml")
     on_demand: bool = Field(
@@ -257,7 +263,8 @@ class Slot(_Entry):
 
 
 class Experiment(_Entry):
-    """DefaultExperiment of the FMU, s; `step` is the preferred communication step."""
+    """DefaultExperiment of the FMU, s.  `step`: the preferred communication step of an element whose parameters advise
+    none (`acts_as`)."""
 
     stop: float = Field(default=1.0, gt=0)
     step: float = Field(default=1e-3, gt=0)
@@ -652,6 +659,8 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, f"start = {entry.start!r} must be one of {', '.join(entry.literals)}")
             if (entry.above is not None or entry.below is not None) and table != "parameters":
                 add(table, name, "above and below belong to parameters")
+            if entry.acts_as is not None and table != "parameters":
+                add(table, name, "acts_as belongs to a parameter")
             lists = len(entry.depends or ()) if _is_by_component(entry.depends) else entry.size
             if lists != entry.size:
                 add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import fmpy
 from lxml import etree
 
+from fmu_builder.advice import HELD_FORCE
 from fmu_builder.declaration import value_text
 from fmu_builder.errors import Problem, ToolError
 from fmu_builder.generate import log_categories, source_files
@@ -185,6 +186,9 @@ def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etr
     if v.reinit:
         attributes["reinit"] = "true"
     etree.SubElement(element, _TYPES[v.type], **attributes)
+    if v.held is not None:
+        tool = etree.SubElement(etree.SubElement(element, "Annotations"), "Tool", name="fmu-builder")
+        etree.SubElement(tool, HELD_FORCE, v.held.attributes())
     return element
 
 

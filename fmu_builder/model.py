@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from fmu_builder.advice import preferred_step
+from fmu_builder.advice import HeldForce, held_forces, preferred_step
 from fmu_builder.declaration import (
     Declaration,
     Depends,
@@ -70,6 +70,7 @@ class Variable:
     initial: tuple[int, ...] = ()  # of a state: the parameters from which the element computes its initial value
     derivative: int = -1  # of a state: its der(...) variable; of a der(...) variable: its state
     reinit: bool = False  # of a state: the element may change it at an event
+    held: HeldForce | None = None  # of a stiffness or damping: what it is to the force at the ports
 
     @property
     def is_continuous_input(self) -> bool:
@@ -349,6 +350,10 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     starts, problems = start_values(model, given, f"{recipe.path}: [start]")
     if problems:
         raise InputError(problems)
+    for name, held in held_forces(element, model.ports, recipe.effective_mass).items():
+        for group in layout.indices(tuple(name.split("."))):
+            for i in group:
+                ordered[i] = replace(ordered[i], held=held)
     started = tuple(replace(v, start=starts[i]) if i in starts else v for i, v in enumerate(ordered))
     experiment = element.experiment.model_copy(update={"step": preferred_step(started, element.experiment.step)})
     return replace(model, variables=started, experiment=experiment)

@@ -14,6 +14,7 @@ from fmu_builder.declaration import (
     Choices,
     Declaration,
     Variable,
+    plain,
     read_declaration,
     read_toml,
     unmet,
@@ -66,6 +67,7 @@ class Recipe:
     notes: tuple[str, ...] = ()
     laws: ElementLaws | None = None
     replaced: Mapping[str, str] = field(default_factory=dict)
+    effective_mass: str = ""  # parameter that holds it in forms that have one
     drawing: Mapping[str, object] = field(default_factory=dict)  # color and visible, for pictures only
 
     def scalars_for(self, parameter: str) -> list[str]:
@@ -89,7 +91,15 @@ class Recipe:
         names = declared.variable_names() - element.variable_names()
         absent = {name: declared.needs_of(name, every) for name in sorted(names)}
         replaced = {name: slot for name, p in declared.parameters.items() for slot in p.replaced_by if every[slot]}
-        return replace(self, element=element, choices=every, absent=absent, replaced=replaced)
+        masses = [plain(name) for name, p in declared.parameters.items() if p.acts_as == "effective mass"]
+        return replace(
+            self,
+            element=element,
+            choices=every,
+            absent=absent,
+            replaced=replaced,
+            effective_mass=masses[0] if masses else "",
+        )
 
 
 def read_recipe(path: Path) -> Recipe:

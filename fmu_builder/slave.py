@@ -29,6 +29,7 @@ from fmpy.logging import addLoggerProxy
 from fmpy.model_description import ModelDescription
 from lxml import etree
 
+from fmu_builder.advice import HELD_FORCE, HeldForce
 from fmu_builder.archive import check_archive, unpack
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.ports import PORT_KINDS, PortKind, Role, roles_of
@@ -62,6 +63,7 @@ class SlaveVariable:
     literals: Mapping[str, int] = field(default_factory=dict)  # of an enumeration
     description: str = ""
     zero: bool = False
+    held: HeldForce | None = None  # of a stiffness or damping of ours: what it is to the force at the ports
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ def read_slave(path: Path) -> SlaveDescription:
     data = io.BytesIO(path.read_bytes())  # fmpy leaves a file open when it fails
     try:
         with zipfile.ZipFile(data) as archive:
-            version = etree.fromstring(archive.read("modelDescription.xml")).get("fmiVersion")
+            root = etree.fromstring(archive.read("modelDescription.xml"))
+        version = root.get("fmiVersion")
         if version != "2.0":
             what = (
                 f"is for FMI {version}; only FMI 2.0 is run here"
@@ -134,6 +137,7 @@ def read_slave(path: Path) -> SlaveDescription:
     unknowns = {u.variable.name: u.dependencies for u in (*description.outputs, *description.initialUnknowns)}
     free = {u.variable.name for u in description.outputs if u.dependencies == [] and unknowns[u.variable.name] == []}
     ours = (description.generationTool or "").startswith("fmu-builder")
+    held = _held_forces(root)
     variables = {}
     for v in description.modelVariables:
         depends = unknowns.get(v.name)
@@ -152,6 +156,7 @@ def read_slave(path: Path) -> SlaveDescription:
             description=v.description or "",
             # what follows from nothing, not even from time, which ours list, is a force that an element does not have
             zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
+            held=held.get(v.name),
         )
     experiment, faults = _default_experiment(description)
     return SlaveDescription(
@@ -187,6 +192,12 @@ def _default_experiment(description: ModelDescription) -> tuple[dict[str, float]
     if times.get("stepSize", 1.0) <= 0.0:
         faults["stepSize"] = f"{times.pop('stepSize'):g} s must be greater than 0"
     return times, faults
+
+
+def _held_forces(root: etree._Element) -> dict[str, HeldForce | None]:
+    """By the name of the variable; fmpy does not read annotations."""
+    found = root.iterfind(f"ModelVariables/ScalarVariable/Annotations/Tool[@name='fmu-builder']/{HELD_FORCE}")
+    return {one.getparent().getparent().getparent().get("name"): HeldForce.of(one.attrib) for one in found}
 
 
 def _other_platforms(names: frozenset[str]) -> set[str]:

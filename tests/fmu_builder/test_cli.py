@@ -275,7 +275,7 @@ def test_list_and_info_give_machines_what_they_need(command: Command) -> None:
     named = {v["name"]: v for v in info["variables"]}
     assert named["C_F"]["unit"] == "N/m"
     assert named["C_F"]["causality"] == "parameter"
-    assert info["step"] == 1e-5
+    assert info["step"] == 1.3e-5
 
 
 def test_list_prints_each_name_in_a_line(command: Command) -> None:

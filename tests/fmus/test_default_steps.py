@@ -33,7 +33,8 @@ from fmu_builder.trace import Trace
 MASTERS = ("jacobi", "gauss_seidel")
 BODIES = {"point": "PointMass", "frame": "PointMass", "translational": "SliderMass", "rotational": "Inertia"}
 LAWS = {"FloorWithLaws": (0.4, 1.0, 0.25)}  # C_r, k_D, k_E of laws of the shape of the built-in one
-NEAR = np.array([0.007, 0.005, 0.055])  # m: a place near each surface and line, on no axis of any
+NEAR = np.array([0.013, 0.021, 0.055])  # m: a place near each surface and line, on no axis of any
+ON_PATCH = np.array([0.007, 0.005, 0.055])  # m: near the patch of 20 mm
 PROMISED = 0.01
 
 
@@ -112,7 +113,7 @@ def scenario_of(path: Path, model: Model, held: HeldForce, mass: float, step: fl
     for number, port in enumerate(points, 1):
         body = BODIES[kinds[port]]
         if kinds[port] in ("point", "frame") and held.part in ("contact", "guide"):
-            place = place_of(path, port, NEAR + 0.01 * (number - 1))
+            place = place_of(path, port, (ON_PATCH if path.stem == "FloorPatch" else NEAR) + 0.01 * (number - 1))
             gap = 0.37 * step if held.part == "contact" else 0.0
             r, v = place.r + gap * place.away, -place.away
             given = f"m = {mass}, g = [0, 0, 0], r0 = {list(map(float, r))}, v0 = {list(map(float, v))}"

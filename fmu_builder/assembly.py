@@ -31,6 +31,7 @@ from typing import Any, Literal
 
 from pydantic import Field, FiniteFloat, ValidationError
 
+from fmu_builder.advice import HeldForce
 from fmu_builder.declaration import (
     FIELDS_OF_OURS,
     Declaration,
@@ -727,7 +728,23 @@ class _Builder:
                 start_from=v.start_from + offset if v.start_from >= 0 else -1,
                 initial=tuple(i + offset for i in v.initial),
                 derivative=v.derivative + offset if v.derivative >= 0 else -1,
+                held=self._held(part, v),
             )
+
+    def _held(self, part: Part, v: Variable) -> HeldForce | None:
+        """What a stiffness or damping is to the force at ports of its part that the assembly hands on."""
+        if v.held is None:
+            return None
+        ports = [
+            self.exposed_ports[old].name for p in v.held.ports if (old := f"{part.name}.{p}") in self.exposed_ports
+        ]
+        if not ports:
+            return None
+        mass, inner = (
+            self.names[part.offset + part.model[name].index] if name in part.model else ""
+            for name in (v.held.mass, v.held.inner_mass)
+        )
+        return v.held._replace(ports=tuple(ports), mass=mass, inner_mass=inner)
 
     def _end_variables(self, exposed: set[int]) -> Iterator[tuple[str, SlaveVariable]]:
         """What an assembly around this one may connect: outputs of all parts, inputs that are free or sum forces."""

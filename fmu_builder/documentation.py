@@ -64,7 +64,7 @@ def documentation_files(model: Model) -> dict[str, bytes]:
         .get_template("fmu.html")
         .render(
             model=model,
-            advice=None if assembly else step_advice(model.variables),
+            advice=step_advice(model.variables),
             write_quantity=quantity,
             has_modes=any(v.name == MODE for v in model.variables),
             prototype_needs=PROTOTYPE_NEEDS,

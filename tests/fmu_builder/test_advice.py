@@ -125,6 +125,18 @@ def test_a_mass_inside_shares_the_motion_without_delay() -> None:
     assert growth == pytest.approx(1.01, abs=2e-4)
 
 
+def test_a_port_that_an_assembly_hands_on_is_advised_as_its_element() -> None:
+    """The first and the last spring of the row, 10 kN/m by positions: pi/(744 sqrt(1e4/1)) under Jacobi."""
+    model = load_model(shipped("fmus") / "SpringMassTrain.toml")
+    advised = {v.name: v.held.ports for v in model.variables if v.held is not None}
+    assert advised == {"spring[1].k": ("first",), "spring[101].k": ("last",)}
+    advice = step_advice(model.variables)
+    assert advice is not None
+    assert advice.steps["hold, Jacobi"] == pytest.approx(math.pi / 100 / 744, rel=1e-3)
+    ball = load_model(shipped("fmus") / "BouncingBall.toml")
+    assert step_advice(ball.variables) is None, "its contact is solved inside"
+
+
 OWN = """
 description = "A bumper whose parameter has the name of another element's"
 [parameters]

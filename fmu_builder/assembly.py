@@ -54,7 +54,7 @@ from fmu_builder.model import (
     start_values,
 )
 from fmu_builder.paths import find_recipe, shipped
-from fmu_builder.recipe import IDENTIFIER, Recipe
+from fmu_builder.recipe import IDENTIFIER, Recipe, correct_kind, kind_of
 from fmu_builder.repetition import members
 from fmu_builder.scenario import Pair, Quantity, Scenario, SlaveEntry, StartValue, Table, loose_ends, name_problems
 from fmu_builder.slave import SlavePort, SlaveVariable
@@ -126,6 +126,7 @@ def _parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
     tables cannot be understood."""
     tables = read_toml(path)
     problems: list[Problem] = []
+    correct_kind(path, tables, problems)
     for key in FIELDS_OF_OURS:
         if tables.pop(key, None) is not None:
             problems.append(Problem(f"{path}: {key}", "this key is unknown"))
@@ -325,10 +326,10 @@ class _Loader:
             raise InputError(Problem(str(path), f"this assembly contains itself: {' -> '.join(names)}"))
         if known not in self._models:
             tables = read_toml(path)
-            if "slaves" in tables:
+            if kind_of(tables)[0] == "slaves":
                 what = "a part must be a recipe, this is a scenario: move its slaves to [parts] of a recipe"
                 raise InputError(Problem(str(path), what))
-            if "parts" in tables:
+            if kind_of(tables)[0] == "parts":
                 self._models[known] = self.assembly(read_assembly(path), solver=False)
             else:
                 self._models[known] = load_element(path, solver=False)

@@ -506,11 +506,9 @@ def _override(scenario: Scenario, step: str | None, stop: str | None, algorithm:
                 changes[key] = parse_quantity(text, parse_unit("s"), f"--{key}")
             except InputError as error:
                 problems += error.problems
+    given = list(changes) if not problems else []
     if algorithm is not None and algorithm not in ALGORITHMS:
         problems.append(Problem("--algorithm", f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)))
-    if problems:
-        raise InputError(problems)
-    given = list(changes)
     if step is not None:
         changes["output_step"] = None
     if algorithm is not None:

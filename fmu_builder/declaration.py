@@ -7,9 +7,10 @@ import itertools
 import operator
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Protocol, get_args
+from types import UnionType
+from typing import Annotated, Literal, Protocol, TypeGuard, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
@@ -458,14 +459,30 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
         entry = "".join(f" {part + 1}" for part in fault["loc"] if isinstance(part, int))  # of a list, counted from 1
         where = f"{path}: " + (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + "".join(location[-1:]) + entry
         if fault["type"] == "extra_forbidden":
-            problems.append(
-                Problem(where, "this key is unknown" + did_you_mean(location[-1], _keys_at(model, location[:-1])))
-            )
+            place = _place_of(model, location)
+            near = f"; it belongs {place}" if place else did_you_mean(location[-1], _keys_at(model, location[:-1]))
+            problems.append(Problem(where, "this key is unknown" + near))
         elif fault["type"] == "missing":
             problems.append(Problem(where, "this key is missing"))
         else:
             problems.append(Problem(where, f"{shortened(fault['input'])}: {fault['msg'][0].lower()}{fault['msg'][1:]}"))
     return problems
+
+
+def _place_of(model: type[BaseModel], location: Sequence[str]) -> str:
+    """Where in a file of this model the key of a wrong place belongs; "" if nowhere."""
+    *tables, key = location
+    if tables:
+        return "to the top of the file, above its tables" if key in _keys_at(model, ()) else ""
+    homes = []
+    for name, entry in model.model_fields.items():
+        optional = get_args(entry.annotation) if isinstance(entry.annotation, UnionType) else (entry.annotation,)
+        homes += [name for table in optional if _is_model(table) and key in table.model_fields]
+    return f"into [{homes[0]}]" if len(homes) == 1 else ""
+
+
+def _is_model(annotation: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def _keys_at(model: type[BaseModel], location: Iterable[str]) -> set[str]:
@@ -474,11 +491,12 @@ def _keys_at(model: type[BaseModel], location: Iterable[str]) -> set[str]:
     for part in location:
         fields = [one.model_fields[part] for one in here if part in one.model_fields]
         here = [inner for field in fields for inner in _models_in(field.annotation)] or here  # an index, a name: stay
-    return {key for one in here for key in one.model_fields if key not in FIELDS_OF_OURS}
+    ours = FIELDS_OF_OURS if here == [model] else ()
+    return {key for one in here for key in one.model_fields if key not in ours}
 
 
 def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if _is_model(annotation):
         yield annotation
     for inner in get_args(annotation):
         yield from _models_in(inner)

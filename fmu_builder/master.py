@@ -10,6 +10,7 @@ import ctypes
 import math
 import platform
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -22,13 +23,13 @@ from numpy.typing import NDArray
 from fmu_builder.advice import MODE
 from fmu_builder.build import host_fmu
 from fmu_builder.declaration import read_toml
-from fmu_builder.errors import InputError, Problem, SlaveError
+from fmu_builder.errors import InputError, Problem, SlaveError, ToolError
 from fmu_builder.events import contact_events, lively_contacts
 from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_values
 from fmu_builder.model import is_scalar_of_laws, law_problems, load_model
 from fmu_builder.paths import find_recipe, installed_version
 from fmu_builder.recipe import is_recipe
-from fmu_builder.scenario import MOST_STEPS, Experiment, Scenario, SlaveEntry, check_times, read_scenario
+from fmu_builder.scenario import MOST_STEPS, Experiment, Scenario, SlaveEntry, check_times, parse_scenario
 from fmu_builder.slave import (
     DISCARD,
     FAMILY,
@@ -73,7 +74,7 @@ def load_scenario(path: Path, given: Collection[str] = ()) -> Scenario:
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
         if not is_recipe(read_toml(path)):
-            return read_scenario(path)
+            return checked_scenario(path)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
     start, stop, step = _default_times(description, path, given)
     return Scenario(
@@ -82,6 +83,16 @@ def load_scenario(path: Path, given: Collection[str] = ()) -> Scenario:
         experiment=Experiment(start=start, stop=stop, step=step),
         slaves={"fmu": SlaveEntry(recipe=str(path.resolve()))},
     )
+
+
+def checked_scenario(path: Path) -> Scenario:
+    """As read_scenario; what is wrong with the slaves is named together with what is wrong in the text."""
+    scenario, problems = parse_scenario(path)
+    if problems:
+        with suppress(ToolError), collected(problems):  # without a compiler the slaves stay unread
+            _Master(scenario)
+        raise InputError(list(dict.fromkeys(problems)))
+    return scenario
 
 
 _ATTRIBUTES = {"start": "startTime", "stop": "stopTime", "step": "stepSize"}  # of DefaultExperiment

@@ -32,7 +32,7 @@ from fmu_builder.files import recorded_reads
 from fmu_builder.law_c import kinks_of
 from fmu_builder.law_rules import rule_problems
 from fmu_builder.ports import Role, roles_of
-from fmu_builder.recipe import Recipe, parse_recipe
+from fmu_builder.recipe import Recipe, kind_of, parse_recipe
 from fmu_builder.slots import ElementLaws, scalar_unit, tunable
 from fmu_builder.structure import Constant
 from fmu_builder.units import Unit, parse_quantity, parse_unit
@@ -281,7 +281,7 @@ class _Declared:
 def load_model(path: Path) -> Model:
     """The model of a recipe's file, of one element or an assembly.  Raises InputError with every problem found."""
     with recorded_reads() as files:
-        if "parts" in read_toml(path):
+        if kind_of(read_toml(path))[0] == "parts":
             from fmu_builder.assembly import load_assembly
 
             model: Model = load_assembly(path)

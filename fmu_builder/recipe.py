@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,9 +32,32 @@ IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing")
 
 
+_KINDS = ("element", "parts", "slaves")  # the keys that make a recipe of an element, of an assembly, a scenario
+
+
+def kind_of(tables: Mapping[str, object]) -> tuple[str, str]:
+    """Which of `element`, `parts` and `slaves` a file has, and how it is spelt there; ("", "") for none."""
+    for kind in _KINDS:
+        if kind in tables:
+            return kind, kind
+    for key in tables:
+        if near := get_close_matches(key, _KINDS, n=1, cutoff=0.75):
+            return near[0], key
+    return "", ""
+
+
+def correct_kind(path: Path, tables: dict[str, object], problems: list[Problem]) -> str:
+    """The kind of a file; its misspelt key is named and put right, so that the rest can be checked."""
+    kind, spelt = kind_of(tables)
+    if kind != spelt:
+        problems.append(Problem(f"{path}: {spelt}", f"this key is unknown; did you mean '{kind}'?"))
+        tables[kind] = tables.pop(spelt)
+    return kind
+
+
 def is_recipe(tables: Mapping[str, object]) -> bool:
     """Whether a file with these keys is a recipe, of an element or an assembly, and no scenario."""
-    return "element" in tables or "parts" in tables
+    return kind_of(tables)[0] in ("element", "parts")
 
 
 def has_laws(recipe: Path) -> bool:
@@ -120,10 +144,14 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         problems.append(
             Problem(str(path), f"the file stem '{path.stem}' is the model identifier, so it must be a C identifier")
         )
+    kind = correct_kind(path, tables, problems)
     element_name = tables.get("element")
     if not isinstance(element_name, str):
+        if "element" in tables:
+            what = f"{element_name!r} must be the name of an element"
+            raise InputError([*problems, Problem(f"{path}: element", what)])
         what = "this key is missing: it names the element; an assembly of several has [parts]"
-        if "slaves" in tables:
+        if kind == "slaves":
             what = (
                 "this key is missing; with [slaves] it is a scenario: `run` runs it, `build --assembly` makes one FMU"
             )
@@ -140,7 +168,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
     known = (*KEYS, *structure_tables, *structure_lists, *(("sensors",) if takes_sensors else ()))
     for key, value in tables.items():
         if key not in known:
-            problems.append(Problem(f"{path}: {key}", "this key is unknown" + did_you_mean(key, known)))
+            problems.append(Problem(f"{path}: {key}", "this key is unknown" + _place_of(key, declared, known)))
         elif key in structure_lists:
             if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
                 problems.append(Problem(f"{path}: {key}", f"{value!r} must be tables [[{key}]]"))
@@ -222,6 +250,17 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         drawing=table("drawing"),
     ).with_choices(declared, choices)
     return recipe, problems
+
+
+def _place_of(key: str, declared: Declaration, known: Iterable[str]) -> str:
+    """Where a key that the top of a recipe does not know belongs, else a known one that is spelt alike."""
+    if key in declared.structure:
+        return "; it belongs into [structure]"
+    if key in declared.slots:
+        return "; it belongs into [functions]"
+    if key in declared.parameters or key in declared.inputs:
+        return "; it belongs into [start]"
+    return did_you_mean(key, known)
 
 
 def _unmet(path: Path, declared: Declaration, choices: Choices) -> list[Problem]:

@@ -25,6 +25,7 @@ from pydantic_core import PydanticCustomError
 
 from fmu_builder.declaration import explain, read_toml
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.recipe import correct_kind
 from fmu_builder.repetition import is_member_name, members
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -171,14 +172,24 @@ def _seconds(path: Path, experiment: Experiment, key: Literal["start", "stop", "
 
 def read_scenario(path: Path) -> Scenario:
     """Read and check a scenario's own text; variables, units and ends of connections are checked when its slaves are
-    known: where nothing else is wrong a connection to no slave is told then, together with what is wrong in these.
+    known: where nothing else is wrong a connection to no slave is named then, together with what is wrong in these.
 
     Raises InputError with every problem found."""
+    scenario, problems = parse_scenario(path)
+    if problems:
+        raise InputError([*problems, *loose_ends(path, dict(scenario.slaves), scenario.connections)])
+    return scenario
+
+
+def parse_scenario(path: Path) -> tuple[Scenario, list[Problem]]:
+    """The scenario without the keys, drives and references that are wrong, and what is wrong: its slaves can be
+    checked all the same.  Raises InputError where slaves or connections cannot be understood."""
     tables = read_toml(path)
     problems: list[Problem] = []
     loose: list[Problem] = []
     if tables.pop("path", None) is not None:  # a field of ours, no key of the file
         problems.append(Problem(f"{path}: path", "this key is unknown"))
+    correct_kind(path, tables, problems)
     slaves, drive = tables.get("slaves"), tables.get("drive")
     if isinstance(slaves, dict):
         slaves, families = members(path, "slaves", slaves, problems)
@@ -191,14 +202,37 @@ def read_scenario(path: Path) -> Scenario:
         tables["slaves"] = {name: {"recipe": s} if isinstance(s, str) else s for name, s in slaves.items()}
     if isinstance(drive, dict):
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
-    problems += _time_problems(path, tables.get("experiment"))
+    wrong_times = _time_problems(path, tables.get("experiment"))
+    problems += wrong_times
     try:
         scenario = Scenario.model_validate({"path": path, **tables})
     except ValidationError as error:
-        raise InputError([*problems, *loose, *explain(path, error, Scenario)]) from error
-    if problems:
-        raise InputError([*problems, *loose])
-    return scenario
+        problems += explain(path, error, Scenario)
+        try:
+            scenario = Scenario.model_validate({"path": path, **_without(tables, error, bool(wrong_times))})
+        except ValidationError:
+            raise InputError([*problems, *loose]) from None
+    return scenario, problems
+
+
+_ANY_TIMES = {"stop": 1.0, "step": 1.0}  # of a scenario that is checked and not run
+
+
+def _without(tables: dict[str, object], error: ValidationError, wrong_times: bool) -> dict[str, object]:
+    """The tables without the faulty entries of [drive] and without the other faulty keys, those of slaves and
+    connections excepted.  Laws of the time are left out where the times of the experiment are wrong."""
+    kept = dict(tables)
+    drive = dict(kept["drive"]) if isinstance(kept.get("drive"), dict) else {}  # type: ignore[call-overload]
+    for fault in error.errors():
+        key, *inner = fault["loc"]
+        if key == "drive" and inner:
+            drive.pop(inner[0], None)
+        elif key not in ("slaves", "connections"):
+            kept.pop(str(key), None)
+    if "experiment" not in kept or wrong_times:
+        kept["experiment"] = _ANY_TIMES
+        drive = {name: entry for name, entry in drive.items() if "law" not in entry}
+    return {**kept, "drive": drive}
 
 
 def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> object:
@@ -251,21 +285,19 @@ def _ends(path: Path, connections: object) -> Iterator[tuple[str, str]]:
 
 
 def _time_problems(path: Path, table: object) -> list[Problem]:
-    """Of [experiment], if its times are sound in themselves."""
-    try:
-        given = {key: value for key, value in table.items() if key in _TIMES} if isinstance(table, dict) else table
-        experiment = Experiment.model_validate(given)
-    except ValidationError:
-        return []  # explained with the rest
+    """Of the times of [experiment] that are numbers or texts; all else is explained with the rest."""
+    if not isinstance(table, dict):
+        return []
     problems: list[Problem] = []
-    times = {}
+    times = {"start": 0.0}
     for key in _TIMES:
-        if getattr(experiment, key) is not None:
+        value = table.get(key)
+        if isinstance(value, int | float | str) and not isinstance(value, bool):
             try:
-                times[key] = _seconds(path, experiment, key)
+                times[key] = parse_quantity(value, parse_unit("s"), f"{path}: [experiment] {key}")
             except InputError as error:
                 problems += error.problems
-    if problems:
+    if problems or not {"stop", "step"} <= times.keys():
         return problems
     where = f"{path}: [experiment]"
     return check_times(where, times["start"], times["stop"], times["step"], times.get("output_step", times["step"]))
@@ -274,8 +306,9 @@ def _time_problems(path: Path, table: object) -> list[Problem]:
 def check_times(where: str, start: float, stop: float, step: float, output_step: float) -> list[Problem]:
     """start < stop, step > 0, and whole numbers of steps, not more than a machine can run or remember."""
     problems = []
-    if not step > 0:
-        problems.append(Problem(f"{where} step", f"{step:g} s must be greater than 0"))
+    for key, value in (("step", step), ("output_step", output_step)):
+        if not value > 0 and (key == "step" or value != step):
+            problems.append(Problem(f"{where} {key}", f"{value:g} s must be greater than 0"))
     if not stop > start:
         problems.append(Problem(f"{where} stop", f"{stop:g} s must be after start = {start:g} s"))
     if problems:

@@ -21,12 +21,12 @@ from fmu_builder.compare import Comparison, Tolerance, compare
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, did_you_mean
 from fmu_builder.events import event_units
 from fmu_builder.law_figures import LawSection, law_sections
-from fmu_builder.master import run
+from fmu_builder.master import checked_scenario, run
 from fmu_builder.model import load_model
 from fmu_builder.motion import Animation, animation
 from fmu_builder.paths import find_recipe, shipped
 from fmu_builder.recipe import has_laws
-from fmu_builder.scenario import Convergence, Scenario, ToleranceEntry, read_scenario
+from fmu_builder.scenario import Convergence, Scenario, ToleranceEntry
 from fmu_builder.trace import Trace, read_trace
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -169,7 +169,7 @@ def run_case(name: str, path: Path) -> CaseResult:
     with its traceback."""
     begin = time.perf_counter()
     try:
-        return _run(name, read_scenario(path), begin)
+        return _run(name, checked_scenario(path), begin)
     except FmuBuilderError as error:
         return _failed(name, str(error), error.exit_code, time.perf_counter() - begin)
     except Exception:

@@ -9,7 +9,8 @@ import pytest
 
 from fmu_builder.declaration import read_declaration
 from fmu_builder.errors import InputError
-from fmu_builder.model import Model, build_model
+from fmu_builder.master import load_scenario
+from fmu_builder.model import Model, build_model, load_model
 from fmu_builder.paths import shipped
 from fmu_builder.recipe import read_recipe
 
@@ -97,7 +98,7 @@ BARE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
         ('element = "./nowhere"', "element", "'./nowhere' is no folder with an element.toml"),
         ("[surface]\nkind = 'plane'", "element", "this key is missing: it names the element"),
         ("[slaves]\nbody = 'PointMass'", "element", "with [slaves] it is a scenario: `run` runs it"),
-        ("element = 5", "element", "names the element"),
+        ("element = 5", "element", "5 must be the name of an element"),
     ],
 )
 def test_a_faulty_recipe_is_told_once_with_file_table_key_value_and_rule(
@@ -239,3 +240,36 @@ def test_unknown_names_of_several_variables_are_told_at_once(tmp_path: Path) -> 
 def test_shipped_declarations_are_sound() -> None:
     for folder in sorted(p.parent for p in shipped("elements").glob("*/element.toml")):
         assert read_declaration(folder).description
+
+
+def test_misspelt_keys_at_the_top_are_named_with_all_other_faults(tmp_path: Path) -> None:
+    text = 'elemnt = "point_mass"\nstrat = { m = -1 }\nm = 3\n[start]\nmm = 1\n'
+    path = tmp_path / "Tip.toml"
+    path.write_text(text, encoding="utf-8")
+    for read in (load_model, load_scenario):  # build and run
+        with pytest.raises(InputError) as caught:
+            read(path)
+        assert [str(problem).removeprefix(f"{path}: ") for problem in caught.value.problems] == [
+            "elemnt: this key is unknown; did you mean 'element'?",
+            "strat: this key is unknown; did you mean 'start'?",
+            "m: this key is unknown; it belongs into [start]",
+            "[start] mm: there is no such variable; did you mean 'm'?",
+        ]
+
+
+def test_a_misspelt_table_of_parts_is_named_with_all_other_faults(tmp_path: Path) -> None:
+    path = tmp_path / "Tip.toml"
+    path.write_text('prats = { a = "PointMas" }\nconections = []\n[expose]\noutputz = {}\n', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    named = [str(problem).removeprefix(f"{path}: ") for problem in caught.value.problems]
+    assert "prats: this key is unknown; did you mean 'parts'?" in named
+    assert "conections: this key is unknown; did you mean 'connections'?" in named
+    assert "[expose] outputz: this key is unknown; did you mean 'outputs'?" in named
+
+
+def test_keys_of_other_tables_are_sent_there(tmp_path: Path) -> None:
+    text = 'element = "point_surface"\ncoupling = true\nC_F = "1 N/m"\nK_fr = 0.1\n[surface]\nkind = "plane"\n'
+    places = {line.split(": ")[1]: line for line in faults(tmp_path, text)}
+    assert places["coupling"].endswith("it belongs into [structure]")
+    assert places["K_fr"].endswith("it belongs into [start]")

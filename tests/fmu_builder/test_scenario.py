@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from fmu_builder import cli
 from fmu_builder.errors import InputError
+from fmu_builder.master import load_scenario
 from fmu_builder.scenario import check_times, read_scenario
 
 GOOD = """
@@ -206,3 +209,82 @@ def test_a_syntax_error_has_its_line_and_a_wrong_encoding_its_line(tmp_path: Pat
 def test_a_run_no_machine_can_finish_is_refused(step: float, output_step: float, words: str) -> None:
     problems = check_times("[experiment]", 0.0, 1.0, step, output_step)
     assert any(words in str(problem) for problem in problems)
+
+
+# ---- all faults at once, each with its place ---------------------------------------------------------------------
+
+
+def said_of(path: Path, text: str) -> list[str]:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_scenario(path)
+    return [str(problem).removeprefix(f"{path}: ") for problem in caught.value.problems]
+
+
+def test_no_fault_of_a_scenario_hides_another(tmp_path: Path) -> None:
+    """Faults of the text, of [experiment] and of [drive] beside those that only the slaves show."""
+    faults = said_of(
+        tmp_path / "system.toml",
+        """algorithm = "jacobi"
+conections = []
+[experiment]
+stop = "1 kg"
+step = true
+output_step = []
+tolerance = -1
+connections = []
+[slaves]
+m = { recipe = "PointMass", start = { mm = 1, m = "1 s" } }
+n = "PointMas"
+[drive]
+"m.p.f[1]" = { tabel = "x.csv" }
+"m.p.f[2]" = { table = "x.csv" }
+"m.p.f[3]" = []
+"m.q" = 1
+""",
+    )
+    assert [fault.partition(": ")[0].partition(" = ")[0] for fault in faults] == [
+        "[drive] m.p.f[3]",
+        "[experiment] stop",
+        "[experiment] step",
+        "[experiment] output_step",
+        "[experiment] tolerance",
+        "[experiment] connections",
+        "[drive.m.p.f[1]] tabel",
+        "algorithm",
+        "conections",
+        "[slaves] n",
+        "[slaves] m start mm",
+        "[slaves] m start m",
+        "[drive] m.p.f[2]",
+        "[drive] m.q",
+    ]
+    by_place = dict(fault.split(": ", 1) for fault in faults if ": " in fault)
+    assert by_place["algorithm"] == "this key is unknown; it belongs into [experiment]"
+    assert by_place["[experiment] connections"].endswith("; it belongs to the top of the file, above its tables")
+    assert by_place["[drive.m.p.f[1]] tabel"] == "this key is unknown; did you mean 'table'?"
+
+
+def test_a_misspelt_table_of_slaves_is_named_and_read(tmp_path: Path) -> None:
+    faults = said_of(tmp_path / "system.toml", '[experiment]\nstop = 1\nstep = 0.1\n[slavs]\nm = "PointMas"\n')
+    assert len(faults) == 2
+    assert faults[0] == "slavs: this key is unknown; did you mean 'slaves'?"
+    assert faults[1].startswith("[slaves] m: PointMas: there is no recipe of this name")
+
+
+def test_every_time_that_is_not_positive_is_named(tmp_path: Path) -> None:
+    where = [p.where for p in check_times("[experiment]", 0.0, -1.0, 0.0, -3.0)]
+    assert where == ["[experiment] step", "[experiment] output_step", "[experiment] stop"]
+
+
+def test_all_options_of_a_run_are_checked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["run", "PointMass", "--step", "0", "--stop=-1", "--algorithm", "x"]
+    monkeypatch.setattr(sys, "argv", ["fmu-builder", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert all(f"error: --{option}: " in said for option in ("step", "stop", "algorithm"))

@@ -972,6 +972,7 @@ static inline double cc_tanh_at(double x, double *direction)
 #define CC_ELEMENTARY_2(call) CC_ELEMENTARY(call)
 #endif
 
+/* Of an angle in rad. */
 CC_API Real cc_sin(Real a) { CC_ELEMENTARY(cc_sin_at(re(a), 0, wanted)) }
 CC_API Real cc_cos(Real a) { CC_ELEMENTARY(cc_sin_at(re(a), 1, wanted)) }
 /* Both, for the time of one and a half. */
@@ -989,10 +990,12 @@ CC_API void cc_sin_cos(Real a, Real *sine, Real *cosine)
 #endif
 }
 
+/* Of an angle in rad; asin, acos and atan give one. */
 CC_API Real cc_tan(Real a) { CC_ELEMENTARY(cc_tan_at(re(a), wanted)) }
 CC_API Real cc_asin(Real a) { CC_ELEMENTARY(cc_asin_at(re(a), wanted)) }
 CC_API Real cc_acos(Real a) { CC_ELEMENTARY(cc_acos_at(re(a), wanted)) }
 CC_API Real cc_atan(Real a) { CC_ELEMENTARY(cc_atan_at(re(a), wanted)) }
+/* e^a, natural logarithm, hyperbolic tangent. */
 CC_API Real cc_exp(Real a) { CC_ELEMENTARY(cc_exp_at(re(a), wanted)) }
 CC_API Real cc_log(Real a) { CC_ELEMENTARY(cc_log_at(re(a), wanted)) }
 CC_API Real cc_tanh(Real a) { CC_ELEMENTARY(cc_tanh_at(re(a), wanted)) }

@@ -42,7 +42,9 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
 #ifdef CC_DUAL
 
 typedef double _Complex Real;
+/* The value without its derivative: compare and branch by it. */
 CC_API double re(Real a) { return __real__ a; }
+/* With CC_DUAL only: a value with a derivative, `direction` times CC_DUAL_STEP. */
 CC_API Real cc_real(double value, double direction) { return __builtin_complex(value, direction); }
 
 /* d sqrt(a) = da / (2 sqrt a); at a = 0, where no derivative exists, 0. */
@@ -60,11 +62,16 @@ CC_API Real cc_sqrt(Real a) { return __builtin_sqrt(a); }
 
 #endif
 
+/* |a|; its derivative at 0 is that from above. */
 CC_API Real cc_abs(Real a) { return re(a) < 0.0 ? -a : a; }
+/* The smaller one; a where both are equal. */
 CC_API Real cc_min(Real a, Real b) { return re(b) < re(a) ? b : a; }
+/* The larger one; a where both are equal. */
 CC_API Real cc_max(Real a, Real b) { return re(b) > re(a) ? b : a; }
+/* a within low .. high. */
 CC_API Real cc_clamp(Real a, Real low, Real high) { return cc_max(low, cc_min(a, high)); }
 
+/* 1 unless a is infinite or no number. */
 CC_API int cc_is_finite(double a) { return a - a == 0.0; }
 
 #endif

@@ -4,8 +4,10 @@
 
 #include "real.h"
 
+/* a . b */
 CC_API Real cc_dot(const Real a[3], const Real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
+/* out = a x b; out may be a or b. */
 CC_API void cc_cross(const Real a[3], const Real b[3], Real out[3])
 {
     Real x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
@@ -61,12 +63,14 @@ CC_API void cc_rotation(const Real quaternion[4], Real R[3][3])
     R[2][0] = xz - wy, R[2][1] = yz + wx, R[2][2] = 1.0 - xx - yy;
 }
 
+/* A vector from body to world components, R of cc_rotation. */
 CC_API void cc_to_world(Real R[3][3], const Real body[3], Real world[3])
 {
     CC_UNROLL for (int i = 0; i < 3; i++)
         world[i] = R[i][0] * body[0] + R[i][1] * body[1] + R[i][2] * body[2];
 }
 
+/* A vector from world to body components. */
 CC_API void cc_to_body(Real R[3][3], const Real world[3], Real body[3])
 {
     CC_UNROLL for (int j = 0; j < 3; j++)

@@ -48,7 +48,7 @@ from fmu_builder.plot import write_trace_plot
 from fmu_builder.recipe import is_recipe
 from fmu_builder.report import summary_rows, write_report
 from fmu_builder.scenario import ALGORITHMS, Scenario, check_times, read_scenario
-from fmu_builder.schema import recipe_schema
+from fmu_builder.schema import element_schema, recipe_schema
 from fmu_builder.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable, read_slave
 from fmu_builder.trace import write_trace
 from fmu_builder.units import parse_quantity, parse_unit
@@ -733,15 +733,19 @@ def _start_text(variable: SlaveVariable) -> str:
 
 @app.command()
 def schema(
-    element: Annotated[str, typer.Argument(help="Name or folder of an element.")],
+    element: Annotated[str, typer.Argument(help="Name or folder of an element; `element`: of element.toml itself.")],
 ) -> None:
-    """Print the JSON schema of an element's recipes, for editors that complete and check TOML.
+    """Print the JSON schema of an element's recipes, or of element.toml, for editors that complete and check TOML.
 
     Example: fmu-builder schema point_surface > point_surface.json
 
-    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.
+    Example: fmu-builder schema element > element.json
+
+    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo; in the first line of an
+    element.toml of your own `#:schema element.json`.
     """
-    print(json.dumps(recipe_schema(element, Path.cwd()), indent=2, ensure_ascii=False))
+    found = element_schema() if element == "element" else recipe_schema(element, Path.cwd())
+    print(json.dumps(found, indent=2, ensure_ascii=False))
 
 
 @app.command()

@@ -81,20 +81,22 @@ class Variable(_Conditional):
         default=(), description="of a parameter: the slot, or list of slots, whose law takes its place"
     )
 
-    description: str = Field(min_length=3)
-    unit: str | list[str] = Field(default="1", description="a list gives one for each component of a vector")
-    type: Literal["real", "int", "bool", "enum"] = "real"
+    description: str = Field(min_length=3, description="what the value is, with its sign")
+    unit: str | list[str] = Field(default="1", description="SI unit; a list gives one for each component of a vector")
+    type: Literal["real", "int", "bool", "enum"] = Field(
+        default="real", description="type of FMI; in C every variable is a Real"
+    )
     literals: list[str] = Field(default=[], description="of an enumeration; the start value is one of them")
     size: int | str | None = Field(default=None, description="length of a vector: a number or a structure name")
     struct: str | None = Field(
         default=None, description="of memory that is hidden, in place of a size: the C struct of doubles that it is"
     )
     start: Start | None = Field(default=None, description="start value; for a state also the name of a parameter")
-    min: float | None = None
-    max: float | None = None
+    min: float | None = Field(default=None, description="smallest value")
+    max: float | None = Field(default=None, description="largest value")
     above: float | None = Field(default=None, description="strict lower bound, checked when initialization ends")
     below: float | None = Field(default=None, description="strict upper bound, checked when initialization ends")
-    nominal: float | None = Field(default=None, gt=0)
+    nominal: float | None = Field(default=None, gt=0, description="usual size; of a state the scale of its error")
     display: str | None = Field(default=None, description="display unit")
     depends: Depends | None = Field(default=None, description="what the value (of a state: its derivative) depends on")
     fixed: bool = Field(default=False, description="a parameter that cannot be tuned")
@@ -137,11 +139,15 @@ class _Bounded(Protocol):
 
 
 class PortState(_Entry):
-    start: Start = 0.0
-    rate: str | None = None
-    initial: list[str] | None = None
-    nominal: float | None = Field(default=None, gt=0)
-    depends: list[str] | None = None
+    """A motion role of a body that is a state."""
+
+    start: Start = Field(default=0.0, description="start value, or the name of a parameter")
+    rate: str | None = Field(default=None, description="variable that is its derivative")
+    initial: list[str] | None = Field(
+        default=None, description="parameters that the function `initial` computes it at the start from"
+    )
+    nominal: float | None = Field(default=None, gt=0, description="usual size, the scale of its error")
+    depends: list[str] | None = Field(default=None, description="what its derivative depends on")
     reinit: bool | When = Field(default=False, description=_REINIT)
 
 
@@ -150,22 +156,24 @@ class Hold(_Entry):
     line through (x, y), m, at `angle`, rad, from the x-axis, or, if `turning`, against turning alone.  A text names the
     parameter that holds the value."""
 
-    x: Number | str = 0.0
-    y: Number | str = 0.0
-    angle: Number | str = 0.0
-    turning: bool = False
+    x: Number | str = Field(default=0.0, description="point of the line, m")
+    y: Number | str = Field(default=0.0, description="point of the line, m")
+    angle: Number | str = Field(default=0.0, description="of the line from the x-axis, rad")
+    turning: bool = Field(default=False, description="the force holds against turning alone")
 
 
 class Port(_Conditional):
-    """A bundle of motion and force (ports.py).  `states` makes motion roles of a body its states."""
+    """A bundle of motion and force.  `states` makes motion roles of a body its states."""
 
-    description: str = Field(min_length=3)
-    kind: Literal["point", "frame", "rotational", "translational", "planar"]
-    side: Literal["body", "force"]
+    description: str = Field(min_length=3, description="what is connected here")
+    kind: Literal["point", "frame", "rotational", "translational", "planar"] = Field(description="which roles it has")
+    side: Literal["body", "force"] = Field(
+        description="body: motion out, the force on it in; force: motion in, the force on the body out"
+    )
     optional: list[str] = Field(default=[], description="optional roles of its kind that the port has")
     names: dict[str, str] = Field(default={}, description="role -> name of its variable: a spelling of its kind")
     depends: list[str] | dict[str, Depends] = Field(default=[], description="of all roles given, or by role")
-    states: dict[str, PortState] = {}
+    states: dict[str, PortState] = Field(default={}, description="of a body: motion roles that are states")
     holds: Hold | None = Field(default=None, description="what of a body a planar force element can hold")
 
     def depends_of(self, role: str) -> Depends:
@@ -182,11 +190,13 @@ class StructureEntry(_Entry):
 
     A switch given by `size > number` makes `when` of other entries depend on a size."""
 
-    description: str = Field(min_length=3)
-    default: Annotated[bool | int | str, BeforeValidator(_default)]
-    min: int = 1
-    max: int = 100_000
-    choices: list[str] = []
+    description: str = Field(min_length=3, description="what it chooses")
+    default: Annotated[bool | int | str, BeforeValidator(_default)] = Field(
+        description="of recipes that do not give it: a whole number makes a size, true or false a switch"
+    )
+    min: int = Field(default=1, description="smallest value of a size")
+    max: int = Field(default=100_000, description="largest value of a size")
+    choices: list[str] = Field(default=[], description="words of which a recipe takes one")
     given_by: str = Field(
         default="",
         description="key of a table of the element's own that gives it, by structure.py; of a switch 'size > number'",
@@ -224,15 +234,15 @@ class Indicator(_Conditional):
     """A zero-crossing function.  `nominal` is its usual size, in its own unit: what is smaller than the tolerance times
     this is rounding, and no event."""
 
-    description: str = Field(min_length=3)
-    nominal: float = Field(default=1.0, gt=0)
+    description: str = Field(min_length=3, description="what happens where it passes zero")
+    nominal: float = Field(default=1.0, gt=0, description="its usual size")
 
 
 class Slot(_Entry):
     """A place for a law of the user's, in C the function slot_<name>(e, ...); parameters that are `replaced_by` it are
     absent while it is filled.  In `when` of other entries its name stands for a choice: true while it is filled."""
 
-    description: str = Field(min_length=3)
+    description: str = Field(min_length=3, description="what the law gives")
     when: When = Field(default={}, description="choices with which alone it may be filled")
     arguments: dict[str, str] = Field(min_length=1, description="names and units, in the order of the call")
     unit: str = Field(default="1", description="of the value")
@@ -254,7 +264,7 @@ class Slot(_Entry):
     )
     place: str = Field(default="", description="table and key of the recipe where it stands, if not in [functions]")
     group: str = Field(default="", description="laws of one group have the same arguments; C calls them by `number`")
-    number: int = 0
+    number: int = Field(default=0, description="of the law in its group")
     derivatives: int = Field(default=0, ge=0, le=2, description="so many by the only argument C needs as well")
     sensors: bool = Field(
         default=False,
@@ -267,30 +277,32 @@ class Experiment(_Entry):
     """DefaultExperiment of the FMU, s.  `step`: the preferred communication step of an element whose parameters advise
     none (`acts_as`)."""
 
-    stop: float = Field(default=1.0, gt=0)
-    step: float = Field(default=1e-3, gt=0)
-    tolerance: float = Field(default=1e-9, gt=0)
+    stop: float = Field(default=1.0, gt=0, description="stop time, s")
+    step: float = Field(default=1e-3, gt=0, description="preferred communication step, s")
+    tolerance: float = Field(default=1e-9, gt=0, description="relative error, also the start value of solver.tolerance")
 
 
 class Declaration(_Entry):
     """All tables of element.toml."""
 
-    description: str = Field(min_length=3)
-    origin: str = ""
-    experiment: Experiment = Experiment()
-    structure: dict[str, StructureEntry] = {}
-    log: dict[str, str] = {}
-    sets: dict[str, list[str]] = {}
-    rules: dict[str, str] = {}
-    parameters: dict[str, Variable] = {}
-    slots: dict[str, Slot] = {}
-    inputs: dict[str, Variable] = {}
-    ports: dict[str, Port] = {}
-    states: dict[str, Variable] = {}
-    outputs: dict[str, Variable] = {}
-    memory: dict[str, Variable] = {}
-    locals: dict[str, Variable] = {}
-    indicators: dict[str, Indicator] = {}
+    description: str = Field(min_length=3, description="what the element is, in a line")
+    origin: str = Field(default="", description="where its law is from")
+    experiment: Experiment = Field(default=Experiment(), description="default experiment")
+    structure: dict[str, StructureEntry] = Field(default={}, description="sizes, choices and switches of a recipe")
+    log: dict[str, str] = Field(default={}, description="log category -> what is reported in it, with cc_report")
+    sets: dict[str, list[str]] = Field(
+        default={}, description="name -> list of dependencies or choices, which `depends` and `when` name as '@name'"
+    )
+    rules: dict[str, str] = Field(default={}, description="name -> rule across variables that `check` enforces")
+    parameters: dict[str, Variable] = Field(default={}, description="p: what a user sets")
+    slots: dict[str, Slot] = Field(default={}, description="places for laws of a recipe")
+    inputs: dict[str, Variable] = Field(default={}, description="u: inputs that belong to no port")
+    ports: dict[str, Port] = Field(default={}, description="bundles of motion and force, connected as one")
+    states: dict[str, Variable] = Field(default={}, description="x: what is integrated")
+    outputs: dict[str, Variable] = Field(default={}, description="y: what is computed from t, p, u, x, m")
+    memory: dict[str, Variable] = Field(default={}, description="m: what only start, accept and sample change")
+    locals: dict[str, Variable] = Field(default={}, description="as outputs, for plots and for rates; no output of FMI")
+    indicators: dict[str, Indicator] = Field(default={}, description="zero-crossing functions, z->name in C")
 
     @property
     def default_sizes(self) -> dict[str, int]:

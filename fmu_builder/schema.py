@@ -1,17 +1,27 @@
-"""The JSON schema of an element's recipes, for editors: completion, descriptions, and marks on what cannot be.
+"""JSON schemas for editors: completion, descriptions, and marks on what cannot be.
 
-It follows from element.toml alone, so what depends on several keys, on units, or on structure.py is left to the build:
-every recipe that builds fits its schema, not the other way round."""
+That of an element's recipes follows from its element.toml alone, that of element.toml from the models that read it.
+What depends on several keys, on units, or on structure.py is left to the build: all that builds fits its schema, not
+the other way round."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from fmu_builder.declaration import Declaration, StructureEntry, Variable, plain, read_declaration, solver_declaration
+from fmu_builder.declaration import (
+    VARIABLE_TABLES,
+    Declaration,
+    StructureEntry,
+    Variable,
+    plain,
+    read_declaration,
+    solver_declaration,
+)
 from fmu_builder.documentation import quantity
 from fmu_builder.paths import find_element
 from fmu_builder.recipe import KEYS, LANGUAGES, structure_module
+from fmu_builder.take_over import TakesOver
 
 Schema = dict[str, Any]
 _QUANTITY: Schema = {"type": ["number", "string"]}  # SI, or text "number unit"
@@ -48,6 +58,42 @@ def recipe_schema(element: str, beside: Path) -> Schema:
         "title": f"Recipe of {declared.description[0].lower()}{declared.description[1:]}",
         **_table(own | tables | lists | sensors),
         "required": ["element"],
+    }
+
+
+_WORDS: Schema = {"type": ["string", "boolean"]}
+_WORDS_OR_SET: Schema = {"anyOf": [_WORDS, {"type": "array", "items": _WORDS}]}
+_NAMES: Schema = {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "array"}]}}
+_NAMES_OR_SET: Schema = {"anyOf": [{"type": "string"}, _NAMES]}
+_CONDITION: Schema = {"type": "object", "additionalProperties": _WORDS_OR_SET}
+_LISTS: Schema = {  # what may be written shorter than the models have it: one word for a list, '@name' for a set
+    "when": _CONDITION,
+    "reinit": {"anyOf": [{"type": "boolean"}, _CONDITION]},
+    "replaced_by": _NAMES_OR_SET,
+    "initial": _NAMES_OR_SET,
+    "depends": {"anyOf": [*_NAMES_OR_SET["anyOf"], {"type": "object", "additionalProperties": _NAMES_OR_SET}]},
+}
+
+
+def element_schema() -> Schema:
+    """Of element.toml.  An entry may be a list of variants; one of an element that takes over another may leave out
+    keys, so none is required but the description of the element."""
+    schema = Declaration.model_json_schema()
+    takes_over = TakesOver.model_json_schema()
+    for model in schema["$defs"].values():
+        model.pop("required", None)
+        for key, field in model["properties"].items():
+            if key in _LISTS:
+                about = {name: field[name] for name in ("description",) if name in field}
+                model["properties"][key] = _LISTS[key] | about
+    for name in (*VARIABLE_TABLES, "ports", "indicators"):
+        entry = schema["properties"][name]["additionalProperties"]
+        schema["properties"][name]["additionalProperties"] = {"anyOf": [entry, {"type": "array", "items": entry}]}
+    schema["properties"]["takes_over"] = takes_over | {"additionalProperties": False}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "element.toml, the declaration of an element",
     }
 
 

@@ -19,10 +19,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, Field
+
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import find_element, shipped
 
-_KEYS = ("element", "group", "renamed", "without", "words")  # words with a group only
+
+class TakesOver(BaseModel):
+    """Another element.toml, or a group of variables, whose entries this one has where it declares no others."""
+
+    element: str | None = Field(default=None, description="the other element, found as a recipe finds its element")
+    group: str | None = Field(default=None, description="in place of an element a group that contact_core declares")
+    renamed: dict[str, str] = Field(default={}, description="entries that have another name here, wherever they stand")
+    without: list[str] = Field(default=[], description="entries that are missing here, and what nothing depends on")
+    words: dict[str, str] = Field(default={}, description="of a group: words that its descriptions replace here")
+
+
+_KEYS = tuple(TakesOver.model_fields)
 
 
 def with_taken_over(path: Path, tables: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft7Validator
+from jsonschema import Draft7Validator, Draft202012Validator
 from typer.testing import CliRunner
 
 from fmu_builder.cli import app
 from fmu_builder.errors import InputError
 from fmu_builder.paths import catalogue, shipped, shipped_elements
-from fmu_builder.schema import recipe_schema
+from fmu_builder.schema import element_schema, recipe_schema
 
 
 @cache
@@ -75,3 +75,43 @@ def test_an_element_given_by_its_folder_may_be_named_in_recipes(tmp_path: Path) 
     for name in ("own_inertia", "elements/own_inertia"):
         checks.validate({"element": name})
     assert not checks.is_valid({"element": "inertia"})
+
+
+# ---- of element.toml ------------------------------------------------------------------------------------------------
+
+
+@cache
+def element_validator() -> Draft202012Validator:
+    schema = element_schema()
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("folder", shipped_elements(), ids=lambda folder: folder.name)
+def test_every_shipped_element_fits_the_schema_of_element_toml(folder: Path) -> None:
+    assert [fault.message for fault in element_validator().iter_errors(tables(folder / "element.toml"))] == []
+
+
+@pytest.mark.parametrize(
+    ("table", "entry", "said"),
+    [
+        ("parameter", {}, "'parameter' was unexpected"),
+        ("parameters", {"k": {"unitt": "m", "description": "Stiffness"}}, "not valid under any of the given schemas"),
+        ("parameters", {"k": {"min": "0", "description": "Stiffness"}}, "not valid under any of the given schemas"),
+        ("experiment", {"stop": "1 s"}, "'1 s' is not of type 'number'"),
+        ("log", {"contact": 3}, "3 is not of type 'string'"),
+        ("sets", {"motion": "x"}, "'x' is not of type 'array'"),
+        ("takes_over", {"elemnt": "x"}, "'elemnt' was unexpected"),
+    ],
+)
+def test_an_editor_marks_what_cannot_be_in_element_toml(table: str, entry: dict[str, Any], said: str) -> None:
+    given = tables(shipped("elements") / "point_mass" / "element.toml") | {table: entry}
+    (fault,) = element_validator().iter_errors(given)
+    assert said in fault.message
+
+
+def test_the_command_prints_the_schema_of_element_toml() -> None:
+    shown = CliRunner().invoke(app, ["schema", "element"])
+    assert shown.exit_code == 0
+    assert json.loads(shown.stdout) == element_schema()
+    assert "element.toml" in CliRunner().invoke(app, ["schema", "--help"]).stdout

@@ -204,3 +204,67 @@ def test_states_that_the_fmu_changes_say_so(fmu: Fmu) -> None:
         changed |= moved
     expected = JUMPING.get(fmu.name)
     assert expected is None or (changed and reinit == expected)
+
+
+# ---- no evaluation leaves a trace in the next one --------------------------------------------------------------------
+
+
+def wild_point(exchange: Exchange, rng: np.random.Generator) -> Point:
+    """Anywhere, near the start or far off."""
+    far = 10.0 ** rng.uniform(-3.0, 3.0)
+    states = exchange.start.states + far * exchange.spreads * rng.uniform(-1.0, 1.0, len(exchange.states))
+    inputs = exchange.start.inputs + far * 1e-2 * rng.uniform(-1.0, 1.0, len(exchange.inputs))
+    return Point(rng.uniform(0.0, 2.0), states, inputs)
+
+
+def evaluate(exchange: Exchange) -> None:
+    """Ask for all that can be asked for, whatever the answer: a trial point may be none of the model."""
+    slave, description = exchange.slave, exchange.fmu.description
+    n, ni = len(exchange.states), description.numberOfEventIndicators
+    slave.call("fmi2GetDerivatives", reals(*[0.0] * n), n)
+    slave.call("fmi2GetEventIndicators", reals(*[0.0] * ni), ni)
+    names = exchange.fmu.names("Real")
+    vr = references(*(exchange.fmu.references[name] for name in names))
+    slave.call("fmi2GetReal", vr, len(names), reals(*[0.0] * len(names)))
+    slave.importer.messages.clear()
+
+
+def all_bits(exchange: Exchange) -> bytes:
+    slave = exchange.slave
+    vectors = (*slave.derivatives(), *slave.indicators(), *slave.continuous_states())
+    return np.array(vectors).tobytes() + slave.all_values()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_trial_points_change_no_bit_of_the_next_evaluation(fmu: Fmu, seed: int) -> None:
+    exchange, rng = Exchange(fmu), np.random.default_rng(seed)
+    point = exchange.random_point(rng)
+    before = all_bits(exchange)
+    for _ in range(3):
+        for _ in range(int(rng.integers(1, 12))):
+            exchange.place(wild_point(exchange, rng))
+            evaluate(exchange)
+        exchange.place(point)
+        assert all_bits(exchange) == before
+
+
+def test_values_read_between_steps_change_no_bit_of_the_run(fmu: Fmu) -> None:
+    """Of two instances with the same inputs at all steps, one is asked for values at other inputs in between."""
+    names = [v.name for v in fmu.description.modelVariables if v.causality == "input" and v.type == "Real"]
+    outputs = references(*(fmu.references[name] for name in fmu.names("Real")))
+    rng, h = np.random.default_rng(7), 1e-4
+    quiet, asked = fmu.slave(), fmu.slave()
+    quiet.initialize(), asked.initialize()
+    start = np.array(quiet.get(*names))
+    for k in range(10):
+        inputs = start + 1e-3 * rng.uniform(-1.0, 1.0, len(names))
+        for _ in range(int(rng.integers(1, 5))):
+            far = 10.0 ** rng.uniform(-5.0, 1.0)
+            assert asked.set(dict(zip(names, start + far * rng.uniform(-1.0, 1.0, len(names)), strict=True))) == OK
+            asked.call("fmi2GetReal", outputs, len(outputs), reals(*[0.0] * len(outputs)))
+        for slave in (quiet, asked):
+            assert slave.set(dict(zip(names, inputs, strict=True))) == OK
+            assert slave.step(k * h, h) == OK, slave.importer.texts
+        if names:
+            assert asked.state() == quiet.state()
+    assert asked.all_values() == quiet.all_values()

@@ -63,7 +63,8 @@ def shortened(value: object, longest: int = 80) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the known word nearest to `word`, else `; known: a, b, c`, else nothing."""
     names = sorted(known)
-    near = get_close_matches(word, names, n=1, cutoff=0.6)
+    alike = [name for name in names if name.casefold() == word.casefold()]
+    near = alike or get_close_matches(word, names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean '{near[0]}'?"
     return f"; known: {', '.join(names)}" if 0 < len(names) <= 20 else ""

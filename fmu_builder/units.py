@@ -24,29 +24,107 @@ _LARGEST_POWER = 12
 _LARGEST_FACTOR_BITS = 4096  # far above the range of a double; stops nested powers from filling the memory
 _PI = Fraction(math.pi)
 
+# International yard and pound (1959) and standard gravity (CGPM 1901): exact by definition, as are all factors below
+# (NIST SP 811, appendix B).  Torr: 101325/760 Pa.  hp: 550 ft.lbf/s, mechanical; PS: 75 kgf.m/s, metric.
+_FOOT, _INCH, _POUND, _GRAVITY = (Fraction(text) for text in ("0.3048", "0.0254", "0.45359237", "9.80665"))
+_POUND_FORCE = _POUND * _GRAVITY
+_PSI = _POUND_FORCE / _INCH**2
+
 # (powers of the bases, symbols of that dimension with their factors to SI)
 _SYMBOL_GROUPS: tuple[tuple[dict[str, int], dict[str, str | Fraction]], ...] = (
-    ({"m": 1}, {"m": "1", "mm": "1e-3", "cm": "1e-2", "um": "1e-6", "km": "1e3", "in": "0.0254"}),
-    ({"kg": 1}, {"g": "1e-3", "kg": "1", "t": "1e3"}),
-    ({"s": 1}, {"s": "1", "ms": "1e-3", "us": "1e-6", "min": "60", "h": "3600"}),
+    (
+        {"m": 1},
+        {
+            **{"m": "1", "mm": "1e-3", "cm": "1e-2", "um": "1e-6", "nm": "1e-9", "dm": "0.1", "km": "1e3"},
+            **{"in": _INCH, "ft": _FOOT, "yd": 3 * _FOOT, "mi": 5280 * _FOOT},
+        },
+    ),
+    ({"m": 3}, {"L": "1e-3", "l": "1e-3", "mL": "1e-6", "ml": "1e-6"}),
+    ({"m": 1, "s": -1}, {"mph": 5280 * _FOOT / 3600}),
+    (
+        {"kg": 1},
+        {
+            **{"g": "1e-3", "kg": "1", "t": "1e3", "mg": "1e-6", "ug": "1e-9"},
+            **{"lb": _POUND, "lbm": _POUND, "slug": _POUND_FORCE / _FOOT},
+        },
+    ),
+    ({"s": 1}, {"s": "1", "ms": "1e-3", "us": "1e-6", "ns": "1e-9", "min": "60", "h": "3600", "d": "86400"}),
     (
         {"kg": 1, "m": 1, "s": -2},
-        {"N": "1", "kN": "1e3", "MN": "1e6", "mN": "1e-3", "lbf": "4.4482216152605"},
+        {
+            **{"N": "1", "kN": "1e3", "MN": "1e6", "mN": "1e-3", "uN": "1e-6", "dyn": "1e-5"},
+            **{"lbf": _POUND_FORCE, "kip": 1000 * _POUND_FORCE, "kgf": _GRAVITY, "kp": _GRAVITY},
+        },
     ),
-    ({"kg": 1, "m": -1, "s": -2}, {"Pa": "1", "kPa": "1e3", "MPa": "1e6", "GPa": "1e9"}),
-    ({"kg": 1, "m": 2, "s": -2}, {"J": "1", "kJ": "1e3", "mJ": "1e-3"}),
-    ({"kg": 1, "m": 2, "s": -3}, {"W": "1", "kW": "1e3"}),
-    ({"s": -1}, {"Hz": "1"}),
-    ({"rad": 1}, {"rad": "1", "mrad": "1e-3", "deg": _PI / 180, "rev": 2 * _PI}),
+    (
+        {"kg": 1, "m": -1, "s": -2},
+        {
+            **{"Pa": "1", "hPa": "100", "kPa": "1e3", "MPa": "1e6", "GPa": "1e9", "bar": "1e5", "mbar": "100"},
+            **{"atm": "101325", "Torr": Fraction(101325, 760), "psi": _PSI, "ksi": 1000 * _PSI},
+        },
+    ),
+    (
+        {"kg": 1, "m": 2, "s": -2},
+        {
+            **{"J": "1", "kJ": "1e3", "mJ": "1e-3", "MJ": "1e6", "Wh": "3600", "kWh": "3.6e6"},
+            **{"erg": "1e-7", "eV": "1.602176634e-19"},
+        },
+    ),
+    (
+        {"kg": 1, "m": 2, "s": -3},
+        {
+            **{"W": "1", "kW": "1e3", "mW": "1e-3", "MW": "1e6"},
+            **{"hp": 550 * _FOOT * _POUND_FORCE, "PS": 75 * _GRAVITY},
+        },
+    ),
+    ({"s": -1}, {"Hz": "1", "kHz": "1e3", "MHz": "1e6"}),
+    (
+        {"rad": 1},
+        {
+            **{"rad": "1", "mrad": "1e-3", "urad": "1e-6", "deg": _PI / 180, "°": _PI / 180, "rev": 2 * _PI},
+            **{"arcmin": _PI / 10800, "arcsec": _PI / 648000},
+        },
+    ),
     ({"rad": 1, "s": -1}, {"rpm": 2 * _PI / 60}),
-    ({"A": 1}, {"A": "1"}),
-    ({"K": 1}, {"K": "1", "degC": "1"}),
+    ({"A": 1}, {"A": "1", "mA": "1e-3"}),
+    ({"kg": 1, "m": 2, "s": -3, "A": -1}, {"V": "1", "mV": "1e-3", "kV": "1e3"}),
+    ({"kg": 1, "m": 2, "s": -3, "A": -2}, {"ohm": "1", "\u03a9": "1"}),
+    ({"kg": 1, "m": 2, "s": -2, "A": -2}, {"H": "1"}),
+    ({"kg": 1, "m": 2, "s": -2, "A": -1}, {"Wb": "1"}),
+    ({"kg": 1, "s": -2, "A": -1}, {"T": "1"}),
+    ({"K": 1}, {"K": "1", "degC": "1", "°C": "1"}),
     ({"mol": 1}, {"mol": "1"}),
     ({"cd": 1}, {"cd": "1"}),
     ({}, {"%": "0.01"}),
 )
 _SYMBOLS = {
     symbol: (Fraction(factor), dimension) for dimension, symbols in _SYMBOL_GROUPS for symbol, factor in symbols.items()
+}
+_SAME = str.maketrans({"\u00b5": "u", "\u03bc": "u", "\u2126": "\u03a9"})  # micro sign, Greek mu; ohm sign, Greek omega
+_CYCLES = ("Hz", "kHz", "MHz")
+_CELSIUS = ("degC", "°C")
+
+# Symbols that mean several things, or a scale with an offset of its own, with what to write instead.
+_REFUSED = {
+    "C": "means coulomb or degree Celsius; write A.s or degC",
+    "F": "means farad or degree Fahrenheit; write A.s/V or convert to degC",
+    "degF": "is no unit of this table; convert to degC or K",
+    "°F": "is no unit of this table; convert to degC or K",
+    "cal": "is 4.184 J or 4.1868 J; write J",
+    "kcal": "is 4.184 kJ or 4.1868 kJ; write kJ",
+    "BTU": "has several definitions, 1054 J to 1060 J; write J",
+    "Btu": "has several definitions, 1054 J to 1060 J; write J",
+    "ton": "is 907 kg, 1000 kg or 1016 kg; write t for 1000 kg, or lb",
+    "tonf": "is 2000 lbf, 2240 lbf or 1000 kgf; write kip, lbf or kgf",
+    "oz": "is 28.3 g, 31.1 g (troy) or a volume; write g or lb",
+    "gal": "is 3.785 L or 4.546 L; write L",
+    "mil": "is 1/1000 in or an angle; write in, mm or mrad",
+    "kn": "means knots or is a misspelt kN; write km/h or kN",
+    "kt": "means knots or kilotonnes; write km/h or t",
+    "rps": "means rad/s or rev/s; write one of these",
+    "kph": "is written km/h",
+    "sec": "is written s",
+    "hr": "is written h",
 }
 _CELSIUS_OFFSET = Fraction("273.15")
 
@@ -222,7 +300,7 @@ _QUANTITY = re.compile(
 )
 _TOKEN = re.compile(
     r"(?P<open>\(\s*)|(?P<close>\s*\))|(?P<power>\s*\^\s*[+-]?[0-9]+|-?[0-9]+)|(?P<operator>\s*[./*]\s*|\s+)"
-    r"|(?P<symbol>%|[^\W\d_]+)"
+    r"|(?P<symbol>%|°[CF]?|[^\W\d_]+)"
 )
 
 
@@ -295,14 +373,17 @@ class _Parser:
         raise _FaultyUnitError(f"'{self.text}': a unit symbol is missing before '{word}'")
 
     def symbol(self, symbol: str) -> _Scale:
+        symbol = symbol.translate(_SAME)
+        if symbol in _REFUSED:
+            raise _FaultyUnitError(f"'{self.text}': the symbol '{symbol}' {_REFUSED[symbol]}")
         if symbol not in _SYMBOLS:
             repair = _between(symbol) or did_you_mean(symbol, _SYMBOLS)
             raise _FaultyUnitError(f"'{self.text}': the symbol '{symbol}' is unknown{repair}")
-        if symbol == "degC" and len(self.tokens) > 1:
-            raise _FaultyUnitError(f"'{self.text}': degC has an offset and can only stand alone; write K")
+        if symbol in _CELSIUS and len(self.tokens) > 1:
+            raise _FaultyUnitError(f"'{self.text}': {symbol} has an offset and can only stand alone; write K")
         factor, dimension = _SYMBOLS[symbol]
         exponents = tuple(dimension.get(base, 0) for base in BASES)
-        return _Scale(exponents, factor, _CELSIUS_OFFSET if symbol == "degC" else Fraction(0))
+        return _Scale(exponents, factor, _CELSIUS_OFFSET if symbol in _CELSIUS else Fraction(0))
 
 
 def _between(symbol: str) -> str:
@@ -344,7 +425,7 @@ def _has_angle(unit: Unit) -> bool:
 
 
 def _counts_cycles(unit: Unit) -> bool:
-    return "Hz" in re.findall(r"[A-Za-z]+", unit.name)
+    return any(symbol in _CYCLES for symbol in re.findall(r"[^\W\d_]+", unit.name))
 
 
 def _finite(number: float | int | str | Fraction, where: str, value: float | int | str) -> float:

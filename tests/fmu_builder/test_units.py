@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import constants
 
+from fmu_builder import units
 from fmu_builder.errors import InputError
 from fmu_builder.units import (
     BASES,
@@ -34,6 +37,23 @@ SYMBOLS = [
     ("rad", 1.0, "rad"), ("mrad", 0.001, "rad"), ("deg", math.pi / 180, "rad"), ("rev", 2 * math.pi, "rad"),
     ("rpm", math.pi / 30, "s-1.rad"), ("A", 1.0, "A"), ("K", 1.0, "K"), ("mol", 1.0, "mol"), ("cd", 1.0, "cd"),
     ("%", 0.01, "1"),
+    ("nm", 1e-9, "m"), ("dm", 0.1, "m"), ("ft", 0.3048, "m"), ("yd", 0.9144, "m"), ("mi", 1609.344, "m"),
+    ("L", 1e-3, "m3"), ("l", 1e-3, "m3"), ("mL", 1e-6, "m3"), ("ml", 1e-6, "m3"), ("mph", 0.44704, "m.s-1"),
+    ("mg", 1e-6, "kg"), ("ug", 1e-9, "kg"), ("lb", 0.45359237, "kg"), ("lbm", 0.45359237, "kg"),
+    ("slug", 4.4482216152605 / 0.3048, "kg"), ("ns", 1e-9, "s"), ("d", 86400.0, "s"),
+    ("uN", 1e-6, "kg.m.s-2"), ("dyn", 1e-5, "kg.m.s-2"), ("kip", 4448.2216152605, "kg.m.s-2"),
+    ("kgf", 9.80665, "kg.m.s-2"), ("kp", 9.80665, "kg.m.s-2"),
+    ("hPa", 100.0, "kg.m-1.s-2"), ("bar", 1e5, "kg.m-1.s-2"), ("mbar", 100.0, "kg.m-1.s-2"),
+    ("atm", 101325.0, "kg.m-1.s-2"), ("Torr", 101325 / 760, "kg.m-1.s-2"),
+    ("psi", 4.4482216152605 / 0.0254**2, "kg.m-1.s-2"), ("ksi", 4448.2216152605 / 0.0254**2, "kg.m-1.s-2"),
+    ("MJ", 1e6, "kg.m2.s-2"), ("Wh", 3600.0, "kg.m2.s-2"), ("kWh", 3.6e6, "kg.m2.s-2"), ("erg", 1e-7, "kg.m2.s-2"),
+    ("eV", 1.602176634e-19, "kg.m2.s-2"), ("mW", 1e-3, "kg.m2.s-3"), ("MW", 1e6, "kg.m2.s-3"),
+    ("hp", 550 * 0.3048 * 4.4482216152605, "kg.m2.s-3"), ("PS", 735.49875, "kg.m2.s-3"),
+    ("kHz", 1e3, "s-1"), ("MHz", 1e6, "s-1"), ("urad", 1e-6, "rad"), ("°", math.pi / 180, "rad"),
+    ("arcmin", math.pi / 10800, "rad"), ("arcsec", math.pi / 648000, "rad"), ("mA", 1e-3, "A"),
+    ("V", 1.0, "kg.m2.s-3.A-1"), ("mV", 1e-3, "kg.m2.s-3.A-1"), ("kV", 1e3, "kg.m2.s-3.A-1"),
+    ("ohm", 1.0, "kg.m2.s-3.A-2"), ("\u03a9", 1.0, "kg.m2.s-3.A-2"), ("H", 1.0, "kg.m2.s-2.A-2"),
+    ("Wb", 1.0, "kg.m2.s-2.A-1"), ("T", 1.0, "kg.s-2.A-1"),
 ]  # fmt: skip
 NAMES = [symbol for symbol, _, _ in SYMBOLS]
 
@@ -57,6 +77,69 @@ def test_every_symbol_has_its_factor_and_dimension(symbol: str, factor: float, d
     assert unit.factor == pytest.approx(factor, rel=2**-52)  # pi/180 and the like: one rounding here, one there
     assert unit.offset == 0.0
     assert dimension_text(unit) == dimension
+
+
+def test_no_symbol_is_left_out_of_the_table_above() -> None:
+    assert set(NAMES) | {"degC", "°C"} == set(units._SYMBOLS)
+    assert not set(units._SYMBOLS) & set(units._REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("um", constants.micron), ("nm", constants.nano), ("in", constants.inch), ("ft", constants.foot),
+        ("yd", constants.yard), ("mi", constants.mile), ("in/1", 1000 * constants.mil),
+        ("L", constants.liter), ("mph", constants.mph), ("km/h", constants.kmh),
+        ("lb", constants.pound), ("lbm", constants.lb), ("slug", constants.slug), ("t", constants.metric_ton),
+        ("d", constants.day), ("h", constants.hour), ("min", constants.minute),
+        ("lbf", constants.pound_force), ("kgf", constants.kilogram_force), ("dyn", constants.dyne),
+        ("bar", constants.bar), ("atm", constants.atm), ("Torr", constants.torr), ("psi", constants.psi),
+        ("erg", constants.erg), ("eV", constants.eV), ("hp", constants.hp),
+        ("deg", constants.degree), ("arcmin", constants.arcmin), ("arcsec", constants.arcsec),
+    ],
+)  # fmt: skip
+def test_factors_are_those_of_scipy(text: str, value: float) -> None:
+    """scipy rounds every product, a factor here is rounded once."""
+    assert parse_unit(text).factor == pytest.approx(value, rel=4 * 2**-52)
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ("lbf", Fraction(45359237, 10**8) * Fraction(980665, 10**5)),
+        ("psi", Fraction(45359237, 10**8) * Fraction(980665, 10**5) / Fraction(254, 10**4) ** 2),
+        ("slug", Fraction(45359237, 10**8) * Fraction(980665, 10**5) / Fraction(3048, 10**4)),
+        ("hp", 550 * Fraction(3048, 10**4) * Fraction(45359237, 10**8) * Fraction(980665, 10**5)),
+        ("PS", 75 * Fraction(980665, 10**5)),
+        ("mph", Fraction(1609344, 1000) / 3600),
+        ("Torr", Fraction(101325, 760)),
+        ("lbf.s2/ft.slug-1", Fraction(1)),
+        ("ft.lbf/s.hp-1", Fraction(1, 550)),
+    ],
+)
+def test_factors_are_exact_definitions_rounded_once(text: str, exact: Fraction) -> None:
+    assert parse_unit(text).factor == float(exact)
+
+
+@pytest.mark.parametrize("micro", ["\u00b5", "\u03bc"], ids=["micro sign", "Greek mu"])
+def test_both_signs_of_micro_are_read(micro: str) -> None:
+    for symbol in ("m", "s", "g", "N", "rad"):
+        assert parse_unit(micro + symbol).factor == parse_unit(f"u{symbol}").factor
+    assert parse_quantity(f"5 {micro}m", parse_unit("m"), "x") == 5e-6
+
+
+def test_both_signs_of_ohm_and_of_degrees_are_read() -> None:
+    assert parse_unit("\u2126").exponents == parse_unit("\u03a9").exponents == parse_unit("V/A").exponents
+    assert parse_unit("N.m/°").factor == parse_unit("N.m/deg").factor
+    assert parse_quantity("20 °C", parse_unit("K"), "x") == 293.15
+
+
+@pytest.mark.parametrize("symbol", sorted(units._REFUSED))
+def test_a_symbol_of_several_meanings_is_refused_with_them(symbol: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_unit(f"{symbol}/s")
+    said = str(caught.value)
+    assert said.startswith(f"unit: '{symbol}/s': the symbol '{symbol}' ") and re.search("write|written|convert", said)
 
 
 @pytest.mark.parametrize("text", ["", "-", "1", " ", " - "])
@@ -166,6 +249,7 @@ def test_any_text_is_a_unit_or_an_input_error(text: str) -> None:
         ("m2s", "unit: 'm2s': '.', '*', '/' or a blank must stand before 's'"),
         ("10/s", "unit: '10/s': the only number that may stand alone in a unit is 1, not '10'"),
         ("m 2", "unit: 'm 2': the only number that may stand alone in a unit is 1, not '2'"),
+        ("W/°C", "unit: 'W/°C': °C has an offset and can only stand alone; write K"),
         ("W/degC", "unit: 'W/degC': degC has an offset and can only stand alone; write K"),
         ("degC2", "unit: 'degC2': degC has an offset and can only stand alone; write K"),
         ("^2", "unit: '^2': the only number that may stand alone in a unit is 1, not '^2'"),

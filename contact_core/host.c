@@ -14,6 +14,7 @@
 #include "cone.h"
 #include "constraint.h"
 #include "contact.h"
+#include "crossing.h"
 #include "cylinder.h"
 #include "disc.h"
 #include "elementary.h"

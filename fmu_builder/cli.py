@@ -15,7 +15,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -36,7 +36,7 @@ from fmu_builder.declaration import read_declaration, read_toml
 from fmu_builder.doctor import FAULT, examine
 from fmu_builder.documentation import quantity
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, did_you_mean
-from fmu_builder.events import event_units
+from fmu_builder.events import EVENT_UNITS
 from fmu_builder.files import is_stream, real_place
 from fmu_builder.master import Run, load_scenario
 from fmu_builder.master import run as run_scenario
@@ -66,6 +66,7 @@ _err = Console(stderr=True, soft_wrap=True)
 
 _ACTS = {"frame": "force and moment", "planar": "forces and torque", "rotational": "torque"}  # by kind of port
 _SHOWN = 20  # warnings and contacts of a run; a slave that warns in every step would print thousands
+_TABLE_WIDTH = 160  # at most; a number cut short would be a wrong one
 
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -410,7 +411,7 @@ def run_command(
     _line(f"{output}  ({len(done.trace.time)} rows, {len(done.trace.names)} signals)")
     if plot:
         _line(f"{plot}")
-    _print_events(done.trace.events, output)
+    _print_events(done, output)
 
 
 def _run_json(done: Run, output: Path, plot: Path | None, warnings: Sequence[LogEntry]) -> dict[str, Any]:
@@ -422,6 +423,7 @@ def _run_json(done: Run, output: Path, plot: Path | None, warnings: Sequence[Log
         "stop": float(done.trace.time[-1]),
         "units": dict(done.trace.units),
         "events": dict(done.trace.events),
+        "contacts": [asdict(contact) for contact in done.contacts],
         "provenance": dict(done.trace.provenance),
         "notes": list(done.notes),
         "warnings": [asdict(entry) for entry in warnings],
@@ -445,32 +447,32 @@ def _find_scenario(name: str) -> Path:
     return _find(name, "a scenario (.toml), an .fmu, or the name of a recipe or case")
 
 
-def _print_events(events: Mapping[str, float], trace: Path) -> None:
-    """One row for each contact, and what is no contact below."""
-    contacts: dict[tuple[str, int], dict[str, float]] = {}
-    others: dict[str, float] = {}
-    for name, value in events.items():
-        found = re.fullmatch(r"(.*)\.(\w+)\[(\d+)\]", name)
-        if found:
-            contacts.setdefault((found[1], int(found[3])), {})[found[2]] = value
-        else:
-            others[name] = value
-    if contacts:
-        columns = list(dict.fromkeys(column for contact in contacts.values() for column in contact))
+def _print_events(done: Run, trace: Path) -> None:
+    """One row for each contact, and how many there are at each place below."""
+    known = {quantity for contact in done.contacts for quantity in contact.values()}
+    quantities = [quantity for quantity in EVENT_UNITS if quantity in known and quantity != "duration"]
+    if quantities:
         table = Table(box=None, pad_edge=False)
         table.add_column("contact", no_wrap=True)
-        for column in columns:
-            unit = event_units(column)
-            table.add_column(column + (f", {unit}" if unit not in ("", "1") else ""), justify="right", no_wrap=True)
-        for (slave, number), values in list(contacts.items())[:_SHOWN]:
-            cells = [f"{values[column]:.6g}" if column in values else "" for column in columns]
-            table.add_row(Text(f"{slave} {number}"), *cells)
+        for quantity in quantities:
+            name, unit = quantity.removesuffix("_speed"), EVENT_UNITS[quantity]
+            table.add_column(f"{name}\n{unit if unit != '1' else ''}", justify="right", no_wrap=True)
+        for contact in done.contacts[:_SHOWN]:
+            values = {q: f"{value:.6g}" for q, value in contact.values().items()}
+            if contact.closed_at_start:
+                values["touch"] = "before"
+            if contact.closed_at_end:
+                values["release"] = "open"
+            table.add_row(Text(f"{contact.place} {contact.number}"), *(values.get(q, "") for q in quantities))
         _line()
-        _out.print(table)
-        if len(contacts) > _SHOWN:
-            _line(f"and {len(contacts) - _SHOWN} further contacts in {trace}.json")
-    for name, value in others.items():
-        _line(f"{name} = {value:.6g}")
+        _out.print(table, width=max(_out.width, _TABLE_WIDTH))
+        if len(done.contacts) > _SHOWN:
+            _line(f"and {len(done.contacts) - _SHOWN} further contacts in {trace}.json")
+    for sampled in dict.fromkeys((c.place, c.sampled) for c in done.contacts if c.sampled is not None):
+        _line(f"{sampled[0]}: sampled at communication points, {sampled[1]:g} s apart")
+    for name, value in done.trace.events.items():
+        if name.endswith(".contact_count"):
+            _line(f"{name} = {value:.6g}")
 
 
 def _run_with_progress(scenario: Scenario) -> Run:

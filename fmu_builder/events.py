@@ -1,89 +1,107 @@
-"""Contact events read off a trace: when each contact began and ended, and what it did.
+"""Contact events: when each contact began and ended, and what it did.
 
-A slave X is a contact if the trace has X.in_contact (0 or 1).  Its other columns are optional:
-    X.depth          m      > 0 in contact, else 0
-    X.depth_rate     m/s    closing speed along the normal, > 0 approaching, also out of contact
-    X.impulse        N.s    accumulated since the start
-    X.normal_force   N
-    X.contact_count  1      contacts since the start
-For its contacts i = 1, 2, ... in the order of the trace:
-    X.touch[i]        s    t - depth/depth_rate at the first sample in contact, within the interval before it
-    X.release[i]      s    t + depth/|depth_rate| at the last sample in contact, within the interval after it
-    X.duration[i]     s    release - touch
-    X.impulse[i]      N.s  gained between the last sample before touch and the first sample after release
-    X.peak_force[i]   N    largest normal_force of the samples in contact
-    X.restitution[i]  1    -(depth_rate at the first sample after release)/(depth_rate at the last sample before touch)
-    X.contact_count   1    last sample of the column X.contact_count, which also counts contacts between two samples;
-                           without the column the number of contacts seen
-What cannot be told is absent: the touch of a contact that is there at the first sample, the release of one that lasts
-beyond the last sample, what follows from them, and whatever lacks its columns.
-Limits: a contact shorter than the sample interval may be missed, two close contacts may be seen as one.
+For the contacts i = 1, 2, ... of a place X, a slave such as `floor`, a part of one (`ball.floor`), or one of its points
+(`floor.point[2]`):
+    X.touch[i]          s    touch-down
+    X.release[i]        s
+    X.duration[i]       s    release - touch
+    X.impact_speed[i]   m/s  closing speed along the normal at touch-down
+    X.rebound_speed[i]  m/s  opening speed at release
+    X.restitution[i]    1    rebound_speed/impact_speed
+    X.peak_force[i]     N    largest normal force
+    X.impulse[i]        N.s  of the normal force
+    X.contact_count     1    contacts begun since the start
+What is not known is absent: the touch of a contact that is closed at the start, the release of one that is closed at
+the end, what follows from them, and what the FMU does not show.  Force and impulse of a contact that is still closed
+are those so far.
+
+An FMU that locates its contacts itself shows them (contact_record.py).  Of any other, the events are what its variables
+show at the communication points (SampledContact).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.trace import Trace
 
-_FLAG = ".in_contact"
 _LIVELY = 1.05  # restitution; less may be gravity between the samples before and after a contact
-_UNITS = {
+EVENT_UNITS = {
     "touch": "s",
     "release": "s",
     "duration": "s",
-    "impulse": "N.s",
-    "peak_force": "N",
+    "impact_speed": "m/s",
+    "rebound_speed": "m/s",
     "restitution": "1",
-    "contact_count": "1",
+    "peak_force": "N",
+    "impulse": "N.s",
 }
+_UNITS = {**EVENT_UNITS, "contact_count": "1"}
 _EVENT = re.compile(r"(?:.*\.)?(\w+?)(?:\[\d+\])?", re.DOTALL)
 
 
-def contact_events(trace: Trace) -> dict[str, float]:
-    """All contact events of the trace, by name; none are NaN.
+@dataclass(frozen=True)
+class ContactEvent:
+    """One contact.  All numbers SI, None where they are not known.
 
-    Raises InputError naming every X.in_contact which is not 0 or 1 throughout.
+    place     what touches: "floor", "floor.point[2]"
+    number    of the contact at this place, from 1
+    sampled   s, interval of the samples that the event was read off; None if the FMU located it
     """
-    prefixes = [name.removesuffix(_FLAG) for name in trace.names if name.endswith(_FLAG)]
-    problems = []
-    for prefix in prefixes:
-        flag = trace[prefix + _FLAG]
-        wrong = np.flatnonzero((flag != 0.0) & (flag != 1.0))
-        if wrong.size:
-            found = f"{float(flag[wrong[0]])!r} at time {float(trace.time[wrong[0]])!r} s"
-            problems.append(Problem(f"trace, signal '{prefix}{_FLAG}'", f"{found}; must be 0 or 1"))
-    if problems:
-        raise InputError(problems)
-    events: dict[str, float] = {}
-    for prefix in prefixes:
-        contacts = _contacts(trace[prefix + _FLAG])
-        signals = _signals(trace, prefix)
-        for number, (first, last) in enumerate(contacts, 1):
-            found_events = _events_of_contact(signals, first, last)
-            events |= {f"{prefix}.{quantity}[{number}]": value for quantity, value in found_events.items()}
-        count = f"{prefix}.contact_count"
-        events[count] = float(trace[count][-1]) if count in trace else float(len(contacts))
-    return events
+
+    place: str
+    number: int
+    touch: float | None = None
+    release: float | None = None
+    impact_speed: float | None = None
+    rebound_speed: float | None = None
+    peak_force: float | None = None
+    impulse: float | None = None
+    closed_at_start: bool = False
+    closed_at_end: bool = False
+    sampled: float | None = None
+
+    @property
+    def duration(self) -> float | None:
+        return None if self.touch is None or self.release is None else self.release - self.touch
+
+    @property
+    def restitution(self) -> float | None:
+        if self.rebound_speed is None or self.impact_speed is None or not self.impact_speed > 0.0:
+            return None
+        return self.rebound_speed / self.impact_speed
+
+    def values(self) -> dict[str, float]:
+        """What is known, by quantity, in the order of EVENT_UNITS."""
+        found = {quantity: getattr(self, quantity) for quantity in EVENT_UNITS}
+        return {quantity: value for quantity, value in found.items() if value is not None}
 
 
-def lively_contacts(events: Mapping[str, float], slaves: Collection[str]) -> Iterator[str]:
-    """A note for each of these slaves of which a contact ends faster than it began."""
-    for slave in slaves:
-        numbered = re.compile(rf"{re.escape(slave)}\.restitution\[(\d+)\]")
-        found = {match[1]: value for name, value in events.items() if (match := numbered.fullmatch(name))}
-        number = max(found, key=lambda one: found[one], default="")
-        if number and found[number] > _LIVELY:
+def event_values(contacts: Iterable[ContactEvent], counts: Mapping[str, float]) -> dict[str, float]:
+    """All that is known, by name as above; `counts`: the contacts begun at each place."""
+    values = {
+        f"{contact.place}.{quantity}[{contact.number}]": value
+        for contact in contacts
+        for quantity, value in contact.values().items()
+    }
+    return values | {f"{place}.contact_count": count for place, count in counts.items()}
+
+
+def lively_contacts(contacts: Iterable[ContactEvent], slaves: Collection[str]) -> Iterator[str]:
+    """A note for each place on these slaves where a contact ends faster than it began."""
+    worst: dict[str, ContactEvent] = {}
+    for contact in contacts:
+        known = worst.get(contact.place)
+        if contact.restitution is not None and (known is None or contact.restitution > (known.restitution or 0.0)):
+            worst[contact.place] = contact
+    for place, contact in worst.items():
+        if (contact.restitution or 0.0) > _LIVELY and place.partition(".")[0] in slaves:
             yield (
-                f"{slave}: contact {number} ends {found[number]:.3g} times as fast as it began: unless its surface "
-                "moves, that is energy from a force held over the communication step; take smaller steps, or a recipe "
-                "with [structure] coupling = true and coupling.mode = auto"
+                f"{place}: contact {contact.number} ends {contact.restitution:.3g} times as fast as it began: unless "
+                "its surface moves, that is energy from a force held over the communication step; take smaller steps, "
+                "or a recipe with [structure] coupling = true and coupling.mode = auto"
             )
 
 
@@ -93,76 +111,103 @@ def event_units(name: str) -> str:
     return _UNITS.get(match[1], "") if match else ""
 
 
+# ---- events from samples -----------------------------------------------------------------------------------------
+
+SAMPLED = ("in_contact", "depth", "depth_rate", "normal_force", "impulse", "contact_count")
+
+
 @dataclass(frozen=True)
-class _Signals:
-    """Columns of one contact, each shape (n,); None where the trace has none."""
+class _Sample:
+    time: float
+    values: Mapping[str, float]
 
-    time: NDArray[np.float64]
-    depth: NDArray[np.float64] | None
-    depth_rate: NDArray[np.float64] | None
-    impulse: NDArray[np.float64] | None
-    normal_force: NDArray[np.float64] | None
+    def __getitem__(self, quantity: str) -> float | None:
+        return self.values.get(quantity)
 
 
-def _signals(trace: Trace, prefix: str) -> _Signals:
-    def column(name: str) -> NDArray[np.float64] | None:
-        full = f"{prefix}.{name}"
-        if full not in trace:
-            return None
-        return trace[full]
+class SampledContact:
+    """The contacts of one place, from samples of the variables SAMPLED, of which only in_contact is indispensable:
 
-    return _Signals(trace.time, column("depth"), column("depth_rate"), column("impulse"), column("normal_force"))
+    in_contact     0 or 1
+    depth          m      > 0 in contact, else 0
+    depth_rate     m/s    closing speed along the normal, > 0 approaching, also out of contact
+    normal_force   N
+    impulse        N.s    accumulated since the start
+    contact_count  1      contacts begun since the start
+
+    Touch-down is at t - depth/depth_rate at the first sample in contact, within the interval before it, release at
+    t + depth/|depth_rate| at the last one, within the interval after it.  Speeds are those of the samples next to the
+    contact, the impulse is what was gained between them, the peak force the largest sample.
+    Limits: a contact shorter than the interval may be missed, two close contacts may be taken for one."""
+
+    def __init__(self, place: str, interval: float) -> None:
+        self.place = place
+        self.found: list[ContactEvent] = []
+        self._interval = interval
+        self._before: _Sample | None = None  # the sample before the first of the contact; None at the start
+        self._contact: tuple[_Sample, _Sample] | None = None  # its first and last sample
+        self._latest: _Sample | None = None
+        self._peak: float | None = None
+
+    def sample(self, time: float, values: Mapping[str, float]) -> None:
+        """The next sample.  Raises InputError if in_contact is neither 0 nor 1."""
+        flag, now = values["in_contact"], _Sample(time, values)
+        if flag not in (0.0, 1.0):
+            raise InputError(Problem(f"{self.place}.in_contact", f"{flag!r} at time {time!r} s; must be 0 or 1"))
+        if flag:
+            if self._contact is None:
+                self._before, self._peak = self._latest, values.get("normal_force")
+            self._contact = (self._contact[0] if self._contact else now, now)
+            if self._peak is not None:
+                self._peak = max(self._peak, values["normal_force"])
+        elif self._contact is not None:
+            self.found.append(self._event(*self._contact, now))
+            self._contact = None
+        self._latest = now
+
+    def finished(self) -> list[ContactEvent]:
+        """All contacts up to the last sample."""
+        return [*self.found, *([self._event(*self._contact, None)] if self._contact else [])]
+
+    def count(self) -> float:
+        counted = self._latest["contact_count"] if self._latest else None
+        return float(len(self.finished())) if counted is None else counted
+
+    def _event(self, first: _Sample, last: _Sample, after: _Sample | None) -> ContactEvent:
+        before, end = self._before, after or last
+        begun, ended = (before["impulse"] if before else None), end["impulse"]
+        approach, away = (before["depth_rate"] if before else None), (after["depth_rate"] if after else None)
+        return ContactEvent(
+            place=self.place,
+            number=len(self.found) + 1,
+            touch=_surface_crossing(first, before) if before else None,
+            release=_surface_crossing(last, after) if after else None,
+            impact_speed=approach if approach is not None and approach > 0.0 else None,
+            rebound_speed=None if away is None else 0.0 - away,
+            peak_force=self._peak,
+            impulse=None if begun is None or ended is None else ended - begun,
+            closed_at_start=before is None,
+            closed_at_end=after is None,
+            sampled=self._interval,
+        )
 
 
-def _contacts(flag: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """First and last sample in contact of every contact."""
-    change = np.diff(flag, prepend=0.0, append=0.0)
-    first = np.flatnonzero(change > 0.0)
-    last = np.flatnonzero(change < 0.0) - 1
-    return list(zip(first.tolist(), last.tolist(), strict=True))
-
-
-def _events_of_contact(signals: _Signals, first: int, last: int) -> dict[str, float]:
-    """What can be told of the contact of the samples first..last."""
-    begun = first > 0
-    finished = last < signals.time.size - 1
-    events: dict[str, float] = {}
-    touch = _surface_crossing(signals, first, first - 1) if begun else None
-    release = _surface_crossing(signals, last, last + 1) if finished else None
-    if touch is not None:
-        events["touch"] = touch
-    if release is not None:
-        events["release"] = release
-    if touch is not None and release is not None:
-        events["duration"] = release - touch
-    if begun and finished and signals.impulse is not None:
-        events["impulse"] = float(signals.impulse[last + 1] - signals.impulse[first - 1])
-    if signals.normal_force is not None:
-        events["peak_force"] = float(signals.normal_force[first : last + 1].max())
-    if begun and finished and signals.depth_rate is not None:
-        approach = float(signals.depth_rate[first - 1])
-        if approach > 0.0:
-            events["restitution"] = (0.0 - float(signals.depth_rate[last + 1])) / approach
-    return events
-
-
-def _surface_crossing(signals: _Signals, inside: int, outside: int) -> float | None:
+def _surface_crossing(inside: _Sample, outside: _Sample) -> float | None:
     """When the depth was zero between the sample in contact and its neighbour out of contact, in s, or None.
 
     Follows the depth from the sample in contact at its own rate.  If that leads the wrong way, because the contact has
     turned around within the interval, the rate of the neighbour serves; if both do, contact did not begin or end
-    through the surface (but over an edge, or by a switch), and when it did cannot be told.
+    through the surface (but over an edge, or by a switch), and its time is not known.
     """
-    if signals.depth is None or signals.depth_rate is None:
+    depth = inside["depth"]
+    if depth is None or inside["depth_rate"] is None:
         return None
-    time = float(signals.time[inside])
-    earliest, latest = sorted((time, float(signals.time[outside])))
-    depth = float(signals.depth[inside])
+    earliest, latest = sorted((inside.time, outside.time))
     if depth <= 0.0:
-        return time
-    direction = 1.0 if outside < inside else -1.0  # closing before touch, opening before release
+        return inside.time
+    direction = 1.0 if outside.time < inside.time else -1.0  # closing before touch, opening before release
     for sample in (inside, outside):
-        speed = direction * float(signals.depth_rate[sample])
+        speed = direction * (sample["depth_rate"] or 0.0)
         if speed > 0.0:
-            return min(max(time - direction * depth / speed, earliest), latest)
+            return min(max(inside.time - direction * depth / speed, earliest), latest)
     return None

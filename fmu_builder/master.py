@@ -6,7 +6,6 @@ Gauss-Seidel: slaves step in the order of the scenario, each with the newest val
 
 from __future__ import annotations
 
-import ctypes
 import math
 import platform
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,17 +14,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.advice import MODE
 from fmu_builder.build import host_fmu
+from fmu_builder.contact_record import ContactRecord, is_recorded_contact
 from fmu_builder.declaration import read_toml
 from fmu_builder.errors import InputError, Problem, SlaveError, ToolError
-from fmu_builder.events import contact_events, lively_contacts
+from fmu_builder.events import ContactEvent, event_values, lively_contacts
 from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_values
+from fmu_builder.link import Link, not_finite
 from fmu_builder.model import is_scalar_of_laws, law_problems, load_model
 from fmu_builder.paths import find_recipe, installed_version
 from fmu_builder.recipe import is_recipe
@@ -50,9 +51,10 @@ _ROUNDING = 1e-15  # relative change that is no change
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its trace, what the user should know, and what the slaves logged."""
+    """A finished run: its trace, its contacts, what the user should know, and what the slaves logged."""
 
     trace: Trace
+    contacts: tuple[ContactEvent, ...]
     notes: tuple[str, ...]
     log: tuple[LogEntry, ...]
 
@@ -174,51 +176,7 @@ def _law_problems(
 # ---- the run -----------------------------------------------------------------------------------------------------
 
 
-class _Link:
-    """Variables of one type of one slave, read into or set from memory that stays where it is, in one call of 0.4 us.
-
-    sources  of values that are set: the outputs they come from, to name the slave that gave one that is no number"""
-
-    def __init__(
-        self,
-        slave: Slave,
-        verb: Literal["Get", "Set"],
-        variables: Sequence[SlaveVariable],
-        memory: NDArray[np.float64] | NDArray[np.int32],
-        sources: Sequence[Node] = (),
-    ) -> None:
-        self.slave = slave
-        self.variables = tuple(variables)
-        self.memory = memory
-        self.sources = sources
-        self.name = f"fmi2{verb}{FAMILY[variables[0].type]}"
-        self._references = np.array([v.reference for v in variables], dtype=np.uint32)
-        # the function once more, taking bare addresses
-        library = ctypes.CDLL(slave.dll._name, handle=slave.dll._handle)
-        function = library[self.name]
-        function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
-        function.restype = ctypes.c_int
-        address = ctypes.c_void_p  # built once: a plain integer would be converted in every call
-        self.at: Callable[[int], int] = partial(
-            function, address(slave.component), address(self._references.ctypes.data), len(self.variables)
-        )
-        self.call: Callable[[], int] = partial(self.at, address(memory.ctypes.data))
-
-    def check(self, status: int, time: float) -> None:
-        """Raise SlaveError unless the status is OK or Warning."""
-        for node, value in zip(self.sources, self.memory, strict=False):
-            if not np.isfinite(value):
-                raise _not_finite(node, float(value), time)
-        shown = ", ".join(v.name for v in self.variables[:8]) + ", ..." * (len(self.variables) > 8)
-        self.slave.check(status, self.name, f"{shown} at {time:g} s")
-
-
-_Calls = list[tuple[Callable[[], int], _Link]]
-
-
-def _not_finite(node: Node, value: float, time: float) -> SlaveError:
-    what = f"{node[1]} is {value} at {time:g} s, though the slave answered fmi2OK; the run is worth nothing from there"
-    return SlaveError(Problem(node[0], what))
+_Calls = list[tuple[Callable[[], int], Link]]
 
 
 class _Master:
@@ -253,19 +211,20 @@ class _Master:
         try:
             for name, description in self.descriptions.items():
                 slaves[name] = Slave(name, description)
-            trace, notes = self._run(slaves, progress)
+            trace, contacts, notes = self._run(slaves, progress)
         finally:
             free = all(slave.status != FATAL for slave in slaves.values())
             for slave in slaves.values():
                 slave.close(free)
         log = tuple(entry for slave in slaves.values() for entry in slave.log)
-        events = contact_events(trace)
         mute = [
             name for name, d in self.descriptions.items() if MODE not in d.variables
         ]  # the others tell it themselves
-        return Run(replace(trace, events=events), (*self.wiring.notes, *notes, *lively_contacts(events, mute)), log)
+        return Run(trace, contacts, (*self.wiring.notes, *notes, *lively_contacts(contacts, mute)), log)
 
-    def _run(self, slaves: dict[str, Slave], progress: Callable[[float], None]) -> tuple[Trace, list[str]]:
+    def _run(
+        self, slaves: dict[str, Slave], progress: Callable[[float], None]
+    ) -> tuple[Trace, tuple[ContactEvent, ...], list[str]]:
         scenario = self.scenario
         start, stop, step = scenario.seconds("start"), scenario.seconds("stop"), scenario.seconds("step")
         count = round((stop - start) / step)
@@ -278,6 +237,8 @@ class _Master:
             for read, link in reads:
                 link.check(read(), start)
         recorder.record(0)
+        record = ContactRecord(slaves, step, self._ahead(step))
+        record.start(start)
         end = None
         advance = self._jacobi if scenario.experiment.algorithm == "jacobi" else self._gauss_seidel
         one_step = advance(slaves, exchange, step)
@@ -291,17 +252,31 @@ class _Master:
             end = one_step(t)
             if end:
                 break
+            record.collect(t, t + step)
             if (k + 1) % every == 0:
                 recorder.record((k + 1) // every)
             if k % report_every == 0:
                 recorder.check()
                 progress(k / count)
-        trace = recorder.trace(self._provenance())
+        contacts, counts = record.finished()
+        trace = replace(recorder.trace(self._provenance()), events=event_values(contacts, counts))
         for slave in slaves.values():
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")
         progress(1.0)
-        return trace, [end] if end else []
+        return trace, tuple(contacts), [*([end] if end else []), *record.notes()]
+
+    def _ahead(self, step: float) -> dict[str, float]:
+        """By slave: how much later than the beginning of its step the real inputs are that others give it, s."""
+        if self.scenario.experiment.algorithm == "jacobi":
+            return {}
+        order = list(self.descriptions)
+        return {
+            slave: step
+            for (slave, name), sources in self.wiring.sources.items()
+            if self.descriptions[slave].variables[name].type == "Real"
+            and any(order.index(source) < order.index(slave) for source, _ in sources)
+        }
 
     @staticmethod
     def _gauss_seidel(slaves: Mapping[str, Slave], exchange: _Exchange, step: float) -> Callable[[float], str | None]:
@@ -398,7 +373,7 @@ class _Master:
             for node in order:
                 value = slaves[node[0]].get(self.descriptions[node[0]].variables[node[1]])
                 if not math.isfinite(value):
-                    raise _not_finite(node, value, start)
+                    raise not_finite(node, value, start)
                 largest[node] = max(largest.get(node, 0.0), abs(value))
                 if value != known.get(node):
                     change = max(change, abs(value - known.get(node, math.inf)) / (largest[node] or 1.0))
@@ -515,11 +490,11 @@ class _Exchange:
         memory = {name: _memory(family, len(nodes)) for name, nodes in listed.items()}
         for name, nodes in listed.items():
             if nodes:
-                link = _Link(slaves[name], "Get", variables(nodes), memory[name])
+                link = Link(slaves[name], "Get", variables(nodes), memory[name])
                 self.reads[name].append((link.call, link))
         for (source, target_slave), links in pairs.items():
             first = begin[source, target_slave]
-            link = _Link(
+            link = Link(
                 slaves[target_slave],
                 "Set",
                 variables([b for _, b in links]),
@@ -528,7 +503,7 @@ class _Exchange:
             )
             self.writes[target_slave].append((link.call, link))
         for target_slave, terms in sums.items():
-            link = _Link(slaves[target_slave], "Set", variables([t for t, _ in terms]), _memory(family, len(terms)))
+            link = Link(slaves[target_slave], "Set", variables([t for t, _ in terms]), _memory(family, len(terms)))
             parts = [[(memory[n[0]].data, listed[n[0]].index(n)) for n in nodes] for _, nodes in terms]
             self.writes[target_slave].append((_sum_call(link, parts), link))
 
@@ -537,7 +512,7 @@ def _memory(family: str, size: int) -> NDArray[np.float64] | NDArray[np.int32]:
     return np.zeros(size) if family == "Real" else np.zeros(size, dtype=np.int32)
 
 
-def _sum_call(link: _Link, parts: Sequence[Sequence[tuple[memoryview, int]]]) -> Callable[[], int]:
+def _sum_call(link: Link, parts: Sequence[Sequence[tuple[memoryview, int]]]) -> Callable[[], int]:
     totals: Any = link.memory.data  # a memoryview gives and takes plain floats, several times faster than an array
 
     def write() -> int:
@@ -548,19 +523,19 @@ def _sum_call(link: _Link, parts: Sequence[Sequence[tuple[memoryview, int]]]) ->
     return write
 
 
-def _drive_calls(slaves: Mapping[str, Slave], signals: Sequence[Signal]) -> list[tuple[Callable[[float], int], _Link]]:
+def _drive_calls(slaves: Mapping[str, Slave], signals: Sequence[Signal]) -> list[tuple[Callable[[float], int], Link]]:
     """Calls that set the driven inputs of a time, one for each type of each slave."""
     groups: dict[tuple[str, str], list[Signal]] = {}
     for signal in signals:
         groups.setdefault((signal.node[0], FAMILY[signal.variable.type]), []).append(signal)
     calls = []
     for (slave, family), group in groups.items():
-        link = _Link(slaves[slave], "Set", [s.variable for s in group], _memory(family, len(group)))
+        link = Link(slaves[slave], "Set", [s.variable for s in group], _memory(family, len(group)))
         calls.append((_drive_call(link, group, float if family == "Real" else int), link))
     return calls
 
 
-def _drive_call(link: _Link, signals: Sequence[Signal], kind: type[float] | type[int]) -> Callable[[float], int]:
+def _drive_call(link: Link, signals: Sequence[Signal], kind: type[float] | type[int]) -> Callable[[float], int]:
     values: Any = link.memory.data
 
     def write(time: float) -> int:
@@ -572,7 +547,8 @@ def _drive_call(link: _Link, signals: Sequence[Signal], kind: type[float] | type
 
 
 class _Recorder:
-    """Rows of all outputs and local variables of all slaves, written by the FMUs straight into the arrays."""
+    """Rows of all outputs and local variables of all slaves but what contact_record.py reads, written by the FMUs
+    straight into the arrays."""
 
     def __init__(self, slaves: Mapping[str, Slave], time: NDArray[np.float64]) -> None:
         self.time = time
@@ -588,14 +564,14 @@ class _Recorder:
         self._units = {f"{slave.name}.{v.name}": v.unit for slave, v in variables}
         self._values = np.zeros((len(time), len(self._nodes)))
         self._whole: list[tuple[int, NDArray[np.int32]]] = []  # first column, values of Integers and Booleans
-        self._calls: list[tuple[Callable[[int], int], int, int, _Link]] = []
+        self._calls: list[tuple[Callable[[int], int], int, int, Link]] = []
         column = 0
         for slave, found in groups:
             memory: NDArray[np.float64] | NDArray[np.int32] = self._values[:, column : column + len(found)]
             if FAMILY[found[0].type] != "Real":
                 memory = np.zeros((len(time), len(found)), dtype=np.int32)
                 self._whole.append((column, memory))
-            link = _Link(slave, "Get", found, memory)
+            link = Link(slave, "Get", found, memory)
             self._calls.append((link.at, memory.ctypes.data, memory.strides[0], link))
             column += len(found)
 
@@ -611,7 +587,7 @@ class _Recorder:
         new = self._values[self._checked : self._rows]
         if not np.isfinite(new).all():
             row, column = np.argwhere(~np.isfinite(new))[0]
-            raise _not_finite(self._nodes[column], float(new[row, column]), float(self.time[self._checked + row]))
+            raise not_finite(self._nodes[column], float(new[row, column]), float(self.time[self._checked + row]))
         self._checked = self._rows
 
     def trace(self, provenance: Mapping[str, object]) -> Trace:
@@ -628,4 +604,5 @@ def _recorded(variable: SlaveVariable, family: str) -> bool:
         and FAMILY[variable.type] == family
         and variable.variability in ("continuous", "discrete")
         and not variable.name.startswith("der(")
+        and not is_recorded_contact(variable.name)
     )

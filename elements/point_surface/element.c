@@ -25,6 +25,7 @@
  *
  * Source: EULER manual, contactPS. */
 #include "contact.h"
+#include "crossing.h"
 #include "surface.h"
 #if BRISTLE
 #include "bristle.h"
@@ -385,6 +386,66 @@ static void remember_stiffness(Element *e)
 #endif
 }
 
+/* ---- the record of contacts -------------------------------------------------------------------------------------- */
+
+static void start_record(Element *e, int i)
+{
+    e->present_contact[i].start = e->time;
+    e->present_contact[i].impact_speed = 0.0;
+    e->present_contact[i].peak_force = e->normal_force[i];
+    e->last_contact[i].start = e->last_contact[i].end = e->last_contact[i].peak_force = 0.0;
+    e->last_contact[i].impact_speed = e->last_contact[i].rebound_speed = e->release_count[i] = 0.0;
+#if LEDGER
+    e->present_contact[i].impulse_before = e->impulse[i];
+    e->last_contact[i].impulse = 0.0;
+#endif
+}
+
+/* Where point i passed the surface on the way from the last accepted point, the time `step` ago. */
+static CcCrossing passage(const Element *e, int i, double step)
+{
+    CcCrossing found;
+    cc_crossing(re(e->time), step, re(e->previous[i].distance), re(e->previous[i].depth_rate), re(e->distance[i]),
+                re(e->depth_rate[i]), &found);
+    return found;
+}
+
+/* The contact of point i began.  A coupled force may act one interval before: its impulse and its peak count from the
+ * end of the contact before. */
+static void record_touch(Element *e, int i, double step)
+{
+    CcCrossing touch = passage(e, i, step);
+    e->present_contact[i].start = touch.time;
+    e->present_contact[i].impact_speed = touch.rate;
+}
+
+/* The contact of point i ended. */
+static void record_release(Element *e, int i, double step)
+{
+    CcCrossing release = passage(e, i, step);
+    e->last_contact[i].start = e->present_contact[i].start;
+    e->last_contact[i].end = release.time;
+    e->last_contact[i].impact_speed = e->present_contact[i].impact_speed;
+    e->last_contact[i].rebound_speed = -release.rate;
+    e->last_contact[i].peak_force = e->present_contact[i].peak_force;
+    e->present_contact[i].peak_force = 0.0;
+    e->peak_force[i] = cc_max(e->peak_force[i], e->normal_force[i]); /* one that pulled from the start on left none */
+#if LEDGER
+    e->last_contact[i].impulse = e->impulse[i] - e->present_contact[i].impulse_before;
+    e->present_contact[i].impulse_before = e->impulse[i];
+#endif
+    e->release_count[i] += 1.0;
+}
+
+/* The normal force of point i at an accepted point that ends no contact. */
+static void record_force(Element *e, int i)
+{
+    if (!(re(e->normal_force[i]) > re(e->present_contact[i].peak_force)))
+        return;
+    e->present_contact[i].peak_force = e->normal_force[i];
+    e->peak_force[i] = cc_max(e->peak_force[i], e->normal_force[i]);
+}
+
 static void start(Element *e)
 {
 #if SLOT_F_SLIP
@@ -409,6 +470,7 @@ static void start(Element *e)
         e->clipped_count[i] = 0.0;
 #endif
         e->peak_force[i] = e->normal_force[i];
+        start_record(e, i);
     }
 #if COUPLING && !defined CC_DUAL
     start_coupling(e);
@@ -509,9 +571,13 @@ static int accept(Element *e, CcHost *host, double step)
         if (was && !is) {
             end_of_first_contact(e, i, host);
             switched += end_of_contact(e, i, host);
+            record_release(e, i, step);
+        } else {
+            record_force(e, i);
         }
         if (!was && is) {
             switched += begin_of_contact(e, i, host, step);
+            record_touch(e, i, step);
             e->contact_count[i] += 1.0;
         }
         if (was && is && stiffness_changed(e))
@@ -522,7 +588,6 @@ static int accept(Element *e, CcHost *host, double step)
 #if SLOT_F_D && !ALLOW_ADHESION
         count_clipped(e, i, host);
 #endif
-        e->peak_force[i] = cc_max(e->peak_force[i], e->normal_force[i]);
         e->previous[i].in_contact = e->in_contact[i];
         e->previous[i].distance = e->distance[i];
         e->previous[i].depth_rate = e->depth_rate[i];

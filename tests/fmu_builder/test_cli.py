@@ -21,7 +21,6 @@ import fmu_builder
 from fmu_builder import cli, doctor
 from fmu_builder.build import host_fmu
 from fmu_builder.doctor import FAULT, examine
-from fmu_builder.events import contact_events
 from fmu_builder.paths import catalogue, own_version, shipped
 from fmu_builder.toolchain import Compiler, find_compiler
 from fmu_builder.trace import read_trace
@@ -153,13 +152,27 @@ def test_run_writes_trace_events_and_plot_and_prints_the_contacts(drop: Command,
     assert said.code == 0
     assert files(tmp_path) == {"Floor.toml", "drop.toml", "drop.html", "trace.csv", "trace.csv.json"}
     trace = read_trace(tmp_path / "trace.csv")
-    assert dict(trace.events) == contact_events(trace)
-    header, first = (line.split() for line in said.out.splitlines()[-3:-1])
-    assert header[:3] == ["contact", "touch,", "s"]
+    assert trace.events["floor.touch[1]"] == pytest.approx((2 * 0.1 / 9.81) ** 0.5, rel=1e-12)  # a free fall of 0.1 m
+    assert trace["floor.contact_count"][-1] == trace.events["floor.contact_count"] == 1.0
+    header, units, first = (line.split() for line in said.out.splitlines()[-4:-1])
+    assert header[:2] == ["touch", "release"]
+    assert units[:3] == ["contact", "s", "s"]
     assert first[:2] == ["floor", "1"]
     assert float(first[2]) == pytest.approx(trace.events["floor.touch[1]"], rel=1e-5)
     assert "floor.surface is not connected" in said.err
     assert "note" not in said.out
+
+
+def test_the_contacts_in_the_readme_are_those_that_its_scenario_prints(command: Command, tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for name in ("Floor.toml", "drop.toml"):
+        content = re.search(r"```toml\n(.*?)```", readme[readme.index(f"`{name}`") :], re.DOTALL)
+        assert content is not None
+        (tmp_path / name).write_text(content[1], encoding="utf-8")
+    said = command("run", "drop.toml")
+    table = [line.rstrip() for line in said.out.splitlines() if line.startswith(("contact", "floor "))]
+    assert len(table) == 5
+    assert "\n".join(f"    {line}" for line in table) in readme
 
 
 def test_run_with_json_prints_json_only(drop: Command, tmp_path: Path) -> None:
@@ -169,6 +182,7 @@ def test_run_with_json_prints_json_only(drop: Command, tmp_path: Path) -> None:
     assert found["trace"] == "t.csv"
     assert found["rows"] == len(trace.time)
     assert found["events"] == dict(trace.events)
+    assert found["contacts"][0]["touch"] == trace.events["floor.touch[1]"]
     assert found["units"] == dict(trace.units)
     assert found["notes"] == ["floor.surface is not connected: it stays at its start values, a fixed ground"]
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from sampled import contact_events
 
 from fmu_builder import figure_sheet, figures, report
 from fmu_builder.compare import Tolerance, compare
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.events import contact_events
 from fmu_builder.report import summary_rows, write_report
 from fmu_builder.trace import Trace
 from fmu_builder.validate import CaseResult, Order

@@ -1,0 +1,169 @@
+"""What a contact records of itself: touch-down, release, speeds, force and impulse of the last contact, per point.
+
+A ball whose motion is known in closed form is shown to the FMU at communication points, held in between or with input
+derivatives; the times follow from the motion, not from the points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+from fmi2 import Fmu
+from running import Running, build
+
+FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
+G = 9.81
+LAST = ("start", "end", "impact_speed", "rebound_speed", "peak_force", "impulse")
+H = 1e-3  # s, communication step
+DROP = 0.1  # m
+TOUCH, SPEED = math.sqrt(2.0 * DROP / G), math.sqrt(2.0 * DROP * G)
+DEPTH = 0.01  # m, at which the motion below is turned upwards
+
+
+@pytest.fixture(scope="module")
+def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return build(tmp_path_factory.mktemp("floor"), "Floor", FLOOR)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return build(tmp_path_factory.mktemp("two"), "Two", FLOOR + "[structure]\npoints = 2\nledger = false\n")
+
+
+def thrown(time: float, rebound: float = 0.0) -> tuple[float, float]:
+    """Height and velocity: a fall from DROP, then from the depth DEPTH on upwards at the speed `rebound`, if any."""
+    turn = math.sqrt(2.0 * (DROP + DEPTH) / G)
+    if time <= turn or not rebound:
+        return DROP - 0.5 * G * time**2, -G * time
+    t = time - turn
+    return -DEPTH + rebound * t - 0.5 * G * t**2, rebound - G * t
+
+
+def record(running: Running, point: str = "") -> dict[str, float]:
+    return {
+        name: running[f"last_contact{point}.{name}"]
+        for name in LAST
+        if f"last_contact{point}.{name}" in running.fmu.references
+    }
+
+
+def show(running: Running, motion: Callable[[float], tuple[float, float]], until: float, point: str = "point") -> None:
+    """Communication steps of H whose inputs are held at the motion of their beginning."""
+    for k in range(round(until / H)):
+        z, v = motion(k * H)
+        running.set({f"{point}.r": (0.0, 0.0, z), f"{point}.v": (0.0, 0.0, v)})
+        running.step(H)
+
+
+@pytest.mark.parametrize("stiffness", [0.0, 1e5])
+def test_a_fall_touches_when_and_as_fast_as_the_closed_form_says(floor: Fmu, stiffness: float) -> None:
+    """The points are 1 ms apart, the time is exact to rounding."""
+    running = Running(floor, {"C_F": stiffness, "point.r[3]": DROP})
+    show(running, thrown, TOUCH + 5 * H)
+    assert running["present_contact.start"] == pytest.approx(TOUCH, abs=1e-14)
+    assert running["present_contact.impact_speed"] == pytest.approx(SPEED, rel=1e-13)
+    assert running["release_count"] == 0
+    assert record(running) == dict.fromkeys(LAST, 0.0)
+
+
+def test_a_release_is_located_as_exactly_and_completes_the_record(floor: Fmu) -> None:
+    rebound = 2.0
+    running = Running(floor, {"C_F": 1e4, "point.r[3]": DROP})
+    forces = []
+
+    def motion(time: float) -> tuple[float, float]:
+        forces.append(running["normal_force"])
+        return thrown(time, rebound)
+
+    show(running, motion, 0.2)
+    turn = math.sqrt(2.0 * (DROP + DEPTH) / G)
+    slow = math.sqrt(rebound**2 - 2.0 * G * DEPTH)  # where it passes the surface again
+    found = record(running)
+    assert found["start"] == pytest.approx(TOUCH, abs=1e-14)
+    assert found["end"] == pytest.approx(turn + (rebound - slow) / G, abs=1e-14)
+    assert found["impact_speed"] == pytest.approx(SPEED, rel=1e-13)
+    assert found["rebound_speed"] == pytest.approx(slow, rel=1e-12)
+    assert found["peak_force"] == max(forces) == running["peak_force"]
+    assert found["impulse"] == pytest.approx(sum(forces) * H, rel=1e-12)
+    assert (running["release_count"], running["contact_count"]) == (1, 1)
+
+
+def test_inputs_with_derivatives_are_located_within_the_step_they_move_in(floor: Fmu) -> None:
+    """A point that moves evenly: one step of 10 ms that touches, and one that releases."""
+    running = Running(floor, {"point.r[3]": 3e-3, "point.v[3]": -1.0})
+    for height, speed in ((3e-3, -1.0), (-7e-3, 1.0)):
+        running.set({"point.r[3]": height, "point.v[3]": speed})
+        running.rates({"point.r[3]": speed})
+        running.step(10e-3)
+    found = record(running)
+    assert found["start"] == pytest.approx(3e-3, abs=1e-13)
+    assert found["end"] == pytest.approx(17e-3, abs=1e-13)
+    assert found["impact_speed"] == found["rebound_speed"] == 1.0
+
+
+def test_each_point_has_a_record_of_its_own(two: Fmu) -> None:
+    running = Running(two, {"C_F": 1e4, "point[1].r[3]": DROP, "point[2].r[3]": 1.0})
+    show(running, lambda t: thrown(t, 2.0), 0.16, "point[1]")
+    assert (running["release_count[1]"], running["release_count[2]"]) == (1, 0)
+    show_from = round(0.16 / H)
+    for k in range(show_from, show_from + 10):  # the second passes at 1 m/s amid its third step
+        running.set({"point[2].r": (0.0, 0.0, 2.5e-3 - (k - show_from) * H), "point[2].v": (0.0, 0.0, -1.0)})
+        running.step(H)
+    assert record(running, "[1]")["start"] == pytest.approx(TOUCH, abs=1e-14)
+    assert running["present_contact[2].start"] == pytest.approx(0.16 + 2.5e-3, abs=1e-13)
+    assert "impulse" not in record(running, "[1]")
+
+
+def test_a_contact_that_is_there_at_the_start_has_no_impact(floor: Fmu) -> None:
+    running = Running(floor, {"point.r[3]": -1e-3}, time=5.0)
+    assert (running["present_contact.start"], running["present_contact.impact_speed"]) == (5.0, 0.0)
+    running.set({"point.r[3]": 1e-3, "point.v[3]": 1.0})
+    running.step(H)
+    assert (running["release_count"], record(running)["impact_speed"]) == (1, 0.0)
+    assert record(running)["peak_force"] == running["peak_force"] > 0.0
+
+
+def test_a_switch_ends_a_contact_when_it_is_switched(floor: Fmu) -> None:
+    running = Running(floor, {"point.r[3]": -1e-3})
+    running.step(H)
+    running.set({"work": False})
+    running.step(H)
+    assert record(running)["end"] == pytest.approx(H, abs=1e-15)
+
+
+@pytest.fixture(
+    scope="module", params=["coupling = true", "coupling = true\nbristle = true", "coupling = true\npoints = 2"]
+)
+def coupled(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Fmu:
+    return build(tmp_path_factory.mktemp("coupled"), "Floor", f"{FLOOR}[structure]\n{request.param}\n")
+
+
+@pytest.mark.parametrize("mode", [1, 3, 4, 5], ids=["hold", "averaged", "predicted", "auto"])
+def test_impulse_and_peak_of_a_contact_are_all_that_its_force_did(coupled: Fmu, mode: int) -> None:
+    """A ball of 1 kg dropped on the FMU by a Gauss-Seidel master: a coupled force acts in the interval in which the
+    ball will touch, before it does.  What the contacts record sums up to the ledger's impulse all the same."""
+    index = "[1]" if "point[1].r[3]" in coupled.references else ""
+    z, v, h, given, peak, force = 5e-3, 0.0, 2e-4, 0.0, 0.0, 0.0
+    start = {"C_F": 1e5, "C_r": 0.6, "coupling.mode": mode, f"point{index}.r[3]": z}
+    running = Running(coupled, start | ({"point[2].r[3]": 1.0} if index else {}))
+    events: list[dict[str, float]] = []
+    for _ in range(1500):
+        z, v = z + h * v + 0.5 * h * h * (force - G), v + h * (force - G)
+        running.set({f"point{index}.r": (0.0, 0.0, z), f"point{index}.v": (0.0, 0.0, v)})
+        running.step(h)
+        force = running[f"point{index}.f[3]"]
+        given += h * running[f"normal_force{index}"]
+        peak = max(peak, running[f"normal_force{index}"])
+        if running[f"release_count{index}"] != len(events):
+            events.append(record(running, index))
+    assert len(events) == running[f"release_count{index}"] >= 2
+    rest = running[f"impulse{index}"] - running[f"present_contact{index}.impulse_before"]
+    assert sum(e["impulse"] for e in events) + rest == pytest.approx(given, rel=1e-9)
+    assert max(e["peak_force"] for e in events) == running[f"peak_force{index}"] == peak
+    first = events[0]
+    change = first["impact_speed"] + first["rebound_speed"] + G * (first["end"] - first["start"])
+    outside = h * first["peak_force"]  # a held force acts for a part of an interval before touch-down or after release
+    assert first["impulse"] == pytest.approx(change, abs=outside)
+    times = [t for e in events for t in (e["start"], e["end"])]
+    assert times == sorted(times)

@@ -1,0 +1,165 @@
+"""Contact events of a run come from the FMUs, whatever is recorded of their signals."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from fmu_builder.build import host_fmu
+from fmu_builder.master import Run, run
+
+G = 9.81
+DROP = 0.02  # m
+TOUCH, SPEED = math.sqrt(2.0 * DROP / G), math.sqrt(2.0 * DROP * G)
+STEP = 50e-6  # s
+FLOOR = """element = "point_surface"
+[surface]
+kind = "plane"
+[start]
+C_F = 1e5
+C_r = 0.5
+"""
+TWO_BALLS = """connections = [["left.p", "feet.point[1]"], ["right.p", "feet.point[2]"], ["third.p", "floor.point"]]
+[slaves]
+left = { recipe = "PointMass", start = { r0 = [0, 0, 0.02] } }
+right = { recipe = "PointMass", start = { r0 = [0, 0, 0.03] } }
+third = { recipe = "PointMass", start = { r0 = [0, 0, 0.04] } }
+feet = { recipe = "Feet" }
+floor = { recipe = "Floor" }
+"""
+
+
+def scenario(folder: Path, text: str, experiment: str = "") -> Run:
+    """A scenario of 0.15 s, without events between the tables of its experiment and `text`."""
+    (folder / "Floor.toml").write_text(FLOOR, encoding="utf-8")
+    (folder / "Feet.toml").write_text(FLOOR + "[structure]\npoints = 2\n", encoding="utf-8")
+    head, tables = text.split("[slaves]")
+    path = folder / "scenario.toml"
+    path.write_text(
+        f'{head}[experiment]\nstop = "0.15 s"\nstep = "50 us"\n{experiment}\n[slaves]{tables}', encoding="utf-8"
+    )
+    return run(path)
+
+
+def drop(folder: Path, experiment: str = "", floor: str = "Floor", floor_first: bool = False) -> Run:
+    body = f'body = {{ recipe = "PointMass", start = {{ r0 = [0, 0, {DROP}] }} }}\n'
+    surface = f'floor = {{ recipe = "{floor}" }}\n'
+    slaves = surface + body if floor_first else body + surface
+    return scenario(folder, f'connections = [["body.p", "floor.point"]]\n[slaves]\n{slaves}', experiment)
+
+
+def test_contacts_are_the_same_whatever_the_output_step(tmp_path: Path) -> None:
+    runs = [drop(tmp_path, f'output_step = "{step}"') for step in ("50 us", "1 ms", "150 ms")]
+    assert runs[0].contacts == runs[1].contacts == runs[2].contacts
+    assert dict(runs[0].trace.events) == dict(runs[2].trace.events)
+    assert runs[0].trace["floor.peak_force"][-1] == max(c.peak_force or 0.0 for c in runs[0].contacts)
+    assert runs[0].trace["floor.impulse"][-1] == pytest.approx(sum(c.impulse or 0.0 for c in runs[0].contacts))
+    assert not [name for name in runs[0].trace.names if "_contact." in name]  # they are no signals
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "floor_first"), [("gauss_seidel", False), ("gauss_seidel", True), ("jacobi", False)]
+)
+def test_a_touch_is_at_the_time_of_the_fall_whoever_is_stepped_first(
+    tmp_path: Path, algorithm: str, floor_first: bool
+) -> None:
+    """A floor that is stepped after the ball is shown where the ball is at the end of the step."""
+    contact = drop(tmp_path, f'algorithm = "{algorithm}"', floor_first=floor_first).contacts[0]
+    assert contact.touch == pytest.approx(TOUCH, abs=1e-12)
+    assert contact.impact_speed == pytest.approx(SPEED, rel=1e-10)
+    assert contact.sampled is None
+
+
+def test_points_and_slaves_have_contacts_of_their_own(tmp_path: Path) -> None:
+    found = scenario(tmp_path, TWO_BALLS)
+    first = {c.place: c.touch for c in found.contacts if c.number == 1}
+    assert first == {
+        "feet.point[1]": pytest.approx(math.sqrt(2.0 * 0.02 / G), abs=1e-12),
+        "feet.point[2]": pytest.approx(math.sqrt(2.0 * 0.03 / G), abs=1e-12),
+        "floor": pytest.approx(math.sqrt(2.0 * 0.04 / G), abs=1e-12),
+    }
+    events = found.trace.events
+    assert events["feet.point[2].touch[1]"] == first["feet.point[2]"]
+    assert events["feet.point[1].contact_count"] == found.trace["feet.contact_count[1]"][-1] >= 2
+
+
+def test_a_contact_that_is_closed_at_an_end_of_the_run_shows_what_is_known(tmp_path: Path) -> None:
+    """A ball that starts on the floor, rebounds, and is caught in its next contact."""
+    text = (
+        'connections = [["body.p", "floor.point"]]\n[slaves]\n'
+        'body = { recipe = "PointMass", start = { r0 = [0, 0, "-1 mm"] } }\nfloor = { recipe = "Floor" }\n'
+    )
+    whole = scenario(tmp_path, text)
+    first = whole.contacts[0]
+    assert first.closed_at_start and first.touch is first.impact_speed is first.duration is first.restitution is None
+    assert first.release is not None and first.rebound_speed is not None and first.impulse is not None
+    assert whole.contacts[1].touch is not None
+    stop = whole.contacts[1].touch + 3e-3
+    path = tmp_path / "scenario.toml"
+    path.write_text(path.read_text().replace("0.15 s", f"{round(stop / STEP) * STEP:.6f} s"), encoding="utf-8")
+    cut = run(path)
+    last = cut.contacts[-1]
+    assert (last.number, last.touch, last.impact_speed) == (2, whole.contacts[1].touch, whole.contacts[1].impact_speed)
+    assert last.closed_at_end and last.release is last.rebound_speed is last.restitution is None
+    after = cut.trace.time > (first.release or 0.0)
+    assert last.peak_force == cut.trace["floor.normal_force"][after].max()
+    known = cut.trace["floor.impulse"][-1] - (first.impulse or 0.0)
+    assert last.impulse == pytest.approx(known, rel=1e-12)
+    assert 0.0 < last.impulse < (whole.contacts[1].impulse or 0.0)
+    assert {"floor.release[2]", "floor.duration[2]"}.isdisjoint(cut.trace.events)
+
+
+def test_an_assembly_locates_its_contacts_itself_in_steps_of_any_length(tmp_path: Path) -> None:
+    """BouncingBall from 1 m: in steps of 20 ms the second touch-down is as exact as in steps of 1 ms."""
+    found = []
+    for step in ("1 ms", "20 ms"):
+        path = tmp_path / "ball.toml"
+        path.write_text(
+            f'[experiment]\nstop = "1.2 s"\nstep = "{step}"\n[slaves]\nball = {{ recipe = "BouncingBall" }}\n'
+        )
+        found.append(run(path).contacts)
+    assert found[0][0].place == "ball.floor"
+    assert found[0][0].touch == pytest.approx(math.sqrt(2.0 / G), abs=1e-12)
+    assert len(found[0]) == len(found[1]) >= 2
+    for fine, coarse in zip(*found, strict=True):
+        assert coarse.touch == pytest.approx(fine.touch, abs=1e-8)
+        assert coarse.impulse == pytest.approx(fine.impulse, rel=1e-7)
+
+
+def test_contacts_that_end_together_in_one_step_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "ball.toml"
+    path.write_text('[experiment]\nstop = 2\nstep = 2\n[slaves]\nball = { recipe = "BouncingBall" }\n')
+    found = run(path)
+    last, count = found.contacts[-1], found.trace.events["ball.floor.contact_count"]
+    missed = count - len(found.contacts)
+    assert missed > 1 and last.number == count
+    assert [note for note in found.notes if note.startswith(f"ball.floor: {missed:g} of ")]
+
+
+def without_record(folder: Path) -> None:
+    """Floor.fmu as another tool might write it: without release_count."""
+    (folder / "Floor.toml").write_text(FLOOR, encoding="utf-8")
+    with (
+        zipfile.ZipFile(host_fmu(folder / "Floor.toml")) as source,
+        zipfile.ZipFile(folder / "Other.fmu", "w") as target,
+    ):
+        for name in source.namelist():
+            data = source.read(name)
+            if name == "modelDescription.xml":
+                data = data.replace(b'name="release_count"', b'name="releases"')
+            target.writestr(name, data)
+
+
+def test_contacts_of_other_fmus_are_sampled_at_every_communication_point(tmp_path: Path) -> None:
+    without_record(tmp_path)
+    located, sampled = (drop(tmp_path, 'output_step = "150 ms"', floor=f) for f in ("Floor", "Other.fmu"))
+    assert len(located.contacts) == len(sampled.contacts) >= 2
+    assert {c.sampled for c in sampled.contacts} == {STEP}
+    for one, other in zip(located.contacts, sampled.contacts, strict=True):
+        assert other.touch == pytest.approx(one.touch, abs=STEP / 2)
+        assert other.impact_speed == pytest.approx(one.impact_speed, abs=2 * G * STEP)
+        assert other.peak_force == one.peak_force
+    assert dict(sampled.trace.events).keys() == dict(located.trace.events).keys()

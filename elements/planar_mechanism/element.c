@@ -21,7 +21,8 @@
  *
  *     qd+ = qd - Y p,   (J Y) p = J qd - J qd+,    J qd+ = 0 of those that hold,  -restitution J qd of this one
  *
- * with the loss p (J qd + J qd+) / 2.  Where it would rebound more slowly than rest_speed it does not, and holds.
+ * with the loss p (J qd + J qd+) / 2.  Driven joints keep their speeds by impulses of their drives, whose work P_d qd_d
+ * counts as work.  Where it would rebound more slowly than rest_speed it does not, and holds.
  *
  * Energy: total = kinetic + potential + elastic,
  *         residual = work + changed - (total - start) - damping - friction - impact
@@ -364,6 +365,47 @@ static void forces(Element *e, Work *work)
 #endif
 }
 
+#if CONSTRAINTS
+
+/* A force f of row k on its body, and the reaction on the other one. */
+static void push_row(const Work *work, int k, const Real f[2], Real p[JOINTS][3])
+{
+    const Real reaction[2] = {-f[0], -f[1]};
+    cc_tree_push(work->m, work->constraints[k].body, work->rows[k].P, f, p);
+    cc_tree_push(work->m, work->constraints[k].other, work->rows[k].Q, reaction, p);
+}
+
+#endif
+
+/* What the bodies need for the accelerations qdd; or, of changes of the speeds, their impulses. */
+static void add_inertia(const Element *e, const Work *work, const Real qdd[], Real p[JOINTS][3])
+{
+    Real A[JOINTS][3]; /* by qdd: angular, and of the origin */
+    for (int i = 0; i < JOINTS; i++) {
+        const CcMove *m = &work->m[i];
+        const Real *before = parents[i] >= 0 ? A[parents[i]] : 0;
+        Real turn = before ? before[0] : 0.0, mass = e->body[i].m;
+        A[i][0] = turn + (slides[i] ? 0.0 : qdd[i]);
+        A[i][1] = (before ? before[1] : 0.0) - turn * m->d[1] + (slides[i] ? qdd[i] * m->e[0] : 0.0);
+        A[i][2] = (before ? before[2] : 0.0) + turn * m->d[0] + (slides[i] ? qdd[i] * m->e[1] : 0.0);
+        Real f[2] = {mass * (A[i][1] - A[i][0] * m->c[1]), mass * (A[i][2] + A[i][0] * m->c[0])};
+        p[i][0] += e->body[i].J * A[i][0] + cc_turn(m->c, f);
+        p[i][1] += f[0];
+        p[i][2] += f[1];
+    }
+}
+
+/* What joint i carries, added to what the joint of its parent does. */
+static void add_to_parent(const Work *work, int i, Real p[JOINTS][3])
+{
+    if (parents[i] < 0)
+        return;
+    Real *before = p[parents[i]];
+    before[0] += p[i][0] + cc_turn(work->m[i].d, p[i] + 1);
+    before[1] += p[i][1];
+    before[2] += p[i][2];
+}
+
 /* What each joint carries: p as it was before cc_tree_solve, taken from the tips to the ground.  p has what follows
  * from the accelerations of driven joints, whose qdd is 0 here. */
 static void reactions(Element *e, Work *work, Real p[JOINTS][3])
@@ -378,29 +420,14 @@ static void reactions(Element *e, Work *work, Real p[JOINTS][3])
 #else
         Real on_body[2] = {-lambda * n[0], -lambda * n[1]};
 #endif
-        Real on_other[2] = {-on_body[0], -on_body[1]};
-        cc_tree_push(work->m, work->constraints[k].body, work->rows[k].P, on_body, p);
-        cc_tree_push(work->m, work->constraints[k].other, work->rows[k].Q, on_other, p);
+        push_row(work, k, on_body, p);
     }
 #endif
-    Real A[JOINTS][3]; /* by qdd: angular, and of the origin */
-    for (int i = 0; i < JOINTS; i++) {
-        const CcMove *m = &work->m[i];
-        const Real *before = parents[i] >= 0 ? A[parents[i]] : 0;
-        Real turn = before ? before[0] : 0.0, qdd = e->qdd[i], mass = e->body[i].m;
-        A[i][0] = turn + (slides[i] ? 0.0 : qdd);
-        A[i][1] = (before ? before[1] : 0.0) - turn * m->d[1] + (slides[i] ? qdd * m->e[0] : 0.0);
-        A[i][2] = (before ? before[2] : 0.0) + turn * m->d[0] + (slides[i] ? qdd * m->e[1] : 0.0);
-        Real f[2] = {mass * (A[i][1] - A[i][0] * m->c[1]), mass * (A[i][2] + A[i][0] * m->c[0])};
-        p[i][0] += e->body[i].J * A[i][0] + cc_turn(m->c, f);
-        p[i][1] += f[0];
-        p[i][2] += f[1];
-    }
+    add_inertia(e, work, e->qdd, p);
     e->power.residual = 0.0;
     for (int i = 0; i < JOINTS; i++)
         e->power.residual += work->tau[i] * e->qd[i] - (p[i][0] * work->m[i].w + cc_along(p[i] + 1, work->m[i].v));
     for (int i = JOINTS - 1; i >= 0; i--) {
-        const Real *d = work->m[i].d;
         e->joint[i].moment = p[i][0];
         e->joint[i].reaction[0] = p[i][1];
         e->joint[i].reaction[1] = p[i][2];
@@ -413,12 +440,7 @@ static void reactions(Element *e, Work *work, Real p[JOINTS][3])
             e->power.residual += e->joint[i].drive * e->qd[i];
         }
 #endif
-        if (parents[i] < 0)
-            continue;
-        Real *before = p[parents[i]];
-        before[0] += p[i][0] + cc_turn(d, p[i] + 1);
-        before[1] += p[i][1];
-        before[2] += p[i][2];
+        add_to_parent(work, i, p);
     }
 }
 
@@ -796,6 +818,30 @@ static void start_contacts(Element *e, Work *work)
     }
 }
 
+#if DRIVEN
+
+/* What the drives put in while the constraints answer with the impulses p, N s, and the speeds change by `change`: the
+ * impulse P_d that holds the speed of each driven joint, times that speed.
+ *
+ *     P_d = (J^T p + M (qd+ - qd))_d */
+static Real work_of_drives(const Element *e, const Work *work, const Real p[], const Real change[])
+{
+    Real carried[JOINTS][3] = {0}, sum = 0.0;
+    for (int a = 0; a < work->count; a++) {
+        Real on_body[2] = {-p[a] * work->rows[a].n[0], -p[a] * work->rows[a].n[1]};
+        push_row(work, a, on_body, carried);
+    }
+    add_inertia(e, work, change, carried);
+    for (int i = JOINTS - 1; i >= 0; i--) {
+        if (driven_joints[i])
+            sum += cc_joint_share(slides[i], &work->m[i], carried[i]) * e->qd[i];
+        add_to_parent(work, i, carried);
+    }
+    return sum;
+}
+
+#endif
+
 /* Contact i meets its profile: the impulses of it and of all that holds, into qd. */
 static void impact(Element *e, CcHost *host, int i)
 {
@@ -824,6 +870,13 @@ static void impact(Element *e, CcHost *host, int i)
         if (work.row_of[a] == k)
             e->contact[i].impulse += cc_abs(p[a]) * cc_sqrt(cc_along(work.rows[a].n, work.rows[a].n));
     }
+#if DRIVEN
+    Real put_in = work_of_drives(e, &work, p, velocity);
+    e->accepted.energy += put_in;
+#if LEDGER
+    e->energy.work += put_in;
+#endif
+#endif
     for (int j = 0; j < JOINTS; j++)
         e->qd[j] += velocity[j];
     e->energy.impact += loss;

@@ -158,9 +158,9 @@ def step_advice(variables: Iterable[_Variable]) -> Advice | None:
     every = tuple(variables)
     starts = {v.name: v.start for v in every}
     found = [
-        advice_of(v.name, v.held, value, *(_number(starts.get(name)) for name in (v.held.mass, v.held.inner_mass)))
+        advice_of(v.name, v.held, value, *(number_of(starts.get(name)) for name in (v.held.mass, v.held.inner_mass)))
         for v in every
-        if v.held is not None and (value := _number(v.start)) > 0.0
+        if v.held is not None and (value := number_of(v.start)) > 0.0
     ]
     return min(found, key=lambda one: one.steps[HELD["jacobi"]], default=None)
 
@@ -196,7 +196,7 @@ def preferred_step(variables: Iterable[_Variable], default: float) -> float:
     advice = step_advice(every)
     if advice is None:
         return default
-    mode = next((_number(v.start) for v in every if v.name == MODE), HOLD)
+    mode = next((number_of(v.start) for v in every if v.name == MODE), HOLD)
     return two_digits(advice.steps[mode_row(mode, advice.mass_name, advice.given, "jacobi")])
 
 
@@ -226,5 +226,6 @@ def held_forces(element: Declaration, ports: Iterable[_Port], effective_mass: st
     }
 
 
-def _number(start: object) -> float:
+def number_of(start: object) -> float:
+    """A start value as a number; 0 without one."""
     return float(start) if isinstance(start, int | float | str) and start != "" else 0.0

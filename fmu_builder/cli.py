@@ -34,7 +34,6 @@ from fmu_builder.build import Built, build_fmu, build_model_fmu, fmu_contents, p
 from fmu_builder.compare import Comparison, Tolerance, compare_files, comparison_to_json
 from fmu_builder.declaration import read_declaration, read_toml
 from fmu_builder.doctor import FAULT, examine
-from fmu_builder.documentation import quantity
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, did_you_mean
 from fmu_builder.events import EVENT_UNITS
 from fmu_builder.files import is_stream, real_place
@@ -51,7 +50,7 @@ from fmu_builder.scenario import ALGORITHMS, Scenario, check_times, read_scenari
 from fmu_builder.schema import element_schema, recipe_schema
 from fmu_builder.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable, read_slave
 from fmu_builder.trace import write_trace
-from fmu_builder.units import parse_quantity, parse_unit
+from fmu_builder.units import parse_quantity, parse_unit, quantity
 from fmu_builder.validate import CaseResult, all_cases, find_cases, validate
 
 app = typer.Typer(

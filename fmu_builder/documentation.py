@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from fmu_builder.law_figures import law_sections
 from fmu_builder.model import Model, Variable
 from fmu_builder.origin import build_date, structure_tables
 from fmu_builder.paths import own_version
+from fmu_builder.units import quantity
 
 _HERE = Path(__file__).resolve().parent
 
@@ -43,16 +43,6 @@ def templates() -> jinja2.Environment:
     environment.filters["quantity"] = quantity
     environment.filters["whole"] = lambda first: first.removesuffix("[1]")  # the vector of a first component
     return environment
-
-
-def quantity(value: float) -> str:
-    """A number as people write it: `1e+06` and `1000000` become `1e6`, `0.5` and `123456` stay."""
-    plain = f"{value + 0.0:.10g}"
-    if not math.isfinite(value):
-        return plain
-    mantissa, _, exponent = f"{value:.9e}".partition("e")
-    scientific = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
-    return scientific if "e" in plain or (abs(value) >= 1e5 and len(scientific) < len(plain)) else plain
 
 
 def documentation_files(model: Model) -> dict[str, bytes]:

@@ -25,6 +25,7 @@ from fmu_builder.contact_record import ContactRecord, is_recorded_contact
 from fmu_builder.declaration import read_toml
 from fmu_builder.errors import InputError, Problem, SlaveError, ToolError
 from fmu_builder.events import ContactEvent, event_values, lively_contacts
+from fmu_builder.held_steps import long_steps
 from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_values
 from fmu_builder.link import Link, not_finite
 from fmu_builder.model import is_scalar_of_laws, law_problems, load_model
@@ -230,6 +231,7 @@ class _Master:
         count = round((stop - start) / step)
         every = round(scenario.seconds("output_step") / step)
         self._initialize(slaves, start, start + count * step)
+        notes = [*long_steps(slaves, self.wiring, self.starts, scenario.experiment.algorithm, start, step)]
         exchange = _Exchange(slaves, self.wiring)
         recorder = _Recorder(slaves, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
         drives = _drive_calls(slaves, [s for s in self.signals if not s.is_constant])
@@ -264,7 +266,7 @@ class _Master:
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")
         progress(1.0)
-        return trace, tuple(contacts), [*([end] if end else []), *record.notes()]
+        return trace, tuple(contacts), [*notes, *([end] if end else []), *record.notes()]
 
     def _ahead(self, step: float) -> dict[str, float]:
         """By slave: how much later than the beginning of its step the real inputs are that others give it, s."""

@@ -18,10 +18,10 @@ from fmu_builder.declaration import (
     read_declaration,
     solver_declaration,
 )
-from fmu_builder.documentation import quantity
 from fmu_builder.paths import find_element
 from fmu_builder.recipe import KEYS, LANGUAGES, structure_module
 from fmu_builder.take_over import TakesOver
+from fmu_builder.units import quantity
 
 Schema = dict[str, Any]
 _QUANTITY: Schema = {"type": ["number", "string"]}  # SI, or text "number unit"

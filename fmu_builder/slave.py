@@ -90,6 +90,7 @@ class SlaveDescription:
     start: float = 0.0
     stop: float | None = None
     step: float | None = None
+    restorable: bool = False  # one of ours that can put its state back
     faults: Mapping[str, str] = field(default_factory=dict)  # of DefaultExperiment: what is wrong, by its attribute
 
     def missing_binary(self) -> str | None:
@@ -172,6 +173,7 @@ def read_slave(path: Path) -> SlaveDescription:
         start=experiment.get("startTime", 0.0),
         stop=experiment.get("stopTime"),
         step=experiment.get("stepSize"),
+        restorable=ours and bool(description.coSimulation.canGetAndSetFMUstate),
         faults=faults,
     )
 

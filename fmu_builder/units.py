@@ -443,3 +443,13 @@ def _quantity_error(where: str, value: object, fault: str) -> InputError:
     file, _, key = where.rpartition(": ")
     written = shortened(value)
     return InputError(Problem(file, f"{key} = {written} {fault}"))
+
+
+def quantity(value: float) -> str:
+    """A number as people write it: `1e+06` and `1000000` become `1e6`, `0.5` and `123456` stay."""
+    plain = f"{value + 0.0:.10g}"
+    if not math.isfinite(value):
+        return plain
+    mantissa, _, exponent = f"{value:.9e}".partition("e")
+    scientific = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return scientific if "e" in plain or (abs(value) >= 1e5 and len(scientific) < len(plain)) else plain

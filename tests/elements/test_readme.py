@@ -11,12 +11,13 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from fmu_builder import run
-from fmu_builder.documentation import markdown, quantity, theory, variable_rows
+from fmu_builder.documentation import markdown, theory, variable_rows
 from fmu_builder.element_docs import default_model, readme_text, replace_section
 from fmu_builder.errors import InputError
 from fmu_builder.model import build_model
 from fmu_builder.paths import load_module, shipped, shipped_elements
 from fmu_builder.recipe import read_recipe
+from fmu_builder.units import quantity
 
 ELEMENTS = shipped("elements")
 POINT_SURFACE = ELEMENTS / "point_surface"

@@ -22,7 +22,7 @@ from fmu_builder.events import SAMPLED, ContactEvent, SampledContact
 from fmu_builder.link import Link
 from fmu_builder.slave import DISCARD, FAMILY, Slave, SlaveVariable
 
-_PLACE = re.compile(r"((?:.*\.)?)in_contact(\[\d+\])?", re.DOTALL)
+_PLACE = re.compile(r"((?:.*\.)?)(release_count|in_contact)(\[\d+\])?", re.DOTALL)
 _RECORD = re.compile(r"(?:.*\.)?(?:last|present)_contact(?:\[\d+\])?\.\w+", re.DOTALL)
 _COUNTS = ("release_count", "contact_count")
 _LAST = {
@@ -33,7 +33,7 @@ _LAST = {
 }
 _LAST_TOUCH = {"touch": "last_contact{}.start", "impact_speed": "last_contact{}.impact_speed"}
 _PRESENT_TOUCH = {"touch": "present_contact{}.start", "impact_speed": "present_contact{}.impact_speed"}
-_PRESENT = {"peak_force": "present_contact{}.peak_force"}
+_PRESENT = {"peak_force": "present_contact{}.peak_force", "impulse": "present_contact{}.impulse"}
 _IMPULSE, _IMPULSE_BEFORE = "impulse{}", "present_contact{}.impulse_before"
 _SAME_TIME = 1e-9  # of a step: rounding of a clock
 
@@ -98,7 +98,7 @@ class _Counted:
         self._slave, self._step, self._ahead = slave, step, ahead
         self.places = [
             _CountedPlace(name, index, part)
-            for part, index, name in _places(slave)
+            for part, index, name in _places(slave, "release_count")
             if self._has(part, index, (*_COUNTS, *_LAST_TOUCH.values(), *_PRESENT_TOUCH.values()))
         ]
         if self.places:
@@ -176,16 +176,18 @@ class _Counted:
             place.present = _event(ContactEvent(place.name, begun), touch)
         place.ended, place.begun = ended, begun
 
+    def _so_far(self, place: _CountedPlace) -> dict[str, float | None]:
+        known = self._values(place, _PRESENT)
+        if known["impulse"] is None:
+            whole, before = self._value(place, _IMPULSE), self._value(place, _IMPULSE_BEFORE)
+            known["impulse"] = None if whole is None or before is None else whole - before
+        return known
+
     def finished(self) -> Iterator[ContactEvent]:
         for place in self.places:
             yield from place.found
             if place.present is not None:
-                known = self._values(place, _PRESENT) if self._slave.status != DISCARD else {}
-                impulse, before = (
-                    (self._value(place, _IMPULSE), self._value(place, _IMPULSE_BEFORE)) if known else (None, None)
-                )
-                if impulse is not None and before is not None:
-                    known["impulse"] = impulse - before
+                known = {} if self._slave.status == DISCARD else self._so_far(place)
                 yield replace(_event(place.present, known), closed_at_end=True)
 
     def counts(self) -> Iterator[tuple[str, float]]:
@@ -214,7 +216,7 @@ class _Sampled:
         self.places: list[SampledContact] = []
         self._targets: list[tuple[int, str]] = []
         wanted: list[SlaveVariable] = []
-        for part, index, name in _places(slave):
+        for part, index, name in _places(slave, "in_contact"):
             if name in counted:
                 continue
             for quantity in SAMPLED:
@@ -257,11 +259,11 @@ def _with_index(name: str, index: str) -> str:
     return name.format(index) if "{}" in name else name + index
 
 
-def _places(slave: Slave) -> Iterator[tuple[str, str, str]]:
-    """Part of the name in front, index of the point, and name of the place, for each variable in_contact."""
+def _places(slave: Slave, variable: str) -> Iterator[tuple[str, str, str]]:
+    """Part of the name in front, index of the point, and name of the place, for each variable of this name."""
     for name in slave.description.variables:
         match = _PLACE.fullmatch(name)
-        if match:
-            part, index = match[1], match[2] or ""
+        if match and match[2] == variable:
+            part, index = match[1], match[3] or ""
             inside = f".{part.removesuffix('.')}" if part else ""
             yield part, index, slave.name + inside + (f".point{index}" if index else "")

@@ -56,14 +56,48 @@ static void indicators(const Element *e, Indicators *z)
 static void remember(Element *e)
 {
     e->previous.depth = e->depth;
+    e->previous.w = e->w;
     e->previous.mass = e->m;
     e->previous.gap = e->gap;
     e->previous.stiffness = stiffness(e);
 }
 
+/* The walls touch or leave the mass at an event, which is an accepted point: its time is that of the event.  The
+ * impulse is the change of the momentum m w since the accepted point before, m as it was in between. */
+static void record_contact(Element *e)
+{
+    int was = re(e->previous.depth) > 0.0, is = re(e->depth) > 0.0;
+    Real s = re(e->x) < 0.0 ? -1.0 : 1.0;
+    if (was) {
+        e->present_contact.impulse += s * e->previous.mass * (e->previous.w - e->w);
+        e->present_contact.peak_force = cc_max(e->present_contact.peak_force, e->normal_force);
+    }
+    if (was && !is) {
+        e->last_contact.start = e->present_contact.start;
+        e->last_contact.end = e->time;
+        e->last_contact.impact_speed = e->present_contact.impact_speed;
+        e->last_contact.rebound_speed = -s * e->v;
+        e->last_contact.peak_force = e->present_contact.peak_force;
+        e->last_contact.impulse = e->present_contact.impulse;
+        e->release_count += 1.0;
+    }
+    if (!was && is) {
+        e->present_contact.start = e->time;
+        e->present_contact.impact_speed = s * e->v;
+        e->present_contact.peak_force = e->normal_force;
+        e->present_contact.impulse = 0.0;
+        e->contact_count += 1.0;
+    }
+}
+
 static void start(Element *e)
 {
     outputs(e);
+    e->present_contact.start = e->time;
+    e->present_contact.peak_force = e->normal_force;
+    e->present_contact.impact_speed = e->present_contact.impulse = e->release_count = 0.0;
+    e->last_contact.start = e->last_contact.end = e->last_contact.peak_force = e->last_contact.impulse = 0.0;
+    e->last_contact.impact_speed = e->last_contact.rebound_speed = 0.0;
     e->contact_count = re(e->depth) > 0.0;
     e->energy.start = e->energy.kinetic + e->energy.elastic;
     e->energy.switched = 0.0;
@@ -78,7 +112,7 @@ static int accept(Element *e, CcHost *host, double step)
     Real switched = before - (e->energy.kinetic + e->energy.elastic);
     int is_switched = re(e->previous.mass) != re(e->m) || re(e->previous.gap) != re(e->gap)
                       || re(e->previous.stiffness) != re(stiffness(e));
-    e->contact_count += re(e->previous.depth) == 0.0 && re(e->depth) > 0.0;
+    record_contact(e);
     if (is_switched)
         e->energy.switched += switched;
     remember(e);

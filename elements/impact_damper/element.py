@@ -44,12 +44,33 @@ def indicators(e, z):
 
 
 def remember(e):
-    e.previous.depth, e.previous.mass, e.previous.gap = e.depth, e.m, e.gap
+    e.previous.depth, e.previous.w, e.previous.mass, e.previous.gap = e.depth, e.w, e.m, e.gap
     e.previous.stiffness = stiffness(e)
+
+
+def record_contact(e):
+    was, is_now, s = e.previous.depth > 0.0, e.depth > 0.0, -1.0 if e.x < 0.0 else 1.0
+    last, present = e.last_contact, e.present_contact
+    if was:
+        present.impulse += s * e.previous.mass * (e.previous.w - e.w)
+        present.peak_force = max(present.peak_force, e.normal_force)
+    if was and not is_now:
+        last.start, last.end = present.start, e.time
+        last.impact_speed, last.rebound_speed = present.impact_speed, -s * e.v
+        last.peak_force, last.impulse = present.peak_force, present.impulse
+        e.release_count += 1
+    if is_now and not was:
+        present.start, present.impact_speed = e.time, s * e.v
+        present.peak_force, present.impulse = e.normal_force, 0.0
+        e.contact_count += 1
 
 
 def start(e):
     outputs(e)
+    last, present = e.last_contact, e.present_contact
+    present.start, present.impact_speed, present.peak_force, present.impulse = e.time, 0.0, e.normal_force, 0.0
+    last.start = last.end = last.impact_speed = last.rebound_speed = last.peak_force = last.impulse = 0.0
+    e.release_count = 0
     e.contact_count = e.depth > 0.0
     e.energy.start = e.energy.kinetic + e.energy.elastic
     e.energy.switched = 0.0
@@ -60,7 +81,7 @@ def accept(e, host, step):
     before = 0.5 * e.previous.mass * e.w**2 + 0.5 * e.previous.stiffness * depth(e, e.previous.gap) ** 2
     now = (e.m, e.gap, stiffness(e))
     is_switched = (e.previous.mass, e.previous.gap, e.previous.stiffness) != now
-    e.contact_count += e.previous.depth == 0.0 and e.depth > 0.0
+    record_contact(e)
     if is_switched:
         e.energy.switched += before - (e.energy.kinetic + e.energy.elastic)
     remember(e)

@@ -70,6 +70,20 @@ def test_elastic_contacts_are_half_oscillations(fmu: Fmu, steps: int) -> None:
     assert deepest["depth"] == pytest.approx(1.0 / W, rel=1e-8)
 
 
+def test_each_contact_is_recorded_with_its_times_and_what_it_did(fmu: Fmu) -> None:
+    """At 1 m/s from the middle to the right wall, a half oscillation there, then the same at the left one."""
+    running = Running(fmu, ELASTIC)
+    for k, begin in enumerate((5e-3, 15e-3 + math.pi / W), start=1):
+        running.step(begin + math.pi / W + 2e-3 - running.time)
+        record = {name: running[f"last_contact.{name}"] for name in ("start", "end", "peak_force", "impulse")}
+        speeds = [running[f"last_contact.{name}_speed"] for name in ("impact", "rebound")]
+        assert (running["release_count"], running["contact_count"]) == (k, k)
+        assert (record["start"], record["end"]) == pytest.approx((begin, begin + math.pi / W), abs=1e-9)
+        assert speeds == pytest.approx([1.0, 1.0], rel=1e-8)
+        assert record["peak_force"] == pytest.approx(C_F / W, rel=1e-8)
+        assert record["impulse"] == pytest.approx(2.0 * M, rel=1e-8)
+
+
 @pytest.mark.parametrize("c_r", [0.2, 0.5, 0.8])
 def test_each_contact_leaves_the_restitution_of_the_speed(fmu: Fmu, c_r: float) -> None:
     running = Running(fmu, {"w0": 1.0, "C_F": C_F, "C_r": c_r, "k_D": 1e9})

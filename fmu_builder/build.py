@@ -7,16 +7,19 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import fmpy
 
 from fmu_builder import smoke, toolchain
+from fmu_builder.assembly import Assembly
 from fmu_builder.binaries import check_library
 from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import PROTOTYPE_NEEDS, documentation_files
-from fmu_builder.errors import Problem, ToolError
+from fmu_builder.element_check import check_element
+from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.files import staged
 from fmu_builder.generate import fmu_sources, model_guid, source_files, write_sources
 from fmu_builder.model import ElementModel, Model, load_model
@@ -89,11 +92,14 @@ def _build_files(model: Model, guid: str, files: dict[str, bytes], folder: Path,
     notes = (*model.notes(), *notes)
     if model.is_prototype:
         notes = (*notes, f"a prototype in Python: where it runs it needs {PROTOTYPE_NEEDS}")
-    if reachable and compiler is not None:
-        files |= _binaries(model, files, reachable, compiler)
-    data = pack(files)
     target = folder / f"{model.name}.fmu"
-    _check_and_move(data, target, model, try_out=host_platform() in reachable)
+    with ThreadPoolExecutor(max_workers=1) as pool:  # the elements are checked while they are compiled
+        checks = None
+        if reachable and compiler is not None:
+            if not model.is_prototype:
+                checks = pool.submit(_element_problems, model, compiler)
+            files |= _binaries(model, files, reachable, compiler)
+        _check_and_move(pack(files), target, model, host_platform() in reachable, checks)
     return Built(target, model, guid, reachable, notes, model.warnings())
 
 
@@ -218,8 +224,18 @@ def _faults(fmu: Path, model: Model) -> list[str]:
     return [f"the variable name '{name}' is not structured" for name in names if not _STRUCTURED.fullmatch(name)]
 
 
-def _check_and_move(data: bytes, target: Path, model: Model, try_out: bool) -> None:
-    """Write under a temporary name, validate, run, and only then move it to the target."""
+def _element_problems(model: Model, compiler: Compiler) -> list[Problem]:
+    """Where the elements of the model do not keep to what they declare."""
+    forms = [kind.model for kind in model.types] if isinstance(model, Assembly) else [m for _, m in model.elements()]
+    return [problem for form in forms for problem in check_element(form, compiler, timeout=SMOKE_TIMEOUT).problems]
+
+
+def _check_and_move(
+    data: bytes, target: Path, model: Model, try_out: bool, checks: Future[list[Problem]] | None
+) -> None:
+    """Write under a temporary name, validate, run, and only then move it to the target.
+
+    checks  of the elements; what they find says more than a run that fails by it"""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -232,9 +248,17 @@ def _check_and_move(data: bytes, target: Path, model: Model, try_out: bool) -> N
             problems = [Problem(target.name, text) for text in _faults(temporary, model)]
             if problems:
                 raise ToolError(problems)
+            try:
+                if try_out:
+                    library = _library_name(model, host_platform())
+                    _smoke_run(temporary, library, target.name, SMOKE_TIMEOUT + len(model.variables) // 1000)
+            except ToolError:
+                if checks is not None and checks.exception() is None and checks.result():
+                    raise InputError(checks.result()) from None
+                raise
+            if checks is not None and checks.result():
+                raise InputError(checks.result())
             if try_out:
-                library = _library_name(model, host_platform())
-                _smoke_run(temporary, library, target.name, SMOKE_TIMEOUT + len(model.variables) // 1000)
                 note_made(data)
     except OSError as error:
         what = f"cannot be written: {error.strerror or error}; choose another folder with -o"

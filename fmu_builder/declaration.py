@@ -98,7 +98,11 @@ class Variable(_Conditional):
     below: float | None = Field(default=None, description="strict upper bound, checked when initialization ends")
     nominal: float | None = Field(default=None, gt=0, description="usual size; of a state the scale of its error")
     display: str | None = Field(default=None, description="display unit")
-    depends: Depends | None = Field(default=None, description="what the value (of a state: its derivative) depends on")
+    depends: Depends | None = Field(
+        default=None,
+        description="what the value (of a state: its derivative, of memory: its initial value) depends on, [] for "
+        "nothing; left out: everything.  Every build checks a list that is given",
+    )
     fixed: bool = Field(default=False, description="a parameter that cannot be tuned")
     acts_as: Literal["contact", "spring", "guide", "damper", "effective mass", "inner mass"] | None = Field(
         default=None,
@@ -172,12 +176,14 @@ class Port(_Conditional):
     )
     optional: list[str] = Field(default=[], description="optional roles of its kind that the port has")
     names: dict[str, str] = Field(default={}, description="role -> name of its variable: a spelling of its kind")
-    depends: list[str] | dict[str, Depends] = Field(default=[], description="of all roles given, or by role")
+    depends: list[str] | dict[str, Depends] | None = Field(
+        default=None, description="of all roles given, or by role; left out: everything"
+    )
     states: dict[str, PortState] = Field(default={}, description="of a body: motion roles that are states")
     holds: Hold | None = Field(default=None, description="what of a body a planar force element can hold")
 
-    def depends_of(self, role: str) -> Depends:
-        return self.depends.get(role, []) if isinstance(self.depends, dict) else self.depends
+    def depends_of(self, role: str) -> Depends | None:
+        return self.depends.get(role) if isinstance(self.depends, dict) else self.depends
 
     def name_of(self, role: str) -> str:
         """The name of the variable that plays the role, behind the port's own."""
@@ -671,8 +677,6 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
             for size in (entry.size, entry.each):
                 if isinstance(size, str) and size not in sizes:
                     add(table, name, f"'{size}' is no size in [structure]" + did_you_mean(size, sizes))
-            if table in ("outputs", "locals") and entry.depends is None:
-                add(table, name, "depends is missing: list the inputs and parameters it depends on, [] for none")
             if table in ("parameters", "inputs") and entry.type == "real" and isinstance(entry.start, str):
                 add(table, name, f"start = {entry.start!r} must be a number")
             given = entry.start if isinstance(entry.start, list) else [entry.start]
@@ -703,8 +707,6 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
             for role in (entry.rate, entry.primitive):
                 if any(t[role].on_demand for t in (declaration.outputs, declaration.locals) if role in t):
                     add(table, name, f"'{role}' is on_demand: what the rate of a state is made of must not be")
-            if table == "states" and entry.rate is None and entry.depends is None:
-                add(table, name, "rate or depends is missing: list what its derivative depends on, [] for nothing")
             if entry.reinit is not False and table != "states":
                 add(table, name, "reinit belongs to a state")
             if isinstance(entry.reinit, dict):
@@ -781,9 +783,6 @@ def _port_problems(port: Port, sizes: Collection[str], parameters: Iterable[str]
             yield f"depends.{name}: the port gives no such role" + did_you_mean(name, given)
         elif _is_by_component(depends) and len(depends) != given[name]:
             yield f"depends.{name} has lists for {len(depends)} components, the role has {given[name]}"
-    for name, state in port.states.items():
-        if state.rate is None and state.depends is None:
-            yield f"states.{name}: rate or depends is missing: list what its derivative depends on, [] for nothing"
     if port.names and port.names not in kind.spellings:
         others = " or ".join(str(dict(spelling)) for spelling in kind.spellings)
         yield f"names = {port.names} is no spelling of a {port.kind} port; known: {others or 'none but its roles'}"

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from fmu_builder.assembly import Assembly, PartType
@@ -70,10 +71,27 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
         if _large_constants(model):
             generated["constants.c"] = _constants_file(model, ['#include "model_data.h"'])
         generated |= law_sources(model)
+    return _with_included(model, generated, source_files(model))
+
+
+def check_sources(model: ElementModel) -> dict[str, str]:
+    """File name -> text of what the build's check of the element compiles (contact_core/check.c): the names in it do
+    not depend on the recipe's."""
+    plain = replace(model, name=model.element_name, path=Path("check"))
+    generated = {"model_data.h": model_data(plain, "Check"), "model_guid.h": model_guid(plain, "")}
+    compiled = ["check.c", "element_real.c", "element_dual.c"]
+    if _large_constants(plain):
+        generated["constants.c"] = _constants_file(plain, ['#include "model_data.h"'])
+        compiled.append("constants.c")
+    return _with_included(plain, generated | law_sources(plain), compiled)
+
+
+def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequence[str]) -> dict[str, str]:
+    """The files that are compiled, with all they include: generated ones, the elements' own, those of contact_core."""
     core = {p.name: p for p in shipped("contact_core").glob("*.[ch]")}
     own = {f: {p.name: p for p in folder.glob("*.[ch]")} for f, folder in model.folders().items()}
     files: dict[str, str] = {}
-    wanted = [("", name) for name in source_files(model)]
+    wanted = [("", name) for name in compiled]
     wanted += [(folder, name) for folder in own for name in ("model_data.h", "element.c")]
     wanted += [("", name) for name in generated if name.endswith("laws.h")]
     while wanted:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -467,6 +467,9 @@ def _indicators(recipe: Recipe) -> tuple[tuple[EventIndicator, ...], Layout]:
     return tuple(found[place] for place in range(len(found))), layout
 
 
+EVERYTHING = ("*[*]", "time")  # the patterns of who declares no dependencies
+
+
 class _Patterns:
     """Resolves `depends` patterns such as "point.*" or "C_F" to value references."""
 
@@ -475,6 +478,7 @@ class _Patterns:
         self._declared = {d.base: d for d in declared}
         self._indices = {base: layout.indices(d.path) for base, d in self._declared.items()}
         self._meant: dict[str, list[str]] = {}  # by patterns met before: each is met once for every scalar
+        self._everything: tuple[int, ...] | None = None
 
     def group(self, base: str, each_index: int, each: str | None) -> list[int]:
         """All scalars of the declared name; the same `each` index if both run over the same size."""
@@ -488,6 +492,10 @@ class _Patterns:
     ) -> tuple[int, ...]:
         """Indices of the parameters, inputs and states patterns stand for, and of time where it is named; "p.f[k]" is
         the same component of p.f, "p.f[2]" the second one, "p.f[*]" all of p.f whatever its `each` index."""
+        if patterns is EVERYTHING:  # one tuple for all: it is long
+            if self._everything is None:
+                self._everything = self.resolve([*EVERYTHING], where, each_index, each, component)
+            return self._everything
         found: set[int] = set()
         for written in patterns:
             pattern, _, number = written.removesuffix("]").partition("[")
@@ -616,17 +624,19 @@ def _unit(recipe: Recipe, d: _Declared, each_index: int, component: int) -> str:
     return d.entry.unit[component] if isinstance(d.entry.unit, list) else d.entry.unit
 
 
-def _depends(d: _Declared, component: int) -> list[str]:
-    """Patterns of what an output, or the initial value of memory, depends on; memory may follow everything."""
-    if d.kind == "memory" and d.entry.depends is None:
-        return ["*"]
-    return _of_component(d.entry.depends, component) if d.kind in ("output", "memory", "calculated") else []
+def _depends(d: _Declared, component: int) -> Sequence[str]:
+    """Patterns of what an output, or the initial value of memory, depends on."""
+    if d.kind not in ("output", "memory", "calculated"):
+        return ()
+    return _of_component(d.entry.depends, component)
 
 
-def _of_component(depends: Depends | None, component: int) -> list[str]:
-    """The patterns of one component, where each has its own or all have the same."""
+def _of_component(depends: Depends | None, component: int) -> Sequence[str]:
+    """The patterns of one component, where each has its own or all have the same; without a list everything."""
+    if depends is None:
+        return EVERYTHING
     found: list[str] = []
-    for k, part in enumerate(depends or ()):
+    for k, part in enumerate(depends):
         found += [part] if isinstance(part, str) else part if k == component else []
     return found
 

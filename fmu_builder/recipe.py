@@ -87,6 +87,7 @@ class Recipe:
     absent: Mapping[str, str]
     constants: tuple[Constant, ...]
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    structure_starts: frozenset[str] = frozenset()  # of `starts` those that the structure gives
     limits: Mapping[str, Limit] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     laws: ElementLaws | None = None
@@ -237,6 +238,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         absent={},
         constants=structure.constants,
         units=structure.units,
+        structure_starts=frozenset(structure.starts),
         limits=structure.limits,
         notes=(
             *structure.notes,

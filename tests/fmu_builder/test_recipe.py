@@ -179,12 +179,6 @@ def written(folder: Path) -> Path:
         ),
         ('kind = "frame"', 'kind = "farme"', "[ports.surface] kind", "'farme'"),
         (
-            'size = 3, each = "points", depends = "@place",',
-            'size = 3, each = "points",',
-            "[outputs] contact.r",
-            "depends is missing",
-        ),
-        (
             'depends = ["surface.q"]',
             'depends = ["surfce.q"]',
             "normal",

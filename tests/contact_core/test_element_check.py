@@ -1,0 +1,298 @@
+"""An element that does not keep to its declaration is refused: by what its results follow, and by what it writes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from fmi2 import Fmu
+from running import Running
+
+from fmu_builder.build import build_fmu
+from fmu_builder.description import model_description
+from fmu_builder.element_check import Findings, check_element
+from fmu_builder.errors import InputError, ToolError
+from fmu_builder.generate import model_data
+from fmu_builder.model import load_element
+from fmu_builder.toolchain import cache_folder, find_compiler
+
+
+def element(folder: Path, toml: str, c: str, recipe: str = "") -> Path:
+    """The recipe of an element of these texts."""
+    place = folder / "elements" / "thing"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "element.toml").write_text(toml, encoding="utf-8")
+    (place / "element.c").write_text(c, encoding="utf-8")
+    path = folder / "Thing.toml"
+    path.write_text(f'element = "thing"\n{recipe}', encoding="utf-8")
+    return path
+
+
+def found(recipe: Path, every: bool = False) -> Findings:
+    compiler = find_compiler()
+    assert compiler is not None
+    return check_element(load_element(recipe), compiler, every)
+
+
+def refused(recipe: Path) -> list[str]:
+    problems = found(recipe).problems
+    assert problems
+    return [str(problem) for problem in problems]
+
+
+# ---- what results follow from ----------------------------------------------------------------------------------------
+
+OSCILLATOR = """
+description = "x'' = -w2 x"
+[parameters]
+w2 = { unit = "1/s2", start = 100.0, description = "Square of the angular frequency" }
+[states]
+x = { unit = "m", start = 1.0, output = true, rate = "v", description = "Deflection" }
+v = { unit = "m/s", output = true, rate = "a", description = "Speed" }
+[locals]
+a = { unit = "m/s2", DEPENDS description = "Acceleration" }
+"""
+OSCILLATOR_C = "static void outputs(Element *e) { e->a = -e->w2 * e->x; }"
+
+
+def test_a_state_that_the_list_leaves_out_is_refused_with_place_point_and_repair(tmp_path: Path) -> None:
+    """Without it the solver would take the acceleration for constant and switch the control of its error off."""
+    recipe = element(tmp_path, OSCILLATOR.replace("DEPENDS", 'depends = ["w2"],'), OSCILLATOR_C)
+    with pytest.raises(InputError) as error:
+        build_fmu(recipe, platforms=("host",))
+    (problem,) = error.value.problems
+    assert problem.where == f"{tmp_path / 'elements' / 'thing' / 'element.toml'}: [locals] a"
+    assert re.search(r"depends leaves out x: a follows x \(.*; x = [-\d.e]+", problem.what)
+    assert problem.what.endswith('; add "x", or leave depends out, which stands for everything')
+    assert not list(tmp_path.glob("*.fmu"))
+
+
+@pytest.mark.parametrize("depends", ["", 'depends = ["w2", "x"],'], ids=["left out", "complete"])
+def test_an_oscillator_without_a_list_or_with_a_complete_one_is_right(tmp_path: Path, depends: str) -> None:
+    """x = cos(10 t)."""
+    recipe = element(tmp_path, OSCILLATOR.replace("DEPENDS", depends), OSCILLATOR_C)
+    running = Running(Fmu(build_fmu(recipe, platforms=("host",)).path, tmp_path))
+    for _ in range(20):
+        running.step(0.05)
+    assert running["x"] == pytest.approx(-0.8390715290764524, abs=1e-8)  # cos 10
+
+
+def test_without_a_list_modelstructure_names_everything(tmp_path: Path) -> None:
+    recipe = element(tmp_path, OSCILLATOR.replace("DEPENDS", ""), OSCILLATOR_C)
+    model = load_element(recipe)
+    assert {model.variables[i].name for i in model["a"].depends} == {"time", "w2", "x", "v"}
+    assert "#define CC_EXACT 0" in model_data(model)
+    position = {v.name: i for i, v in enumerate((v for v in model.variables if not v.hidden), 1)}
+    known = " ".join(str(position[name]) for name in ("time", "x", "v"))
+    derivative = f'<Unknown index="{position["der(v)"]}" dependencies="{known}"/>'
+    assert derivative in model_description(model, "{0}").decode()
+
+
+BRANCHES = """
+description = "Forces of several branches"
+[parameters]
+k = { unit = "N/m", start = 1e4, min = 0.0, description = "Stiffness" }
+gap = { unit = "m", start = 0.3, description = "Where it begins" }
+mu = { start = 0.0, min = 0.0, description = "Coefficient of friction" }
+[inputs]
+on = { type = "bool", start = true, description = "Switch" }
+x = { unit = "m", description = "Position" }
+v = { unit = "m/s", description = "Speed" }
+[outputs]
+F = { unit = "N", depends = ["x", "k", "gap", "on"], description = "Normal force" }
+R = { unit = "N", depends = ["x", "k", "gap", "on", "mu", "v"], description = "Friction force" }
+[indicators]
+touch = { nominal = 1e-2, description = "Contact begins" }
+"""
+BRANCHES_C = """
+static void outputs(Element *e)
+{
+    Real depth = e->x - e->gap;
+    e->F = re(e->on) != 0.0 && re(depth) > 0.0 ? e->k * depth : 0.0;
+    e->R = re(e->v) > 0.0 ? -e->mu * e->F : re(e->v) < 0.0 ? e->mu * e->F : 0.0;
+}
+static void indicators(const Element *e, Indicators *z) { z->touch = re(e->x) - re(e->gap); }
+"""
+
+
+def test_a_complete_list_of_a_force_with_branches_is_accepted_and_shows(tmp_path: Path) -> None:
+    findings = found(element(tmp_path, BRANCHES, BRANCHES_C), every=True)
+    assert (findings.problems, findings.unshown) == ((), ())
+
+
+@pytest.mark.parametrize("variable", ["x", "k", "gap", "on", "mu", "v"])
+def test_whatever_is_missing_is_found_in_contact_and_behind_a_switch(tmp_path: Path, variable: str) -> None:
+    """The speed turns the force round and is in no derivative; the switch is a Boolean; the rest needs contact."""
+    text = re.sub(rf'("on".*), "{variable}"|, "{variable}"|"{variable}", ', r"\1", BRANCHES)
+    assert text != BRANCHES
+    told = refused(element(tmp_path, text, BRANCHES_C))
+    assert any(f"[outputs] {'R' if variable in 'muv' else 'F'}: depends leaves out {variable}:" in one for one in told)
+
+
+def test_what_is_declared_and_never_shows_is_said_and_not_refused(tmp_path: Path) -> None:
+    text = BRANCHES.replace('depends = ["x", "k", "gap", "on"]', 'depends = ["x", "k", "gap", "on", "mu"]')
+    findings = found(element(tmp_path, text, BRANCHES_C), every=True)
+    assert findings.problems == ()
+    assert findings.unshown == ("[outputs] F depends on mu",)
+
+
+def test_the_initial_value_of_memory_keeps_to_its_list(tmp_path: Path) -> None:
+    memory = '[memory]\nm = { depends = ["k"], description = "Where it began" }\n'
+    c = BRANCHES_C + (
+        "static void start(Element *e) { e->m = e->k + e->x; }\n"
+        "static int accept(Element *e, CcHost *host, double step) { (void)e, (void)host, (void)step; return 0; }\n"
+    )
+    (told,) = refused(element(tmp_path, BRANCHES + memory, c))
+    assert "[memory] m: depends leaves out x: m follows x (it begins with" in told and 'add "x"' in told
+
+
+PAIR = """
+description = "Two springs whose forces are confused"
+[structure]
+points = { default = 2, description = "Number of points" }
+[inputs]
+"point.x" = { unit = "m", each = "points", description = "Position" }
+[outputs]
+"point.F" = { unit = "N", each = "points", depends = ["point.x"], description = "Force" }
+"""
+
+
+def test_another_index_than_that_of_the_value_is_named_with_a_star(tmp_path: Path) -> None:
+    c = "static void outputs(Element *e) { for (int i = 0; i < 2; i++) e->point[i].F = -e->point[0].x; }"
+    (told,) = refused(element(tmp_path, PAIR, c))
+    assert "point[2].F follows point[1].x" in told and 'add "point.x[*]"' in told
+
+
+# ---- what is assigned ------------------------------------------------------------------------------------------------
+
+GAIN = """
+description = "A gain"
+[inputs]
+u = { start = 1.0, description = "Input" }
+[outputs]
+y = { description = "Output" }
+w = { description = "Another" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("c", "what"),
+    [
+        ("e->y = 2.0 * e->u;", "w is never assigned at the start values"),
+        ("e->y = e->u; if (re(e->u) < 0.5) e->w = 1.0;", "w is never assigned at the start values"),
+        ("e->y = e->u; if (re(e->u) > 0.5) e->w = 1.0;", "w is never assigned at "),
+        ("e->y = e->u; e->w = re(e->w) < 1.0 ? e->u : 2.0;", "w follows from what computed variables held before"),
+        ("e->y = e->u; e->w = 1.0; e->u = 3.0;", "the function `outputs` changes u: it must not change an input"),
+    ],
+)
+def test_what_is_not_assigned_or_not_to_be_is_refused_by_name(tmp_path: Path, c: str, what: str) -> None:
+    told = refused(element(tmp_path, GAIN, f"static void outputs(Element *e) {{ {c} }}"))
+    assert any(f"element.c: {what}" in one for one in told), told
+
+
+def test_an_output_that_is_never_assigned_stops_the_build(tmp_path: Path) -> None:
+    recipe = element(tmp_path, GAIN, "static void outputs(Element *e) { e->y = e->u; }")
+    with pytest.raises(InputError, match=r"element\.c: w is never assigned .*: assign it in every branch"):
+        build_fmu(recipe, platforms=("host",))
+    assert not list(tmp_path.glob("*.fmu"))
+
+
+ARRAYS = """
+description = "Arrays of every kind"
+[structure]
+points = { default = 2, description = "Number of points" }
+[inputs]
+u = { start = 1.0, description = "Input" }
+[outputs]
+y = { size = 3, description = "A vector" }
+"point.f" = { size = 2, each = "points", description = "A vector of each point" }
+z = { each = "points", description = "A value of each point" }
+last = { description = "The value behind" }
+[states]
+x = { size = "points", depends = [], description = "Sized by the structure" }
+[memory]
+m = { size = 2, depends = [], description = "Memory" }
+[indicators]
+side = { each = "points", description = "Of each point" }
+end = { description = "The last one" }
+"""
+ARRAYS_C = """
+enum { Y = 3, F = 2, P = POINTS };
+static void fill(Real *array, int n) { for (volatile int i = 0; i < n; i++) array[i] = 0.5; }
+static void outputs(Element *e)
+{
+    fill(e->y, Y);
+    for (volatile int i = 0; i < P; i++)
+        fill(e->point[i].f, F), e->z[i] = 1.0;
+    e->last = e->u;
+}
+static void derivatives(Element *e) { fill(e->der.x, POINTS); }
+static void start(Element *e) { fill(e->m, 2); }
+static int accept(Element *e, CcHost *host, double step) { (void)host, (void)step; fill(e->m, 2); return 0; }
+static void indicators(const Element *e, Indicators *z)
+{
+    for (volatile int i = 0; i < POINTS; i++)
+        z->side[i] = 1.0;
+    z->end = re(e->u);
+}
+"""
+
+
+def test_arrays_that_are_filled_to_their_end_are_accepted(tmp_path: Path) -> None:
+    assert found(element(tmp_path, ARRAYS, ARRAYS_C)).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "function", "array"),
+    [
+        ("fill(e->y, Y)", "fill(e->y, Y + 1)", "outputs", "y"),
+        ("fill(e->point[i].f, F)", "fill(e->point[i].f, F + 1)", "outputs", "point[0].f"),
+        ("i < P;", "i < P + 1;", "outputs", "z"),
+        ("fill(e->der.x, POINTS)", "fill(e->der.x, POINTS + 1)", "derivatives", "der.x"),
+        ("{ fill(e->m, 2); }", "{ fill(e->m, 3); }", "start", "m"),
+        ("(void)step; fill(e->m, 2)", "(void)step; fill(e->m, 4)", "accept", "m"),
+        ("i < POINTS; i++)\n        z", "i < POINTS + 1; i++)\n        z", "indicators", "z->side"),
+    ],
+    ids=["a vector", "of each point", "indexed", "derivatives", "start", "accept", "indicators"],
+)
+def test_a_write_behind_the_end_of_an_array_is_refused_with_its_name(
+    tmp_path: Path, right: str, wrong: str, function: str, array: str
+) -> None:
+    assert ARRAYS_C.count(right) == 1
+    told = refused(element(tmp_path, ARRAYS, ARRAYS_C.replace(right, wrong)))
+    wanted = f"element.c: the function `{function}` writes behind the end of the array {array}"
+    assert any(wanted in one for one in told), told
+
+
+def test_an_indicator_that_is_never_assigned_is_refused_by_name(tmp_path: Path) -> None:
+    told = refused(element(tmp_path, ARRAYS, ARRAYS_C.replace("z->end = re(e->u);", "(void)e;")))
+    assert any("the function `indicators` never assigns z->end" in one for one in told), told
+
+
+# ---- the check itself ------------------------------------------------------------------------------------------------
+
+
+def test_an_element_that_crashes_in_the_check_is_an_error_and_no_crash(tmp_path: Path) -> None:
+    recipe = element(tmp_path, GAIN, "static void outputs(Element *e) { e->y = *(volatile double *)8; e->w = e->u; }")
+    with pytest.raises(ToolError, match=r"element\.c: the check of its declaration failed: it crashed"):
+        found(recipe)
+
+
+def test_findings_are_kept_until_the_element_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another start value in the recipe is no other element."""
+    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
+    cache_folder.cache_clear()
+    try:
+        recipe = element(tmp_path, BRANCHES, BRANCHES_C)
+        first = found(recipe)
+        files = {path.name for path in (tmp_path / "cache" / "checks").iterdir()}
+        assert len(files) == 1
+        element(tmp_path, BRANCHES, BRANCHES_C, "[start]\nk = 5.0\n")
+        assert found(recipe) == first
+        assert {path.name for path in (tmp_path / "cache" / "checks").iterdir()} == files
+        element(tmp_path, BRANCHES, BRANCHES_C.replace("e->mu * e->F : 0.0", "e->mu * e->F : e->gap"))
+        found(recipe)
+        assert len(list((tmp_path / "cache" / "checks").iterdir())) == 2
+    finally:
+        cache_folder.cache_clear()

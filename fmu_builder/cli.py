@@ -380,18 +380,22 @@ def run_command(
     step: Annotated[str | None, typer.Option(help="Communication step, e.g. '0.1 ms'.")] = None,
     stop: Annotated[str | None, typer.Option(help="Stop time, e.g. '2 s'.")] = None,
     algorithm: Annotated[str | None, typer.Option(help="jacobi or gauss_seidel.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a plot (HTML) of all signals.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a plot (HTML) of what is recorded.")] = None,
+    record: Annotated[
+        list[str] | None,
+        typer.Option(help="Signals to record and plot, such as 'body.p.*', by default all; may be repeated."),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Run a system of FMUs, or one alone, and write its trace.
 
-    Example: fmu-builder run drop_elastic --plot drop.html
+    Example: fmu-builder run drop_elastic --plot drop.html --record 'body.p.*' --record 'floor.*_force'
     """
     path = _find_scenario(scenario)
     beside = None if is_stream(output) else Path(f"{output}.json")
     _check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
     given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
-    chosen = _override(load_scenario(path, given), step=step, stop=stop, algorithm=algorithm)
+    chosen = _override(load_scenario(path, given), step=step, stop=stop, algorithm=algorithm, record=record)
     done = _run_with_progress(chosen)
     _make_folder_of(output)
     write_trace(done.trace, output)
@@ -497,8 +501,12 @@ def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
     return tell
 
 
-def _override(scenario: Scenario, step: str | None, stop: str | None, algorithm: str | None) -> Scenario:
-    """The scenario with other times or another algorithm, checked like one from a file.  All problems at once."""
+def _override(
+    scenario: Scenario, step: str | None, stop: str | None, algorithm: str | None, record: list[str] | None = None
+) -> Scenario:
+    """The scenario with other times, another algorithm or other signals to record, checked like one from a file.
+
+    Raises InputError with all problems."""
     changes: dict[str, object] = {}
     problems: list[Problem] = []
     for key, text in (("step", step), ("stop", stop)):
@@ -514,6 +522,8 @@ def _override(scenario: Scenario, step: str | None, stop: str | None, algorithm:
         changes["output_step"] = None
     if algorithm is not None:
         changes["algorithm"] = algorithm
+    if record:
+        changes["record"] = record
     changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
     times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))
     for problem in check_times("", *times) if given else ():
@@ -740,10 +750,8 @@ def schema(
 
     Example: fmu-builder schema point_surface > point_surface.json
 
-    Example: fmu-builder schema element > element.json
-
-    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo; in the first line of an
-    element.toml of your own `#:schema element.json`.
+    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  The schema of
+    element.toml, `schema element > element.json`, goes into the first line of one of your own as `#:schema element.json`.
     """
     found = element_schema() if element == "element" else recipe_schema(element, Path.cwd())
     print(json.dumps(found, indent=2, ensure_ascii=False))

@@ -27,6 +27,7 @@ _PACKAGES = (
     "lxml",
     "markdown-it-py",
     "numpy",
+    "pillow",
     "plotly",
     "pydantic",
     "pythonfmu",

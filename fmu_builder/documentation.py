@@ -16,6 +16,7 @@ from markdown_it.token import Token
 
 from fmu_builder.advice import MODE, step_advice
 from fmu_builder.assembly import Assembly, PartType
+from fmu_builder.assembly_icon import assembly_icon
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.generate import log_categories
 from fmu_builder.law_figures import law_sections
@@ -80,9 +81,9 @@ def documentation_files(model: Model) -> dict[str, bytes]:
             b"None: the binaries need no other library, and the sources only a C11 compiler and the FMI 2.0 headers.\n"
         ),
     }
-    picture = folders[0] / "model.png"
-    if len(folders) == 1 and picture.is_file():
-        files["model.png"] = picture.read_bytes()
+    icons = [folder / "model.png" for folder in folders if (folder / "model.png").is_file()]
+    if icons:
+        files["model.png"] = assembly_icon(icons)
     return files
 
 

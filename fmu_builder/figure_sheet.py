@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import html
 import math
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from plotly.offline import get_plotlyjs
 
 Values = NDArray[np.float64]
 Figure = dict[str, object]
@@ -21,6 +23,7 @@ _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 1040, 98, 214, 30, 50  # px; at the right
 _HEADING = 20  # px above _TOP for the titles of columns
 _GAP, _COLUMN_GAP = 12, 96  # px; panels above each other share the time axis
 TEXT, QUIET, GRID, LINE, FAILED = "#222222", "#666666", "#ececec", "#999999", "#b3261e"
+DASHES = ("solid", "dot", "dash", "dashdot")  # when the colours are used up
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00")  # Okabe and Ito; yellow darkened
 
 
@@ -64,6 +67,12 @@ def number_text(value: float, digits: int) -> str:
     return np.format_float_positional(
         value, precision=max(digits, magnitude + 1), unique=False, fractional=False, trim="-"
     )
+
+
+@functools.cache
+def plotly_library() -> str:
+    """The plotly library as text that cannot end the script element it stands in."""
+    return str(get_plotlyjs()).replace("</script", "<\\/script")
 
 
 def plain_text(text: str) -> str:

@@ -12,6 +12,7 @@ from fmu_builder.compare import SignalResult
 from fmu_builder.contact_figure import contact_figure, contact_window, draw_contacts, find_contacts
 from fmu_builder.figure_sheet import (
     COLOURS,
+    DASHES,
     FAILED,
     TEXT,
     Figure,
@@ -30,7 +31,6 @@ from fmu_builder.trace import Trace
 from fmu_builder.validate import CaseResult, Order
 
 _ALGORITHMS = {"gauss_seidel": "Gauss-Seidel", "jacobi": "Jacobi"}
-_DASHES = ("solid", "dot", "dash", "dashdot")  # when the colours are used up
 _REFERENCE = {"mode": "lines", "line": {"width": 6, "color": "#cccccc"}}
 _LEAST_SHARE, _LARGEST_SHARE = 1e-4, 1e4  # of the allowed error, in the plots of errors
 _PATH = re.compile(r"((energy|power)\.)?[^.]*$")  # of a signal: what says the quantity
@@ -98,7 +98,7 @@ def _groups(signals: Sequence[SignalResult], trace: Trace, reference: Trace) -> 
 def _style(name: str, signals: Sequence[SignalResult]) -> tuple[str, str]:
     """Colour and dash of a signal, the same in all panels."""
     number = [s.name for s in signals].index(name)
-    return COLOURS[number % len(COLOURS)], _DASHES[number // len(COLOURS) % len(_DASHES)]
+    return COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
 
 
 def _draw_signals(

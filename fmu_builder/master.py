@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import platform
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from fmu_builder.advice import MODE
 from fmu_builder.build import host_fmu
 from fmu_builder.contact_record import ContactRecord, is_recorded_contact
 from fmu_builder.declaration import read_toml
-from fmu_builder.errors import InputError, Problem, SlaveError, ToolError
+from fmu_builder.errors import InputError, Problem, SlaveError, ToolError, did_you_mean
 from fmu_builder.events import ContactEvent, event_values, lively_contacts
 from fmu_builder.held_steps import long_steps
 from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_values
@@ -203,6 +204,13 @@ class _Master:
             if f"{slave}.{name}" in scenario.drive:
                 what = f"is connected to {sources[0][0]}.{sources[0][1]} as well; an input has one of the two"
                 problems.append(Problem(f"{scenario.path}: [drive] {slave}.{name}", what))
+        self.recorded = {
+            slave: [v for v in description.variables.values() if _is_signal(v)]
+            for slave, description in self.descriptions.items()
+        }
+        if scenario.experiment.record is not None:
+            where = f"{scenario.path}: [experiment] record"
+            self.recorded = chosen_signals(self.recorded, scenario.experiment.record, where, problems)
         if problems:
             raise InputError(problems)
         self.signals = [s for s in self.signals if s.node not in self.wiring.sources]
@@ -233,7 +241,7 @@ class _Master:
         self._initialize(slaves, start, start + count * step)
         notes = [*long_steps(slaves, self.wiring, self.starts, scenario.experiment.algorithm, start, step)]
         exchange = _Exchange(slaves, self.wiring)
-        recorder = _Recorder(slaves, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
+        recorder = _Recorder(slaves, self.recorded, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
         drives = _drive_calls(slaves, [s for s in self.signals if not s.is_constant])
         for reads in exchange.reads.values():
             for read, link in reads:
@@ -549,17 +557,18 @@ def _drive_call(link: Link, signals: Sequence[Signal], kind: type[float] | type[
 
 
 class _Recorder:
-    """Rows of all outputs and local variables of all slaves but what contact_record.py reads, written by the FMUs
-    straight into the arrays."""
+    """Rows of the signals of all slaves, written by the FMUs straight into the arrays."""
 
-    def __init__(self, slaves: Mapping[str, Slave], time: NDArray[np.float64]) -> None:
+    def __init__(
+        self, slaves: Mapping[str, Slave], signals: Mapping[str, Sequence[SlaveVariable]], time: NDArray[np.float64]
+    ) -> None:
         self.time = time
         self._rows = self._checked = 0
         groups = [
             (slave, found)
             for slave in slaves.values()
             for family in ("Real", "Integer", "Boolean")
-            if (found := [v for v in slave.description.variables.values() if _recorded(v, family)])
+            if (found := [v for v in signals[slave.name] if FAMILY[v.type] == family])
         ]
         variables = [(slave, v) for slave, found in groups for v in found]
         self._nodes: list[Node] = [(slave.name, v.name) for slave, v in variables]
@@ -600,10 +609,26 @@ class _Recorder:
         return Trace(time, tuple(self._units), values, self._units, {}, provenance)
 
 
-def _recorded(variable: SlaveVariable, family: str) -> bool:
+def chosen_signals(
+    signals: Mapping[str, Sequence[SlaveVariable]], patterns: Sequence[str], where: str, problems: list[Problem]
+) -> dict[str, list[SlaveVariable]]:
+    """The signals `slave.name` that a pattern names, in which * stands for any text; a pattern without any is added to
+    the problems."""
+    names = [f"{slave}.{v.name}" for slave, variables in signals.items() for v in variables]
+    chosen: set[str] = set()
+    for pattern in patterns:
+        expression = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+        found = {name for name in names if expression.fullmatch(name)}
+        if not found:
+            problems.append(Problem(where, f"'{pattern}' names no signal" + did_you_mean(pattern, names)))
+        chosen |= found
+    return {slave: [v for v in variables if f"{slave}.{v.name}" in chosen] for slave, variables in signals.items()}
+
+
+def _is_signal(variable: SlaveVariable) -> bool:
     return (
         variable.causality in ("output", "local")
-        and FAMILY[variable.type] == family
+        and variable.type != "String"
         and variable.variability in ("continuous", "discrete")
         and not variable.name.startswith("der(")
         and not is_recorded_contact(variable.name)

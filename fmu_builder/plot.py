@@ -1,98 +1,96 @@
-"""A plot of one trace: an HTML page with all signals over time, one panel for each unit."""
+"""A plot of one trace: an HTML page of its signals over time, one panel for each quantity, drawn as in the report."""
 
 from __future__ import annotations
 
-from itertools import cycle
+import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
-import plotly.graph_objects as go
-from plotly.colors import qualitative
-from plotly.subplots import make_subplots
+import numpy as np
 
+from fmu_builder.documentation import templates
+from fmu_builder.figure_sheet import (
+    COLOURS,
+    DASHES,
+    Figure,
+    Sheet,
+    axis_title,
+    plotly_library,
+    scale_of,
+    thinned,
+    time_axis,
+    value_range,
+)
 from fmu_builder.files import write_whole
 from fmu_builder.trace import Trace
 
+MOST_CURVES = 10  # of a panel: more cannot be told apart
+MOST_PANELS = 16
 _ORDER = ("m", "rad", "m/s", "rad/s", "N", "N.m", "J", "W")  # motion, force, energy; then the other units
-_HEIGHT = 240  # pixels of a panel
-_LEGEND_ROW = 19  # pixels of a name in the legend
-_GAP = 34  # pixels between panels
-_MARGIN = {"l": 80, "r": 20, "t": 60, "b": 50}  # pixels
+_GROUPS = re.compile(r"(?:^|\.)(energy|power|solver|coupling)\.[^.]+$")  # quantities that belong on one panel
+_HEIGHT, _LEGEND_ROW = 150, 19  # pixels of a panel, and of a name in its legend
+_POINTS = (2000, 1000, 500, 250, 125, 60)  # most of a curve, tried in turn until all fit
+_DATA_BYTES = 160_000  # of all curves: with plotly.js the page stays below 5 MB
 
 
 def write_trace_plot(trace: Trace, path: Path) -> None:
     """Write the page; it needs no network.  Signals that never change are left out; equal traces give equal bytes.
 
     Raises ToolError if the file cannot be written."""
-    figure = _figure(trace, path.stem)
-    page = figure.to_html(
-        include_plotlyjs=True,
-        full_html=True,
-        div_id="plot",  # by default a random one
-        config={"responsive": True, "displaylogo": False},
-    )
-    page = page.replace("<head>", f"<head><title>{_plain(path.stem)}</title>", 1)
-    write_whole(path, page)
+    panels = quantity_panels(trace)
+    drawn = panels[:MOST_PANELS]
+    for points in _POINTS:
+        figure = _figure(trace, drawn, points)
+        if len(json.dumps(figure)) <= _DATA_BYTES:
+            break
+    left_out = [name for _, names in panels[MOST_PANELS:] for name in names]
+    page = templates().get_template("plot.html")
+    write_whole(path, page.render(title=path.stem, plot=figure, left_out=left_out, plotly=plotly_library()))
 
 
-def _figure(trace: Trace, title: str) -> go.Figure:
-    panels = _panels(trace)
-    heights = [max(_HEIGHT, _LEGEND_ROW * (len(names) + 1)) for names in panels.values()]
-    drawn = sum(heights) + _GAP * (len(panels) - 1)
-    figure = make_subplots(
-        rows=len(panels),
-        cols=1,
-        shared_xaxes=True,
-        row_heights=heights,
-        vertical_spacing=_GAP / drawn if len(panels) > 1 else 0.0,
-    )
-    top = 1.0
-    for row, ((unit, names), height) in enumerate(zip(panels.items(), heights, strict=True), start=1):
-        legend = "legend" if row == 1 else f"legend{row}"  # each panel its own, beside it
-        for name, colour in zip(names, cycle(qualitative.D3), strict=False):
-            figure.add_trace(
-                go.Scatter(
-                    x=trace.time,
-                    y=trace[name],
-                    name=_plain(name),
-                    mode="lines" if len(trace.time) > 1 else "markers",
-                    line={"color": colour, "width": 1.5},
-                    legend=legend,
-                    hovertemplate=f"%{{y:.6g}}{_plain(' ' + unit if unit else '')}",
-                ),
-                row=row,
-                col=1,
-            )
-        figure.update_layout({legend: {"y": top, "yanchor": "top", "x": 1.01, "tracegroupgap": 0}})
-        figure.update_yaxes(title_text=_plain(unit), row=row, col=1)
-        top -= (height + _GAP) / drawn
-    figure.update_xaxes(title_text="time, s", row=len(panels), col=1)
-    figure.update_layout(
-        template="simple_white",
-        title=_plain(title),
-        height=drawn + _MARGIN["t"] + _MARGIN["b"],
-        margin=_MARGIN,
-        hovermode="x",
-        showlegend=True,
-    )
-    figure.update_xaxes(showgrid=True, gridcolor="#eee")
-    figure.update_yaxes(showgrid=True, gridcolor="#eee", exponentformat="power", zeroline=True, zerolinecolor="#bbb")
-    return figure
-
-
-def _panels(trace: Trace) -> dict[str, list[str]]:
-    """Names of the signals that move, by unit, "" for numbers; all signals if none does."""
+def quantity_panels(trace: Trace) -> list[tuple[str, list[str]]]:
+    """(quantity, names) of each panel: the signals that move, or all if none does, by unit and quantity, at most
+    MOST_CURVES each."""
     moving = [n for n in trace.names if trace[n].min() != trace[n].max()] or list(trace.names)
-    panels: dict[str, list[str]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     for name in moving:
         unit = trace.units.get(name, "")
-        panels.setdefault("" if unit == "1" else unit, []).append(name)
+        groups.setdefault(("" if unit == "1" else unit, quantity_of(name)), []).append(name)
 
-    def place(unit: str) -> tuple[int, bool, str]:
-        return _ORDER.index(unit) if unit in _ORDER else len(_ORDER), not unit, unit
+    def place(group: tuple[str, str]) -> tuple[int, bool]:
+        unit, _ = group
+        return _ORDER.index(unit) if unit in _ORDER else len(_ORDER), not unit
 
-    return {unit: panels[unit] for unit in sorted(panels, key=place)} or {"": []}
+    return [
+        (quantity, names[first : first + MOST_CURVES])
+        for (_, quantity), names in sorted(groups.items(), key=lambda item: place(item[0]))
+        for first in range(0, len(names), MOST_CURVES)
+    ]
 
 
-def _plain(text: str) -> str:
-    """Text that HTML and plotly show as it is."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def quantity_of(name: str) -> str:
+    """As `r` of body.p.r[1], `energy` of floor.energy.work, `force` of floor.normal_force and body.p.f[1]."""
+    plain = re.sub(r"\[[\d,]*\]", "", name)
+    group = _GROUPS.search(plain)
+    word = group[1] if group else re.split(r"[._]", plain)[-1]
+    return {"f": "force", "F": "force", "t": "torque"}.get(word, word)
+
+
+def _figure(trace: Trace, panels: Sequence[tuple[str, Sequence[str]]], points: int) -> Figure:
+    sheet = Sheet([max(_HEIGHT, _LEGEND_ROW * len(names) + 8) for _, names in panels] or [_HEIGHT], [1.0])
+    window = (float(trace.time[0]), float(trace.time[-1]))
+    for row, (quantity, names) in enumerate(panels):
+        low, high = value_range([trace[name] for name in names], 0.0)
+        scale = scale_of(max(abs(low), abs(high)) / 1.07, trace.units.get(names[0], ""))
+        last = row == len(panels) - 1
+        time_scale, x = time_axis(window, sheet.panels[0].x if row else None, labelled=last)
+        y: Figure = {"range": [low / scale.factor, high / scale.factor], "nticks": 6}
+        panel = sheet.panel(0, (row, row), x, y | {"title": axis_title(scale.title(quantity))})
+        for number, name in enumerate(names):
+            time, values = thinned(trace.time, trace[name], points, high - low)
+            line = {"width": 1.5, "color": COLOURS[number % len(COLOURS)], "dash": DASHES[number // len(COLOURS)]}
+            mode = "lines" if len(trace.time) > 1 else "markers"
+            shown = np.asarray(values) / scale.factor
+            sheet.curve(panel, time / time_scale.factor, shown, name, legend=row, line=line, mode=mode)
+    return sheet.figure()

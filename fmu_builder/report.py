@@ -6,24 +6,27 @@ at the error of the verdict, which forgives a shift by the tolerance in time: an
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import math
+import os
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from plotly.offline import get_plotlyjs
 
 from fmu_builder.documentation import templates
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.figure_sheet import Scale, number_text, scale_of
+from fmu_builder.figure_sheet import Scale, number_text, plotly_library, scale_of
 from fmu_builder.figures import case_figure
 from fmu_builder.files import write_whole
 from fmu_builder.motion import picture
+from fmu_builder.origin import build_date
+from fmu_builder.paths import own_version
 from fmu_builder.trace import Trace
 from fmu_builder.validate import CaseResult
 
@@ -36,7 +39,7 @@ _POINTS = (2000, 1000, 500, 250, 125)  # largest number of points of a curve, tr
 
 
 def write_report(results: Sequence[CaseResult], path: Path, *, fmus: Sequence[Path] = (), title: str) -> None:
-    """Writes the page `path`; equal results give equal bytes (the seconds a case took are left out).
+    """Writes the page `path`; equal results of one day give equal bytes (the seconds a case took are left out).
 
     fmus  the FMUs that were run, listed with size and SHA-256
     Raises InputError for no results or an FMU that cannot be read, ToolError if the page cannot be written.
@@ -249,14 +252,8 @@ def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]
         versions=_versions(results),
         plots=[{"id": f"{case['id']}-plot"} | figure for case, figure in zip(cases, figures, strict=True) if figure],
         motions=motions,
-        plotly=_plotly(),
+        plotly=plotly_library(),
     )
-
-
-@functools.cache
-def _plotly() -> str:
-    """The plotly library as text that cannot end the script element it stands in."""
-    return str(get_plotlyjs()).replace("</script", "<\\/script")
 
 
 def _entry(trace: Trace | None, key: str) -> str:
@@ -284,12 +281,14 @@ def _run_text(trace: Trace | None) -> str:
 
 
 def _versions(results: Sequence[CaseResult]) -> str:
-    """The versions all runs name, as "Python 3.11.7, fmpy 0.3.32"."""
-    found = []
+    """The versions all runs name, the kind of machine and the date (of SOURCE_DATE_EPOCH if that is set), as
+    "fmu-builder 0.1.0, Python 3.11.7, fmpy 0.3.32 on Linux x86_64, 2 cores, 2026-01-31"."""
+    found = [f"fmu-builder {own_version()}"]
     for key, shown in (("python", "Python"), ("fmpy", "fmpy"), ("numpy", "numpy")):
         versions = sorted({_entry(result.trace, key) for result in results} - {""})
         found += [f"{shown} {version}" for version in versions]
-    return ", ".join(found)
+    date = (build_date() or datetime.now(UTC).isoformat())[:10]
+    return f"{', '.join(found)} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores, {date}"
 
 
 def _fmu_rows(fmus: Sequence[Path]) -> list[tuple[str, str, str]]:

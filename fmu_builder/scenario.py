@@ -3,7 +3,7 @@
 description = "..."
 connections = [ ["body.p", "floor.point"], ["a.y", "b.u"] ]      # ports, or single variables
 free_moment = false                                              # true: a `point` may stand for a `frame` with a moment
-[experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel, tolerance
+[experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel, tolerance, record = ["body.*"]
 [slaves]      body = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }, x = "foreign.fmu"
 [drive]       "floor.work" = { time = [0, 0.1], value = [true, false] }       # or { table = "motion.csv" }, a number
               "floor.surface.r[3]" = "5[mm]*sin(2*PI*#t/1[s])"                # a law of the time t (laws.py)
@@ -73,7 +73,10 @@ class Table(BaseModel):
 
 
 class Experiment(Table):
-    """Times in s, as numbers or texts with a unit.  `output_step` is a multiple of `step`, by default equal to it."""
+    """Times in s, as numbers or texts with a unit.  `output_step` is a multiple of `step`, by default equal to it.
+
+    `record`: names of the signals that go to the trace, such as "body.p.r[3]" or "floor.energy.*", where * stands for
+    any text; by default all outputs and local variables."""
 
     start: Quantity = 0.0
     stop: Quantity
@@ -81,6 +84,7 @@ class Experiment(Table):
     output_step: Quantity | None = None
     algorithm: Literal["jacobi", "gauss_seidel"] = "gauss_seidel"
     tolerance: FiniteFloat | None = Field(default=None, gt=0)
+    record: list[str] | None = Field(default=None, min_length=1)
 
 
 class SlaveEntry(Table):

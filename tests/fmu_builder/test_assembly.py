@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from fmu_builder.assembly import Assembly, assembly_of_scenario, load_assembly
 from fmu_builder.documentation import documentation_files
@@ -526,11 +529,27 @@ def test_a_solver_of_a_part_is_not_used_and_that_is_said(tmp_path: Path) -> None
 
 def test_the_page_of_an_assembly_names_its_parts_once(tmp_path: Path) -> None:
     model = load_assembly(write(tmp_path, "Ball", BALL + '[expose]\noutputs = { height = "ball.p.r[3]" }\n'))
-    page = documentation_files(model)["documentation/index.html"].decode("utf-8")
+    files = documentation_files(model)
+    page = files["documentation/index.html"].decode("utf-8")
     assert page.count("<code>height</code>") == 1
     assert "Connected inside: <code>ball.p</code> with <code>floor.point</code>." in page
     assert "Parts: PointMass" in page and "<code>ball</code>" in page
     assert "Parts: PointSurface" in page and page.count("above the slip speed 1/k_T<") == 1
+    assert page.index("<code>height</code>") < page.index("In your tool") < page.index("Parts: PointMass")
+
+
+@pytest.mark.parametrize("recipe", ["BouncingBall", "SpringMassTrain", "BodyOnFloor", "TipOnFloor", "TorsionPendulum"])
+def test_an_assembly_has_an_icon_of_its_parts(recipe: str) -> None:
+    model = load_assembly(shipped("fmus") / f"{recipe}.toml")
+    icon = Image.open(io.BytesIO(documentation_files(model)["model.png"]))
+    assert icon.size == (128, 128)
+    shown = np.asarray(icon.convert("RGB"))
+    elements = [folder / "model.png" for folder in dict.fromkeys(model.folders().values())]
+    for path in elements[:4]:
+        part = np.asarray(Image.open(path).convert("RGB").resize((61, 61), Image.Resampling.BOX), dtype=float)
+        tiles = [shown[y : y + 61, x : x + 61] for y in (2, 33, 65) for x in (2, 33, 65)]
+        # of 255: palette and round corners; what another tile shows differs by 40
+        assert min(np.abs(tile - part).mean() for tile in tiles) < 10.0, path
 
 
 def test_an_unknown_part_does_not_hide_the_faults_of_the_others(tmp_path: Path) -> None:

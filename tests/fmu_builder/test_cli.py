@@ -224,6 +224,16 @@ def test_a_scenario_finds_its_recipes_from_another_folder(
     assert files(other) == {"trace.csv", "trace.csv.json"}
 
 
+def test_signals_to_record_are_chosen_by_pattern(drop: Command, tmp_path: Path) -> None:
+    said = drop(
+        "run", "drop.toml", "--stop", "1 ms", "--record", "body.p.*", "--record", "floor.depth", "--plot", "p.html"
+    )
+    assert said.code == 0
+    trace = read_trace(tmp_path / "trace.csv")
+    assert {name.rpartition("[")[0] or name for name in trace.names} == {"body.p.r", "body.p.v", "floor.depth"}
+    assert "no signal" in refused(drop, tmp_path, 2, "run", "drop.toml", "--record", "nothing*")
+
+
 def test_folders_for_trace_and_plot_are_made(drop: Command, tmp_path: Path) -> None:
     said = drop("run", "drop.toml", "--stop", "1 ms", "-o", "a/b/trace.csv", "--plot", "c/drop.html")
     assert said.code == 0

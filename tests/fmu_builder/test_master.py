@@ -213,6 +213,23 @@ def test_output_step_thins_the_rows_and_changes_none(tmp_path: Path) -> None:
     assert thin.values.tolist() == fine.values[::20].tolist()
 
 
+def test_only_the_signals_that_are_asked_for_are_recorded_and_they_have_the_same_bits(tmp_path: Path) -> None:
+    whole = run_text(tmp_path, drop("stop = 0.01\nstep = 1e-4")).trace
+    chosen = 'stop = 0.01\nstep = 1e-4\nrecord = ["body.p.r[3]", "floor.energy.*", "floor.in_contact"]'
+    part = run_text(tmp_path, drop(chosen)).trace
+    energies = {name for name in whole.names if name.startswith("floor.energy.")}
+    assert set(part.names) == {"body.p.r[3]", "floor.in_contact"} | energies and len(energies) > 3
+    for name in part.names:
+        np.testing.assert_array_equal(part[name], whole[name])
+
+
+def test_a_pattern_that_names_no_signal_is_refused(tmp_path: Path) -> None:
+    wrong = 'stop = 0.01\nstep = 1e-4\nrecord = ["body.p.r[4]", "floor.energie*"]'
+    message = message_of(tmp_path, drop(wrong), InputError)
+    assert "[experiment] record: 'body.p.r[4]' names no signal; did you mean 'body.p.r[" in message
+    assert "'floor.energie*' names no signal" in message
+
+
 def test_progress_rises_from_0_to_1(tmp_path: Path) -> None:
     fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
     heard: list[float] = []

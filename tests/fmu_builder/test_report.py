@@ -6,6 +6,8 @@ import base64
 import html
 import json
 import math
+import os
+import platform
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,9 +19,10 @@ import plotly.graph_objects as go
 import pytest
 from sampled import contact_events
 
-from fmu_builder import figure_sheet, figures, report
+from fmu_builder import figure_sheet, figures
 from fmu_builder.compare import Tolerance, compare
 from fmu_builder.errors import InputError, ToolError
+from fmu_builder.paths import own_version
 from fmu_builder.report import summary_rows, write_report
 from fmu_builder.trace import Trace
 from fmu_builder.validate import CaseResult, Order
@@ -124,7 +127,7 @@ def plots(text: str) -> list[dict[str, object]]:
 
 
 def without_plotly(text: str) -> str:
-    return text.replace(report._plotly(), "")
+    return text.replace(figure_sheet.plotly_library(), "")
 
 
 def curve(figure: dict[str, object], name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -254,7 +257,7 @@ def test_the_page_fetches_nothing(tmp_path: Path) -> None:
     assert not [tag for tag, _ in tags if tag in ("link", "iframe", "object", "embed", "base")]
     policy = [a["content"] for tag, a in tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"]
     assert len(policy) == 1 and str(policy[0]).startswith("default-src 'none'")
-    assert text.count(report._plotly()) == 1
+    assert text.count(figure_sheet.plotly_library()) == 1
 
 
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
@@ -277,6 +280,14 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     shown = json.dumps(plots(text), ensure_ascii=False)
     assert "<img" not in shown
     assert html.escape(HOSTILE) in {t["name"] for t in plots(text)[0]["data"]}  # type: ignore[attr-defined]
+
+
+def test_the_report_names_versions_machine_and_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    text = page(tmp_path, signal_case())
+    (line,) = re.findall(r"Run with (.*?)\.</p>", text)
+    assert line.startswith(f"fmu-builder {own_version()}")
+    assert line.endswith(f"on {platform.system()} {platform.machine()}, {os.cpu_count()} cores, 2023-11-14")
 
 
 def test_equal_results_give_equal_bytes_whatever_time_they_took(tmp_path: Path) -> None:

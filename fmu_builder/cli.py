@@ -750,8 +750,8 @@ def schema(
 
     Example: fmu-builder schema point_surface > point_surface.json
 
-    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  The schema of
-    element.toml, `schema element > element.json`, goes into the first line of one of your own as `#:schema element.json`.
+    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  `schema element` prints
+    the schema of element.toml, for an element of your own.
     """
     found = element_schema() if element == "element" else recipe_schema(element, Path.cwd())
     print(json.dumps(found, indent=2, ensure_ascii=False))

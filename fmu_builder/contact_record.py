@@ -31,8 +31,13 @@ _LAST = {
     "peak_force": "last_contact{}.peak_force",
     "impulse": "last_contact{}.impulse",
 }
-_LAST_TOUCH = {"touch": "last_contact{}.start", "impact_speed": "last_contact{}.impact_speed"}
-_PRESENT_TOUCH = {"touch": "present_contact{}.start", "impact_speed": "present_contact{}.impact_speed"}
+_LAST_TOUCH = {
+    "touch": "last_contact{}.start",
+    "impact_speed": "last_contact{}.impact_speed",
+    "impact_impulse": "last_contact{}.impact_impulse",
+}
+_PRESENT_TOUCH = {quantity: name.replace("last", "present", 1) for quantity, name in _LAST_TOUCH.items()}
+_NEEDED = (*_COUNTS, "last_contact{}.start", "last_contact{}.end", "present_contact{}.start")
 _PRESENT = {"peak_force": "present_contact{}.peak_force", "impulse": "present_contact{}.impulse"}
 _IMPULSE, _IMPULSE_BEFORE = "impulse{}", "present_contact{}.impulse_before"
 _SAME_TIME = 1e-9  # of a step: rounding of a clock
@@ -99,7 +104,7 @@ class _Counted:
         self.places = [
             _CountedPlace(name, index, part)
             for part, index, name in _places(slave, "release_count")
-            if self._has(part, index, (*_COUNTS, *_LAST_TOUCH.values(), *_PRESENT_TOUCH.values()))
+            if self._is_recorded(part, index)
         ]
         if self.places:
             counts = [self._variable(place, f"{count}{{}}") for count in _COUNTS for place in self.places]
@@ -107,11 +112,11 @@ class _Counted:
             self._link = Link(slave, "Get", counts, self._memory)
             self._seen = self._memory.tobytes()
 
-    def _has(self, part: str, index: str, names: tuple[str, ...]) -> bool:
+    def _is_recorded(self, part: str, index: str) -> bool:
         variables = self._slave.description.variables
-        found = [variables.get(part + _with_index(name, index)) for name in names]
-        whole = [one for one in found[: len(_COUNTS)] if one is not None and FAMILY[one.type] == "Integer"]
-        return None not in found and len(whole) == len(_COUNTS)
+        found = [variables.get(part + (name.format(index) if "{}" in name else name + index)) for name in _NEEDED]
+        counts = [v for v in found[: len(_COUNTS)] if v is not None and FAMILY[v.type] == "Integer"]
+        return None not in found and len(counts) == len(_COUNTS)
 
     def _variable(self, place: _CountedPlace, name: str) -> SlaveVariable:
         return self._slave.description.variables[place.part + name.format(place.index)]
@@ -188,7 +193,9 @@ class _Counted:
             yield from place.found
             if place.present is not None:
                 known = {} if self._slave.status == DISCARD else self._so_far(place)
-                yield replace(_event(place.present, known), closed_at_end=True)
+                last = replace(_event(place.present, known), closed_at_end=True)
+                if not (last.closed_at_start and not last.values()):  # held for the whole run, and nothing known of it
+                    yield last
 
     def counts(self) -> Iterator[tuple[str, float]]:
         for place in self.places:
@@ -255,10 +262,6 @@ class _Sampled:
             yield contact.place, contact.count()
 
 
-def _with_index(name: str, index: str) -> str:
-    return name.format(index) if "{}" in name else name + index
-
-
 def _places(slave: Slave, variable: str) -> Iterator[tuple[str, str, str]]:
     """Part of the name in front, index of the point, and name of the place, for each variable of this name."""
     for name in slave.description.variables:
@@ -266,4 +269,5 @@ def _places(slave: Slave, variable: str) -> Iterator[tuple[str, str, str]]:
         if match and match[2] == variable:
             part, index = match[1], match[3] or ""
             inside = f".{part.removesuffix('.')}" if part else ""
-            yield part, index, slave.name + inside + (f".point{index}" if index else "")
+            several = "point" if f"{part}in_contact{index}" in slave.description.variables else "contact"
+            yield part, index, slave.name + inside + (f".{several}{index}" if index else "")

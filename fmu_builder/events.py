@@ -1,7 +1,7 @@
 """Contact events: when each contact began and ended, and what it did.
 
 For the contacts i = 1, 2, ... of a place X, a slave such as `floor`, a part of one (`ball.floor`), or one of its points
-(`floor.point[2]`):
+or profiles (`floor.point[2]`, `chain.contact[1]`):
     X.touch[i]          s    touch-down
     X.release[i]        s
     X.duration[i]       s    release - touch
@@ -10,6 +10,7 @@ For the contacts i = 1, 2, ... of a place X, a slave such as `floor`, a part of 
     X.restitution[i]    1    rebound_speed/impact_speed
     X.peak_force[i]     N    largest normal force
     X.impulse[i]        N.s  of the normal force
+    X.impact_impulse[i] N.s  of the impact of rigid bodies with which it began
     X.contact_count     1    contacts begun since the start
 What is not known is absent: the touch of a contact that is closed at the start, the release of one that is closed at
 the end, what follows from them, and what the FMU does not show.  Force and impulse of a contact that is still closed
@@ -37,6 +38,7 @@ EVENT_UNITS = {
     "restitution": "1",
     "peak_force": "N",
     "impulse": "N.s",
+    "impact_impulse": "N.s",
 }
 _UNITS = {**EVENT_UNITS, "contact_count": "1"}
 _EVENT = re.compile(r"(?:.*\.)?(\w+?)(?:\[\d+\])?", re.DOTALL)
@@ -59,6 +61,7 @@ class ContactEvent:
     rebound_speed: float | None = None
     peak_force: float | None = None
     impulse: float | None = None
+    impact_impulse: float | None = None
     closed_at_start: bool = False
     closed_at_end: bool = False
     sampled: float | None = None

@@ -796,6 +796,36 @@ static void keep(Element *e, const Work *work, CcChoice choice)
 
 #if CONTACTS
 
+/* Contact i begins at the speed and with the impulse of an impact, both 0 if it is there at the start. */
+static void record_begin(Element *e, int i, double speed, Real impulse)
+{
+    e->present_contact[i].start = e->time;
+    e->present_contact[i].impact_speed = speed;
+    e->present_contact[i].impact_impulse = impulse;
+    e->contact_count[i] += 1.0;
+}
+
+/* It ends: the point moves off at the speed `rebound`. */
+static void record_end(Element *e, int i, double rebound)
+{
+    e->last_contact[i].start = e->present_contact[i].start;
+    e->last_contact[i].end = e->time;
+    e->last_contact[i].impact_speed = e->present_contact[i].impact_speed;
+    e->last_contact[i].rebound_speed = rebound;
+    e->last_contact[i].impact_impulse = e->present_contact[i].impact_impulse;
+    e->release_count[i] += 1.0;
+}
+
+static void start_record(Element *e, int i)
+{
+    e->contact_count[i] = e->release_count[i] = 0.0;
+    e->last_contact[i].start = e->last_contact[i].end = 0.0;
+    e->last_contact[i].impact_speed = e->last_contact[i].rebound_speed = 0.0;
+    e->last_contact[i].impact_impulse = 0.0;
+    record_begin(e, i, 0.0, 0.0);
+    e->contact_count[i] = e->contact[i].closed;
+}
+
 /* At the start: contacts hold unless their point is off a profile that it may leave. */
 static void start_contacts(Element *e, Work *work)
 {
@@ -815,6 +845,7 @@ static void start_contacts(Element *e, Work *work)
 #endif
         e->contact[i].departures = e->contact[i].impacts = e->contact[i].impulse = 0.0;
         e->contact[i].lift_off = e->contact[i].touch_down = e->time;
+        start_record(e, i);
     }
 }
 
@@ -864,11 +895,11 @@ static void impact(Element *e, CcHost *host, int i)
         taken[a] = work.row_of[a] == k && !rests ? (1.0 + restitution) * before[a] : before[a];
     cc_constrain(JOINTS, work.bodies, work.m, work.count, work.J, taken, work.Y, work.p, work.A, work.pivots, velocity,
                  p);
-    Real loss = 0.0;
+    Real loss = 0.0, impulse = 0.0;
     for (int a = 0; a < work.count; a++) {
         loss += 0.5 * p[a] * (2.0 * before[a] - taken[a]);
         if (work.row_of[a] == k)
-            e->contact[i].impulse += cc_abs(p[a]) * cc_sqrt(cc_along(work.rows[a].n, work.rows[a].n));
+            impulse = cc_abs(p[a]) * cc_sqrt(cc_along(work.rows[a].n, work.rows[a].n));
     }
 #if DRIVEN
     Real put_in = work_of_drives(e, &work, p, velocity);
@@ -880,7 +911,11 @@ static void impact(Element *e, CcHost *host, int i)
     for (int j = 0; j < JOINTS; j++)
         e->qd[j] += velocity[j];
     e->energy.impact += loss;
+    e->contact[i].impulse += impulse;
     e->contact[i].impacts += 1.0;
+    record_begin(e, i, speed, impulse);
+    if (!rests)
+        record_end(e, i, restitution * speed);
     e->contact[i].touch_down = e->time;
     e->contact[i].closed = rests;
     e->contact[i].level = e->contact[i].gap - GRIP;
@@ -903,6 +938,7 @@ static int meet_and_leave(Element *e, CcHost *host)
             e->contact[i].level = gap - GRIP;
             e->contact[i].departures += 1.0;
             e->contact[i].lift_off = e->time;
+            record_end(e, i, rate);
             changed |= CC_CHANGED;
             cc_report(host, CC_INFO, "mechanism", "%s leaves its profile",
                       body_names[hold_bodies[row_holds[contact_rows[i]]]]);
@@ -1139,6 +1175,9 @@ static int accept(Element *e, CcHost *host, double step)
 #if CONTACTS
     Real lost = e->energy.impact;
     changed = meet_and_leave(e, host);
+    for (int i = 0; i < CONTACTS && step == 0.0; i++)
+        if (re(e->release_count[i]) > 0.0 && re(e->last_contact[i].impact_speed) == 0.0)
+            start_record(e, i); /* its profile would have to pull it at the start: it was never held */
     e->accepted.energy -= e->energy.impact - lost;
 #endif
     for (int i = 0; i < JOINTS; i++) {

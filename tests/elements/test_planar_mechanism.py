@@ -193,6 +193,10 @@ def test_a_ball_bounces_to_rest(ball: Fmu) -> None:
     running.step(touch + 0.5 * speed / G)  # the first apex
     assert running.values(["q[2]", "qd[2]"]) == pytest.approx([0.25, 0.0], abs=1e-9)
     assert running["contact[1].impulse"] == pytest.approx(1.5 * speed, rel=1e-9)
+    record = [
+        running[f"last_contact[1].{n}"] for n in ("start", "end", "impact_speed", "rebound_speed", "impact_impulse")
+    ]
+    assert record == pytest.approx([touch, touch, speed, 0.5 * speed, 1.5 * speed], rel=1e-9)
     while 0.5 * speeds[-1] >= 1e-4:
         speeds.append(0.5 * speeds[-1])
         touch += 2.0 * speeds[-1] / G
@@ -203,6 +207,8 @@ def test_a_ball_bounces_to_rest(ball: Fmu) -> None:
     assert running["contact[1].N"] == pytest.approx(G, rel=1e-12)
     running.step(1.0)
     assert running["contact[1].impacts"] == len(speeds) and running["contact[1].departures"] == 0
+    assert (running["contact_count[1]"], running["release_count[1]"]) == (len(speeds), len(speeds) - 1)
+    assert running["present_contact[1].start"] == pytest.approx(touch, rel=1e-9)
     assert abs(running["q[2]"]) < 1e-10 and abs(running["energy.residual"]) < 1e-8
     assert running["energy.impact"] == pytest.approx(G, rel=1e-9)
 
@@ -279,6 +285,9 @@ def test_a_follower_jumps_where_the_force_of_the_closed_form_ends(tmp_path: Path
     running.step(2e-6)
     assert not running["contact[1].closed"] and running["contact[1].departures"] == 1
     assert running["contact[1].N"] == 0.0
+    assert (running["contact_count[1]"], running["release_count[1]"]) == (1, 1)
+    assert running["last_contact[1].end"] == pytest.approx(leaves, abs=2e-6)
+    assert (running["last_contact[1].start"], running["last_contact[1].impact_speed"]) == (0.0, 0.0)
     running.step(2e-3)
     assert running["contact[1].gap"] > 1e-6
 

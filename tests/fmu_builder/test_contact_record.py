@@ -139,6 +139,20 @@ def test_contacts_that_end_together_in_one_step_are_noted(tmp_path: Path) -> Non
     assert [note for note in found.notes if note.startswith(f"ball.floor: {missed:g} of ")]
 
 
+def test_a_rigid_contact_shows_its_impacts(tmp_path: Path) -> None:
+    """A chain that starts off its cam, falls on it once and stays, which is one contact without release."""
+    path = tmp_path / "chain.toml"
+    path.write_text('[experiment]\nstop = 0.5\nstep = "1 ms"\n[slaves]\nchain = { recipe = "CamChainLiftOff" }\n')
+    found = run(path)
+    (contact,) = found.contacts
+    assert (contact.place, contact.number, contact.closed_at_start) == ("chain.contact[1]", 1, False)
+    assert contact.closed_at_end and contact.release is None and contact.impulse is None
+    assert contact.touch == found.trace["chain.contact[1].touch_down"][-1] > 0.1
+    assert contact.impact_impulse == found.trace["chain.contact[1].impulse"][-1] > 0.0
+    before = found.trace["chain.contact[1].gap_rate"][found.trace.time < contact.touch]
+    assert contact.impact_speed == pytest.approx(-before[-1], rel=0.05)  # up to 1 ms before
+
+
 def without_record(folder: Path) -> None:
     """Floor.fmu as another tool might write it: without release_count."""
     (folder / "Floor.toml").write_text(FLOOR, encoding="utf-8")

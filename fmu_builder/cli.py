@@ -40,10 +40,11 @@ from fmu_builder.files import is_stream, real_place
 from fmu_builder.master import Run, load_scenario
 from fmu_builder.master import run as run_scenario
 from fmu_builder.model import load_model
-from fmu_builder.new import camel_case, new_element
+from fmu_builder.new import SIDES, case_of, new_element
 from fmu_builder.origin import FOLDER, Origin, changes_since, read_origin, unpack_origin
 from fmu_builder.paths import catalogue, find_recipe, own_version, shipped_elements
 from fmu_builder.plot import write_trace_plot
+from fmu_builder.ports import PORT_KINDS
 from fmu_builder.recipe import is_recipe
 from fmu_builder.report import summary_rows, write_report
 from fmu_builder.scenario import ALGORITHMS, Scenario, check_times, read_scenario
@@ -760,19 +761,27 @@ def schema(
 @app.command()
 def new(
     name: Annotated[str, typer.Argument(help="Name of the element, such as demo_spring.")],
+    port: Annotated[str, typer.Option(help=f"Kind of its port: {', '.join(PORT_KINDS)}.")] = "point",
+    side: Annotated[str, typer.Option(help=f"What it is at that port: {' or '.join(SIDES)}.")] = "force",
     python: Annotated[bool, typer.Option("--python", help="A prototype: the physics is in Python.")] = False,
 ) -> None:
-    """Make an element of your own, ready to build, in ./elements and ./fmus.
+    """Make an element of your own, ready to build, in ./elements and ./fmus: a spring with damper, or a body.
 
     Example: fmu-builder new demo_spring
+
+    Example: fmu-builder new demo_shaft --port rotational --side body
+
+    Of an element that is there in C as this command wrote it, --python adds element.py and a second recipe.
 
     A prototype in Python is quick to change and slow to run.  Its FMU needs Python 3.11 or newer with numpy on its
     target and runs on linux64 and win64, for co-simulation only.
     """
-    for path in new_element(name, Path(), python):
+    written = new_element(name, Path(), python, port, side)
+    for path in written:
         _line(f"{path}")
-    _line(f"\nfmu-builder build fmus/{camel_case(name)}.toml")
-    _line(f"fmu-builder validate elements/{name}/cases/oscillation.toml")
+    recipe = next(path for path in written if path.parent.name == "fmus")
+    _line(f"\nfmu-builder build {recipe.as_posix()}")
+    _line(f"fmu-builder validate elements/{name}/cases/{case_of(side)}.toml")
 
 
 @app.command()

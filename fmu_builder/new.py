@@ -9,11 +9,14 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
 from fmu_builder.paths import shipped
+from fmu_builder.ports import PORT_KINDS
+from fmu_builder.recipe import LANGUAGES
 
-_TEMPLATE = Path(__file__).resolve().parent / "templates" / "new_element"
-_PROTOTYPE = _TEMPLATE.with_name("new_prototype")  # what differs where the physics is Python
+_TEMPLATES = Path(__file__).resolve().parent / "templates" / "new_element"  # one folder for each kind and side
+_PROTOTYPE = _TEMPLATES.with_name("new_prototype")  # what differs where the physics is Python
+SIDES = ("force", "body")
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST = 50  # characters; the name is part of paths, which Windows cuts at 260
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)}
@@ -24,15 +27,26 @@ def camel_case(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
-def new_element(name: str, folder: Path, python: bool = False) -> list[Path]:
+def case_of(side: str) -> str:
+    """The case that an element of this side comes with: a body swings on it, or it is a body that is pushed."""
+    return "oscillation" if side == "force" else "push"
+
+
+def new_element(name: str, folder: Path, python: bool = False, port: str = "point", side: str = "force") -> list[Path]:
     """Write elements/<name>/ and fmus/<Name>.toml into the folder; returns what was written.
 
-    python  the physics is element.py, a prototype, in place of element.c
+    python      the physics is element.py, a prototype, in place of element.c.  Where the element is there in the other
+                language, as it was written, it gets this one too, with a recipe <Name>Python.toml or <Name>C.toml
+    port, side  kind of its port, and whether it is a force element or a body
 
     Raises InputError if the name is unusable or something of this name exists, ToolError if the folder cannot be
     written to; then nothing was written."""
     _check_name(name)
+    _check_port(port, side)
     element, recipe = folder / "elements" / name, folder / "fmus" / f"{camel_case(name)}.toml"
+    template = _TEMPLATES / f"{port}_{side}"
+    if _lacks_language(element, template, python):
+        return _add_language(name, element, recipe, template, python)
     taken = [
         Problem(str(path), "exists already; choose another name or move it away")
         for path in (element, recipe)
@@ -46,7 +60,7 @@ def new_element(name: str, folder: Path, python: bool = False) -> list[Path]:
             path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=element.parent) as temporary:
             draft = Path(temporary) / name
-            _fill(draft, name, python)
+            _fill(draft, name, template, python)
             (draft / "recipe.toml").replace(recipe)
             try:
                 draft.replace(element)
@@ -80,12 +94,85 @@ def _check_name(name: str) -> None:
     raise InputError(Problem("NAME", what))
 
 
-def _fill(folder: Path, name: str, python: bool) -> None:
-    shutil.copytree(_TEMPLATE, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    if python:
-        (folder / "element.c").unlink()
-        shutil.copytree(_PROTOTYPE, folder, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+def _check_port(port: str, side: str) -> None:
+    problems = []
+    for option, value, known in (("--port", port, tuple(PORT_KINDS)), ("--side", side, SIDES)):
+        if value not in known:
+            what = f"'{value}' is none of {', '.join(known)}" + did_you_mean(value, known)
+            problems.append(Problem(option, what))
+    if problems:
+        raise InputError(problems)
+
+
+def _physics(python: bool) -> str:
+    return LANGUAGES["python" if python else "c"]
+
+
+def _lacks_language(element: Path, template: Path, python: bool) -> bool:
+    """Whether the element is there with the declaration of this template, and in the other language only."""
+    declared, other = element / "element.toml", element / _physics(not python)
+    if not declared.is_file() or not other.is_file() or (element / _physics(python)).exists():
+        return False
+    return declared.read_bytes() == (template / "element.toml").read_bytes()
+
+
+def _add_language(name: str, element: Path, recipe: Path, template: Path, python: bool) -> list[Path]:
+    """The physics of the template in the other language, and a recipe that takes it."""
+    language = "python" if python else "c"
+    second = recipe.with_name(f"{camel_case(name)}{language.capitalize()}.toml")
+    if second.exists() or second.is_symlink():
+        raise InputError(Problem(str(second), "exists already; choose another name or move it away"))
+    physics = element / _physics(python)
+    texts = {physics: (template / physics.name).read_text(encoding="utf-8"), second: _recipe(name, template, language)}
+    written: list[Path] = []
+    try:
+        for path, text in texts.items():
+            with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=path.parent) as temporary:
+                draft = Path(temporary) / path.name
+                draft.write_text(text, encoding="utf-8")
+                draft.replace(path)
+            written.append(path)
+    except BaseException as error:
+        for path in written:
+            path.unlink()
+        if isinstance(error, OSError):
+            what = f"cannot be written to: {error.strerror or error}"
+            raise ToolError(Problem(str(element.parent.parent), what)) from error
+        raise
+    return sorted(written)
+
+
+def _recipe(name: str, template: Path, language: str) -> str:
+    """A recipe of the template; one for C says nothing of it unless another language is there."""
+    own = template / "recipe.toml"
+    text = (own if own.is_file() else _TEMPLATES / "recipe.toml").read_text(encoding="utf-8")
+    text = text.replace('"@name@"\n', f'"@name@"\nlanguage = "{language}"\n', 1) if language else text
+    return _named(text, name, template)
+
+
+def _named(text: str, name: str, template: Path) -> str:
+    """A text of the templates with what its marks stand for."""
+    about, law = _headline(template)
+    case = case_of(template.name.rpartition("_")[2])
+    marks = {"name": name, "Name": camel_case(name), "about": about, "law": law, "case": case}
+    for mark, value in marks.items():
+        text = text.replace(f"@{mark}@", value)
+    return text
+
+
+def _headline(template: Path) -> tuple[str, str]:
+    """What the element is, and its law, from the first line of its physics."""
+    first = (template / "element.c").read_text(encoding="utf-8").splitlines()[0]
+    about, _, law = first.removeprefix("/* ").partition(".   ")
+    return about, " ".join(law.split())
+
+
+def _fill(folder: Path, name: str, template: Path, python: bool) -> None:
+    """The folder of the element, with its recipe in it."""
+    shutil.copytree(template, folder, ignore=shutil.ignore_patterns("__pycache__", _physics(not python)))
+    shutil.copy((_PROTOTYPE if python else _TEMPLATES) / "README.md", folder)
+    (folder / "recipe.toml").write_text(_recipe(name, template, "python" if python else ""), encoding="utf-8")
     for path in (p for p in folder.rglob("*") if p.is_file()):
-        text = path.read_text(encoding="utf-8").replace("@name@", name).replace("@Name@", camel_case(name))
-        path.write_text(text, encoding="utf-8")
-    runpy.run_path(str(folder / "cases" / "oscillation_ref.py"), run_name="__main__")
+        path.write_text(_named(path.read_text(encoding="utf-8"), name, template), encoding="utf-8")
+    for script in folder.glob("cases/*_ref.py"):
+        runpy.run_path(str(script), run_name="__main__")

@@ -1,0 +1,15 @@
+"""Closed form behind oscillation.toml.  `python oscillation_ref.py` writes oscillation_ref.csv."""
+
+from pathlib import Path
+
+import numpy as np
+
+from fmu_builder.trace import Trace, write_trace
+
+time = np.arange(401) * 1e-3
+z = 0.01 * np.cos(np.sqrt(1000.0) * time)
+provenance = {"formula": "z = z0 cos(sqrt(k/m) t)", "script": "oscillation_ref.py"}
+reference = Trace(time, ("body.frame.r[3]",), z[:, None], {"body.frame.r[3]": "m"}, {}, provenance)
+
+if __name__ == "__main__":
+    write_trace(reference, Path(__file__).parent / "oscillation_ref.csv")

@@ -769,9 +769,8 @@ def new(
 
     Example: fmu-builder new demo_spring
 
-    Example: fmu-builder new demo_shaft --port rotational --side body
-
-    Of an element that is there in C as this command wrote it, --python adds element.py and a second recipe.
+    --port rotational --side body makes an inertia that turns.  Of an element that is there in C as this command wrote
+    it, --python adds element.py and a second recipe.
 
     A prototype in Python is quick to change and slow to run.  Its FMU needs Python 3.11 or newer with numpy on its
     target and runs on linux64 and win64, for co-simulation only.

@@ -192,7 +192,7 @@ def chain_histories() -> str:
 
 
 def chain_snapshots() -> str:
-    """Lipinski's Figs. 4 and 6: the chain on both cams at the times of the paper."""
+    """Lipinski's Figs. 4 and 6: the chain on both cams at the times of the paper, in the window of its pictures."""
     panels = [(cam, t) for cam, (times, _, _) in FIGURES.items() for t in times]
     drawing = Drawing(640, 646, "Lipinski's chain on the concave and on the convex cam, at the times of the paper")
     for k, (cam, t) in enumerate(panels):
@@ -200,12 +200,14 @@ def chain_snapshots() -> str:
         x_0, y_0 = paper_base()
 
         def at(p: Point, left: float = left, top: float = top) -> Point:
-            return left + 66 + 168 * p[0], top + 130 - 168 * p[1]
+            return left + 22 + 168 * (p[0] + 0.2), top + 130 - 168 * p[1]
 
         drawing.rectangle(left, top - 14, 200, 198, PAPER, FAINT)
-        cam_line(drawing, CAMS[cam], at, -0.1, 0.78, -0.2)
-        for i in range(4):
-            drawing.text((at((0.2 * i, 0))[0], at((0, -0.2))[1] + 13), f"{0.2 * i:g}", GREY, 11, "middle")
+        cam_line(drawing, CAMS[cam], at, -0.2, 0.8, -0.2)
+        for i in range(-1, 5):
+            drawing.line([at((0.2 * i, 0.6)), at((0.2 * i, -0.2))], FAINT, 1)
+            x, y = at((0.2 * i, -0.2))
+            drawing.text((x, y + 13), f"{0.2 * i:g}".replace("-", "−"), GREY, 11, "middle")
         ends = [(x_0 + x, y_0 + y) for x, y in chain_ends(paper_q(paper_trace(cam), t))]
         chain_lines(drawing, ends, at, 5)
         drawing.text((left + 8, top + 4), f"{cam}, {{t}} = {t:g} s", size=13)

@@ -127,12 +127,25 @@ def test_a_force_along_the_cam_s_normal_goes_into_the_cam(chain: Fmu) -> None:
 
 
 def test_from_the_start_of_the_search_the_paper_s_axes_and_its_conclusion_hold() -> None:
-    """In the independent references, which the cases hold the FMU to: every curve on the axis of its figure, and q4
-    moves at least three times as much on the convex cam."""
-    axes = {"concave": (1.5335, (-0.03, 0.06), (-0.1, 0.8)), "convex": (1.47, (-0.4, 0.2), (0.0, 0.6))}
-    moved = {}
-    for cam, (stop, q4, x) in axes.items():
+    """In the independent references, which the cases hold the FMU to: every curve on the axis of its figure, joints and
+    tip in the window of all snapshots, and q4 moves at least three times as much on the convex cam."""
+    axes = {
+        "concave": ((0.0, 0.5335, 1.5335), (-0.03, 0.06), (-0.1, 0.8)),
+        "convex": ((0.0, 0.5127, 0.9827, 1.2127, 1.3427, 1.47), (-0.4, 0.2), (0.0, 0.6)),
+    }
+    moved, lengths = {}, np.array([0.3, 0.1, 0.3, 0.3])
+    for cam, (times, q4, x) in axes.items():
+        stop = times[-1]
         trace = read_trace(shipped("elements") / "planar_mechanism" / "cases" / f"paper_{cam}_ref.csv")
+        for t in times:
+            q = np.array([np.interp(t, trace.time, trace[f"chain.q[{i}]"]) for i in (1, 2, 3, 4)])
+            turned = np.array([q[0], q[0] + q[1], q[0] + q[1], q[0] + q[1] + q[3]])
+            reach = lengths + np.array([0.0, 0.0, q[2], 0.0])
+            links = reach[:, None] * np.stack([np.cos(turned), np.sin(turned)], axis=1)
+            tip = [np.interp(t, trace.time, trace[f"chain.contact[1].{axis}"]) for axis in "xy"]
+            joints = tip - np.cumsum(links[::-1], axis=0)
+            assert joints.min() > -0.2 and joints[:, 0].max() < 0.8 and joints[:, 1].max() < 0.6
+            assert joints[-1] == pytest.approx([0.096, 0.298], abs=1e-3)  # the base
         until = trace.time <= stop
         for name, (low, high) in {"q[4]": q4, "q[3]": (-0.2, 0.4)}.items():
             way = trace[f"chain.{name}"][until] - trace[f"chain.{name}"][0]

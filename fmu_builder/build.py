@@ -15,6 +15,7 @@ import fmpy
 
 from fmu_builder import smoke, toolchain
 from fmu_builder.assembly import Assembly
+from fmu_builder.assembly_check import assembly_problems
 from fmu_builder.binaries import check_library
 from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import PROTOTYPE_NEEDS, documentation_files
@@ -225,9 +226,13 @@ def _faults(fmu: Path, model: Model) -> list[str]:
 
 
 def _element_problems(model: Model, compiler: Compiler) -> list[Problem]:
-    """Where the elements of the model do not keep to what they declare."""
+    """Where the elements of the model do not keep to what they declare; if all do, whether an assembly of them can be
+    evaluated in the order that follows from it."""
     forms = [kind.model for kind in model.types] if isinstance(model, Assembly) else [m for _, m in model.elements()]
-    return [problem for form in forms for problem in check_element(form, compiler, timeout=SMOKE_TIMEOUT).problems]
+    found = [problem for form in forms for problem in check_element(form, compiler, timeout=SMOKE_TIMEOUT).problems]
+    if not found and isinstance(model, Assembly):
+        found = assembly_problems(model, compiler, SMOKE_TIMEOUT + len(model.variables) // 1000)
+    return found
 
 
 def _check_and_move(

@@ -23,12 +23,11 @@ from fmu_builder.declaration import VARIABLE_TABLES, Declaration, plain
 from fmu_builder.description import initial_dependencies
 from fmu_builder.errors import Problem, ToolError
 from fmu_builder.generate import check_sources, write_sources
-from fmu_builder.model import ElementModel, Variable, build_model
+from fmu_builder.model import ElementModel, Model, Variable, build_model
 from fmu_builder.toolchain import PLATFORMS, Compiler, cache_folder, compile_folder, compile_hosted, host_platform
 
 TIMEOUT = 60  # s; a check takes a tenth of one
 _SHOWN_VALUES = 12
-_SOURCES = ("check.c", "element_real.c", "element_dual.c", "constants.c")
 
 
 @dataclass(frozen=True)
@@ -52,12 +51,9 @@ def check_element(model: ElementModel, compiler: Compiler, every: bool = False, 
     form = _form(model)
     guarded = with_canaries(form)
     plan = _plan(guarded, every)
-    sources = check_sources(guarded.model)
-    known = cache_folder() / "checks" / f"{_content(sources, plan, compiler)}.json"
-    found = _read(known)
-    if found is None:
-        found = _probe(model, sources, plan, compiler, timeout)
-        _write(known, found)
+    sources, compiled = check_sources(guarded.model)
+    place = f"{model.element_name}.check"
+    found = findings(sources, compiled, plan, compiler, Called(place, _source(model), timeout))
     return _told(model, guarded.model, found)
 
 
@@ -75,14 +71,8 @@ def _plan(guarded: Guarded, every: bool) -> probe.Plan:
         v for v in variables if v.kind in ("calculated", "output") or (v.kind == "derivative" and _own(model, v))
     ]
     return probe.Plan(
-        names=[v.name for v in variables],
-        kinds=[v.kind for v in variables],
-        types=[v.type for v in variables],
-        starts=[v.start for v in variables],
-        ranges=[_range(v) for v in variables],
-        nominals=[v.nominal for v in variables],
+        **values_of(model),
         on_demand=[v.index for v in variables if v.on_demand],
-        quaternions=[q for q, _ in model.quaternions],
         indicators=[one.nominal for one in model.indicators],
         sets=_sets((v.index, v.depends) for v in computed),
         memories=_sets(_initial(model)),
@@ -90,6 +80,19 @@ def _plan(guarded: Guarded, every: bool) -> probe.Plan:
         z_canaries={array: list(behind) for array, behind in guarded.indicators.items()},
         every=every,
     )
+
+
+def values_of(model: Model) -> dict[str, Any]:
+    """The part of a plan that says what values the variables may have."""
+    return {
+        "names": [v.name for v in model.variables],
+        "kinds": [v.kind for v in model.variables],
+        "types": [v.type for v in model.variables],
+        "starts": [v.start for v in model.variables],
+        "ranges": [_range(v) for v in model.variables],
+        "nominals": [v.nominal for v in model.variables],
+        "quaternions": [q for q, _ in model.quaternions],
+    }
 
 
 def _own(model: ElementModel, derivative: Variable) -> bool:
@@ -153,15 +156,35 @@ def _write(known: Path, found: Mapping[str, Any]) -> None:
         Path(file.name).replace(known)
 
 
-def _probe(
-    model: ElementModel, sources: Mapping[str, str], plan: probe.Plan, compiler: Compiler, timeout: float
+@dataclass(frozen=True)
+class Called:
+    """What is checked: the folder of its sources, the file that a crash is blamed on, and the most it may take, s."""
+
+    place: str
+    source: str
+    timeout: float
+
+
+def findings(
+    sources: Mapping[str, str], compiled: Sequence[str], plan: probe.Plan, compiler: Compiler, called: Called
 ) -> dict[str, Any]:
-    """Compile the element with its canaries and run probe.py."""
-    with compile_folder(f"{model.element_name}.check") as folder:
+    """What probe.py finds with a library of these sources, or found before.  Raises ToolError."""
+    known = cache_folder() / "checks" / f"{_content(sources, plan, compiler)}.json"
+    found = _read(known)
+    if found is None:
+        found = _probe(sources, compiled, plan, compiler, called)
+        _write(known, found)
+    return found
+
+
+def _probe(
+    sources: Mapping[str, str], compiled: Sequence[str], plan: probe.Plan, compiler: Compiler, called: Called
+) -> dict[str, Any]:
+    """Compile the sources and run probe.py."""
+    with compile_folder(called.place) as folder:
         write_sources(dict(sources), folder)
         library = folder / f"check{PLATFORMS[host_platform()].suffix}"
-        files = [folder / name for name in _SOURCES if name in sources]
-        compile_hosted(files, library, [folder], compiler, ("-O0",))
+        compile_hosted([folder / name for name in compiled], library, [folder], compiler, ("-O0",))
         try:
             done = subprocess.run(
                 [sys.executable, "-P", probe.__file__, str(library)],
@@ -170,14 +193,14 @@ def _probe(
                 encoding="utf-8",
                 errors="replace",
                 check=False,
-                timeout=timeout,
+                timeout=called.timeout,
             )
         except subprocess.TimeoutExpired as error:
-            what = f"the check of its declaration did not end within {timeout:g} s: the element does not return"
-            raise ToolError(Problem(_source(model), what)) from error
+            what = f"the check of its declaration did not end within {called.timeout:g} s: it does not return"
+            raise ToolError(Problem(called.source, what)) from error
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or [f"it crashed, exit code {done.returncode}"]
-        raise ToolError(Problem(_source(model), f"the check of its declaration failed: {last[0]}"))
+        raise ToolError(Problem(called.source, f"the check of its declaration failed: {last[0]}"))
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -201,7 +224,7 @@ def _told(model: ElementModel, padded: ElementModel, found: Mapping[str, Any]) -
         ),
     ):
         for index, point in found[key].items():
-            at = f" at {_point(point)}" if point else " at the start values"
+            at = f" at {point_text(point)}" if point else " at the start values"
             problems.append(Problem(source, f"{names[int(index)]} {what.format(at=at)}"))
     for index, array in found["read_behind"].items():
         problems.append(Problem(source, f"{names[int(index)]} is computed from what lies behind the array {array}"))
@@ -245,7 +268,7 @@ def _undeclared(model: ElementModel, padded: ElementModel, found: Sequence[Seque
         added = _base(k.name) if _each(k.name) in ("", _each(v.name)) else f"{_base(k.name)}[*]"
         if added not in missing.names:
             missing.names[added] = k.name
-            values = _point({k.name: point.get(k.name, k.start)} | point)
+            values = point_text({k.name: point.get(k.name, k.start)} | point)
             missing.seen.append(f"{v.name} follows {k.name} ({what}; {values})")
     for entry, missing in entries.items():
         listed = ", ".join(f'"{name}"' for name in missing.names)
@@ -293,7 +316,7 @@ def _entry(declaration: Declaration, base: str) -> str:
     return f"[ports.{group}] {role}" if group in map(plain, declaration.ports) else base
 
 
-def _point(values: Mapping[str, float]) -> str:
+def point_text(values: Mapping[str, float]) -> str:
     shown = [f"{name} = {value:.9g}" for name, value in values.items()]
     more = f", and {len(shown) - _SHOWN_VALUES} more off their start values" if len(shown) > _SHOWN_VALUES else ""
     return ", ".join(shown[:_SHOWN_VALUES]) + more

@@ -1,7 +1,8 @@
 """`python -P probe.py LIBRARY`: call an element at many points and compare what its values follow with what it says.
 
-The library is contact_core/check.c with the element; the plan, JSON from fmu_builder/element_check.py, comes by the
-standard input.  What is found goes to the standard output as JSON.  A crash ends this process and not the build.
+The library is contact_core/check.c with the element, or check_assembly.c with all parts of an assembly; the plan, JSON
+from fmu_builder/element_check.py, comes by the standard input.  What is found goes to the standard output as JSON.  A
+crash ends this process and not the build.
 
 Points         the start values; random ones, over the ranges that the variables declare; and from these across zeros
                of the indicators, so that contact and no contact, stick and slip are all met
@@ -10,6 +11,8 @@ Unassigned     computed values are NaN before each evaluation; one that still ha
 Dependencies   duals: all that a list leaves out has a random direction, and what the list belongs to must have none;
                bits: all that a list leaves out has other values, and what the list belongs to must keep its bits.
                Duals show what is continuous near a point; bits what is switched, rounded or read by re()
+Order          of an assembly: an evaluation in the order that follows from what its parts declare gives the bits of one
+               that needs no order, and begins with NaN wherever something is computed
 Canaries       values behind every array, and behind what indicators get, that must keep their bits"""
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ STEP = 1e-3  # s, handed to accept and sample
 POINTS = 60
 WORK = 4_000_000  # values computed at most, beyond the points that every element gets
 LEAST_POINTS, LEAST_SETS = 4, 8
+ASSEMBLY_POINTS = 6
 ENOUGH = 20  # findings
 
 
@@ -70,6 +74,7 @@ class Plan:
     canaries: dict[str, list[int]]
     z_canaries: dict[str, list[int]]
     every: bool = False
+    is_assembly: bool = False
 
     def of_kind(self, *kinds: str) -> list[int]:
         return [i for i, kind in enumerate(self.kinds) if kind in kinds]
@@ -87,6 +92,7 @@ class Findings:
     read_behind: dict[int, str] = field(default_factory=dict)  # value -> array behind which was read
     unwritten: list[int] = field(default_factory=list)  # indicators
     unshown: list[tuple[int, int]] = field(default_factory=list)
+    disordered: dict[int, dict[str, float]] = field(default_factory=dict)  # values that the order changes
     points: int = 0
 
     @property
@@ -107,7 +113,7 @@ class Element:
         self.zeros = (ctypes.c_double * self.size)()
         self.z: Any = (ctypes.c_double * (len(plan.indicators) + FENCE))()
         self.z_bits: Any = (ctypes.c_uint64 * len(self.z)).from_buffer(self.z)
-        for name in ("accept", "sample"):
+        for name in () if plan.is_assembly else ("accept", "sample"):
             getattr(self.library, f"check_{name}").argtypes = (ctypes.c_void_p, ctypes.c_double)
         self.guarded = [(i, quiet_nan(CANARY, i)) for group in plan.canaries.values() for i in group]
         self.all_canaries = itemgetter(0, 0, *(i for i, _ in self.guarded))  # time twice keeps it a tuple
@@ -364,6 +370,22 @@ class Probe:
 
     # -- what is tried
 
+    def run_assembly(self) -> None:
+        """The order of evaluation at the start and some random points."""
+        element = self.element
+        before = (ctypes.c_double * element.size)()
+        for k in range(ASSEMBLY_POINTS):
+            point = self.random_point() if k else self.start_point()
+            scheduled = element.evaluate(point)
+            element.block[:] = point
+            element.library.check_settle(element.block, before)
+            settled = element.bits[:]
+            for i in self.computed:
+                a, b = from_bits(scheduled[i]), from_bits(settled[i])
+                if scheduled[i] != settled[i] and not (math.isnan(a) and math.isnan(b)):
+                    self.findings.disordered.setdefault(i, self.shown(point))
+            self.findings.points += 1
+
     def run(self) -> None:
         self.try_memories()
         for point in self.points():
@@ -519,7 +541,11 @@ class Probe:
 def main(library: str) -> None:
     plan = Plan(**json.load(sys.stdin))
     findings = Findings()
-    Probe(Element(library, plan, findings)).run()
+    probe = Probe(Element(library, plan, findings))
+    if plan.is_assembly:
+        probe.run_assembly()
+    else:
+        probe.run()
     result: dict[str, Any] = vars(findings)
     json.dump(result, sys.stdout)
 

@@ -9,12 +9,14 @@ import pytest
 from fmi2 import Fmu
 from running import Running
 
+from fmu_builder.assembly import Assembly
+from fmu_builder.assembly_check import assembly_problems
 from fmu_builder.build import build_fmu
 from fmu_builder.description import model_description
 from fmu_builder.element_check import Findings, check_element
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.generate import model_data
-from fmu_builder.model import load_element
+from fmu_builder.model import load_element, load_model
 from fmu_builder.toolchain import cache_folder, find_compiler
 
 
@@ -296,3 +298,85 @@ def test_findings_are_kept_until_the_element_changes(tmp_path: Path, monkeypatch
         assert len(list((tmp_path / "cache" / "checks").iterdir())) == 2
     finally:
         cache_folder.cache_clear()
+
+
+# ---- the order of evaluation -----------------------------------------------------------------------------------------
+
+BUSHING = """
+description = "A bushing between two frames"
+[parameters]
+k = { unit = "N/m", start = 1e4, description = "Stiffness" }
+c = { unit = "N.s/m", start = 50.0, description = "Damping" }
+[ports.a]
+kind = "frame"
+side = "force"
+description = "The first frame"
+DEPENDS
+[ports.b]
+kind = "frame"
+side = "force"
+description = "The second frame"
+DEPENDS
+"""
+BUSHING_C = """
+static void outputs(Element *e)
+{
+    for (int i = 0; i < 3; i++) {
+        Real force = e->k * (e->a.r[i] - e->b.r[i]) + e->c * (e->a.v[i] - e->b.v[i]);
+        Real moment = 0.1 * (e->a.w[i] - e->b.w[i]);
+        e->a.f[i] = -force, e->b.f[i] = force;
+        e->a.t[i] = -moment, e->b.t[i] = moment;
+    }
+}
+"""
+COMPLETE = 'depends = ["a.r", "a.v", "a.w", "b.r", "b.v", "b.w", "k", "c"]'
+TOO_SHORT = 'depends = ["b.r", "b.q", "k", "c"]'
+ROTATING = '{ recipe = "RigidBody", start = { "w0" = [0.3, 1.0, 1.6], "v0" = [0.1, 0.0, 0.2] } }'
+
+
+def bushing(folder: Path, depends: str, parts: list[str], name: str = "Held") -> Path:
+    """An assembly of a bushing between a body and the ground, its parts in this order."""
+    element(folder, BUSHING.replace("DEPENDS", depends), BUSHING_C)
+    entries = {"bush": '"Thing"', "body": ROTATING}
+    listed = "\n".join(f"{part} = {entries[part]}" for part in parts)
+    recipe = folder / f"{name}.toml"
+    recipe.write_text(f'connections = [["body.frame", "bush.a"]]\n[parts]\n{listed}\n', encoding="utf-8")
+    return recipe
+
+
+ORDERS = (["bush", "body"], ["body", "bush"])
+
+
+def test_a_bushing_that_declares_too_little_is_refused_in_an_assembly(tmp_path: Path) -> None:
+    """It would be evaluated before the body that it holds, with the motion of the point before."""
+    for parts in ORDERS:
+        with pytest.raises(InputError, match=r"\[ports.a\] f: depends leaves out a.r, a.v") as error:
+            build_fmu(bushing(tmp_path, TOO_SHORT, parts), platforms=("host",))
+        assert any("[ports.b] t: depends leaves out a.w" in str(problem) for problem in error.value.problems)
+
+
+def test_the_order_of_evaluation_alone_shows_it_as_well(tmp_path: Path) -> None:
+    compiler = find_compiler()
+    assert compiler is not None
+    model = load_model(bushing(tmp_path, TOO_SHORT, ["bush", "body"]))
+    assert isinstance(model, Assembly)
+    problems = [str(problem) for problem in assembly_problems(model, compiler)]
+    assert any("body.frame.t[1] follows from values that are older than the point" in one for one in problems), problems
+    model = load_model(bushing(tmp_path, COMPLETE, ["bush", "body"]))
+    assert isinstance(model, Assembly)
+    assert assembly_problems(model, compiler) == []
+
+
+@pytest.mark.parametrize("depends", ["", COMPLETE], ids=["left out", "complete"])
+def test_the_order_in_which_parts_are_listed_changes_no_bit(tmp_path: Path, depends: str) -> None:
+    traces = []
+    for k, parts in enumerate(ORDERS):
+        running = Running(Fmu(build_fmu(bushing(tmp_path, depends, parts, f"Held{k}"), None, ("host",)).path, tmp_path))
+        names = [f"body.frame.{role}[{i}]" for role in ("r", "v", "w", "f", "t") for i in (1, 2, 3)]
+        bits = []
+        for _ in range(10):
+            running.step(1e-3)
+            bits.append(running.values(names).tobytes())
+        assert running["body.frame.f[1]"] != 0.0
+        traces.append(bits)
+    assert traces[0] == traces[1]

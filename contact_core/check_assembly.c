@@ -1,0 +1,54 @@
+/* An assembly as the build checks it: its evaluation in the order found from what element.toml declares, and one that
+ * needs no order. */
+#include "assembly.h"
+
+#ifdef _WIN32
+#define CC_EXPORT __attribute__((dllexport))
+#else
+#define CC_EXPORT __attribute__((visibility("default")))
+#endif
+
+static int broken_rules;
+
+void cc_report(CcHost *host, int level, const char *category, const char *format, ...)
+{
+    (void)host, (void)level, (void)category, (void)format;
+}
+
+void cc_fail(CcHost *host, const char *format, ...)
+{
+    (void)host, (void)format;
+    broken_rules++;
+}
+
+void CC_ENTRY(speaker)(CcHost *host, const char *part) { (void)host, (void)part; }
+
+CC_EXPORT void check_evaluate(double *block, int on_demand) { CC_ENTRY(evaluate)((Element *)block, on_demand); }
+CC_EXPORT void check_start(double *block) { CC_ENTRY(start)((Element *)block); }
+
+/* Number of rules that the point breaks. */
+CC_EXPORT int check_rules(const double *block)
+{
+    broken_rules = 0;
+    CC_ENTRY(check)((const Element *)block, 0);
+    return broken_rules;
+}
+
+/* All connections, then all parts from the last to the first, until no bit changes.  What the outputs truly follow is
+ * free of loops, so this ends with the right values, whatever the parts declare.  1 if it ended, else 0. */
+CC_EXPORT int check_settle(double *block, double *before)
+{
+    const CcCopy *last = &CC_ENTRY(copies)[CC_ENTRY(schedule)[CC_EVALUATIONS - 1].copies];
+    for (int pass = 0; pass < CC_EVALUATIONS + 2; pass++) {
+        __builtin_memcpy(before, block, sizeof(Element));
+        cc_connect(block, CC_ENTRY(copies), last);
+        for (int i = CC_PARTS - 1; i >= 0; i--) {
+            const CcPart *part = &CC_ENTRY(parts)[i];
+            block[part->offset] = block[0];
+            part->type->evaluate(block + part->offset, 1);
+        }
+        if (!__builtin_memcmp(before, block, sizeof(Element)))
+            return 1;
+    }
+    return 0;
+}

@@ -31,6 +31,7 @@
 
 #include "base_plane.h"
 #include "force_zone.h"
+#include "guide_record.h"
 #if COUPLING && !defined CC_DUAL
 #include "coupled_point.h"
 #include "held_force.h"
@@ -395,6 +396,9 @@ static void guide_check_around(Element *e, const Guide *g, CcHost *host)
 
 static void guide_remember(Element *e, const Guide *g)
 {
+#if !CLOSED
+    guide_record_remember(e);
+#endif
     e->previous.on = e->on;
     for (int k = 0; k < 3; k++) {
         e->previous.P[k] = g->P[k];
@@ -425,8 +429,8 @@ static void guide_account(Element *e, Real stored, Real anisotropy, int on_deman
 }
 
 /* Books at an accepted point what switching and another law have destroyed, and remembers the point and the law.
- * Returns 1 if outputs depend on it. */
-static int guide_book(Element *e, const Guide *g)
+ * `step`: since the accepted point before, s.  Returns 1 if outputs depend on it. */
+static int guide_book(Element *e, const Guide *g, double step)
 {
     Real was = e->previous.on, is = e->on, switched = 0.0;
     int turned = re(was) != re(is);
@@ -437,6 +441,11 @@ static int guide_book(Element *e, const Guide *g)
         exchange_law(e);
     }
     keep_law(e);
+#if !CLOSED
+    if (turned)
+        guide_record(e, step);
+#endif
+    (void)step;
     guide_remember(e, g);
     e->energy.switched += switched;
 #if COUPLING && !defined CC_DUAL
@@ -697,6 +706,9 @@ static void guide_start(Element *e)
     e->energy.start = e->energy.elastic;
     keep_law(e);
     guide_remember(e, &g);
+#if !CLOSED
+    guide_record_start(e);
+#endif
 #if COUPLING && !defined CC_DUAL
     guide_start_coupling(e, &g);
     outputs(e);

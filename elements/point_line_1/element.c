@@ -162,7 +162,6 @@ static void start(Element *e)
 static int accept(Element *e, CcHost *host, double step)
 {
     Guide g;
-    (void)step;
     int searched = guide_accept(e, host, &g);
-    return guide_book(e, &g) || searched;
+    return guide_book(e, &g, step) || searched;
 }

@@ -243,6 +243,19 @@ def test_an_end_plane_is_located_within_a_step(bar: Fmu) -> None:
     assert running["energy.friction"] == pytest.approx(0.5 * 200.0 * 0.1, rel=1e-8)  # K_fr P over the last 0.1 m
     assert running["energy.switched"] == pytest.approx(0.2, rel=1e-8)
     assert running["solver.events"] == 1
+    assert (running["contact_count"], running["release_count"]) == (1, 1)
+    assert (running["last_contact.start"], running["last_contact.end"]) == (0.0, pytest.approx(0.05, abs=1e-12))
+
+
+def test_when_a_point_comes_onto_the_line_and_leaves_it_is_recorded_between_communication_points(bar: Fmu) -> None:
+    """A bar of 1 m, at 2 m/s: it enters 0.1 m on its way and leaves 0.5 s later, in steps of 7 ms with held inputs."""
+    running = Running(bar, {"point.r": (-0.1, 0.0, 0.0), "point.v": (2.0, 0.0, 0.0)})
+    assert (running["contact_count"], running["present_contact.start"]) == (0, 0.0)
+    for k in range(100):
+        running.set({"point.r": (2.0 * 7e-3 * k - 0.1, 0.0, 0.0)})
+        running.step(7e-3)
+    assert (running["contact_count"], running["release_count"], running["on"]) == (1, 1, 0)
+    assert (running["last_contact.start"], running["last_contact.end"]) == pytest.approx((0.05, 0.55), abs=1e-12)
 
 
 def test_work_false_switches_all_forces_off(bar: Fmu) -> None:

@@ -153,6 +153,20 @@ def test_a_rigid_contact_shows_its_impacts(tmp_path: Path) -> None:
     assert contact.impact_speed == pytest.approx(-before[-1], rel=0.05)  # up to 1 ms before
 
 
+def test_leaving_a_guide_is_listed_with_its_time(tmp_path: Path) -> None:
+    """A bead from 0.5 m at 2 m/s on a rail of 1 m, slowed by the friction 0.2 of its weight."""
+    path = tmp_path / "bead.toml"
+    path.write_text('[experiment]\nstop = 0.5\nstep = "50 ms"\n[slaves]\nbead = { recipe = "BeadLeavesRail" }\n')
+    found = run(path)
+    (contact,) = found.contacts
+    slowed = 2.0 - found.trace["bead.velocity[1]"][1]  # over the first 50 ms
+    a = slowed / 0.05
+    assert a > 0.0
+    leaves = (2.0 - math.sqrt(4.0 - 2.0 * a * 0.5)) / a
+    assert (contact.place, contact.closed_at_start, contact.touch) == ("bead.rail", True, None)
+    assert contact.release == pytest.approx(leaves, abs=1e-8)
+
+
 def without_record(folder: Path) -> None:
     """Floor.fmu as another tool might write it: without release_count."""
     (folder / "Floor.toml").write_text(FLOOR, encoding="utf-8")

@@ -6,6 +6,7 @@ free_moment = false
 [parts]       ball = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }
 [expose]      outputs = { height = "ball.p.r[3]" }, inputs = { ... }, parameters = { stiffness = "floor.C_F" },
               ports = { tip = "ball.p" }
+                    # of a body's port that is connected inside: forces from outside join the sum there
 [start]       stiffness = "1e5 N/m"            # start values by the names of the FMU
 [experiment]  stop, step, tolerance            # defaults of the FMU
 
@@ -40,6 +41,7 @@ from fmu_builder.declaration import (
     read_toml,
     solver_declaration,
 )
+from fmu_builder.declaration import Variable as Entry
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.files import recorded_reads
 from fmu_builder.law_c import laws_header
@@ -59,7 +61,7 @@ from fmu_builder.repetition import members
 from fmu_builder.scenario import Pair, Quantity, Scenario, SlaveEntry, StartValue, Table, loose_ends, name_problems
 from fmu_builder.slave import SlavePort, SlaveVariable
 from fmu_builder.units import parse_quantity, parse_unit
-from fmu_builder.wiring import Ends, wire
+from fmu_builder.wiring import Ends, Wiring, wire
 
 _RESERVED = ("time", "der", "solver")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\[\d+(,\d+)*\])?", re.ASCII)
@@ -379,9 +381,10 @@ class _Builder:
     def build(self) -> Assembly:
         self._read_parts()
         experiment = self._experiment()
-        own = self._own(experiment)
+        wiring = self._wire()
+        own = self._own(experiment, wiring)
         self._place_parts(own)
-        notes = self._connect()
+        notes = self._connect(wiring)
         self.index = {name: i for i, name in enumerate(self.names)}
         exposed = self._expose()
         self._raise()
@@ -427,8 +430,8 @@ class _Builder:
         tolerance = given.tolerance or min(m.experiment.tolerance for m in self.models.values())
         return Experiment(stop=found["stop"], step=found["step"], tolerance=tolerance)
 
-    def _own(self, experiment: Experiment) -> ElementModel:
-        """Time and, if there are states, the solver's variables."""
+    def _own(self, experiment: Experiment, wiring: Wiring) -> ElementModel:
+        """Time, the forces from outside and, if there are states, the solver's variables."""
         declaration = Declaration(description="An assembly")
         if self.solver and any(v.kind == "state" for m in self.models.values() for v in m.variables):
             declaration = solver_declaration()
@@ -436,6 +439,8 @@ class _Builder:
             declaration = declaration.model_copy(
                 update={"parameters": {**declaration.parameters, "solver.tolerance": tolerance}}
             )
+        inputs = dict(self._outer_forces(wiring))
+        declaration = declaration.model_copy(update={"inputs": {**declaration.inputs, **inputs}})
         recipe = Recipe(
             path=self.recipe.path,
             name=self.recipe.name,
@@ -451,6 +456,33 @@ class _Builder:
             constants=(),
         )
         return build_model(recipe, solver=False)
+
+    def _outer_forces(self, wiring: Wiring) -> Iterator[tuple[str, Entry]]:
+        """The inputs of exposed ports of bodies on which something acts inside already: they join the sum there."""
+        self.outer: dict[str, list[str]] = {}  # by port as its part calls it: the inputs, in the order of its forces
+        for new, old in self.recipe.expose.ports.items():
+            port = self._port(old)
+            if port is None or port.side != "body":
+                continue
+            part = old.partition(".")[0]
+            forces = [n.partition(".")[2] for group in port.force.values() for n in group]
+            if not any((part, n) in wiring.sources or self._is_summed_inside(part, n) for n in forces):
+                continue
+            if "[" in new:
+                what = f"{old} is connected inside, so forces from outside need a name without an index"
+                self.problems.append(Problem(f"{self.recipe.path}: [expose] ports {new}", what))
+                continue
+            self.outer[old] = [new + _role(n) for n in forces]
+            for group in port.force.values():
+                vector = group[0].endswith("[1]")
+                unit = self.models[part][group[0].partition(".")[2]].unit.name
+                name = new + _role(group[0]).removesuffix("[1]")
+                what = f"From outside at the port {new}, added to what acts there inside"
+                yield name, Entry(unit=unit, size=len(group) if vector else 0, description=what)
+
+    def _is_summed_inside(self, part: str, name: str) -> bool:
+        model = self.models[part]
+        return isinstance(model, Assembly) and model[name].index in model.sources
 
     def _place_parts(self, own: ElementModel) -> None:
         self.names = [v.name for v in own.variables]
@@ -470,7 +502,8 @@ class _Builder:
             self.starts += [v.start for v in model.variables[first:]]
             self._read_starts(name, model, shift)
             if isinstance(model, Assembly):
-                self.sources |= {t + shift: [s + shift for s in found] for t, found in model.sources.items()}
+                for target, found in model.sources.items():  # without its forces from outside
+                    self.sources[target + shift] = [s + shift for s in found if s >= first]
 
     def _read_starts(self, name: str, model: ElementModel | Assembly, shift: int) -> None:
         where = f"{self.where} {name} start"
@@ -486,17 +519,25 @@ class _Builder:
 
     # -- connections
 
-    def _connect(self) -> tuple[str, ...]:
+    def _wire(self) -> Wiring:
         ends = {name: self.loader.ends(model) for name, model in self.models.items()}
         kind: Literal["part", "slave"] = "part" if self.recipe.table == "parts" else "slave"
         try:
             given = self._given_from_outside(ends)
-            wiring = wire(self.recipe.path, self.recipe.connections, ends, given, self.recipe.free_moment, kind)
+            return wire(self.recipe.path, self.recipe.connections, ends, given, self.recipe.free_moment, kind)
         except InputError as error:
             self.problems += error.problems
-            return ()
+            return Wiring({}, ())
+
+    def _connect(self, wiring: Wiring) -> tuple[str, ...]:
         for target, found in wiring.sources.items():
             self.sources.setdefault(self._index(target), []).extend(self._index(source) for source in found)
+        for old, inputs in self.outer.items():
+            port = self._port(old)
+            assert port is not None
+            targets = [n for group in port.force.values() for n in group]
+            for name, given in zip(targets, inputs, strict=True):
+                self.sources.setdefault(self.names.index(name), []).append(self.names.index(given))
         notes = tuple(dict.fromkeys((*wiring.notes, *self._unused_starts())))
         if len(notes) > _SHOWN_NOTES:
             notes = (*notes[:_SHOWN_NOTES], f"and {len(notes) - _SHOWN_NOTES} more of this kind")
@@ -574,7 +615,7 @@ class _Builder:
                     renamed[i] = name
                     given.add(name)
 
-        given: set[str] = set()
+        given: set[str] = {name for inputs in self.outer.values() for name in inputs}
         for table in ("inputs", "outputs", "parameters"):
             for new, old in getattr(self.recipe.expose, table).items():
                 where = f"{self.recipe.path}: [expose] {table} {new}"
@@ -598,17 +639,19 @@ class _Builder:
                 continue
             motion, force = ([self.index[n] for g in roles.values() for n in g] for roles in (port.motion, port.force))
             ins, outs = (force, motion) if port.side == "body" else (motion, force)
-            if any(i in self.sources for i in ins):
-                what = f"{old} is connected inside the assembly; only a port without connections can be exposed"
+            if old in self.outer:
+                ins = []
+            elif any(i in self.sources for i in ins):
+                what = f"{old} follows a body inside the assembly; only one without a connection can be exposed"
                 self.problems.append(Problem(where, what))
                 continue
-            rename([*motion, *force], old, new, where)
+            rename([*ins, *outs], old, new, where)
             outputs.update(outs)
             self.exposed_ports[old] = replace(
                 port,
                 name=new,
-                motion={role: tuple(new + n[len(old) :] for n in names) for role, names in port.motion.items()},
-                force={role: tuple(new + n[len(old) :] for n in names) for role, names in port.force.items()},
+                motion={role: tuple(new + _role(n) for n in names) for role, names in port.motion.items()},
+                force={role: tuple(new + _role(n) for n in names) for role, names in port.force.items()},
             )
         for i, name in renamed.items():
             self.names[i] = name
@@ -787,6 +830,11 @@ class _Builder:
         return replace(model, variables=variables)
 
 
+def _role(name: str) -> str:
+    """`.f[1]` of the variable p.f[1] of a port."""
+    return name[name.rindex(".") :]
+
+
 def _names(model: Model, first: int) -> Iterator[str]:
     return (v.name for v in model.variables[first:])
 
@@ -869,13 +917,13 @@ class _Order:
         return tuple(sorted(found))
 
     def _run(self) -> None:
-        states = []
+        known = []
         for source in sorted(self._targets):
             p = self._part_of(source)
-            v = self._raw(source)
-            if v.kind == "state":
-                states.append(source)
+            if p < 0 or self._raw(source).kind == "state":  # an input of the assembly, or a state
+                known.append(source)
                 continue
+            v = self._raw(source)
             self._outputs[p].append(source)
             needs = [i + self.offsets[p] for i in v.depends] if v.kind != "memory" else self._inputs[p]
             self._waits_for[source] = [i for i in needs if i in self.sources]
@@ -884,7 +932,7 @@ class _Order:
                 self._needed_by.setdefault(i, []).append(source)
             if not self._missing[source] and v.kind != "memory":
                 heappush(self._partial, p)
-        for source in states:
+        for source in known:
             self._make_valid(source)
         while True:
             if self._ready:
@@ -923,8 +971,10 @@ class _Order:
         self._valid.add(target)
         found: set[int] = set()
         for source in self.sources[target]:
-            v = self._raw(source)
-            found.update((source,) if v.kind == "state" else self.expand(v.depends, source - v.index))
+            if self._part_of(source) < 0 or self._raw(source).kind == "state":
+                found.add(source)
+            else:
+                found.update(self.expand(self._raw(source).depends, source - self._raw(source).index))
         self.known[target] = tuple(sorted(found))
         p = self._part_of(target)
         self._missing_inputs[p] -= 1

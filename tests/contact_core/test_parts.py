@@ -245,3 +245,39 @@ def test_a_large_instance_lives_in_the_importers_memory_alone(tmp_path: Path) ->
     assert Running(fmu)["m799.m"] == 1.0
     small = build(tmp_path, "Few", '[parts]\nm = "PointMass"\n')
     assert small.instantiate(Importer(memory=False)) is not None
+
+
+# ---- forces from outside on a body that touches something inside -----------------------------------------------------
+
+EXPOSED = BALL + '[expose]\nports = { tip = "ball.p" }\n'
+
+
+def test_a_force_from_outside_joins_the_sum_at_a_connected_port(ball: Fmu, tmp_path: Path) -> None:
+    """A constant force is a change of gravity, in flight and through the bounces: the same motion to the tolerance."""
+    pushed = Running(build(tmp_path, "Exposed", EXPOSED), {"tip.f": (1.0, 0.0, -5.0)}, tolerance=1e-11)
+    heavier = Running(ball, {"ball.g": (1.0, 0.0, -14.81)}, tolerance=1e-11)
+    for _ in range(50):
+        pushed.step(1e-2)
+        heavier.step(1e-2)
+        np.testing.assert_allclose(pushed.vector("tip.r"), heavier.vector("ball.p.r"), rtol=0, atol=1e-9)
+        contact = pushed.vector("floor.point.f")
+        np.testing.assert_array_equal(pushed.vector("ball.p.f"), contact + np.array([1.0, 0.0, -5.0]))
+    assert pushed["floor.contact_count"] >= 2
+
+
+def test_derivatives_reach_through_a_force_from_outside(tmp_path: Path) -> None:
+    running = Running(build(tmp_path, "Exposed", EXPOSED), {"ball.m": 4.0})
+    for k in (1, 2, 3):
+        assert running.directional([f"der(tip.v[{k}])"], {f"tip.f[{k}]": 1.0}) == [0.25]
+
+
+def test_an_assembly_inside_another_takes_forces_from_outside_too(tmp_path: Path) -> None:
+    build(tmp_path, "Exposed", EXPOSED)
+    outer = '[parts]\ninner = "Exposed"\n[expose]\nports = { end = "inner.tip" }\n'
+    running = Running(build(tmp_path, "Outer", outer), {"end.f": (0.0, 0.0, 9.81)})
+    running.step(0.5)  # as heavy as its lift: it stays where it is
+    np.testing.assert_allclose(running.vector("end.r"), (0.0, 0.0, 0.1), rtol=0, atol=1e-12)
+    around = EXPOSED.replace("tip", "hold") + '[start]\n"ball.g" = [0, 0, 0]\n'
+    alone = Running(build(tmp_path, "Alone", around), {"hold.f": (0.0, 0.0, -1.0)})
+    alone.step(0.1)
+    assert alone.vector("hold.v")[2] == pytest.approx(-0.1, rel=1e-9)

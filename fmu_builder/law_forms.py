@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
 from fmu_builder.errors import InputError, Problem
@@ -21,62 +22,106 @@ from fmu_builder.law_tree import (
     Node,
     Number,
     Place,
+    children,
     walk,
 )
 from fmu_builder.laws import LawFunction, Laws
 
 SIDE = "side of "  # a call of "side of f", f a table: changes its sign at every point of the table
 MOST_NODES = 20_000
+MOST_DEEP = 200  # operators inside each other, which Python and C compilers follow by recursion
 MOST_KINKS = 64
 _NOWHERE = Place(1, 1)
+
+
+_Bodies = Mapping[str, tuple[tuple[str, ...], Expression]]  # names of the parameters and body, by function
 
 
 def inlined(law: LawFunction, laws: Laws, where: str) -> Expression:
     """The law as one expression of its arguments and of scalars, with calls of builtins and tables only.
 
-    Raises InputError if that is too large."""
-    size = _size(law, laws, {})
-    if size > MOST_NODES:
-        what = f"the law has {size} operators when its functions are put in; at most {MOST_NODES} are taken"
-        raise InputError(Problem(where, what))
+    Raises InputError if that is too large or too deep."""
     if isinstance(law.body, LawTable):
         return Call(_NOWHERE, law.name, (Argument(_NOWHERE, law.parameters[0][0]),))
-    return _expression(law.body, laws, {})
+    # each after those it calls, so that nothing here recurses through calls
+    called = {
+        name: (tuple(parameter for parameter, _ in function.parameters), function.body)
+        for name, function in laws.used_by(law).functions.items()
+        if not isinstance(function.body, LawTable)
+    }
+    extents: dict[str, tuple[tuple[str, ...], _Extent]] = {}
+    for name, (parameters, body) in called.items():
+        extents[name] = parameters, _extent(body, extents)
+    whole = _extent(law.body, extents)
+    size = whole.size + sum(whole.uses.values())
+    depth = max([whole.depth, *whole.depths.values()])
+    if size > MOST_NODES:
+        what = f"the law has {size:.6g} operators when its functions are put in; at most {MOST_NODES} are taken"
+        raise InputError(Problem(where, what))
+    if depth > MOST_DEEP:
+        what = f"{depth} operators of the law stand inside each other when its functions are put in"
+        raise InputError(Problem(where, f"{what}; at most {MOST_DEEP} are taken"))
+    bodies: dict[str, tuple[tuple[str, ...], Expression]] = {}
+    for name, (parameters, body) in called.items():
+        bodies[name] = parameters, _expression(body, bodies, {})
+    return _expression(law.body, bodies, {})
 
 
-def _size(law: LawFunction, laws: Laws, known: dict[str, int]) -> int:
-    """Number of nodes; arguments are counted once for each use of a parameter in the worst case."""
-    if law.name and law.name in known:
-        return known[law.name]
-    size = 0
-    for body in law.expressions():
-        for node in walk(body):
-            size += 1
-            if isinstance(node, Call) and node.name in laws.functions:
-                called = _size(laws.functions[node.name], laws, known)
-                size += called * (1 + sum(sum(1 for _ in walk(argument)) for argument in node.arguments))
-    known[law.name] = size
-    return size
+@dataclass(frozen=True)
+class _Extent:
+    """Operators of an expression and their depth, and for each argument how often it is used and below how many of
+    them at most: enough to count a call without writing it out."""
+
+    size: int
+    depth: int
+    uses: Mapping[str, int]
+    depths: Mapping[str, int]
 
 
-def _expression(node: Expression, laws: Laws, given: Mapping[str, Expression]) -> Expression:
-    made = _inline(node, laws, given)
+def _joined_extent(own: int, parts: Iterable[tuple[_Extent, int, int]]) -> _Extent:
+    """Of `own` operators with parts, each of them `count` times and at most so many operators below the top."""
+    size = depth = own
+    uses: Counter[str] = Counter()
+    depths: dict[str, int] = {}
+    for part, count, below in parts:
+        size, depth = size + count * part.size, max(depth, below + part.depth)
+        for name, number in part.uses.items():
+            uses[name] += count * number
+            depths[name] = max(depths.get(name, 0), below + part.depths[name])
+    return _Extent(size, depth, uses, depths)
+
+
+def _extent(node: Node, known: Mapping[str, tuple[tuple[str, ...], _Extent]]) -> _Extent:
+    if isinstance(node, Argument):
+        return _Extent(0, 0, {node.name: 1}, {node.name: 0})
+    parts = [_extent(child, known) for child in children(node)]
+    if isinstance(node, Call) and node.name in known:
+        parameters, body = known[node.name]
+        given = dict(zip(parameters, parts, strict=True))
+        put_in = _joined_extent(0, ((given[name], count, body.depths[name]) for name, count in body.uses.items()))
+        return replace(put_in, size=put_in.size + body.size, depth=max(put_in.depth, body.depth))
+    return _joined_extent(1, ((part, 1, 1) for part in parts))
+
+
+def _expression(node: Expression, bodies: _Bodies, given: Mapping[str, Expression]) -> Expression:
+    made = _inline(node, bodies, given)
     assert not isinstance(made, Comparison)
     return made  # type: ignore[return-value]
 
 
-def _inline(node: Node, laws: Laws, given: Mapping[str, Expression]) -> Node:
+def _inline(node: Node, bodies: _Bodies, given: Mapping[str, Expression]) -> Node:
+    """With expressions in the place of arguments, and bodies, which call nothing but builtins and tables, in the place
+    of calls."""
     if isinstance(node, Argument):
         return given.get(node.name, node)
     if isinstance(node, Call):
-        arguments = tuple(_expression(one, laws, given) for one in node.arguments)
-        function = laws.functions.get(node.name)
-        if function is None or isinstance(function.body, LawTable):
+        arguments = tuple(_expression(one, bodies, given) for one in node.arguments)
+        if node.name not in bodies:
             return replace(node, arguments=arguments)
-        names = (name for name, _ in function.parameters)
-        return _expression(function.body, laws, dict(zip(names, arguments, strict=True)))
+        names, body = bodies[node.name]
+        return _expression(body, {}, dict(zip(names, arguments, strict=True)))
     changed = {
-        field.name: _inline(getattr(node, field.name), laws, given)
+        field.name: _inline(getattr(node, field.name), bodies, given)
         for field in fields(node)
         if isinstance(getattr(node, field.name), Node)
     }
@@ -265,7 +310,7 @@ def _joined(below: bool, value: Expression, other: Expression, bound: Expression
     A(x) below, A(c) + B(x) - B(c) above, with c >= 0."""
     first, second = (value, other) if below else (other, value)
     c = Call(_NOWHERE, "max", (bound, Number(_NOWHERE, 0.0, None)))
-    at_c = [_expression(one, Laws(), {x: c}) for one in (first, second)]
+    at_c = [_expression(one, {}, {x: c}) for one in (first, second)]
     above = Binary(_NOWHERE, "+", at_c[0], Binary(_NOWHERE, "-", second, at_c[1]))
     return Branch(_NOWHERE, Comparison(_NOWHERE, "<", Argument(_NOWHERE, x), c), first, above)
 
@@ -299,7 +344,7 @@ def integral_below(expression: Expression, x: str) -> Expression | None:
             if exponent is None or exponent.denominator != 1:
                 return None
     negative = Negative(_NOWHERE, Argument(_NOWHERE, x))
-    return integral(Negative(_NOWHERE, _expression(expression, Laws(), {x: negative})), x)
+    return integral(Negative(_NOWHERE, _expression(expression, {}, {x: negative})), x)
 
 
 def _number(value: Fraction) -> Expression:

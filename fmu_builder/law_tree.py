@@ -213,6 +213,7 @@ class _FaultyLawError(Exception):
         self.place = place
 
 
+_INK = re.compile(r"\S")
 _BEGUN = re.compile(r"\s*(?:scalar|function)\s+(?P<name>\w+)")
 
 
@@ -223,11 +224,13 @@ def parse_declarations(
     far as it has one."""
     found: list[ScalarText | FunctionText] = []
     text = _without_comments(source.text)
-    begin = 0
-    while text[begin:].strip():
+    begin, line = 0, 0
+    while _INK.search(text, begin):
         end = text.find(";", begin)
         stop = len(text) if end < 0 else end + 1
-        only = re.sub(r"[^\n]", " ", text[:begin]) + text[begin:stop]  # keeps lines and columns
+        column = begin - (text.rfind("\n", 0, begin) + 1)
+        only = "\n" * line + " " * column + text[begin:stop]  # keeps lines and columns
+        line += text.count("\n", begin, stop)
         declaration = _parse(only, "declaration", source, problems)
         if isinstance(declaration, ScalarText | FunctionText):
             found.append(declaration)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from fmu_builder.declaration import C_KEYWORDS
 from fmu_builder.errors import InputError, Problem
@@ -87,10 +88,37 @@ class Laws:
                 wanted.add(name)
                 found = self.scalars.get(name) or self.functions.get(name)
                 new += _names_in(*_bodies(found)) if found else []
+        in_order = sorted(wanted & self._order.keys(), key=self._order.__getitem__)
         return Laws(
-            {name: scalar for name, scalar in self.scalars.items() if name in wanted},
-            {name: function for name, function in self.functions.items() if name in wanted},
+            {name: self.scalars[name] for name in in_order if name in self.scalars},
+            {name: self.functions[name] for name in in_order if name in self.functions},
         )
+
+    @cached_property
+    def _order(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate((*self.scalars, *self.functions))}
+
+    def numbers_behind(self, one: LawFunction | Scalar) -> list[str]:
+        """The scalars with a number that it needs, directly or through others, in their order."""
+        open_names = list(dict.fromkeys(_names_in(*_bodies(one))))
+        while open_names:  # what a definition needs is found before what needs that
+            name = open_names[-1]
+            used = self.scalars.get(name) or self.functions.get(name)
+            needed = dict.fromkeys(_names_in(*_bodies(used))) if used and name not in self._behind else {}
+            missing = [other for other in needed if other not in self._behind]
+            if missing:
+                open_names += missing
+                continue
+            if name not in self._behind:
+                own = {name} if isinstance(used, Scalar) and used.number is not None else set()
+                self._behind[name] = frozenset(own.union(*(self._behind[other] for other in needed)))
+            open_names.pop()
+        found = frozenset[str]().union(*(self._behind[name] for name in _names_in(*_bodies(one))))
+        return sorted(found, key=self._order.__getitem__)
+
+    @cached_property
+    def _behind(self) -> dict[str, frozenset[str]]:
+        return {}
 
     def with_others(self, other: Laws) -> Laws:
         names = other.faulty | self.faulty

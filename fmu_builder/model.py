@@ -6,6 +6,7 @@ The order is that of the C struct `Element`; a variable's value reference is its
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -227,6 +228,11 @@ class Node:
         inner = sum(m.length for m in self.members.values()) if self.members else max(self.size, 1)
         return inner * max(self.each, 1)
 
+    def offsets(self) -> dict[str, int]:
+        """Where each member begins, in values."""
+        lengths = (member.length for member in self.members.values())
+        return dict(zip(self.members, itertools.accumulate(lengths, initial=0), strict=False))
+
 
 @dataclass
 class Layout:
@@ -234,8 +240,16 @@ class Layout:
     the states, so that both stand in the same order."""
 
     root: Node = field(default_factory=Node)
+    _places: dict[tuple[str, ...], tuple[int, dict[str, int]]] = field(default_factory=dict, repr=False)
+
+    def _place(self, path: tuple[str, ...], node: Node) -> tuple[int, dict[str, int]]:
+        """Length and offsets of the node at a path, found once for the whole tree."""
+        if path not in self._places:
+            self._places[path] = (node.length, node.offsets())
+        return self._places[path]
 
     def add(self, path: tuple[str, ...], each: int, size: int) -> None:
+        self._places.clear()
         node = self.root
         for depth, part in enumerate(path):
             leaf = depth == len(path) - 1
@@ -248,14 +262,10 @@ class Layout:
     def indices(self, path: tuple[str, ...]) -> list[list[int]]:
         """Value references of a leaf: one list per `each`, with one index per component."""
         starts, node = [0], self.root
-        for part in path:
-            offset = 0
-            for name, member in node.members.items():
-                if name == part:
-                    break
-                offset += member.length
+        for depth, part in enumerate(path):
+            offset = self._place(path[:depth], node)[1][part]
             node = node.members[part]
-            one = node.length // max(node.each, 1)
+            one = self._place(path[: depth + 1], node)[0] // max(node.each, 1)
             starts = [s + offset + i * one for s in starts for i in range(max(node.each, 1))]
         return [[s + k for k in range(max(node.size, 1))] for s in starts]
 
@@ -428,7 +438,7 @@ def _scalar_variables(laws: ElementLaws) -> Iterator[_Declared]:
             unit=unit,
             display=display,
             start=number[0] if number else None,
-            depends=[f"laws.{used}" for used in tunable(laws.laws.used_by(scalar))],
+            depends=[f"laws.{used}" for used in laws.laws.numbers_behind(scalar)],
         )
         yield _Declared(("laws", name), "tunable" if number else "calculated", entry, None, 0)
     for name in laws.remembered:
@@ -479,6 +489,7 @@ class _Patterns:
         self._indices = {base: layout.indices(d.path) for base, d in self._declared.items()}
         self._meant: dict[str, list[str]] = {}  # by patterns met before: each is met once for every scalar
         self._everything: tuple[int, ...] | None = None
+        self._resolved: dict[tuple[tuple[str, ...], int, str | None, int], tuple[int, ...]] = {}
 
     def group(self, base: str, each_index: int, each: str | None) -> list[int]:
         """All scalars of the declared name; the same `each` index if both run over the same size."""
@@ -496,6 +507,14 @@ class _Patterns:
             if self._everything is None:
                 self._everything = self.resolve([*EVERYTHING], where, each_index, each, component)
             return self._everything
+        written_as = (tuple(patterns), each_index, each, component)
+        if written_as not in self._resolved:  # scalars of laws are many, and alike in this
+            self._resolved[written_as] = self._resolve(where, *written_as)
+        return self._resolved[written_as]
+
+    def _resolve(
+        self, where: str, patterns: tuple[str, ...], each_index: int, each: str | None, component: int
+    ) -> tuple[int, ...]:
         found: set[int] = set()
         for written in patterns:
             pattern, _, number = written.removesuffix("]").partition("[")

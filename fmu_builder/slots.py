@@ -57,7 +57,7 @@ class ElementLaws:
     def parameters_of(self, slot: str) -> list[str]:
         """The tunable scalars that the law in the slot depends on."""
         law = next(one.law for one in self.slots if one.slot == slot)
-        return tunable(self.laws.used_by(law))
+        return self.laws.numbers_behind(law)
 
 
 def tunable(laws: Laws) -> list[str]:
@@ -103,7 +103,7 @@ def read_functions(
         {name: one for name, one in laws.scalars.items() if name in mine or name in used.scalars},
         {name: one for name, one in laws.functions.items() if name in mine or name in used.functions},
     )
-    remembered = [n for one in found if one.wants_integral for n in tunable(kept.used_by(one.law))]
+    remembered = [n for one in found if one.wants_integral for n in kept.numbers_behind(one.law)]
     made = ElementLaws(kept, tuple(found), {}, tuple(dict.fromkeys(remembered)))
     return reader.checked(made, start)
 

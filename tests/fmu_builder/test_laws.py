@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws_of_the_source import DAMPING, FRICTION
 
-from fmu_builder import element_docs, law_tree
+from fmu_builder import element_docs, law_forms, law_tree
 from fmu_builder.errors import InputError
 from fmu_builder.law_check import BUILTINS, text_of
+from fmu_builder.law_forms import inlined
 from fmu_builder.law_numpy import evaluate, scalar_values
-from fmu_builder.law_tree import Source
+from fmu_builder.law_tree import Source, walk
 from fmu_builder.laws import LawFunction, Laws, read_laws, read_value
 from fmu_builder.model import load_element
 from fmu_builder.units import parse_unit
@@ -285,3 +287,74 @@ def test_the_documentation_quotes_the_grammar_and_an_example_that_can_be_read(tm
     assert "laws.kT1" in load_element(recipe)
     (line,) = (line for line in page.splitlines() if line.startswith("- Functions:"))
     assert {*line.split("`")[1].split(), "abs", "sign", "sqrt", "min", "max", "atan2", "pow"} == {*BUILTINS}
+
+
+# ---- many definitions, and calls inside calls --------------------------------------------------------------------
+
+
+def chain(levels: int, body: str) -> Laws:
+    """f0 is a spring, each other function has `body`, in which {before} is the one before it."""
+    lines = ["function f0(h[m]) = 1[N/m]*#h;"]
+    lines += [f"function f{k}(h[m]) = {body.format(before=f'f{k - 1}')};" for k in range(1, levels)]
+    return read_laws(Source("\n".join(lines), "chain"))
+
+
+def test_three_hundred_plain_calls_are_one_operator() -> None:
+    """Each level hands its argument down: what is left is the spring, whatever their number."""
+    laws = chain(300, "{before}(#h)")
+    body = inlined(laws.functions["f299"], laws, "f299")
+    spring = inlined(laws.functions["f0"], laws, "f0")
+    assert [type(node) for node in walk(body)] == [type(node) for node in walk(spring)]
+
+
+@pytest.mark.parametrize(
+    ("body", "levels", "size"),
+    [
+        ("{before}(#h) + {before}(#h)", 4, 8 * 3 + 7),
+        ("{before}(2*#h)", 10, 3 + 9 * 2),
+        ("{before}({before}(#h)*1[m/N])", 3, 7 + (7 + 2) - 1),
+    ],
+)
+def test_the_size_that_is_counted_is_that_of_the_law_written_out(body: str, levels: int, size: int) -> None:
+    laws = chain(levels, body)
+    law = laws.functions[f"f{levels - 1}"]
+    assert sum(1 for _ in walk(inlined(law, laws, "law"))) == size
+    names = {name: (("h",), one.body) for name, one in laws.functions.items() if name != law.name}
+    extents: dict[str, object] = {}
+    for name, (parameters, text) in names.items():
+        extents[name] = parameters, law_forms._extent(text, extents)  # type: ignore[arg-type]
+    whole = law_forms._extent(law.body, extents)  # type: ignore[arg-type]
+    assert whole.size + sum(whole.uses.values()) == size
+
+
+def test_a_law_that_grows_beyond_bounds_is_refused_without_being_written_out() -> None:
+    laws = chain(300, "{before}(#h) + {before}(#h)")
+    with pytest.raises(InputError, match=r"the law has 4\.07\d*e\+90 operators when its functions are put in"):
+        inlined(laws.functions["f299"], laws, "law")
+
+
+def test_a_law_that_becomes_too_deep_is_refused() -> None:
+    laws = chain(250, "{before}(#h) + 1[N/m]*#h")
+    inlined(laws.functions["f190"], laws, "law")
+    with pytest.raises(InputError, match="251 operators of the law stand inside each other"):
+        inlined(laws.functions["f249"], laws, "law")
+
+
+def test_many_scalars_are_read_in_a_time_that_grows_with_their_number() -> None:
+    """Four times the scalars take less than eight times as long; to the square it would be sixteen times."""
+
+    def seconds(count: int) -> float:
+        text = "\n".join(f"scalar s{k} = {k + 1}[N/m];" for k in range(count))
+        begin = time.process_time()
+        read_laws(Source(text, "many"))
+        return time.process_time() - begin
+
+    seconds(100)
+    assert seconds(4000) < 8.0 * seconds(1000)
+
+
+def test_the_numbers_behind_a_chain_of_scalars_are_found_however_long_it_is() -> None:
+    lines = ["scalar s0 = 1[N/m];", *(f"scalar s{k} = 2*s{k - 1};" for k in range(1, 3000))]
+    laws = read_laws(Source("\n".join([*lines, "scalar other = 1;"]), "chain"))
+    assert laws.numbers_behind(laws.scalars["s2999"]) == ["s0"]
+    assert laws.numbers_behind(laws.scalars["s0"]) == []

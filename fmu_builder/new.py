@@ -47,11 +47,11 @@ def new_element(name: str, folder: Path, python: bool = False, port: str = "poin
     template = _TEMPLATES / f"{port}_{side}"
     if _lacks_language(element, template, python):
         return _add_language(name, element, recipe, template, python)
-    taken = [
-        Problem(str(path), "exists already; choose another name or move it away")
-        for path in (element, recipe)
-        if path.exists() or path.is_symlink()
-    ]
+    what = "exists already; choose another name or move it away"
+    taken = [Problem(str(path), what) for path in (element, recipe) if path.exists() or path.is_symlink()]
+    if (element / _physics(not python)).is_file() and not (element / _physics(python)).exists():
+        own = f"has not the element.toml of the template, which {_physics(python)} would have to fit: write it yourself"
+        taken.insert(0, Problem(str(element), own))
     if taken:
         raise InputError(taken)
     made = [path for path in (element.parent, recipe.parent) if not path.exists()]

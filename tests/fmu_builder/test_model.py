@@ -11,6 +11,7 @@ import pytest
 from fmu_builder.description import initial_dependencies
 from fmu_builder.errors import InputError
 from fmu_builder.model import Model, load_model
+from fmu_builder.paths import shipped
 
 SURFACE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
 
@@ -285,6 +286,11 @@ def test_indicators_have_their_names_and_nominal_values_in_the_order_of_the_c_st
     others = ("depth_rate", "compression_limit", "restitution_limit", "full_friction")
     told = [(f"{name}[{i}]", 1e-2 if name in lengths else 1.0) for name in (*lengths, *others) for i in (1, 2)]
     assert [(one.name, one.nominal) for one in model.indicators] == told
+
+
+def test_indicators_of_an_assembly_are_named_by_their_parts() -> None:
+    model = load_model(shipped("fmus") / "BouncingBall.toml")
+    assert [one.name for one in model.indicators][:2] == ["floor.distance[1]", "floor.depth_limit[1]"]
 
 
 def test_a_model_of_many_points_takes_time_in_proportion(tmp_path: Path) -> None:

@@ -128,8 +128,9 @@ def test_an_element_that_was_edited_is_kept_as_it_is(tmp_path: Path) -> None:
     declared = tmp_path / "elements" / "demo" / "element.toml"
     declared.write_text(declared.read_text(encoding="utf-8").replace("1000.0", "900.0"), encoding="utf-8")
     before = texts(tmp_path)
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="exists already") as error:
         new_element("demo", tmp_path, python=True)
+    assert "has not the element.toml of the template, which element.py would have to fit" in str(error.value)
     assert texts(tmp_path) == before
 
 

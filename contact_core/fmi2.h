@@ -2,9 +2,9 @@
  * in fmi2_*.h.
  *
  * A call that is not legal now, or has a wrong argument, is told, answered with fmi2Error, and changes nothing; a
- * rejected value is answered with fmi2Discard and kept out.  Only a step, an accepted point or an initialization that
- * fails puts the instance into the mode CC_ERROR, with its state as before the call; fmi2SetFMUstate or fmi2Reset bring
- * it back. */
+ * rejected value is kept out, and answered with fmi2Error for a parameter, with fmi2Discard for an input.  Only a step,
+ * an accepted point or an initialization that fails puts the instance into the mode CC_ERROR, with its state as before
+ * the call; fmi2SetFMUstate or fmi2Reset bring it back. */
 #ifndef CC_FMI2_H
 #define CC_FMI2_H
 

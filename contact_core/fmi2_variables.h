@@ -59,7 +59,9 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
     return fmi2OK;
 }
 
-/* fmi2Error if a variable may not be set now, fmi2Discard if a value is not finite or outside [min, max]. */
+/* fmi2Error if a variable may not be set now, or a parameter not to this value, which must be finite and in its range:
+ * an importer that goes on after fmi2Discard would go on with the value before.  An input is answered with fmi2Discard:
+ * the solver of an importer may try another value. */
 static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2ValueReference vr, double value)
 {
     const CcVariable *v = cc_variable(vr);
@@ -72,14 +74,15 @@ static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2V
                          !legal                 ? "at all: the FMU computes it"
                          : v->kind == CC_FIXED ? "after the initialization: it is a fixed parameter"
                                                : "in the mode 'continuous-time mode': it may jump at an event only");
+    fmi2Status forbidden = v->kind == CC_INPUT ? fmi2Discard : fmi2Error;
     if (!cc_is_finite(value))
-        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be finite", function, cc_name(vr),
+        return cc_refuse(instance, forbidden, "%s: %s = %g%s%s is refused, it must be finite", function, cc_name(vr),
                          value, CC_UNIT(v));
     /* The bound itself of a strict one is let through, as modelDescription.xml does; cc_check refuses it. */
     int strict_low = v->above > v->min, strict_high = v->below < v->max;
     double low = strict_low ? v->above : v->min, high = strict_high ? v->below : v->max;
     if (value < low || value > high)
-        return cc_refuse(instance, fmi2Discard, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function,
+        return cc_refuse(instance, forbidden, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function,
                          cc_name(vr), value, CC_UNIT(v),
                          value < low ? strict_low ? "greater than" : "at least" : strict_high ? "less than" : "at most",
                          value < low ? low : high, CC_UNIT(v));
@@ -124,7 +127,9 @@ static __attribute__((noinline)) fmi2Status cc_set(Instance *instance, const cha
                                                    const fmi2ValueReference vr[], size_t n, const void *values)
 {
     fmi2Status status = cc_check_references(instance, function, type, vr, n);
-    for (size_t k = 0; k < n && status != fmi2Error; k++) {
+    if (status != fmi2OK)
+        return status;
+    for (size_t k = 0; k < n; k++) {
         fmi2Status one = cc_check_value(instance, function, vr[k], cc_given(type, values, k));
         status = one > status ? one : status;
     }

@@ -39,7 +39,7 @@ _LARGE = 1000  # values of a constant table that is compiled once and not with e
 # Standard categories of FMI 2.0 that contact_core logs in; an element adds its own.
 LOG_CATEGORIES = {
     "logStatusWarning": "Calls that were answered with fmi2Warning",
-    "logStatusDiscard": "Values that were refused, calls that were answered with fmi2Discard",
+    "logStatusDiscard": "Values of inputs that were refused, calls that were answered with fmi2Discard",
     "logStatusError": "Calls that were answered with fmi2Error; logged also while logging is off",
 }
 

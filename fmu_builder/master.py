@@ -35,6 +35,7 @@ from fmu_builder.recipe import is_recipe
 from fmu_builder.scenario import MOST_STEPS, Experiment, Scenario, SlaveEntry, check_times, parse_scenario
 from fmu_builder.slave import (
     DISCARD,
+    ERROR,
     FAMILY,
     FATAL,
     LogEntry,
@@ -352,7 +353,7 @@ class _Master:
                         try:
                             slave.set(known, value)
                         except SlaveError as error:
-                            if slave.status != DISCARD:
+                            if slave.status not in (DISCARD, ERROR):
                                 raise
                             where = f"{self.scenario.path}: [slaves] {name} start {variable}"
                             problems += [Problem(where, f"the FMU refuses it: {p.what}") for p in error.problems]

@@ -543,7 +543,7 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
         """Checked first and stored afterwards, so that a refused call has set nothing."""
         if not self.model.references[family].issuperset(references):
             self._refuse_reference(f"fmi2Set{family}", family, references)
-        discarded = ""
+        refused, status = "", Fmi2Status.discard
         for i, value in zip(references, values, strict=True):
             kind = self.model.kinds[i]
             legal = _WRITABLE if kind in ("input", "tunable") else _WRITABLE[:2] if kind == "fixed" else ()
@@ -555,15 +555,16 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
                     why = f"in the mode '{self.mode}'"
                 raise _RefusedError(f"fmi2Set{family}: {self.model.names[i]} cannot be set {why}")
             if not self.model.low[i] <= value <= self.model.high[i]:
-                discarded = discarded or f"fmi2Set{family}: {self._named(i, value)} is refused, it must be " + (
+                status = status if kind == "input" else Fmi2Status.error
+                refused = refused or f"fmi2Set{family}: {self._named(i, value)} is refused, it must be " + (
                     "finite"
                     if not math.isfinite(value)
                     else f"at least {_number(self.model.low[i])} {self.model.units[i]}".rstrip()
                     if value < self.model.low[i]
                     else f"at most {_number(self.model.high[i])} {self.model.units[i]}".rstrip()
                 )
-        if discarded:
-            raise _RefusedError(discarded, Fmi2Status.discard)
+        if refused:
+            raise _RefusedError(refused, status)
         for i, value in zip(references, values, strict=True):
             if self.memory[i] != value:
                 self.memory[i] = value

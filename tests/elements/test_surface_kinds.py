@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contact_reference import Law, Scene, Surface, Vector, contact
-from fmi2 import DISCARD, load_shipped, some_slow
+from fmi2 import ERROR, load_shipped, some_slow
 from running import Running, build
 from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize_scalar
@@ -216,7 +216,7 @@ def test_what_is_kept_belongs_to_the_state_of_the_fmu(tmp_path: Path) -> None:
 def test_the_limit_depth_may_grow_up_to_the_reach_and_no_further(tmp_path: Path) -> None:
     ring = Running(load_shipped("PointTorus", tmp_path))
     assert ring["D_max"] == 0.03
-    assert ring.slave.set({"D_max": 0.031}) == DISCARD
+    assert ring.slave.set({"D_max": 0.031}) == ERROR
     assert "D_max = 0.031 m is refused, it must be at most 0.03 m" in ring.told[-1]
 
 

@@ -272,4 +272,4 @@ def test_our_own_message_of_a_refused_value_reaches_the_user(temporary: Path) ->
     finally:
         slave.close()
     message = str(caught.value)
-    assert message.startswith("floor: fmi2SetReal answered fmi2Discard (C_F = nan N/m)") and "finite" in message
+    assert message.startswith("floor: fmi2SetReal answered fmi2Error (C_F = nan N/m)") and "finite" in message

@@ -281,11 +281,12 @@ def set_answer(life: Life, type_: str, references: Sequence[int], values: Sequen
         v = life.fmu.variables[reference]
         legal = {"input": WRITABLE | (Mode.CONTINUOUS if v.is_continuous_input else Mode(0)), "tunable": WRITABLE}
         if life.mode not in (legal | {"fixed": BEFORE}).get(v.kind, Mode(0)):
-            return Status.ERROR
+            answer = Status.ERROR
+            continue
         low = [bound for bound in (v.min, v.above) if bound is not None]  # a strict bound itself is refused later
         high = [bound for bound in (v.max, v.below) if bound is not None]
         if not math.isfinite(value) or any(value < bound for bound in low) or any(value > bound for bound in high):
-            answer = Status.DISCARD
+            answer = max(answer, Status.DISCARD if v.kind == "input" else Status.ERROR)
     return answer
 
 

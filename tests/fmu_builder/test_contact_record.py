@@ -58,6 +58,8 @@ def test_contacts_are_the_same_whatever_the_output_step(tmp_path: Path) -> None:
     assert runs[0].trace["floor.peak_force"][-1] == max(c.peak_force or 0.0 for c in runs[0].contacts)
     assert runs[0].trace["floor.impulse"][-1] == pytest.approx(sum(c.impulse or 0.0 for c in runs[0].contacts))
     assert not [name for name in runs[0].trace.names if "_contact." in name]  # they are no signals
+    chosen = drop(tmp_path, 'record = ["body.p.r[3]"]')
+    assert (chosen.trace.names, chosen.contacts) == (("body.p.r[3]",), runs[0].contacts)
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,13 @@ from pathlib import Path
 import fmpy
 
 from fmu_builder import smoke, toolchain
-from fmu_builder.assembly import Assembly
-from fmu_builder.assembly_check import assembly_problems
 from fmu_builder.binaries import check_library
+from fmu_builder.declared_check import element_problems
 from fmu_builder.description import build_description, model_description
 from fmu_builder.documentation import PROTOTYPE_NEEDS, documentation_files
-from fmu_builder.element_check import check_element
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.files import staged
-from fmu_builder.generate import fmu_sources, model_guid, source_files, write_sources
+from fmu_builder.generate import conclusions, fmu_sources, model_guid, source_files, write_sources
 from fmu_builder.model import ElementModel, Model, load_model
 from fmu_builder.origin import build_date, origin_files
 from fmu_builder.paths import is_shipped, shipped
@@ -98,7 +96,7 @@ def _build_files(model: Model, guid: str, files: dict[str, bytes], folder: Path,
         checks = None
         if reachable and compiler is not None:
             if not model.is_prototype:
-                checks = pool.submit(_element_problems, model, compiler)
+                checks = pool.submit(element_problems, model, compiler, SMOKE_TIMEOUT)
             files |= _binaries(model, files, reachable, compiler)
         _check_and_move(pack(files), target, model, host_platform() in reachable, checks)
     return Built(target, model, guid, reachable, notes, model.warnings())
@@ -225,16 +223,6 @@ def _faults(fmu: Path, model: Model) -> list[str]:
     return [f"the variable name '{name}' is not structured" for name in names if not _STRUCTURED.fullmatch(name)]
 
 
-def _element_problems(model: Model, compiler: Compiler) -> list[Problem]:
-    """Where the elements of the model do not keep to what they declare; if all do, whether an assembly of them can be
-    evaluated in the order that follows from it."""
-    forms = [kind.model for kind in model.types] if isinstance(model, Assembly) else [m for _, m in model.elements()]
-    found = [problem for form in forms for problem in check_element(form, compiler, timeout=SMOKE_TIMEOUT).problems]
-    if not found and isinstance(model, Assembly):
-        found = assembly_problems(model, compiler, SMOKE_TIMEOUT + len(model.variables) // 1000)
-    return found
-
-
 def _check_and_move(
     data: bytes, target: Path, model: Model, try_out: bool, checks: Future[list[Problem]] | None
 ) -> None:
@@ -256,7 +244,8 @@ def _check_and_move(
             try:
                 if try_out:
                     library = _library_name(model, host_platform())
-                    _smoke_run(temporary, library, target.name, SMOKE_TIMEOUT + len(model.variables) // 1000)
+                    timeout = SMOKE_TIMEOUT + len(model.variables) // 1000
+                    _smoke_run(temporary, library, target.name, timeout, conclusions(model))
             except ToolError:
                 if checks is not None and checks.exception() is None and checks.result():
                     raise InputError(checks.result()) from None
@@ -270,9 +259,11 @@ def _check_and_move(
         raise ToolError(Problem(str(target), what)) from error
 
 
-def _smoke_run(fmu: Path, library: str, name: str, timeout: float) -> None:
-    """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder."""
-    ending = run_smoke((str(fmu), library), timeout)
+def _smoke_run(fmu: Path, library: str, name: str, timeout: float, concluded: Sequence[str] = ()) -> None:
+    """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder.
+
+    concluded  what its solver concludes from declared dependencies (generate.conclusions)"""
+    ending = run_smoke((str(fmu), library, *concluded), timeout)
     if ending.code == 0:
         return
     if ending.code is None:

@@ -33,6 +33,7 @@ from fmu_builder.assembly import assembly_of_scenario
 from fmu_builder.build import Built, build_fmu, build_model_fmu, fmu_contents, pack
 from fmu_builder.compare import Comparison, Tolerance, compare_files, comparison_to_json
 from fmu_builder.declaration import read_declaration, read_toml
+from fmu_builder.declared_check import unshown_dependencies
 from fmu_builder.doctor import FAULT, examine
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, did_you_mean
 from fmu_builder.events import EVENT_UNITS
@@ -50,6 +51,7 @@ from fmu_builder.report import summary_rows, write_report
 from fmu_builder.scenario import ALGORITHMS, Scenario, check_times, read_scenario
 from fmu_builder.schema import element_schema, recipe_schema
 from fmu_builder.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable, read_slave
+from fmu_builder.toolchain import find_compiler
 from fmu_builder.trace import write_trace
 from fmu_builder.units import parse_quantity, parse_unit, quantity
 from fmu_builder.validate import CaseResult, all_cases, find_cases, validate
@@ -631,9 +633,13 @@ def _about(fmu: Path) -> tuple[SlaveDescription, Origin | None]:
 
 
 def _describe(recipe: Path) -> tuple[SlaveDescription, Origin | None]:
-    """What the FMU of a recipe shows, without compiling it."""
+    """What the FMU of a recipe shows, without compiling it; of elements that are not ours also what they declare for
+    nothing."""
     model = load_model(recipe)
     _say_notes((f"{model.name}: {warning}" for warning in model.warnings()), "warning")
+    compiler = find_compiler()
+    if compiler is not None:
+        _say_notes(unshown_dependencies(model, compiler))
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         path = Path(folder) / f"{model.name}.fmu"
         path.write_bytes(pack(fmu_contents(model)[1]))

@@ -342,6 +342,14 @@ def _counts(model: Model) -> list[str]:
     ]
 
 
+def conclusions(model: Model) -> tuple[str, ...]:
+    """What the solver concludes from declared dependencies and a run can show: `exact`, `still`.  An element that
+    samples at communication points is another one where there are more of them."""
+    samples = any(m.recipe.choices[name] is True for _, m in model.elements() for name in m.element.samplers)
+    exact = not model.is_prototype and not samples and _is_exact(model)
+    return (*(["exact"] if exact else []), *(["still"] if not model.is_prototype and _is_still(model) else []))
+
+
 def _is_exact(model: Model) -> bool:
     """Whether the course of every state under held inputs is known: its rate is constant, or is a state with a constant
     rate, or follows the clock alone and has a `primitive`.  Constant is what neither states nor time enter."""

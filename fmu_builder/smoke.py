@@ -60,6 +60,10 @@ class _EventInfo(ctypes.Structure):
     )
 
 
+class _Refused(SystemExit):
+    """A call was not answered with fmi2OK or fmi2Warning."""
+
+
 class _Instance:
     """One instance of the FMU in `folder`: `call` runs a function on it, which must answer fmi2OK or fmi2Warning."""
 
@@ -95,7 +99,7 @@ class _Instance:
         status = getattr(self.library, name)(self.component, *arguments)
         if status > 1:
             answer = {2: "fmi2Discard", 3: "fmi2Error", 4: "fmi2Fatal", 5: "fmi2Pending"}.get(status, str(status))
-            sys.exit(f"{name}{note} answered {answer}")
+            raise _Refused(f"{name}{note} answered {answer}")
 
     def begin(self) -> None:
         self.call("fmi2SetupExperiment", c_int(0), c_double(0.0), c_double(0.0), c_int(0), c_double(0.0))
@@ -110,8 +114,10 @@ class _Instance:
         free(self.component)
 
 
-def main(file: str, library: str) -> None:
-    """Ten steps from the start values; every call must answer fmi2OK, every Real be finite."""
+def main(file: str, library: str, *concluded: str) -> None:
+    """Ten steps from the start values; every call must answer fmi2OK, every Real be finite.
+
+    concluded  what the solver concludes from the declared dependencies, each tried out: `exact`, `still`"""
     with TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as folder:
         with zipfile.ZipFile(file) as archive:
             description = ElementTree.fromstring(archive.read("modelDescription.xml"))
@@ -130,6 +136,8 @@ def main(file: str, library: str) -> None:
                 run(fmu, description, h)
                 _read_back(fmu, description)
                 fmu.end()
+        if concluded:
+            try_conclusions(Path(folder), library, description, h, concluded)
 
 
 _TRIED_FOR = 5.0  # s; an FMU whose steps take longer is tried with fewer
@@ -201,6 +209,90 @@ def _log(_: int, __: bytes, status: int, ___: bytes, message: bytes) -> None:
 def _step(fmu: _Instance, _: ElementTree.Element, h: float) -> None:
     for k in range(STEPS):
         fmu.call("fmi2DoStep", c_double(k * h), c_double(h), c_int(1), note=f" at t = {k * h:g} s")
+
+
+def try_conclusions(
+    folder: Path, library: str, description: ElementTree.Element, h: float, concluded: Sequence[str]
+) -> None:
+    """exact  one communication step leads where ten do, for the course of all states under held inputs is known
+    still  the outputs that a step leaves are those of its end, for nothing that is computed moves with states or time
+
+    Inputs are off their start values, so that something moves, unless the FMU refuses these values.  One that refuses a
+    step ten times as long as its own is not compared."""
+    variables = description.findall("ModelVariables/ScalarVariable")
+    reals = {str(i): one for i, one in enumerate(variables, 1) if one.find("Real") is not None}
+    states = [reals[d] for one in reals.values() if (d := one.find("Real").get("derivative")) is not None]  # type: ignore[union-attr]
+    inputs = [one for one in reals.values() if one.get("causality") == "input" and not _is_bounded(one)]
+    moved = [_start(one) + 0.01 * (1 + i % 7) for i, one in enumerate(inputs)]
+    for values in (moved, [_start(one) for one in inputs]):
+        ends = []
+        try:
+            for steps in (1, STEPS):
+                fmu = _Instance(folder, library, description, CO_SIMULATION)
+                _set(fmu, inputs, values)
+                fmu.begin()
+                for k in range(steps):
+                    t, length = k * STEPS * h / steps, STEPS * h / steps
+                    fmu.call("fmi2DoStep", c_double(t), c_double(length), c_int(1), note=f" at t = {t:g} s")
+                ends.append(_get(fmu, states))
+                if "still" in concluded and inputs:
+                    _try_still(fmu, list(reals.values()), inputs[0], values[0])
+                fmu.end()
+        except _Refused:
+            continue
+        if "exact" in concluded:
+            _compare_ends(states, ends, STEPS * h)
+        return
+
+
+def _compare_ends(states: Sequence[ElementTree.Element], ends: Sequence[list[float]], length: float) -> None:
+    """Rounding is measured by the largest state of the same unit."""
+    units = [state.find("Real").get("unit") for state in states]  # type: ignore[union-attr]
+    for state, unit, a, b in zip(states, units, *ends, strict=True):
+        size = max(abs(x) for end in ends for x, u in zip(end, units, strict=True) if u == unit)
+        if abs(a - b) > 1e-9 * size + 1e-12:
+            sys.exit(
+                f"{state.attrib['name']} is {a:.9g} after one step of {length:g} s and {b:.9g} after ten of a tenth: "
+                "its rate follows more than `depends` in element.toml says; complete the list, or leave it out"
+            )
+
+
+def _try_still(fmu: _Instance, reals: Sequence[ElementTree.Element], known: ElementTree.Element, value: float) -> None:
+    """Read what the step left, have it computed anew, and read it again."""
+    computed = [one for one in reals if one.get("causality") in ("output", "local")]
+    left = _get(fmu, computed)
+    for again in (value + 1.0, value):
+        _set(fmu, [known], [again])
+    for one, a, b in zip(computed, left, _get(fmu, computed), strict=True):
+        if a != b:
+            sys.exit(
+                f"{one.attrib['name']} is {a:.9g} after a step and {b:.9g} when it is computed there: "
+                "it follows more than `depends` in element.toml says; complete the list, or leave it out"
+            )
+
+
+def _is_bounded(one: ElementTree.Element) -> bool:
+    real = one.find("Real")
+    return real is not None and ("min" in real.attrib or "max" in real.attrib)
+
+
+def _start(one: ElementTree.Element) -> float:
+    return float(one.find("Real").get("start", "0"))  # type: ignore[union-attr]
+
+
+def _references(variables: Sequence[ElementTree.Element]) -> ctypes.Array[c_uint]:
+    return (c_uint * len(variables))(*(int(one.attrib["valueReference"]) for one in variables))
+
+
+def _set(fmu: _Instance, variables: Sequence[ElementTree.Element], values: Sequence[float]) -> None:
+    n = len(variables)
+    fmu.call("fmi2SetReal", _references(variables), c_size_t(n), (c_double * n)(*values))
+
+
+def _get(fmu: _Instance, variables: Sequence[ElementTree.Element]) -> list[float]:
+    values = (c_double * len(variables))()
+    fmu.call("fmi2GetReal", _references(variables), c_size_t(len(variables)), values)
+    return list(values)
 
 
 def _integrate(fmu: _Instance, description: ElementTree.Element, h: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from fmi2 import Fmu
 from running import Running
 
 from fmu_builder.assembly import Assembly
-from fmu_builder.assembly_check import assembly_problems
 from fmu_builder.build import build_fmu
+from fmu_builder.declared_check import assembly_problems, unshown_dependencies
 from fmu_builder.description import model_description
 from fmu_builder.element_check import Findings, check_element
 from fmu_builder.errors import InputError, ToolError
@@ -137,6 +138,12 @@ def test_what_is_declared_and_never_shows_is_said_and_not_refused(tmp_path: Path
     findings = found(element(tmp_path, text, BRANCHES_C), every=True)
     assert findings.problems == ()
     assert findings.unshown == ("[outputs] F depends on mu",)
+    compiler = find_compiler()
+    assert compiler is not None
+    (note,) = unshown_dependencies(load_element(tmp_path / "Thing.toml"), compiler)  # what `fmu-builder info` shows
+    assert note.startswith(
+        f"{tmp_path / 'elements' / 'thing' / 'element.toml'}: [outputs] F depends on mu: not seen at "
+    )
 
 
 def test_the_initial_value_of_memory_keeps_to_its_list(tmp_path: Path) -> None:
@@ -380,3 +387,31 @@ def test_the_order_in_which_parts_are_listed_changes_no_bit(tmp_path: Path, depe
         assert running["body.frame.f[1]"] != 0.0
         traces.append(bits)
     assert traces[0] == traces[1]
+
+
+# ---- what the solver concludes ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds that do not call the elements before."""
+    monkeypatch.setattr(sys.modules["fmu_builder.build"], "element_problems", lambda *_: [])
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_step_that_is_not_exact_is_refused_by_the_smoke_run(tmp_path: Path) -> None:
+    """x'' = -100 x, x(0) = 1 m: with the acceleration held over 10 ms, x = 1 - 100 h^2/2."""
+    recipe = element(tmp_path, OSCILLATOR.replace("DEPENDS", 'depends = ["w2"],'), OSCILLATOR_C)
+    with pytest.raises(
+        ToolError, match=r"x is 0\.995 after one step of 0.01 s and 0\.995\d+ after ten of a tenth: its rate"
+    ):
+        build_fmu(recipe, platforms=("host",))
+    assert not list(tmp_path.glob("*.fmu"))
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_outputs_that_do_not_stand_still_are_refused_by_the_smoke_run(tmp_path: Path) -> None:
+    toml = GAIN.replace("y = { desc", 'y = { depends = ["u"], desc').replace("w = { desc", "w = { depends = [], desc")
+    recipe = element(tmp_path, toml, "static void outputs(Element *e) { e->y = e->u; e->w = e->time; }")
+    with pytest.raises(ToolError, match=r"w is 0\S* after a step and 0\.01 when it is computed there: it follows more"):
+        build_fmu(recipe, platforms=("host",))

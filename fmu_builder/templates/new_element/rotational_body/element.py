@@ -5,7 +5,7 @@ Energy, J: kinetic J w^2 / 2.   Source: Newton's second law."""
 
 
 def outputs(e):
-    e.energy.kinetic = 0.5 * e.J * e.shaft.w ** 2
+    e.energy.kinetic = 0.5 * e.J * e.shaft.w**2
 
 
 def derivatives(e):

@@ -8,4 +8,4 @@ def outputs(e):
     stretch = e.shaft.phi - e.anchor
     e.shaft.t = -e.work * (e.k * stretch + e.c * e.shaft.w)
     e.energy.elastic = e.work * 0.5 * e.k * stretch**2
-    e.power.damping = e.work * e.c * e.shaft.w ** 2
+    e.power.damping = e.work * e.c * e.shaft.w**2

@@ -5,7 +5,7 @@ Energy, J: kinetic m v^2 / 2.   Source: Newton's second law."""
 
 
 def outputs(e):
-    e.energy.kinetic = 0.5 * e.m * e.slide.v ** 2
+    e.energy.kinetic = 0.5 * e.m * e.slide.v**2
 
 
 def derivatives(e):

@@ -8,4 +8,4 @@ def outputs(e):
     stretch = e.slide.s - e.anchor
     e.slide.F = -e.work * (e.k * stretch + e.c * e.slide.v)
     e.energy.elastic = e.work * 0.5 * e.k * stretch**2
-    e.power.damping = e.work * e.c * e.slide.v ** 2
+    e.power.damping = e.work * e.c * e.slide.v**2

@@ -1,4 +1,5 @@
-"""Whether the parts of an assembly can be evaluated in the order that follows from what they declare."""
+"""What the elements of a model declare, all of them: whether they keep to it, whether the parts of an assembly can be
+evaluated in the order that follows from it, and what of it never shows."""
 
 from __future__ import annotations
 
@@ -6,12 +7,41 @@ from collections.abc import Iterator
 
 from fmu_builder import probe
 from fmu_builder.assembly import Assembly
-from fmu_builder.element_check import TIMEOUT, Called, findings, point_text, values_of
+from fmu_builder.element_check import TIMEOUT, Called, check_element, findings, point_text, values_of
 from fmu_builder.errors import Problem
 from fmu_builder.generate import assembly_check_sources
+from fmu_builder.model import ElementModel, Model
+from fmu_builder.paths import shipped_elements
 from fmu_builder.toolchain import Compiler
 
 _MOST = 5  # problems that are shown
+
+
+def element_problems(model: Model, compiler: Compiler, timeout: float = TIMEOUT) -> list[Problem]:
+    """Where the elements of the model do not keep to what they declare; if all do, whether an assembly of them can be
+    evaluated in the order that follows from it."""
+    found = [problem for form in _forms(model) for problem in check_element(form, compiler, timeout=timeout).problems]
+    if not found and isinstance(model, Assembly):
+        found = assembly_problems(model, compiler, timeout + len(model.variables) // 1000)
+    return found
+
+
+def unshown_dependencies(model: Model, compiler: Compiler) -> Iterator[str]:
+    """What elements of a user's own declare and never showed.  It takes a second or two for each, once."""
+    own = {folder.resolve() for folder in shipped_elements()}
+    for form in _forms(model):
+        if form.recipe.element_folder.resolve() not in own and not form.is_prototype:
+            seen = check_element(form, compiler, every=True)
+            place = form.recipe.element_folder / "element.toml"
+            yield from (
+                f"{place}: {what}: not seen at {seen.points} points; leave out what the formulas do not read"
+                for what in seen.unshown
+            )
+
+
+def _forms(model: Model) -> list[ElementModel]:
+    """The elements, each form once."""
+    return [kind.model for kind in model.types] if isinstance(model, Assembly) else [m for _, m in model.elements()]
 
 
 def assembly_problems(model: Assembly, compiler: Compiler, timeout: float = TIMEOUT) -> list[Problem]:

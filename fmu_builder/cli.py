@@ -53,7 +53,7 @@ from fmu_builder.schema import element_schema, recipe_schema
 from fmu_builder.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable, read_slave
 from fmu_builder.toolchain import find_compiler
 from fmu_builder.trace import write_trace
-from fmu_builder.units import parse_quantity, parse_unit, quantity
+from fmu_builder.units import parse_quantity, parse_unit, quantity, units_text
 from fmu_builder.validate import CaseResult, all_cases, find_cases, validate
 
 app = typer.Typer(
@@ -733,7 +733,7 @@ def _rows(variables: Sequence[SlaveVariable]) -> Iterator[tuple[str, str, str, s
     for base, group in vectors.items():
         whole = [v.name for v in group] == [f"{base}[{k}]" for k in range(1, len(group) + 1)]
         for part in [group] if whole else [[v] for v in group]:
-            unit = part[0].unit if part[0].unit != "1" else ""
+            unit = units_text([v.unit for v in part])
             starts = [_start_text(v) for v in part if v.start]
             start = f"({', '.join(starts)})" if len(starts) > 1 else "".join(starts)
             yield _vector([v.name for v in part]), start, unit, part[0].description

@@ -244,6 +244,14 @@ class Indicator(_Conditional):
     nominal: float = Field(default=1.0, gt=0, description="its usual size")
 
 
+class SlotChange(_Entry):
+    """What some structure choices change of a slot."""
+
+    when: When = Field(min_length=1, description="the choices")
+    renamed: dict[str, str] = Field(default={}, description="argument -> its name with these choices")
+    least_means: str | None = Field(default=None, description="in place of the slot's")
+
+
 class Slot(_Entry):
     """A place for a law of the user's, in C the function slot_<name>(e, ...); parameters that are `replaced_by` it are
     absent while it is filled.  In `when` of other entries its name stands for a choice: true while it is filled."""
@@ -272,11 +280,31 @@ class Slot(_Entry):
     group: str = Field(default="", description="laws of one group have the same arguments; C calls them by `number`")
     number: int = Field(default=0, description="of the law in its group")
     derivatives: int = Field(default=0, ge=0, le=2, description="so many by the only argument C needs as well")
+    changes: tuple[SlotChange, ...] = Field(
+        default=(), description="`renamed` arguments and another `least_means`, each `when` structure choices hold"
+    )
     sensors: bool = Field(
         default=False,
         description="the sensors of the table [sensors] of a recipe are further arguments, in their order there; in C "
         "SENSORS(e) behind the last argument stands for them",
     )
+
+    def chosen(self, choices: Choices) -> Slot:
+        """The slot as these structure choices change it."""
+        made = self
+        for change in self.changes:
+            if applies(change.when, choices):
+                names = change.renamed
+                update: dict[str, object] = {
+                    key: {names.get(argument, argument): value for argument, value in getattr(made, key).items()}
+                    for key in ("arguments", "range")
+                }
+                for key in ("zero_at", "rises_from", "same_sign"):
+                    update[key] = names.get(getattr(made, key), getattr(made, key))
+                if change.least_means is not None:
+                    update["least_means"] = change.least_means
+                made = made.model_copy(update=update)
+        return made
 
 
 class Experiment(_Entry):
@@ -833,6 +861,13 @@ def _slot_problems(declaration: Declaration, name: str, slot: Slot, sizes: set[s
         argument = getattr(slot, key)
         if argument is not None and argument not in slot.arguments:
             yield f"{key} = '{argument}' is no argument" + did_you_mean(argument, slot.arguments)
+    for change in slot.changes:
+        yield from _condition_problems(choice_values(declaration), change.when, "changes: when")
+        for argument, other in change.renamed.items():
+            if argument not in slot.arguments:
+                yield f"changes: '{argument}' is no argument" + did_you_mean(argument, slot.arguments)
+            elif other in slot.arguments:
+                yield f"changes: '{other}' is an argument already"
     if slot.range.keys() != slot.arguments.keys():
         yield "range must give [from, to] of each argument, and of nothing else"
     if any(not low < high for low, high in slot.range.values()):

@@ -23,7 +23,7 @@ from fmu_builder.law_figures import law_sections
 from fmu_builder.model import Model, Variable
 from fmu_builder.origin import build_date, structure_tables
 from fmu_builder.paths import own_version
-from fmu_builder.units import quantity
+from fmu_builder.units import quantity, units_text
 
 _HERE = Path(__file__).resolve().parent
 
@@ -195,8 +195,7 @@ def _row(base: str, group: Sequence[Variable]) -> VariableRow:
     starts = [start_text(g) for g in group]
     start = starts[0] if len(set(starts)) == 1 else f"({', '.join(starts)})"
     given = v.kind in ("fixed", "tunable", "input")
-    units = list(dict.fromkeys(g.unit.name for g in group))
-    unit = "" if units == ["1"] else units[0] if len(units) == 1 else ", ".join(g.unit.name for g in group)
+    unit = units_text([g.unit.name for g in group])
     return VariableRow(name, unit, start if given else "", variable_range(v), v.description)
 
 

@@ -195,6 +195,8 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
             functions = {**functions, slot_name: entry}
 
     sizes, choices = _structure(path, declared, table("structure"), problems)
+    chosen = {slot_name: slot.chosen(choices) for slot_name, slot in declared.slots.items()}
+    declared = declared.model_copy(update={"slots": chosen})
     laws = read_functions(path, folder, declared, functions, table("start"), problems)
     choices |= {slot: slot in functions for slot in declared.slots}
     choices |= {n: bool(table("sensors")) for n, entry in declared.structure.items() if entry.given_by == "sensors"}

@@ -25,6 +25,7 @@ from fmu_builder.declaration import (
     Port,
     PortState,
     Slot,
+    SlotChange,
     StructureEntry,
     Variable,
 )
@@ -48,6 +49,7 @@ SECTIONS: tuple[tuple[str, type[BaseModel], tuple[str, ...]], ...] = (
     ("What a port holds", Hold, ("ports.plane",)),
     ("[indicators]", Indicator, ("indicators",)),
     ("[slots]", Slot, ("slots",)),
+    ("Changes of a slot", SlotChange, ("slots.F.changes",)),
 )
 _HEADERS = ("waist.h", "real.h", "vector.h", "elementary.h")
 TAKES_OVER = (  # two examples: a file has one such table
@@ -153,7 +155,7 @@ def _example(tables: tuple[str, ...]) -> list[str]:
 
 def _blocks(text: str) -> list[str]:
     """A text of TOML cut before each table."""
-    return [block.strip() for block in re.split(r"^(?=\[\w)", text, flags=re.MULTILINE)]
+    return [block.strip() for block in re.split(r"^(?=\[\[?\w)", text, flags=re.MULTILINE)]
 
 
 def _kinds() -> Iterator[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -453,3 +454,10 @@ def quantity(value: float) -> str:
     mantissa, _, exponent = f"{value:.9e}".partition("e")
     scientific = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
     return scientific if "e" in plain or (abs(value) >= 1e5 and len(scientific) < len(plain)) else plain
+
+
+def units_text(units: Sequence[str]) -> str:
+    """The unit of a vector's components, each of them where they differ; empty for the unit 1."""
+    if set(units) == {"1"}:
+        return ""
+    return units[0] if len(set(units)) == 1 else ", ".join(units)

@@ -198,6 +198,15 @@ def test_every_stiffness_rebounds_as_the_closed_form_says(
 PULLS = PATCH + '[functions]\nF_d = "v/1[m/s]"\n[structure]\nallow_adhesion = {}\n[start]\nC_F = 1e5\n'
 
 
+@pytest.mark.parametrize(("adhesion", "said"), [(False, "is held at 0"), (True, "the surface pulls there")])
+def test_the_warning_of_a_law_that_pulls_is_that_of_allow_adhesion(tmp_path: Path, adhesion: bool, said: str) -> None:
+    path = tmp_path / "Pulls.toml"
+    path.write_text(PULLS.format(str(adhesion).lower()), encoding="utf-8")
+    warnings = [text for text in map(str, load_model(path).warnings()) if "below -1" in text]
+    assert [said in text for text in warnings] == [True]
+    assert ("is held at 0" in warnings[0]) != adhesion
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("adhesion", [False, True])
 def test_a_damping_law_below_minus_one_is_held_at_zero_unless_it_may_pull(tmp_path: Path, adhesion: bool) -> None:

@@ -317,6 +317,13 @@ def test_info_shows_vectors_in_one_row_and_starts_as_people_write_them(command: 
     assert "interfaces: co-simulation, model exchange" in said.out
 
 
+def test_info_shows_the_unit_of_each_component_where_they_differ(command: Command) -> None:
+    """The third joint of the chain slides."""
+    said = command("info", "CamChainConcave")
+    assert re.search(r"^  q\[1\.\.4\] +rad, rad, m, rad ", said.out, re.MULTILINE)
+    assert re.search(r"^  qd\[1\.\.4\] +rad/s, rad/s, m/s, rad/s ", said.out, re.MULTILINE)
+
+
 def test_info_names_literals_and_says_where_there_is_no_choice_of_coupling(command: Command) -> None:
     bare, coupled = command("info", "PointSurface").out, command("info", "PointSurfaceCoupled").out
     hint = "this FMU does as hold; a recipe with [structure] coupling = true has the choice"

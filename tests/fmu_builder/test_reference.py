@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from fmu_builder.declaration import VARIABLE_TABLES, Hold, PortState, read_declaration
+from fmu_builder.declaration import VARIABLE_TABLES, Hold, PortState, SlotChange, read_declaration
 from fmu_builder.paths import shipped
 from fmu_builder.reference import EXAMPLE, PAGE, SECTIONS, TAKES_OVER, c_functions, reference
 from fmu_builder.take_over import TakesOver
@@ -38,6 +38,8 @@ def entries_of(model: type[BaseModel], tables: tuple[str, ...]) -> Iterator[dict
         ports = given["ports"].values()
         yield from (state for port in ports for state in port.get("states", {}).values() if model is PortState)
         yield from (port["holds"] for port in ports if model is Hold and "holds" in port)
+    elif model is SlotChange:
+        yield from (change for slot in given["slots"].values() for change in slot["changes"])
     else:
         for table in (given[name] for name in tables):
             flat = all(not isinstance(entry, dict | list) for entry in table.values())

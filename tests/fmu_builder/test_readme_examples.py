@@ -1,0 +1,69 @@
+"""What README.md shows of its first floor, and of its recipe with laws, is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from fmu_builder.master import run
+from fmu_builder.model import ElementModel, load_model
+from fmu_builder.paths import catalogue
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def example(title: str) -> str:
+    """The first block of TOML under a heading."""
+    found = re.search(rf"^## {re.escape(title)}\n.*?```toml\n(.*?)```", README, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def rebound(v_0: float, g: float) -> float:
+    """Of 1 kg on F = C_F h (1 + d(h')), C_F = 1e5 N/m, against its weight; d of C_r = 0.5, k_E = 0.5, k_D = 100 s/m."""
+    low, high = -0.75 * 0.5 / 0.625, 0.75 * 0.5 / 0.625
+
+    def slope(_: float, y: np.ndarray) -> list[float]:
+        return [y[1], g - 1e5 * y[0] * (1.0 + min(max(100.0 * y[1], low), high))]
+
+    def over(_: float, y: np.ndarray) -> float:
+        return float(y[0])
+
+    over.terminal, over.direction = True, -1.0  # type: ignore[attr-defined]
+    found = solve_ivp(slope, (0.0, 1.0), [0.0, v_0], events=over, rtol=1e-10, atol=1e-13, max_step=1e-4)
+    return float(-found.y[1, -1])
+
+
+@pytest.mark.parametrize(("g", "said"), [(9.81, (0.47, 0.34)), (0.0, (0.5, 0.5))])
+def test_the_weight_takes_its_share_of_a_rebound(g: float, said: tuple[float, float]) -> None:
+    for v_0, share in zip((1.4007, 0.2937), said, strict=True):
+        assert rebound(v_0, g) / v_0 == pytest.approx(share, abs=0.005)
+
+
+def test_the_first_floor_answers_as_its_law(tmp_path: Path) -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "Floor.toml").write_text(blocks[0])
+    (tmp_path / "drop.toml").write_text(blocks[1])
+    done = run(tmp_path / "drop.toml")
+    assert done.trace.events["floor.restitution[1]"] == pytest.approx(rebound(1.4007, 9.81) / 1.4007, rel=0.01)
+    assert f"{done.trace.events['floor.restitution[1]']:.6g}" in README
+
+
+def test_the_recipe_with_laws_has_nothing_to_warn_of(tmp_path: Path) -> None:
+    path = tmp_path / "Rubber.toml"
+    path.write_text(example("Laws of your own"))
+    assert load_model(path).warnings() == ()
+
+
+def test_floors_that_start_otherwise_than_the_element_say_so() -> None:
+    for path in catalogue():
+        model = load_model(path)
+        if not isinstance(model, ElementModel) or model.element_name != "point_surface":
+            continue
+        for name, word in (("C_r", "restitution"), ("K_fr", "friction")):
+            if name in model and model[name].start != model.element.parameters[name].start:
+                assert f"{word} {model[name].start:g}" in model.description, path

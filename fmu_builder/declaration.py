@@ -126,6 +126,10 @@ class Variable(_Conditional):
         default=None, description="parameters that the function `initial` computes this state at the start from"
     )
     reinit: bool | When = Field(default=False, description=_REINIT)
+    constant_where_used: bool = Field(
+        default=False,
+        description="the state is constant where a right-hand side depends on it: the implicit method leaves it out",
+    )
 
     def is_in(self, choices: Choices) -> bool:
         return super().is_in(choices) and not any(choices[slot] for slot in self.replaced_by)
@@ -735,8 +739,9 @@ def _problems(path: Path, declaration: Declaration) -> list[Problem]:
             for role in (entry.rate, entry.primitive):
                 if any(t[role].on_demand for t in (declaration.outputs, declaration.locals) if role in t):
                     add(table, name, f"'{role}' is on_demand: what the rate of a state is made of must not be")
-            if entry.reinit is not False and table != "states":
-                add(table, name, "reinit belongs to a state")
+            for key in ("reinit", "constant_where_used"):
+                if getattr(entry, key) is not False and table != "states":
+                    add(table, name, f"{key} belongs to a state")
             if isinstance(entry.reinit, dict):
                 for what in _condition_problems(choice_values(declaration), entry.reinit, "reinit"):
                     add(table, name, what)

@@ -386,9 +386,9 @@ def _bends(model: Model) -> list[int]:
 
 
 def _is_core(model: Model) -> list[int]:
-    """For each state, 1 if a right-hand side depends on it and 0 for a ledger."""
+    """For each state, 1 if a right-hand side depends on it while it changes and 0 for a ledger."""
     used = {i for v in model.by_kind("derivative") for i in v.depends}
-    return [int(s.index in used) for s in model.by_kind("state")]
+    return [int(s.index in used and not s.constant_where_used) for s in model.by_kind("state")]
 
 
 def _index_tables(model: Model) -> list[str]:

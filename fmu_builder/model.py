@@ -71,6 +71,7 @@ class Variable:
     initial: tuple[int, ...] = ()  # of a state: the parameters from which the element computes its initial value
     derivative: int = -1  # of a state: its der(...) variable; of a der(...) variable: its state
     reinit: bool = False  # of a state: the element may change it at an event
+    constant_where_used: bool = False  # of a state: it does not change where a right-hand side depends on it
     held: HeldForce | None = None  # of a stiffness or damping: what it is to the force at the ports
 
     @property
@@ -609,6 +610,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 initial=patterns.resolve(entry.initial or (), d.base, i, d.each, k),
                 derivative=derivative if d.kind == "state" else -1,
                 reinit=_is_reinit(entry, recipe),
+                constant_where_used=entry.constant_where_used,
             )
             yield variable
             if d.kind == "state":

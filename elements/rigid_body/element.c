@@ -2,7 +2,7 @@
  *
  *     r' = v                   m v' = f + m g
  *     q' = (0, w + c) q / 2 + |w| (1 - |q|^2) q / 2
- *     L' = t,  L = J_m s       w = R J^-1 R^T L
+ *     L' = t,  L = J_m s       w = R J^-1 R^T L       e' = 2 t w / J_m
  *
  * r, v centre of mass, m, m/s      q orientation, body to world      w angular velocity, rad/s
  * m mass, kg, > 0      J inertia tensor about the centre of mass in body axes, kg m^2      g gravity, m/s^2
@@ -11,13 +11,18 @@
  *
  * What no moment changes stays for good.  In the exact motion the last term of q' and c are zero: they pull back what
  * integration errs by, at the rate |w|, so neither makes a system stiff.
- *   Momentum  The states are r, v, q and s.  L in world components is then constant to rounding, which body rates under
- *             Euler's equations are not; over J_m it has the size of an angular velocity, for the error control.
+ *   Momentum  The states are r, v, q, s and e.  L in world components is then constant to rounding, which body rates
+ *             under Euler's equations are not; over J_m it has the size of an angular velocity, for the error control.
  *   Length    R is that of q/|q|, so the length of q moves nothing; the last term keeps it at 1.
- *   Energy    While L keeps its bits, so does 2 T = L w, whose gradient over small turns of the body is 2 G, G = w x L:
- *                 c = |w| (T_0 - T) G / (G^2 + eps L^2 w^2)
- *             T_0 is T at the accepted point behind the first step that changed neither L nor J; else c = 0.  eps
- *             fades c out near the principal axes, where T hardly depends on the attitude and G vanishes.
+ *   Energy    e = 2 T / J_m in the exact motion, T = L w / 2, and constant to its bits where t = 0.  There, and there
+ *             only,
+ *                 c = |w| (J_m e / 2 - T) G / (G^2 + eps L^2 w^2),   G = w x L
+ *             G is the gradient of T over small turns of the body.  eps fades c out near the principal axes, where T
+ *             hardly depends on the attitude and G vanishes.
+ *
+ * e spin energy, rad^2/s^2: e' = 2 t w / J_m.  All that is computed follows from states, inputs and parameters; memory
+ * only says where an accepted point puts e at 2 T / J_m: under moments and behind them, and where J changed.  So does one
+ * where e is farther from it than integration errs, for an importer that sets an attitude without e.
  *
  * Source: Newton-Euler equations; corrections of this kind: Hairer, Lubich & Wanner, Geometric Numerical Integration,
  * IV.4 (projection) and Baumgarte, Comp. Meth. Appl. Mech. Eng. 1 (1972) 1. */
@@ -39,9 +44,16 @@ static void times_inertia(const Element *e, const Real x[3], Real out[3])
     out[2] = e->J_xz * x[0] + e->J_yz * x[1] + e->J_zz * x[2];
 }
 
-/* J^-1 b, by cofactors */
+/* J^-1 b, by cofactors; those off the diagonal of a tensor in principal axes are zero. */
 static void over_inertia(const Element *e, const Real b[3], Real out[3])
 {
+    if (re(e->J_xy) == 0.0 && re(e->J_xz) == 0.0 && re(e->J_yz) == 0.0) {
+        Real xx = e->J_yy * e->J_zz, scale = 1.0 / (e->J_xx * xx);
+        out[0] = xx * b[0] * scale;
+        out[1] = e->J_xx * e->J_zz * b[1] * scale;
+        out[2] = e->J_xx * e->J_yy * b[2] * scale;
+        return;
+    }
     Real xx = e->J_yy * e->J_zz - e->J_yz * e->J_yz, xy = e->J_xz * e->J_yz - e->J_xy * e->J_zz;
     Real xz = e->J_xy * e->J_yz - e->J_xz * e->J_yy, yy = e->J_xx * e->J_zz - e->J_xz * e->J_xz;
     Real yz = e->J_xy * e->J_xz - e->J_xx * e->J_yz, zz = e->J_xx * e->J_yy - e->J_xy * e->J_xy;
@@ -65,6 +77,7 @@ static void initial(Element *e)
     cc_to_world(R, L_B, L);
     CC_UNROLL for (int k = 0; k < 3; k++)
         e->spin[k] = L[k] / mean_moment(e);
+    e->spin_energy = cc_dot(e->spin, e->w0);
 }
 
 /* L and w of a spin. */
@@ -78,38 +91,33 @@ static void rotate(const Element *e, Real R[3][3], const Real spin[3], Real L[3]
     cc_to_world(R, w_B, w);
 }
 
-/* 1 if L and J are what they were at the last accepted point. */
-static int is_kept(const Element *e)
-{
-    return re(e->spin[0]) == re(e->free.spin[0]) && re(e->spin[1]) == re(e->free.spin[1])
-           && re(e->spin[2]) == re(e->free.spin[2]) && re(e->J_xx) == re(e->free.J[0])
-           && re(e->J_yy) == re(e->free.J[1]) && re(e->J_zz) == re(e->free.J[2]) && re(e->J_xy) == re(e->free.J[3])
-           && re(e->J_xz) == re(e->free.J[4]) && re(e->J_yz) == re(e->free.J[5]);
-}
-
 #define NEAR_AXIS 1e-8 /* eps: c fades out within 1e-4 rad of a principal axis */
+#define FAR 1e-2       /* share of e: what is farther off is no error of the integration */
 
-/* c, rad/s.  The spin enters by its value alone: any other would not be the one that T_0 belongs to. */
-static void keep_energy(const Element *e, Real R[3][3], Real c[3])
+/* c, rad/s. */
+static void keep_energy(const Element *e, const Attitude *a, Real c[3])
 {
-    Real spin[3] = {re(e->spin[0]), re(e->spin[1]), re(e->spin[2])}, L[3], w[3], G[3];
-    rotate(e, R, spin, L, w);
-    cc_cross(w, L, G);
-    Real size = cc_dot(G, G) + NEAR_AXIS * cc_dot(L, L) * cc_dot(w, w);
-    Real pull = re(size) > 0.0 ? 0.5 * cc_norm(w) * (e->free.energy - cc_dot(L, w)) / size : 0.0;
+    Real G[3];
+    cc_cross(a->w, a->L, G);
+    Real size = cc_dot(G, G) + NEAR_AXIS * cc_dot(a->L, a->L) * cc_dot(a->w, a->w);
+    Real off = mean_moment(e) * e->spin_energy - cc_dot(a->L, a->w);
+    Real pull = re(size) > 0.0 ? 0.5 * cc_norm(a->w) * off / size : 0.0;
     CC_UNROLL for (int k = 0; k < 3; k++)
         c[k] = pull * G[k];
 }
 
-static void turn(Element *e, Attitude *a)
+static int is_pushed(const Element *e)
+{
+    return re(e->spin_rate[0]) != 0.0 || re(e->spin_rate[1]) != 0.0 || re(e->spin_rate[2]) != 0.0;
+}
+
+/* q' of the attitude, after spin_rate. */
+static void turn(Element *e, const Attitude *a)
 {
     Real c[3] = {0.0, 0.0, 0.0};
     const Real *q = e->frame.q;
-    cc_rotation(q, a->R);
-    rotate(e, a->R, e->spin, a->L, a->w);
-    e->rotation = cc_dot(a->L, a->w);
-    if (re(e->free.held) != 0.0 && is_kept(e))
-        keep_energy(e, a->R, c);
+    if (!is_pushed(e))
+        keep_energy(e, a, c);
     Real w[3] = {a->w[0] + c[0], a->w[1] + c[1], a->w[2] + c[2]};
     Real pull = 0.5 * cc_norm(a->w) * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]));
     e->turning[0] = 0.5 * (-w[0] * q[1] - w[1] * q[2] - w[2] * q[3]) + pull * q[0];
@@ -151,14 +159,14 @@ static void attach_point(Element *e, Attitude *a, int i, Real force[3], Real mom
 
 #endif
 
-static void outputs(Element *e)
+static void rates(Element *e)
 {
     Attitude a;
     Real force[3], moment[3];
-    turn(e, &a);
+    cc_rotation(e->frame.q, a.R);
+    rotate(e, a.R, e->spin, a.L, a.w);
     CC_UNROLL for (int k = 0; k < 3; k++) {
         e->frame.w[k] = a.w[k];
-        e->angular_momentum[k] = a.L[k];
         force[k] = e->frame.f[k];
         moment[k] = e->frame.t[k];
     }
@@ -171,37 +179,53 @@ static void outputs(Element *e)
         e->acceleration[k] = force[k] * per_mass + e->g[k];
         e->spin_rate[k] = moment[k] * per_moment;
     }
-    e->energy.kinetic = 0.5 * (e->m * cc_dot(e->frame.v, e->frame.v) + e->rotation);
+    e->spin_power = 2.0 * cc_dot(e->spin_rate, a.w);
+    turn(e, &a);
+}
+
+static void outputs(Element *e)
+{
+    rates(e);
+    CC_UNROLL for (int k = 0; k < 3; k++)
+        e->angular_momentum[k] = mean_moment(e) * e->spin[k];
+    e->energy.kinetic = 0.5 * (e->m * cc_dot(e->frame.v, e->frame.v) + cc_dot(e->angular_momentum, e->frame.w));
     e->energy.potential = -e->m * cc_dot(e->g, e->frame.r);
 }
 
-/* From this accepted point on T_0 is T. */
-static void keep(Element *e, int held)
+/* Keep J; 1 if it is another one than before. */
+static int keep_inertia(Element *e)
 {
     const Real J[6] = {e->J_xx, e->J_yy, e->J_zz, e->J_xy, e->J_xz, e->J_yz};
-    CC_UNROLL for (int k = 0; k < 3; k++)
-        e->free.spin[k] = e->spin[k];
-    CC_UNROLL for (int k = 0; k < 6; k++)
-        e->free.J[k] = J[k];
-    e->free.energy = e->rotation;
-    e->free.held = held;
+    int changed = 0;
+    for (int k = 0; k < 6; k++) {
+        changed |= re(J[k]) != re(e->previous.J[k]);
+        e->previous.J[k] = J[k];
+    }
+    return changed;
 }
 
 static void start(Element *e)
 {
-    outputs(e);
-    keep(e, 0);
+    keep_inertia(e);
+    e->previous.pushed = 1.0;
 }
 
-/* Free is a body that kept L and J over a whole step: under moments, which differ from stage to stage, c would only be
- * in the Jacobian.  T_0 changes where c was zero, and is: no output has to be computed again. */
+/* While moments act nothing that is computed depends on e: only the first point behind them is a jump. */
 static int accept(Element *e, CcHost *host, double step)
 {
-    int is_free = is_kept(e);
-    if (!is_free || re(e->free.held) == 0.0)
-        keep(e, is_free);
+    double now = re(cc_dot(e->spin, e->frame.w)), off = re(e->spin_energy) - now;
     (void)host, (void)step;
-    return 0;
+    if (is_pushed(e)) {
+        e->previous.pushed = 1.0;
+        e->spin_energy = now;
+        return 0;
+    }
+    int is_stale = keep_inertia(e) || re(e->previous.pushed) != 0.0 || off > FAR * now || off < -FAR * now;
+    e->previous.pushed = 0.0;
+    if (!is_stale || off == 0.0)
+        return 0;
+    e->spin_energy = now;
+    return CC_JUMPED;
 }
 
 /* Principal moments p, the largest first: eigenvalues of J by Jacobi's rotations, each of which makes one element off

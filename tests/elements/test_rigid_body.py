@@ -7,7 +7,7 @@ from pathlib import Path
 import fmpy
 import numpy as np
 import pytest
-from fmi2 import ERROR, OK, Fmu, load_shipped
+from fmi2 import ERROR, MODEL_EXCHANGE, OK, Fmu, load_shipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -259,6 +259,78 @@ def test_in_model_exchange_cvode_finds_the_same_attitude_of_length_1(body: Fmu) 
     assert np.linalg.norm(values[:, :4], axis=1) == pytest.approx(np.ones(len(values)), abs=1e-8)
     assert np.ptp(values[:, 4:], axis=0) == pytest.approx(np.zeros(3), abs=1e-14)
     assert np.abs(values[-1, :4]) == pytest.approx(np.abs(exact), abs=1e-6)
+
+
+def test_an_attitude_that_errs_is_turned_back_where_no_moment_acts_and_there_only(body: Fmu) -> None:
+    """By c = |w| (J_m e/2 - T) G / G^2 besides w, G = w x L; under a moment by nothing."""
+    values = dict(zip(J_NAMES[:3], MOMENTS, strict=True)) | {"w0[1]": 3.0, "w0[2]": -2.0, "w0[3]": 1.0}
+    slave = body.slave(kind=MODEL_EXCHANGE)
+    slave.initialize(values)
+    assert slave.new_discrete_states()[0] == OK
+    assert slave.call("fmi2EnterContinuousTimeMode") == OK
+    states = [unknown.variable.derivative.name for unknown in body.description.derivatives]
+    x = np.array(slave.continuous_states())
+    L, w = (np.array(slave.get(*(f"{name}[{k}]" for k in (1, 2, 3)))) for name in ("angular_momentum", "frame.w"))
+    assert x[states.index("spin_energy")] == pytest.approx(L @ w / np.mean(MOMENTS), rel=1e-14)
+
+    def turning() -> Vector:
+        """Twice the vector part of q' at q = 1, which is the angular velocity of the attitude."""
+        return 2.0 * np.array(slave.get(*(f"der(frame.q[{k}])" for k in (2, 3, 4))))
+
+    assert turning() == pytest.approx(w, rel=1e-14)
+    off = 1e-4 * L @ w
+    x[states.index("spin_energy")] += 2.0 * off / np.mean(MOMENTS)
+    assert slave.set_states(list(x)) == OK
+    gradient = np.cross(w, L)
+    c = np.linalg.norm(w) * off * gradient / (gradient @ gradient)
+    assert turning() - w == pytest.approx(c, rel=1e-5)
+    assert slave.set({"frame.t[2]": 1e-9}) == OK
+    assert turning() == pytest.approx(w, rel=1e-14)
+    assert slave.derivatives()[states.index("spin_energy")] == pytest.approx(2e-9 * w[1] / np.mean(MOMENTS), rel=1e-14)
+
+
+def test_an_importer_that_sets_another_attitude_has_its_motion(body: Fmu) -> None:
+    """After two free steps, with the spin it had; spin_energy is that of the attitude, or stays and follows at once."""
+    values = dict(zip(J_NAMES[:3], MOMENTS, strict=True)) | {"w0[1]": 3.0, "w0[2]": -2.0, "w0[3]": 1.0}
+    states = [unknown.variable.derivative.name for unknown in body.description.derivatives]
+    q, e = [states.index(f"frame.q[{k}]") for k in (1, 2, 3, 4)], states.index("spin_energy")
+    attitude_set = np.array([0.8, 0.0, 0.6, 0.0])
+
+    def motion(steps: int, is_set: bool) -> Vector:
+        """q after 1 s by Runge and Kutta's method, 1 ms a step."""
+        slave, h, t = body.slave(kind=MODEL_EXCHANGE), 1e-3, 0.0
+        slave.initialize(values)
+        assert slave.new_discrete_states()[0] == OK
+        assert slave.call("fmi2EnterContinuousTimeMode") == OK
+        x = np.array(slave.continuous_states())
+
+        def slope(time: float, point: Vector) -> Vector:
+            assert slave.call("fmi2SetTime", time) == OK
+            assert slave.set_states(list(point)) == OK
+            return np.array(slave.derivatives())
+
+        for k in range(steps + 1000):
+            if k == steps:
+                x[q] = attitude_set
+                slope(t, x)
+                if is_set:
+                    w = np.array(slave.get(*(f"frame.w[{i}]" for i in (1, 2, 3))))
+                    x[e] = x[[states.index(f"spin[{i}]") for i in (1, 2, 3)]] @ w
+                    slope(t, x)
+                assert slave.completed_step()[1] == (not is_set)
+                x = np.array(slave.continuous_states())
+            k_1 = slope(t, x)
+            k_2 = slope(t + 0.5 * h, x + 0.5 * h * k_1)
+            k_3 = slope(t + 0.5 * h, x + 0.5 * h * k_2)
+            k_4 = slope(t + h, x + h * k_3)
+            x, t = x + h / 6.0 * (k_1 + 2.0 * k_2 + 2.0 * k_3 + k_4), t + h
+            slope(t, x)
+            assert slave.completed_step()[0] == OK
+        return x[q]
+
+    fresh = motion(0, True)
+    assert motion(2, True) == pytest.approx(fresh, abs=1e-12)
+    assert motion(2, False) == pytest.approx(fresh, abs=1e-12)
 
 
 # ---- structure -------------------------------------------------------------------------------------------------------

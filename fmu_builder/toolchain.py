@@ -242,7 +242,13 @@ def compile_fmu(
             target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra, files)
             for target, suffix in targets.items()
         }
-        done = {target: job.result() for target, job in jobs.items()}
+        try:
+            done = {target: job.result() for target, job in jobs.items()}
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in tuple(_running):
+                _kill(process)
+            raise
     libraries = {}
     for platform in platforms:
         slices = {machine: done[target] for machine, target in PLATFORMS[platform].targets.items()}
@@ -323,7 +329,8 @@ def run_compiler(compiler: Compiler, arguments: Sequence[str], folder: Path | No
     Raises ToolError with its last lines."""
     cache = cache_folder() / "zig"
     done = _run(compiler, arguments, folder, cache)
-    if done.returncode != 0 and compiler.cross and not _FAULT_IN_SOURCE.search(done.stderr):
+    stopped = done.returncode == -_KILL
+    if done.returncode != 0 and not stopped and compiler.cross and not _FAULT_IN_SOURCE.search(done.stderr):
         # A damaged or contested cache must not stop a build; one that did is not used again.
         with tempfile.TemporaryDirectory(prefix="fmu-builder-zig-") as fresh:
             done = _run(compiler, arguments, folder, Path(fresh))
@@ -341,18 +348,42 @@ def _run(
     compiler: Compiler, arguments: Sequence[str], folder: Path | None, cache: Path
 ) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
+        process = subprocess.Popen(
             [*compiler.command, *arguments],
             cwd=folder,
             env=os.environ | {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
             encoding="utf-8",
             errors="replace",
-            check=False,
-            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # a group of its own, so that its children can be ended with it
         )
     except OSError as error:
         raise ToolError(f"{compiler.command[0]} cannot be started: {error.strerror}") from error
+    with process:
+        _running.add(process)
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            _kill(process)
+            raise
+        finally:
+            _running.discard(process)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+_KILL = 9  # the number of SIGKILL, which Windows does not have
+_running: set[subprocess.Popen[str]] = set()  # compilers, of all threads
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a compiler and all processes it has started, at once."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, _KILL)
 
 
 def _discard(cache: Path) -> None:

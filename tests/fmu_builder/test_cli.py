@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -768,3 +769,62 @@ def test_doctor_with_a_system_compiler_says_what_it_reaches(monkeypatch: pytest.
     monkeypatch.setattr(doctor, "find_compiler", lambda: gcc)
     found = examine()
     assert (found["compiler"], found["builds for"]) == ("gcc 12: gcc", "this machine only")
+
+
+# ---- pipes and interrupts ----------------------------------------------------------------------------------------
+
+
+def compilers_of(cache: Path) -> list[Path]:
+    """The processes that have this cache in their environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"ZIG_GLOBAL_CACHE_DIR={cache}".encode() in (process / "environ").read_bytes():
+                found.append(process)
+        except OSError:  # it ended, or is not ours
+            continue
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for the processes of the compiler in /proc")
+def test_an_interrupt_ends_a_cold_build_and_its_compilers_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal goes to fmu-builder alone, as `kill` sends it: it has to end the compilers."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("FMU_BUILDER_CACHE", str(cache))
+    process = shell(tmp_path, "build", "PointSurface", "-o", "out")
+    limit = time.monotonic() + 60.0
+    while not compilers_of(cache) and time.monotonic() < limit:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    assert compilers_of(cache)
+    begin = time.monotonic()
+    os.kill(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+    assert time.monotonic() - begin < 3.0
+    assert process.returncode == 130
+    assert compilers_of(cache) == []
+    assert not (tmp_path / "out").exists() or not [*(tmp_path / "out").iterdir()]
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+    process = shell(tmp_path, "schema", "point_surface")
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()  # before anything is written
+    with process.stderr as errors:
+        assert errors.read() == ""
+    assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["run", "nope", "--json"], 2), (["validate", "a", "b", "--json"], 2)], ids=lambda a: str(a)
+)
+def test_errors_are_json_where_results_are(command: Command, arguments: list[str], code: int) -> None:
+    said = command(*arguments)
+    assert said.code == code and said.out == ""
+    told = json.loads(said.err)
+    assert told["exit_code"] == code
+    assert [entry["where"] for entry in told["errors"]] == arguments[1:-1]
+    assert all(entry["what"] for entry in told["errors"])

@@ -56,7 +56,8 @@ from fmu_builder.model import (
     start_values,
 )
 from fmu_builder.paths import find_recipe, shipped
-from fmu_builder.recipe import IDENTIFIER, Recipe, correct_kind, kind_of
+from fmu_builder.recipe import Recipe, correct_kind, kind_of
+from fmu_builder.recipe import name_problems as name_of_file_problems
 from fmu_builder.repetition import members
 from fmu_builder.scenario import Pair, Quantity, Scenario, SlaveEntry, StartValue, Table, loose_ends, name_problems
 from fmu_builder.slave import SlavePort, SlaveVariable
@@ -147,7 +148,7 @@ def _parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
     try:
         recipe = AssemblyRecipe.model_validate({"path": path, **tables})
     except ValidationError as error:
-        raise InputError([*problems, *explain(path, error, AssemblyRecipe)]) from error
+        raise InputError([*problems, *explain(path, error, AssemblyRecipe)]) from None
     problems += _own_problems(recipe)
     if not recipe.parts:
         raise InputError(problems)
@@ -157,8 +158,7 @@ def _parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
 
 def _own_problems(recipe: AssemblyRecipe) -> Iterator[Problem]:
     path = recipe.path
-    if not IDENTIFIER.fullmatch(recipe.name):
-        yield Problem(str(path), f"the file stem '{recipe.name}' is the model identifier, so it must be a C identifier")
+    yield from name_of_file_problems(path)
     for name in recipe.parts:
         if name in _RESERVED:
             yield Problem(f"{path}: [{recipe.table}] {name}", f"'{name}' is taken: choose another name for this part")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import hashlib
 import io
 import re
+import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -288,9 +291,22 @@ def host_fmu(recipe: Path) -> Path:
     guid, files = fmu_contents(model)
     folder = cache_folder() / "fmus" / _content(files, compiler, host)
     cached = folder / f"{model.name}.fmu"
-    if not _is_whole(cached):
-        _build_files(model, guid, files, folder, (host,))
-    return cached
+    if _is_whole(cached):
+        return cached
+    try:
+        return _build_files(model, guid, files, folder, (host,)).path
+    except ToolError as error:
+        if not isinstance(error.__cause__, OSError):
+            raise
+        return _build_files(model, guid, files, _spare_folder() / folder.name, (host,)).path  # the cache is full
+
+
+@functools.cache
+def _spare_folder() -> Path:
+    """For the FMUs of this process that find no room in the cache; away when it ends."""
+    folder = tempfile.TemporaryDirectory(prefix="fmu-builder-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 def _content(files: Mapping[str, bytes], compiler: Compiler, platform: str) -> str:

@@ -44,7 +44,7 @@ from fmu_builder.master import run as run_scenario
 from fmu_builder.model import load_model
 from fmu_builder.new import SIDES, case_of, new_element
 from fmu_builder.origin import FOLDER, Origin, changes_since, read_origin, unpack_origin
-from fmu_builder.paths import catalogue, find_recipe, own_version, shipped_elements
+from fmu_builder.paths import catalogue, find_recipe, own_elements, own_version, shipped, shipped_elements
 from fmu_builder.plot import write_trace_plot
 from fmu_builder.ports import PORT_KINDS
 from fmu_builder.recipe import is_recipe
@@ -55,7 +55,7 @@ from fmu_builder.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable
 from fmu_builder.toolchain import find_compiler
 from fmu_builder.trace import write_trace
 from fmu_builder.units import parse_quantity, parse_unit, quantity, units_text
-from fmu_builder.validate import CaseResult, all_cases, find_cases, validate
+from fmu_builder.validate import CaseResult, all_cases, find_cases, own_cases, validate
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -461,7 +461,7 @@ def _find_scenario(name: str) -> Path:
     """An .fmu, a scenario, a recipe, or a case of this name."""
     if Path(name).suffix in (".fmu", ".toml"):
         return Path(name)
-    cases = [path for case, path in all_cases().items() if name in (case, case.partition("/")[2])]
+    cases = [path for case, path in (all_cases() | own_cases()).items() if name in (case, case.partition("/")[2])]
     if len(cases) == 1 and not any(Path(folder, f"{name}.toml").is_file() for folder in (".", "fmus")):
         return cases[0]
     return _find(name, "a scenario (.toml), an .fmu, or the name of a recipe or case")
@@ -610,13 +610,17 @@ def _print_comparison(result: Comparison) -> None:
 
 @app.command("list")
 def list_command(as_json: _Json = False) -> None:
-    """List elements, catalogue FMUs and cases, one line each.
+    """List elements, catalogue FMUs and cases, one line each; your own ones in ./elements and ./fmus as well.
 
     Example: fmu-builder list
     """
-    elements = {folder.name: read_declaration(folder).description for folder in shipped_elements()}
-    recipes = {path.stem: load_model(path).description for path in catalogue()}
-    cases = {name: str(read_toml(path).get("description", "")) for name, path in all_cases().items()}
+    elements = {folder.name: _of_element(folder) for folder in shipped_elements()}
+    elements |= {folder.name: _or_fault(_of_element, folder) for folder in own_elements()}
+    recipes = {path.stem: _of_recipe(path) for path in catalogue()}
+    own = sorted(Path("fmus").glob("*.toml")) if Path("fmus").resolve() != shipped("fmus").resolve() else []
+    recipes |= {path.stem: _or_fault(_of_recipe, path) for path in own}
+    cases = {name: _of_case(path) for name, path in all_cases().items()}
+    cases |= {name: _or_fault(_of_case, path) for name, path in own_cases().items()}
     if as_json:
         print(json.dumps({"elements": elements, "fmus": recipes, "cases": cases}, indent=2))
         return
@@ -625,6 +629,26 @@ def list_command(as_json: _Json = False) -> None:
         _out.print(title, style="bold")
         for name, text in items.items():
             _line(f"  {name:{width}}  {text}")
+
+
+def _of_element(folder: Path) -> str:
+    return read_declaration(folder).description
+
+
+def _of_recipe(path: Path) -> str:
+    return load_model(path).description
+
+
+def _of_case(path: Path) -> str:
+    return str(read_toml(path).get("description", ""))
+
+
+def _or_fault(read: Callable[[Path], str], path: Path) -> str:
+    """What is read, or why it cannot be: one faulty file of a user must not hide all others."""
+    try:
+        return read(path)
+    except InputError as error:
+        return f"faulty: {error.problems[0]}"
 
 
 @app.command("info")

@@ -680,7 +680,7 @@ def _read(path: Path) -> Declaration:
     try:
         return Declaration.model_validate(tables)
     except ValidationError as error:
-        raise InputError(explain(path, error, Declaration)) from error
+        raise InputError(explain(path, error, Declaration)) from None
 
 
 def _problems(path: Path, declaration: Declaration) -> list[Problem]:

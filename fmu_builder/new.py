@@ -12,14 +12,13 @@ from pathlib import Path
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
 from fmu_builder.paths import shipped
 from fmu_builder.ports import PORT_KINDS
-from fmu_builder.recipe import LANGUAGES
+from fmu_builder.recipe import DEVICES, LANGUAGES
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates" / "new_element"  # one folder for each kind and side
 _PROTOTYPE = _TEMPLATES.with_name("new_prototype")  # what differs where the physics is Python
 SIDES = ("force", "body")
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST = 50  # characters; the name is part of paths, which Windows cuts at 260
-_DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)}
 
 
 def camel_case(name: str) -> str:
@@ -85,7 +84,7 @@ def _check_name(name: str) -> None:
         what = f"'{name}' must be lower case words joined by _: it names a folder and C code{repair}"
     elif len(name) > _LONGEST:
         what = f"'{name}' has {len(name)} characters, at most {_LONGEST} are possible"
-    elif name in _DEVICES:
+    elif name in DEVICES:
         what = f"'{name}' is the name of a device on Windows; choose another name"
     elif (shipped("elements") / name).exists() or (shipped("fmus") / f"{camel_case(name)}.toml").exists():
         what = f"'{name}' is an element or FMU of fmu-builder, which yours would hide; choose another name"

@@ -66,6 +66,18 @@ def catalogue() -> list[Path]:
     return sorted(shipped("fmus").glob("*.toml"))
 
 
+def own_elements() -> list[Path]:
+    """The folders of elements below `elements` of the current folder and of those above it, nearest first, without
+    those we ship: what a recipe here may name."""
+    here, ours = Path.cwd(), shipped("elements").resolve()
+    places = [folder / "elements" for folder in (here, *here.parents) if (folder / "elements").resolve() != ours]
+    found: dict[str, Path] = {}
+    for place in places:
+        for path in sorted(place.glob("*/element.toml")):
+            found.setdefault(path.parent.name, path.parent)
+    return list(found.values())
+
+
 def shipped_elements() -> list[Path]:
     """The folders of the elements we ship, sorted by name."""
     return sorted(path.parent for path in shipped("elements").glob("*/element.toml"))

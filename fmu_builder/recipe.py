@@ -32,6 +32,21 @@ IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing")
 
 
+# names that Windows keeps for devices, in any case and with any suffix: a library con.dll cannot be unpacked there
+DEVICES = frozenset({"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)})
+
+
+def name_problems(path: Path) -> list[Problem]:
+    """What is wrong with the name of a recipe's file, which names the FMU and its libraries."""
+    if not IDENTIFIER.fullmatch(path.stem):
+        what = f"the file stem '{path.stem}' is the model identifier, so it must be a C identifier"
+        return [Problem(str(path), what)]
+    if path.stem.casefold() in DEVICES:
+        what = f"'{path.stem}' is the name of a device on Windows, where no FMU of this name can be unpacked"
+        return [Problem(str(path), f"{what}; rename the file")]
+    return []
+
+
 _KINDS = ("element", "parts", "slaves")  # the keys that make a recipe of an element, of an assembly, a scenario
 
 
@@ -141,10 +156,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
     to communication points.  Raises InputError without an element."""
     tables = read_toml(path)
     problems: list[Problem] = []
-    if not IDENTIFIER.fullmatch(path.stem):
-        problems.append(
-            Problem(str(path), f"the file stem '{path.stem}' is the model identifier, so it must be a C identifier")
-        )
+    problems += name_problems(path)
     kind = correct_kind(path, tables, problems)
     element_name = tables.get("element")
     if not isinstance(element_name, str):

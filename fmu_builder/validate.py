@@ -24,7 +24,7 @@ from fmu_builder.law_figures import LawSection, law_sections
 from fmu_builder.master import checked_scenario, run
 from fmu_builder.model import load_model
 from fmu_builder.motion import Animation, animation
-from fmu_builder.paths import find_recipe, shipped
+from fmu_builder.paths import find_recipe, own_elements, shipped
 from fmu_builder.recipe import has_laws
 from fmu_builder.scenario import Convergence, Scenario, ToleranceEntry
 from fmu_builder.trace import Trace, read_trace
@@ -82,13 +82,20 @@ def all_cases() -> dict[str, Path]:
     return found | {f"systems/{p.stem}": p for p in sorted((shipped("fmus") / "systems").glob("*.toml"))}
 
 
+def own_cases() -> dict[str, Path]:
+    """The cases of own elements, by name as well."""
+    paths = [path for folder in own_elements() for path in sorted((folder / "cases").glob("*.toml"))]
+    return {f"{path.parent.parent.name}/{path.stem}": path for path in paths}
+
+
 def find_cases(names: Sequence[str]) -> dict[str, Path]:
-    """Cases by path, by name `element/case`, by element, or by case; all of them for no names.
+    """Cases by path, by name `element/case`, by element, or by case, shipped or of own elements; all that are shipped
+    for no names.
 
     Raises InputError with every name that is none, and every file that is not there."""
-    known = all_cases()
     if not names:
-        return known
+        return all_cases()
+    known = all_cases() | own_cases()
     chosen: dict[str, Path] = {}
     problems = []
     for name in names:

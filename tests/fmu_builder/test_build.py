@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -529,3 +530,22 @@ def test_a_host_fmu_without_a_compiler_is_refused_every_time(tmp_path: Path, mon
     for _ in range(2):
         with pytest.raises(ToolError, match=r"Gain\.toml: no compiler was found.*pip install ziglang"):
             host_fmu(recipe)
+
+
+def test_with_a_full_cache_a_recipe_runs_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with `build`, which writes to another folder."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    staged = builder.staged
+
+    @contextmanager
+    def no_room(*targets: Path) -> Iterator[tuple[Path, ...]]:
+        if cache in targets[0].parents:
+            full_disk()
+        with staged(*targets) as new:
+            yield new
+
+    monkeypatch.setattr(builder, "cache_folder", lambda: cache)
+    monkeypatch.setattr(builder, "staged", no_room)
+    made = builder.host_fmu(gain(tmp_path))
+    assert made.is_file() and cache not in made.parents

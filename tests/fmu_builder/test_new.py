@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from fmpy.fmi2 import FMU2Slave
 from numpy.typing import NDArray
 
+from fmu_builder import cli
 from fmu_builder.build import build_fmu, host_fmu
 from fmu_builder.declaration import read_declaration
 from fmu_builder.errors import InputError, ToolError
@@ -20,7 +23,7 @@ from fmu_builder.master import load_scenario, run
 from fmu_builder.model import load_model
 from fmu_builder.new import camel_case, new_element
 from fmu_builder.trace import read_trace
-from fmu_builder.validate import run_case
+from fmu_builder.validate import find_cases, run_case
 
 Vector = NDArray[np.float64]
 
@@ -312,3 +315,28 @@ def test_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="cannot be written to: File exists"):
         new_element("demo_spring", tmp_path)
     assert files(tmp_path) == {"elements"}
+
+
+def test_own_elements_are_listed_and_validated_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the folder they were made in and from folders below it, as recipes find them."""
+    new_element("demo_spring", tmp_path)
+    broken = tmp_path / "elements" / "broken" / "element.toml"
+    broken.parent.mkdir()
+    broken.write_text("[", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["fmu-builder", "list", "--json"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    told = json.loads(capsys.readouterr().out)
+    assert not ended.value.code
+    assert "demo_spring" in told["elements"] and "point_mass" in told["elements"]
+    assert told["elements"]["broken"].startswith("faulty: ")
+    assert "DemoSpring" in told["fmus"] and "demo_spring/oscillation" in told["cases"]
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    path = tmp_path / "elements" / "demo_spring" / "cases" / "oscillation.toml"
+    for name in ("demo_spring", "demo_spring/oscillation", "oscillation"):
+        assert path in find_cases([name]).values()
+    assert "demo_spring/oscillation" not in find_cases(())  # those that are shipped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import traceback
 from pathlib import Path
 
 import pytest
@@ -267,3 +268,22 @@ def test_keys_of_other_tables_are_sent_there(tmp_path: Path) -> None:
     places = {line.split(": ")[1]: line for line in faults(tmp_path, text)}
     assert places["coupling"].endswith("it belongs into [structure]")
     assert places["K_fr"].endswith("it belongs into [start]")
+
+
+@pytest.mark.parametrize("name", ["con", "NUL", "Com1", "lpt9"])
+def test_names_of_devices_on_windows_are_refused(tmp_path: Path, name: str) -> None:
+    for text in ('element = "point_mass"\n', '[parts]\na = "PointMass"\n'):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=f"'{name}' is the name of a device on Windows.*rename the file"):
+            load_model(path)
+
+
+def test_an_input_error_shows_no_traceback_of_pydantic(tmp_path: Path) -> None:
+    path = tmp_path / "Tip.toml"
+    path.write_text('[parts]\na = "PointMass"\nwrong = 1\n', encoding="utf-8")
+    for read in (load_model, load_scenario):
+        with pytest.raises(InputError) as caught:
+            read(path)
+        shown = "".join(traceback.format_exception(caught.value))
+        assert "validation error" not in shown

@@ -73,7 +73,7 @@ description = "x_1' = -x_1, x_k' = x_(k-1) - x_k: as many states that depend on 
 [structure]
 links = { default = 64, min = 2, max = 100, description = "Number of states" }
 [states]
-x = { start = 1.0, each = "links", output = true, depends = ["x"], description = "State" }
+x = { start = 1.0, each = "links", output = true, depends = ["x[*]"], description = "State" }
 """
 CHAIN_C = """
 static void outputs(Element *e) { (void)e; }

@@ -12,6 +12,8 @@
 
 static int broken_rules;
 
+double cc_held_over(const CcHost *host) { return (void)host, 0.0; }
+
 void cc_report(CcHost *host, int level, const char *category, const char *format, ...)
 {
     (void)host, (void)level, (void)category, (void)format;

@@ -191,6 +191,16 @@ void cc_report(CcHost *host, int level, const char *category, const char *format
     va_end(arguments);
 }
 
+double cc_held_over(const CcHost *host)
+{
+#ifdef CC_PARTS
+    (void)host;
+    return 0.0;
+#else
+    return host->now.type == fmi2CoSimulation && host->now.extrapolate == 0.0 ? host->now.last_step : 0.0;
+#endif
+}
+
 void cc_fail(CcHost *host, const char *format, ...)
 {
     va_list arguments;

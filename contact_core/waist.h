@@ -59,6 +59,7 @@ enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
 #define CC_HOST_ENTRY CC_ENTRY
 #endif
 #define cc_report CC_HOST_ENTRY(report)
+#define cc_held_over CC_HOST_ENTRY(held_over)
 #define cc_fail CC_HOST_ENTRY(fail)
 
 /* Say something in a declared log category.  Format: %s text, %d integer, %g number with up to 9 digits, %.3g with
@@ -68,6 +69,10 @@ CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int
 
 /* A rule across variables is broken: the text names the variables, their values and the rule.  Call once a fault. */
 CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const char *format, ...);
+
+/* Length of the communication steps over which the motion at the ports is held, s; 0 where it is not: in model
+ * exchange, in an assembly, with derivatives of the inputs, and before the first step. */
+CC_HIDDEN double cc_held_over(const CcHost *host);
 
 /* What contact_core calls.  CC_ENTRY(name) carries the name of the model, so several FMUs can be linked together.
  * accept returns what the element's did, and computes the outputs again unless that is 0.  on_demand: 0 leaves out what

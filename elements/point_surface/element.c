@@ -26,6 +26,7 @@
  * Source: EULER manual, contactPS. */
 #include "contact.h"
 #include "crossing.h"
+#include "held_force.h"
 #include "surface.h"
 #if BRISTLE
 #include "bristle.h"
@@ -398,6 +399,9 @@ static void start_record(Element *e, int i)
 #if LEDGER
     e->present_contact[i].impulse_before = e->impulse[i];
     e->last_contact[i].impulse = 0.0;
+#if !COUPLING
+    e->held_too_long = 0.0;
+#endif
 #endif
 }
 
@@ -436,6 +440,36 @@ static void record_release(Element *e, int i, double step)
 #endif
     e->release_count[i] += 1.0;
 }
+
+#if LEDGER && !COUPLING
+
+/* Under fmi2DoStep the force is held over each step.  The impulse J changed the depth rate from v_0 to -v_1, so the
+ * effective mass was m = J/(v_0 + v_1), and an elastic contact of it lasts T = pi sqrt(m/C_F); with a law C_F the time
+ * of a half sine of that impulse and the peak F, pi J/(2 F).  In N = T/H steps the rebound grows by exp(pi^2/(4 N))
+ * under Gauss-Seidel, by three times the exponent under Jacobi. */
+static void watch_step(Element *e, int i, CcHost *host)
+{
+    double H = cc_held_over(host), J = re(e->last_contact[i].impulse), F = re(e->last_contact[i].peak_force);
+    double change = re(e->last_contact[i].impact_speed) + re(e->last_contact[i].rebound_speed);
+    if (e->held_too_long != 0.0 || !(H > 0.0 && J > 0.0 && F > 0.0 && change > 0.0))
+        return;
+#if SLOT_C_F
+    double T = 0.5 * CC_PI_HI * J / F;
+#else
+    double T = CC_PI_HI * cc_sqrt(J / (change * re(e->C_F)));
+#endif
+    double N = T / H, growth = 0.25 * CC_PI_HI * CC_PI_HI / N;
+    if (!(growth > CC_HOLD_ERROR))
+        return;
+    e->held_too_long = 1.0;
+    cc_report(host, CC_WARNING, "contact",
+              "point %d: in the last contact of %.3g communication steps a force that is held makes the rebound %.3g "
+              "times as fast as it should be with a Gauss-Seidel master, %.3g times with a Jacobi one; take steps "
+              "below %.3g s or %.3g s, or [structure] coupling = true", i + 1, N, re(cc_exp(growth)),
+              re(cc_exp(3.0 * growth)), H * CC_HOLD_ERROR / growth, H * CC_HOLD_ERROR / (3.0 * growth));
+}
+
+#endif
 
 /* The normal force of point i at an accepted point that ends no contact. */
 static void record_force(Element *e, int i)
@@ -572,6 +606,9 @@ static int accept(Element *e, CcHost *host, double step)
             end_of_first_contact(e, i, host);
             switched += end_of_contact(e, i, host);
             record_release(e, i, step);
+#if LEDGER && !COUPLING
+            watch_step(e, i, host);
+#endif
         } else {
             record_force(e, i);
         }

@@ -87,6 +87,9 @@ typedef struct {
     double strange;             /* samples in a row whose v did not belong to x */
 } CcAxis;
 
+/* The lag as an index. */
+CC_API int cc_axis_lag(double lag) { return cc_index(lag, CC_AXIS_LAGS); }
+
 CC_API double cc_axis_within(double a, double least, double most) { return a < least ? least : a > most ? most : a; }
 
 /* W, from what may be too small to divide by. */
@@ -116,7 +119,7 @@ CC_API double cc_axis_residual(const CcAxis *c, int L)
 /* The lag that explains what is seen; returns 1 if it is another one. */
 CC_API int cc_axis_find_lag(CcAxis *c)
 {
-    int now = (int)c->lag, best = 0;
+    int now = cc_axis_lag(c->lag), best = 0;
     for (int L = 1; L < CC_AXIS_LAGS; L++)
         best = cc_axis_residual(c, L) < cc_axis_residual(c, best) ? L : best;
     double least = cc_axis_residual(c, best), present = cc_axis_residual(c, now);
@@ -176,7 +179,7 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
         c->taught += 1.0;
         if (o->lag == CC_AXIS_LAG_AUTO && cc_axis_find_lag(c) && !(o->inertia > 0.0))
             c->known = 0.0;
-        const double *fit = c->fits[(int)c->lag];
+        const double *fit = c->fits[cc_axis_lag(c->lag)];
         int enough = !(o->inertia > 0.0) || c->taught > CC_AXIS_EARLY;
         if (o->identify && !o->straight && enough)
             cc_axis_admit(c, o, fit);
@@ -281,7 +284,7 @@ CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double
 {
     if (c->known == 0.0)
         c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND ? 0.0 : cc_axis_guess(o, H);
-    int lag = (int)c->lag;
+    int lag = cc_axis_lag(c->lag);
     c->a_before = c->a;
     int rests = o->k > 0.0 && c->known == 0.0; /* until something is seen: what pulls at the start is carried */
     c->a = o->straight ? 0.0 : c->answered > 0.0 ? c->y + c->W * c->F[lag] : rests ? c->W * c->F[0] : 0.0;

@@ -142,7 +142,7 @@ CC_API void cc_point_learn(CcPoint *p, const CcPointOptions *o, const double y[3
         c->taught += 1.0;
         if (o->lag == CC_AXIS_LAG_AUTO && cc_axis_find_lag(c) && !(o->m_eff > 0.0))
             c->known = 0.0;
-        const double *fit = c->fits[(int)c->lag];
+        const double *fit = c->fits[cc_axis_lag(c->lag)];
         int enough = !(o->m_eff > 0.0) || c->taught > CC_AXIS_EARLY;
         if (o->identify && !o->straight && enough && fit[0] > 0.0 && fit[1] > 0.0)
             c->W = cc_axis_admittance(fit[1], fit[0]), c->known = 1.0;
@@ -323,7 +323,7 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
         c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND || !(k > 0.0) ? 0.0
                : cc_axis_admittance(CC_AXIS_GUESS, k * H * H);
     }
-    int lag = (int)c->lag;
+    int lag = cc_axis_lag(c->lag);
     double R = c->made[lag], U = p->U, W = c->W;
     for (int i = 0; i < 3; i++) {
         p->a[i] = o->straight ? 0.0 : c->answered > 0.0 ? p->y[i] - W * p->f[lag][i]

@@ -130,7 +130,7 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
         double pushed[3];
         if (o->identify)
             cc_find_admittance(p, &seen, changed);
-        cc_admit(p->W, p->f[(int)p->lag], pushed);
+        cc_admit(p->W, p->f[cc_lag(p->lag)], pushed);
         CC_UNROLL for (int i = 0; i < 3; i++) {
             p->a_before[i] = p->a[i];
             p->a[i] = seen.y[i] - pushed[i];
@@ -146,8 +146,8 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
                                   CcInterval *at)
 {
     const CcPartner *p = &c->partner;
-    double made = c->made[(int)p->lag], H = at->H;
-    for (int k = (int)p->lag - 1; k >= 0; k--) {
+    double made = c->made[cc_lag(p->lag)], H = at->H;
+    for (int k = cc_lag(p->lag) - 1; k >= 0; k--) {
         double alpha[3], x = at->x, w = at->w;
         for (int i = 0; i < 3; i++)
             alpha[i] = at->a[i] + pushed[k][i];
@@ -169,7 +169,7 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
 /* Step 5: s. */
 CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const CcInterval *at, double made)
 {
-    double U = law->energy(law->data, at->x), W_n = at->W[2][2], debt = c->debt[(int)c->partner.lag];
+    double U = law->energy(law->data, at->x), W_n = at->W[2][2], debt = c->debt[cc_lag(c->partner.lag)];
     if (!(at->w < 0.0 && U > 0.0) || 2.0 * W_n * U * at->H * at->H > CC_STIFF_FOR_LEDGER * at->x * at->x)
         return 1.0;
     double payable = W_n > 0.0 ? 0.5 * at->w * at->w / W_n : debt, least = CC_SCALE_LEAST, most = CC_SCALE_MOST;
@@ -306,7 +306,7 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     }
     CcInterval at = cc_coupling_begin(c, law, o, r, v, H);
     double x = at.x, w = at.w, pushed[CC_LAGS - 1][3];
-    for (int k = 0; k < (int)p->lag; k++)
+    for (int k = 0; k < cc_lag(p->lag); k++)
         cc_admit(p->W, p->f[k], pushed[k]);
     double made = cc_coupling_predict(c, law, pushed, &at);
     c->scale = o->straight ? 1.0 : cc_coupling_scale(c, law, &at, made);

@@ -68,7 +68,7 @@ static int sample(Element *e, CcHost *host, double step)
         return 0;
     }
     cc_axis_observe(c, &options, 0, rate, step);
-    double work = -c->made[(int)c->lag], taken = c->taken[(int)c->lag];
+    double work = -c->made[cc_axis_lag(c->lag)], taken = c->taken[cc_axis_lag(c->lag)];
     e->coupling.residual = taken - work;
 #if LEDGER
     e->energy.work = work;

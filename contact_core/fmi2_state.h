@@ -2,13 +2,14 @@
 #ifndef CC_FMI2_STATE_H
 #define CC_FMI2_STATE_H
 
-#include "fmi2.h"
+#include "fmi2_state_check.h"
 
-/* Serialized state: magic, version, GUID, number of doubles, the doubles, FNV-1a checksum of all before it; every
- * number in little-endian bytes, so that a state moves between platforms. */
-#define CC_STATE_VERSION 1u
+/* Serialized state: 8 zero bytes, magic, version, GUID, number of doubles, the doubles, FNV-1a checksum of all before
+ * it; every number in little-endian bytes, so that a state moves between platforms. */
+#define CC_STATE_VERSION 2u
+#define CC_STATE_MAGIC 8u /* where the magic is, the version behind it */
 #define CC_STATE_DOUBLES (sizeof(CcState) / sizeof(double))
-#define CC_STATE_HEADER (8u + 4u + (sizeof CC_GUID - 1u) + 8u)
+#define CC_STATE_HEADER (CC_STATE_MAGIC + 8u + 4u + (sizeof CC_GUID - 1u) + 8u)
 #define CC_STATE_SIZE (CC_STATE_HEADER + 8u * CC_STATE_DOUBLES + 8u)
 
 static const char cc_state_magic[9] = "FMUBSTAT";
@@ -94,9 +95,10 @@ fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byt
                          (double)CC_STATE_SIZE);
     unsigned char *to = (unsigned char *)serializedState;
     const double *from = FMUstate;
-    __builtin_memcpy(to, cc_state_magic, 8);
-    cc_put(to + 8, CC_STATE_VERSION, 4);
-    __builtin_memcpy(to + 12, CC_GUID, sizeof CC_GUID - 1);
+    cc_put(to, 0, CC_STATE_MAGIC);
+    __builtin_memcpy(to + CC_STATE_MAGIC, cc_state_magic, 8);
+    cc_put(to + CC_STATE_MAGIC + 8, CC_STATE_VERSION, 4);
+    __builtin_memcpy(to + CC_STATE_MAGIC + 12, CC_GUID, sizeof CC_GUID - 1);
     cc_put(to + CC_STATE_HEADER - 8, CC_STATE_DOUBLES, 8);
     for (size_t i = 0; i < CC_STATE_DOUBLES; i++) {
         unsigned long long bits;
@@ -116,16 +118,18 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
     const unsigned char *from = (const unsigned char *)serializedState;
     const char *fault = NULL;
     /* Undamaged first, so that a GUID that differs is one of another model. */
-    if (size < 12 || cc_take(from, 8) != cc_take((const unsigned char *)cc_state_magic, 8))
+    const unsigned char *magic = from + CC_STATE_MAGIC;
+    if (size < CC_STATE_MAGIC + 12 || cc_take(from, CC_STATE_MAGIC) != 0
+        || cc_take(magic, 8) != cc_take((const unsigned char *)cc_state_magic, 8))
         fault = "it is no state of an FMU of this kind";
-    else if (cc_take(from + 8, 4) != CC_STATE_VERSION)
+    else if (cc_take(magic + 8, 4) != CC_STATE_VERSION)
         fault = "it has another version of the state format";
     else if (size < CC_STATE_HEADER + 8 || cc_take(from + size - 8, 8) != cc_checksum(from, size - 8))
         fault = "its checksum is wrong, so it was damaged or cut short";
     if (fault)
         return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: %s", fault);
     char guid[sizeof CC_GUID];
-    __builtin_memcpy(guid, from + 12, sizeof guid - 1);
+    __builtin_memcpy(guid, magic + 12, sizeof guid - 1);
     guid[sizeof guid - 1] = '\0';
     if (!cc_same(guid, CC_GUID))
         return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it belongs to the GUID "
@@ -135,15 +139,18 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
     if (size != CC_STATE_SIZE || cc_take(from + CC_STATE_HEADER - 8, 8) != CC_STATE_DOUBLES)
         return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it has %g bytes instead "
                          "of %g", (double)size, (double)CC_STATE_SIZE);
+    CcState *state = &instance->before; /* free between calls */
+    for (size_t i = 0; i < CC_STATE_DOUBLES; i++) {
+        unsigned long long bits = cc_take(from + CC_STATE_HEADER + 8 * i, 8);
+        __builtin_memcpy((double *)state + i, &bits, 8);
+    }
+    if (!cc_check_state(instance, state))
+        return fmi2Error;
     if (!*FMUstate)
         *FMUstate = cc_allocate(&instance->callbacks, sizeof(CcState));
     if (!*FMUstate)
         return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: no memory for one more state");
-    double *to = *FMUstate;
-    for (size_t i = 0; i < CC_STATE_DOUBLES; i++) {
-        unsigned long long bits = cc_take(from + CC_STATE_HEADER + 8 * i, 8);
-        __builtin_memcpy(to + i, &bits, 8);
-    }
+    __builtin_memcpy(*FMUstate, state, sizeof(CcState));
     return fmi2OK;
 }
 

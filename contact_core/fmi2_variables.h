@@ -78,9 +78,8 @@ static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2V
     if (!cc_is_finite(value))
         return cc_refuse(instance, forbidden, "%s: %s = %g%s%s is refused, it must be finite", function, cc_name(vr),
                          value, CC_UNIT(v));
-    /* The bound itself of a strict one is let through, as modelDescription.xml does; cc_check refuses it. */
     int strict_low = v->above > v->min, strict_high = v->below < v->max;
-    double low = strict_low ? v->above : v->min, high = strict_high ? v->below : v->max;
+    double low = cc_least(v), high = cc_greatest(v);
     if (value < low || value > high)
         return cc_refuse(instance, forbidden, "%s: %s = %g%s%s is refused, it must be %s %g%s%s", function,
                          cc_name(vr), value, CC_UNIT(v),
@@ -96,6 +95,8 @@ static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
         return;
     *stored = value;
     instance->now.dirty = instance->now.jumped = 1.0;
+    if (CC_HAS_RATES && cc_is_far(value))
+        instance->now.far = 1.0;
     if (cc_variable(vr)->kind == CC_TUNABLE || cc_variable(vr)->type != CC_REAL)
         instance->now.changed = 1.0;
 }

@@ -583,7 +583,7 @@ static void guide_show_partner(Element *e, const CcPointOptions *options, double
 static void guide_book_coupling(Element *e)
 {
     const CcPoint *p = (const CcPoint *)e->partner;
-    int lag = (int)p->axis.lag;
+    int lag = cc_axis_lag(p->axis.lag);
     e->coupling.residual = p->axis.made[lag];
 #if LEDGER
     e->energy.damping = p->axis.taken[lag];

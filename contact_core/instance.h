@@ -34,27 +34,39 @@ enum {
 #define CC_MOST_CORE 64        /* states in the dense linear system of rosenbrock.h */
 #define CC_IMPLICIT (CC_CORE > 0 && CC_CORE <= CC_MOST_CORE) /* without any there is nothing to solve */
 
+/* The numbers of an instance beside its element: ENTRY(name, is whole, least, greatest). */
+#define CC_HUGE 1.7976931348623157e308
+#define CC_STATE_NUMBERS(ENTRY)                                                                                        \
+    ENTRY(zero, 1, 0.0, 0.0)     /* some importers take the first word of a state for an address */                    \
+    ENTRY(type, 1, fmi2ModelExchange, fmi2CoSimulation)                                                                \
+    ENTRY(mode, 1, CC_INSTANTIATED, CC_CONTINUOUS)                                                                     \
+    ENTRY(experiment, 1, 0.0, 1.0) /* 1 after fmi2SetupExperiment */                                                   \
+    ENTRY(stop_defined, 1, 0.0, 1.0)                                                                                   \
+    ENTRY(stop_time, 0, -CC_HUGE, CC_HUGE)                                                                             \
+    ENTRY(logging, 1, 0.0, 1.0)                                                                                        \
+    ENTRY(categories, 1, 0.0, 4294967295.0)                                                                            \
+    ENTRY(dirty, 1, 0.0, 1.0)    /* outputs are older than a set value */                                              \
+    ENTRY(behind, 1, 0.0, 1.0)   /* what is computed on demand is older than the other outputs */                      \
+    ENTRY(far, 1, 0.0, 1.0)      /* a value beyond CC_FAR_VALUE was set: what is on demand may overflow */             \
+    ENTRY(jumped, 1, 0.0, 1.0)   /* a value was set since the last step or accepted point */                           \
+    ENTRY(changed, 1, 0.0, 1.0)  /* a tunable parameter or discrete input was set since then */                        \
+    ENTRY(thrown, 1, 0.0, 1.0)   /* states jumped at an accepted point, and the importer does not know it yet */       \
+    ENTRY(extrapolate, 1, 0.0, 1.0)    /* fmi2SetRealInputDerivatives was called since the last step */                \
+    ENTRY(sloped, 1, 0.0, 1.0)   /* input_rates are those of the next step or, until one is given, of the last step */ \
+    ENTRY(last_step, 0, 0.0, CC_HUGE)  /* length of the last communication or accepted integrator step, s; 0: none */  \
+    ENTRY(accepted, 0, -CC_HUGE, CC_HUGE)      /* time of the last accepted point of model exchange, s */              \
+    ENTRY(last_status, 1, fmi2OK, fmi2Error)   /* of fmi2DoStep */                                                     \
+    ENTRY(substep, 0, 0.0, __builtin_inf())    /* length that the error control proposes, s; 0 before the first step */\
+    ENTRY(short_length, 0, 0.0, __builtin_inf()) /* of the longest substep that bogacki_shampine.h is tried for, s */  \
+    ENTRY(implicit, 1, 0.0, 1.0)       /* 1 while the implicit method integrates */                                    \
+    ENTRY(stiff_hints, 0, 0.0, CC_HUGE)        /* substeps that stability limited, */                                  \
+    ENTRY(smooth_hints, 0, 0.0, CC_HUGE)       /* and others since the last of them */
+
+#define CC_STATE_MEMBER(name, is_whole, least, greatest) double name;
+
 /* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
 typedef struct {
-    double type; /* fmi2CoSimulation or fmi2ModelExchange, for life */
-    double mode;
-    double experiment;     /* 1 after fmi2SetupExperiment */
-    double stop_defined, stop_time;
-    double logging, categories;
-    double dirty;          /* outputs are older than a set value */
-    double behind;         /* what is computed on demand is older than the other outputs */
-    double jumped;         /* a value was set since the last step or accepted point */
-    double changed;        /* a tunable parameter or discrete input was set since then */
-    double thrown;         /* states jumped at an accepted point, and the importer has not been told yet */
-    double extrapolate;    /* fmi2SetRealInputDerivatives was called since the last step */
-    double sloped;         /* input_rates are those of the next step or, until one is given, of the last step */
-    double last_step;      /* length of the last communication or accepted integrator step, s; 0 before the first */
-    double accepted;       /* time of the last accepted point of model exchange, s */
-    double last_status;    /* of fmi2DoStep */
-    double substep;        /* length that the error control proposes, s; 0 before the first step */
-    double short_length;   /* of the longest substep that bogacki_shampine.h is tried for, s; 0 before one is known */
-    double implicit;       /* 1 while the implicit method integrates */
-    double stiff_hints, smooth_hints;  /* substeps that stability limited, and others since the last of them */
+    CC_STATE_NUMBERS(CC_STATE_MEMBER)
     double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs; 0 where none was given */
     double given_rates[CC_INPUTS + 1]; /* 1 where fmi2SetRealInputDerivatives gave one */
     double sides[CC_INDICATORS + 1];   /* of the indicators at the last event of model exchange: +1 above 0, else -1 */
@@ -274,13 +286,18 @@ static double cc_tolerance(const Instance *instance)
 #endif
 }
 
+/* Least and greatest value that may be set.  The bound itself of a strict one is let through, as modelDescription.xml
+ * does; cc_check refuses it. */
+static double cc_least(const CcVariable *v) { return v->above > v->min ? v->above : v->min; }
+static double cc_greatest(const CcVariable *v) { return v->below < v->max ? v->below : v->max; }
+
 /* The unit behind a number, for %s%s: a blank and its name, or nothing. */
 #define CC_UNIT(v) *(v)->unit ? " " : "", (v)->unit
 
-/* Rules that need several values or a strict bound; each broken one is told.  Returns their number. */
-static int cc_check(Instance *instance)
+/* Rules that need several values or a strict bound; each broken one is logged.  Returns their number. */
+static int cc_check_element(Instance *instance, const Element *e)
 {
-    const double *block = cc_block(instance);
+    const double *block = (const double *)e;
     instance->failures = 0;
     for (size_t i = 0; i < CC_VARIABLES; i++) {
         const CcVariable *v = cc_variable(i);
@@ -292,13 +309,15 @@ static int cc_check(Instance *instance)
                     CC_UNIT(v));
     }
 #if CC_CORE > CC_MOST_CORE
-    if (instance->now.element.solver.method == 3.0)
+    if (e->solver.method == 3.0)
         cc_fail(instance, "solver.method = implicit: %d states depend on each other here, and at most %d can be "
                 "served; auto and explicit can", CC_CORE, CC_MOST_CORE);
 #endif
-    CC_ENTRY(check)(&instance->now.element, instance);
+    CC_ENTRY(check)(e, instance);
     return instance->failures;
 }
+
+static int cc_check(Instance *instance) { return cc_check_element(instance, &instance->now.element); }
 
 /* Orientation quaternions must not vanish: they are normalised on use. */
 static int cc_check_quaternions(Instance *instance)
@@ -333,18 +352,6 @@ static int cc_sum_is_finite(const double *x, int n)
     return cc_is_finite(sum + sums[0][0] + sums[0][1]);
 }
 
-/* Index of the first variable that is not finite, else -1; of those on demand only while they are not behind. */
-static int cc_first_not_finite(const Instance *instance)
-{
-    const double *block = (const double *)&instance->now.element;
-    if (cc_sum_is_finite(block, CC_VARIABLES))
-        return -1;
-    for (int i = 0; i < CC_VARIABLES; i++)
-        if (!cc_is_finite(block[i]) && !(instance->now.behind != 0.0 && cc_variable((size_t)i)->on_demand))
-            return i;
-    return -1;
-}
-
 /* Compute what is on demand, beside the block: reading it moves no bit of anything else. */
 CC_RARE void cc_catch_up(Instance *instance)
 {
@@ -355,6 +362,39 @@ CC_RARE void cc_catch_up(Instance *instance)
         if (cc_variable(i)->on_demand)
             block[i] = aside[i];
     instance->now.behind = 0.0;
+}
+
+/* What is on demand are energies, powers and balances, sums of products of up to six values of the point.  While those
+ * that are set, and the states, are below this, they are finite; beyond, they are computed with the step. */
+#define CC_FAR_VALUE 1e50
+
+static int cc_is_far(double value) { return !(value < CC_FAR_VALUE && value > -CC_FAR_VALUE); }
+
+static int cc_may_overflow(Instance *instance)
+{
+    const double *block = cc_block(instance);
+    for (int i = 0; i < CC_INPUTS && instance->now.extrapolate != 0.0; i++)
+        if (cc_is_far(block[cc_inputs[i]]))
+            instance->now.far = 1.0;
+    int far = instance->now.far != 0.0 || cc_is_far(block[0]);
+    CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
+        far |= cc_is_far(block[cc_states[i]]);
+    return far;
+}
+
+/* Index of the first variable that is not finite, else -1; of those on demand only where they are not behind, or could
+ * overflow: what an importer asks for after an accepted point is there. */
+static int cc_first_not_finite(Instance *instance)
+{
+    const double *block = cc_block(instance);
+    if (CC_HAS_RATES && instance->now.behind != 0.0 && cc_may_overflow(instance))
+        cc_catch_up(instance);
+    if (cc_sum_is_finite(block, CC_VARIABLES))
+        return -1;
+    for (int i = 0; i < CC_VARIABLES; i++)
+        if (!cc_is_finite(block[i]) && !(instance->now.behind != 0.0 && cc_variable((size_t)i)->on_demand))
+            return i;
+    return -1;
 }
 
 /* Bring outputs up to date with what was set, those on demand if asked for.  In initialization mode the initial state

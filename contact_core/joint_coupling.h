@@ -102,7 +102,7 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
 {
     double rule[2] = {0.0}, least = 0.0, Y[6], pushed[6];
     CcLagFits fits = {.answer = 0.0};
-    int quiet = 1, lag = (int)c[0].partner.lag;
+    int quiet = 1, lag = cc_lag(c[0].partner.lag);
     for (int i = 0; i < n; i++)
         quiet &= cc_see(&c[i].partner, port[i].v).quiet;
     for (int i = 0; i < n; i++) {

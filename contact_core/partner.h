@@ -82,6 +82,9 @@ CC_API void cc_admit(double W[3][3], const double f[3], double y[3])
         y[i] = cc_dot(W[i], f);
 }
 
+/* The lag as an index. */
+CC_API int cc_lag(double lag) { return cc_index(lag, CC_LAGS); }
+
 /* W = w along the normal, CC_TANGENT_TO_NORMAL times as much across it. */
 CC_API void cc_guess_admittance(double W[3][3], double w)
 {
@@ -221,7 +224,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
         p->votes = 0.0;
         return 0;
     }
-    int now = (int)p->lag, best = cc_better_lag(now, &fits, seen->floor / p->H);
+    int now = cc_lag(p->lag), best = cc_better_lag(now, &fits, seen->floor / p->H);
     p->votes = best == now ? 0.0 : p->votes + 1.0;
     if (p->votes < (calm ? 1.0 : CC_LAG_VOTES))
         return 0;
@@ -261,7 +264,7 @@ CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
 /* Learn W from the interval; `changed`: the lag did. */
 CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
 {
-    const double *f = p->f[(int)p->lag], *before = p->f[(int)p->lag + 1];
+    const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
     double s[3], q[3];
     if (changed || seen->quiet)
         CC_UNROLL for (int i = 0; i < 3; i++)

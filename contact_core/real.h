@@ -74,4 +74,7 @@ CC_API Real cc_clamp(Real a, Real low, Real high) { return cc_max(low, cc_min(a,
 /* 1 unless a is infinite or no number. */
 CC_API int cc_is_finite(double a) { return a - a == 0.0; }
 
+/* An index that is kept as a number, 0 <= a < count; 0 for anything else. */
+CC_API int cc_index(double a, int count) { return a >= 0.0 && a < (double)count ? (int)a : 0; }
+
 #endif

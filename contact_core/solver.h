@@ -288,6 +288,11 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         return 1;
     }
 #endif
+    if (step.length > most * longest) {
+        cc_refuse(instance, fmi2Error, "fmi2DoStep: a step of %g s takes more than solver.max_substeps = %g substeps "
+                  "of solver.max_step = %g s", step.length, most, longest);
+        return 0;
+    }
     if (!CC_IMPLICIT || method == CC_EXPLICIT)
         cc_choose(instance, 0);
     else if (method == CC_IMPLICIT_ONLY)
@@ -306,6 +311,13 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         if (!step.broken_off && left - tried < step.width)
             tried = left;
         double end = tried == left ? step.length : tau + tried;
+        if (!(end > tau)) {
+            cc_refuse(instance, fmi2Error, "fmi2DoStep: the substeps are %g s long at %g s and do not move the clock "
+                      "any more; the largest error is that of %s: a step shorter than %g s, or a larger "
+                      "solver.max_step or solver.tolerance, helps", tried, t_c + tau,
+                      cc_name(cc_states[step.worst_state]), step.length);
+            return 0;
+        }
         if (!(step.attempts < most)) {
             cc_refuse(instance, fmi2Error, "fmi2DoStep: solver.max_substeps = %g are used up at %g s, the substeps are "
                       "%g s long there; the largest error is that of %s, %g events were located: a larger "

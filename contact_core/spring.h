@@ -99,7 +99,7 @@ static int sample(Element *e, CcHost *host, double step)
     if (!fell && c->strange >= CC_AXIS_MOST_STRANGE)
         cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so "
                   "the force is that of coupling.mode = hold");
-    e->coupling.residual = c->made[(int)c->lag];
+    e->coupling.residual = c->made[cc_axis_lag(c->lag)];
     switched_energy(e);
 #if LEDGER
     double U = 0.5 * stiffness(e) * e->DEFORMATION * e->DEFORMATION;

@@ -230,7 +230,7 @@ static void advance_bristle(Element *e, int i, const CcPortLaw *law, const doubl
     }
     if (p->begun == 0.0)
         return;
-    double L = cc_bristle_limit(law, p->f[(int)p->lag][2], cc_pair_norm(p->v), c->slips != 0.0);
+    double L = cc_bristle_limit(law, p->f[cc_lag(p->lag)][2], cc_pair_norm(p->v), c->slips != 0.0);
     if (port->usable != 0.0 && -port->r[2] > 0.0)
         c->slips = cc_move_bristle(law->k_B, cc_bristle_stiffness(law->k_B, law->c_B, H), L, s, c->z);
     else
@@ -247,7 +247,7 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
 #if LEDGER
     const CcPort *port = port_of(e, i);
     const CcCoupling *now = partner_of(e, i);
-    const double *f = now->partner.f[(int)now->partner.lag + 1]; /* the newest acts on the interval to come, or later */
+    const double *f = now->partner.f[cc_lag(now->partner.lag) + 1]; /* the newest acts on what comes, or later */
     const double *r = port->r, *v = port->v, *v_0 = port->v_before;
     double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2], H_half = 0.5 * H;
     if (cc_largest(f) == 0.0 && x_0 <= 0.0 && x <= 0.0) /* all of it would be 0 */
@@ -292,7 +292,7 @@ static double omega_at(const CcCoupling *c, const CcPortLaw *law, double x)
 static void show_coupling(Element *e, int i, const CcPortLaw *law)
 {
     const CcCoupling *c = partner_of(e, i);
-    int lag = (int)c->partner.lag;
+    int lag = cc_lag(c->partner.lag);
     e->coupling.lag[i] = lag;
     e->coupling.admittance[i] = c->partner.known != 0.0 ? c->partner.W[2][2] : 0.0;
     e->coupling.beta[i] = c->partner.beta;
@@ -330,7 +330,7 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     double touch = -port->r[2] - (p->lag + 1.0) * step * port->v[2]; /* a contact may be too short for a deep sample */
     if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->expected[i])
         e->expected[i] = touch;
-    double x = c->deepest > 0.5 * e->expected[i] ? c->deepest : e->expected[i], debt = c->debt[(int)p->lag];
+    double x = c->deepest > 0.5 * e->expected[i] ? c->deepest : e->expected[i], debt = c->debt[cc_lag(p->lag)];
     int first = !knew && p->known != 0.0 && e->warned.first == 0.0;
     double N = first ? steps_per_contact(c, law, x, step) : 0.0, U = debt > 0.0 ? law->energy(law->data, x) : 0.0;
     if (N > 0.0 && N < 3.0) {
@@ -346,7 +346,7 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
                   "point %d: the coupling has made %.3g J that it could not take back, the contact stores up to %.3g "
                   "J; take a smaller step", i + 1, debt, U);
     }
-    double surprise = cc_abs(p->a[2] - p->a_before[2]), own = p->W[2][2] * p->f[(int)p->lag][2];
+    double surprise = cc_abs(p->a[2] - p->a_before[2]), own = p->W[2][2] * p->f[cc_lag(p->lag)][2];
     e->surprised[i] = e->surprised[i] != 0.0 || (knew && own > 0.0 && surprise > 0.5 * own);
     if (p->f[0][2] == 0.0 && p->f[1][2] != 0.0) { /* the contact is over */
         e->restless[i] = e->surprised[i] != 0.0 ? e->restless[i] + 1.0 : 0.0;
@@ -504,7 +504,7 @@ static void end_at_edge(Element *e, int i, double R[3][3], double step)
 {
     CcPort *port = port_of(e, i);
     CcPartner *p = &partner_of(e, i)->partner;
-    int L = (int)p->lag;
+    int L = cc_lag(p->lag);
     double x = -port->r[2], w = -port->v[2], alpha = 0.0;
     if (port->usable == 0.0 || !(port->f[2] > 0.0))
         return;
@@ -700,7 +700,7 @@ static int sample(Element *e, CcHost *host, double step)
         if (passed == e->since) /* the next interval is taken to be as long */
             to_come = passed;
         else
-            for (int k = 1; k < (int)e->since_steps; k++)
+            for (int k = 1; k < cc_index(e->since_steps, MOST_STALE + 1); k++)
                 repeat_forces(e);
     }
     for (int i = 0; i < POINTS && passed > 0.0; i++) /* it may not have been */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import random
 import struct
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import pytest
 from fmi2 import ERROR, OK, Fmu, Importer, Slave, integers, load_shipped, only, reals, references
+
+from fmu_builder.model import load_model
+from fmu_builder.paths import shipped
 
 STEP = 1e-3
 STARTS: dict[str, dict[str, float]] = {
@@ -266,11 +270,11 @@ def test_a_serialized_state_goes_on_in_a_new_instance_with_the_same_bits(fmus: d
 def test_the_format_of_a_serialized_state_is_little_endian_with_a_checksum(surface: Fmu) -> None:
     data = started(surface).state()
     guid = surface.guid.encode()
-    assert data[:8] == b"FMUBSTAT"
-    assert struct.unpack_from("<I", data, 8) == (1,)
-    assert data[12 : 12 + len(guid)] == guid
-    (count,) = struct.unpack_from("<Q", data, 12 + len(guid))
-    header = 12 + len(guid) + 8
+    assert data[:16] == bytes(8) + b"FMUBSTAT"
+    assert struct.unpack_from("<I", data, 16) == (2,)
+    assert data[20 : 20 + len(guid)] == guid
+    (count,) = struct.unpack_from("<Q", data, 20 + len(guid))
+    header = 20 + len(guid) + 8
     assert len(data) == header + 8 * count + 8
     assert 1e5 in struct.unpack_from(f"<{count}d", data, header)  # C_F
     assert data[-8:] == checksum(data[:-8])
@@ -292,14 +296,15 @@ def sealed(data: bytes) -> bytes:
 def test_a_bad_state_is_refused_with_the_reason(surface: Fmu) -> None:
     slave = started(surface)
     data = slave.state()
-    header = 12 + len(surface.guid) + 8
+    header = 20 + len(surface.guid) + 8
     for bad, reason in (
         (sealed(b"X" + data[1:]), "no state of an FMU of this kind"),
+        (sealed(data[:8] + b"X" + data[9:]), "no state of an FMU of this kind"),
         (b"", "no state of an FMU of this kind"),
-        (data[:11], "no state of an FMU of this kind"),
-        (sealed(data[:8] + struct.pack("<I", 2) + data[12:]), "another version"),
-        (data[:12], "damaged or cut short"),
-        (sealed(data[:12] + bytes(8)), "damaged or cut short"),
+        (data[:19], "no state of an FMU of this kind"),
+        (sealed(data[:16] + struct.pack("<I", 1) + data[20:]), "another version"),
+        (data[:20], "damaged or cut short"),
+        (sealed(data[:20] + bytes(8)), "damaged or cut short"),
         (data[:40], "damaged or cut short"),
         (data[:header], "damaged or cut short"),
         (data[:-1], "damaged or cut short"),
@@ -352,11 +357,86 @@ def test_every_single_damaged_byte_is_noticed(surface: Fmu) -> None:
     assert slave.state() == data
 
 
+def test_the_first_word_of_a_state_is_zero(fmus: dict[str, Fmu]) -> None:
+    """Some importers take it for an address."""
+    for fmu in fmus.values():
+        slave = started(fmu)
+        place = slave.get_state()
+        assert ctypes.string_at(place.value or 0, 8) == slave.serialize(place)[:8] == bytes(8)
+
+
+NUMBERS = ("zero", "type", "mode", "experiment", "stop_defined", "stop_time", "logging", "categories", "dirty")
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("zero", 1.0),
+        ("type", 2.0),
+        ("type", 0.5),
+        ("mode", 0.0),
+        ("mode", 3.0),
+        ("mode", 32.0),  # event mode, of an instance for co-simulation
+        ("mode", 128.0),
+        ("mode", math.nan),
+        ("experiment", 2.0),
+        ("stop_time", math.inf),
+        ("categories", -1.0),
+        ("categories", 4294967296.0),
+        ("dirty", 1.0),  # without a value that was set
+        ("time", math.nan),
+        ("C_F", -1.0),
+        ("C_F", math.inf),
+        ("C_r", 1.5),
+        ("work", 2.0),
+        ("contact_count", 0.5),
+        ("contact_count", 2147483648.0),
+        ("previous.in_contact", -1.0),
+        ("energy.switched", math.nan),
+    ],
+)
+def test_a_forged_number_under_a_right_checksum_is_refused(surface: Fmu, number: str, value: float) -> None:
+    """Of the instance, of parameters and inputs, of memory, hidden too; handle and instance stay as they were."""
+    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+    run(slave, motion(surface, 0), 0, 10)
+    place = slave.get_state()
+    data = slave.serialize(place)
+    header = 20 + len(surface.guid) + 8
+    at = header + 8 * NUMBERS.index(number) if number in NUMBERS else len(data) - 8 - 8 * len(model.variables)
+    at += 8 * model[number].index if number not in NUMBERS else 0
+    slave.importer.messages.clear()
+    assert slave.deserialize(sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :]), place) == ERROR
+    text = only(slave.importer.messages).text
+    assert text.startswith(f"fmi2DeSerializeFMUstate: the state is refused: {number} = ")
+    assert slave.serialize(place) == slave.state() == data
+
+
+def test_forged_outputs_are_computed_anew(surface: Fmu) -> None:
+    """They follow from the rest of the state."""
+    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+    run(slave, motion(surface, 0), 0, 10)
+    data = slave.state()
+    at = len(data) - 8 - 8 * len(model.variables) + 8 * model["normal_force"].index
+    place = c_void_p()
+    assert slave.deserialize(sealed(data[:at] + struct.pack("<d", 1e300) + data[at + 8 :]), place) == OK
+    assert slave.serialize(place) == data
+
+
+def test_parameters_of_a_forged_state_keep_the_rules(surface: Fmu) -> None:
+    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+    data = slave.state()
+    at = len(data) - 8 - 8 * len(model.variables) + 8 * model["D_max"].index
+    assert slave.deserialize(sealed(data[:at] + bytes(8) + data[at + 8 :]), c_void_p()) == ERROR
+    assert "D_max = 0 m: it must be greater than 0 m" in slave.importer.texts[0]
+    assert slave.importer.texts[1].endswith("its parameters break a rule")
+    assert slave.state() == data
+
+
 def test_a_refused_state_leaves_the_handle_as_it_was(surface: Fmu) -> None:
     slave = started(surface)
     place = slave.get_state()
     data = slave.serialize(place)
-    assert slave.deserialize(b"\0" + data[1:], place) == ERROR
+    assert slave.deserialize(b"X" + data[1:], place) == ERROR
     assert slave.serialize(place) == data
 
 

@@ -132,8 +132,8 @@ class Fmu:
 
     @property
     def state_header(self) -> int:
-        """Bytes of a serialized state before its doubles: magic, version, GUID, number of doubles."""
-        return 8 + 4 + len(self.guid) + 8
+        """Bytes of a serialized state before its doubles: a zero word, magic, version, GUID, number of doubles."""
+        return 8 + 8 + 4 + len(self.guid) + 8
 
     def references(self, *kinds: str, type_: str | None = None, visible: bool = False) -> frozenset[int]:
         """Value references of these kinds (none given: all) and this type; `visible`: only those users see."""

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from call_machine import CallMachine
-from call_model import MOST_SUBSTEPS, Fmu
-from fmi_library import Library
+from call_model import Fmu
+from fuzzed import built_fmu, sanitized_fmu, write_recipe
 from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
-from sanitizer import build_sanitized, require_sanitizer
+from sanitizer import require_sanitizer
 
-from fmu_builder.build import content_guid, host_fmu
-from fmu_builder.model import load_model
 from fmu_builder.paths import shipped
-from fmu_builder.toolchain import PLATFORMS, host_platform
 
 EVERYDAY_CALLS = 3_000
 CI_CALLS = 100_000
@@ -83,17 +79,6 @@ CATALOGUE = (
 )
 
 
-def write_recipe(folder: Path, name: str, text: str) -> Path:
-    """The recipe, its solver limited so that no step takes seconds."""
-    path = folder / f"{name}.toml"
-    path.write_text(text, encoding="utf-8")
-    if "solver.max_substeps" in {v.name for v in load_model(path).variables}:
-        before, _, behind = text.partition("[start]\n")
-        limited = f'[start]\n"solver.max_substeps" = {MOST_SUBSTEPS}\n'
-        path.write_text(before + limited + behind, encoding="utf-8")
-    return path
-
-
 @pytest.fixture(scope="module")
 def recipes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("recipes")
@@ -105,21 +90,6 @@ def catalogue_recipes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("catalogue")
     texts = {name: (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8") for name in CATALOGUE}
     return [write_recipe(folder, name, text) for name, text in texts.items()]
-
-
-def built_fmu(recipe: Path, folder: Path) -> Fmu:
-    """The FMU as users get it, for this machine."""
-    model = load_model(recipe)
-    platform = host_platform()
-    library = folder / f"{model.name}{PLATFORMS[platform].suffix}"
-    with zipfile.ZipFile(host_fmu(recipe)) as archive:
-        library.write_bytes(archive.read(f"binaries/{platform}/{library.name}"))
-    return Fmu(Library(library), model, content_guid(model))
-
-
-def sanitized_fmu(recipe: Path, folder: Path) -> Fmu:
-    model = load_model(recipe)
-    return Fmu(Library(build_sanitized(model, folder)), model, content_guid(model))
 
 
 def run_calls(fmus: Sequence[Fmu], calls: int) -> None:

@@ -1,0 +1,40 @@
+"""The FMUs that the fuzz calls: of a recipe whose solver is limited, as built for users or with sanitizers."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from call_model import MOST_SUBSTEPS, Fmu
+from fmi_library import Library
+from sanitizer import build_sanitized
+
+from fmu_builder.build import content_guid, host_fmu
+from fmu_builder.model import load_model
+from fmu_builder.toolchain import PLATFORMS, host_platform
+
+
+def write_recipe(folder: Path, name: str, text: str) -> Path:
+    """The recipe, its solver limited so that no step takes seconds."""
+    path = folder / f"{name}.toml"
+    path.write_text(text, encoding="utf-8")
+    if "solver.max_substeps" in {v.name for v in load_model(path).variables}:
+        before, _, behind = text.partition("[start]\n")
+        limited = f'[start]\n"solver.max_substeps" = {MOST_SUBSTEPS}\n'
+        path.write_text(before + limited + behind, encoding="utf-8")
+    return path
+
+
+def built_fmu(recipe: Path, folder: Path) -> Fmu:
+    """The FMU as users get it, for this machine."""
+    model = load_model(recipe)
+    platform = host_platform()
+    library = folder / f"{model.name}{PLATFORMS[platform].suffix}"
+    with zipfile.ZipFile(host_fmu(recipe)) as archive:
+        library.write_bytes(archive.read(f"binaries/{platform}/{library.name}"))
+    return Fmu(Library(library), model, content_guid(model))
+
+
+def sanitized_fmu(recipe: Path, folder: Path) -> Fmu:
+    model = load_model(recipe)
+    return Fmu(Library(build_sanitized(model, folder)), model, content_guid(model))

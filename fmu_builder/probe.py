@@ -241,6 +241,8 @@ class Probe:
         if choice < 0.6 + 0.4 * share_of_starts:
             size = abs(start) or plan.nominals[i] or 1.0
             x: float = start + size * 10.0 ** rng.uniform(-3.0, 0.3) * rng.uniform(-1.0, 1.0)
+        elif low == 0.0 and start > 0.0 and rng.random() < 0.5:
+            x = start * 10.0 ** rng.uniform(-4.0, 1.0)  # what cannot be negative differs by powers
         elif low is not None and high is not None:
             x = float(rng.choice((low, high, rng.uniform(low, high))))
         else:
@@ -529,13 +531,13 @@ class Probe:
             waiting = [v for v, k in self.unshown if k == known]
             if self.plan.types[known] == "real":
                 slopes = self.element.dual(point, [(known, 1.0)])
-                self.unshown -= {(v, known) for v in waiting if slopes[v] != 0.0}
-                waiting = [v for v in waiting if slopes[v] == 0.0]
+                self.unshown -= {(v, known) for v in waiting if slopes[v] != 0.0 and math.isfinite(slopes[v])}
+                waiting = [v for v in waiting if (v, known) in self.unshown]
             other = point[:]
             other[known] = self.value(known, 0.0)
             if waiting and not self.element.broken_rules(other):
                 changed = self.element.evaluate(other)
-                self.unshown -= {(v, known) for v in waiting if changed[v] != bits[v]}
+                self.unshown -= {(v, known) for v in self.differing(bits, changed, waiting)}
 
 
 def main(library: str) -> None:

@@ -4,6 +4,7 @@
     python elements/draw.py --png    also every model.png, through a Chromium on the PATH
 
 What is drawn is declared by elements/<name>/pictures.py: PICTURES, SVG texts by file; ICON, the SVG text of model.png;
+ICONS, if any, those of model_<entry>_<value>.png, the icons of FMUs with that value of an entry of [structure];
 SECTIONS, parts of the README by their names, if any.
 A PNG carries the hash of the SVG it was made from, so that a test finds stale ones without a browser.
 """
@@ -42,6 +43,12 @@ def icon(folder: Path) -> Draw:
     """The SVG text of an element's model.png."""
     found: Draw = load_module(folder / "pictures.py").ICON
     return found
+
+
+def icons(folder: Path) -> dict[str, Draw]:
+    """The SVG texts of all icons of an element by file."""
+    of_choices: dict[str, Draw] = getattr(load_module(folder / "pictures.py"), "ICONS", {})
+    return {"model.png": icon(folder)} | of_choices
 
 
 def sections(folder: Path) -> dict[str, Draw]:
@@ -107,8 +114,9 @@ def main() -> None:
         for name, text in sections(folder).items():
             write_text(readme, replace_section(readme, name, text()))
         if png:
-            svg, target = icon(folder)(), folder / "model.png"
-            write_whole(target, with_source_hash(render_png(svg, ICON_SIZE), svg))
+            for name, draw in icons(folder).items():
+                svg = draw()
+                write_whole(folder / name, with_source_hash(render_png(svg, ICON_SIZE), svg))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from fmu_builder.assembly_icon import assembly_icon
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.generate import log_categories
 from fmu_builder.law_figures import law_sections
-from fmu_builder.model import Model, Variable
+from fmu_builder.model import ElementModel, Model, Variable
 from fmu_builder.origin import build_date, structure_tables
 from fmu_builder.paths import own_version
 from fmu_builder.units import quantity, units_text
@@ -81,10 +81,20 @@ def documentation_files(model: Model) -> dict[str, bytes]:
             b"None: the binaries need no other library, and the sources only a C11 compiler and the FMI 2.0 headers.\n"
         ),
     }
-    icons = [folder / "model.png" for folder in folders if (folder / "model.png").is_file()]
+    models: list[Model] = [kind.model for kind in assembly.types] if assembly else [model]
+    icons = list(dict.fromkeys(icon for one in models if (icon := icon_file(one)) is not None))
     if icons:
         files["model.png"] = assembly_icon(icons)
     return files
+
+
+def icon_file(model: Model) -> Path | None:
+    """model_<entry>_<value>.png of a structure choice of the element, if it has such a file; else its model.png."""
+    if not isinstance(model, ElementModel):
+        return None
+    folder = model.recipe.element_folder
+    of_choices = (folder / f"model_{name}_{value}.png" for name, value in model.recipe.choices.items())
+    return next((path for path in (*of_choices, folder / "model.png") if path.is_file()), None)
 
 
 _VARIABLES = re.compile(r"^#+ Variables\n.*?^<!-- end -->\n", re.MULTILINE | re.DOTALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from fmu_builder.drawing import FORCE, GREY, INK, MOTION, Drawing, icon_paper, mass_center, slab, turn
 
@@ -51,16 +52,24 @@ def two_d_point_drawing() -> str:
     return drawing.svg()
 
 
-def two_d_point_icon() -> str:
+def two_d_point_icon(variant: str = "xy") -> str:
+    """A force along x, along y, at an angle, or a torque on the body."""
     icon = icon_paper("two_d_point")
     slab(icon, (54, 74), (44, 38), 0.0, 2.6)
     mass_center(icon, (38, 86), 11)
+    if variant == "theta":
+        turn(icon, (38, 86), 62, -8, 84, FORCE, 5)
+        icon.text((96, 30), "{T}", FORCE, 22, "middle", bold=True)
+        icon.port((38, 86), 17)
+        return icon.svg()
     icon.line([(38, 86), (80, 54)], INK, 2, "5 4")
-    icon.arrow((80, 54), (116, 18), FORCE, 5)
-    icon.text((84, 26), "{F}", FORCE, 22, "end", bold=True)
+    tip, name = {"x": ((124, 54), (120, 42)), "y": ((80, 8), (72, 26)), "xy": ((116, 18), (84, 26))}[variant]
+    icon.arrow((80, 54), tip, FORCE, 5)
+    icon.text(name, "{F}", FORCE, 22, "end", bold=True)
     icon.port((80, 54), 17)
     return icon.svg()
 
 
 PICTURES = {"drawing.svg": two_d_point_drawing}
 ICON = two_d_point_icon
+ICONS = {f"model_variant_{variant}.png": partial(two_d_point_icon, variant) for variant in ("x", "y", "theta")}

@@ -11,10 +11,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from fmu_builder import run
-from fmu_builder.documentation import markdown, theory, variable_rows
+from fmu_builder.documentation import icon_file, markdown, theory, variable_rows
 from fmu_builder.element_docs import default_model, readme_text, replace_section
 from fmu_builder.errors import InputError
-from fmu_builder.model import build_model
+from fmu_builder.model import build_model, load_model
 from fmu_builder.paths import load_module, shipped, shipped_elements
 from fmu_builder.recipe import read_recipe
 from fmu_builder.units import quantity
@@ -309,12 +309,20 @@ def test_every_picture_is_what_the_script_draws(folder: Path) -> None:
 
 @pytest.mark.parametrize("folder", shipped_elements(), ids=lambda folder: folder.name)
 def test_every_icon_was_made_from_the_svg_of_the_script(folder: Path) -> None:
-    png = (folder / "model.png").read_bytes()
-    assert draw.source_hash(png) == draw.svg_hash(draw.icon(folder)()), (
-        f"{folder.name}: run python elements/draw.py --png"
-    )
-    assert struct.unpack(">II", png[16:24]) == (draw.ICON_SIZE, draw.ICON_SIZE)
-    assert len(png) < 50_000
+    assert {path.name for path in folder.glob("model*.png")} == draw.icons(folder).keys()
+    for name, picture in draw.icons(folder).items():
+        png = (folder / name).read_bytes()
+        assert draw.source_hash(png) == draw.svg_hash(picture()), (
+            f"{folder.name}/{name}: run python elements/draw.py --png"
+        )
+        assert struct.unpack(">II", png[16:24]) == (draw.ICON_SIZE, draw.ICON_SIZE)
+        assert len(png) < 50_000
+
+
+def test_each_variant_of_a_point_has_an_icon_of_its_kind() -> None:
+    names = ("TwoDPointX", "TwoDPointY", "TwoDPointTheta", "TwoDPointXY")
+    icons = [icon_file(load_model(shipped("fmus") / f"{name}.toml")) for name in names]
+    assert len({icon.read_bytes() for icon in icons if icon is not None}) == 4
 
 
 @pytest.mark.parametrize("folder", shipped_elements(), ids=lambda folder: folder.name)

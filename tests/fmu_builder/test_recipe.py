@@ -161,8 +161,8 @@ def written(folder: Path) -> Path:
         ('C_F = { unit = "N/m"', 'C_F = { unit = "N/mm2x"', "[parameters] C_F", "unit"),
         ("C_F = { unit", "double = { unit", "[parameters] double", "no keyword of C"),
         (
-            "min = 0.0, replaced_by",
-            "mim = 0.0, replaced_by",
+            "start = 1e6, min = 0.0",
+            "start = 1e6, mim = 0.0",
             "[parameters.C_F] mim",
             "this key is unknown; did you mean 'min'?",
         ),

@@ -131,6 +131,7 @@ def _guide(
         for i, one in enumerate(line_points)
         if one.body == point.body
     ]
+    problems += _place_problems(point)
     name, law = friction
     if K_fr is not None and law is not None:
         problems.append(Problem(name, f"{name} excludes K_fr: remove one of the two"))
@@ -189,12 +190,22 @@ def contactPS(  # noqa: N802
     ]
     if Point.body == Surface.body:
         problems.append(Problem("Surface", f"it lies on '{Surface.body}', the body of the point: it needs another"))
+    problems += _place_problems(Point)
     if problems:
         raise InputError(problems)
     laws, start = _laws_and_start({"C_F": C_F, "K_fr": K_fr, "C_r": C_r, "D_max": D_max})
     laws |= {name: str(law) for name, law in (("F_fr", F_fr), ("F_d", F_d)) if law is not None}
     tables = {"surface": {"kind": Surface.kind, **Surface.keys}}
     return _write(recipe, "point_surface", tables, functions, laws, start, work, color, visible)
+
+
+def _place_problems(point: Point) -> list[Problem]:
+    """A point away from the origin of its body: where a port lies on a body is the body's affair, not the recipe's."""
+    if all(float(x) == 0.0 for x in point.r):
+        return []
+    what = f"r = {tuple(point.r)!r} m on '{point.body}' has no place in this recipe, which knows ports only"
+    repair = "give (0, 0, 0) here, and connect a port of the body at r, such as attach[i] of a rigid_body"
+    return [Problem("Point", f"{what}: {repair}")]
 
 
 def _laws_and_start(values: Mapping[str, Quantity | Law | None]) -> tuple[dict[str, object], dict[str, object]]:

@@ -7,8 +7,8 @@
  *   error = u_6, of order h^4
  *
  * Only the states that some right-hand side depends on while they change (cc_core) take part in the linear system; the
- * others, the ledgers, follow by insertion: u_q = g h (r_q + sum_core J_qc u_c).  Where a right-hand side depends on one
- * that does not change there, u_q = 0, and the column that is left out meets it alone.
+ * others, the ledgers, follow by insertion: u_q = g h (r_q + sum_core J_qc u_c).  Where a right-hand side depends on
+ * one that does not change there, u_q = 0, and the column that is left out meets it alone.
  *
  * Source: Hairer & Wanner, Solving Ordinary Differential Equations II, IV.7 and IV.10 (coefficients of RODAS). */
 #ifndef CC_ROSENBROCK_H

@@ -21,8 +21,8 @@
  *             hardly depends on the attitude and G vanishes.
  *
  * e spin energy, rad^2/s^2: e' = 2 t w / J_m.  All that is computed follows from states, inputs and parameters; memory
- * only says where an accepted point puts e at 2 T / J_m: under moments and behind them, and where J changed.  So does one
- * where e is farther from it than integration errs, for an importer that sets an attitude without e.
+ * only says where an accepted point puts e at 2 T / J_m: under moments and behind them, and where J changed.  So does
+ * one where e is farther from it than integration errs, for an importer that sets an attitude without e.
  *
  * Source: Newton-Euler equations; corrections of this kind: Hairer, Lubich & Wanner, Geometric Numerical Integration,
  * IV.4 (projection) and Baumgarte, Comp. Meth. Appl. Mech. Eng. 1 (1972) 1. */

@@ -688,7 +688,17 @@ def _start(entry: Entry, component: int, d: _Declared, patterns: _Patterns, each
     return float(start or 0.0), -1
 
 
-_RATE_UNITS = {"m": "m/s", "m/s": "m/s2", "rad": "rad/s", "rad/s": "rad/s2", "N.s": "N", "J": "W", "s": "1", "1": "1/s"}
+_RATE_UNITS = {
+    "m": "m/s",
+    "m/s": "m/s2",
+    "rad": "rad/s",
+    "rad/s": "rad/s2",
+    "rad2/s2": "rad2/s3",
+    "N.s": "N",
+    "J": "W",
+    "s": "1",
+    "1": "1/s",
+}
 
 
 def _per_second(unit: Unit) -> Unit:

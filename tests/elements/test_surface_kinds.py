@@ -321,7 +321,7 @@ FAULTS = [
         "[surface] profile",
         "touches or crosses the axis",
     ),
-    (MOVED + "'none.csv'", "[surface] profile", "none.csv cannot be read: No such file or directory"),
+    (MOVED + "'none.csv'", "[surface] profile", "none.csv: cannot be read: No such file or directory"),
 ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from fmu_builder.advice import HeldForce, held_forces, preferred_step
@@ -319,7 +320,7 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     solver  false for the part of an assembly, which has no solver of its own; start values of one are left aside
     Raises InputError with every problem found: unknown names, wrong units, values outside [min, max]."""
     element = recipe.element
-    declared = list(_declared(element, recipe.sizes, recipe.laws))
+    declared = list(_declared(element, recipe.sizes, recipe.laws, recipe.input_starts))
     patterns_over = list(declared)  # no `depends` of an element means the solver
     if solver and any(d.kind == "state" for d in declared):
         declared += _solver_variables(element.experiment)
@@ -370,7 +371,12 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     return replace(model, variables=started, experiment=experiment)
 
 
-def _declared(element: Declaration, sizes: Mapping[str, int], laws: ElementLaws | None = None) -> Iterator[_Declared]:
+def _declared(
+    element: Declaration,
+    sizes: Mapping[str, int],
+    laws: ElementLaws | None = None,
+    input_starts: Mapping[str, tuple[float, ...]] = MappingProxyType({}),
+) -> Iterator[_Declared]:
     def size_of(entry: Entry) -> int:
         return sizes[entry.size] if isinstance(entry.size, str) else entry.size or 0
 
@@ -392,7 +398,8 @@ def _declared(element: Declaration, sizes: Mapping[str, int], laws: ElementLaws 
             units = [unit.name for unit in role.units]
             state = port.states.get(role.name)
             if role in taken:
-                start = list(role.starts) if size else role.starts[0]
+                starts = input_starts.get(".".join(path), role.starts)
+                start = list(starts) if size else starts[0]
                 rate = port.name_of(role.rate) if role.rate else None
                 entry = Entry(description=text, unit=units, start=start, rate=rate)
                 yield _Declared(path, "input", entry, port.each, size)

@@ -103,6 +103,7 @@ class Recipe:
     constants: tuple[Constant, ...]
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     structure_starts: frozenset[str] = frozenset()  # of `starts` those that the structure gives
+    input_starts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # in place of those of the kind of port
     limits: Mapping[str, Limit] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     laws: ElementLaws | None = None
@@ -253,6 +254,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         constants=structure.constants,
         units=structure.units,
         structure_starts=frozenset(structure.starts),
+        input_starts=structure.input_starts,
         limits=structure.limits,
         notes=(
             *structure.notes,

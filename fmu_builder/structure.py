@@ -43,6 +43,8 @@ class Structure:
     sizes      of the sizes that `[structure]` of element.toml declares those that follow from the tables; the recipe
                cannot set them.  Variables, ports and indicators with `each` over a size of 0 are absent
     starts     start values by FMU name, SI; the recipe cannot set them in [start] as well
+    input_starts  defaults of what a port takes, by declared name as "point.r", SI, the same for each index, in place of
+               those of its kind; [start] of the recipe sets others
     units      units of a declared variable that differ from one index of its `each` to the next
     choices    of the choices that `[structure]` of element.toml declares those that it says are `given_by` such a table
     limits     of parameters, by name
@@ -51,6 +53,7 @@ class Structure:
     constants: tuple[Constant, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     starts: Mapping[str, object] = field(default_factory=dict)
+    input_starts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     choices: Mapping[str, bool | str] = field(default_factory=dict)
     limits: Mapping[str, Limit] = field(default_factory=dict)

@@ -38,16 +38,22 @@ CLOSED, CORNERS, AXIS_FROM, AXIS_TO = 1, 2, 4, 8  # contact_core/profile.h
 Array = NDArray[np.float64]
 
 
+MOST_OFF = 1.0  # m that a point lies off the surface at the start, less on the scale of a smaller surface
+
+
 class Surface(NamedTuple):
-    """Constants by the names they have in C without `surface_`, and the largest depth up to which every point has one
-    closest point, m."""
+    """Constants by the names they have in C without `surface_`, the largest depth up to which every point has one
+    closest point, m, and a place off the surface on the free side that has one closest point, m: there a point starts.
+    Of a flat surface it is the origin, on the surface and not in contact."""
 
     constants: Mapping[str, tuple[float, ...]]
     reach: float = math.inf
+    free: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
-    """Check `[surface]`; returns the choice `surface`, the constants surface_<name>, SI, and the limit of D_max."""
+    """Check `[surface]`; returns the choice `surface`, the constants surface_<name>, SI, the limit of D_max, and where
+    a point starts."""
     kind = tables["surface"].get("kind")
     if kind not in KINDS:
         every = {key for needed, optional in KEYS.values() for key in (*needed, *optional)}
@@ -65,6 +71,7 @@ def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
         constants=tuple(Constant(f"surface_{name}", values) for name, values in surface.constants.items()),
         choices={"surface": str(kind)},
         limits=limits,
+        input_starts={"point.r": surface.free},
     )
 
 
@@ -78,12 +85,13 @@ def _disc(table: Table, read: Reader, side: float) -> Surface:
 
 def _sphere(table: Table, read: Reader, side: float) -> Surface:
     radius = read.quantity(table, "radius", "m", default=1.0, above=0.0)
-    return Surface({"radius": (radius,), "side": (side,)}, radius if side > 0.0 else math.inf)
+    off = radius + min(radius, MOST_OFF) if side > 0.0 else radius - min(radius / 2, MOST_OFF)
+    return Surface({"radius": (radius,), "side": (side,)}, radius if side > 0.0 else math.inf, (off, 0.0, 0.0))
 
 
 def _cylinder(table: Table, read: Reader, side: float) -> Surface:
     sphere = _sphere(table, read, side)
-    return Surface({**sphere.constants, "z": _length(table, read)}, sphere.reach)
+    return Surface({**sphere.constants, "z": _length(table, read)}, sphere.reach, sphere.free)
 
 
 def _length(table: Table, read: Reader) -> tuple[float, float]:
@@ -107,7 +115,12 @@ def _cone(table: Table, read: Reader, side: float) -> Surface:
             "from 0 m: at its apex a cone has no depth on the outside, where a point would meet it; begin above it, as "
             f"z = [{0.01 * z[1]:g}, {z[1]:g}], or take side = 'inside'",
         )
-    return Surface({"angle": (math.cos(angle), math.sin(angle)), "z": z, "side": (side,)}, reach)
+    height = min(z[0] / 2 + z[1] / 2, z[0] + MOST_OFF)
+    radius = height * math.tan(angle)
+    # along the normal at that height; on the inside half-way to the axis, which is radius/cos(angle) away
+    off = min(radius, MOST_OFF) if side > 0.0 else -min(radius / (2 * math.cos(angle)), MOST_OFF)
+    free = (radius + off * math.cos(angle), 0.0, height - off * math.sin(angle))
+    return Surface({"angle": (math.cos(angle), math.sin(angle)), "z": z, "side": (side,)}, reach, free)
 
 
 def _torus(table: Table, read: Reader, side: float) -> Surface:
@@ -119,7 +132,9 @@ def _torus(table: Table, read: Reader, side: float) -> Surface:
             "minor_radius",
             f"{minor:g} m must be less than major_radius = {major:g} m: the tube meets itself",
         )
-    return Surface({"radius": (major, minor), "side": (side,)}, minor if side > 0.0 else major - minor)
+    off = min(minor, MOST_OFF) if side > 0.0 else -min(minor / 2, MOST_OFF)
+    reach = minor if side > 0.0 else major - minor
+    return Surface({"radius": (major, minor), "side": (side,)}, reach, (major + minor + off, 0.0, 0.0))
 
 
 # ---- profiles --------------------------------------------------------------------------------------------------------
@@ -129,12 +144,14 @@ MOST_SAMPLES = 4000
 
 
 def _revolution(table: Table, read: Reader, side: float) -> Surface:
-    return _swept(table, read, side, turned=True)
+    surface = _swept(table, read, side, turned=True)
+    r, z, _ = surface.free
+    return surface._replace(free=(r, 0.0, z))
 
 
 def _extrusion(table: Table, read: Reader, side: float) -> Surface:
     surface = _swept(table, read, side, turned=False)
-    return Surface({**surface.constants, "z": _length(table, read)}, surface.reach)
+    return surface._replace(constants={**surface.constants, "z": _length(table, read)})
 
 
 def _swept(table: Table, read: Reader, side: float, turned: bool) -> Surface:
@@ -167,7 +184,7 @@ def _swept(table: Table, read: Reader, side: float, turned: bool) -> Surface:
         control = np.array([_control(p), _control(q)])
         rows += [*p, *q, *control.min(axis=1), *control.max(axis=1)]
     constants = {"profile": tuple(map(float, rows)), "profile_kind": (float(kind),), "side": (side,)}
-    return Surface(constants, _reach(spans, kind, side, turned))
+    return Surface(constants, _reach(spans, kind, side, turned), (*_free(spans, kind, side, turned), 0.0))
 
 
 def _point_faults(points: Array, closed: bool, turned: bool) -> list[str]:
@@ -272,14 +289,11 @@ def _over_the_axis(spans: Array, per_span: int) -> str | None:
 
 
 def _reach(spans: Array, kind: int, side: float, turned: bool) -> float:
-    """Radius of the smallest ball in the material that touches the surface at one point and meets it at another:
-    the least |X - Q|^2 / (2 (X - Q) m) over pairs of its points, m the normal into the material at Q.  Neighbours give
-    the radius of curvature, the mirrored half of a revolution the distance from the axis along the normal.  Pieces that
-    meet at a corner are left out: there the ball has no radius.  From samples, hence rounded down to three digits."""
+    """Radius of the smallest ball in the material that touches the surface at one point and meets it at another.
+    Pieces that meet at a corner are left out: there the ball has no radius.  From samples, hence rounded down to three
+    digits."""
     per_span = max(min(SAMPLES, MOST_SAMPLES // len(spans)), 2)
-    points, tangents = _sampled(spans, per_span), _sampled(spans, per_span, order=1)
-    points, tangents = points.reshape(-1, 2), tangents.reshape(-1, 2)
-    inward = side * np.column_stack([-tangents[:, 1], tangents[:, 0]]) / np.hypot(*tangents.T)[:, None]
+    points, inward = _with_normals(spans, per_span, side)
     number = np.repeat(np.arange(len(spans)), per_span)
     reach = math.inf
     for q, m, span in zip(points, inward, number, strict=True):
@@ -291,15 +305,56 @@ def _reach(spans: Array, kind: int, side: float, turned: bool) -> float:
             tip = (span == 0 and kind & AXIS_FROM) or (span == len(spans) - 1 and kind & AXIS_TO)
             mirrored = points[number != span] if tip and kind & CORNERS else points
             others = np.vstack([others, mirrored * [-1.0, 1.0]])
-        to = others - q
-        square, ahead = (to**2).sum(axis=1), to @ m
-        inside = ahead > 1e-12 * np.sqrt(square)
-        if inside.any():
-            reach = min(reach, float((square[inside] / (2.0 * ahead[inside])).min()))
+        reach = min(reach, _ball(q, m, others))
     if not 0.0 < reach < math.inf:
         return reach
     digit = 10.0 ** (math.floor(math.log10(reach)) - 2)
     return float(f"{math.floor(reach / digit) * digit:.3g}")
+
+
+def _free(spans: Array, kind: int, side: float, turned: bool) -> tuple[float, float]:
+    """A place off the profile on its free side that has one closest point: half-way to the centre of the largest ball
+    that touches the profile in the middle of a span from there, no farther than half the profile is large."""
+    points = _with_normals(spans, max(min(SAMPLES, MOST_SAMPLES // len(spans)), 2), side)[0]
+    far = min(2.0 * MOST_OFF, float(np.ptp(points, axis=0).max()))
+    others = np.vstack([points, *_beyond(spans, kind, far)])
+    if turned:
+        others = np.vstack([others, others * [-1.0, 1.0]])
+    middles, outward = _with_normals(spans, 1, -side)
+    balls = [min(_ball(q, m, others), far) for q, m in zip(middles, outward, strict=True)]
+    best = int(np.argmax(balls))
+    x, y = middles[best] + balls[best] / 2 * outward[best]
+    return float(x), float(y)
+
+
+def _beyond(spans: Array, kind: int, far: float) -> list[Array]:
+    """Points up to `far` beyond the ends of an open profile, where it goes on straight; a pole has none."""
+    ways = np.geomspace(1e-3, 1.0, 2 * SAMPLES)[:, None] * far
+    first, last = spans[0], spans[-1]
+    slope = last @ [0.0, 1.0, 2.0, 3.0]
+    found = []
+    if not kind & (CLOSED | AXIS_FROM):
+        found.append(first[:, 0] - ways * first[:, 1] / np.hypot(*first[:, 1]))
+    if not kind & (CLOSED | AXIS_TO):
+        found.append(last.sum(axis=1) + ways * slope / np.hypot(*slope))
+    return found
+
+
+def _with_normals(spans: Array, per_span: int, side: float) -> tuple[Array, Array]:
+    """Points amid equal parts of each span, and the unit normals there: into the material for its `side`."""
+    points, tangents = _sampled(spans, per_span), _sampled(spans, per_span, order=1)
+    points, tangents = points.reshape(-1, 2), tangents.reshape(-1, 2)
+    return points, side * np.column_stack([-tangents[:, 1], tangents[:, 0]]) / np.hypot(*tangents.T)[:, None]
+
+
+def _ball(q: Array, m: Array, others: Array) -> float:
+    """Radius of the ball that touches the profile at q on the side of the unit normal m and meets it at another point:
+    the least |X - q|^2 / (2 (X - q) m) over the points X.  Neighbours give the radius of curvature, the mirrored half
+    of a revolution the distance from the axis along the normal."""
+    to = others - q
+    square, ahead = (to**2).sum(axis=1), to @ m
+    meets = ahead > 1e-12 * np.sqrt(square)
+    return float((square[meets] / (2.0 * ahead[meets])).min()) if meets.any() else math.inf
 
 
 _READERS = {

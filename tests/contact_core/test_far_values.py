@@ -25,7 +25,7 @@ from running import build
 from fmu_builder.model import Variable, load_model
 from fmu_builder.paths import shipped
 
-ROUNDS = 15
+ROUNDS, MOST_ROUNDS = 15, 200  # more than the first until a call is answered with fmi2OK
 
 
 def set_far(slave: Slave, variables: list[Variable], rng: random.Random) -> None:
@@ -53,7 +53,9 @@ def test_what_is_answered_with_ok_can_be_read(name: str, kind: int, tmp_path: Pa
     moved = [v for v in moved if not v.name.startswith("solver.")] or moved
     inputs = [v for v in moved if v.is_continuous_input]
     rng, done = random.Random(name), 0
-    for _ in range(ROUNDS):
+    for number in range(MOST_ROUNDS):
+        if number >= ROUNDS and done:
+            break
         slave = fmu.slave(kind=kind)
         slave.initialize()
         if kind == MODEL_EXCHANGE:

@@ -175,6 +175,7 @@ def test_the_archive_is_stored_sorted_and_without_a_folder_of_its_own(twice: Twi
         "modelDescription.xml",
         "binaries",
         "documentation",
+        "extra",
         "sources",
         "resources",
         "model.png",

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from fmu_builder.advice import MODE
 from fmu_builder.build import host_fmu
 from fmu_builder.contact_record import ContactRecord, is_recorded_contact
-from fmu_builder.declaration import read_toml
+from fmu_builder.declaration import broken_bound, read_toml
 from fmu_builder.errors import InputError, Problem, SlaveError, ToolError, did_you_mean
 from fmu_builder.events import ContactEvent, event_values, lively_contacts
 from fmu_builder.held_steps import long_steps
 from fmu_builder.inputs import Signal, Start, collected, drive_signals, start_values
 from fmu_builder.link import Link, not_finite
-from fmu_builder.model import is_scalar_of_laws, law_problems, load_model
+from fmu_builder.model import Model, is_scalar_of_laws, law_problems, load_model
 from fmu_builder.paths import find_recipe, installed_version
 from fmu_builder.recipe import is_recipe
 from fmu_builder.scenario import MOST_STEPS, Experiment, Scenario, SlaveEntry, check_times, parse_scenario
@@ -161,16 +161,28 @@ def _fmu_of(recipe: str, folder: Path) -> Path:
     return host_fmu(find_recipe(recipe, folder))
 
 
+def _model_of(scenario: Scenario, slave: str) -> Model | None:
+    """The model of a slave that is given by its recipe; of other FMUs nobody knows any."""
+    recipe = scenario.slaves[slave].recipe
+    return None if Path(recipe).suffix == ".fmu" else load_model(find_recipe(recipe, scenario.path.parent))
+
+
+def _bound_problems(model: Model | None, name: str, value: Start, where: str) -> list[Problem]:
+    """A start value, SI, on a strict bound, which FMUs refuse no sooner than at the end of initialization."""
+    if model is None or isinstance(value, str) or not (rule := broken_bound(model[name], value)):
+        return []
+    unit = "" if model[name].unit.name == "1" else f" {model[name].unit.name}"
+    return [Problem(where, f"{value:.10g}{unit} is refused: {name} must be {rule}{unit}")]
+
+
 def _law_problems(
     scenario: Scenario, slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, Start]]
 ) -> list[Problem]:
-    """What start values of scalars break of the rules on the laws of a recipe; of other FMUs nobody knows any."""
+    """What start values of scalars break of the rules on the laws of a recipe."""
     problems = []
     for name, given in starts.items():
-        recipe = scenario.slaves[name].recipe
         scalars = {n: v for n, v in given.items() if is_scalar_of_laws(slaves[name].variables[n].description)}
-        if scalars and Path(recipe).suffix != ".fmu":
-            model = load_model(find_recipe(recipe, scenario.path.parent))
+        if scalars and (model := _model_of(scenario, name)) is not None:
             values = {model[n].index: value for n, value in scalars.items() if not isinstance(value, str)}
             problems += law_problems(model, values, f"{scenario.path}: [slaves] {name} start")
     return problems
@@ -347,15 +359,17 @@ class _Master:
         for inputs in (False, True):  # inputs cannot be set before initialization mode
             problems: list[Problem] = []
             for name, slave in slaves.items():
+                model = _model_of(self.scenario, name) if self.starts[name] and not inputs else None
                 for variable, value in self.starts[name].items():
+                    where = f"{self.scenario.path}: [slaves] {name} start {variable}"
                     known = self.descriptions[name].variables[variable]
                     if (known.causality == "input") == inputs:
                         try:
                             slave.set(known, value)
+                            problems += _bound_problems(model, variable, value, where)
                         except SlaveError as error:
                             if slave.status not in (DISCARD, ERROR):
                                 raise
-                            where = f"{self.scenario.path}: [slaves] {name} start {variable}"
                             problems += [Problem(where, f"the FMU refuses it: {p.what}") for p in error.problems]
             if problems:
                 raise InputError(problems)

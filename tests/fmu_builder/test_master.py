@@ -544,6 +544,23 @@ def test_start_values_that_the_fmus_refuse_are_told_with_their_place(tmp_path: P
     assert "[slaves] floor start C_r" in lines[2]
 
 
+def test_a_start_value_on_a_strict_bound_is_an_error_of_the_input_as_one_beyond_it(tmp_path: Path) -> None:
+    text = """
+        [experiment]
+        stop = 1
+        step = 0.1
+        [slaves]
+        body = { recipe = "PointMass", start = { m = "0 g" } }
+        floor = { recipe = "PointSurface", start = { C_F = -1, k_E = 1, D_max = "0 mm", C_r = 1 } }
+        """
+    lines = message_of(tmp_path, text, InputError).splitlines()
+    assert len(lines) == 4
+    assert lines[0].endswith("system.toml: [slaves] body start m: 0 kg is refused: m must be greater than 0 kg")
+    assert "[slaves] floor start C_F: the FMU refuses it" in lines[1]
+    assert lines[2].endswith("[slaves] floor start k_E: 1 is refused: k_E must be less than 1")
+    assert lines[3].endswith("[slaves] floor start D_max: 0 m is refused: D_max must be greater than 0 m")
+
+
 # ---- foreign slaves, single slaves, notes ------------------------------------------------------------------------
 
 

@@ -3,27 +3,7 @@
  * The struct Element of this compilation has canaries behind every array (fmu_builder/canaries.py).  Nobody listens:
  * messages go nowhere, broken rules are counted. */
 #include "waist.h"
-
-#ifdef _WIN32
-#define CC_EXPORT __attribute__((dllexport))
-#else
-#define CC_EXPORT __attribute__((visibility("default")))
-#endif
-
-static int broken_rules;
-
-double cc_held_over(const CcHost *host) { return (void)host, 0.0; }
-
-void cc_report(CcHost *host, int level, const char *category, const char *format, ...)
-{
-    (void)host, (void)level, (void)category, (void)format;
-}
-
-void cc_fail(CcHost *host, const char *format, ...)
-{
-    (void)host, (void)format;
-    broken_rules++;
-}
+#include "check_host.h"
 
 CC_EXPORT void check_evaluate(double *block, int on_demand) { CC_ENTRY(evaluate)((Element *)block, on_demand); }
 CC_EXPORT void check_dual(double *block, int on_demand) { CC_ENTRY(dual)(block, on_demand); }

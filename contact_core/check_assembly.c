@@ -1,27 +1,7 @@
 /* An assembly as the build checks it: its evaluation in the order found from what element.toml declares, and one that
  * needs no order. */
 #include "assembly.h"
-
-#ifdef _WIN32
-#define CC_EXPORT __attribute__((dllexport))
-#else
-#define CC_EXPORT __attribute__((visibility("default")))
-#endif
-
-static int broken_rules;
-
-double cc_held_over(const CcHost *host) { return (void)host, 0.0; }
-
-void cc_report(CcHost *host, int level, const char *category, const char *format, ...)
-{
-    (void)host, (void)level, (void)category, (void)format;
-}
-
-void cc_fail(CcHost *host, const char *format, ...)
-{
-    (void)host, (void)format;
-    broken_rules++;
-}
+#include "check_host.h"
 
 void CC_ENTRY(speaker)(CcHost *host, const char *part) { (void)host, (void)part; }
 

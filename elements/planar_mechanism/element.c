@@ -1144,7 +1144,7 @@ static void pass_singular(Element *e, const Work *work, CcChoice choice, int str
 /* Contacts, then the states: dependent ones back onto their constraints, where they are looked for next.  Nothing
  * computed depends on these; in model exchange, where they are the importer's, it is told of them when they are
  * FAR_OFF. */
-static int accept(Element *e, CcHost *host, double step)
+static int settle(Element *e, CcHost *host, double step)
 {
     int changed = 0;
     double brought = re(e->time) == re(e->accepted.at) ? re(e->energy.total - e->accepted.energy) : 0.0;
@@ -1222,4 +1222,33 @@ static int accept(Element *e, CcHost *host, double step)
     (void)host, (void)step;
 #endif
     return changed | (brought != 0.0 ? CC_CHANGED : 0);
+}
+
+#if CONTACTS
+
+/* Whether a profile would have to pull a point to hold it. */
+static int is_pulled(const Element *e)
+{
+    for (int i = 0; i < CONTACTS; i++)
+        if (unilateral[i] && re(e->contact[i].closed) != 0.0 && re(e->contact[i].N) < 0.0)
+            return 1;
+    return 0;
+}
+
+#endif
+
+/* A point that stays after its impact may be drawn off at once: it leaves at the same point, for its N begins below 0
+ * and passes no zero that would be located. */
+static int accept(Element *e, CcHost *host, double step)
+{
+    int changed = settle(e, host, step);
+#if CONTACTS
+    for (int i = 0; i < CONTACTS && changed == CC_JUMPED; i++) {
+        outputs(e);
+        if (!is_pulled(e))
+            break;
+        settle(e, host, step);
+    }
+#endif
+    return changed;
 }

@@ -184,3 +184,29 @@ def test_an_importer_that_integrates_sees_the_same_work(cam: Fmu) -> None:
     assert found["contact[1].impacts"][-1] == running["contact[1].impacts"] > 0
     assert found["energy.work"][-1] == pytest.approx(running["energy.work"], abs=1e-5)
     assert abs(found["energy.residual"][-1]) < 1e-5
+
+
+@pytest.mark.parametrize("steps", [1, 10, 993])
+def test_a_point_that_is_drawn_off_leaves_at_the_moment_of_its_impact(cam: Fmu, steps: int) -> None:
+    """F = 100 kN lift the follower off; the cam catches up with it once.  The profile never pulls, so friction takes
+    nothing, and from the impact on the follower swings about x_s = x_f + F/k on its spring."""
+    running = Running(cam, tolerance=1e-10)
+    running.step(0.4)
+    running.set({"joint[2].force": 1e5})
+    rubbed = running["energy.friction"]
+    for _ in range(steps):
+        running.step(0.0993 / steps)
+    assert running["contact[1].impacts"] == 1 and running["contact[1].closed"] == 0
+    touch = running["last_contact[1].end"]
+    assert 0.4 < touch == running["last_contact[1].start"]
+    assert running["energy.friction"] == rubbed
+    w, t = np.sqrt(2000.0 / 0.5), running.time - touch
+    x, v = running["q[2]"], running["qd[2]"]
+    x_s = 0.01 + 1e5 / 2000.0
+    x_0 = x_s + (x - x_s) * np.cos(w * t) - v / w * np.sin(w * t)  # back to the impact
+    v_0 = v * np.cos(w * t) + w * (x - x_s) * np.sin(w * t)
+    angle = 60.0 * touch - 0.5 * np.pi  # of the disc's centre, 10 mm from the pivot; its radius is 30 mm
+    c, s = 10e-3 * np.cos(angle), 10e-3 * np.sin(angle)
+    root = np.sqrt(30e-3**2 - c**2)
+    assert x_0 == pytest.approx(s + root, abs=1e-8)  # on the rim, and as fast
+    assert v_0 == pytest.approx(60.0 * (c + c * s / root), abs=1e-5)

@@ -1,7 +1,7 @@
 /* The element as the build checks it: every function of the waist, exported for one process that calls nothing else.
  *
- * The struct Element of this compilation has canaries behind every array (fmu_builder/canaries.py).  Nobody listens:
- * messages go nowhere, broken rules are counted. */
+ * The struct Element of this compilation has canaries behind every array (fmu_builder/export/canaries.py).  Nobody
+ * listens: messages go nowhere, broken rules are counted. */
 #include "waist.h"
 #include "check_host.h"
 

@@ -1,7 +1,7 @@
 /* contact_core as a shared library for this machine: what tests, prototypes and the master call.
  *
- * CC_API keeps a function private inside an FMU; here it exports it.  fmu_builder/host.py reads the declarations from
- * this same text, with CC_API set to a marker of its own: a header included here needs no other entry. */
+ * CC_API keeps a function private inside an FMU; here it exports it.  fmu_builder/export/host.py reads the declarations
+ * from this same text, with CC_API set to a marker of its own: a header included here needs no other entry. */
 #ifndef CC_API
 #ifdef _WIN32
 #define CC_API __attribute__((dllexport))

@@ -1,4 +1,5 @@
-/* What the C of user laws is made of: sign, powers, tables, kinks, integrals.  fmu_builder/law_c.py generates the rest.
+/* What the C of user laws is made of: sign, powers, tables, kinks, integrals.  fmu_builder/laws/c_source.py generates
+ * the rest.
  *
  * Table      y = c0 + c1 t + c2 t^2 + c3 t^3, t = x - x_k, on x_k <= x < x_k+1; before the first and after the last
  *            point y = y_end + slope (x - x_end), or NaN, which the FMI layer lets no importer have, and tells where

@@ -21,8 +21,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from fmu_builder.element_docs import replace_section, write_text
 from fmu_builder.errors import FmuBuilderError, ToolError
+from fmu_builder.export.element_docs import replace_section, write_text
 from fmu_builder.files import write_whole
 from fmu_builder.paths import load_module, shipped_elements
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fmu_builder.build import build
-from fmu_builder.compare import Comparison, Tolerance, compare
+from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
+from fmu_builder.cosim.trace import Trace, read_trace, write_trace
 from fmu_builder.errors import FmuBuilderError
-from fmu_builder.scenario import Scenario
-from fmu_builder.trace import Trace, read_trace, write_trace
+from fmu_builder.export.fmu import build
+from fmu_builder.model.scenario import Scenario
 
 __all__ = [
     "Comparison",
@@ -33,6 +33,6 @@ __all__ = [
 
 def run(scenario: Scenario | Path | str) -> Trace:
     """Run a scenario, a recipe or an .fmu; returns its trace with the contact events in `events`."""
-    from fmu_builder.master import run as run_scenario
+    from fmu_builder.cosim.master import run as run_scenario
 
     return run_scenario(scenario).trace

@@ -28,34 +28,34 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.advice import MODE, step_advice
-from fmu_builder.archive import check_archive
-from fmu_builder.assembly import assembly_of_scenario
-from fmu_builder.build import Built, build_fmu, build_model_fmu, fmu_contents, pack
-from fmu_builder.compare import Comparison, Tolerance, compare_files, comparison_to_json
-from fmu_builder.declaration import read_declaration, read_toml
-from fmu_builder.declared_check import unshown_dependencies
+from fmu_builder.cosim.comparison import Comparison, Tolerance, compare_files, comparison_to_json
+from fmu_builder.cosim.events import EVENT_UNITS
+from fmu_builder.cosim.master import Run, load_scenario
+from fmu_builder.cosim.master import run as run_scenario
+from fmu_builder.cosim.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable, read_slave
+from fmu_builder.cosim.trace import write_trace
+from fmu_builder.cosim.validation import CaseResult, all_cases, find_cases, own_cases, validate
 from fmu_builder.doctor import FAULT, examine
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, did_you_mean
-from fmu_builder.events import EVENT_UNITS
+from fmu_builder.export.archive import check_archive
+from fmu_builder.export.declared_check import unshown_dependencies
+from fmu_builder.export.fmu import Built, build_fmu, build_model_fmu, fmu_contents, pack
+from fmu_builder.export.origin import FOLDER, Origin, changes_since, read_origin, unpack_origin
+from fmu_builder.export.schema import element_schema, recipe_schema
+from fmu_builder.export.toolchain import find_compiler
 from fmu_builder.files import is_stream, real_place
-from fmu_builder.master import Run, load_scenario
-from fmu_builder.master import run as run_scenario
-from fmu_builder.model import load_model
+from fmu_builder.model.assembly import assembly_of_scenario
+from fmu_builder.model.declaration import read_declaration, read_toml
+from fmu_builder.model.model import load_model
+from fmu_builder.model.ports import PORT_KINDS
+from fmu_builder.model.recipe import is_recipe
+from fmu_builder.model.scenario import ALGORITHMS, Scenario, check_times, read_scenario
+from fmu_builder.model.step_advice import MODE, step_advice
 from fmu_builder.new import SIDES, case_of, new_element
-from fmu_builder.origin import FOLDER, Origin, changes_since, read_origin, unpack_origin
 from fmu_builder.paths import catalogue, find_recipe, own_elements, own_version, shipped, shipped_elements
-from fmu_builder.plot import write_trace_plot
-from fmu_builder.ports import PORT_KINDS
-from fmu_builder.recipe import is_recipe
-from fmu_builder.report import summary_rows, write_report
-from fmu_builder.scenario import ALGORITHMS, Scenario, check_times, read_scenario
-from fmu_builder.schema import element_schema, recipe_schema
-from fmu_builder.slave import WARNING, LogEntry, SlaveDescription, SlaveVariable, read_slave
-from fmu_builder.toolchain import find_compiler
-from fmu_builder.trace import write_trace
+from fmu_builder.report.report import summary_rows, write_report
+from fmu_builder.report.trace_plot import write_trace_plot
 from fmu_builder.units import parse_quantity, parse_unit, quantity, units_text
-from fmu_builder.validate import CaseResult, all_cases, find_cases, own_cases, validate
 
 app = typer.Typer(
     no_args_is_help=True,

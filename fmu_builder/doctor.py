@@ -12,11 +12,11 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import FmuBuilderError
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, cache_folder, find_compiler, host_platform
 from fmu_builder.paths import catalogue, own_version, shipped, shipped_elements
-from fmu_builder.slave import Slave, read_slave
-from fmu_builder.toolchain import INSTALL_HINT, PLATFORMS, cache_folder, find_compiler, host_platform
 
 FAULT = "FAULT: "  # begins a finding that needs a repair
 _PACKAGES = (

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+from fmu_builder.model.ports import PORT_KINDS
+from fmu_builder.model.recipe import DEVICES, LANGUAGES
 from fmu_builder.paths import shipped
-from fmu_builder.ports import PORT_KINDS
-from fmu_builder.recipe import DEVICES, LANGUAGES
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates" / "new_element"  # one folder for each kind and side
 _PROTOTYPE = _TEMPLATES.with_name("new_prototype")  # what differs where the physics is Python

@@ -10,18 +10,18 @@ from types import ModuleType
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 
-_PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parent  # templates, guide and, once installed, what is shipped lie below it
 
 
 def shipped(folder: str) -> Path:
     """The folder `elements`, `contact_core` or `fmus` of this installation."""
-    below = _PACKAGE / folder
-    return below if below.is_dir() else _PACKAGE.parent / folder
+    below = PACKAGE / folder
+    return below if below.is_dir() else PACKAGE.parent / folder
 
 
 def is_shipped(path: Path) -> bool:
     """True for a file of the installed package; false in a checkout, where the files belong to the user."""
-    return _PACKAGE in path.resolve().parents
+    return PACKAGE in path.resolve().parents
 
 
 def find_element(element: str, beside: Path, where: str) -> Path:

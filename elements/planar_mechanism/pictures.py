@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.drawing import (
     BODY,
     BODY_EDGE,
@@ -22,7 +23,6 @@ from fmu_builder.drawing import (
     icon_paper,
     turn,
 )
-from fmu_builder.trace import Trace, read_trace
 
 CASES = Path(__file__).parent / "cases"
 

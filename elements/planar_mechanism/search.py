@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, differential_evolution
 
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.slave import Slave, read_slave
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import shipped
-from fmu_builder.slave import Slave, read_slave
 
 Vector = NDArray[np.float64]
 LENGTHS = np.array([0.3, 0.1, 0.3, 0.3])

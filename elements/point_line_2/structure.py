@@ -1,6 +1,6 @@
 """The line of a recipe: `[line]` becomes constants of the generated C."""
 
-from fmu_builder.lines import TABLES, line_structure
+from fmu_builder.model.lines import TABLES, line_structure
 
 __all__ = ["TABLES", "structure"]
 

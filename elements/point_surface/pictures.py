@@ -1,7 +1,7 @@
 """The pictures of point_surface, and the restitution table of its README.
 
 Plots are drawn from the closed forms in cases/references.py, not from the code of the element; those of laws from
-their texts, by fmu_builder/law_numpy.py."""
+their texts, by fmu_builder/laws/numeric.py."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from fmu_builder.drawing import (
     Point,
     icon_paper,
 )
-from fmu_builder.law_numpy import evaluate
-from fmu_builder.law_tree import Source
-from fmu_builder.laws import Laws, read_laws
+from fmu_builder.laws.numeric import evaluate
+from fmu_builder.laws.text import Laws, read_laws
+from fmu_builder.laws.tree import Source
 from fmu_builder.paths import load_module, shipped
 
 HERE = Path(__file__).parent

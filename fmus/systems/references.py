@@ -17,8 +17,8 @@ from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 from scipy.special import airy, ellipe
 
+from fmu_builder.cosim.trace import Trace, write_trace
 from fmu_builder.paths import load_module, shipped
-from fmu_builder.trace import Trace, write_trace
 
 Array = NDArray[np.float64]
 

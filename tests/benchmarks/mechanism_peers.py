@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from peers import ENGINES, Curve, Point, import_exudyn
 from work_precision import draw, fastest
 
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.slave import Slave, read_slave
+from fmu_builder.cosim.trace import read_trace
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import shipped
-from fmu_builder.slave import Slave, read_slave
-from fmu_builder.trace import read_trace
 
 Vector = NDArray[np.float64]
 LENGTHS, MASSES, INERTIAS = (0.3, 0.1, 0.3, 0.3), (1.0, 0.5, 1.0, 1.0), (0.1, 0.01, 0.1, 0.1)

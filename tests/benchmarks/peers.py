@@ -33,9 +33,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from fmu_builder.build import host_fmu
-from fmu_builder.slave import Slave, SlaveDescription, read_slave
-from fmu_builder.toolchain import find_compiler, run_compiler
+from fmu_builder.cosim.slave import Slave, SlaveDescription, read_slave
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import find_compiler, run_compiler
 
 Name = Literal["elastic", "damped", "sliding"]
 ENGINES = ("FMU", "MuJoCo", "Exudyn")

@@ -26,9 +26,9 @@ from fmpy.fmi2 import (
     fmi2EventInfo,
 )
 
-from fmu_builder.build import build_model_fmu
-from fmu_builder.model import Model, load_model
-from fmu_builder.toolchain import PLATFORMS, host_platform
+from fmu_builder.export.fmu import build_model_fmu
+from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from fmu_builder.model.model import Model, load_model
 
 pytestmark = pytest.mark.benchmark
 

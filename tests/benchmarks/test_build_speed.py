@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from fmu_builder.build import build_fmu
+from fmu_builder.export.fmu import build_fmu
+from fmu_builder.export.toolchain import PLATFORMS, cache_folder
 from fmu_builder.paths import shipped
-from fmu_builder.toolchain import PLATFORMS, cache_folder
 
 pytestmark = pytest.mark.benchmark
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from fmu_builder.export.toolchain import compile_hosted, find_compiler
 from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
 
 pytestmark = pytest.mark.benchmark
 

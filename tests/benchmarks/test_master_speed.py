@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.master import _Master, load_scenario
+from fmu_builder.cosim.master import _Master, load_scenario
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 

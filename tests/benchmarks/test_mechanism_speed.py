@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.slave import Slave, read_slave
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import shipped
-from fmu_builder.slave import Slave, read_slave
 
 pytestmark = pytest.mark.benchmark
 

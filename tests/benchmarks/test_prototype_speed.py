@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.slave import OK, Slave, read_slave
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import shipped
-from fmu_builder.slave import OK, Slave, read_slave
 
 STEP = 5e-4  # s
 RUNS = {"free flight": ({"w0": 0.0}, 200), "rattle": ({"w0": 1.0, "C_F": 1e5, "C_r": 1.0}, 200)}

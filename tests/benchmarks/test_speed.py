@@ -17,11 +17,11 @@ import fmpy
 import pytest
 from fmpy.fmi2 import FMU2Model
 
-from fmu_builder.build import host_fmu
-from fmu_builder.declaration import read_toml
+from fmu_builder.cosim.slave import Slave, read_slave
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import compile_hosted, find_compiler, fmi_headers
+from fmu_builder.model.declaration import read_toml
 from fmu_builder.paths import catalogue, shipped
-from fmu_builder.slave import Slave, read_slave
-from fmu_builder.toolchain import compile_hosted, find_compiler, fmi_headers
 
 pytestmark = pytest.mark.benchmark(timer=time.thread_time)
 

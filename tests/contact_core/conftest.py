@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.host import HostLibrary, host_library
+from fmu_builder.export.host import HostLibrary, host_library
 
 
 @pytest.fixture(scope="session")

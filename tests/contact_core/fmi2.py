@@ -19,10 +19,10 @@ from typing import Any
 import fmpy
 import pytest
 
-from fmu_builder.build import host_fmu
-from fmu_builder.declaration import read_toml
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from fmu_builder.model.declaration import read_toml
 from fmu_builder.paths import catalogue, shipped
-from fmu_builder.toolchain import PLATFORMS, host_platform
 
 OK, WARNING, DISCARD, ERROR = range(4)
 CO_SIMULATION, MODEL_EXCHANGE = 1, 0

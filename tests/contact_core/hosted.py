@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
+from fmu_builder.export.toolchain import compile_hosted, find_compiler
 from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
 
 
 def load_c(source: str, folder: Path) -> ctypes.CDLL:

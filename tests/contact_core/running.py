@@ -11,7 +11,7 @@ import numpy as np
 from fmi2 import OK, Fmu, Importer, Slave, integers, reals, references
 from numpy.typing import ArrayLike, NDArray
 
-from fmu_builder.build import host_fmu
+from fmu_builder.export.fmu import host_fmu
 
 Values = Mapping[str, ArrayLike]
 

@@ -19,7 +19,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
-from fmu_builder.host import HostLibrary
+from fmu_builder.export.host import HostLibrary
 
 LAW_TOLERANCE = 1e-12  # relative: the law is a dozen roundings
 RESTITUTIONS = [0.0, 1e-160, 1e-9, 0.05, 0.2, 0.4, 0.5, 0.75, 0.8, 0.95, 1.0]

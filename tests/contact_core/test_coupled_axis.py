@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from fmu_builder.advice import AUTO as AUTO_MODE
-from fmu_builder.advice import GIVEN, STEPS_PER_BRAKING, STEPS_PER_SWING
+from fmu_builder.model.step_advice import AUTO as AUTO_MODE
+from fmu_builder.model.step_advice import GIVEN, STEPS_PER_BRAKING, STEPS_PER_SWING
 from fmu_builder.paths import shipped
 from tests.contact_core.axis_bodies import BODIES_FIRST, ELEMENTS_FIRST, JACOBI, Coupled, Options, Row, train
 from tests.contact_core.hosted import load_c

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from fmu_builder.host import HostLibrary
+from fmu_builder.export.host import HostLibrary
 
 TIME = 3.0  # s, of the later point
 ROUNDING = 1e-13

@@ -10,15 +10,15 @@ import pytest
 from fmi2 import Fmu
 from running import Running
 
-from fmu_builder.assembly import Assembly
-from fmu_builder.build import build_fmu
-from fmu_builder.declared_check import assembly_problems, unshown_dependencies
-from fmu_builder.description import model_description
-from fmu_builder.element_check import Findings, check_element
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.generate import model_data
-from fmu_builder.model import load_element, load_model
-from fmu_builder.toolchain import cache_folder, find_compiler
+from fmu_builder.export.declared_check import assembly_problems, unshown_dependencies
+from fmu_builder.export.description import model_description
+from fmu_builder.export.element_check import Findings, check_element
+from fmu_builder.export.fmu import build_fmu
+from fmu_builder.export.generate import model_data
+from fmu_builder.export.toolchain import cache_folder, find_compiler
+from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.model import load_element, load_model
 
 
 def element(folder: Path, toml: str, c: str, recipe: str = "") -> Path:
@@ -395,7 +395,7 @@ def test_the_order_in_which_parts_are_listed_changes_no_bit(tmp_path: Path, depe
 @pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Builds that do not call the elements before."""
-    monkeypatch.setattr(sys.modules["fmu_builder.build"], "element_problems", lambda *_: [])
+    monkeypatch.setattr(sys.modules["fmu_builder.export.fmu"], "element_problems", lambda *_: [])
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -22,9 +22,9 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from fmu_builder.host import HostLibrary
+from fmu_builder.export.host import HostLibrary
+from fmu_builder.export.toolchain import PLATFORMS, Compiler, compile_fmu, compile_hosted, find_compiler
 from fmu_builder.paths import load_module, shipped
-from fmu_builder.toolchain import PLATFORMS, Compiler, compile_fmu, compile_hosted, find_compiler
 
 Point = tuple[float, ...]
 

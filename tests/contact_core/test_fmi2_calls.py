@@ -31,7 +31,7 @@ from fmi2 import (
     strings,
 )
 
-from fmu_builder.toolchain import fmi2_functions
+from fmu_builder.export.toolchain import fmi2_functions
 
 # Mode -> its letter in the table of calls, for each type of instance.
 BEFORE, AFTER = {"instantiated": "I", "initialization mode": "N"}, {"error": "E", "terminated": "T"}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from fmi2 import ERROR, OK, Fmu, Importer, Slave, integers, load_shipped, only, reals, references
 
-from fmu_builder.model import load_model
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import shipped
 
 STEP = 1e-3

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
-from fmu_builder.host import HostLibrary
+from fmu_builder.export.host import HostLibrary
 from tests.contact_core.hosted import load_c
 
 Vector = NDArray[np.float64]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fmu_builder.host import HostLibrary
+from fmu_builder.export.host import HostLibrary
 from tests.contact_core.hosted import load_c
 
 Vector = NDArray[np.float64]

@@ -187,7 +187,7 @@ def own(folder: Path, name: str, files: Mapping[str, str]) -> Fmu:
     for file, text in files.items():
         (element / file).write_text(text, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:  # the count of evaluations is against the rules of an element
-        patch.setattr(sys.modules["fmu_builder.build"], "element_problems", lambda *_: [])
+        patch.setattr(sys.modules["fmu_builder.export.fmu"], "element_problems", lambda *_: [])
         return build(folder, name.capitalize(), f'element = "{name}"\n')
 
 
@@ -204,7 +204,7 @@ def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
 @pytest.fixture(scope="module")
 def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     with pytest.MonkeyPatch.context() as patch:  # the count is against the rules of an element, and builds refuse it
-        patch.setattr(sys.modules["fmu_builder.build"], "element_problems", lambda *_: [])
+        patch.setattr(sys.modules["fmu_builder.export.fmu"], "element_problems", lambda *_: [])
         return own(tmp_path_factory.mktemp("pendulum"), "pendulum", PENDULUM)
 
 

@@ -11,7 +11,7 @@ import pytest
 from fmi2 import MODEL_EXCHANGE, OK, Fmu, load_shipped
 from running import Running, build
 
-from fmu_builder.declaration import read_toml
+from fmu_builder.model.declaration import read_toml
 from fmu_builder.paths import shipped
 
 # A decay x' = -x + u whose potential x^2/2 counts how often it was computed.
@@ -58,7 +58,7 @@ LAW = 'element = "point_surface"\n[surface]\nkind = "plane"\n[functions]\nC_F = 
 @pytest.fixture(autouse=True)
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The counter, and what is forgotten, are against the rules of an element, and builds refuse them."""
-    monkeypatch.setattr(sys.modules["fmu_builder.build"], "element_problems", lambda *_: [])
+    monkeypatch.setattr(sys.modules["fmu_builder.export.fmu"], "element_problems", lambda *_: [])
 
 
 @pytest.fixture(scope="module")

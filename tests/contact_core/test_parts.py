@@ -10,9 +10,9 @@ import pytest
 from fmi2 import Fmu, Importer
 from running import Running, build
 
-from fmu_builder.build import content_guid, host_fmu
-from fmu_builder.master import run
-from fmu_builder.model import load_model
+from fmu_builder.cosim.master import run
+from fmu_builder.export.fmu import content_guid, host_fmu
+from fmu_builder.model.model import load_model
 
 BALL = """
 connections = [["ball.p", "floor.point"]]

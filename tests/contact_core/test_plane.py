@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fmu_builder.host import HostLibrary
+from fmu_builder.export.host import HostLibrary
 
 ENDLESS = (-math.inf, math.inf)
 X, Y = (-0.3, 1.0), (0.25, 0.5)  # m

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from fmu_builder.host import HostLibrary
+from fmu_builder.export.host import HostLibrary
 from tests.contact_core.hosted import load_c
 
 Vector = NDArray[np.float64]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fmu_builder.host import HostLibrary
+from fmu_builder.export.host import HostLibrary
 
 SIZE = 1000  # characters of a CcText with the final NUL
 

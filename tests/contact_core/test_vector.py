@@ -14,7 +14,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from fmu_builder.host import HostLibrary
+from fmu_builder.export.host import HostLibrary
 
 LARGEST = 1.7976931348623157e308
 SMALLEST = 5e-324

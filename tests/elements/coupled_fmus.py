@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fmu_builder.build import host_fmu
-from fmu_builder.slave import Slave, SlaveDescription, read_slave
+from fmu_builder.cosim.slave import Slave, SlaveDescription, read_slave
+from fmu_builder.export.fmu import host_fmu
 from tests.contact_core.held_bodies import Ball, Body, Flexible, Pair, Pendulum
 from tests.contact_core.held_cases import Law, hertz
 from tests.fmu_builder.foreign import RIGID, foreign_fmu

@@ -17,10 +17,10 @@ import scipy.integrate
 from fmi2 import ALIKE
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.trace import Trace, read_trace
+from fmu_builder.cosim.validation import all_cases, coupling_errors, run_case
+from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import load_module, shipped, shipped_elements
-from fmu_builder.scenario import read_scenario
-from fmu_builder.trace import Trace, read_trace
-from fmu_builder.validate import all_cases, coupling_errors, run_case
 
 CASES = all_cases()
 OF_ELEMENTS = [name for name in CASES if not name.startswith("systems/")]

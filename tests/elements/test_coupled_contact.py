@@ -17,9 +17,9 @@ from fmi2 import OK, Fmu, load_shipped
 from numpy.typing import NDArray
 from running import Running, Values, build
 
-from fmu_builder.build import host_fmu
 from fmu_builder.errors import InputError
-from fmu_builder.model import load_model
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]

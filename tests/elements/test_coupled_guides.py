@@ -12,7 +12,7 @@ from fmi2 import OK, Fmu, load_shipped
 from numpy.typing import NDArray
 from running import Running, Values, build
 
-from fmu_builder.slave import read_slave
+from fmu_builder.cosim.slave import read_slave
 from tests.elements.coupled_fmus import Member
 from tests.fmu_builder.foreign import foreign_fmu
 

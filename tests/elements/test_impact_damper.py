@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from running import Running, Values
 
 from fmu_builder import run
-from fmu_builder.build import host_fmu
-from fmu_builder.model import load_model
+from fmu_builder.cosim.slave import OK, Slave, read_slave
+from fmu_builder.cosim.validation import run_case
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import shipped
-from fmu_builder.slave import OK, Slave, read_slave
-from fmu_builder.validate import run_case
 
 Vector = NDArray[np.float64]
 M, C_F = 0.1, 1e5

@@ -12,7 +12,7 @@ from fmi2 import ERROR, OK, Fmu
 from running import Running, build
 from scipy.integrate import solve_ivp
 
-from fmu_builder.build import host_fmu
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.slow  # `fmu-builder demo` runs the case of the sliding rod

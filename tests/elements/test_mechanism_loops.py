@@ -14,7 +14,7 @@ from running import Running
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from fmu_builder.build import host_fmu
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.slow

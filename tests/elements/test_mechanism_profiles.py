@@ -12,9 +12,9 @@ from fmi2 import ERROR, Fmu
 from running import Running, build
 from scipy.integrate import solve_ivp
 
-from fmu_builder.build import host_fmu
 from fmu_builder.errors import InputError
-from fmu_builder.model import load_model
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import shipped
 
 G = 9.81

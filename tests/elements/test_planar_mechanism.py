@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from running import Running, build
 from scipy.special import ellipk
 
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.trace import read_trace
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.model import load_model
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import shipped
-from fmu_builder.trace import read_trace
 
 pytestmark = pytest.mark.slow  # most build a mechanism of their own; every day some cases run
 

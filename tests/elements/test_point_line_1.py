@@ -14,8 +14,8 @@ from running import Running, build
 from scipy.integrate import quad
 from scipy.spatial.transform import Rotation
 
-from fmu_builder.declaration import read_declaration, read_toml
 from fmu_builder.errors import InputError
+from fmu_builder.model.declaration import read_declaration, read_toml
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]

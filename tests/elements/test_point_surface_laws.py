@@ -14,15 +14,15 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from test_point_surface import PARAMETERS, PATCH, above, scenes
 
-from fmu_builder.documentation import documentation_files
+from fmu_builder.cosim.master import run
 from fmu_builder.errors import InputError
-from fmu_builder.law_numpy import evaluate
-from fmu_builder.law_tree import Source
-from fmu_builder.laws import Laws, read_laws, read_value
-from fmu_builder.master import run
-from fmu_builder.model import ElementModel, load_element, load_model
+from fmu_builder.export.documentation import documentation_files
+from fmu_builder.laws.numeric import evaluate
+from fmu_builder.laws.text import Laws, read_laws, read_value
+from fmu_builder.laws.tree import Source
+from fmu_builder.model.model import ElementModel, load_element, load_model
+from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import load_module, shipped
-from fmu_builder.scenario import read_scenario
 from fmu_builder.units import parse_unit
 
 # the laws that are built in, once more in the language of users

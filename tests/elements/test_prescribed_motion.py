@@ -17,8 +17,8 @@ from scipy.integrate import quad
 from scipy.spatial.transform import Rotation
 
 from fmu_builder import run
+from fmu_builder.cosim.trace import read_trace
 from fmu_builder.paths import shipped
-from fmu_builder.trace import read_trace
 
 Vector = NDArray[np.float64]
 NAMES = ("offset", "speed", "amplitude", "frequency", "phase")

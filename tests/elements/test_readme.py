@@ -11,12 +11,12 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from fmu_builder import run
-from fmu_builder.documentation import icon_file, markdown, theory, variable_rows
-from fmu_builder.element_docs import default_model, readme_text, replace_section
 from fmu_builder.errors import InputError
-from fmu_builder.model import build_model, load_model
+from fmu_builder.export.documentation import icon_file, markdown, theory, variable_rows
+from fmu_builder.export.element_docs import default_model, readme_text, replace_section
+from fmu_builder.model.model import build_model, load_model
+from fmu_builder.model.recipe import read_recipe
 from fmu_builder.paths import load_module, shipped, shipped_elements
-from fmu_builder.recipe import read_recipe
 from fmu_builder.units import quantity
 
 ELEMENTS = shipped("elements")
@@ -46,7 +46,7 @@ def _readme(folder: Path = POINT_SURFACE) -> str:
 @pytest.mark.parametrize("folder", shipped_elements(), ids=lambda folder: folder.name)
 def test_every_readme_shows_the_variables_of_the_declaration(folder: Path) -> None:
     committed = (folder / "README.md").read_text(encoding="utf-8")
-    assert committed == readme_text(folder), f"{folder.name}/README.md: run python -m fmu_builder.element_docs"
+    assert committed == readme_text(folder), f"{folder.name}/README.md: run python -m fmu_builder.export.element_docs"
 
 
 @pytest.mark.parametrize("folder", shipped_elements(), ids=lambda folder: folder.name)

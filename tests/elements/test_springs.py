@@ -17,7 +17,7 @@ from one_axis import OF_ONE_SOURCE, Kind, refused
 from running import Running
 
 from fmu_builder import run
-from fmu_builder.trace import Trace
+from fmu_builder.cosim.trace import Trace
 
 Vector = NDArray[np.float64]
 EXPLICIT, IMPLICIT = 2, 3  # literals of solver.method

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler, fmi_headers, host_platform
 from fmu_builder.paths import shipped
-from fmu_builder.toolchain import PLATFORMS, compile_hosted, find_compiler, fmi_headers, host_platform
 
 
 @dataclass(frozen=True)

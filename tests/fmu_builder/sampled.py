@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fmu_builder.events import SAMPLED, ContactEvent, SampledContact, event_values
-from fmu_builder.trace import Trace
+from fmu_builder.cosim.events import SAMPLED, ContactEvent, SampledContact, event_values
+from fmu_builder.cosim.trace import Trace
 
 
 def sampled_contacts(trace: Trace) -> tuple[list[ContactEvent], dict[str, float]]:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fmu_builder.assembly import Assembly, assembly_of_scenario, load_assembly
-from fmu_builder.documentation import documentation_files
 from fmu_builder.errors import InputError
-from fmu_builder.generate import fmu_sources, source_files
-from fmu_builder.model import Model, load_model
+from fmu_builder.export.documentation import documentation_files
+from fmu_builder.export.generate import fmu_sources, source_files
+from fmu_builder.model.assembly import Assembly, assembly_of_scenario, load_assembly
+from fmu_builder.model.model import Model, load_model
+from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import shipped
-from fmu_builder.scenario import read_scenario
 
 GUID = "{00000000-0000-0000-0000-000000000000}"
 BALL = """

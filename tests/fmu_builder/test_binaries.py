@@ -14,9 +14,9 @@ from pathlib import Path
 import fmpy
 import pytest
 
-from fmu_builder.binaries import check_library, merge_universal, read_library
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.toolchain import cache_folder
+from fmu_builder.export.binaries import check_library, merge_universal, read_library
+from fmu_builder.export.toolchain import cache_folder
 
 SOURCE = """
 #if defined(_WIN32)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.build import build_fmu
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.model import load_model
+from fmu_builder.export.fmu import build_fmu
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import shipped
 
 TOML = """

@@ -20,14 +20,14 @@ from rich.console import Console
 
 import fmu_builder
 from fmu_builder import cli, doctor
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.trace import read_trace
+from fmu_builder.cosim.validation import CaseResult, all_cases, find_cases
 from fmu_builder.doctor import FAULT, examine
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import Compiler, find_compiler
 from fmu_builder.paths import catalogue, own_version, shipped
-from fmu_builder.toolchain import Compiler, find_compiler
-from fmu_builder.trace import read_trace
-from fmu_builder.validate import CaseResult, all_cases, find_cases
 
-BUILD = sys.modules["fmu_builder.build"]  # the package has a function of this name
+BUILD = sys.modules["fmu_builder.export.fmu"]  # the package has a function of this name
 COMMANDS = ("demo", "list", "info", "build", "run", "validate", "compare", "new", "schema", "doctor")
 FLOOR = """element = "point_surface"
 [surface]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.build import host_fmu
-from fmu_builder.master import Run, run
+from fmu_builder.cosim.master import Run, run
+from fmu_builder.export.fmu import host_fmu
 
 G = 9.81
 DROP = 0.02  # m

@@ -12,17 +12,17 @@ import pytest
 from fmpy.validation import validate_fmu
 from lxml import etree
 
-from fmu_builder import generate
-from fmu_builder.advice import preferred_step
-from fmu_builder.assembly import Assembly
-from fmu_builder.build import build_fmu, content_guid, fmu_contents, host_fmu
-from fmu_builder.declaration import Declaration, Experiment, read_toml
-from fmu_builder.description import build_description, model_description
-from fmu_builder.documentation import documentation_files
-from fmu_builder.generate import fmu_sources, write_sources
-from fmu_builder.model import ElementModel, Model, load_model
+from fmu_builder.export import generate
+from fmu_builder.export.description import build_description, model_description
+from fmu_builder.export.documentation import documentation_files
+from fmu_builder.export.fmu import build_fmu, content_guid, fmu_contents, host_fmu
+from fmu_builder.export.generate import fmu_sources, write_sources
+from fmu_builder.export.toolchain import find_compiler, run_compiler
+from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.declaration import Declaration, Experiment, read_toml
+from fmu_builder.model.model import ElementModel, Model, load_model
+from fmu_builder.model.step_advice import preferred_step
 from fmu_builder.paths import catalogue, shipped
-from fmu_builder.toolchain import find_compiler, run_compiler
 from fmu_builder.units import parse_quantity, parse_unit
 
 GUID = "{01234567-89ab-cdef-0123-456789abcdef}"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from sampled import contact_events
 
+from fmu_builder.cosim.events import event_units
+from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError
-from fmu_builder.events import event_units
-from fmu_builder.trace import Trace
 
 MASS = 2.0  # kg
 GRAVITY = 9.81  # m/s2, in flight only

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fmu_builder.assembly import Assembly
-from fmu_builder.generate import fmu_sources, source_files
-from fmu_builder.model import load_model
+from fmu_builder.export.generate import fmu_sources, source_files
+from fmu_builder.export.toolchain import compile_hosted, find_compiler
+from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import shipped
-from fmu_builder.toolchain import compile_hosted, find_compiler
 
 GUID = "{00000000-0000-0000-0000-000000000000}"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fmu_builder import held_steps, master
-from fmu_builder.advice import STEPS_PER_BRAKING, STEPS_PER_CONTACT, STEPS_PER_SWING
+from fmu_builder.cosim import held_steps, master
+from fmu_builder.model.step_advice import STEPS_PER_BRAKING, STEPS_PER_CONTACT, STEPS_PER_SWING
 
 DROP = """
 connections = [["body.{port}", "floor.point"]]

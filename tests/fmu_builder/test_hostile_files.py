@@ -11,13 +11,13 @@ import pytest
 from foreign import GAIN, foreign_fmu, model_description
 
 from fmu_builder import files
-from fmu_builder.declaration import read_toml
+from fmu_builder.cosim.master import load_scenario
+from fmu_builder.cosim.slave import read_slave
+from fmu_builder.cosim.trace import read_trace
 from fmu_builder.errors import InputError
-from fmu_builder.law_tables import read_table
-from fmu_builder.master import load_scenario
-from fmu_builder.model import load_model
-from fmu_builder.slave import read_slave
-from fmu_builder.trace import read_trace
+from fmu_builder.laws.tables import read_table
+from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.model import load_model
 
 MASS = 'element = "point_mass"\n'
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.build import build_fmu
-from fmu_builder.declaration import read_declaration
 from fmu_builder.errors import InputError, ToolError
+from fmu_builder.export.fmu import build_fmu
+from fmu_builder.model.declaration import read_declaration
 
 TOML = """
 description = "A ball between a floor and a ceiling"

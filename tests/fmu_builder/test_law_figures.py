@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fmu_builder.documentation import documentation_files
-from fmu_builder.law_figures import LawSection, law_sections
-from fmu_builder.model import load_model
+from fmu_builder.cosim.validation import CaseResult, _laws, all_cases
+from fmu_builder.export.documentation import documentation_files
+from fmu_builder.laws.figures import LawSection, law_sections
+from fmu_builder.model.model import load_model
+from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import shipped
-from fmu_builder.report import write_report
-from fmu_builder.scenario import read_scenario
-from fmu_builder.validate import CaseResult, _laws, all_cases
+from fmu_builder.report.report import write_report
 
 Array = NDArray[np.float64]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.interpolate import PchipInterpolator
 
 from fmu_builder.errors import InputError
-from fmu_builder.law_tables import LawTable, read_table
+from fmu_builder.laws.tables import LawTable, read_table
 
 POINTS = "h [mm], F [kN]\n0, 0\n1, 0.5\n2, 2\n\n4, 3\n"
 

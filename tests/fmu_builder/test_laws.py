@@ -15,14 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws_of_the_source import DAMPING, FRICTION
 
-from fmu_builder import element_docs, law_forms, law_tree
 from fmu_builder.errors import InputError
-from fmu_builder.law_check import BUILTINS, text_of
-from fmu_builder.law_forms import inlined
-from fmu_builder.law_numpy import evaluate, scalar_values
-from fmu_builder.law_tree import Source, walk
-from fmu_builder.laws import LawFunction, Laws, read_laws, read_value
-from fmu_builder.model import load_element
+from fmu_builder.export import element_docs
+from fmu_builder.laws import forms as law_forms
+from fmu_builder.laws import tree as law_tree
+from fmu_builder.laws.check import BUILTINS, text_of
+from fmu_builder.laws.forms import inlined
+from fmu_builder.laws.numeric import evaluate, scalar_values
+from fmu_builder.laws.text import LawFunction, Laws, read_laws, read_value
+from fmu_builder.laws.tree import Source, walk
+from fmu_builder.model.model import load_element
 from fmu_builder.units import parse_unit
 
 NEWTON, SPEED, METRE, NUMBER = (parse_unit(text) for text in ("N", "m/s", "m", "1"))
@@ -279,8 +281,8 @@ def test_a_law_that_does_not_fit_its_slot_is_refused(text: str, what: str) -> No
 
 def test_the_documentation_quotes_the_grammar_and_an_example_that_can_be_read(tmp_path: Path) -> None:
     package = Path(law_tree.__file__).parent
-    page = (package / "laws.md").read_text(encoding="utf-8")
-    assert page == element_docs.laws_text(), "run python -m fmu_builder.element_docs"
+    page = (package / "language.md").read_text(encoding="utf-8")
+    assert page == element_docs.laws_text(), "run python -m fmu_builder.export.element_docs"
     assert (package / "laws.lark").read_text(encoding="utf-8").rstrip() in page
     recipe = tmp_path / "Pad.toml"
     recipe.write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fmu_builder.description import model_description
 from fmu_builder.errors import InputError
-from fmu_builder.model import load_model
-from fmu_builder.recipe import Recipe, read_recipe
+from fmu_builder.export.description import model_description
+from fmu_builder.model.model import load_model
+from fmu_builder.model.recipe import Recipe, read_recipe
 
 
 def line(folder: Path, text: str) -> Recipe:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.description import initial_dependencies
 from fmu_builder.errors import InputError
-from fmu_builder.model import Model, load_model
+from fmu_builder.export.description import initial_dependencies
+from fmu_builder.model.model import Model, load_model
 from fmu_builder.paths import shipped
 
 SURFACE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'

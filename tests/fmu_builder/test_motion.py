@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fmu_builder.line_motion import motion
-from fmu_builder.motion import FRAMES, GROUND, Animation, animation, picture
+from fmu_builder.cosim.trace import Trace
+from fmu_builder.cosim.validation import CaseResult, find_cases, run_case
+from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import shipped
-from fmu_builder.report import write_report
-from fmu_builder.scenario import read_scenario
-from fmu_builder.trace import Trace
-from fmu_builder.validate import CaseResult, find_cases, run_case
+from fmu_builder.report.line_motion import motion
+from fmu_builder.report.motion import FRAMES, GROUND, Animation, animation, picture
+from fmu_builder.report.report import write_report
 
 
 def result_of(name: str) -> CaseResult:

@@ -16,14 +16,14 @@ from fmpy.fmi2 import FMU2Slave
 from numpy.typing import NDArray
 
 from fmu_builder import cli
-from fmu_builder.build import build_fmu, host_fmu
-from fmu_builder.declaration import read_declaration
+from fmu_builder.cosim.master import load_scenario, run
+from fmu_builder.cosim.trace import read_trace
+from fmu_builder.cosim.validation import find_cases, run_case
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.master import load_scenario, run
-from fmu_builder.model import load_model
+from fmu_builder.export.fmu import build_fmu, host_fmu
+from fmu_builder.model.declaration import read_declaration
+from fmu_builder.model.model import load_model
 from fmu_builder.new import camel_case, new_element
-from fmu_builder.trace import read_trace
-from fmu_builder.validate import find_cases, run_case
 
 Vector = NDArray[np.float64]
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fmu_builder.build import build_fmu
 from fmu_builder.cli import app
-from fmu_builder.declaration import read_declaration
+from fmu_builder.cosim.master import load_scenario, run
+from fmu_builder.cosim.validation import run_case
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.master import load_scenario, run
-from fmu_builder.model import load_model
+from fmu_builder.export.fmu import build_fmu
+from fmu_builder.export.prototype import check_physics
+from fmu_builder.model.declaration import read_declaration
+from fmu_builder.model.model import load_model
+from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.new import SIDES, case_of, new_element
-from fmu_builder.ports import PORT_KINDS
-from fmu_builder.prototype import check_physics
-from fmu_builder.validate import run_case
 
 EVERY = [(kind, side) for kind in PORT_KINDS for side in SIDES]
 EVERYDAY = [("rotational", "force"), ("frame", "body")]  # test_new.py has the point of a force element

@@ -11,11 +11,11 @@ import pytest
 from test_build import gain
 from typer.testing import CliRunner
 
-from fmu_builder.build import build_fmu
 from fmu_builder.cli import app
 from fmu_builder.errors import InputError
-from fmu_builder.model import load_model
-from fmu_builder.origin import FOLDER, origin_files
+from fmu_builder.export.fmu import build_fmu
+from fmu_builder.export.origin import FOLDER, origin_files
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import shipped
 
 SYSTEM = """
@@ -159,6 +159,6 @@ def test_what_cannot_be_built_again_is_refused_with_the_reason(tmp_path: Path, m
 
 def test_another_version_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fmu = build_fmu(shipped("fmus") / "PointMass.toml", tmp_path, ()).path
-    monkeypatch.setattr("fmu_builder.origin.own_version", lambda: "9.9")
+    monkeypatch.setattr("fmu_builder.export.origin.own_version", lambda: "9.9")
     shown = command("build", str(fmu), "-o", str(tmp_path / "new"))
     assert "other bytes than" in shown and "it was built by fmu-builder 0.1.0, this is 9.9" in shown

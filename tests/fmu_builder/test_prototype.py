@@ -23,19 +23,19 @@ import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from fmu_builder import prototype
-from fmu_builder.binaries import read_library
-from fmu_builder.build import build_fmu, content_guid, fmu_contents, host_fmu
 from fmu_builder.cli import app
-from fmu_builder.documentation import PROTOTYPE_NEEDS
+from fmu_builder.cosim.slave import ERROR, OK, Slave, read_slave
+from fmu_builder.cosim.validation import run_case
 from fmu_builder.errors import InputError, SlaveError, ToolError
-from fmu_builder.host import host_library
-from fmu_builder.model import load_model
+from fmu_builder.export import prototype
+from fmu_builder.export.binaries import read_library
+from fmu_builder.export.documentation import PROTOTYPE_NEEDS
+from fmu_builder.export.fmu import build_fmu, content_guid, fmu_contents, host_fmu
+from fmu_builder.export.host import host_library
+from fmu_builder.export.prototype_slave import bind
+from fmu_builder.export.toolchain import find_compiler, fmi2_functions
+from fmu_builder.model.model import load_model
 from fmu_builder.new import new_element
-from fmu_builder.prototype_slave import bind
-from fmu_builder.slave import ERROR, OK, Slave, read_slave
-from fmu_builder.toolchain import find_compiler, fmi2_functions
-from fmu_builder.validate import run_case
 
 Vector = NDArray[np.float64]
 

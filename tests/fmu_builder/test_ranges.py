@@ -8,11 +8,11 @@ import fmpy
 import pytest
 from typer.testing import CliRunner
 
-from fmu_builder.build import host_fmu
 from fmu_builder.cli import app
+from fmu_builder.cosim.slave import ERROR, OK, Slave, SlaveError, read_slave
 from fmu_builder.errors import InputError
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import shipped
-from fmu_builder.slave import ERROR, OK, Slave, SlaveError, read_slave
 
 SWING = """
 connections = [["mass.p", "spring.r"]]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.declaration import read_declaration
+from fmu_builder.cosim.master import load_scenario
 from fmu_builder.errors import InputError
-from fmu_builder.master import load_scenario
-from fmu_builder.model import Model, build_model, load_model
+from fmu_builder.model.declaration import read_declaration
+from fmu_builder.model.model import Model, build_model, load_model
+from fmu_builder.model.recipe import read_recipe
 from fmu_builder.paths import shipped
-from fmu_builder.recipe import read_recipe
 
 RECIPE = """
 element = "point_surface"

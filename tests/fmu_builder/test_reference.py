@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from fmu_builder.declaration import VARIABLE_TABLES, Hold, PortState, SlotChange, read_declaration
+from fmu_builder.export.reference import EXAMPLE, PAGE, SECTIONS, TAKES_OVER, c_functions, reference
+from fmu_builder.model.declaration import VARIABLE_TABLES, Hold, PortState, SlotChange, read_declaration
+from fmu_builder.model.extends import TakesOver
 from fmu_builder.paths import shipped
-from fmu_builder.reference import EXAMPLE, PAGE, SECTIONS, TAKES_OVER, c_functions, reference
-from fmu_builder.take_over import TakesOver
 
 
 def test_the_page_is_that_of_the_declarations() -> None:
-    assert PAGE.read_text(encoding="utf-8") == reference(), "run: python -m fmu_builder.reference"
+    assert PAGE.read_text(encoding="utf-8") == reference(), "run: python -m fmu_builder.export.reference"
 
 
 def test_the_example_is_an_element_that_can_be_read(tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ import plotly.graph_objects as go
 import pytest
 from sampled import contact_events
 
-from fmu_builder import figure_sheet, figures
-from fmu_builder.compare import Tolerance, compare
+from fmu_builder.cosim.comparison import Tolerance, compare
+from fmu_builder.cosim.trace import Trace
+from fmu_builder.cosim.validation import CaseResult, Order
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.paths import own_version
-from fmu_builder.report import summary_rows, write_report
-from fmu_builder.trace import Trace
-from fmu_builder.validate import CaseResult, Order
+from fmu_builder.report import figure_sheet, figures
+from fmu_builder.report.report import summary_rows, write_report
 
 MEGABYTE = 1_000_000
 HOSTILE = '</script><script>alert(1)</script><img src="http://example.com/x.png" onerror=alert(2)>&amp;"\''

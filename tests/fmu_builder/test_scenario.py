@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fmu_builder import cli
+from fmu_builder.cosim.master import load_scenario
 from fmu_builder.errors import InputError
-from fmu_builder.master import load_scenario
-from fmu_builder.scenario import check_times, read_scenario
+from fmu_builder.model.scenario import check_times, read_scenario
 
 GOOD = """
 connections = [ ["body.p", "floor.point"] ]

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from fmu_builder.cli import app
 from fmu_builder.errors import InputError
+from fmu_builder.export.schema import element_schema, recipe_schema
 from fmu_builder.paths import catalogue, shipped, shipped_elements
-from fmu_builder.schema import element_schema, recipe_schema
 
 
 @cache

@@ -14,11 +14,11 @@ import pytest
 from fmpy.fmi2 import FMU2Slave
 from foreign import BODY, GAIN, Var, foreign_fmu, model_description, renamed, without_units
 
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import InputError, SlaveError
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.paths import shipped
-from fmu_builder.slave import Slave, read_slave
-from fmu_builder.toolchain import PLATFORMS, host_platform
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from fmu_builder.build import fmu_contents, pack
 from fmu_builder.errors import ToolError
-from fmu_builder.model import load_model
+from fmu_builder.export.fmu import fmu_contents, pack
+from fmu_builder.export.toolchain import Compiler, find_compiler, fmi_headers, run_compiler
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import catalogue, shipped
-from fmu_builder.toolchain import Compiler, find_compiler, fmi_headers, run_compiler
 
 EVERYDAY = ("PointSurface", "BouncingBall")  # an element, and an assembly of two
 CATALOGUE = [path.stem for path in catalogue()]

@@ -22,14 +22,12 @@ from typing import TypeVar
 
 import pytest
 
-from fmu_builder import toolchain
-from fmu_builder.binaries import check_library, merge_universal, read_library
-from fmu_builder.build import content_guid
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.generate import fmu_sources, write_sources
-from fmu_builder.model import load_model
-from fmu_builder.paths import shipped
-from fmu_builder.toolchain import (
+from fmu_builder.export import toolchain
+from fmu_builder.export.binaries import check_library, merge_universal, read_library
+from fmu_builder.export.fmu import content_guid
+from fmu_builder.export.generate import fmu_sources, write_sources
+from fmu_builder.export.toolchain import (
     PLATFORMS,
     Compiler,
     cache_folder,
@@ -41,6 +39,8 @@ from fmu_builder.toolchain import (
     resolve_platforms,
     run_compiler,
 )
+from fmu_builder.model.model import load_model
+from fmu_builder.paths import shipped
 
 T = TypeVar("T")
 

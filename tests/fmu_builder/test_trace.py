@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fmu_builder.cosim.trace import Trace, read_trace, write_trace
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.trace import Trace, read_trace, write_trace
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 # every character but halves of surrogate pairs, which are not text

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from foreign import BODY, GAIN, foreign_fmu, library, model_description
 
-from fmu_builder import archive, cli, run, trial
-from fmu_builder.build import build_fmu
+from fmu_builder import cli, run
+from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import InputError, SlaveError
+from fmu_builder.export import archive, trial
+from fmu_builder.export.fmu import build_fmu
+from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler, host_platform
 from fmu_builder.paths import shipped
-from fmu_builder.slave import Slave, read_slave
-from fmu_builder.toolchain import PLATFORMS, compile_hosted, find_compiler, host_platform
 
 
 def with_library(folder: Path, name: str, data: bytes) -> Path:

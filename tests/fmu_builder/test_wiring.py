@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from foreign import BODY, GAIN, Var, foreign_fmu, renamed
 
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.master import initial_order
+from fmu_builder.cosim.slave import SlaveDescription, read_slave
 from fmu_builder.errors import InputError
-from fmu_builder.master import initial_order
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.wiring import Wiring, wire
 from fmu_builder.paths import shipped
-from fmu_builder.slave import SlaveDescription, read_slave
-from fmu_builder.wiring import Wiring, wire
 
 FILE = Path("system.toml")
 FRAME = tuple(

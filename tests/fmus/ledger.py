@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fmu_builder.trace import Trace
+from fmu_builder.cosim.trace import Trace
 
 
 def worst_residuals(trace: Trace, tolerance: float) -> dict[str, float]:

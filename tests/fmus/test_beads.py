@@ -15,12 +15,12 @@ from fmi2 import load_shipped
 from numpy.typing import NDArray
 from running import Running, Values, build
 
-from fmu_builder.assembly import assembly_of_scenario
-from fmu_builder.build import build_model_fmu
-from fmu_builder.declaration import read_toml
-from fmu_builder.master import run
+from fmu_builder.cosim.master import run
+from fmu_builder.export.fmu import build_model_fmu
+from fmu_builder.model.assembly import assembly_of_scenario
+from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.scenario import SlaveEntry, read_scenario
 from fmu_builder.paths import load_module, shipped
-from fmu_builder.scenario import SlaveEntry, read_scenario
 
 Vector = NDArray[np.float64]
 G = 9.81

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder import element_check, probe
-from fmu_builder.canaries import with_canaries
-from fmu_builder.declared_check import element_problems
-from fmu_builder.generate import check_sources
-from fmu_builder.model import ElementModel, load_model
+from fmu_builder.export import element_check, probe
+from fmu_builder.export.canaries import with_canaries
+from fmu_builder.export.declared_check import element_problems
+from fmu_builder.export.generate import check_sources
+from fmu_builder.export.toolchain import PLATFORMS, Compiler, compile_hosted, find_compiler, host_platform
+from fmu_builder.model.model import ElementModel, load_model
 from fmu_builder.paths import catalogue, shipped
-from fmu_builder.toolchain import PLATFORMS, Compiler, compile_hosted, find_compiler, host_platform
 
 pytestmark = pytest.mark.slow
 

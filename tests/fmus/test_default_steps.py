@@ -23,12 +23,12 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from fmu_builder import run
-from fmu_builder.advice import MODE, Advice, HeldForce, step_advice
-from fmu_builder.build import host_fmu
-from fmu_builder.model import Model, load_model
+from fmu_builder.cosim.slave import Slave, read_slave
+from fmu_builder.cosim.trace import Trace
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.model import Model, load_model
+from fmu_builder.model.step_advice import MODE, Advice, HeldForce, step_advice
 from fmu_builder.paths import catalogue
-from fmu_builder.slave import Slave, read_slave
-from fmu_builder.trace import Trace
 
 MASTERS = ("jacobi", "gauss_seidel")
 BODIES = {"point": "PointMass", "frame": "PointMass", "translational": "SliderMass", "rotational": "Inertia"}

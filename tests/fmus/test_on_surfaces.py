@@ -13,10 +13,10 @@ from fmi2 import load_shipped
 from running import Running
 from scipy.special import ellipk
 
-from fmu_builder.assembly import assembly_of_scenario
-from fmu_builder.build import build_model_fmu
-from fmu_builder.master import run
-from fmu_builder.scenario import SlaveEntry, read_scenario
+from fmu_builder.cosim.master import run
+from fmu_builder.export.fmu import build_model_fmu
+from fmu_builder.model.assembly import assembly_of_scenario
+from fmu_builder.model.scenario import SlaveEntry, read_scenario
 
 G, R = 9.81, 0.1
 

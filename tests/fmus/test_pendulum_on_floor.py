@@ -13,10 +13,10 @@ import pytest
 from fmi2 import Fmu, load_shipped
 from running import Running, Values
 
-from fmu_builder.master import run
+from fmu_builder.cosim.master import run
+from fmu_builder.cosim.trace import read_trace
+from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import shipped
-from fmu_builder.scenario import read_scenario
-from fmu_builder.trace import read_trace
 
 G, M, J, K, FLOOR = 9.81, 1.0, 1.0 / 3.0, 1e5, 0.8
 LIMIT = 0.05  # D_max of the turned floor: the tip meets it this far above

@@ -8,8 +8,8 @@ import pytest
 from fmi2 import some_slow
 from ledger import worst_residuals
 
-from fmu_builder.scenario import read_scenario
-from fmu_builder.validate import all_cases, run_case
+from fmu_builder.cosim.validation import all_cases, run_case
+from fmu_builder.model.scenario import read_scenario
 
 SYSTEMS = {name.removeprefix("systems/"): path for name, path in all_cases().items() if name.startswith("systems/")}
 TOLERANCE = 1e-9  # the default

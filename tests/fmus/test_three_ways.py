@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from ledger import worst_residuals
 
-from fmu_builder.assembly import assembly_of_scenario
-from fmu_builder.build import build_model_fmu, host_fmu
-from fmu_builder.master import run
+from fmu_builder.cosim.master import run
+from fmu_builder.cosim.trace import Trace, read_trace
+from fmu_builder.cosim.validation import all_cases
+from fmu_builder.export.fmu import build_model_fmu, host_fmu
+from fmu_builder.model.assembly import assembly_of_scenario
+from fmu_builder.model.scenario import Scenario, SlaveEntry, read_scenario
 from fmu_builder.paths import shipped
-from fmu_builder.scenario import Scenario, SlaveEntry, read_scenario
-from fmu_builder.trace import Trace, read_trace
-from fmu_builder.validate import all_cases
 
 pytestmark = pytest.mark.slow
 

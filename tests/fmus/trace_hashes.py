@@ -21,9 +21,9 @@ import fmpy
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Slave
 
-from fmu_builder.build import host_fmu
+from fmu_builder.cosim.validation import all_cases, run_case
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import catalogue
-from fmu_builder.validate import all_cases, run_case
 
 STEP = 2.0**-10  # s
 STEPS = 300

@@ -9,9 +9,9 @@ from call_model import MOST_SUBSTEPS, Fmu
 from fmi_library import Library
 from sanitizer import build_sanitized
 
-from fmu_builder.build import content_guid, host_fmu
-from fmu_builder.model import load_model
-from fmu_builder.toolchain import PLATFORMS, host_platform
+from fmu_builder.export.fmu import content_guid, host_fmu
+from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from fmu_builder.model.model import load_model
 
 
 def write_recipe(folder: Path, name: str, text: str) -> Path:

@@ -8,11 +8,11 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from fmu_builder.build import content_guid
 from fmu_builder.errors import ToolError
-from fmu_builder.generate import fmu_sources, source_files, write_sources
-from fmu_builder.model import Model
-from fmu_builder.toolchain import SOURCE_FILES, Compiler, compile_hosted, fmi_headers
+from fmu_builder.export.fmu import content_guid
+from fmu_builder.export.generate import fmu_sources, source_files, write_sources
+from fmu_builder.export.toolchain import SOURCE_FILES, Compiler, compile_hosted, fmi_headers
+from fmu_builder.model.model import Model
 
 SANITIZE = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 

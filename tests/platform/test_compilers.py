@@ -25,11 +25,10 @@ from fmpy.validation import validate_fmu
 from lxml import etree
 from test_platforms import arm_code, find_tool, fused_instructions
 
-from fmu_builder.binaries import check_library
-from fmu_builder.build import build_fmu
-from fmu_builder.generate import SOURCE_FILES
-from fmu_builder.paths import shipped
-from fmu_builder.toolchain import (
+from fmu_builder.export.binaries import check_library
+from fmu_builder.export.fmu import build_fmu
+from fmu_builder.export.generate import SOURCE_FILES
+from fmu_builder.export.toolchain import (
     INSTALL_HINT,
     PLATFORMS,
     Compiler,
@@ -39,6 +38,7 @@ from fmu_builder.toolchain import (
     fmi_headers,
     host_platform,
 )
+from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.platform
 
@@ -153,7 +153,7 @@ def no_ziglang(tmp_path: Path) -> dict[str, str]:
 BUILD = """
 import sys
 from pathlib import Path
-from fmu_builder.build import build_fmu
+from fmu_builder.export.fmu import build_fmu
 built = build_fmu(Path(sys.argv[1]), Path(sys.argv[2]))
 print(*built.platforms)
 print(*built.notes, sep="\\n")

@@ -14,8 +14,8 @@ import pytest
 from fmpy.fmi2 import FMU2Slave
 from importers import ENGINES
 
-from fmu_builder.build import host_fmu
-from fmu_builder.master import run
+from fmu_builder.cosim.master import run
+from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import catalogue, shipped
 
 pytestmark = pytest.mark.platform

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from test_platforms import find_tool
 
-from fmu_builder.build import host_fmu
-from fmu_builder.slave import OK, Slave, read_slave
-from fmu_builder.toolchain import PLATFORMS, fmi_headers, host_platform
+from fmu_builder.cosim.slave import OK, Slave, read_slave
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import PLATFORMS, fmi_headers, host_platform
 
 pytestmark = pytest.mark.platform
 

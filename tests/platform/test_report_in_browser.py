@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from fmu_builder.compare import Tolerance, compare
-from fmu_builder.report import write_report
-from fmu_builder.validate import CaseResult, find_cases, run_case
+from fmu_builder.cosim.comparison import Tolerance, compare
+from fmu_builder.cosim.validation import CaseResult, find_cases, run_case
+from fmu_builder.report.report import write_report
 
 pytestmark = pytest.mark.platform
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fmu_builder.trace import Trace, write_trace
+from fmu_builder import Trace, write_trace
 
 time = np.arange(401) * 1e-3
 x = 0.01 * np.cos(np.sqrt(1000.0) * time)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fmu_builder.trace import Trace, write_trace
+from fmu_builder import Trace, write_trace
 
 time = np.arange(101) * 1e-2
 v = -4.0 + 6.0 * time

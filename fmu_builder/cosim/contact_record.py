@@ -1,0 +1,273 @@
+"""The contacts of a co-simulation, collected at its communication points.
+
+An FMU of fmu-builder records each contact itself: release_count and contact_count show that one ended or began, and
+only then are last_contact.* and present_contact.* read.  Of any other FMU with a variable in_contact the events are
+those of its samples (events.py).
+
+A contact that inputs begin or end is located before the step that takes them: the FMU has to regard them as those of
+the beginning of that step.  Under Gauss-Seidel the values of a slave that was stepped before are those of its end, so
+that such a time is one step later on the clock of the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.events import SAMPLED, ContactEvent, SampledContact
+from fmu_builder.cosim.link import Link
+from fmu_builder.cosim.slave import DISCARD, FAMILY, Slave, SlaveVariable
+
+_PLACE = re.compile(r"((?:.*\.)?)(release_count|in_contact)(\[\d+\])?", re.DOTALL)
+_RECORD = re.compile(r"(?:.*\.)?(?:last|present)_contact(?:\[\d+\])?\.\w+", re.DOTALL)
+_COUNTS = ("release_count", "contact_count")
+_LAST = {
+    "release": "last_contact{}.end",
+    "rebound_speed": "last_contact{}.rebound_speed",
+    "peak_force": "last_contact{}.peak_force",
+    "impulse": "last_contact{}.impulse",
+}
+_LAST_TOUCH = {
+    "touch": "last_contact{}.start",
+    "impact_speed": "last_contact{}.impact_speed",
+    "impact_impulse": "last_contact{}.impact_impulse",
+}
+_PRESENT_TOUCH = {quantity: name.replace("last", "present", 1) for quantity, name in _LAST_TOUCH.items()}
+_NEEDED = (*_COUNTS, "last_contact{}.start", "last_contact{}.end", "present_contact{}.start")
+_PRESENT = {"peak_force": "present_contact{}.peak_force", "impulse": "present_contact{}.impulse"}
+_IMPULSE, _IMPULSE_BEFORE = "impulse{}", "present_contact{}.impulse_before"
+_SAME_TIME = 1e-9  # of a step: rounding of a clock
+
+
+class ContactRecord:
+    """All contacts of all slaves.   ahead: how much later than the beginning of its step a slave's inputs are, s."""
+
+    def __init__(self, slaves: Mapping[str, Slave], step: float, ahead: Mapping[str, float]) -> None:
+        counted = [_Counted(slave, step, ahead.get(slave.name, 0.0)) for slave in slaves.values()]
+        sampled = [_Sampled(slave, step) for slave in slaves.values()]
+        self._counted = [one for one in counted if one.places]
+        self._sampled = [one for one in sampled if one.places]
+
+    def start(self, time: float) -> None:
+        """After initialization."""
+        for counted in self._counted:
+            counted.start(time)
+        for sampled in self._sampled:
+            sampled.collect(time)
+
+    def collect(self, begin: float, end: float) -> None:
+        """After the communication step from `begin` to `end`, s."""
+        for counted in self._counted:
+            counted.collect(begin)
+        for sampled in self._sampled:
+            sampled.collect(end)
+
+    def finished(self) -> tuple[list[ContactEvent], dict[str, float]]:
+        """All contacts, with what is known of those that are closed, and the number begun at each place."""
+        groups: list[_Counted | _Sampled] = [*self._counted, *self._sampled]
+        contacts = [event for group in groups for event in group.finished()]
+        return contacts, {place: count for group in groups for place, count in group.counts()}
+
+    def notes(self) -> Iterator[str]:
+        for counted in self._counted:
+            yield from counted.notes()
+
+
+def is_recorded_contact(name: str) -> bool:
+    """Whether the variable `name` of a slave belongs to its record of one contact, and is no signal."""
+    return _RECORD.fullmatch(name) is not None
+
+
+@dataclass
+class _CountedPlace:
+    """Where a slave counts its contacts: each is the one that ended as number `ended`, or the present one."""
+
+    name: str
+    index: str  # [i] of a point among several, else empty
+    part: str
+    begun: int = 0
+    ended: int = 0
+    missed: int = 0  # of these, ended together with a later one in one communication step
+    present: ContactEvent | None = None
+    found: list[ContactEvent] = field(default_factory=list)
+
+
+class _Counted:
+    """The contacts that a slave records itself."""
+
+    def __init__(self, slave: Slave, step: float, ahead: float) -> None:
+        self._slave, self._step, self._ahead = slave, step, ahead
+        self.places = [
+            _CountedPlace(name, index, part)
+            for part, index, name in _places(slave, "release_count")
+            if self._is_recorded(part, index)
+        ]
+        if self.places:
+            counts = [self._variable(place, f"{count}{{}}") for count in _COUNTS for place in self.places]
+            self._memory: NDArray[np.int32] = np.zeros(len(counts), dtype=np.int32)
+            self._link = Link(slave, "Get", counts, self._memory)
+            self._seen = self._memory.tobytes()
+
+    def _is_recorded(self, part: str, index: str) -> bool:
+        variables = self._slave.description.variables
+        found = [variables.get(part + (name.format(index) if "{}" in name else name + index)) for name in _NEEDED]
+        counts = [v for v in found[: len(_COUNTS)] if v is not None and FAMILY[v.type] == "Integer"]
+        return None not in found and len(counts) == len(_COUNTS)
+
+    def _variable(self, place: _CountedPlace, name: str) -> SlaveVariable:
+        return self._slave.description.variables[place.part + name.format(place.index)]
+
+    def _value(self, place: _CountedPlace, name: str) -> float | None:
+        variable = self._slave.description.variables.get(place.part + name.format(place.index))
+        return None if variable is None else self._slave.get(variable)
+
+    def _values(self, place: _CountedPlace, names: Mapping[str, str]) -> dict[str, float | None]:
+        return {quantity: self._value(place, name) for quantity, name in names.items()}
+
+    def _read(self, time: float) -> bool:
+        """Whether a contact began or ended."""
+        status = self._link.call()
+        if status:
+            self._link.check(status, time)
+        now = self._memory.tobytes()
+        changed, self._seen = now != self._seen, now
+        return changed
+
+    def start(self, time: float) -> None:
+        self._read(time)
+        for k, place in enumerate(self.places):
+            place.ended, place.begun = int(self._memory[k]), int(self._memory[len(self.places) + k])
+            if place.begun > place.ended:
+                place.present = ContactEvent(place.name, place.begun, closed_at_start=True)
+
+    def collect(self, begin: float) -> None:
+        if not self._read(begin + self._step):
+            return
+        latest = begin + _SAME_TIME * self._step
+
+        def on_clock(values: dict[str, float | None]) -> dict[str, float | None]:
+            return {
+                q: t + self._ahead if q in ("touch", "release") and t is not None and t <= latest else t
+                for q, t in values.items()
+            }
+
+        for k, place in enumerate(self.places):
+            ended, begun = int(self._memory[k]), int(self._memory[len(self.places) + k])
+            if (ended, begun) != (place.ended, place.begun):
+                self._update(place, ended, begun, on_clock)
+
+    def _update(
+        self,
+        place: _CountedPlace,
+        ended: int,
+        begun: int,
+        on_clock: Callable[[dict[str, float | None]], dict[str, float | None]],
+    ) -> None:
+        if ended > place.ended:
+            last = place.present
+            if last is None or last.number != ended:
+                if last is not None:
+                    place.found.append(last)  # it ended too, before another one did in the same step
+                place.missed += ended - place.ended - 1
+                last = _event(ContactEvent(place.name, ended), on_clock(self._values(place, _LAST_TOUCH)))
+            place.found.append(_event(last, on_clock(self._values(place, _LAST))))
+            place.present = None
+        if begun > ended and place.present is None:
+            touch = on_clock(self._values(place, _PRESENT_TOUCH))
+            place.present = _event(ContactEvent(place.name, begun), touch)
+        place.ended, place.begun = ended, begun
+
+    def _so_far(self, place: _CountedPlace) -> dict[str, float | None]:
+        known = self._values(place, _PRESENT)
+        if known["impulse"] is None:
+            whole, before = self._value(place, _IMPULSE), self._value(place, _IMPULSE_BEFORE)
+            known["impulse"] = None if whole is None or before is None else whole - before
+        return known
+
+    def finished(self) -> Iterator[ContactEvent]:
+        for place in self.places:
+            yield from place.found
+            if place.present is not None:
+                known = {} if self._slave.status == DISCARD else self._so_far(place)
+                last = replace(_event(place.present, known), closed_at_end=True)
+                if not (last.closed_at_start and not last.values()):  # held for the whole run, and nothing known of it
+                    yield last
+
+    def counts(self) -> Iterator[tuple[str, float]]:
+        for place in self.places:
+            yield place.name, float(place.begun)
+
+    def notes(self) -> Iterator[str]:
+        for place in self.places:
+            if place.missed:
+                yield (
+                    f"{place.name}: {place.missed} of {place.ended} contacts ended together with a later one in a "
+                    "communication step and are not listed; smaller steps show them all"
+                )
+
+
+def _event(contact: ContactEvent, values: Mapping[str, float | None]) -> ContactEvent:
+    return replace(contact, **values)  # type: ignore[arg-type]
+
+
+class _Sampled:
+    """The contacts of a slave that does not record them, as its variables show them at communication points."""
+
+    def __init__(self, slave: Slave, step: float) -> None:
+        counted = {place.name for place in _Counted(slave, step, 0.0).places}
+        self._slave = slave
+        self.places: list[SampledContact] = []
+        self._targets: list[tuple[int, str]] = []
+        wanted: list[SlaveVariable] = []
+        for part, index, name in _places(slave, "in_contact"):
+            if name in counted:
+                continue
+            for quantity in SAMPLED:
+                variable = slave.description.variables.get(part + quantity + index)
+                if variable is not None and variable.type != "String":
+                    self._targets.append((len(self.places), quantity))
+                    wanted.append(variable)
+            self.places.append(SampledContact(name, step))
+        self._links: list[tuple[Link, list[int]]] = []
+        for family in ("Real", "Integer", "Boolean"):
+            chosen = [k for k, v in enumerate(wanted) if FAMILY[v.type] == family]
+            memory: NDArray[np.float64] | NDArray[np.int32] = np.zeros(len(chosen))
+            if family != "Real":
+                memory = np.zeros(len(chosen), dtype=np.int32)
+            if chosen:
+                self._links.append((Link(slave, "Get", [wanted[k] for k in chosen], memory), chosen))
+
+    def collect(self, time: float) -> None:
+        values: list[dict[str, float]] = [{} for _ in self.places]
+        for link, chosen in self._links:
+            status = link.call()
+            if status:
+                link.check(status, time)
+            for k, value in zip(chosen, link.memory.tolist(), strict=True):
+                place, quantity = self._targets[k]
+                values[place][quantity] = float(value)
+        for contact, sample in zip(self.places, values, strict=True):
+            contact.sample(time, sample)
+
+    def finished(self) -> Iterator[ContactEvent]:
+        for contact in self.places:
+            yield from contact.finished()
+
+    def counts(self) -> Iterator[tuple[str, float]]:
+        for contact in self.places:
+            yield contact.place, contact.count()
+
+
+def _places(slave: Slave, variable: str) -> Iterator[tuple[str, str, str]]:
+    """Part of the name in front, index of the point, and name of the place, for each variable of this name."""
+    for name in slave.description.variables:
+        match = _PLACE.fullmatch(name)
+        if match and match[2] == variable:
+            part, index = match[1], match[3] or ""
+            inside = f".{part.removesuffix('.')}" if part else ""
+            several = "point" if f"{part}in_contact{index}" in slave.description.variables else "contact"
+            yield part, index, slave.name + inside + (f".{several}{index}" if index else "")

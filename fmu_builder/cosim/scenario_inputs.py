@@ -1,0 +1,275 @@
+"""What goes into the slaves of a scenario: start values and driven inputs, checked against their variables."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.slave import SlaveDescription, SlavePort, SlaveVariable
+from fmu_builder.cosim.trace import read_trace
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.laws.numeric import evaluate
+from fmu_builder.laws.text import LawFunction, Laws, read_value
+from fmu_builder.model.ports import PORT_KINDS
+from fmu_builder.model.scenario import Drive, Scenario
+from fmu_builder.model.wiring import Node
+from fmu_builder.units import Unit, parse_quantity, parse_unit
+
+Start = float | str
+
+
+def start_values(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> dict[str, dict[str, Start]]:
+    """SI start values by slave and variable, of the given slaves.  Raises InputError with every problem found."""
+    problems: list[Problem] = []
+    values: dict[str, dict[str, Start]] = {}
+    for slave, description in slaves.items():
+        variables = description.variables
+        values[slave] = {}
+        for key, value in scenario.slaves[slave].start.items():
+            where = f"{scenario.path}: [slaves] {slave} start {key}"
+            names = [key] if key in variables else _elements(key, variables)
+            items = value if isinstance(value, list) else [value]
+            if not names:
+                known = {
+                    n for v in variables.values() if _settable(v) for n in (v.name, v.name.rpartition("[")[0]) if n
+                }
+                problems.append(
+                    Problem(where, f"{description.model_name} has no such variable" + did_you_mean(key, known))
+                )
+            elif len(names) != len(items):
+                many = "s" * (len(names) > 1)
+                problems.append(Problem(where, f"{value!r}: {len(names)} value{many} needed, {len(items)} given"))
+            else:
+                for name, item in zip(names, items, strict=True):
+                    with collected(problems):
+                        values[slave][name] = _start(variables[name], item, where)
+    if problems:
+        raise InputError(problems)
+    return values
+
+
+@contextmanager
+def collected(problems: list[Problem]) -> Iterator[None]:
+    """Adds the problems of an InputError to the list instead of raising it."""
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
+
+
+def _elements(base: str, variables: Mapping[str, SlaveVariable]) -> list[str]:
+    """The names `base[1]`, `base[2]`, ... that exist."""
+    names: list[str] = []
+    while f"{base}[{len(names) + 1}]" in variables:
+        names.append(f"{base}[{len(names) + 1}]")
+    return names
+
+
+def _settable(variable: SlaveVariable) -> bool:
+    if variable.variability == "constant":
+        return False
+    return variable.causality == "input" or variable.initial in ("exact", "approx")
+
+
+def _start(variable: SlaveVariable, value: bool | int | float | str, where: str) -> Start:
+    if not _settable(variable):
+        what = f"{variable.name} is {variable.variability}, {variable.causality}: the FMU computes it, no start is set"
+        raise InputError(Problem(where, what))
+    if variable.type == "Boolean":
+        if not isinstance(value, bool):
+            raise InputError(Problem(where, f"{value!r} must be true or false"))
+        return float(value)
+    if variable.type == "String":
+        if not isinstance(value, str):
+            raise InputError(Problem(where, f"{value!r} must be a text"))
+        return value
+    if isinstance(value, bool):
+        raise InputError(Problem(where, f"{str(value).lower()} must be a number"))
+    if variable.type == "Real":
+        return parse_quantity(value, _unit(variable), where)
+    if isinstance(value, str) and variable.literals:
+        if value not in variable.literals:
+            raise InputError(Problem(where, f"'{value}' is no literal" + did_you_mean(value, variable.literals)))
+        return float(variable.literals[value])
+    number = parse_quantity(value, parse_unit("1"), where)
+    if number != int(number):
+        raise InputError(Problem(where, f"{value!r} must be a whole number"))
+    return number
+
+
+def _unit(variable: SlaveVariable) -> Unit:
+    """The unit of a Real; one that is unknown here takes plain numbers only."""
+    try:
+        return parse_unit(variable.unit)
+    except InputError:
+        return parse_unit("1")
+
+
+_BLOCK = 1024  # steps that a law is evaluated for at once
+
+
+@dataclass(frozen=True)
+class LawSignal:
+    """A driven Real that follows a law of the time t, s, or its derivative.   start, step: of the run, s; times on this
+    grid cost a look-up."""
+
+    node: Node
+    variable: SlaveVariable
+    law: LawFunction
+    start: float
+    step: float
+    is_slope: bool = False
+    _block: dict[int, list[float]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def is_constant(self) -> bool:
+        return False
+
+    def at(self, t: float) -> float:
+        k = round((t - self.start) / self.step)
+        if self.start + k * self.step != t:
+            return float(self._values(np.array(t)))
+        block, place = divmod(k, _BLOCK)
+        if block not in self._block:
+            self._block.clear()
+            steps = np.arange(block * _BLOCK, (block + 1) * _BLOCK, dtype=np.float64)
+            times: NDArray[np.float64] = self.start + steps * self.step
+            self._block[block] = self._values(times).tolist()
+        return self._block[block][place]
+
+    def _values(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = evaluate(self.law, Laws(), {"t": t}, by="t")
+        return found.slope if self.is_slope else found.value
+
+    def slope(self, node: Node, variable: SlaveVariable) -> LawSignal:
+        """Its derivative as the signal of another variable."""
+        return LawSignal(node, variable, self.law, self.start, self.step, is_slope=True)
+
+
+@dataclass(frozen=True)
+class TableSignal:
+    """A driven input over time: Reals linear between the points, others hold; the ends hold.  A repeated time is a
+    jump."""
+
+    node: Node
+    variable: SlaveVariable
+    time: tuple[float, ...]
+    value: tuple[float, ...]
+
+    @property
+    def is_constant(self) -> bool:
+        return len(self.time) == 1
+
+    def at(self, t: float) -> float:
+        k = bisect_right(self.time, t + 1e-12 * abs(t)) - 1  # t_k = start + k h may miss a point by rounding
+        if k < 0:
+            return self.value[0]
+        if k == len(self.time) - 1 or self.variable.type != "Real":
+            return self.value[k]
+        share = max(t - self.time[k], 0.0) / (self.time[k + 1] - self.time[k])
+        return self.value[k] + (self.value[k + 1] - self.value[k]) * share
+
+    def slope(self, node: Node, variable: SlaveVariable) -> TableSignal:
+        """Its derivative as the signal of another variable: steps, written with repeated times; 0 outside."""
+        time, value = [self.time[0]], [0.0]
+        for a, b, from_, to in zip(self.time, self.time[1:], self.value, self.value[1:], strict=False):
+            if b > a:
+                time += [a, b]
+                value += [(to - from_) / (b - a)] * 2
+        return TableSignal(node, variable, (*time, self.time[-1]), (*value, 0.0))
+
+
+Signal = LawSignal | TableSignal
+
+
+def drive_signals(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> list[Signal]:
+    """All driven inputs of the given slaves; a driven position drives its velocity with the exact slope, unless that is
+    driven itself.  Raises InputError with every problem found."""
+    problems: list[Problem] = []
+    signals: dict[Node, Signal] = {}
+    for name, drive in scenario.drive.items():
+        where = f"{scenario.path}: [drive] {name}"
+        slave, _, rest = name.partition(".")
+        if slave in scenario.slaves and slave not in slaves:
+            continue
+        if slave not in slaves or rest not in slaves[slave].variables:
+            known = [f"{s}.{v.name}" for s, d in slaves.items() for v in d.variables.values() if v.causality == "input"]
+            problems.append(Problem(where, "there is no such input" + did_you_mean(name, known)))
+            continue
+        variable = slaves[slave].variables[rest]
+        driven = variable.causality == "input" or (variable.causality, variable.variability) == ("parameter", "tunable")
+        if not driven or variable.type == "String":
+            what = f"is a {variable.variability} {variable.causality} of type {variable.type}"
+            problems.append(Problem(where, f"{what}; only inputs and tunable parameters that are numbers are driven"))
+            continue
+        with collected(problems):
+            signals[slave, rest] = _signal(scenario, drive, (slave, rest), variable, where)
+    if problems:
+        raise InputError(problems)
+    for (slave, rest), signal in list(signals.items()):
+        for port in slaves[slave].ports.values():
+            rate = _rate_of(port, rest)
+            if rate and (slave, rate) not in signals:
+                signals[slave, rate] = signal.slope((slave, rate), slaves[slave].variables[rate])
+    return list(signals.values())
+
+
+def _rate_of(port: SlavePort, name: str) -> str | None:
+    """The velocity of a port that belongs to the position or angle `name`; a quaternion has none by components."""
+    for role in PORT_KINDS[port.kind].motion:
+        names, rates = port.motion.get(role.name, ()), port.motion.get(role.rate or "", ())
+        if name in names and len(names) == len(rates):
+            return rates[names.index(name)]
+    return None
+
+
+def _signal(scenario: Scenario, drive: Drive, node: Node, variable: SlaveVariable, where: str) -> Signal:
+    if drive.law is None:
+        return TableSignal(node, variable, *_drive_table(scenario.path, drive, variable, where))
+    if variable.type != "Real":
+        what = f"{drive.law!r}: only Reals follow a law, {variable.name} is of type {variable.type}: give a table"
+        raise InputError(Problem(where, what))
+    law = read_value(drive.law, where, {"t": parse_unit("s")}, _unit(variable))
+    start = scenario.seconds("start")
+    times = np.linspace(start, scenario.seconds("stop"), _LOOKED_AT)
+    found = evaluate(law, Laws(), {"t": times}, by="t")
+    bad = ~np.isfinite(found.value) | ~np.isfinite(found.slope)
+    if np.any(bad):
+        what = f"{drive.law!r} or its slope has no finite value at t = {times[bad][0]:g} s"
+        raise InputError(Problem(where, what))
+    return LawSignal(node, variable, law, start, scenario.seconds("step"))
+
+
+_LOOKED_AT = 1001  # times of a run at which a law must have a value
+
+
+def _drive_table(
+    path: Path, drive: Drive, variable: SlaveVariable, where: str
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Times and values, checked against the variable's type."""
+    if drive.table is not None:
+        try:
+            table = read_trace(path.parent / drive.table)
+        except InputError as error:
+            raise InputError([Problem(where, str(p)) for p in error.problems]) from error
+        columns = table.values.shape[1]
+        if columns != 1:
+            raise InputError(Problem(where, f"{drive.table} has {columns} columns besides time, 1 is needed"))
+        time, value = table.time.tolist(), table.values[:, 0].tolist()
+    else:
+        time, value = drive.time or [], drive.value or []
+    kind = {"Real": "a number", "Boolean": "true or false"}.get(variable.type, "a whole number")
+    for item in value:
+        truth = isinstance(item, bool) or (drive.table is not None and item in (0.0, 1.0))
+        if not (truth if variable.type == "Boolean" else not isinstance(item, bool) or drive.table is not None) or (
+            variable.type in ("Integer", "Enumeration") and item != int(item)
+        ):
+            shown = str(item).lower() if isinstance(item, bool) else repr(item)
+            raise InputError(Problem(where, f"{shown} must be {kind}: {variable.name} is of type {variable.type}"))
+    return tuple(map(float, time)), tuple(map(float, value))

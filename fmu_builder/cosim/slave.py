@@ -1,0 +1,439 @@
+"""One FMU as a slave: read, checked, and loaded through fmpy's FMU2Slave."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import fmpy
+from fmpy.fmi1 import printLogMessage
+from fmpy.fmi2 import (
+    FMU2Slave,
+    fmi2CallbackAllocateMemoryTYPE,
+    fmi2CallbackFreeMemoryTYPE,
+    fmi2CallbackFunctions,
+    fmi2CallbackLoggerTYPE,
+)
+from fmpy.logging import addLoggerProxy
+from fmpy.model_description import ModelDescription
+from lxml import etree
+
+from fmu_builder.errors import InputError, Problem, SlaveError
+from fmu_builder.export.archive import check_archive, unpack
+from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from fmu_builder.export.trial import try_out
+from fmu_builder.model.ports import PORT_KINDS, PortKind, Role, roles_of
+from fmu_builder.model.step_advice import HELD_FORCE, HeldForce
+from fmu_builder.units import Unit, parse_unit
+
+STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
+OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
+_TERMINATED, _LAST_SUCCESSFUL_TIME = 3, 2  # fmi2StatusKind
+
+Type = Literal["Real", "Integer", "Boolean", "Enumeration", "String"]
+FAMILY = {"Real": "Real", "Integer": "Integer", "Boolean": "Boolean", "Enumeration": "Integer", "String": "String"}
+_FAMILY_LETTERS = {"r": "Real", "i": "Integer", "b": "Boolean", "s": "String"}  # as logged texts point to variables
+
+
+@dataclass(frozen=True)
+class SlaveVariable:
+    """A variable as modelDescription.xml declares it.  `depends`: names of the inputs an output depends on, at
+    initialization; None means all.  `zero`: an output that is always 0."""
+
+    name: str
+    reference: int
+    type: Type
+    causality: str
+    variability: str
+    initial: str | None
+    unit: str
+    start: str | None
+    depends: frozenset[str] | None
+    literals: Mapping[str, int] = field(default_factory=dict)  # of an enumeration
+    description: str = ""
+    zero: bool = False
+    held: HeldForce | None = None  # of a stiffness or damping of ours: what it is to the force at the ports
+
+
+@dataclass(frozen=True)
+class SlavePort:
+    """A bundle found by the names of the variables (ports.py)."""
+
+    name: str
+    kind: str
+    side: Literal["body", "force"]
+    motion: Mapping[str, tuple[str, ...]]
+    force: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class SlaveDescription:
+    path: Path
+    model_name: str
+    identifier: str
+    guid: str
+    variables: Mapping[str, SlaveVariable]
+    ports: Mapping[str, SlavePort]
+    platforms: tuple[str, ...]
+    interfaces: tuple[str, ...] = ("co-simulation",)
+    start: float = 0.0
+    stop: float | None = None
+    step: float | None = None
+    restorable: bool = False  # one of ours that can put its state back
+    faults: Mapping[str, str] = field(default_factory=dict)  # of DefaultExperiment: what is wrong, by its attribute
+
+    def missing_binary(self) -> str | None:
+        """Why this machine cannot load the FMU, or None."""
+        platform = host_platform()
+        if platform in self.platforms:
+            return None
+        return f"has no binary for this machine ({platform}); it has {', '.join(self.platforms) or 'none'}"
+
+    def library(self) -> str:
+        """The archive name of the library for this machine."""
+        return f"binaries/{host_platform()}/{self.identifier}{PLATFORMS[host_platform()].suffix}"
+
+
+def read_slave(path: Path) -> SlaveDescription:
+    """What modelDescription.xml of an .fmu says.  Raises InputError for anything that is no FMI 2.0 slave."""
+    names = check_archive(path)
+    data = io.BytesIO(path.read_bytes())  # fmpy leaves a file open when it fails
+    try:
+        with zipfile.ZipFile(data) as archive:
+            root = etree.fromstring(archive.read("modelDescription.xml"))
+        version = root.get("fmiVersion")
+        if version != "2.0":
+            what = (
+                f"is for FMI {version}; only FMI 2.0 is run here"
+                if version
+                else "modelDescription.xml has no fmiVersion"
+            )
+            raise InputError(Problem(str(path), what))
+        description = fmpy.read_model_description(data, validate=False)
+        literals = {t.name: {i.name: int(i.value) for i in t.items or ()} for t in description.typeDefinitions}
+    except InputError:
+        raise
+    except Exception as error:  # fmpy raises bare exceptions and lxml errors alike
+        raise InputError(Problem(str(path), f"modelDescription.xml cannot be read: {error}")) from error
+    if description.coSimulation is None and description.modelExchange is None:
+        raise InputError(
+            Problem(str(path), "modelDescription.xml names no interface: neither co-simulation nor another")
+        )
+    if description.coSimulation is None:
+        raise InputError(
+            Problem(str(path), "is for model exchange only; a slave needs co-simulation: export it again with that")
+        )
+    identifier = description.coSimulation.modelIdentifier
+    unknowns = {u.variable.name: u.dependencies for u in (*description.outputs, *description.initialUnknowns)}
+    free = {u.variable.name for u in description.outputs if u.dependencies == [] and unknowns[u.variable.name] == []}
+    ours = (description.generationTool or "").startswith("fmu-builder")
+    held = _held_forces(root)
+    variables = {}
+    for v in description.modelVariables:
+        depends = unknowns.get(v.name)
+        declared = v.declaredType
+        variables[v.name] = SlaveVariable(
+            name=v.name,
+            reference=v.valueReference,
+            type=v.type,
+            causality=v.causality,
+            variability=v.variability,
+            initial=v.initial,
+            unit=v.unit or (declared.unit if declared else None) or "",
+            start=v.start,
+            depends=None if depends is None else frozenset(d.name for d in depends),
+            literals=literals.get(declared.name, {}) if declared and v.type == "Enumeration" else {},
+            description=v.description or "",
+            # what follows from nothing, not even from time, which ours list, is a force that an element does not have
+            zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
+            held=held.get(v.name),
+        )
+    experiment, faults = _default_experiment(description)
+    return SlaveDescription(
+        path=path,
+        model_name=description.modelName,
+        identifier=identifier,
+        guid=description.guid,
+        variables=variables,
+        ports={p.name: p for p in find_ports(variables)},
+        platforms=tuple(n for n, p in PLATFORMS.items() if f"binaries/{n}/{identifier}{p.suffix}" in names)
+        + tuple(sorted(_other_platforms(names))),
+        interfaces=("co-simulation", *(("model exchange",) if description.modelExchange else ())),
+        start=experiment.get("startTime", 0.0),
+        stop=experiment.get("stopTime"),
+        step=experiment.get("stepSize"),
+        restorable=ours and bool(description.coSimulation.canGetAndSetFMUstate),
+        faults=faults,
+    )
+
+
+def _default_experiment(description: ModelDescription) -> tuple[dict[str, float], dict[str, str]]:
+    """The times of DefaultExperiment, s, that are sound, and what is wrong with the others."""
+    times, faults = {}, {}
+    for key in ("startTime", "stopTime", "stepSize"):
+        text = getattr(description.defaultExperiment, key, None)
+        if text:
+            try:
+                times[key] = float(text)
+            except ValueError:
+                times[key] = math.nan
+            if not math.isfinite(times[key]):
+                del times[key]
+                faults[key] = f"'{text}' must be a finite number, in s"
+    if times.get("stepSize", 1.0) <= 0.0:
+        faults["stepSize"] = f"{times.pop('stepSize'):g} s must be greater than 0"
+    return times, faults
+
+
+def _held_forces(root: etree._Element) -> dict[str, HeldForce | None]:
+    """By the name of the variable; fmpy does not read annotations."""
+    found = root.iterfind(f"ModelVariables/ScalarVariable/Annotations/Tool[@name='fmu-builder']/{HELD_FORCE}")
+    return {one.getparent().getparent().getparent().get("name"): HeldForce.of(one.attrib) for one in found}
+
+
+def _other_platforms(names: frozenset[str]) -> set[str]:
+    """Folders of `binaries/` for platforms we build nothing for, such as win32."""
+    folders = {name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1}
+    return folders - set(PLATFORMS)
+
+
+def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[SlavePort]:
+    """Ports by their names: `p.r[1]` .. and `p.f[1]` .. make the port `p`.  The kind with most variables wins; optional
+    roles belong to it if all its names fit."""
+    prefixes = dict.fromkeys(name.rsplit(".", 1)[0] for name in variables if "." in name)
+    for prefix in prefixes:
+        best: SlavePort | None = None
+        for kind, roles, spelling in _port_forms():
+            motion = {r.name: _role_names(prefix, spelling.get(r.name, r.name), r.size) for r in roles.motion}
+            force = {r.name: _role_names(prefix, spelling.get(r.name, r.name), r.size) for r in roles.force}
+            names = [n for group in (*motion.values(), *force.values()) for n in group]
+            if not all(n in variables and variables[n].type == "Real" for n in names):
+                continue
+            if spelling and not _fit((variables[n] for n in names), (*roles.motion, *roles.force)):
+                continue  # a T may be a temperature
+            given = {variables[n].causality for group in motion.values() for n in group}
+            taken = {variables[n].causality for group in force.values() for n in group}
+            if given == {"output"} and taken == {"input"}:
+                port = SlavePort(prefix, kind, "body", motion, force)
+            elif given == {"input"} and taken == {"output"}:
+                port = SlavePort(prefix, kind, "force", motion, force)
+            else:
+                continue
+            if best is None or len(port.motion) > len(best.motion):
+                best = port
+        if best is not None:
+            yield best
+
+
+def _port_forms() -> Iterator[tuple[str, PortKind, Mapping[str, str]]]:
+    """Each kind with all its roles and with the necessary ones, in each spelling."""
+    for kind, full in PORT_KINDS.items():
+        necessary = roles_of(kind)
+        for roles in (full, necessary) if necessary.motion != full.motion else (full,):
+            for spelling in ({}, *full.spellings):
+                yield kind, roles, spelling
+
+
+def _fit(variables: Iterable[SlaveVariable], roles: Iterable[Role]) -> bool:
+    """Whether the units, where there are any, are of the roles' dimensions."""
+    units = [unit for role in roles for unit in role.units]
+
+    def fits(name: str, unit: Unit) -> bool:
+        try:
+            return not name or parse_unit(name).same_dimension(unit)
+        except InputError:
+            return False
+
+    return all(fits(v.unit, unit) for v, unit in zip(variables, units, strict=True))
+
+
+def _role_names(prefix: str, role: str, size: int) -> tuple[str, ...]:
+    return tuple(f"{prefix}.{role}[{k + 1}]" for k in range(size)) if size > 1 else (f"{prefix}.{role}",)
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    slave: str
+    status: int
+    category: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.slave}: {self.text}"
+
+
+# One logger for all slaves of this process: fmpy's proxy, which finishes the text of variadic messages, keeps only one.
+# The environment a slave was given, which it must hand back, says whose message it is.
+_slaves: dict[int, Slave] = {}
+_environments = itertools.count(1)
+
+
+def _receive(environment: int | None, name: bytes | None, status: int, category: bytes | None, text: bytes) -> None:
+    slave = _slaves.get(environment or 0)
+    if slave is None:  # it forgot its environment
+        slave = next((s for s in _slaves.values() if s.name.encode("utf-8") == name), None)
+    if slave is None:  # loaded by someone else in this process, whose messages the proxy sends here
+        printLogMessage(environment, name, status, category, text)
+    else:
+        slave.log.append(LogEntry(slave.name, status, _decode(category), slave.readable(_decode(text))))
+
+
+def _decode(raw: bytes | None) -> str:
+    return (raw or b"").decode("utf-8", errors="replace")
+
+
+_callbacks = fmi2CallbackFunctions()
+_callbacks.logger = fmi2CallbackLoggerTYPE(_receive)
+_callbacks.allocateMemory = fmi2CallbackAllocateMemoryTYPE(fmpy.calloc)
+_callbacks.freeMemory = fmi2CallbackFreeMemoryTYPE(fmpy.free)
+addLoggerProxy(byref(_callbacks))
+
+_SHOWN_MESSAGES = 3  # of what a slave logged, in an error
+
+
+class Slave:
+    """A loaded instance.  Calls raise SlaveError with the slave's name, the call, its status, and what it logged."""
+
+    def __init__(self, name: str, description: SlaveDescription) -> None:
+        self.name = name
+        self.description = description
+        self.log: list[LogEntry] = []
+        self.status = OK  # of the last call that was not OK
+        where = f"{name} ({description.path.name})"
+        missing = description.missing_binary()
+        if missing:
+            raise SlaveError(Problem(where, missing))
+        library = description.library()
+        try_out(description.path, library, where)
+        self._alive = self._loaded = False
+        self._environment = next(_environments)
+        self._folder = Path(tempfile.mkdtemp(prefix="fmu-builder-"))
+        try:
+            unpack(description.path, self._folder, ("resources/", f"{library.rpartition('/')[0]}/"))
+            try:
+                self.fmu = self._load(self._folder / library)
+            except Exception as error:  # fmpy raises bare exceptions where a file is not to its liking
+                raise SlaveError(Problem(where, f"does not load: {error}")) from error
+            self.dll = self.fmu.dll
+            self._loaded = True
+            _slaves[self._environment] = self
+            callbacks = fmi2CallbackFunctions.from_buffer_copy(_callbacks)
+            callbacks.componentEnvironment = c_void_p(self._environment)
+            try:
+                self.fmu.instantiate(callbacks=callbacks, loggingOn=True)
+            except Exception as error:  # fmpy: "Failed to instantiate model"
+                raise self._error("fmi2Instantiate", None) from error
+            self._alive = True
+        except BaseException:
+            self.close()
+            raise
+
+    def _load(self, library: Path) -> FMU2Slave:
+        """fmpy works in the library's folder while it loads, and stays there if that fails."""
+        before = Path.cwd()
+        try:
+            return FMU2Slave(
+                guid=self.description.guid,
+                unzipDirectory=str(self._folder),
+                modelIdentifier=self.description.identifier,
+                instanceName=self.name,
+                libraryPath=str(library),
+            )
+        finally:
+            os.chdir(before)
+
+    @property
+    def component(self) -> int:
+        return int(self.fmu.component)
+
+    def readable(self, text: str) -> str:
+        """A logged text with the names of the variables it points to (`#r12#`), and its escapes undone."""
+
+        def name(found: re.Match[str]) -> str:
+            family = _FAMILY_LETTERS[found[1]]
+            for v in self.description.variables.values():
+                if v.reference == int(found[2]) and FAMILY.get(v.type, v.type) == family:
+                    return v.name
+            return found[0]
+
+        return re.sub(r"#([ribs])(\d+)#", name, text).replace("##", "#")
+
+    def _error(self, call: str, status: int | None, note: str = "") -> SlaveError:
+        if status is None:
+            answer = "gave no instance"
+        elif 0 <= status < len(STATUS):
+            answer = f"answered {STATUS[status]}"
+        else:
+            answer = f"answered the undefined status {status}"
+        worst = [entry for entry in self.log if entry.status >= DISCARD] or self.log
+        said = "; ".join(dict.fromkeys(entry.text for entry in worst[-_SHOWN_MESSAGES:]))
+        what = f"{call} {answer}" + (f" ({note})" if note else "") + (f"; it logged: {said}" if said else "")
+        return SlaveError(Problem(self.name, what))
+
+    def check(self, status: int, call: str, note: str = "") -> None:
+        """Raise SlaveError unless the status is OK or Warning."""
+        self.status = status
+        if status not in (OK, WARNING):
+            raise self._error(call, status, note)
+
+    def setup(self, start: float, stop: float, tolerance: float | None) -> None:
+        status = self.dll.fmi2SetupExperiment(
+            self.component, int(tolerance is not None), tolerance or 0.0, start, 1, stop
+        )
+        self.check(status, "fmi2SetupExperiment", f"start {start:g} s, stop {stop:g} s")
+
+    def call(self, name: str, note: str = "") -> None:
+        """A function whose only argument is the instance."""
+        self.check(getattr(self.dll, name)(self.component), name, note)
+
+    def set(self, variable: SlaveVariable, value: float | str) -> None:
+        family = FAMILY[variable.type]
+        if isinstance(value, str):
+            values: Array[Any] = (c_char_p * 1)(value.encode("utf-8"))
+        elif family == "Real":
+            values = (c_double * 1)(value)
+        else:
+            values = (c_int * 1)(int(value))
+        status = getattr(self.dll, f"fmi2Set{family}")(self.component, (c_uint * 1)(variable.reference), 1, values)
+        unit = f" {variable.unit}" if variable.unit else ""
+        self.check(status, f"fmi2Set{family}", f"{variable.name} = {value!r}{unit}")
+
+    def get(self, variable: SlaveVariable) -> float:
+        """The value of a variable that is a number."""
+        family = FAMILY[variable.type]
+        value: Array[Any] = (c_double * 1)() if family == "Real" else (c_int * 1)()
+        status = getattr(self.dll, f"fmi2Get{family}")(self.component, (c_uint * 1)(variable.reference), 1, value)
+        self.check(status, f"fmi2Get{family}", variable.name)
+        return float(value[0])
+
+    def discarded(self, time: float, step: float) -> float:
+        """After fmi2Discard: the time at which the slave ended the simulation, else SlaveError."""
+        terminated, last = c_int(0), c_double(time)
+        self.dll.fmi2GetRealStatus(self.component, _LAST_SUCCESSFUL_TIME, byref(last))
+        if self.dll.fmi2GetBooleanStatus(self.component, _TERMINATED, byref(terminated)) == OK and terminated.value:
+            return last.value
+        note = f"step of {step:g} s from {time:g} s, done up to {last.value:g} s; try a smaller step"
+        raise self._error("fmi2DoStep", DISCARD, note)
+
+    def close(self, free: bool = True) -> None:
+        """Free the instance and its folder; never raises.
+
+        `free`: false after fmi2Fatal, when no function of any instance may be called any more."""
+        if self._alive and free:
+            self.fmu.fmi2FreeInstance(self.fmu.component)
+        if self._loaded and (free or not self._alive):
+            self.fmu.freeLibrary()
+        self._alive = self._loaded = False
+        _slaves.pop(self._environment, None)
+        shutil.rmtree(self._folder, ignore_errors=True)

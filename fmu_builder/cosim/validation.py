@@ -1,0 +1,284 @@
+"""Cases: scenarios with a reference.  Run them, compare, and check the order with which a coupling converges."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
+from fmu_builder.cosim.events import event_units
+from fmu_builder.cosim.master import checked_scenario, run
+from fmu_builder.cosim.trace import Trace, read_trace
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, did_you_mean
+from fmu_builder.laws.figures import LawSection, law_sections
+from fmu_builder.model.model import load_model
+from fmu_builder.model.recipe import has_laws
+from fmu_builder.model.scenario import Convergence, Scenario, ToleranceEntry
+from fmu_builder.paths import find_recipe, own_elements, shipped
+from fmu_builder.report.motion import Animation, animation
+from fmu_builder.units import parse_quantity, parse_unit
+
+
+@dataclass(frozen=True)
+class Order:
+    """Errors of one quantity over steps, and the slope of their logarithms."""
+
+    quantity: str
+    unit: str
+    steps: tuple[float, ...]
+    errors: tuple[float, ...]
+    measured: float
+    expected: float
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        return abs(self.measured - self.expected) <= self.tolerance
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """What came of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes;
+    `animation` what moved, where its element can be drawn."""
+
+    name: str
+    description: str
+    source: str
+    comparison: Comparison | None
+    order: Order | None
+    trace: Trace | None
+    reference: Trace | None
+    notes: tuple[str, ...]
+    seconds: float
+    failure: str | None = None
+    exit_code: int = 0
+    laws: tuple[LawSection, ...] = ()
+    animation: Animation | None = None
+
+    @property
+    def passed(self) -> bool:
+        return (
+            self.failure is None
+            and (self.comparison is None or self.comparison.passed)
+            and (self.order is None or self.order.passed)
+        )
+
+
+def all_cases() -> dict[str, Path]:
+    """The cases of all shipped elements and systems by name `<element>/<case>`."""
+    found = {f"{p.parent.parent.name}/{p.stem}": p for p in sorted(shipped("elements").glob("*/cases/*.toml"))}
+    return found | {f"systems/{p.stem}": p for p in sorted((shipped("fmus") / "systems").glob("*.toml"))}
+
+
+def own_cases() -> dict[str, Path]:
+    """The cases of own elements, by name as well."""
+    paths = [path for folder in own_elements() for path in sorted((folder / "cases").glob("*.toml"))]
+    return {f"{path.parent.parent.name}/{path.stem}": path for path in paths}
+
+
+def find_cases(names: Sequence[str]) -> dict[str, Path]:
+    """Cases by path, by name `element/case`, by element, or by case, shipped or of own elements; all that are shipped
+    for no names.
+
+    Raises InputError with every name that is none, and every file that is not there."""
+    if not names:
+        return all_cases()
+    known = all_cases() | own_cases()
+    chosen: dict[str, Path] = {}
+    problems = []
+    for name in names:
+        if name.endswith(".toml"):
+            if Path(name).is_file():
+                chosen[_name_of(Path(name))] = Path(name)
+            else:
+                problems.append(Problem(name, "there is no such file"))
+            continue
+        matches = {n: p for n, p in known.items() if name in (n, *n.split("/"))}
+        if not matches:
+            words = {word for n in known for word in (n, *n.split("/"))}
+            problems.append(Problem(name or "''", "there is no such case" + did_you_mean(name, words)))
+        chosen |= matches
+    if problems:
+        raise InputError(problems)
+    return chosen
+
+
+def _name_of(path: Path) -> str:
+    """`<element>/<case>` for a file in an element's cases, else the path without suffix."""
+    folder = path.absolute().parent
+    return f"{folder.parent.name}/{path.stem}" if folder.name == "cases" else path.with_suffix("").as_posix()
+
+
+def validate(cases: Mapping[str, Path], finished: Callable[[CaseResult], None] | None = None) -> tuple[CaseResult, ...]:
+    """Run cases, as many at a time as there are cores; `finished` hears of each as it ends.  Sorted by name.
+
+    A case that fails, or whose FMU takes its process down, hides no other."""
+    tell = finished or (lambda result: None)
+    results = _in_processes(cases, tell)
+    # A crash ends all that ran at the time: alone, the culprit crashes again and the others do not.
+    for name in sorted(cases.keys() - {result.name for result in results}):
+        alone = _in_processes({name: cases[name]}, tell)
+        if not alone:
+            what = f"{cases[name]}: the process that ran it crashed: one of its FMUs is broken"
+            alone = [_failed(name, what, SlaveError.exit_code, 0.0)]
+            tell(alone[0])
+        results += alone
+    return tuple(sorted(results, key=lambda result: result.name))
+
+
+def _in_processes(cases: Mapping[str, Path], finished: Callable[[CaseResult], None]) -> list[CaseResult]:
+    """The results of the cases; those that a crash took along are missing."""
+    results = []
+    workers = max(min(os.cpu_count() or 1, len(cases)), 1)
+    with ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn")) as pool:
+        jobs = []
+        try:
+            with _uninterrupted():
+                jobs = [pool.submit(run_case, name, path) for name, path in cases.items()]
+            for job in as_completed(jobs):
+                results.append(job.result())
+                finished(results[-1])
+        except BrokenProcessPool:
+            pass
+        finally:
+            for job in jobs:
+                job.cancel()
+    return results
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes started inside ignore Ctrl-C: they end in order when the one who started them is told to."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def run_case(name: str, path: Path) -> CaseResult:
+    """Run one case.  Errors end up in the result, so that one bad case does not hide the others; a fault of our own
+    with its traceback."""
+    begin = time.perf_counter()
+    try:
+        return _run(name, checked_scenario(path), begin)
+    except FmuBuilderError as error:
+        return _failed(name, str(error), error.exit_code, time.perf_counter() - begin)
+    except Exception:
+        what = f"a fault of fmu-builder, please report it:\n{traceback.format_exc()}"
+        return _failed(name, what, FmuBuilderError.exit_code, time.perf_counter() - begin)
+
+
+def _failed(name: str, why: str, exit_code: int, seconds: float) -> CaseResult:
+    return CaseResult(name, "", "", None, None, None, None, (), seconds, why, exit_code)
+
+
+def _run(name: str, scenario: Scenario, begin: float) -> CaseResult:
+    if scenario.reference is None:
+        raise InputError(Problem(str(scenario.path), "has no [reference], so there is nothing to compare with"))
+    reference = read_trace(scenario.path.parent / scenario.reference.file)
+    done = run(scenario)
+    signals = {
+        n: _tolerance(scenario, n, t, done.trace.units.get(n, "1")) for n, t in scenario.reference.signals.items()
+    }
+    events = {n: _tolerance(scenario, n, t, event_units(n) or "1") for n, t in scenario.reference.events.items()}
+    chosen = _only(reference, signals)
+    comparison = compare(done.trace, chosen, signals, Tolerance(), events)
+    order = _order(scenario, scenario.convergence, reference) if scenario.convergence else None
+    return CaseResult(
+        name=name,
+        description=scenario.description,
+        source=scenario.reference.source,
+        comparison=comparison,
+        order=order,
+        trace=done.trace,
+        reference=reference,
+        notes=done.notes,
+        seconds=time.perf_counter() - begin,
+        laws=_laws(scenario),
+        animation=animation(scenario, done.trace),
+    )
+
+
+def _laws(scenario: Scenario) -> tuple[LawSection, ...]:
+    """The laws of all recipes, each with the name of its recipe."""
+    folder = scenario.path.parent
+    recipes = {entry.recipe for entry in scenario.slaves.values() if not entry.recipe.endswith(".fmu")}
+    models = [load_model(path) for path in sorted(find_recipe(one, folder) for one in recipes) if has_laws(path)]
+    found = [replace(one, recipe=one.recipe or model.name) for model in models for one in law_sections(model)]
+    return tuple({one.recipe: one for one in found}.values())
+
+
+def _only(reference: Trace, signals: dict[str, Tolerance]) -> Trace:
+    """The reference with the signals that have a tolerance."""
+    keep = [i for i, n in enumerate(reference.names) if n in signals]
+    names = tuple(reference.names[i] for i in keep)
+    units = {n: u for n, u in reference.units.items() if n in names}
+    return Trace(reference.time, names, reference.values[:, keep], units, reference.events, reference.provenance)
+
+
+def _tolerance(scenario: Scenario, name: str, entry: ToleranceEntry, unit: str) -> Tolerance:
+    where = f"{scenario.path}: [reference] {name}"
+    return Tolerance(
+        absolute=parse_quantity(entry.absolute, parse_unit(unit or "1"), f"{where} absolute"),
+        relative=entry.relative,
+        time=parse_quantity(entry.time, parse_unit("s"), f"{where} time"),
+    )
+
+
+def _order(scenario: Scenario, convergence: Convergence, reference: Trace) -> Order:
+    """Least-squares slope of log(error) over log(step) of the last value of a signal, or of an event."""
+    steps = [parse_quantity(s, parse_unit("s"), f"{scenario.path}: [convergence] steps") for s in convergence.steps]
+    errors = [abs(error) for error in coupling_errors(scenario, convergence.quantity, steps, reference)]
+    if min(errors) == 0.0:
+        raise InputError(
+            Problem(
+                f"{scenario.path}: [convergence] quantity",
+                f"{convergence.quantity} is exact at a step: there is no order",
+            )
+        )
+    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    unit = reference.units.get(convergence.quantity) or event_units(convergence.quantity)
+    return Order(
+        convergence.quantity,
+        unit,
+        tuple(steps),
+        tuple(errors),
+        float(slope),
+        convergence.order,
+        convergence.order_tolerance,
+    )
+
+
+def coupling_errors(scenario: Scenario, quantity: str, steps: Sequence[float], reference: Trace) -> Iterator[float]:
+    """Signed error of a quantity for each communication step: the last value of a signal, or an event."""
+    for step in steps:
+        experiment = scenario.experiment.model_copy(update={"step": step, "output_step": step})
+        trace = run(scenario.model_copy(update={"experiment": experiment})).trace
+        yield _last(trace, quantity, scenario) - _last(reference, quantity, scenario)
+
+
+def _last(trace: Trace, quantity: str, scenario: Scenario) -> float:
+    if quantity in trace:
+        return float(trace[quantity][-1])
+    if quantity in trace.events:
+        return trace.events[quantity]
+    known = [*trace.names, *trace.events]
+    raise InputError(
+        Problem(f"{scenario.path}: [convergence] quantity", f"'{quantity}' is unknown" + did_you_mean(quantity, known))
+    )

@@ -1,0 +1,1 @@
+"""From a model to an .fmu: C sources, description, documentation, compiler, checks, archive."""

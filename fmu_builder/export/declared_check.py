@@ -1,0 +1,77 @@
+"""What the elements of a model declare, all of them: whether they keep to it, whether the parts of an assembly can be
+evaluated in the order that follows from it, and what of it never shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fmu_builder.errors import Problem
+from fmu_builder.export import probe
+from fmu_builder.export.element_check import TIMEOUT, Called, check_element, findings, point_text, values_of
+from fmu_builder.export.generate import assembly_check_sources
+from fmu_builder.export.toolchain import Compiler
+from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.model import ElementModel, Model
+from fmu_builder.paths import shipped_elements
+
+_MOST = 5  # problems that are shown
+
+
+def element_problems(model: Model, compiler: Compiler, timeout: float = TIMEOUT) -> list[Problem]:
+    """Where the elements of the model do not keep to what they declare; if all do, whether an assembly of them can be
+    evaluated in the order that follows from it."""
+    found = [problem for form in _forms(model) for problem in check_element(form, compiler, timeout=timeout).problems]
+    if not found and isinstance(model, Assembly):
+        found = assembly_problems(model, compiler, timeout + len(model.variables) // 1000)
+    return found
+
+
+def unshown_dependencies(model: Model, compiler: Compiler) -> Iterator[str]:
+    """What elements of a user's own declare and never showed.  It takes a second or two for each, once."""
+    own = {folder.resolve() for folder in shipped_elements()}
+    for form in _forms(model):
+        if form.recipe.element_folder.resolve() not in own and not form.is_prototype:
+            seen = check_element(form, compiler, every=True)
+            place = form.recipe.element_folder / "element.toml"
+            yield from (
+                f"{place}: {what}: not seen at {seen.points} points; leave out what the formulas do not read"
+                for what in seen.unshown
+            )
+
+
+def _forms(model: Model) -> list[ElementModel]:
+    """The elements, each form once."""
+    return [kind.model for kind in model.types] if isinstance(model, Assembly) else [m for _, m in model.elements()]
+
+
+def assembly_problems(model: Assembly, compiler: Compiler, timeout: float = TIMEOUT) -> list[Problem]:
+    """Values that an evaluation in that order gets wrong.
+
+    The right values come from all parts, evaluated from the last to the first, again and again until no bit changes:
+    that needs no order.  Both begin with NaN wherever something is computed, so that nothing old is taken for new.
+    Raises ToolError where the compiler fails, or a part crashes or does not return."""
+    plan = probe.Plan(
+        **values_of(model),
+        on_demand=[],
+        indicators=[],
+        sets=[],
+        memories=[],
+        canaries={},
+        z_canaries={},
+        is_assembly=True,
+    )
+    sources, compiled = assembly_check_sources(model)
+    found = findings(sources, compiled, plan, compiler, Called(f"{model.name}.check", str(model.path), timeout))
+    return list(_told(model, found["disordered"]))
+
+
+def _told(model: Assembly, disordered: dict[str, dict[str, float]]) -> Iterator[Problem]:
+    for index, point in list(disordered.items())[:_MOST]:
+        part = max((part for part in model.parts if part.offset <= int(index)), key=lambda one: one.offset)
+        element = part.model.recipe.element_folder / "element.toml"
+        what = (
+            f"{model.variables[int(index)].name} follows from values that are older than the point"
+            f" ({point_text(point) or 'the start values'}): a part of the assembly depends on more than it declares; "
+            f"complete depends in {element} and in those of the parts before it, or leave it out"
+        )
+        yield Problem(f"{model.path}: connections", what)

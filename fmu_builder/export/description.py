@@ -1,0 +1,269 @@
+"""modelDescription.xml and buildDescription.xml of an FMU, valid against the FMI 2.0 schema that fmpy ships."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from pathlib import Path
+
+import fmpy
+from lxml import etree
+
+from fmu_builder.errors import Problem, ToolError
+from fmu_builder.export.generate import log_categories, source_files
+from fmu_builder.model.declaration import value_text
+from fmu_builder.model.model import ElementModel, Model, Variable
+from fmu_builder.model.step_advice import HELD_FORCE
+from fmu_builder.paths import own_version
+from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
+
+_TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean", "enum": "Enumeration"}
+_CAPABILITIES = {
+    "needsExecutionTool": "false",
+    "canBeInstantiatedOnlyOncePerProcess": "false",
+    "canNotUseMemoryManagementFunctions": "false",
+    "canGetAndSetFMUstate": "true",
+    "canSerializeFMUstate": "true",
+    "providesDirectionalDerivative": "true",
+}
+# element: its own capabilities; the schema asks for this order of elements
+_INTERFACES = {
+    "ModelExchange": {**_CAPABILITIES, "completedIntegratorStepNotNeeded": "false"},
+    "CoSimulation": {
+        **_CAPABILITIES,
+        "canHandleVariableCommunicationStepSize": "true",
+        "canInterpolateInputs": "true",
+        "maxOutputDerivativeOrder": "1",
+        "canRunAsynchronuously": "false",
+    },
+}
+
+# of a prototype in Python
+_PROTOTYPE_INTERFACES = {
+    "CoSimulation": {
+        "needsExecutionTool": "true",
+        "canBeInstantiatedOnlyOncePerProcess": "false",
+        "canNotUseMemoryManagementFunctions": "true",
+        "canGetAndSetFMUstate": "false",
+        "canSerializeFMUstate": "false",
+        "providesDirectionalDerivative": "false",
+        "canHandleVariableCommunicationStepSize": "true",
+        "canInterpolateInputs": "false",
+        "maxOutputDerivativeOrder": "0",
+        "canRunAsynchronuously": "false",
+    }
+}
+
+
+def number(value: float) -> str:
+    """A double as text that reads back to the same bits."""
+    return repr(float(value))
+
+
+def model_description(model: Model, guid: str) -> bytes:
+    """modelDescription.xml.  Raises ToolError naming what the schema refuses."""
+    root = etree.Element(
+        "fmiModelDescription",
+        fmiVersion="2.0",
+        modelName=model.name,
+        guid=guid,
+        description=model.description,
+        generationTool=f"fmu-builder {own_version()}",
+        license="BSD-2-Clause",
+        variableNamingConvention="structured",
+        numberOfEventIndicators=str(0 if model.is_prototype else len(model.indicators)),
+    )
+    for interface, capabilities in (_PROTOTYPE_INTERFACES if model.is_prototype else _INTERFACES).items():
+        element = etree.SubElement(root, interface, modelIdentifier=model.name, **capabilities)
+        if model.is_prototype:
+            continue
+        files = etree.SubElement(element, "SourceFiles")
+        for name in source_files(model):
+            etree.SubElement(files, "File", name=name)
+
+    visible = [v for v in model.variables if not v.hidden]
+    _units(root, visible)
+    _enumerations(root, visible)
+    categories = etree.SubElement(root, "LogCategories")
+    for name, description in log_categories(model).items():
+        etree.SubElement(categories, "Category", name=name, description=description)
+    etree.SubElement(
+        root,
+        "DefaultExperiment",
+        startTime="0.0",
+        stopTime=number(model.experiment.stop),
+        tolerance=number(model.experiment.tolerance),
+        stepSize=number(model.experiment.step),
+    )
+    if isinstance(model, ElementModel) and model.recipe.drawing:
+        tool = etree.SubElement(etree.SubElement(root, "VendorAnnotations"), "Tool", name="fmu-builder")
+        drawing = {key: value_text(value) for key, value in model.recipe.drawing.items()}  # type: ignore[arg-type]
+        etree.SubElement(tool, "Drawing", drawing)
+    variables = etree.SubElement(root, "ModelVariables")
+    position = {v.index: i + 1 for i, v in enumerate(visible)}  # FMI counts variables from 1, hidden ones left out
+    for v in visible:
+        variables.append(_scalar_variable(model, v, position))
+    root.append(_structure(model, visible, position))
+    _check_against_schema(root)
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+
+
+def _units(root: etree._Element, variables: Iterable[Variable]) -> None:
+    used: dict[str, Unit] = {}
+    shown: dict[str, dict[str, Unit]] = {}
+    for v in variables:
+        if v.unit.name not in used:
+            used[v.unit.name] = v.unit
+            shown[v.unit.name] = {d.name: d for d in display_units(v.unit)}
+        if v.display:
+            shown[v.unit.name][v.display.name] = v.display
+    definitions = etree.SubElement(root, "UnitDefinitions")
+    for name in sorted(used):
+        unit = etree.SubElement(definitions, "Unit", name=name)
+        etree.SubElement(unit, "BaseUnit", **fmi_base_unit(used[name]))
+        for display_name, display in sorted(shown[name].items()):
+            factor, offset = fmi_display(used[name], display)
+            attributes = {"name": display_name, "factor": number(factor)}
+            if offset:
+                attributes["offset"] = number(offset)
+            etree.SubElement(unit, "DisplayUnit", **attributes)
+
+
+def _enumerations(root: etree._Element, variables: Iterable[Variable]) -> None:
+    """One type for each set of literals; its name is none of a variable."""
+    enumerations = {_type_name(v): v.literals for v in variables if v.type == "enum"}
+    if not enumerations:
+        return
+    definitions = etree.SubElement(root, "TypeDefinitions")
+    for name, literals in enumerations.items():
+        enumeration = etree.SubElement(etree.SubElement(definitions, "SimpleType", name=name), "Enumeration")
+        for value, literal in enumerate(literals, start=1):
+            etree.SubElement(enumeration, "Item", name=literal, value=str(value))
+
+
+def _type_name(v: Variable) -> str:
+    return "|".join(v.literals)
+
+
+def _causality(v: Variable) -> dict[str, str]:
+    """causality, variability and initial, in the combinations FMI 2.0 allows."""
+    if v.kind == "time":
+        return {"causality": "independent", "variability": "continuous"}
+    if v.kind in ("fixed", "tunable"):
+        return {"causality": "parameter", "variability": v.kind, "initial": "exact"}
+    if v.kind == "calculated":
+        return {"causality": "calculatedParameter", "variability": "tunable", "initial": "calculated"}
+    variability = "continuous" if v.type == "real" and v.kind != "memory" else "discrete"
+    if v.kind == "input":
+        return {"causality": "input", "variability": variability}
+    return {"causality": "output" if v.is_output else "local", "variability": variability, "initial": "calculated"}
+
+
+def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etree._Element:
+    element = etree.Element(
+        "ScalarVariable", name=v.name, valueReference=str(v.index), description=v.description, **_causality(v)
+    )
+    attributes: dict[str, str] = {}
+    if v.type == "real":
+        attributes["unit"] = v.unit.name
+        if v.display:
+            attributes["displayUnit"] = v.display.name
+    if v.type == "enum":
+        attributes["declaredType"] = _type_name(v)
+    if v.type != "bool":
+        low = v.min if v.min is not None else v.above
+        high = v.max if v.max is not None else v.below
+        if low is not None:
+            attributes["min"] = _value(v, low)
+        if high is not None:
+            attributes["max"] = _value(v, high)
+    if v.nominal is not None:
+        attributes["nominal"] = number(v.nominal)
+    if v.kind in ("fixed", "tunable", "input"):
+        attributes["start"] = _value(v, v.start)
+    if v.kind == "derivative":
+        attributes["derivative"] = str(position[v.derivative])
+    if v.reinit:
+        attributes["reinit"] = "true"
+    etree.SubElement(element, _TYPES[v.type], **attributes)
+    if v.held is not None:
+        tool = etree.SubElement(etree.SubElement(element, "Annotations"), "Tool", name="fmu-builder")
+        etree.SubElement(tool, HELD_FORCE, v.held.attributes())
+    return element
+
+
+def _value(v: Variable, value: float) -> str:
+    if v.type == "bool":
+        return "true" if value else "false"
+    return str(int(value)) if v.type in ("int", "enum") else number(value)
+
+
+def _structure(model: Model, visible: list[Variable], position: dict[int, int]) -> etree._Element:
+    """ModelStructure.  Outputs and derivatives depend on inputs, states and time, initial unknowns on inputs,
+    parameters and time; a state is a function of itself alone, memory of nothing of the moment."""
+    structure = etree.Element("ModelStructure")
+    kinds = {v.index: v.kind for v in model.variables}
+
+    def add(group: etree._Element, v: Variable, depends: Iterable[int]) -> None:
+        listed = sorted({position[i] for i in depends if i in position})
+        etree.SubElement(group, "Unknown", index=str(position[v.index]), dependencies=" ".join(map(str, listed)))
+
+    def known(v: Variable) -> list[int]:
+        return [i for i in v.depends if kinds[i] in ("input", "state", "time")]
+
+    outputs = etree.SubElement(structure, "Outputs")
+    for v in visible:
+        if v.is_output:
+            add(outputs, v, (v.index,) if v.kind == "state" else known(v) if v.kind == "output" else ())
+    states = model.by_kind("state")
+    if states:
+        group = etree.SubElement(structure, "Derivatives")
+        for v in states:  # in the order of fmi2GetContinuousStates
+            add(group, model.variables[v.derivative], known(model.variables[v.derivative]))
+    group = etree.SubElement(structure, "InitialUnknowns")
+    for v in visible:
+        if v.kind in ("state", "derivative", "calculated") or v.is_output:
+            add(group, v, initial_dependencies(model, v))
+    for table in (outputs, group):
+        if not len(table):
+            structure.remove(table)
+    return structure
+
+
+def initial_dependencies(model: Model, v: Variable) -> set[int]:
+    """Inputs and parameters that an initial value depends on: states follow the parameters of their initial values."""
+    known: set[int] = set()
+    for i in (v.index,) if v.kind == "state" else v.depends:
+        variable = model.variables[i]
+        if variable.kind == "state":
+            known |= {variable.start_from} if variable.start_from >= 0 else set(variable.initial)
+        else:
+            known.add(i)
+    return known
+
+
+def build_description(model: Model) -> bytes:
+    """sources/buildDescription.xml (FMI 3.0 form, which FMI 2.0 importers read too)."""
+    root = etree.Element("fmiBuildDescription", fmiVersion="3.0")
+    configuration = etree.SubElement(root, "BuildConfiguration", modelIdentifier=model.name)
+    files = etree.SubElement(
+        configuration,
+        "SourceFileSet",
+        language="C11",
+        compilerOptions="-ffp-contract=off -fno-math-errno -fcx-limited-range",
+    )
+    for name in source_files(model):
+        etree.SubElement(files, "SourceFile", name=name)
+    etree.SubElement(files, "IncludeDirectory", name=".")  # what lies in the folder of a part includes contact_core
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+
+
+@functools.cache
+def _schema() -> etree.XMLSchema:
+    return etree.XMLSchema(etree.parse(Path(fmpy.__file__).parent / "schema" / "fmi2" / "fmi2ModelDescription.xsd"))
+
+
+def _check_against_schema(root: etree._Element) -> None:
+    schema = _schema()
+    if not schema.validate(root):
+        raise ToolError(Problem("modelDescription.xml", str(e.message)) for e in schema.error_log)

@@ -1,0 +1,234 @@
+"""The documentation folder of an FMU: index.html, model.png, licences."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import jinja2
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.export.assembly_icon import assembly_icon
+from fmu_builder.export.generate import log_categories
+from fmu_builder.export.origin import build_date, structure_tables
+from fmu_builder.laws.figures import law_sections
+from fmu_builder.model.assembly import Assembly, PartType
+from fmu_builder.model.model import ElementModel, Model, Variable
+from fmu_builder.model.step_advice import MODE, step_advice
+from fmu_builder.paths import PACKAGE, own_version
+from fmu_builder.units import quantity, units_text
+
+PROTOTYPE_NEEDS = "Python 3.11 or newer (64 bits) with numpy, in the process or as a shared library"
+"""What a prototype in Python needs on its target."""
+
+
+@functools.cache
+def templates() -> jinja2.Environment:
+    """Our HTML templates; values are escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(PACKAGE / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["quantity"] = quantity
+    environment.filters["whole"] = lambda first: first.removesuffix("[1]")  # the vector of a first component
+    return environment
+
+
+def documentation_files(model: Model) -> dict[str, bytes]:
+    """Archive name -> bytes of documentation/ and model.png."""
+    folders = list(dict.fromkeys(model.folders().values()))  # each element once
+    assembly = model if isinstance(model, Assembly) else None
+    page = (
+        templates()
+        .get_template("fmu.html")
+        .render(
+            model=model,
+            advice=step_advice(model.variables),
+            write_quantity=quantity,
+            has_modes=any(v.name == MODE for v in model.variables),
+            prototype_needs=PROTOTYPE_NEEDS,
+            theory="".join(markdown(theory(folder), folder) for folder in folders),
+            groups=_rows(assembly.own_variables() if assembly else model.variables),
+            types=[_PartTable(*_parts_of(assembly, kind), _rows(kind.model.variables)) for kind in assembly.types]
+            if assembly
+            else [],
+            connections=assembly.connections[:_SHOWN_CONNECTIONS] if assembly else (),
+            more_connections=max(len(assembly.connections) - _SHOWN_CONNECTIONS, 0) if assembly else 0,
+            categories=log_categories(model),
+            laws=law_sections(model),
+            version=own_version(),
+            date=build_date(),
+            structures=structure_tables(model),
+            recipe=model.path.read_text(encoding="utf-8-sig"),
+        )
+    )
+    files = {
+        "documentation/index.html": page.encode("utf-8"),
+        "documentation/licenses/license.txt": license_text().encode("utf-8"),
+        "documentation/licenses/externalDependencies.txt": (
+            b"None: the binaries need no other library, and the sources only a C11 compiler and the FMI 2.0 headers.\n"
+        ),
+    }
+    models: list[Model] = [kind.model for kind in assembly.types] if assembly else [model]
+    icons = list(dict.fromkeys(icon for one in models if (icon := icon_file(one)) is not None))
+    if icons:
+        files["model.png"] = assembly_icon(icons)
+    return files
+
+
+def icon_file(model: Model) -> Path | None:
+    """model_<entry>_<value>.png of a structure choice of the element, if it has such a file; else its model.png."""
+    if not isinstance(model, ElementModel):
+        return None
+    folder = model.recipe.element_folder
+    of_choices = (folder / f"model_{name}_{value}.png" for name, value in model.recipe.choices.items())
+    return next((path for path in (*of_choices, folder / "model.png") if path.is_file()), None)
+
+
+_VARIABLES = re.compile(r"^#+ Variables\n.*?^<!-- end -->\n", re.MULTILINE | re.DOTALL)
+_MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+
+
+def theory(element_folder: Path) -> str:
+    """The element's README.md without its variable table (the page has that of the FMU), or nothing for an element
+    that has none yet."""
+    path = element_folder / "README.md"
+    return _VARIABLES.sub("", path.read_text(encoding="utf-8")) if path.is_file() else ""
+
+
+def markdown(text: str, folder: Path) -> str:
+    """HTML of Markdown text that stands alone: pictures of `folder` become part of it, headings move one level down.
+
+    Raises InputError for every picture that is not an SVG or PNG file there."""
+    renderer = MarkdownIt("commonmark").enable("table")
+    tokens = renderer.parse(text)
+    problems: list[Problem] = []
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{int(token.tag[1:]) + 1}"
+        for child in token.children or ():
+            if child.type == "image":
+                _embed(child, folder, problems)
+    if problems:
+        raise InputError(problems)
+    return str(renderer.renderer.render(tokens, renderer.options, {}))
+
+
+def _embed(image: Token, folder: Path, problems: list[Problem]) -> None:
+    source = str(image.attrs["src"])
+    path = folder / source
+    media = _MEDIA_TYPES.get(path.suffix)
+    if media is None or not path.is_file():
+        problems.append(
+            Problem(f"{folder / 'README.md'}: {source}", "a picture must be an SVG or PNG file in this folder")
+        )
+        return
+    image.attrs["src"] = f"data:{media};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+
+
+_SHOWN_PARTS = 20
+_SHOWN_CONNECTIONS = 100
+
+
+@dataclass(frozen=True)
+class _PartTable:
+    """What the page says once of all parts of one type."""
+
+    recipe: str
+    names: str
+    groups: dict[str, list[VariableRow]]
+
+
+def _parts_of(assembly: Assembly, kind: PartType) -> tuple[str, str]:
+    """The recipe of a type, and the names of its parts."""
+    names = [part.name for part in assembly.parts if assembly.types[part.type] is kind]
+    shown = ", ".join(names[:_SHOWN_PARTS])
+    more = f" and {len(names) - _SHOWN_PARTS} more" if len(names) > _SHOWN_PARTS else ""
+    return kind.model.name, shown + more
+
+
+def _rows(variables: Iterable[Variable]) -> dict[str, list[VariableRow]]:
+    return {title: variable_rows(group) for title, group in variable_groups(variables).items() if group}
+
+
+def variable_groups(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
+    """Visible variables by what a user does with them."""
+    visible = [v for v in variables if not v.hidden and v.kind not in ("time", "derivative")]
+    return {
+        "Inputs": [v for v in visible if v.kind == "input"],
+        "Outputs": [v for v in visible if v.is_output],
+        "Parameters, tunable during the run": [v for v in visible if v.kind == "tunable"],
+        "Parameters, fixed at the start": [v for v in visible if v.kind == "fixed"],
+        "Parameters that follow from others": [v for v in visible if v.kind == "calculated"],
+        "Local variables": [v for v in visible if v.kind in ("output", "state", "memory") and not v.is_output],
+    }
+
+
+@dataclass(frozen=True)
+class VariableRow:
+    """One row of a variable table, as text: a scalar, or a vector such as `r[1..3]`."""
+
+    name: str
+    unit: str
+    start: str
+    range: str
+    description: str
+
+
+_INDEX = re.compile(r"^(?P<base>.*)\[(?P<outer>\d+,)?(?P<index>\d+)\]$")
+
+
+def variable_rows(variables: Iterable[Variable]) -> list[VariableRow]:
+    """Rows for the variables, in their order; the components of a vector become one row."""
+    groups: dict[str, list[Variable]] = {}
+    for v in variables:
+        match = _INDEX.match(v.name)
+        groups.setdefault(f"{match['base']}[{match['outer'] or ''}" if match else v.name, []).append(v)
+    return [_row(base, group) for base, group in groups.items()]
+
+
+def _row(base: str, group: Sequence[Variable]) -> VariableRow:
+    v = group[0]
+    name = f"{base}1..{len(group)}]" if len(group) > 1 else v.name
+    starts = [start_text(g) for g in group]
+    start = starts[0] if len(set(starts)) == 1 else f"({', '.join(starts)})"
+    given = v.kind in ("fixed", "tunable", "input")
+    unit = units_text([g.unit.name for g in group])
+    return VariableRow(name, unit, start if given else "", variable_range(v), v.description)
+
+
+def start_text(v: Variable) -> str:
+    """The start value as a recipe would write it."""
+    if v.type == "enum":
+        return v.literals[int(v.start) - 1]
+    return ("true" if v.start else "false") if v.type == "bool" else quantity(v.start)
+
+
+def variable_range(v: Variable) -> str:
+    """The allowed range in words, empty if there is none."""
+    if v.type == "bool":
+        return ""
+    if v.type == "enum":
+        return ", ".join(v.literals)
+    low = f"≥ {quantity(v.min)}" if v.min is not None else f"> {quantity(v.above)}" if v.above is not None else ""
+    high = f"≤ {quantity(v.max)}" if v.max is not None else f"< {quantity(v.below)}" if v.below is not None else ""
+    return ", ".join(part for part in (low, high) if part)
+
+
+@functools.cache
+def license_text() -> str:
+    """Our licence, which covers the C code in every FMU."""
+    beside = PACKAGE.parent / "LICENSE"
+    if beside.is_file():
+        return beside.read_text(encoding="utf-8")
+    return metadata.distribution("fmu-builder").read_text("licenses/LICENSE") or "BSD-2-Clause\n"

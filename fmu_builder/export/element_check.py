@@ -1,0 +1,329 @@
+"""Whether an element keeps to its declaration, found by calling it: fmu_builder/export/probe.py says how.
+
+Every build checks the form of the element that it builds, in a process of its own, and keeps the findings in the cache
+under the content of all that goes into them: sources, declarations, compiler.  Start values of a recipe do not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fmu_builder.errors import Problem, ToolError
+from fmu_builder.export import canaries, probe, toolchain
+from fmu_builder.export.canaries import Guarded, with_canaries
+from fmu_builder.export.description import initial_dependencies
+from fmu_builder.export.generate import check_sources, write_sources
+from fmu_builder.export.toolchain import (
+    PLATFORMS,
+    Compiler,
+    cache_folder,
+    compile_folder,
+    compile_hosted,
+    host_platform,
+)
+from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, plain
+from fmu_builder.model.model import ElementModel, Model, Variable, build_model
+
+TIMEOUT = 60  # s; a check takes a tenth of one
+_SHOWN_VALUES = 12
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the check of an element found.
+
+    problems  that stop the build      unshown  declared dependencies that were never seen, as text
+    points    how many were tried"""
+
+    problems: tuple[Problem, ...] = ()
+    unshown: tuple[str, ...] = ()
+    points: int = 0
+
+
+def check_element(model: ElementModel, compiler: Compiler, every: bool = False, timeout: float = TIMEOUT) -> Findings:
+    """Check the element of the model, or read what an earlier check of the same content found.
+
+    every    look for declared dependencies that do not show as well, which takes a second or two
+    timeout  of the run, s
+    Raises ToolError where the compiler fails, the element crashes or does not return."""
+    form = _form(model)
+    guarded = with_canaries(form)
+    plan = _plan(guarded, every)
+    sources, compiled = check_sources(guarded.model)
+    place = f"{model.element_name}.check"
+    found = findings(sources, compiled, plan, compiler, Called(place, _source(model), timeout))
+    return _told(model, guarded.model, found)
+
+
+def _form(model: ElementModel) -> ElementModel:
+    """The element alone, with the start values that it declares, or that its structure gives."""
+    recipe = model.recipe
+    given = {name: value for name, value in recipe.starts.items() if name in recipe.structure_starts}
+    return build_model(replace(recipe, starts=given), solver=False)
+
+
+def _plan(guarded: Guarded, every: bool) -> probe.Plan:
+    model = guarded.model
+    variables = model.variables
+    computed = [
+        v for v in variables if v.kind in ("calculated", "output") or (v.kind == "derivative" and _own(model, v))
+    ]
+    return probe.Plan(
+        **values_of(model),
+        on_demand=[v.index for v in variables if v.on_demand],
+        indicators=[one.nominal for one in model.indicators],
+        sets=_sets((v.index, v.depends) for v in computed),
+        memories=_sets(_initial(model)),
+        canaries={array: list(behind) for array, behind in guarded.values.items()},
+        z_canaries={array: list(behind) for array, behind in guarded.indicators.items()},
+        every=every,
+    )
+
+
+def values_of(model: Model) -> dict[str, Any]:
+    """The part of a plan that says what values the variables may have."""
+    return {
+        "names": [v.name for v in model.variables],
+        "kinds": [v.kind for v in model.variables],
+        "types": [v.type for v in model.variables],
+        "starts": [v.start for v in model.variables],
+        "ranges": [_range(v) for v in model.variables],
+        "nominals": [v.nominal for v in model.variables],
+        "quaternions": [q for q, _ in model.quaternions],
+    }
+
+
+def _own(model: ElementModel, derivative: Variable) -> bool:
+    """Whether the derivative of a state is computed by the element, and is no copy of another variable."""
+    return model.variables[derivative.derivative].rate < 0
+
+
+def _range(v: Variable) -> tuple[float | None, float | None, bool, bool]:
+    low, high = (v.above if v.min is None else v.min), (v.below if v.max is None else v.max)
+    return low, high, v.above is not None and v.above == low, v.below is not None and v.below == high
+
+
+def _initial(model: ElementModel) -> Iterator[tuple[int, Sequence[int]]]:
+    """What the initial value of each memory variable depends on."""
+    known: dict[int, list[int]] = {}  # by identity of the list: the same long one may belong to many
+    for v in model.by_kind("memory"):
+        if id(v.depends) not in known:
+            known[id(v.depends)] = sorted(initial_dependencies(model, v))
+        yield v.index, known[id(v.depends)]
+
+
+def _sets(depends: Iterable[tuple[int, Sequence[int]]]) -> list[tuple[list[int], list[int]]]:
+    """Lists of dependencies, each with the values that have it."""
+    same: dict[int, tuple[Sequence[int], list[int]]] = {}
+    for index, listed in depends:
+        same.setdefault(id(listed), (listed, []))[1].append(index)
+    found: dict[tuple[int, ...], list[int]] = {}
+    for listed, values in same.values():
+        found.setdefault(tuple(sorted(listed)), []).extend(values)
+    return [(list(listed), values) for listed, values in found.items()]
+
+
+# ---- the check, and what is kept of it -------------------------------------------------------------------------------
+
+
+def _content(sources: Mapping[str, str], plan: probe.Plan, compiler: Compiler) -> str:
+    """A name that changes with everything that the findings follow from."""
+    tools = [Path(module.__file__ or "") for module in (probe, canaries, toolchain)] + [Path(__file__)]
+    digest = hashlib.sha256(repr((host_platform(), compiler.command, compiler.version)).encode())
+    digest.update(json.dumps(vars(plan)).encode())
+    for data in (*(f"{name}\0{text}".encode() for name, text in sorted(sources.items())), *map(Path.read_bytes, tools)):
+        digest.update(b"\0%d\0" % len(data) + data)
+    return digest.hexdigest()[:32]
+
+
+def _read(known: Path) -> dict[str, Any] | None:
+    """Findings of before; None if there are none, or a crash of the machine damaged them."""
+    try:
+        found: dict[str, Any] = json.loads(known.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def _write(known: Path, found: Mapping[str, Any]) -> None:
+    """Under a temporary name first; a cache that cannot be written to is none."""
+    with suppress(OSError):
+        known.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=known.parent, delete=False, encoding="utf-8") as file:
+            json.dump(found, file)
+        Path(file.name).replace(known)
+
+
+@dataclass(frozen=True)
+class Called:
+    """What is checked: the folder of its sources, the file that a crash is blamed on, and the most it may take, s."""
+
+    place: str
+    source: str
+    timeout: float
+
+
+def findings(
+    sources: Mapping[str, str], compiled: Sequence[str], plan: probe.Plan, compiler: Compiler, called: Called
+) -> dict[str, Any]:
+    """What probe.py finds with a library of these sources, or found before.  Raises ToolError."""
+    known = cache_folder() / "checks" / f"{_content(sources, plan, compiler)}.json"
+    found = _read(known)
+    if found is None:
+        found = _probe(sources, compiled, plan, compiler, called)
+        _write(known, found)
+    return found
+
+
+def _probe(
+    sources: Mapping[str, str], compiled: Sequence[str], plan: probe.Plan, compiler: Compiler, called: Called
+) -> dict[str, Any]:
+    """Compile the sources and run probe.py."""
+    with compile_folder(called.place) as folder:
+        write_sources(dict(sources), folder)
+        library = folder / f"check{PLATFORMS[host_platform()].suffix}"
+        compile_hosted([folder / name for name in compiled], library, [folder], compiler, ("-O0",))
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", probe.__file__, str(library)],
+                input=json.dumps(vars(plan)),
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                check=False,
+                timeout=called.timeout,
+            )
+        except subprocess.TimeoutExpired as error:
+            what = f"the check of its declaration did not end within {called.timeout:g} s: it does not return"
+            raise ToolError(Problem(called.source, what)) from error
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"it crashed, exit code {done.returncode}"]
+        raise ToolError(Problem(called.source, f"the check of its declaration failed: {last[0]}"))
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+# ---- what is said of it ----------------------------------------------------------------------------------------------
+
+
+def _source(model: ElementModel) -> str:
+    return str(model.recipe.element_folder / "element.c")
+
+
+def _told(model: ElementModel, padded: ElementModel, found: Mapping[str, Any]) -> Findings:
+    source = _source(model)
+    names = [v.name for v in padded.variables]
+    problems = [*_undeclared(model, padded, found["undeclared"])]
+    for key, what in (
+        ("unassigned", "is never assigned{at}: assign it in every branch of the function that computes it"),
+        (
+            "stale",
+            "follows from what computed variables held before{at}: assign what it reads first, or declare memory",
+        ),
+    ):
+        for index, point in found[key].items():
+            at = f" at {point_text(point)}" if point else " at the start values"
+            problems.append(Problem(source, f"{names[int(index)]} {what.format(at=at)}"))
+    for index, array in found["read_behind"].items():
+        problems.append(Problem(source, f"{names[int(index)]} is computed from what lies behind the array {array}"))
+    for array, function in found["overwritten"].items():
+        problems.append(Problem(source, f"the function `{function}` writes behind the end of the array {array}"))
+    for index, function in found["changed"].items():
+        kind = padded.variables[int(index)].kind
+        what = f"the function `{function}` changes {names[int(index)]}: it must not change {_KINDS[kind]}"
+        problems.append(Problem(source, what))
+    for index in found["unwritten"]:
+        what = f"the function `indicators` never assigns z->{padded.indicators[index].name}"
+        problems.append(Problem(source, what))
+    unshown = _unshown(model, padded, found["unshown"])
+    return Findings(tuple(dict.fromkeys(problems)), tuple(unshown), found["points"])
+
+
+_KINDS = {
+    "fixed": "a parameter",
+    "tunable": "a parameter",
+    "input": "an input",
+    "state": "a state",
+    "memory": "memory",
+    "time": "time",
+}
+
+
+@dataclass
+class _Missing:
+    """What the list of one declared entry leaves out."""
+
+    names: dict[str, str] = field(default_factory=dict)  # what to add -> the scalar it stands for
+    seen: list[str] = field(default_factory=list)
+
+
+def _undeclared(model: ElementModel, padded: ElementModel, found: Sequence[Sequence[Any]]) -> Iterator[Problem]:
+    """One problem for each list of element.toml that leaves something out."""
+    entries: dict[str, _Missing] = {}
+    for value, known, what, point in found:
+        v, k = padded.variables[value], padded.variables[known]
+        missing = entries.setdefault(_entry(model.element, _base(v.name)), _Missing())
+        added = _base(k.name) if _each(k.name) in ("", _each(v.name)) else f"{_base(k.name)}[*]"
+        if added not in missing.names:
+            missing.names[added] = k.name
+            values = point_text({k.name: point.get(k.name, k.start)} | point)
+            missing.seen.append(f"{v.name} follows {k.name} ({what}; {values})")
+    for entry, missing in entries.items():
+        listed = ", ".join(f'"{name}"' for name in missing.names)
+        what = (
+            f"depends leaves out {', '.join(missing.names)}: {'; '.join(missing.seen[:3])}"
+            f"; add {listed}, or leave depends out, which stands for everything"
+        )
+        yield Problem(f"{model.recipe.element_folder / 'element.toml'}: {entry}", what)
+
+
+def _unshown(model: ElementModel, padded: ElementModel, found: Sequence[Sequence[int]]) -> Iterator[str]:
+    """Declared names of which no component showed in any component of the entry that lists them."""
+    computed = [v for v in padded.variables if v.kind in ("calculated", "output", "derivative")]
+    never = {(value, known) for value, known in found}
+    listed: dict[str, dict[str, bool]] = {}
+    for v in computed:
+        shows = listed.setdefault(_entry(model.element, _base(v.name)), {})
+        for i in v.depends:
+            base = _base(padded.variables[i].name)
+            shows[base] = shows.get(base, False) or (v.index, i) not in never
+    for entry, shows in listed.items():
+        if silent := [base for base, was_seen in shows.items() if not was_seen]:
+            yield f"{entry} depends on {', '.join(silent)}"
+
+
+def _base(name: str) -> str:
+    """The declared name of a scalar: without der() and indices."""
+    return re.sub(r"\[[\d,]+\]", "", name.removeprefix("der(").removesuffix(")"))
+
+
+def _each(name: str) -> str:
+    """The index over `each` of a scalar of a port or group, as text."""
+    found = re.match(r"\w+\[(\d+)\]\.", name)
+    return found[1] if found else ""
+
+
+def _entry(declaration: Declaration, base: str) -> str:
+    """Where element.toml declares the dependencies of a variable."""
+    group, _, role = base.partition(".")
+    for table in VARIABLE_TABLES:
+        for name, entry in getattr(declaration, table).items():
+            if plain(name) == base:
+                rate = entry.rate
+                return _entry(declaration, rate) if table == "states" and rate is not None else f"[{table}] {base}"
+    return f"[ports.{group}] {role}" if group in map(plain, declaration.ports) else base
+
+
+def point_text(values: Mapping[str, float]) -> str:
+    shown = [f"{name} = {value:.9g}" for name, value in values.items()]
+    more = f", and {len(shown) - _SHOWN_VALUES} more off their start values" if len(shown) > _SHOWN_VALUES else ""
+    return ", ".join(shown[:_SHOWN_VALUES]) + more

@@ -1,0 +1,182 @@
+"""The generated parts of the elements' README files and of laws/language.md, written by
+`python -m fmu_builder.export.element_docs`.
+
+A generated part stands between two markers, each on a line of its own:
+
+    <!-- variables -->
+    ...
+    <!-- end -->
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.export.documentation import VariableRow, variable_groups, variable_rows
+from fmu_builder.files import write_whole
+from fmu_builder.model.declaration import (
+    Choices,
+    Declaration,
+    StructureEntry,
+    choice_values,
+    forms,
+    read_declaration,
+    unmet,
+    value_text,
+)
+from fmu_builder.model.model import Model, build_model
+from fmu_builder.model.recipe import Recipe, read_recipe
+from fmu_builder.paths import PACKAGE, shipped_elements
+
+_LAWS = PACKAGE / "laws"
+
+
+def default_model(element_folder: Path) -> Model:
+    """The model of default_recipe, with the start values and the sizes that the element declares, and the default
+    structure choices."""
+    return _default_model(default_recipe(element_folder), read_declaration(element_folder), {})
+
+
+def default_recipe(element_folder: Path) -> Recipe:
+    """The recipe named after the element: fmus/PointMass.toml for point_mass, or PointMassX.toml.
+
+    Raises InputError if there is no such recipe."""
+    name = "".join(part.capitalize() for part in element_folder.name.split("_"))
+    path = element_folder.parent.parent / "fmus" / f"{name}.toml"
+    if not path.is_file():
+        path = next(iter(sorted(path.parent.glob(f"{name}*.toml"))), path)
+    if not path.is_file():
+        raise InputError(Problem(str(path), f"the documentation of element '{element_folder.name}' needs this recipe"))
+    return read_recipe(path)
+
+
+def _default_model(recipe: Recipe, declaration: Declaration, choices: Choices) -> Model:
+    recipe = replace(recipe, sizes={**recipe.sizes, **declaration.default_sizes}).with_choices(declaration, choices)
+    return build_model(replace(recipe, starts={}, given_sizes=frozenset(), units={}))
+
+
+def variable_table(element_folder: Path) -> str:
+    """Markdown tables of the structure and of all visible variables: name, unit, start, range, description, and with
+    which structure choices there is such a variable.  A vector is one row."""
+    declaration = read_declaration(element_folder)
+    lines = [*_structure_table(declaration.structure), *_slot_table(declaration)]
+    found: dict[str, dict[VariableRow, list[Choices]]] = {}
+    recipe = default_recipe(element_folder)
+
+    @cache
+    def rows_of(*values: bool | str) -> dict[str, list[VariableRow]]:
+        """The rows of each group with these choices, in the order of choice_values."""
+        form = dict(zip(choice_values(declaration), values, strict=True))
+        groups = variable_groups(_default_model(recipe, declaration, form).variables)
+        return {title: [*variable_rows(variables)] for title, variables in groups.items()}
+
+    for form in forms(declaration, changes=2):
+        for title, of_form in rows_of(*form.values()).items():
+            for row in of_form:
+                found.setdefault(title, {}).setdefault(row, []).append(form)
+    for title, rows in found.items():
+        conditions = [
+            _condition(declaration, there, lambda form, t=title, r=row: r in rows_of(*form.values()).get(t, ()))  # type: ignore[misc]
+            for row, there in rows.items()
+        ]
+        names = ["name", "unit", "start", "range", "description", *(["if"] if any(conditions) else [])]
+        lines += ["", f"**{title}**", "", _line(names), "|---" * len(names) + "|"]
+        for row, condition in zip(rows, conditions, strict=True):
+            cells = [f"`{row.name}`", row.unit, row.start, row.range, row.description, condition]
+            lines.append(_line(cells[: len(names)]))
+    return "\n".join(lines).strip()
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _structure_table(structure: Mapping[str, StructureEntry]) -> list[str]:
+    if not structure:
+        return []
+    names = ["name", "values", "default", "description"]
+    lines = ["**Structure, fixed when the FMU is built**", "", _line(names), "|---" * len(names) + "|"]
+    for name, entry in structure.items():
+        values = ", ".join(map(value_text, entry.values)) or f"{entry.min} ... {entry.max}"
+        shown = entry.giver if "." in entry.given_by else entry.given_by if entry.compares else name
+        lines.append(_line([f"`{shown}`", values, value_text(entry.default), entry.description]))
+    return lines
+
+
+def _slot_table(declaration: Declaration) -> list[str]:
+    if not declaration.slots:
+        return []
+    lines = ["", "**Slots for laws**", "", _line(["law", "unit", "description", "instead of"])]
+    lines.append("|---" * 4 + "|")
+    for name, slot in declaration.slots.items():
+        arguments = ", ".join(f"{argument}[{unit}]" for argument, unit in slot.arguments.items())
+        replaced = [f"`{p}`" for p, entry in declaration.parameters.items() if name in entry.replaced_by]
+        unit = "" if slot.unit == "1" else slot.unit
+        lines.append(_line([f"`{name}({arguments})`", unit, slot.description, ", ".join(replaced)]))
+    return lines
+
+
+def _condition(declaration: Declaration, there: Sequence[Choices], is_there: Callable[[Choices], bool]) -> str:
+    """The structure choices of these forms as text, without those that do not matter or follow from others: what is
+    left out of a form is allowed, and there is no such variable with it."""
+    parts = []
+    for name, possible in choice_values(declaration).items():
+        here = {form[name] for form in there}
+
+        def fits(value: bool | str, name: str = name, here: Collection[bool | str] = here) -> bool:
+            others = ({**form, name: value} for form in there)
+            allowed = next((one for one in others if not any(unmet(declaration, one, key) for key in one)), None)
+            return value in here or allowed is None or is_there(allowed)
+
+        values = [value for value in possible if fits(value)]
+        if len(values) < len(possible) and name in declaration.slots:
+            parts.append(f"{'a law' if values[0] else 'no law'} `{name}`")
+        elif len(values) < len(possible):
+            parts.append(f"`{declaration.structure[name].given_by or name}` = {', '.join(map(value_text, values))}")
+    return "; ".join(parts)
+
+
+def replace_section(path: Path, section: str, content: str) -> str:
+    """The text of the file with `content` between `<!-- section -->` and the next `<!-- end -->`.
+
+    Raises InputError unless the section is there exactly once."""
+    text = path.read_text(encoding="utf-8")
+    pattern = re.compile(rf"^(<!-- {section} -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
+    if len(pattern.findall(text)) != 1:
+        raise InputError(
+            Problem(str(path), f"needs the lines '<!-- {section} -->' and '<!-- end -->' behind it exactly once")
+        )
+    return pattern.sub(lambda markers: f"{markers[1]}\n{content}\n\n{markers[2]}", text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text, whole or not at all; a file that already says so keeps its time."""
+    if path.is_file() and path.read_bytes() == text.encode("utf-8"):
+        return
+    write_whole(path, text)
+
+
+def readme_text(element_folder: Path) -> str:
+    """README.md of an element with its variable table as the declaration is now."""
+    return replace_section(element_folder / "README.md", "variables", variable_table(element_folder))
+
+
+def laws_text() -> str:
+    """language.md with the grammar as it is now."""
+    grammar = (_LAWS / "laws.lark").read_text(encoding="utf-8")
+    return replace_section(_LAWS / "language.md", "grammar", f"```text\n{grammar.rstrip()}\n```")
+
+
+def main() -> None:
+    for folder in shipped_elements():
+        write_text(folder / "README.md", readme_text(folder))
+    write_text(_LAWS / "language.md", laws_text())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,331 @@
+"""From a recipe to a checked .fmu file."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import io
+import re
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import fmpy
+
+from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.export import smoke, toolchain
+from fmu_builder.export.binaries import check_library
+from fmu_builder.export.declared_check import element_problems
+from fmu_builder.export.description import build_description, model_description
+from fmu_builder.export.documentation import PROTOTYPE_NEEDS, documentation_files
+from fmu_builder.export.generate import conclusions, fmu_sources, model_guid, source_files, write_sources
+from fmu_builder.export.origin import build_date, origin_files
+from fmu_builder.export.prototype import (
+    prototype_content,
+    prototype_libraries,
+    prototype_platforms,
+    prototype_resources,
+    prototype_sources,
+)
+from fmu_builder.export.toolchain import (
+    INSTALL_HINT,
+    PLATFORMS,
+    Compiler,
+    cache_folder,
+    compile_fmu,
+    compile_folder,
+    find_compiler,
+    fmi2_functions,
+    host_platform,
+    resolve_platforms,
+)
+from fmu_builder.export.trial import note_made, run_smoke
+from fmu_builder.files import staged
+from fmu_builder.model.model import ElementModel, Model, load_model
+from fmu_builder.paths import is_shipped, shipped
+
+SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
+# identifier of FMI 2.0, section 2.2.9, as names of ours are: der(identifier), or parts with indices
+_STRUCTURED = re.compile(
+    r"(?P<der>der\()?[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*(?(der)\))", re.ASCII
+)
+_PLACEHOLDER = "{00000000-0000-0000-0000-000000000000}"
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `build` made: the file, its platforms, and notes and warnings a user should read."""
+
+    path: Path
+    model: Model
+    guid: str
+    platforms: tuple[str, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def build(recipe: Path | str, output: Path | str | None = None, platforms: Sequence[str] = ("all",)) -> Path:
+    """Build the FMU of a recipe for the given platforms (`all`, `host`, or names); returns its path.
+
+    `output` is a folder, by default the recipe's own, or the current one for a recipe of the installed package.
+    Without a compiler the FMU holds its sources only.  Raises InputError or ToolError; then no file was written."""
+    return build_fmu(Path(recipe), Path(output) if output is not None else None, platforms).path
+
+
+def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
+    """As `build`, with everything worth saying about the result."""
+    return build_model_fmu(load_model(recipe), output, platforms)
+
+
+def build_model_fmu(model: Model, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
+    """As `build_fmu`, from a model that was read before."""
+    wanted = prototype_platforms(platforms) if model.is_prototype else resolve_platforms(platforms)
+    folder = output if output is not None else Path.cwd() if is_shipped(model.path) else model.path.parent
+    return _build_files(model, *fmu_contents(model), folder, wanted)
+
+
+def _build_files(model: Model, guid: str, files: dict[str, bytes], folder: Path, wanted: Sequence[str]) -> Built:
+    compiler = find_compiler()
+    reachable, notes = _reachable(wanted, compiler)
+    notes = (*model.notes(), *notes)
+    if model.is_prototype:
+        notes = (*notes, f"a prototype in Python: where it runs it needs {PROTOTYPE_NEEDS}")
+    target = folder / f"{model.name}.fmu"
+    with ThreadPoolExecutor(max_workers=1) as pool:  # the elements are checked while they are compiled
+        checks = None
+        if reachable and compiler is not None:
+            if not model.is_prototype:
+                checks = pool.submit(element_problems, model, compiler, SMOKE_TIMEOUT)
+            files |= _binaries(model, files, reachable, compiler)
+        _check_and_move(pack(files), target, model, host_platform() in reachable, checks)
+    return Built(target, model, guid, reachable, notes, model.warnings())
+
+
+def _reachable(wanted: Sequence[str], compiler: Compiler | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which platforms this compiler can build, and what to say about the rest."""
+    if not wanted:
+        return (), ()
+    if compiler is None:
+        return (), (f"no compiler was found, so the FMU holds its sources only; {INSTALL_HINT}",)
+    if compiler.cross:
+        return tuple(wanted), ()
+    host = host_platform()
+    missing = [name for name in wanted if name != host]
+    note = (f"{compiler.version} builds for this machine only, not built: {', '.join(missing)}; {INSTALL_HINT}",)
+    return (host,) if host in wanted else (), note if missing else ()
+
+
+def content_guid(model: Model) -> str:
+    """GUID = hash of modelDescription.xml without GUID and of all sources, not of binaries: a saved state moves between
+    platforms, and between two builds of the same recipe, and nowhere else."""
+    return _guid_of(model_description(model, _PLACEHOLDER), _sources(model, _PLACEHOLDER))
+
+
+def _sources(model: Model, guid: str) -> dict[str, str]:
+    if model.is_prototype:
+        assert isinstance(model, ElementModel)
+        return prototype_sources(model, guid)
+    return fmu_sources(model, guid)
+
+
+def _guid_of(description: bytes, sources: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(description)
+    for name, text in sorted(sources.items()):
+        digest.update(f"\0{name}\0{text}".encode())
+    h = digest.hexdigest()
+    return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"
+
+
+def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
+    """The GUID, and archive name -> bytes of all but the binaries."""
+    description = model_description(model, _PLACEHOLDER)
+    sources = _sources(model, _PLACEHOLDER)
+    guid = _guid_of(description, sources)
+    files = {"modelDescription.xml": _stamped(description, guid), **origin_files(model)}
+    if model.is_prototype:
+        files |= documentation_files(model)
+        return guid, files | prototype_resources(_sources(model, guid), guid)
+    sources["model_guid.h"] = model_guid(model, guid)
+    for name, text in sources.items():
+        files[f"sources/{name}"] = text.encode("utf-8")
+    files["sources/buildDescription.xml"] = build_description(model)
+    files |= documentation_files(model)
+    return guid, files
+
+
+def _stamped(description: bytes, guid: str) -> bytes:
+    """modelDescription.xml with its GUID, and with a date if the environment gives one: the GUID depends on neither."""
+    stamped = description.replace(_PLACEHOLDER.encode(), guid.encode(), 1)
+    date = build_date()
+    tool = b' generationTool="'
+    return stamped.replace(tool, f' generationDateAndTime="{date}"'.encode() + tool, 1) if date else stamped
+
+
+def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], compiler: Compiler) -> dict[str, bytes]:
+    if model.is_prototype:
+        return prototype_libraries(model.name, platforms, compiler)
+    texts = {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")}
+    try:
+        with compile_folder(model.name) as sources:
+            write_sources(texts, sources)
+            libraries = compile_fmu(sources, model.name, platforms, compiler, (), source_files(model))
+    except OSError as error:
+        which = f"{error.filename}: " if error.filename else ""
+        raise ToolError(
+            f"a temporary file cannot be written: {which}{error.strerror or error}; set TMPDIR to another folder, "
+            "FMU_BUILDER_CACHE for the caches"
+        ) from error
+    except ToolError as error:
+        raise ToolError(_with_paths(str(error), model)) from error
+    binaries, problems = {}, []
+    for platform, library in libraries.items():
+        name = _library_name(model, platform)
+        problems += check_library(library, expected_exports=fmi2_functions(), platform=platform, where=name)
+        binaries[name] = library
+    if problems:
+        raise ToolError(problems)
+    return binaries
+
+
+def _library_name(model: Model, platform: str) -> str:
+    return f"binaries/{platform}/{model.name}{PLATFORMS[platform].suffix}"
+
+
+def _with_paths(message: str, model: Model) -> str:
+    """A compiler's message about the copy of an element's file, turned into one about the file itself."""
+    for copy, folder in model.folders().items():
+        for path in folder.glob("*.[ch]"):
+            name = re.compile(rf"(?<![\w./\\])(?:\./)?{re.escape(copy + path.name)}(?=:\d+:)")
+            message = name.sub(str(path).replace("\\", r"\\"), message)
+    return message
+
+
+def pack(files: dict[str, bytes]) -> bytes:
+    """A zip archive whose bytes depend on its contents only: sorted, stored, no clock, no owner."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in sorted(files.items(), key=lambda item: (item[0] != "modelDescription.xml", item[0])):
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.create_system = 3
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, data)
+    return buffer.getvalue()
+
+
+def _faults(fmu: Path, model: Model) -> list[str]:
+    """What fmpy finds wrong.  It takes 4 ms to parse a name, so names are checked here."""
+    try:
+        fmpy.read_model_description(str(fmu), validate_model_structure=True)
+    except Exception as error:  # as fmpy.validation.validate_fmu does
+        return [str(text) for text in getattr(error, "problems", [error])]
+    names = [v.name for v in model.variables if not v.hidden]
+    return [f"the variable name '{name}' is not structured" for name in names if not _STRUCTURED.fullmatch(name)]
+
+
+def _check_and_move(
+    data: bytes, target: Path, model: Model, try_out: bool, checks: Future[list[Problem]] | None
+) -> None:
+    """Write under a temporary name, validate, run, and only then move it to the target.
+
+    checks  of the elements; what they find says more than a run that fails by it"""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolError(
+            Problem(str(target.parent), f"cannot be written to: {error.strerror}; choose another folder with -o")
+        ) from error
+    try:
+        with staged(target) as (temporary,):
+            temporary.write_bytes(data)
+            problems = [Problem(target.name, text) for text in _faults(temporary, model)]
+            if problems:
+                raise ToolError(problems)
+            try:
+                if try_out:
+                    library = _library_name(model, host_platform())
+                    timeout = SMOKE_TIMEOUT + len(model.variables) // 1000
+                    _smoke_run(temporary, library, target.name, timeout, conclusions(model))
+            except ToolError:
+                if checks is not None and checks.exception() is None and checks.result():
+                    raise InputError(checks.result()) from None
+                raise
+            if checks is not None and checks.result():
+                raise InputError(checks.result())
+            if try_out:
+                note_made(data)
+    except OSError as error:
+        what = f"cannot be written: {error.strerror or error}; choose another folder with -o"
+        raise ToolError(Problem(str(target), what)) from error
+
+
+def _smoke_run(fmu: Path, library: str, name: str, timeout: float, concluded: Sequence[str] = ()) -> None:
+    """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder.
+
+    concluded  what its solver concludes from declared dependencies (generate.conclusions)"""
+    ending = run_smoke((str(fmu), library, *concluded), timeout)
+    if ending.code == 0:
+        return
+    if ending.code is None:
+        what = f"{ending.call} did not return within {timeout:g} s"
+    elif ending.code == 1:  # Python's own ending: the FMU answered, and not as it should
+        logged = [line for line in ending.output.splitlines() if line and not line.startswith(smoke.CALL)]
+        what = "; ".join(logged[-3:] + ending.errors.splitlines()[-1:])
+    else:
+        what = f"it crashed in {ending.call} ({ending.how})"
+    raise ToolError(Problem(name, f"the smoke run failed: {what}"))
+
+
+def host_fmu(recipe: Path) -> Path:
+    """The FMU of a recipe for this machine, from the cache if nothing that goes into it has changed.
+
+    Raises ToolError without a compiler."""
+    compiler = find_compiler()
+    if compiler is None:
+        raise ToolError(Problem(str(recipe), f"no compiler was found, so its FMU cannot run; {INSTALL_HINT}"))
+    model = load_model(recipe)
+    (host,) = prototype_platforms(("host",)) if model.is_prototype else (host_platform(),)
+    guid, files = fmu_contents(model)
+    folder = cache_folder() / "fmus" / _content(files, compiler, host)
+    cached = folder / f"{model.name}.fmu"
+    if _is_whole(cached):
+        return cached
+    try:
+        return _build_files(model, guid, files, folder, (host,)).path
+    except ToolError as error:
+        if not isinstance(error.__cause__, OSError):
+            raise
+        return _build_files(model, guid, files, _spare_folder() / folder.name, (host,)).path  # the cache is full
+
+
+@functools.cache
+def _spare_folder() -> Path:
+    """For the FMUs of this process that find no room in the cache; away when it ends."""
+    folder = tempfile.TemporaryDirectory(prefix="fmu-builder-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def _content(files: Mapping[str, bytes], compiler: Compiler, platform: str) -> str:
+    """A name that changes with everything that goes into the FMU: its files, the compiler and its flags."""
+    core = shipped("contact_core")
+    beside = [core / "freestanding.c", *sorted((core / "freestanding_include").iterdir()), Path(toolchain.__file__)]
+    digest = hashlib.sha256(repr((platform, compiler.command, compiler.version)).encode())
+    contents = {**files, **{str(i): path.read_bytes() for i, path in enumerate(beside)}}
+    if "resources/element.py" in files:
+        contents["libraries"] = prototype_content()
+    for name, data in sorted(contents.items()):
+        digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()[:32]
+
+
+def _is_whole(fmu: Path) -> bool:
+    """False for a file that is missing, or damaged by a crash of the machine that wrote it."""
+    try:
+        with zipfile.ZipFile(fmu) as archive:
+            return archive.testzip() is None
+    except (OSError, zipfile.BadZipFile):
+        return False

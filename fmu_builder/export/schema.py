@@ -1,0 +1,140 @@
+"""JSON schemas for editors: completion, descriptions, and marks on what cannot be.
+
+That of an element's recipes follows from its element.toml alone, that of element.toml from the models that read it.
+What depends on several keys, on units, or on structure.py is left to the build: all that builds fits its schema, not
+the other way round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fmu_builder.model.declaration import (
+    VARIABLE_TABLES,
+    Declaration,
+    StructureEntry,
+    Variable,
+    plain,
+    read_declaration,
+    solver_declaration,
+)
+from fmu_builder.model.extends import TakesOver
+from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
+from fmu_builder.paths import find_element
+from fmu_builder.units import quantity
+
+Schema = dict[str, Any]
+_QUANTITY: Schema = {"type": ["number", "string"]}  # SI, or text "number unit"
+_VALUES: Schema = {"type": "array", "items": _QUANTITY}
+
+
+def recipe_schema(element: str, beside: Path) -> Schema:
+    """Of the recipes of an element that is named, or given by its path, as in a recipe in the folder `beside`.
+
+    Raises InputError if there is none, or its element.toml is wrong."""
+    folder = find_element(element, beside, "ELEMENT")
+    declared, module = read_declaration(folder), structure_module(folder)
+    tables = {name: {"type": "object"} for name in getattr(module, "TABLES", ())}
+    lists = {name: {"type": "array", "items": {"type": "object"}} for name in getattr(module, "LISTS", ())}
+    sensors = {"sensors": {"type": "object"}} if any(slot.sensors for slot in declared.slots.values()) else {}
+    own: Schema = {
+        "element": {
+            "type": "string",
+            "enum": [*dict.fromkeys((element, folder.name))],
+            "description": declared.description,
+        },
+        "language": {"type": "string", "enum": [*LANGUAGES]},
+        "description": {"type": "string"},
+        "structure": _table({n: _structure(entry) for n, entry in declared.structure.items() if not entry.given_by}),
+        "start": {"type": "object", "properties": _starts(declared)},
+        "functions": {"type": "object", "properties": _functions(declared)},
+        "drawing": _table(
+            {"color": {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, "visible": {"type": "boolean"}}
+        ),
+    }
+    assert own.keys() == set(KEYS)
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": f"Recipe of {declared.description[0].lower()}{declared.description[1:]}",
+        **_table(own | tables | lists | sensors),
+        "required": ["element"],
+    }
+
+
+_WORDS: Schema = {"type": ["string", "boolean"]}
+_WORDS_OR_SET: Schema = {"anyOf": [_WORDS, {"type": "array", "items": _WORDS}]}
+_NAMES: Schema = {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "array"}]}}
+_NAMES_OR_SET: Schema = {"anyOf": [{"type": "string"}, _NAMES]}
+_CONDITION: Schema = {"type": "object", "additionalProperties": _WORDS_OR_SET}
+_LISTS: Schema = {  # what may be written shorter than the models have it: one word for a list, '@name' for a set
+    "when": _CONDITION,
+    "reinit": {"anyOf": [{"type": "boolean"}, _CONDITION]},
+    "replaced_by": _NAMES_OR_SET,
+    "initial": _NAMES_OR_SET,
+    "depends": {"anyOf": [*_NAMES_OR_SET["anyOf"], {"type": "object", "additionalProperties": _NAMES_OR_SET}]},
+}
+
+
+def element_schema() -> Schema:
+    """Of element.toml.  An entry may be a list of variants; one of an element that takes over another may leave out
+    keys, so none is required but the description of the element."""
+    schema = Declaration.model_json_schema()
+    takes_over = TakesOver.model_json_schema()
+    for model in schema["$defs"].values():
+        model.pop("required", None)
+        for key, field in model["properties"].items():
+            if key in _LISTS:
+                about = {name: field[name] for name in ("description",) if name in field}
+                model["properties"][key] = _LISTS[key] | about
+    for name in (*VARIABLE_TABLES, "ports", "indicators"):
+        entry = schema["properties"][name]["additionalProperties"]
+        schema["properties"][name]["additionalProperties"] = {"anyOf": [entry, {"type": "array", "items": entry}]}
+    schema["properties"]["takes_over"] = takes_over | {"additionalProperties": False}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "element.toml, the declaration of an element",
+    }
+
+
+def _table(properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _structure(entry: StructureEntry) -> Schema:
+    about = {"description": entry.description, "default": entry.default}
+    if entry.is_size:
+        return {"type": "integer", "minimum": entry.min, "maximum": entry.max} | about
+    return ({"enum": entry.choices} if entry.choices else {"type": "boolean"}) | about
+
+
+def _starts(declared: Declaration) -> Schema:
+    """Parameters and inputs by the names that element and solver declare.  Others are allowed: those of ports and of
+    laws, and with indices."""
+    found: Schema = {}
+    for name, variable in {**solver_declaration().parameters, **declared.parameters, **declared.inputs}.items():
+        if not variable.hidden:
+            found.setdefault(plain(name), _start(variable))
+    return found
+
+
+def _start(variable: Variable) -> Schema:
+    unit = variable.unit if isinstance(variable.unit, str) else ", ".join(variable.unit)
+    limits = {"≥": variable.min, ">": variable.above, "≤": variable.max, "<": variable.below}
+    parts = [variable.description, *([unit] if unit != "1" else [])]
+    parts += [f"{sign} {quantity(limit)}" for sign, limit in limits.items() if limit is not None]
+    if variable.type in ("bool", "enum"):
+        one: Schema = {"type": "boolean"} if variable.type == "bool" else {"enum": variable.literals}
+    else:
+        one = {"type": "integer"} if variable.type == "int" else _QUANTITY
+    shape = one if variable.size is None and variable.each is None else {"anyOf": [one, _VALUES]}
+    return shape | {"description": ", ".join(parts)}
+
+
+def _functions(declared: Declaration) -> Schema:
+    found: Schema = {"text": {"type": "string", "description": "scalars, tables and functions that the laws use"}}
+    for name, slot in declared.slots.items():
+        arguments = ", ".join(f"{argument}[{unit}]" for argument, unit in slot.arguments.items())
+        about = f"{slot.description}: a law of {arguments}, {slot.unit}, or a table of it"
+        found[name] = {"type": ["string", "object"], "description": about}
+    return found

@@ -1,0 +1,395 @@
+"""Compiling the C of an FMU for every platform: `python -m ziglang cc`, else the system compiler for this machine.
+
+Everything is self-contained C (`-nostdlib`): a binary needs no C library of any version on its target.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform as _platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import fmpy
+
+from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+from fmu_builder.export.binaries import merge_universal
+from fmu_builder.paths import shipped
+
+
+@dataclass(frozen=True)
+class Platform:
+    """One folder of `binaries/`: library suffix and the compiler targets that go into it, by machine."""
+
+    name: str
+    suffix: str
+    targets: Mapping[str, str]
+
+
+_MAC_X86 = {"x86_64": "x86_64-macos.11.0"}
+_MAC_ARM = {"aarch64": "aarch64-macos.11.0"}
+PLATFORMS = {
+    p.name: p
+    for p in (
+        Platform("linux64", ".so", {"x86_64": "x86_64-linux-gnu.2.17"}),
+        Platform("win64", ".dll", {"x86_64": "x86_64-windows-gnu"}),
+        Platform("darwin64", ".dylib", _MAC_X86 | _MAC_ARM),  # universal: several importers look here on any Mac
+        Platform("aarch64-linux", ".so", {"aarch64": "aarch64-linux-gnu.2.17"}),
+        Platform("aarch64-darwin", ".dylib", _MAC_ARM),
+    )
+}
+
+# What an importer compiles of the FMU of an element; everything else is included by them.
+SOURCE_FILES = ("fmu.c", "element_real.c", "element_dual.c")
+_WARNINGS = ("-Wall", "-Wextra", "-Werror")
+# The language of the physics: no fused multiply-add and no library functions, so that all platforms give the same bits;
+# complex products without the NaN repair that the dual numbers of real.h never need.
+_LANGUAGE = (
+    "-std=c11",
+    "-O2",
+    "-ffp-contract=off",
+    "-fno-fast-math",
+    "-fno-math-errno",
+    "-fcx-limited-range",
+    "-U__FP_FAST_FMA",
+)
+# zig makes debug information unless told otherwise, which takes it a sixth of its time.
+_LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden", "-g0")
+# Some distributions' gcc protects stacks and calls libgcc for atomics unless told otherwise: both need a C library.
+FREESTANDING = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
+_NO_LIBGCC_ATOMICS = ("-mno-outline-atomics",)
+# macOS code keeps its frame pointers, so debuggers need no tables; without them the code takes a page of 16 KiB less.
+_NO_UNWIND_TABLES = ("-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
+# The linker leaves 4 KiB for load commands that somebody may add.  With 64 bytes, which a signature needs, many
+# libraries take a page less.
+_LITTLE_SPARE_ROOM = ("-Wl,-headerpad,40",)  # hexadecimal
+# Pairing scalars into vectors takes 60 % of the time of compiling dual numbers for ARM and makes them no faster.
+# Unrolled loops make a library 10 % larger, and no faster either.
+_SMALL_AND_FAST_TO_COMPILE = ("-fno-slp-vectorize", "-fno-unroll-loops")
+_FAULT_IN_SOURCE = re.compile(r"\.[ch]:\d+:\d+: (fatal )?error")
+INSTALL_HINT = "install the compiler with `python -m pip install ziglang` (no Windows wheel? `ziglang<0.17`)"
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """`command` starts it; `cross` is true if it reaches all platforms."""
+
+    command: tuple[str, ...]
+    cross: bool
+    version: str
+
+
+def host_platform() -> str:
+    """The platform name of this machine.  Raises ToolError on one we build nothing for."""
+    machine = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64": "aarch64"}.get(
+        _platform.machine().lower(), _platform.machine()
+    )
+    names = {
+        ("linux", "x86_64"): "linux64",
+        ("linux", "aarch64"): "aarch64-linux",
+        ("win32", "x86_64"): "win64",
+        ("darwin", "x86_64"): "darwin64",
+        ("darwin", "aarch64"): "aarch64-darwin",
+    }
+    try:
+        return names[sys.platform, machine]
+    except KeyError:
+        raise ToolError(f"this machine ({sys.platform}, {machine}) is none of {', '.join(names.values())}") from None
+
+
+def resolve_platforms(names: Sequence[str]) -> tuple[str, ...]:
+    """Platform names from the command line: `host` and `all` are replaced, doubles dropped.  Raises InputError."""
+    known = [*PLATFORMS, "host", "all"]
+    unknown = [Problem("--platform", f"'{n}' is unknown" + did_you_mean(n, known)) for n in names if n not in known]
+    if unknown:
+        raise InputError(unknown)
+    found: list[str] = []
+    for name in names:
+        found += PLATFORMS if name == "all" else [host_platform() if name == "host" else name]
+    return tuple(dict.fromkeys(found))
+
+
+@functools.cache
+def find_compiler() -> Compiler | None:
+    """ziglang if it is installed and starts, else gcc or clang for this machine, else None."""
+    zig = (sys.executable, "-m", "ziglang")
+    version = _version((*zig, "version"))
+    if version:
+        return Compiler((*zig, "cc"), cross=True, version=f"ziglang {version}")
+    for name in ("gcc", "clang", "cc"):
+        if shutil.which(name):
+            version = _version((name, "--version"))
+            if version:
+                return Compiler((name,), cross=False, version=version.splitlines()[0])
+    return None
+
+
+def _version(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=60,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """A writable folder for compiler caches and the host library: FMU_BUILDER_CACHE, the user's, a temporary one."""
+    places = [Path(os.environ["FMU_BUILDER_CACHE"])] if os.environ.get("FMU_BUILDER_CACHE") else []
+    user_caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    if user_caches:
+        places.append(Path(user_caches) / "fmu-builder")
+    else:
+        with suppress(RuntimeError):  # a container's user may have no home
+            places.append(Path.home() / ".cache" / "fmu-builder")
+    user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    shared = Path(tempfile.gettempdir()) / f"fmu-builder-{user}"
+    for folder in (*places, shared):
+        if _writable(folder) and (folder is not shared or _is_own(folder)):
+            return folder.absolute()  # compilers run in other folders
+    tried = ", ".join(map(str, (*places, shared)))
+    raise ToolError(f"no writable cache folder: tried {tried}; set FMU_BUILDER_CACHE to one")
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _is_own(folder: Path) -> bool:
+    """False for a folder that another user made ready for us: who writes there decides what this process loads."""
+    return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
+
+
+def fmi_headers() -> Path:
+    """The folder of the FMI 2.0 headers, which the fmpy wheel ships."""
+    return Path(fmpy.__file__).parent / "c-code"
+
+
+@functools.cache
+def fmi2_functions() -> frozenset[str]:
+    """The names of all functions of FMI 2.0, as the standard's header declares them."""
+    text = (fmi_headers() / "fmi2Functions.h").read_text(encoding="utf-8")
+    return frozenset(re.findall(r"FMI2_Export\s+fmi2\w+TYPE\s+(fmi2\w+)\s*;", text))
+
+
+@contextmanager
+def compile_folder(name: str) -> Iterator[Path]:
+    """A folder for the sources of the FMU `name`: the same one for every build of it, because the compiler's cache
+    knows files by their path.  Files of the build before may lie in it.  While another build of this name is in it, a
+    temporary one."""
+    folder = cache_folder() / "sources" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{name}.lock").open("w") as lock:
+        if _locked(lock.fileno()):
+            yield folder
+            return
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as temporary:
+        yield Path(temporary)
+
+
+def _locked(file: int) -> bool:
+    """Lock the open file until it is closed; False if somebody else has, or the file system knows no locks."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def compile_fmu(
+    sources: Path,
+    name: str,
+    platforms: Sequence[str],
+    compiler: Compiler,
+    extra: Sequence[str] = (),
+    files: Sequence[str] = SOURCE_FILES,
+) -> dict[str, bytes]:
+    """Compile `files` of the sources folder of an FMU; returns the library of each platform.
+
+    `compiler` must be able to reach the platforms.  Raises ToolError with the compiler's own messages."""
+    targets = {t: PLATFORMS[p].suffix for p in platforms for t in PLATFORMS[p].targets.values()}
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        jobs = {
+            target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra, files)
+            for target, suffix in targets.items()
+        }
+        try:
+            done = {target: job.result() for target, job in jobs.items()}
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in tuple(_running):
+                _kill(process)
+            raise
+    libraries = {}
+    for platform in platforms:
+        slices = {machine: done[target] for machine, target in PLATFORMS[platform].targets.items()}
+        libraries[platform] = merge_universal(slices) if len(slices) > 1 else next(iter(slices.values()))
+    return libraries
+
+
+def _compile_target(
+    sources: Path, name: str, target: str, suffix: str, compiler: Compiler, extra: Sequence[str], files: Sequence[str]
+) -> bytes:
+    core = shipped("contact_core")
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
+        library = Path(folder) / f"{name}{suffix}"  # its name is part of the bytes on Windows and macOS
+        options: tuple[str, ...] = ("-s",)
+        if "linux" in target:
+            options += ("-Wl,-z,defs",)
+        if "macos" in target:
+            options += (f"-Wl,-install_name,@rpath/{library.name}", *_NO_UNWIND_TABLES, *_LITTLE_SPARE_ROOM)
+        if compiler.cross:
+            options += _SMALL_AND_FAST_TO_COMPILE
+        elif "aarch64" in target:
+            options += _NO_LIBGCC_ATOMICS
+        run_compiler(
+            compiler,
+            [
+                *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
+                *_LANGUAGE,
+                *_WARNINGS,
+                *_LIBRARY,
+                *FREESTANDING,
+                *options,
+                "-I.",
+                "-isystem",
+                str(core / "freestanding_include"),
+                "-isystem",
+                str(fmi_headers()),
+                *extra,
+                *files,
+                str(core / "freestanding.c"),
+                "-o",
+                str(library),
+            ],
+            sources,
+        )
+        return library.read_bytes()
+
+
+def compile_hosted(
+    sources: Sequence[Path],
+    library: Path,
+    include: Sequence[Path],
+    compiler: Compiler,
+    extra: Sequence[str],
+    platform: str | None = None,
+) -> None:
+    """Compile a shared library with the language of the physics, for this machine or another platform that the compiler
+    reaches: the host library, prototypes, tests."""
+    target = next(iter(PLATFORMS[platform or host_platform()].targets.values()))
+    run_compiler(
+        compiler,
+        [
+            *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
+            *_LANGUAGE,
+            *_WARNINGS,
+            *_LIBRARY,
+            *(part for folder in include for part in ("-I", str(folder))),
+            *extra,
+            *map(str, sources),
+            "-o",
+            str(library),
+        ],
+    )
+
+
+def run_compiler(compiler: Compiler, arguments: Sequence[str], folder: Path | None = None) -> str:
+    """Run the compiler, in `folder` if given, with its caches in ours; returns its output.
+
+    Raises ToolError with its last lines."""
+    cache = cache_folder() / "zig"
+    done = _run(compiler, arguments, folder, cache)
+    stopped = done.returncode == -_KILL
+    if done.returncode != 0 and not stopped and compiler.cross and not _FAULT_IN_SOURCE.search(done.stderr):
+        # A damaged or contested cache must not stop a build; one that did is not used again.
+        with tempfile.TemporaryDirectory(prefix="fmu-builder-zig-") as fresh:
+            done = _run(compiler, arguments, folder, Path(fresh))
+        if done.returncode == 0:
+            _discard(cache)
+    if done.returncode == 0:
+        return done.stdout
+    lines = done.stderr.strip().splitlines()
+    raise ToolError(
+        f"the compiler failed (exit {done.returncode}): {' '.join(compiler.command)} ...\n" + "\n".join(lines[-30:])
+    )
+
+
+def _run(
+    compiler: Compiler, arguments: Sequence[str], folder: Path | None, cache: Path
+) -> subprocess.CompletedProcess[str]:
+    try:
+        process = subprocess.Popen(
+            [*compiler.command, *arguments],
+            cwd=folder,
+            env=os.environ | {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,  # a group of its own, so that its children can be ended with it
+        )
+    except OSError as error:
+        raise ToolError(f"{compiler.command[0]} cannot be started: {error.strerror}") from error
+    with process:
+        _running.add(process)
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            _kill(process)
+            raise
+        finally:
+            _running.discard(process)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+_KILL = 9  # the number of SIGKILL, which Windows does not have
+_running: set[subprocess.Popen[str]] = set()  # compilers, of all threads
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a compiler and all processes it has started, at once."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, _KILL)
+
+
+def _discard(cache: Path) -> None:
+    """Take a cache away; whoever is using it tries again with a fresh one."""
+    with tempfile.TemporaryDirectory(prefix="discarded-", dir=cache.parent, ignore_cleanup_errors=True) as folder:
+        try:
+            cache.rename(Path(folder) / cache.name)
+        except OSError:  # another process was faster
+            return

@@ -1,0 +1,121 @@
+"""Running FMUs in a process of their own, so that a crash ends that process and not this one.
+
+A build waits for the smoke run of what it made.  Any other FMU is loaded, stepped and unloaded so (smoke.py) before
+this process loads it.  An FMU that came through is known by the hash of its bytes, here and in the cache folder: each
+file is tried once, and one that a build made not again."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from fmu_builder.errors import Problem, SlaveError, ToolError
+from fmu_builder.export import smoke
+from fmu_builder.export.archive import unpack
+from fmu_builder.export.toolchain import cache_folder, host_platform
+
+TIMEOUT = 120.0  # s; real FMUs start and take a step in less, even those that bring a runtime with them
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run of smoke.py ended.   `call`: the last one it began.   `code`: None if it did not return in time."""
+
+    code: int | None
+    call: str
+    output: str
+    errors: str
+
+    @property
+    def how(self) -> str:
+        """The exit code in words."""
+        if self.code is None or self.code >= 0:
+            return f"exit code {self.code or 0:#x}"
+        try:
+            return signal.Signals(-self.code).name
+        except ValueError:
+            return f"signal {-self.code}"
+
+
+def run_smoke(arguments: Sequence[str], timeout: float) -> Ending:
+    """Run smoke.py with these arguments.   timeout  s.   Raises ToolError if Python does not start."""
+    code: int | None
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", smoke.__file__, *arguments],
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=timeout,
+        )
+        code, raw, errors = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as error:
+        code, raw, errors = None, error.stdout or b"", error.stderr or b""
+    except OSError as error:
+        raise ToolError(f"{sys.executable} cannot be started: {error.strerror}") from error
+    output = raw.decode("utf-8", "replace")
+    calls = [line.removeprefix(smoke.CALL) for line in output.splitlines() if line.startswith(smoke.CALL)]
+    return Ending(code, calls[-1] if calls else "the start of Python", output, errors.decode("utf-8", "replace"))
+
+
+def try_out(fmu: Path, library: str, where: str) -> None:
+    """Load the FMU, run a few steps and unload it, unless it came through that before.
+
+    library  its archive name for this machine.   Raises SlaveError at `where` for a crash or a call that does not
+    return; what the FMU answers is left to its run."""
+    state = fmu.stat()
+    content = _content(fmu, state.st_size, state.st_mtime_ns)
+    if _is_known(content):
+        return
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as folder:
+        unpack(fmu, Path(folder), ("modelDescription.xml", "resources/", f"{library.rpartition('/')[0]}/"))
+        ending = run_smoke(("--try", folder, library), TIMEOUT)
+    if ending.code is None:
+        what = f"{ending.call} did not return within {TIMEOUT:g} s"
+        raise SlaveError(Problem(where, f"{what} when it was tried out in a process of its own"))
+    if ending.code != 0 or ending.call != smoke.END:
+        what = f"crashed in {ending.call} ({ending.how}) when it was tried out in a process of its own"
+        raise SlaveError(Problem(where, f"{what}; the FMU is damaged or faulty: copy or export it again"))
+    _note(content)
+
+
+def note_made(data: bytes) -> None:
+    """The bytes of an FMU that came through the smoke run of its build."""
+    _note(_name(hashlib.sha256(data).hexdigest()))
+
+
+_known: set[str] = set()  # in this process, where the cache is full or away
+
+
+def _name(digest: str) -> str:
+    return f"{host_platform()}-{digest}"
+
+
+@functools.cache  # many slaves may be of one file
+def _content(fmu: Path, size: int, changed: int) -> str:
+    with fmu.open("rb") as file:
+        return _name(hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _is_known(content: str) -> bool:
+    if content in _known:
+        return True
+    with suppress(ToolError, OSError):
+        return (cache_folder() / "tried" / content).is_file()
+    return False
+
+
+def _note(content: str) -> None:
+    _known.add(content)
+    with suppress(ToolError, OSError):  # without a cache it is tried once by every process
+        folder = cache_folder() / "tried"
+        folder.mkdir(exist_ok=True)
+        (folder / content).touch()

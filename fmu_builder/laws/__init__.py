@@ -1,0 +1,1 @@
+"""Laws that users write: their text, dimensions, derivatives, checks, and C."""

@@ -1,0 +1,325 @@
+"""C of user laws over Real (contact_core/law.h): derivatives come with it, compiled from the same text.
+
+A function f becomes `law_f(e, ...)`, a slot s `slot_s(e, ...)` with `slot_s_indicators` and, where the element wants
+it, `slot_s_integral`.  A scalar a is `e->laws.a`.  Constants are hexadecimal, so no parser rounds.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fmu_builder.laws.forms import MEAN, MEANS, SIDE
+from fmu_builder.laws.numeric import half_power
+from fmu_builder.laws.tables import LawTable
+from fmu_builder.laws.text import LawFunction, Laws
+from fmu_builder.laws.tree import (
+    Argument,
+    Binary,
+    Branch,
+    Call,
+    Comparison,
+    Expression,
+    Inverse,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Number,
+    walk,
+)
+
+
+@dataclass(frozen=True)
+class LawInSlot:
+    """A law with what an element calls of it.   kinks: see law_forms.   integral: over its first argument from 0, in
+    closed form; None for quadrature.   wants_integral: the slot asks for it.   two_sided: also to negative values;
+    integral_below is then that of the law turned round, -f(-x).   derivatives: by its only argument, as many as the
+    slot asks for.   each: the slot serves each of a size.   group, number: as the slot declares."""
+
+    slot: str
+    law: LawFunction
+    kinks: tuple[Expression, ...]
+    integral: Expression | LawTable | None = None
+    wants_integral: bool = False
+    two_sided: bool = False
+    integral_below: Expression | None = None
+    derivatives: tuple[Expression, ...] = ()
+    each: bool = False
+    group: str = ""
+    number: int = 0
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.law.parameters]
+
+
+def kinks_of(slot: str) -> str:
+    """The member of the struct `Indicators` that holds the kinks of the law in the slot."""
+    return f"{slot}_kinks"
+
+
+def ending_tables(laws: Laws) -> dict[str, LawTable]:
+    """The tables that have no value outside, by the name of the law."""
+    tables = {name: one.body for name, one in laws.functions.items() if isinstance(one.body, LawTable)}
+    return {name: table for name, table in tables.items() if table.outside == "error"}
+
+
+def laws_header(
+    laws: Laws, slots: Sequence[LawInSlot], heading: str, remembered: Sequence[str] = (), first: int = 1
+) -> str:
+    """laws.h: C of the laws and slots, for an Element whose member `laws` holds the scalars.
+
+    remembered  scalars of which the element keeps the values of the last accepted point, as `previous_laws`
+    first       number of the first of the `ending_tables` in the FMU"""
+    numbers = {name: number for number, name in enumerate(ending_tables(laws), first)}
+    computed = [name for name, scalar in laws.scalars.items() if scalar.number is None]
+    lines = [
+        heading,
+        "#ifndef LAWS_H",
+        "#define LAWS_H",
+        "",
+        '#include "law.h"',
+        "",
+        "/* Scalars that follow from others. */",
+        "CC_API void laws_calculate(Element *e)",
+        "{",
+        *(f"    e->laws.{name} = {_c(laws.scalars[name].value, laws)};" for name in computed),
+        "    (void)e;",
+        "}",
+        "",
+        *(line for name, function in laws.functions.items() for line in _function(name, function, laws, numbers)),
+        *(line for slot in slots for line in _slot(slot, laws)),
+        *(line for group in dict.fromkeys(s.group for s in slots if s.group) for line in _group(group, slots)),
+    ]
+    if any(slot.wants_integral for slot in slots):
+        lines += _memory(remembered)
+    lines += ["#endif", ""]
+    return "\n".join(part for line in lines for part in _wrapped(line))
+
+
+def _wrapped(line: str) -> list[str]:
+    if len(line) <= 120 or line.startswith(("#", "/*")):
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, 118, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def constant(value: float) -> str:
+    """A C constant with the same bits."""
+    return f"{value:.1f}" if value == int(value) and abs(value) < 1e15 else value.hex()
+
+
+_BUILTINS = {
+    **{name: f"cc_{name}" for name in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh", "sqrt")},
+    **{name: f"cc_{name}" for name in ("abs", "sign", "min", "max", "atan2", "pow")},
+    **{MEAN + name: f"cc_mean_{name}" for name in MEANS},
+}
+
+
+def _c(node: Node, laws: Laws) -> str:
+    match node:
+        case Number():
+            return constant(node.value)
+        case Argument():
+            return f"a_{node.name}"
+        case Name():
+            return f"e->laws.{node.name}"
+        case Negative():
+            return f"(-{_c(node.operand, laws)})"
+        case Binary(operator="^"):
+            halves = half_power(node)
+            base = _c(node.left, laws)
+            if halves is not None:
+                return f"cc_half_power({base}, {halves})"
+            return f"cc_pow({base}, {_c(node.right, laws)})"
+        case Binary():
+            return f"({_c(node.left, laws)} {node.operator} {_c(node.right, laws)})"
+        case Comparison():
+            return f"re({_c(node.left, laws)}) {node.operator} re({_c(node.right, laws)})"
+        case Logic():
+            return f"(({_c(node.left, laws)}) {node.operator} ({_c(node.right, laws)}))"
+        case Inverse():
+            return f"!({_c(node.operand, laws)})"
+        case Branch():
+            return f"({_c(node.condition, laws)} ? {_c(node.value, laws)} : {_c(node.other, laws)})"
+        case Call():
+            arguments = ", ".join(_c(argument, laws) for argument in node.arguments)
+            if node.name.startswith(SIDE):
+                return f"cc_table_side(&law_{node.name.removeprefix(SIDE)}_table, {arguments})"
+            return (
+                f"law_{node.name}(e, {arguments})"
+                if node.name in laws.functions
+                else f"{_BUILTINS[node.name]}({arguments})"
+            )
+
+
+def _signature(name: str, parameters: Sequence[str]) -> str:
+    return f"CC_API Real {name}(const Element *e, {', '.join(f'Real a_{one}' for one in parameters)})"
+
+
+def _voids(bodies: Sequence[Expression], parameters: Sequence[str]) -> list[str]:
+    """What a body leaves unused is told to the compiler."""
+    used = {node.name for body in bodies for node in walk(body) if isinstance(node, Argument)}
+    return ["    (void)e;", *(f"    (void)a_{name};" for name in parameters if name not in used)]
+
+
+def _body(signature: str, value: Expression, parameters: Sequence[str], laws: Laws) -> list[str]:
+    return [signature, "{", *_voids([value], parameters), f"    return {_c(value, laws)};", "}", ""]
+
+
+def _function(name: str, function: LawFunction, laws: Laws, numbers: Mapping[str, int]) -> Iterator[str]:
+    names = [parameter for parameter, _ in function.parameters]
+    units = ", ".join(f"{n}[{'' if u.name == '1' else u.name}]" for n, u in function.parameters)
+    yield f"/* {name}({units}) */"
+    if isinstance(function.body, LawTable):
+        yield from _table(f"law_{name}_table", function.body, numbers.get(name, 0))
+        call = f"cc_table(&law_{name}_table, a_{names[0]})"
+        yield from (_signature(f"law_{name}", names), "{", "    (void)e;", f"    return {call};", "}", "")
+    else:
+        yield from _body(_signature(f"law_{name}", names), function.body, names, laws)
+
+
+def _table(name: str, table: LawTable, number: int) -> Iterator[str]:
+    """The points, the cubic of each interval, the line on either side, the integrals; its number as an ending table."""
+    slopes = table.end_slopes if table.outside == "linear" else (0.0, 0.0)
+    yield f"static const double {name}_x[] __attribute__((unused)) = {{{', '.join(map(constant, table.x))}}};"
+    rows = (f"{{{', '.join(constant(float(c)) for c in row)}}}" for row in table.coefficients)
+    yield f"static const double {name}_c[][4] __attribute__((unused)) = {{{', '.join(rows)}}};"
+    integrals = ", ".join(constant(float(one)) for one in table.integrals)
+    yield f"static const double {name}_integrals[] __attribute__((unused)) = {{{integrals}}};"
+    ends = ", ".join(constant(one) for one in (table.y[0], slopes[0], table.y[-1], slopes[1]))
+    yield f"static const CcTable {name} __attribute__((unused)) ="
+    yield f"    {{{name}_x, {name}_c, {name}_integrals, {len(table.x)}, {number}, {{{ends}}}}};"
+
+
+def _slot(slot: LawInSlot, laws: Laws) -> Iterator[str]:
+    name, names = f"slot_{slot.slot}", slot.names
+    yield f"/* --- the law in the slot {slot.slot} --- */"
+    yield ""
+    body = slot.law.body
+    assert not isinstance(body, LawTable)  # a table in a slot is a call of a function
+    yield from _body(_signature(name, names), body, names, laws)
+    parameters = "".join(f", Real a_{one}" for one in names)
+    yield "/* Functions that change sign where the law has a kink or a jump. */"
+    yield f"CC_API void {name}_kinks(const Element *e{parameters}, double z[])"
+    yield "{"
+    yield from _voids(slot.kinks, names)
+    for k, kink in enumerate(slot.kinks):
+        yield f"    z[{k}] = cc_side({_c(kink, laws)});"
+    yield "    (void)z;"
+    yield "}"
+    yield ""
+    yield "/* They are indicators of the element. */"
+    index, place = (", int i", "[i]") if slot.each else ("", "")
+    yield f"CC_API void {name}_indicators(const Element *e{index}{parameters}, Indicators *z)"
+    yield "{"
+    if slot.kinks:
+        yield f"    {name}_kinks(e{''.join(f', a_{one}' for one in names)}, z->{kinks_of(slot.slot)}{place});"
+    else:
+        unused = ["e", *(["i"] if slot.each else []), *(f"a_{one}" for one in names), "z"]
+        yield f"    {', '.join(f'(void){one}' for one in unused)};"
+    yield "}"
+    yield ""
+    for order, expression in enumerate(slot.derivatives, 1):
+        yield from _body(_signature(f"{name}_d{order}", names), expression, names, laws)
+    if slot.wants_integral:
+        yield from _integral(slot, laws)
+
+
+def _group(group: str, slots: Sequence[LawInSlot]) -> Iterator[str]:
+    """The laws of one group by their numbers; LAWS_<GROUP> tells that there are any."""
+    members = [slot for slot in slots if slot.group == group]
+    parameters = "".join(f", Real a_{one}" for one in members[0].names)
+    arguments = "".join(f", a_{one}" for one in members[0].names)
+    yield f"#define LAWS_{group.upper()} 1"
+    yield f"/* Value and derivatives of the law `number` of the group {group}; 0 if there is none. */"
+    yield f"CC_API int laws_{group}(const Element *e, int number{parameters}, Real values[])"
+    yield "{"
+    yield "    switch (number) {"
+    for slot in members:
+        yield f"    case {slot.number}:"
+        for order in range(len(slot.derivatives) + 1):
+            yield f"        values[{order}] = slot_{slot.slot}{f'_d{order}' if order else ''}(e{arguments});"
+        yield "        return 1;"
+    yield from ("    default: return 0;", "    }", "}", "")
+    yield "/* Its indicators. */"
+    yield f"CC_API void laws_{group}_indicators(const Element *e, int number{parameters}, Indicators *z)"
+    yield "{"
+    yield "    switch (number) {"
+    for slot in members:
+        yield f"    case {slot.number}: slot_{slot.slot}_indicators(e{arguments}, z); break;"
+    yield from ("    }", "}", "")
+
+
+def _integral(slot: LawInSlot, laws: Laws) -> Iterator[str]:
+    name, (argument, *others) = f"slot_{slot.slot}", slot.names
+    signature = _signature(f"{name}_integral", slot.names)
+    domain = "" if slot.two_sided else f", for {argument} >= 0"
+    yield f"/* The integral of the law over {argument} from 0{domain}. */"
+    if isinstance(slot.integral, LawTable):
+        body = slot.law.body
+        assert isinstance(body, Call)
+        call = f"cc_table_integral(&law_{body.name}_table, a_{argument})"
+        yield from (signature, "{", "    (void)e;", f"    return {call};", "}", "")
+        return
+    if not slot.two_sided:
+        yield from _half_integral(slot, "", slot.integral, laws)
+        return
+    yield from _half_integral(slot, "_above", slot.integral, laws)
+    yield from _half_integral(slot, "_below", slot.integral_below, laws)
+    passed = "".join(f", a_{one}" for one in others)
+    above, below = f"{name}_integral_above(e, a_{argument}{passed})", f"{name}_integral_below(e, -a_{argument}{passed})"
+    yield from (signature, "{", f"    return re(a_{argument}) < 0.0 ? {below} : {above};", "}", "")
+
+
+def _half_integral(slot: LawInSlot, half: str, closed: Expression | None, laws: Laws) -> Iterator[str]:
+    """The integral for a first argument >= 0; `_below`: of the law turned round."""
+    name, (argument, *others) = f"slot_{slot.slot}", slot.names
+    signature = _signature(f"{name}_integral{half}", slot.names)
+    if closed is not None:
+        yield from _body(signature, closed, slot.names, laws)
+        return
+    sign = "-" if half == "_below" else ""
+    fixed, passed = "(const Element *)e", ""
+    if others:
+        yield f"typedef struct {{ const Element *e; Real other[{len(others)}]; }} {name}_fixed{half};"
+        fixed = f"((const {name}_fixed{half} *)e)->e"
+        passed = "".join(f", ((const {name}_fixed{half} *)e)->other[{i}]" for i in range(len(others)))
+    yield f"CC_API Real {name}_at{half}(const void *e, Real a) {{ return {sign}{name}({fixed}, {sign}a{passed}); }}"
+    yield f"CC_API void {name}_kinks_at{half}(const void *e, double a, double *z)"
+    yield f"{{ {name}_kinks({fixed}, {sign}a{passed}, z); }}"
+    yield from (signature, "{")
+    if others:
+        yield f"    const {name}_fixed{half} fixed = {{e, {{{', '.join(f'a_{one}' for one in others)}}}}};"
+    whole = "&fixed" if others else "e"
+    call = f"cc_law_integral({name}_at{half}, {name}_kinks_at{half}, {len(slot.kinks)}, {whole}, a_{argument})"
+    yield from (f"    return {call};", "}", "")
+
+
+def _memory(names: Sequence[str]) -> Iterator[str]:
+    yield "/* Scalars at the last accepted point. */"
+    yield "CC_API void laws_remember(Element *e)"
+    yield "{"
+    yield from (f"    e->previous_laws.{name} = e->laws.{name};" for name in names)
+    yield "    (void)e;"
+    yield "}"
+    yield ""
+    yield "/* Exchanges the scalars with those of the last accepted point. */"
+    yield "CC_API void laws_exchange(Element *e)"
+    yield "{"
+    yield "    Real kept = 0.0;"
+    yield "    (void)kept;"
+    for name in names:
+        yield f"    kept = e->laws.{name}, e->laws.{name} = e->previous_laws.{name}, e->previous_laws.{name} = kept;"
+    yield "    laws_calculate(e);"
+    yield "}"
+    yield ""
+    yield "CC_API int laws_changed(const Element *e)"
+    yield "{"
+    differences = " || ".join(f"re(e->laws.{name}) != re(e->previous_laws.{name})" for name in names)
+    yield "    (void)e;"
+    yield f"    return {differences or '0'};"
+    yield "}"
+    yield ""

@@ -1,0 +1,170 @@
+"""Pictures of laws for the documentation of an FMU and for reports: the law over its last argument, the element's own
+law beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.laws.rules import Checked
+from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.model import ElementModel, Model
+
+Array = NDArray[np.float64]
+
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 260, 64, 12, 26, 40  # px
+_TEXT, _GRID, _AXIS, _LAW, _BUILT_IN = "#222222", "#ececec", "#999999", "#0072b2", "#d55e00"
+_LETTER = 5.6  # px, width of a letter
+_POINTS = 400
+_MOST_LARGER = 3.0
+_STRAIGHT = 0.01  # of the largest value: a curve that stays so close to its chord need not be shown
+
+
+@dataclass(frozen=True)
+class DrawnLaw:
+    """What stands in a slot, as the recipe writes it, and its picture as SVG."""
+
+    slot: str
+    description: str
+    written: str
+    picture: str
+
+
+@dataclass(frozen=True)
+class LawSection:
+    """The laws of one recipe and the text of its [functions]."""
+
+    recipe: str
+    text: str
+    laws: tuple[DrawnLaw, ...]
+
+
+def law_sections(model: Model) -> tuple[LawSection, ...]:
+    """Of the model, or of the recipes of an assembly's parts; those without laws are left out.  `recipe` is "" for the
+    model's own."""
+    models: list[Model] = [kind.model for kind in model.types] if isinstance(model, Assembly) else [model]
+    found = []
+    for one in models:
+        laws = one.recipe.laws if isinstance(one, ElementModel) else None
+        if laws is not None:
+            drawn = tuple(
+                DrawnLaw(
+                    law.law.slot,
+                    law.slot.description,
+                    laws.written[law.law.slot],
+                    law_svg(law, laws.built_in.get(law.law.slot), "this law", f"built in: {law.slot.built_in}"),
+                )
+                for law in laws.checked
+            )
+            found.append(LawSection(one.name if one is not model else "", laws.text, drawn))
+    return tuple(found)
+
+
+def law_svg(law: Checked, built_in: Checked | None, name: str, beside: str) -> str:
+    """The law in its slot, called `name`, over the argument that it vanishes with, else over its last one; the others
+    stand at the upper end of their ranges.
+
+    built_in, beside  the law of the element for the same slot, and what it is called"""
+    argument = law.slot.zero_at or [*law.slot.arguments][-1]
+    x = _abscissae(law, argument)
+    y = _values(law, argument, x)
+    curves = [(name, _LAW, y)]
+    shown = y
+    if built_in is not None:
+        other = _values(built_in, argument, x)
+        curves.append((beside, _BUILT_IN, other))
+        if np.max(np.abs(other)) <= _MOST_LARGER * np.max(np.abs(y)):  # else it is cut off: the law is what matters
+            shown = np.concatenate([y, other])
+    low, high = float(min(shown.min(), 0.0)), float(max(shown.max(), 0.0))
+    if low == high:
+        low, high = -1.0, 1.0
+    low, high = low - 0.08 * (high - low) * (low < 0.0), high + 0.08 * (high - low)
+    return "\n".join(_drawn(law, argument, x, curves, (low, high)))
+
+
+def _values(law: Checked, argument: str, x: Array) -> Array:
+    arguments = {name: np.array(law.ranges[name][1]) for name in law.slot.arguments}
+    return np.asarray(law.over({**arguments, argument: x}).value)
+
+
+def _abscissae(law: Checked, argument: str) -> Array:
+    """From 0, or symmetric to 0, as far as the law is no straight line."""
+    low, high = law.ranges[argument]
+    reach = max(abs(low), abs(high))
+    share = np.geomspace(1e-6, 1.0, 200)
+    bent = 0.0
+    for sign in (1.0, -1.0):
+        if sign * reach > high or sign * reach < low:
+            continue
+        y = _values(law, argument, sign * reach * share)
+        largest = float(np.max(np.abs(y))) or 1.0
+        for k in range(len(share)):
+            chord = y[k] + (y[-1] - y[k]) * (share[k:] - share[k]) / max(1.0 - share[k], 1e-12)
+            if float(np.max(np.abs(y[k:] - chord))) <= _STRAIGHT * largest:
+                bent = max(bent, float(share[k]))
+                break
+    shown = reach * (min(1.0, 3.0 * bent) if bent > 1e-6 else 1.0)
+    return np.linspace(max(low, -shown), min(high, shown), _POINTS + 1)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers, four to eight of them."""
+    rough = (high - low) / 5.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * digit for digit in (1.0, 2.0, 5.0, 10.0) if power * digit >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _drawn(
+    law: Checked, argument: str, x: Array, curves: list[tuple[str, str, Array]], window: tuple[float, float]
+) -> Iterator[str]:
+    low, high = window
+    wide, tall = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+
+    def at(x_value: float, y_value: float) -> tuple[float, float]:
+        across = (x_value - float(x[0])) / float(x[-1] - x[0])
+        return _LEFT + wide * across, _TOP + tall * (high - y_value) / (high - low)
+
+    slot = law.law.slot
+    lines = [" ".join(f"{a:.1f},{b:.1f}" for a, b in map(at, x.tolist(), y.tolist())) for _, _, y in curves]
+    window_name = f"{slot}-{hashlib.sha256(repr(lines).encode()).hexdigest()[:8]}"  # a page may show several
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" '
+        f'font-family="system-ui, sans-serif" font-size="11" fill="{_TEXT}">'
+    )
+    yield f"<title>{slot} over {argument}</title>"
+    yield f'<clipPath id="{window_name}"><rect x="{_LEFT}" y="{_TOP}" width="{wide}" height="{tall}"/></clipPath>'
+    for tick in _ticks(float(x[0]), float(x[-1])):
+        place, _ = at(tick, 0.0)
+        yield f'<path d="M{place:.1f} {_TOP}v{tall}" stroke="{_GRID}"/>'
+        yield f'<text x="{place:.1f}" y="{_TOP + tall + 14}" text-anchor="middle">{tick:.6g}</text>'
+    for tick in _ticks(low, high):
+        _, place = at(0.0, tick)
+        yield f'<path d="M{_LEFT} {place:.1f}h{wide}" stroke="{_GRID}"/>'
+        yield f'<text x="{_LEFT - 6}" y="{place + 4:.1f}" text-anchor="end">{tick:.6g}</text>'
+    _, zero = at(0.0, 0.0)
+    yield f'<path d="M{_LEFT} {zero:.1f}h{wide}" stroke="{_AXIS}"/>'
+    right = float(_LEFT + wide)
+    for place in reversed(range(len(curves))):
+        points, (label, colour, _), dash = lines[place], curves[place], ' stroke-dasharray="5 3"' if place else ""
+        yield (
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dash} '
+            f'clip-path="url(#{window_name})"/>'
+        )
+        yield f'<text x="{right}" y="16" text-anchor="end" fill="{colour}">{label}</text>'
+        right -= _LETTER * (len(label) + 3)
+    others = [law.text(name, law.ranges[name][1]) for name in law.slot.arguments if name != argument]
+    yield f'<text x="{_LEFT}" y="16">{_quantity(slot, law.slot.unit)}{"".join(f", {one}" for one in others)}</text>'
+    across = _quantity(argument, law.slot.arguments[argument])
+    yield f'<text x="{_LEFT + wide}" y="{_HEIGHT - 8}" text-anchor="end">{across}</text>'
+    yield "</svg>"
+
+
+def _quantity(name: str, unit: str) -> str:
+    return name if unit == "1" else f"{name} ({unit})"

@@ -1,0 +1,409 @@
+"""What a law is apart from its value: its kinks, its integral, its definition without calls of other functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.laws.check import constant_of
+from fmu_builder.laws.tables import LawTable
+from fmu_builder.laws.text import LawFunction, Laws
+from fmu_builder.laws.tree import (
+    Argument,
+    Binary,
+    Branch,
+    Call,
+    Comparison,
+    Expression,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Place,
+    children,
+    walk,
+)
+
+SIDE = "side of "  # a call of "side of f", f a table: changes its sign at every point of the table
+MOST_NODES = 20_000
+MOST_DEEP = 200  # operators inside each other, which Python and C compilers follow by recursion
+MOST_KINKS = 64
+_NOWHERE = Place(1, 1)
+
+
+_Bodies = Mapping[str, tuple[tuple[str, ...], Expression]]  # names of the parameters and body, by function
+
+
+def inlined(law: LawFunction, laws: Laws, where: str) -> Expression:
+    """The law as one expression of its arguments and of scalars, with calls of builtins and tables only.
+
+    Raises InputError if that is too large or too deep."""
+    if isinstance(law.body, LawTable):
+        return Call(_NOWHERE, law.name, (Argument(_NOWHERE, law.parameters[0][0]),))
+    # each after those it calls, so that nothing here recurses through calls
+    called = {
+        name: (tuple(parameter for parameter, _ in function.parameters), function.body)
+        for name, function in laws.used_by(law).functions.items()
+        if not isinstance(function.body, LawTable)
+    }
+    extents: dict[str, tuple[tuple[str, ...], _Extent]] = {}
+    for name, (parameters, body) in called.items():
+        extents[name] = parameters, _extent(body, extents)
+    whole = _extent(law.body, extents)
+    size = whole.size + sum(whole.uses.values())
+    depth = max([whole.depth, *whole.depths.values()])
+    if size > MOST_NODES:
+        what = f"the law has {size:.6g} operators when its functions are put in; at most {MOST_NODES} are taken"
+        raise InputError(Problem(where, what))
+    if depth > MOST_DEEP:
+        what = f"{depth} operators of the law stand inside each other when its functions are put in"
+        raise InputError(Problem(where, f"{what}; at most {MOST_DEEP} are taken"))
+    bodies: dict[str, tuple[tuple[str, ...], Expression]] = {}
+    for name, (parameters, body) in called.items():
+        bodies[name] = parameters, _expression(body, bodies, {})
+    return _expression(law.body, bodies, {})
+
+
+@dataclass(frozen=True)
+class _Extent:
+    """Operators of an expression and their depth, and for each argument how often it is used and below how many of
+    them at most: enough to count a call without writing it out."""
+
+    size: int
+    depth: int
+    uses: Mapping[str, int]
+    depths: Mapping[str, int]
+
+
+def _joined_extent(own: int, parts: Iterable[tuple[_Extent, int, int]]) -> _Extent:
+    """Of `own` operators with parts, each of them `count` times and at most so many operators below the top."""
+    size = depth = own
+    uses: Counter[str] = Counter()
+    depths: dict[str, int] = {}
+    for part, count, below in parts:
+        size, depth = size + count * part.size, max(depth, below + part.depth)
+        for name, number in part.uses.items():
+            uses[name] += count * number
+            depths[name] = max(depths.get(name, 0), below + part.depths[name])
+    return _Extent(size, depth, uses, depths)
+
+
+def _extent(node: Node, known: Mapping[str, tuple[tuple[str, ...], _Extent]]) -> _Extent:
+    if isinstance(node, Argument):
+        return _Extent(0, 0, {node.name: 1}, {node.name: 0})
+    parts = [_extent(child, known) for child in children(node)]
+    if isinstance(node, Call) and node.name in known:
+        parameters, body = known[node.name]
+        given = dict(zip(parameters, parts, strict=True))
+        put_in = _joined_extent(0, ((given[name], count, body.depths[name]) for name, count in body.uses.items()))
+        return replace(put_in, size=put_in.size + body.size, depth=max(put_in.depth, body.depth))
+    return _joined_extent(1, ((part, 1, 1) for part in parts))
+
+
+def _expression(node: Expression, bodies: _Bodies, given: Mapping[str, Expression]) -> Expression:
+    made = _inline(node, bodies, given)
+    assert not isinstance(made, Comparison)
+    return made  # type: ignore[return-value]
+
+
+def _inline(node: Node, bodies: _Bodies, given: Mapping[str, Expression]) -> Node:
+    """With expressions in the place of arguments, and bodies, which call nothing but builtins and tables, in the place
+    of calls."""
+    if isinstance(node, Argument):
+        return given.get(node.name, node)
+    if isinstance(node, Call):
+        arguments = tuple(_expression(one, bodies, given) for one in node.arguments)
+        if node.name not in bodies:
+            return replace(node, arguments=arguments)
+        names, body = bodies[node.name]
+        return _expression(body, {}, dict(zip(names, arguments, strict=True)))
+    changed = {
+        field.name: _inline(getattr(node, field.name), bodies, given)
+        for field in fields(node)
+        if isinstance(getattr(node, field.name), Node)
+    }
+    return replace(node, **changed)  # type: ignore[arg-type]
+
+
+# ---- kinks -----------------------------------------------------------------------------------------------------------
+
+
+def kinks(expression: Expression, laws: Laws, where: str) -> tuple[Expression, ...]:
+    """Functions of the arguments that change sign where the law may have a kink or a jump: differences of the two sides
+    of every comparison and of the arguments of min and max, arguments of abs and sign, points of tables.
+
+    `expression` is inlined.  Above zero is where a strict comparison holds, or one that is not strict does not, so that
+    the operator decides to which side zero belongs.  Raises InputError if there are too many."""
+    found: dict[str, Expression] = {}
+    for node in walk(expression):
+        for one in _kinks_of(node, laws):
+            if any(isinstance(below, Argument) for below in walk(one)):
+                found.setdefault(_text(one), one)
+    if len(found) > MOST_KINKS:
+        raise InputError(Problem(where, f"the law has {len(found)} conditions; at most {MOST_KINKS} are located"))
+    return tuple(found.values())
+
+
+def _kinks_of(node: Node, laws: Laws) -> tuple[Expression, ...]:
+    match node:
+        case Comparison(operator="<" | ">="):
+            return (Binary(_NOWHERE, "-", node.right, node.left),)
+        case Comparison():
+            return (Binary(_NOWHERE, "-", node.left, node.right),)
+        case Call(name="min" | "max"):
+            return (Binary(_NOWHERE, "-", *node.arguments),)
+        case Call(name="abs" | "sign"):
+            return node.arguments
+        case Call() if node.name in laws.functions:
+            return (Call(_NOWHERE, SIDE + node.name, node.arguments),)
+    return ()
+
+
+def _text(node: Node) -> str:
+    """Equal for expressions that are equal but for their places."""
+    parts = [
+        _text(value) if isinstance(value, Node) else repr(value)
+        for name in (field.name for field in fields(node))
+        if name not in ("place", "arguments") and (value := getattr(node, name)) is not None
+    ]
+    parts += map(_text, node.arguments) if isinstance(node, Call) else ()
+    return f"{type(node).__name__}({', '.join(parts)})"
+
+
+# ---- integral --------------------------------------------------------------------------------------------------------
+
+_Term = tuple[Expression, Fraction]  # coefficient and power of the argument
+_ONE = Number(_NOWHERE, 1.0, None)
+_MOST_TERMS = 16
+_LARGEST_INTEGRAL = 2000  # nodes; quadrature is faster than more, and chains double with every condition
+MEANS = ("exp", "sin", "cos", "tanh")
+MEAN = "mean of "  # a call of "mean of exp": the mean of exp from 0 to its argument
+
+
+def integral(expression: Expression, argument: str) -> Expression | None:
+    """The integral over the argument from 0, for arguments that are not negative, of sums of powers of it, of exp, sin,
+    cos and tanh of what is linear in it (tanh: proportional), and of chains, min, max and abs of these with conditions
+    that are linear in it; None for any other (inlined) expression.
+
+    Products are left to quadrature: their antiderivative loses digits at small arguments, so that (h - 1) e^h + 1, of
+    h e^h, is wrong by 8e-8 of itself at h = 1e-5 and by 9e-5 at 1e-6."""
+    found = _integral(expression, argument)
+    return found if found is not None and sum(1 for _ in walk(found)) <= _LARGEST_INTEGRAL else None
+
+
+def _integral(node: Expression, x: str) -> Expression | None:
+    terms = _terms(node, x)
+    if terms is not None:
+        return _integral_of_terms(terms, x)
+    match node:
+        case Negative():
+            area = _integral(node.operand, x)
+            return None if area is None else Negative(_NOWHERE, area)
+        case Branch():
+            return _chain_integral(node, x)
+        case Call(name="min" | "max" | "abs"):
+            return _chain_integral(_as_branch(node), x)
+        case Call():
+            return _integral_of_call(node, x)
+        case Binary(operator="+" | "-"):
+            left, right = _integral(node.left, x), _integral(node.right, x)
+            return None if left is None or right is None else replace(node, left=left, right=right)
+        case Binary(operator="*" | "/") if not _contains(node.right, x):
+            left = _integral(node.left, x)
+            return None if left is None else replace(node, left=left)
+        case Binary(operator="*") if not _contains(node.left, x):
+            right = _integral(node.right, x)
+            return None if right is None else replace(node, right=right)
+    return None
+
+
+def _integral_of_terms(terms: list[_Term], x: str) -> Expression | None:
+    if any(power <= -1 for _, power in terms):
+        return None
+    total: Expression | None = None
+    for coefficient, power in terms:
+        raised = _powered(Argument(_NOWHERE, x), power + 1)
+        part = Binary(_NOWHERE, "*", Binary(_NOWHERE, "/", coefficient, _number(power + 1)), raised)
+        total = part if total is None else Binary(_NOWHERE, "+", total, part)
+    return total
+
+
+def _integral_of_call(call: Call, x: str) -> Expression | None:
+    """x times the mean of exp, sin, cos or tanh from 0 to k x, which loses no digits where k x is small; a constant c
+    beside k x is taken out of the function."""
+    if call.name not in MEANS:
+        return None
+    line = _line(call.arguments[0], x)
+    if line is None or (line[1] is not None and call.name == "tanh"):
+        return None
+    slope, c = line
+    u = Binary(_NOWHERE, "*", slope, Argument(_NOWHERE, x))
+
+    def mean(name: str) -> Expression:
+        return Call(_NOWHERE, MEAN + name, (u,))
+
+    def times(name: str, other: str) -> Expression:
+        assert c is not None
+        return Binary(_NOWHERE, "*", Call(_NOWHERE, name, (c,)), mean(other))
+
+    if c is None:
+        found = mean(call.name)
+    elif call.name == "exp":
+        found = times("exp", "exp")
+    elif call.name == "sin":
+        found = Binary(_NOWHERE, "+", times("cos", "sin"), times("sin", "cos"))
+    else:
+        found = Binary(_NOWHERE, "-", times("cos", "cos"), times("sin", "sin"))
+    return Binary(_NOWHERE, "*", Argument(_NOWHERE, x), found)
+
+
+def _line(node: Expression, x: str) -> tuple[Expression, Expression | None] | None:
+    """k and c of k x + c, c None where there is none; None if the expression is no such line."""
+    terms = _terms(node, x)
+    if terms is None or {power for _, power in terms} not in ({Fraction(1)}, {Fraction(0), Fraction(1)}):
+        return None
+    sums: dict[Fraction, Expression] = {}
+    for coefficient, power in terms:
+        sums[power] = Binary(_NOWHERE, "+", sums[power], coefficient) if power in sums else coefficient
+    return sums[Fraction(1)], sums.get(Fraction(0))
+
+
+def _as_branch(call: Call) -> Branch:
+    first = call.arguments[0]
+    if call.name == "abs":
+        zero = Number(_NOWHERE, 0.0, None)
+        return Branch(_NOWHERE, Comparison(_NOWHERE, "<", first, zero), Negative(_NOWHERE, first), first)
+    second = call.arguments[1]
+    condition = Comparison(_NOWHERE, ">" if call.name == "max" else "<", first, second)
+    return Branch(_NOWHERE, condition, first, second)
+
+
+def _chain_integral(branch: Branch, x: str) -> Expression | None:
+    value, other = _integral(branch.value, x), _integral(branch.other, x)
+    if value is None or other is None:
+        return None
+    if not _contains(branch.condition, x):
+        return replace(branch, value=value, other=other)
+    condition = branch.condition
+    if not isinstance(condition, Comparison) or condition.operator not in ("<", "<=", ">", ">="):
+        return None
+    line = _line(Binary(_NOWHERE, "-", condition.left, condition.right), x)
+    if line is None:
+        return None
+    slope, c = line
+    bound = Negative(_NOWHERE, Binary(_NOWHERE, "/", c, slope)) if c is not None else Number(_NOWHERE, 0.0, None)
+    zero = Number(_NOWHERE, 0.0, None)
+    less = condition.operator[0] == "<"
+    rising, falling = (_joined(below, value, other, bound, x) for below in (less, not less))
+    if _sign(slope) is not None:
+        return rising if _sign(slope) == 1 else falling
+    level = Branch(_NOWHERE, replace(condition, left=c or zero, right=zero), value, other)
+    not_rising = Branch(_NOWHERE, Comparison(_NOWHERE, "<", slope, zero), falling, level)
+    return Branch(_NOWHERE, Comparison(_NOWHERE, ">", slope, zero), rising, not_rising)
+
+
+def _joined(below: bool, value: Expression, other: Expression, bound: Expression, x: str) -> Expression:
+    """The integral of a chain from those of its branches, the first of which holds below the bound, else above it:
+    A(x) below, A(c) + B(x) - B(c) above, with c >= 0."""
+    first, second = (value, other) if below else (other, value)
+    c = Call(_NOWHERE, "max", (bound, Number(_NOWHERE, 0.0, None)))
+    at_c = [_expression(one, {}, {x: c}) for one in (first, second)]
+    above = Binary(_NOWHERE, "+", at_c[0], Binary(_NOWHERE, "-", second, at_c[1]))
+    return Branch(_NOWHERE, Comparison(_NOWHERE, "<", Argument(_NOWHERE, x), c), first, above)
+
+
+def _sign(node: Expression) -> int | None:
+    """1 or -1 of what is that whatever values the scalars have."""
+    match node:
+        case Number():
+            return 1 if node.value > 0.0 else -1 if node.value < 0.0 else None
+        case Negative():
+            sign = _sign(node.operand)
+            return None if sign is None else -sign
+        case Binary(operator="*" | "/"):
+            left, right = _sign(node.left), _sign(node.right)
+            return None if left is None or right is None else left * right
+    return None
+
+
+def _contains(expression: Node, x: str) -> bool:
+    return any(isinstance(node, Argument) and node.name == x for node in walk(expression))
+
+
+def integral_below(expression: Expression, x: str) -> Expression | None:
+    """As `integral` of -f(-x), for an (inlined) expression f: the integral of f from 0 to -x.  None with roots, which
+    have no value below 0 but in branches that are not taken."""
+    for node in walk(expression):
+        if isinstance(node, Call) and node.name in ("pow", "sqrt"):
+            return None
+        if isinstance(node, Binary) and node.operator == "^":
+            exponent = constant_of(node.right)
+            if exponent is None or exponent.denominator != 1:
+                return None
+    negative = Negative(_NOWHERE, Argument(_NOWHERE, x))
+    return integral(Negative(_NOWHERE, _expression(expression, {}, {x: negative})), x)
+
+
+def _number(value: Fraction) -> Expression:
+    return Number(_NOWHERE, float(value), None)
+
+
+def _powered(base: Expression, power: Fraction) -> Expression:
+    if power == 1:
+        return base
+    exponent: Expression = Number(_NOWHERE, float(power.numerator), None)
+    if power.denominator != 1:
+        exponent = Binary(_NOWHERE, "/", exponent, Number(_NOWHERE, float(power.denominator), None))
+    return Binary(_NOWHERE, "^", base, exponent)
+
+
+def _terms(node: Expression, x: str) -> list[_Term] | None:
+    if not _contains(node, x):
+        return [(node, Fraction(0))]
+    match node:
+        case Argument():
+            return [(_ONE, Fraction(1))]
+        case Negative():
+            return _each(_terms(node.operand, x), lambda c, p: (Negative(_NOWHERE, c), p))
+        case Binary(operator="+" | "-"):
+            left, right = _terms(node.left, x), _terms(node.right, x)
+            if node.operator == "-":
+                right = _each(right, lambda c, p: (Negative(_NOWHERE, c), p))
+            return None if left is None or right is None else left + right
+        case Binary(operator="*" | "/"):
+            return _product_terms(node, x)
+        case Binary(operator="^"):
+            return _power_terms(node.left, constant_of(node.right), x)
+        case Call(name="pow"):
+            return _power_terms(node.arguments[0], constant_of(node.arguments[1]), x)
+        case Call(name="sqrt"):
+            return _power_terms(node.arguments[0], Fraction(1, 2), x)
+    return None
+
+
+def _each(terms: list[_Term] | None, change: Callable[[Expression, Fraction], _Term]) -> list[_Term] | None:
+    return None if terms is None else [change(*term) for term in terms]
+
+
+def _product_terms(node: Binary, x: str) -> list[_Term] | None:
+    left, right = _terms(node.left, x), _terms(node.right, x)
+    if left is None or right is None or len(left) * len(right) > _MOST_TERMS:
+        return None
+    if node.operator == "/" and len(right) > 1:
+        return None
+    sign = 1 if node.operator == "*" else -1
+    return [(Binary(_NOWHERE, node.operator, a, b), p + sign * q) for a, p in left for b, q in right]
+
+
+def _power_terms(base: Expression, exponent: Fraction | None, x: str) -> list[_Term] | None:
+    terms = _terms(base, x)
+    if terms is None or exponent is None or len(terms) > 1:
+        return None
+    return [(_powered(coefficient, exponent), power * exponent) for coefficient, power in terms]
+
+
+def scalars_in(expression: Expression) -> frozenset[str]:
+    return frozenset(node.name for node in walk(expression) if isinstance(node, Name))

@@ -1,0 +1,438 @@
+"""A recipe (fmus/<Name>.toml): one element, its structure and its start values.  Read and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.laws.check import RESERVED
+from fmu_builder.model.declaration import (
+    C_KEYWORDS,
+    Choices,
+    Declaration,
+    Variable,
+    plain,
+    read_declaration,
+    read_toml,
+    unmet,
+    value_text,
+)
+from fmu_builder.model.slots import ElementLaws, read_functions
+from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure
+from fmu_builder.paths import find_element, find_recipe, load_module
+from fmu_builder.units import parse_quantity, parse_unit
+
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing")
+
+
+# names that Windows keeps for devices, in any case and with any suffix: a library con.dll cannot be unpacked there
+DEVICES = frozenset({"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)})
+
+
+def name_problems(path: Path) -> list[Problem]:
+    """What is wrong with the name of a recipe's file, which names the FMU and its libraries."""
+    if not IDENTIFIER.fullmatch(path.stem):
+        what = f"the file stem '{path.stem}' is the model identifier, so it must be a C identifier"
+        return [Problem(str(path), what)]
+    if path.stem.casefold() in DEVICES:
+        what = f"'{path.stem}' is the name of a device on Windows, where no FMU of this name can be unpacked"
+        return [Problem(str(path), f"{what}; rename the file")]
+    return []
+
+
+_KINDS = ("element", "parts", "slaves")  # the keys that make a recipe of an element, of an assembly, a scenario
+
+
+def kind_of(tables: Mapping[str, object]) -> tuple[str, str]:
+    """Which of `element`, `parts` and `slaves` a file has, and how it is spelt there; ("", "") for none."""
+    for kind in _KINDS:
+        if kind in tables:
+            return kind, kind
+    for key in tables:
+        if near := get_close_matches(key, _KINDS, n=1, cutoff=0.75):
+            return near[0], key
+    return "", ""
+
+
+def correct_kind(path: Path, tables: dict[str, object], problems: list[Problem]) -> str:
+    """The kind of a file; its misspelt key is named and put right, so that the rest can be checked."""
+    kind, spelt = kind_of(tables)
+    if kind != spelt:
+        problems.append(Problem(f"{path}: {spelt}", f"this key is unknown; did you mean '{kind}'?"))
+        tables[kind] = tables.pop(spelt)
+    return kind
+
+
+def is_recipe(tables: Mapping[str, object]) -> bool:
+    """Whether a file with these keys is a recipe, of an element or an assembly, and no scenario."""
+    return kind_of(tables)[0] in ("element", "parts")
+
+
+def has_laws(recipe: Path) -> bool:
+    """Whether a recipe without faults, or that of one of its parts, has laws of its own."""
+    tables = read_toml(recipe)
+    parts: Any = tables.get("parts", {})
+    named = {part if isinstance(part, str) else part["recipe"] for part in parts.values()}
+    return "functions" in tables or any(has_laws(find_recipe(name, recipe.parent)) for name in named)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`name` is the modelIdentifier; `starts` holds start values by FMU name, as written.  `element` is what the
+    element declares with the structure `choices`; `absent` are the variables it declares with others only, with the
+    keys that would bring them, `replaced` its parameters in whose place a law stands, with the slot."""
+
+    path: Path
+    name: str
+    description: str
+    element: Declaration
+    element_folder: Path
+    language: str  # of the physics: "c", or "python" for a prototype
+    starts: Mapping[str, object]
+    sizes: Mapping[str, int]
+    given_sizes: frozenset[str]
+    choices: Choices
+    absent: Mapping[str, str]
+    constants: tuple[Constant, ...]
+    units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    structure_starts: frozenset[str] = frozenset()  # of `starts` those that the structure gives
+    input_starts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # in place of those of the kind of port
+    limits: Mapping[str, Limit] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    laws: ElementLaws | None = None
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    effective_mass: str = ""  # parameter that holds it in forms that have one
+    drawing: Mapping[str, object] = field(default_factory=dict)  # color and visible, for pictures only
+
+    def scalars_for(self, parameter: str) -> list[str]:
+        """Names of the scalars that a law depends on, where it replaces this parameter."""
+        slot = self.replaced.get(parameter)
+        return [] if slot is None or self.laws is None else self.laws.parameters_of(slot)
+
+    @property
+    def element_name(self) -> str:
+        return self.element_folder.name
+
+    def with_choices(self, declared: Declaration, choices: Choices) -> Recipe:
+        """The recipe of the declared element with the structure choices given, and the default ones for the others."""
+        every = {**declared.default_choices, **choices}
+        element = declared.chosen(every, {name for name, size in self.sizes.items() if size == 0})
+        limited = {
+            name: element.parameters[name].model_copy(update={"start": limit.start, "max": limit.max})
+            for name, limit in self.limits.items()
+        }
+        element = element.model_copy(update={"parameters": {**element.parameters, **limited}})
+        names = declared.variable_names() - element.variable_names()
+        absent = {name: declared.needs_of(name, every) for name in sorted(names)}
+        replaced = {name: slot for name, p in declared.parameters.items() for slot in p.replaced_by if every[slot]}
+        masses = [plain(name) for name, p in declared.parameters.items() if p.acts_as == "effective mass"]
+        return replace(
+            self,
+            element=element,
+            choices=every,
+            absent=absent,
+            replaced=replaced,
+            effective_mass=masses[0] if masses else "",
+        )
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a recipe and all it names.  Raises InputError with every problem found; start values are checked by
+    `model.build_model`, which knows the variables."""
+    recipe, problems = parse_recipe(path)
+    if problems:
+        raise InputError(problems)
+    return recipe
+
+
+def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]:
+    """The recipe, with defaults where it is wrong, and what is wrong; of a `part` of an assembly without what belongs
+    to communication points.  Raises InputError without an element."""
+    tables = read_toml(path)
+    problems: list[Problem] = []
+    problems += name_problems(path)
+    kind = correct_kind(path, tables, problems)
+    element_name = tables.get("element")
+    if not isinstance(element_name, str):
+        if "element" in tables:
+            what = f"{element_name!r} must be the name of an element"
+            raise InputError([*problems, Problem(f"{path}: element", what)])
+        what = "this key is missing: it names the element; an assembly of several has [parts]"
+        if kind == "slaves":
+            what = (
+                "this key is missing; with [slaves] it is a scenario: `run` runs it, `build --assembly` makes one FMU"
+            )
+        raise InputError([*problems, Problem(f"{path}: element", what)])
+    folder = find_element(element_name, path.parent, f"{path}: element")
+    declared = read_declaration(folder)
+    takes_sensors = any(slot.sensors for slot in declared.slots.values())
+    if takes_sensors:
+        declared = _with_sensors(path, declared, tables, problems)
+    module = structure_module(folder)
+    structure_tables: tuple[str, ...] = getattr(module, "TABLES", ())
+    structure_lists: tuple[str, ...] = getattr(module, "LISTS", ())
+
+    known = (*KEYS, *structure_tables, *structure_lists, *(("sensors",) if takes_sensors else ()))
+    for key, value in tables.items():
+        if key not in known:
+            problems.append(Problem(f"{path}: {key}", "this key is unknown" + _place_of(key, declared, known)))
+        elif key in structure_lists:
+            if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+                problems.append(Problem(f"{path}: {key}", f"{value!r} must be tables [[{key}]]"))
+        elif key not in ("element", "language", "description") and not isinstance(value, dict):
+            problems.append(Problem(f"{path}: {key}", f"{value!r} must be a table [{key}]"))
+    problems += drawing_problems(path, tables.get("drawing", {}))
+    description = tables.get("description", declared.description)
+    if not isinstance(description, str):
+        problems.append(Problem(f"{path}: description", f"{description!r} must be text"))
+
+    def table(name: str) -> dict[str, object]:
+        value = tables.get(name, {})
+        return value if isinstance(value, dict) else {}
+
+    given: dict[str, Any] = {name: table(name) for name in structure_tables}
+    for name in structure_lists:
+        rows = tables.get(name, [])
+        given[name] = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    functions = table("functions")
+    if module is not None and hasattr(module, "laws"):
+        for slot_name, (slot, entry) in module.laws(given).items():
+            declared = declared.model_copy(update={"slots": {**declared.slots, slot_name: slot}})
+            functions = {**functions, slot_name: entry}
+
+    sizes, choices = _structure(path, declared, table("structure"), problems)
+    chosen = {slot_name: slot.chosen(choices) for slot_name, slot in declared.slots.items()}
+    declared = declared.model_copy(update={"slots": chosen})
+    laws = read_functions(path, folder, declared, functions, table("start"), problems)
+    choices |= {slot: slot in functions for slot in declared.slots}
+    choices |= {n: bool(table("sensors")) for n, entry in declared.structure.items() if entry.given_by == "sensors"}
+    structure, starts = Structure(), dict(table("start"))
+    if part:
+        choices |= dict.fromkeys(declared.samplers, False)
+        starts = {name: value for name, value in starts.items() if not declared.is_sampled(name)}
+    if module is not None:
+        reader = Reader(path, given)
+        structure = module.structure(given, reader)
+        problems.extend(reader.problems)
+        sizes.update(structure.sizes)
+        for name in structure.sizes.keys() & table("structure").keys():
+            what = f"this size follows from {', '.join(f'[[{one}]]' for one in structure_lists)}: remove it"
+            problems.append(Problem(f"{path}: [structure] {name}", what))
+        problems += _given_twice(path, structure.starts, starts)
+        starts = {**structure.starts, **starts}
+        choices.update(structure.choices)
+    choices |= declared.compared(sizes)
+    problems += _unmet(path, declared, choices)
+    if laws is None:  # what is wrong with them is told; their parameters and those they replace are not unknown
+        gone = {name for name, p in declared.parameters.items() if functions.keys() & set(p.replaced_by)}
+        with_laws = bool(functions)
+        starts = {n: v for n, v in starts.items() if n not in gone and not (with_laws and n.startswith("laws."))}
+    starts, too_large = _limited_starts(path, declared, starts, structure.limits)
+    problems += too_large
+    language = _language(path, folder, tables.get("language"), problems)
+    if functions and language == "python":
+        problems.append(Problem(f"{path}: [functions]", "laws are compiled with C: a prototype in Python has none"))
+    recipe = Recipe(
+        path=path,
+        name=path.stem,
+        description=str(description),
+        element=declared,
+        element_folder=folder,
+        language=language,
+        starts=starts,
+        sizes=sizes,
+        given_sizes=(frozenset(table("structure")) | frozenset(structure.sizes)) & sizes.keys(),
+        choices=choices,
+        absent={},
+        constants=structure.constants,
+        units=structure.units,
+        structure_starts=frozenset(structure.starts),
+        input_starts=structure.input_starts,
+        limits=structure.limits,
+        notes=(
+            *structure.notes,
+            *(
+                f"the default of {name} is {limit.start:.6g} {declared.parameters[name].unit}, {limit.reason}"
+                for name, limit in structure.limits.items()
+                if limit.start == limit.max and name not in table("start")
+            ),
+        ),
+        laws=laws,
+        drawing=table("drawing"),
+    ).with_choices(declared, choices)
+    return recipe, problems
+
+
+def _place_of(key: str, declared: Declaration, known: Iterable[str]) -> str:
+    """Where a key that the top of a recipe does not know belongs, else a known one that is spelt alike."""
+    if key in declared.structure:
+        return "; it belongs into [structure]"
+    if key in declared.slots:
+        return "; it belongs into [functions]"
+    if key in declared.parameters or key in declared.inputs:
+        return "; it belongs into [start]"
+    return did_you_mean(key, known)
+
+
+def _unmet(path: Path, declared: Declaration, choices: Choices) -> list[Problem]:
+    """Choices and filled slots that need other choices than there are."""
+    problems = []
+    for name, value in choices.items():
+        if needs := unmet(declared, choices, name):
+            table, what = (
+                ("functions", name) if name in declared.slots else ("structure", f"{name} = {value_text(value)}")
+            )
+            problems.append(
+                Problem(f"{path}: [{table}] {name}", f"{what} needs [structure] {needs}; change one of the two")
+            )
+    return problems
+
+
+_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
+
+
+def drawing_problems(path: Path, drawing: object) -> list[Problem]:
+    """What is wrong with `[drawing]`: color = "#rrggbb", visible = true or false."""
+    problems = []
+    for key, value in drawing.items() if isinstance(drawing, dict) else ():
+        where = f"{path}: [drawing] {key}"
+        if key not in ("color", "visible"):
+            problems.append(Problem(where, "this key is unknown" + did_you_mean(key, ("color", "visible"))))
+        elif key == "visible" and not isinstance(value, bool):
+            problems.append(Problem(where, f"{value!r} must be true or false"))
+        elif key == "color" and not (isinstance(value, str) and _COLOR.fullmatch(value)):
+            problems.append(
+                Problem(where, f"{value!r} must be a colour as '#c04020': red, green and blue from 00 to ff")
+            )
+    return problems
+
+
+def _given_twice(path: Path, by_tables: Mapping[str, object], starts: Mapping[str, object]) -> list[Problem]:
+    """Start values that follow from the structure tables, and stand in [start] as well."""
+    what = "follows from the tables of the structure: change it there, and remove it here"
+    return [Problem(f"{path}: [start] {name}", what) for name in starts if name in by_tables]
+
+
+LANGUAGES = {"c": "element.c", "python": "element.py"}
+
+
+def _language(path: Path, folder: Path, given: object, problems: list[Problem]) -> str:
+    """The language of the physics: the one given, else C where the element has both."""
+    there = [language for language, file in LANGUAGES.items() if (folder / file).is_file()]
+    if given is not None and given not in LANGUAGES:
+        what = f"{given!r} is none of {', '.join(LANGUAGES)}" + did_you_mean(str(given), LANGUAGES)
+        problems.append(Problem(f"{path}: language", what))
+    elif given is not None and given not in there:
+        problems.append(Problem(f"{path}: language", f"{folder} has no {LANGUAGES[str(given)]}"))
+    elif given is not None:
+        return str(given)
+    return there[0] if there else "c"
+
+
+def _limited_starts(
+    path: Path, element: Declaration, start: Mapping[str, object], limits: Mapping[str, Limit]
+) -> tuple[dict[str, object], list[Problem]]:
+    """The start values without those that reach a limit of the structure, and what is wrong with these."""
+    kept = dict(start)
+    problems = []
+    for name, limit in limits.items():
+        value, unit = start.get(name), str(element.parameters[name].unit)
+        where = f"{path}: [start] {name}"
+        try:
+            reached = (
+                isinstance(value, int | float | str) and parse_quantity(value, parse_unit(unit), where) >= limit.max
+            )
+        except InputError:
+            continue  # said with the other start values
+        if reached:
+            del kept[name]
+            rule = f"must be less than {limit.max:.6g} {unit}, {limit.reason}"
+            problems.append(Problem(where, f"{value!r} {rule}; choose less, or leave it out"))
+    return kept, problems
+
+
+def _with_sensors(
+    path: Path, declared: Declaration, tables: Mapping[str, object], problems: list[Problem]
+) -> Declaration:
+    """The declaration with an input `sensor.<name>` for each entry of `[sensors]`, name = "unit", and with the sensors
+    as last arguments of the slots that take them; laws are checked around the start values of the sensors."""
+    given = tables.get("sensors", {})
+    start = tables.get("start", {})
+    inputs, ranges, units = dict(declared.inputs), {}, {}
+    taken = {argument for slot in declared.slots.values() if slot.sensors for argument in slot.arguments}
+    for name, unit in given.items() if isinstance(given, dict) else ():
+        where = f"{path}: [sensors] {name}"
+        if not IDENTIFIER.fullmatch(name) or name in C_KEYWORDS or name in RESERVED or name in taken:
+            problems.append(
+                Problem(where, "the name of a sensor consists of letters, digits and _, and means nothing else")
+            )
+            continue
+        try:
+            parsed = parse_unit(str(unit))
+        except InputError as error:
+            problems += [Problem(where, one.what) for one in error.problems]
+            continue
+        if not parsed.is_si:
+            problems.append(Problem(where, f"'{unit}': a sensor has an SI unit without prefix; the law converts"))
+            continue
+        try:
+            value = start.get(f"sensor.{name}", 0.0) if isinstance(start, dict) else 0.0
+            number = parse_quantity(value, parsed, where) if isinstance(value, int | float | str) else 0.0
+        except InputError:
+            number = 0.0  # told with the other start values
+        units[name] = str(unit)
+        width = 0.5 * abs(number) or 1.0
+        ranges[name] = (number - width, number + width)
+        inputs[f"sensor.{name}"] = Variable(description=f"Sensor {name} of the laws", unit=str(unit), start=0.0)
+    slots = {
+        name: slot.model_copy(
+            update={"arguments": {**slot.arguments, **units}, "range": {**slot.range, **ranges}} if slot.sensors else {}
+        )
+        for name, slot in declared.slots.items()
+    }
+    return declared.model_copy(update={"inputs": inputs, "slots": slots})
+
+
+def _structure(
+    path: Path, element: Declaration, given: dict[str, object], problems: list[Problem]
+) -> tuple[dict[str, int], dict[str, bool | str]]:
+    """Sizes and choices: those of the recipe, else the defaults."""
+    sizes = element.default_sizes
+    choices = element.default_choices
+    for name, value in given.items():
+        where = f"{path}: [structure] {name}"
+        if name not in element.structure:
+            problems.append(Problem(where, "this key is unknown" + did_you_mean(name, element.structure)))
+            continue
+        rule = element.structure[name]
+        if rule.given_by:
+            problems.append(Problem(where, f"is given by {rule.giver}: remove it here"))
+        elif rule.choices:
+            if isinstance(value, str) and value in rule.choices:
+                choices[name] = value
+            else:
+                what = f"{value!r} is none of {', '.join(rule.choices)}"
+                problems.append(Problem(where, what + did_you_mean(str(value), rule.choices)))
+        elif not rule.is_size:
+            if isinstance(value, bool):
+                choices[name] = value
+            else:
+                problems.append(Problem(where, f"{value!r} must be true or false"))
+        elif isinstance(value, bool) or not isinstance(value, int) or not rule.min <= value <= rule.max:
+            problems.append(Problem(where, f"{value!r} must be a whole number from {rule.min} to {rule.max}"))
+        else:
+            sizes[name] = value
+    return sizes, choices
+
+
+def structure_module(folder: Path) -> ModuleType | None:
+    """structure.py of an element, if it has one."""
+    path = folder / "structure.py"
+    return load_module(path) if path.is_file() else None

@@ -1,0 +1,339 @@
+"""A scenario (TOML): slaves, their connections, an experiment, drives, and the reference to compare with.
+
+description = "..."
+connections = [ ["body.p", "floor.point"], ["a.y", "b.u"] ]      # ports, or single variables
+free_moment = false                                              # true: a `point` may stand for a `frame` with a moment
+[experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel, tolerance, record = ["body.*"]
+[slaves]      body = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }, x = "foreign.fmu"
+[drive]       "floor.work" = { time = [0, 0.1], value = [true, false] }       # or { table = "motion.csv" }, a number
+              "floor.surface.r[3]" = "5[mm]*sin(2*PI*#t/1[s])"                # a law of the time t (text.py)
+[reference]   file, source, signals = { "body.p.r[3]" = { absolute = "1 um" } }, events = { ... }
+[convergence] quantity, kind, steps, order, order_tolerance, reference
+
+Many slaves by one entry, `mass = { recipe = "SliderMass", count = 100 }`: fmu_builder/model/counted_parts.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.model.counted_parts import is_member_name, members
+from fmu_builder.model.declaration import explain, read_toml
+from fmu_builder.model.recipe import correct_kind
+from fmu_builder.units import parse_quantity, parse_unit
+
+
+def _rule(text: str) -> PydanticCustomError:
+    return PydanticCustomError("rule", text)
+
+
+def _quantity(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise _rule("must be a number (SI) or a text with a unit such as '1 ms'")
+    return value
+
+
+def _start_value(value: object) -> object:
+    items = value if isinstance(value, list) else [value]
+    if not items or not all(isinstance(item, bool | int | float | str) for item in items):
+        raise _rule("must be a number, a text, true, false, or a list of these")
+    return value
+
+
+def _pair(value: object) -> object:
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(isinstance(end, str) for end in value):
+        raise _rule("must be a pair of texts ['slave.port', 'slave.port']")
+    return tuple(value)
+
+
+def _truth_or_number(value: object) -> object:
+    if not isinstance(value, bool | int | float) or not math.isfinite(value):
+        raise _rule("must be a finite number (SI), true or false")
+    return value
+
+
+Quantity = Annotated[int | float | str, BeforeValidator(_quantity)]
+MOST_STEPS = 1e9  # an hour and more
+_MOST_ROWS = 1e7  # of some fifty doubles each
+ALGORITHMS = ("jacobi", "gauss_seidel")
+Scalar = bool | int | float | str
+Pair = Annotated[tuple[str, str], BeforeValidator(_pair)]
+StartValue = Annotated[Scalar | list[Scalar], BeforeValidator(_start_value)]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Experiment(Table):
+    """Times in s, as numbers or texts with a unit.  `output_step` is a multiple of `step`, by default equal to it.
+
+    `record`: names of the signals that go to the trace, such as "body.p.r[3]" or "floor.energy.*", where * stands for
+    any text; by default all outputs and local variables."""
+
+    start: Quantity = 0.0
+    stop: Quantity
+    step: Quantity
+    output_step: Quantity | None = None
+    algorithm: Literal["jacobi", "gauss_seidel"] = "gauss_seidel"
+    tolerance: FiniteFloat | None = Field(default=None, gt=0)
+    record: list[str] | None = Field(default=None, min_length=1)
+
+
+class SlaveEntry(Table):
+    recipe: str = Field(min_length=1, description="name or path of a recipe, or path of an .fmu")
+    start: dict[str, StartValue] = {}
+
+
+class Drive(Table):
+    """A signal given over time: a law of the time, or a table in place or in a CSV file (first column time, s; one
+    column of values, SI).
+
+    Real inputs are interpolated linearly, others hold; driving a position drives its velocity with the exact slope."""
+
+    law: str | None = None
+    table: str | None = None
+    time: list[FiniteFloat] | None = None
+    value: list[Annotated[bool | float, BeforeValidator(_truth_or_number)]] | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Drive:
+        given = (self.law is not None, self.table is not None, self.time is not None and self.value is not None)
+        if sum(given) != 1:
+            raise _rule("give either table = 'file.csv', or both time and value")
+        if self.time is not None and self.value is not None:
+            if len(self.time) != len(self.value) or not self.time:
+                raise _rule("time and value must have the same number of entries, at least one")
+            if any(b < a for a, b in zip(self.time, self.time[1:], strict=False)):
+                raise _rule("time must not decrease")
+        return self
+
+
+class ToleranceEntry(Table):
+    absolute: Quantity = 0.0
+    relative: float = Field(default=0.0, ge=0)
+    time: Quantity = 0.0
+
+
+class Reference(Table):
+    file: str
+    source: str = Field(min_length=10, description="where the values come from: formula, script, publication")
+    signals: dict[str, ToleranceEntry] = {}
+    events: dict[str, ToleranceEntry] = {}
+
+    @model_validator(mode="after")
+    def _something(self) -> Reference:
+        if not self.signals and not self.events:
+            raise _rule("signals and events are both empty: nothing would be compared")
+        return self
+
+
+class Convergence(Table):
+    """The error of `quantity` (an event, or the last value of a signal) must fall with `order` over `steps`."""
+
+    quantity: str
+    steps: list[Quantity] = Field(min_length=3)
+    order: float = Field(gt=0)
+    order_tolerance: float = Field(default=0.15, gt=0)
+
+
+class Scenario(Table):
+    """A checked scenario; `path` is where it was read from."""
+
+    path: Path
+    description: str = ""
+    connections: list[Pair] = []
+    free_moment: bool = False
+    experiment: Experiment
+    slaves: dict[str, SlaveEntry]
+    drive: dict[str, Drive] = {}
+    reference: Reference | None = None
+    convergence: Convergence | None = None
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def seconds(self, key: Literal["start", "stop", "step", "output_step"]) -> float:
+        return _seconds(self.path, self.experiment, key)
+
+
+_TIMES: tuple[Literal["start", "stop", "step", "output_step"], ...] = ("start", "stop", "step", "output_step")
+
+
+def _seconds(path: Path, experiment: Experiment, key: Literal["start", "stop", "step", "output_step"]) -> float:
+    if key == "output_step" and experiment.output_step is None:
+        key = "step"
+    return parse_quantity(getattr(experiment, key), parse_unit("s"), f"{path}: [experiment] {key}")
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Read and check a scenario's own text; variables, units and ends of connections are checked when its slaves are
+    known: where nothing else is wrong a connection to no slave is named then, together with what is wrong in these.
+
+    Raises InputError with every problem found."""
+    scenario, problems = parse_scenario(path)
+    if problems:
+        raise InputError([*problems, *loose_ends(path, dict(scenario.slaves), scenario.connections)])
+    return scenario
+
+
+def parse_scenario(path: Path) -> tuple[Scenario, list[Problem]]:
+    """The scenario without the keys, drives and references that are wrong, and what is wrong: its slaves can be
+    checked all the same.  Raises InputError where slaves or connections cannot be understood."""
+    tables = read_toml(path)
+    problems: list[Problem] = []
+    loose: list[Problem] = []
+    if tables.pop("path", None) is not None:  # a field of ours, no key of the file
+        problems.append(Problem(f"{path}: path", "this key is unknown"))
+    correct_kind(path, tables, problems)
+    slaves, drive = tables.get("slaves"), tables.get("drive")
+    if isinstance(slaves, dict):
+        slaves, families = members(path, "slaves", slaves, problems)
+        tables["connections"] = families.connections(path, tables.get("connections", []), problems)
+        if isinstance(reference := tables.get("reference"), dict) and "signals" in reference:
+            signals = families.keys(f"{path}: [reference] signals", reference["signals"], problems)
+            tables["reference"] = {**reference, "signals": signals}
+        problems += name_problems(path, slaves, tables["connections"])
+        loose += loose_ends(path, slaves, tables["connections"])
+        tables["slaves"] = {name: {"recipe": s} if isinstance(s, str) else s for name, s in slaves.items()}
+    if isinstance(drive, dict):
+        tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
+    wrong_times = _time_problems(path, tables.get("experiment"))
+    problems += wrong_times
+    try:
+        scenario = Scenario.model_validate({"path": path, **tables})
+    except ValidationError as error:
+        problems += explain(path, error, Scenario)
+        try:
+            scenario = Scenario.model_validate({"path": path, **_without(tables, error, bool(wrong_times))})
+        except ValidationError:
+            raise InputError([*problems, *loose]) from None
+    return scenario, problems
+
+
+_ANY_TIMES = {"stop": 1.0, "step": 1.0}  # of a scenario that is checked and not run
+
+
+def _without(tables: dict[str, object], error: ValidationError, wrong_times: bool) -> dict[str, object]:
+    """The tables without the faulty entries of [drive] and without the other faulty keys, those of slaves and
+    connections excepted.  Laws of the time are left out where the times of the experiment are wrong."""
+    kept = dict(tables)
+    drive = dict(kept["drive"]) if isinstance(kept.get("drive"), dict) else {}  # type: ignore[call-overload]
+    for fault in error.errors():
+        key, *inner = fault["loc"]
+        if key == "drive" and inner:
+            drive.pop(inner[0], None)
+        elif key not in ("slaves", "connections"):
+            kept.pop(str(key), None)
+    if "experiment" not in kept or wrong_times:
+        kept["experiment"] = _ANY_TIMES
+        drive = {name: entry for name, entry in drive.items() if "law" not in entry}
+    return {**kept, "drive": drive}
+
+
+def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> object:
+    """A plain number or Boolean is a constant, a text a law."""
+    if isinstance(value, str):
+        return {"law": value}
+    if isinstance(value, bool | int | float):
+        return {"time": [0.0], "value": [value]}
+    if not isinstance(value, dict):
+        problems.append(
+            Problem(
+                f"{path}: [drive] {name}",
+                f"{value!r} must be a number, a law of #t, true, false, {{ time, value }} or {{ table }}",
+            )
+        )
+        return {"time": [0.0], "value": [0.0]}
+    return value
+
+
+def name_problems(
+    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"] = "slave"
+) -> Iterator[Problem]:
+    """Names of slaves or parts: there are some, they are identifiers, and connections name a port or variable."""
+    table = f"{path}: [{kind}s]"
+    if not members:
+        yield Problem(table, f"there is no {kind}")
+    for name in members:
+        if not is_member_name(name):
+            yield Problem(f"{table} {name}", f"the name of a {kind} must be an identifier: letters, digits and _")
+    for where, end in _ends(path, connections):
+        if "." not in end:
+            yield Problem(where, f"'{end}' must be '{kind}.port' or '{kind}.variable'")
+
+
+def loose_ends(
+    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"] = "slave"
+) -> Iterator[Problem]:
+    """Connections that name a slave or part that there is not."""
+    for where, end in _ends(path, connections):
+        member, dot, _ = end.partition(".")
+        if dot and member not in members:
+            yield Problem(where, f"there is no {kind} '{member}'" + did_you_mean(member, members))
+
+
+def _ends(path: Path, connections: object) -> Iterator[tuple[str, str]]:
+    """Where, and what, the ends of connections are."""
+    for pair in connections if isinstance(connections, list) else ():
+        for end in pair if isinstance(pair, list) else ():
+            yield f"{path}: connections [{', '.join(map(str, pair))}]", str(end)
+
+
+def _time_problems(path: Path, table: object) -> list[Problem]:
+    """Of the times of [experiment] that are numbers or texts; all else is explained with the rest."""
+    if not isinstance(table, dict):
+        return []
+    problems: list[Problem] = []
+    times = {"start": 0.0}
+    for key in _TIMES:
+        value = table.get(key)
+        if isinstance(value, int | float | str) and not isinstance(value, bool):
+            try:
+                times[key] = parse_quantity(value, parse_unit("s"), f"{path}: [experiment] {key}")
+            except InputError as error:
+                problems += error.problems
+    if problems or not {"stop", "step"} <= times.keys():
+        return problems
+    where = f"{path}: [experiment]"
+    return check_times(where, times["start"], times["stop"], times["step"], times.get("output_step", times["step"]))
+
+
+def check_times(where: str, start: float, stop: float, step: float, output_step: float) -> list[Problem]:
+    """start < stop, step > 0, and whole numbers of steps, not more than a machine can run or remember."""
+    problems = []
+    for key, value in (("step", step), ("output_step", output_step)):
+        if not value > 0 and (key == "step" or value != step):
+            problems.append(Problem(f"{where} {key}", f"{value:g} s must be greater than 0"))
+    if not stop > start:
+        problems.append(Problem(f"{where} stop", f"{stop:g} s must be after start = {start:g} s"))
+    if problems:
+        return problems
+    count = (stop - start) / step
+    if count > MOST_STEPS:
+        return [Problem(f"{where} step", f"{step:g} s makes {count:.3g} steps; at most {MOST_STEPS:.0e} are run")]
+    if (stop - start) / output_step > _MOST_ROWS:
+        rows = (
+            f"{(stop - start) / output_step:.3g} rows; at most {_MOST_ROWS:.0e} are kept, choose a larger output_step"
+        )
+        problems.append(Problem(f"{where} output_step", f"{output_step:g} s makes {rows}"))
+    if abs(count - round(count)) > 1e-6 or round(count) < 1:
+        problems.append(
+            Problem(
+                f"{where} stop", f"{stop:g} s is not a whole number of steps of {step:g} s after start = {start:g} s"
+            )
+        )
+    ratio = output_step / step
+    if abs(ratio - round(ratio)) > 1e-6 or round(ratio) < 1:
+        problems.append(
+            Problem(f"{where} output_step", f"{output_step:g} s is not a whole multiple of step = {step:g} s")
+        )
+    return problems

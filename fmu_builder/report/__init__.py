@@ -1,0 +1,1 @@
+"""Pictures and pages of results: figures, animations, plots, the report of cases."""

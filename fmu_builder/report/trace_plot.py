@@ -1,0 +1,96 @@
+"""A plot of one trace: an HTML page of its signals over time, one panel for each quantity, drawn as in the report."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fmu_builder.cosim.trace import Trace
+from fmu_builder.export.documentation import templates
+from fmu_builder.files import write_whole
+from fmu_builder.report.figure_sheet import (
+    COLOURS,
+    DASHES,
+    Figure,
+    Sheet,
+    axis_title,
+    plotly_library,
+    scale_of,
+    thinned,
+    time_axis,
+    value_range,
+)
+
+MOST_CURVES = 10  # of a panel: more cannot be told apart
+MOST_PANELS = 16
+_ORDER = ("m", "rad", "m/s", "rad/s", "N", "N.m", "J", "W")  # motion, force, energy; then the other units
+_GROUPS = re.compile(r"(?:^|\.)(energy|power|solver|coupling)\.[^.]+$")  # quantities that belong on one panel
+_HEIGHT, _LEGEND_ROW = 150, 19  # pixels of a panel, and of a name in its legend
+_POINTS = (2000, 1000, 500, 250, 125, 60)  # most of a curve, tried in turn until all fit
+_DATA_BYTES = 160_000  # of all curves: with plotly.js the page stays below 5 MB
+
+
+def write_trace_plot(trace: Trace, path: Path) -> None:
+    """Write the page; it needs no network.  Signals that never change are left out; equal traces give equal bytes.
+
+    Raises ToolError if the file cannot be written."""
+    panels = quantity_panels(trace)
+    drawn = panels[:MOST_PANELS]
+    for points in _POINTS:
+        figure = _figure(trace, drawn, points)
+        if len(json.dumps(figure)) <= _DATA_BYTES:
+            break
+    left_out = [name for _, names in panels[MOST_PANELS:] for name in names]
+    page = templates().get_template("plot.html")
+    write_whole(path, page.render(title=path.stem, plot=figure, left_out=left_out, plotly=plotly_library()))
+
+
+def quantity_panels(trace: Trace) -> list[tuple[str, list[str]]]:
+    """(quantity, names) of each panel: the signals that move, or all if none does, by unit and quantity, at most
+    MOST_CURVES each."""
+    moving = [n for n in trace.names if trace[n].min() != trace[n].max()] or list(trace.names)
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in moving:
+        unit = trace.units.get(name, "")
+        groups.setdefault(("" if unit == "1" else unit, quantity_of(name)), []).append(name)
+
+    def place(group: tuple[str, str]) -> tuple[int, bool]:
+        unit, _ = group
+        return _ORDER.index(unit) if unit in _ORDER else len(_ORDER), not unit
+
+    return [
+        (quantity, names[first : first + MOST_CURVES])
+        for (_, quantity), names in sorted(groups.items(), key=lambda item: place(item[0]))
+        for first in range(0, len(names), MOST_CURVES)
+    ]
+
+
+def quantity_of(name: str) -> str:
+    """As `r` of body.p.r[1], `energy` of floor.energy.work, `force` of floor.normal_force and body.p.f[1]."""
+    plain = re.sub(r"\[[\d,]*\]", "", name)
+    group = _GROUPS.search(plain)
+    word = group[1] if group else re.split(r"[._]", plain)[-1]
+    return {"f": "force", "F": "force", "t": "torque"}.get(word, word)
+
+
+def _figure(trace: Trace, panels: Sequence[tuple[str, Sequence[str]]], points: int) -> Figure:
+    sheet = Sheet([max(_HEIGHT, _LEGEND_ROW * len(names) + 8) for _, names in panels] or [_HEIGHT], [1.0])
+    window = (float(trace.time[0]), float(trace.time[-1]))
+    for row, (quantity, names) in enumerate(panels):
+        low, high = value_range([trace[name] for name in names], 0.0)
+        scale = scale_of(max(abs(low), abs(high)) / 1.07, trace.units.get(names[0], ""))
+        last = row == len(panels) - 1
+        time_scale, x = time_axis(window, sheet.panels[0].x if row else None, labelled=last)
+        y: Figure = {"range": [low / scale.factor, high / scale.factor], "nticks": 6}
+        panel = sheet.panel(0, (row, row), x, y | {"title": axis_title(scale.title(quantity))})
+        for number, name in enumerate(names):
+            time, values = thinned(trace.time, trace[name], points, high - low)
+            line = {"width": 1.5, "color": COLOURS[number % len(COLOURS)], "dash": DASHES[number // len(COLOURS)]}
+            mode = "lines" if len(trace.time) > 1 else "markers"
+            shown = np.asarray(values) / scale.factor
+            sheet.curve(panel, time / time_scale.factor, shown, name, legend=row, line=line, mode=mode)
+    return sheet.figure()

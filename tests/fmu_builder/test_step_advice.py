@@ -1,0 +1,207 @@
+"""The communication step that is advised, against what a held force does to a contact, to a swing and to a speed."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fmu_builder.cli import app
+from fmu_builder.export.documentation import documentation_files
+from fmu_builder.model.model import load_model
+from fmu_builder.model.step_advice import HeldForce, Part, preferred_step, step_advice
+from fmu_builder.paths import shipped
+
+
+class Variable(NamedTuple):
+    name: str
+    start: object
+    held: HeldForce | None = None
+
+
+def held(part: Part, unit: str = "N/m", by_speed: bool = False, inner_mass: str = "") -> HeldForce:
+    mass = "coupling.J_eff" if unit.endswith("/rad") else "coupling.m_eff"
+    return HeldForce(part, ("r", "c"), unit, by_speed, mass, inner_mass)
+
+
+CONTACT = held("contact")
+
+
+def test_a_held_force_is_advised_the_step_of_one_per_cent() -> None:
+    """Rebound exp((1 + 2 L) pi omega h/4)."""
+    advice = step_advice([Variable("any", 4e5, CONTACT), Variable("coupling.m_eff", "0.1")])
+    assert advice is not None and advice.given and advice.mass == 0.1
+    omega = math.sqrt(4e5 / 0.1)
+    for mode, lag in (("hold, Gauss-Seidel", 0), ("hold, Jacobi", 1)):
+        rebound = math.exp((1 + 2 * lag) * math.pi * omega * advice.steps[mode] / 4)
+        assert rebound == pytest.approx(1.01, abs=2e-4)
+
+
+def test_without_a_mass_the_advice_is_for_one_kilogram() -> None:
+    advice = step_advice([Variable("any", 1e6, CONTACT)])
+    assert advice is not None and not advice.given and advice.mass == 1.0
+    assert step_advice([Variable("C_F", 1e6)]) is None, "a name says nothing"
+    assert step_advice([Variable("C_F", 0.0, CONTACT)]) is None
+
+
+def test_the_preferred_step_is_that_of_the_mode() -> None:
+    start = [Variable("C_F", 1e6, CONTACT), Variable("coupling.m_eff", 0.0)]
+    assert preferred_step([], 1e-5) == 1e-5
+    assert preferred_step([*start, Variable("coupling.mode", 1)], 1e-5) == 4.2e-6  # held, right under Jacobi too
+    assert preferred_step([*start, Variable("coupling.mode", 5)], 1e-5) == pytest.approx(5.2e-4, rel=1e-12)
+    given = [start[0], Variable("coupling.m_eff", 4.0), Variable("coupling.mode", 5)]
+    assert preferred_step(given, 1e-5) == pytest.approx(2.0e-3, rel=1e-12)  # pi/3 * 2 ms, two digits
+    for mass in (0.0, 1.0):  # of slope it is that of its row, 60 steps a contact, whether the mass is given or not
+        slope = [start[0], Variable("coupling.m_eff", mass), Variable("coupling.mode", 2)]
+        assert preferred_step(slope, 1e-5) == pytest.approx(5.2e-5, rel=1e-12)
+
+
+def swings(mode: str, late: bool, by_place: bool, h: float) -> np.ndarray:
+    """One step of a mass and a spring of 1 rad/s, for x, v, the force of the last step, and x as the spring has it."""
+
+    def step(state: np.ndarray) -> list[float]:
+        x, v, before, seen = state
+        seen = x if by_place else seen + h * v
+        F = x + (1.5 if late else 0.5) * h * v if mode == "slope" else seen
+        acting = before if late else F
+        return [x + h * v - h * h * acting / 2, v - h * acting, F, seen]
+
+    return np.array([step(one) for one in np.eye(4)]).T
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("by_place", [False, True])
+def test_a_spring_is_advised_the_step_of_one_per_cent_in_a_swing(late: bool, by_place: bool) -> None:
+    """Growth of the amplitude, or error of the phase, in half a period; by speeds under Gauss-Seidel: of x."""
+    spring = Variable("k", 100.0, held("spring", by_speed=not by_place))  # 5 rad/s
+    advice = step_advice([spring, Variable("coupling.m_eff", 4.0)])
+    assert advice is not None and advice.given and advice.error == "the swing"
+    for mode in ("hold", "slope") if late else ("hold",):
+        h = 5.0 * advice.steps["slope" if mode == "slope" else f"hold, {'Jacobi' if late else 'Gauss-Seidel'}"]
+        roots = np.linalg.eigvals(swings(mode, late, by_place, h))
+        root = min(roots, key=lambda z: abs(z - np.exp(1j * h)))
+        growth, phase = math.pi / h * math.log(abs(root)), abs(math.pi / h * np.angle(root) - math.pi)
+        if mode == "hold" and not late and not by_place:
+            state, off = np.array([1.0, 0.0, 1.0, 1.0]), 0.0
+            for n in range(round(math.pi / h)):
+                state = swings(mode, late, by_place, h) @ state
+                off = max(off, abs(state[3] - math.cos((n + 1) * h)))
+            assert growth == pytest.approx(0.0, abs=1e-9) and off == pytest.approx(0.01, rel=0.02)
+        else:
+            assert max(growth, phase) == pytest.approx(0.01, rel=0.03)
+
+
+def test_a_damper_is_advised_the_step_of_one_per_cent_of_the_speed() -> None:
+    advice = step_advice([Variable("d", 5.0, held("damper", "N.m.s/rad")), Variable("coupling.J_eff", 0.5)])
+    assert advice is not None and (advice.error, advice.mass_unit) == ("the speed", "kg.m2")
+    for master in ("Jacobi", "Gauss-Seidel"):
+        z = 5.0 / 0.5 * advice.steps[f"hold, {master}"]
+        v, before, off = 1.0, 1.0, 0.0
+        for n in range(round(3 / z)):
+            v, before = v - z * (before if master == "Jacobi" else v), v
+            off = max(off, abs(v - math.exp(-z * (n + 1))))
+        assert off == pytest.approx(0.01, rel=0.01)
+
+
+def test_the_stiffer_direction_of_a_guide_counts() -> None:
+    advice = step_advice([Variable("k_r1", 1e4, held("guide")), Variable("k_r2", 4e4, held("guide"))])
+    assert (
+        advice is not None and advice.constant == ("k_r2", 4e4, "N/m") and advice.error == "the swing across the line"
+    )
+    assert advice.steps["hold, Gauss-Seidel"] == pytest.approx(math.pi / 200 / 248, rel=1e-3)
+
+
+def test_a_mass_inside_shares_the_motion_without_delay() -> None:
+    """Of the relative acceleration F (1/m + 1/M) the share m/(m + M) is late: growth share pi^2/(2 N) under Jacobi."""
+    within = held("contact", by_speed=True, inner_mass="m")
+    advice = step_advice([Variable("C_F", 1e6, within), Variable("m", 0.1), Variable("coupling.m_eff", 1.0)])
+    assert advice is not None
+    omega, share = math.sqrt(1e6 * (1 / 0.1 + 1.0)), 0.1 / 1.1
+    growth = math.exp(share * math.pi * omega * advice.steps["hold, Jacobi"] / 2)
+    assert growth == pytest.approx(1.01, abs=2e-4)
+
+
+def test_a_port_that_an_assembly_hands_on_is_advised_as_its_element() -> None:
+    """The first and the last spring of the row, 10 kN/m by positions: pi/(744 sqrt(1e4/1)) under Jacobi."""
+    model = load_model(shipped("fmus") / "SpringMassTrain.toml")
+    advised = {v.name: v.held.ports for v in model.variables if v.held is not None}
+    assert advised == {"spring[1].k": ("first",), "spring[101].k": ("last",)}
+    advice = step_advice(model.variables)
+    assert advice is not None
+    assert advice.steps["hold, Jacobi"] == pytest.approx(math.pi / 100 / 744, rel=1e-3)
+    ball = load_model(shipped("fmus") / "BouncingBall.toml")
+    assert step_advice(ball.variables) is None, "its contact is solved inside"
+
+
+OWN = """
+description = "A bumper whose parameter has the name of another element's"
+[parameters]
+C_F = { unit = "N.s/m", start = 100.0, min = 0.0, description = "Damping"%s }
+[ports.p]
+kind = "translational"
+side = "force"
+description = "The body"
+depends = ["p.v", "C_F"]
+[outputs]
+F = { unit = "N", depends = ["p.v", "C_F"], description = "Force" }
+"""
+
+
+@pytest.mark.parametrize("declared, step", [("", 1e-3), (', acts_as = "damper"', 1.7e-4)])
+def test_an_own_element_is_advised_what_it_declares(declared: str, step: float, tmp_path: Path) -> None:
+    folder = tmp_path / "elements" / "bumper"
+    folder.mkdir(parents=True)
+    (folder / "element.toml").write_text(OWN % declared)
+    (folder / "element.c").write_text("static void outputs(Element *e) { e->F = e->C_F * e->p.v; e->p.F = -e->F; }\n")
+    recipe = tmp_path / "Bumper.toml"
+    recipe.write_text('element = "bumper"\n')
+    assert load_model(recipe).experiment.step == step
+    told = CliRunner().invoke(app, ["info", str(recipe)]).output
+    assert ("for 1 % of the speed, with C_F = 100 N.s/m" in told) == bool(declared)
+    assert "coupling" not in told, "the element has no choice of modes"
+
+
+@pytest.mark.parametrize(
+    "recipe, step, row, said",
+    [
+        (
+            "TranslationalSpringCoupled",
+            1.8e-3,
+            "<td>hold, Jacobi</td><td>0.0002</td>",
+            "k = 1000 N/m and an effective mass of 1 kg",
+        ),
+        (
+            "RotationalDamperCoupled",
+            0.12,
+            "<td>hold, Gauss-Seidel</td><td>0.27</td>",
+            "of the speed, with d = 0.2 N.m.s/rad and an effective moment of inertia of 1 kg.m2",
+        ),
+    ],
+)
+def test_springs_and_dampers_tell_it_too(recipe: str, step: float, row: str, said: str) -> None:
+    path = shipped("fmus") / f"{recipe}.toml"
+    model = load_model(path)
+    assert model.experiment.step == pytest.approx(step, rel=1e-12)
+    page = documentation_files(model)["documentation/index.html"].decode()
+    assert row in page and said in page
+    told = CliRunner().invoke(app, ["info", str(path)]).output
+    assert f"recommended communication step: {step:g} s" in told and said in told
+
+
+def test_it_is_told_by_info_and_on_the_page() -> None:
+    recipe = shipped("fmus") / "PointSurfaceCoupled.toml"
+    model = load_model(recipe)
+    assert model.experiment.step == pytest.approx(1.6e-3, rel=1e-12)
+    page = documentation_files(model)["documentation/index.html"].decode()
+    assert "<td>hold, Jacobi</td><td>1.3e-5</td>" in page and "does as hold" not in page
+    literal = documentation_files(load_model(shipped("fmus") / "PointSurface.toml"))[
+        "documentation/index.html"
+    ].decode()
+    assert "This FMU does as hold; a recipe with <code>[structure] coupling = true</code> has the choice." in literal
+    said = CliRunner().invoke(app, ["info", str(recipe)]).output
+    assert "recommended communication step: 0.0016 s" in said
+    assert "with C_F = 1e5 N/m and an effective mass of 1 kg (it goes with the square root of the mass)" in said

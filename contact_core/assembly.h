@@ -5,10 +5,10 @@
  * Connections     are copies from outputs into inputs; an input with several sources gets their sum, added in the
  *                 order of the recipe.
  * Order           Found when the FMU is built (fmu_builder/model/assembly.py), from what element.toml says an output
- *                 depends on.  A part is evaluated last when all its inputs are known, and once more before if somebody
- *                 needs an output of it that does not wait for all of them.  States are known before anything is evaluated.
- *                 So one pass through the schedule computes all outputs and derivatives.  Algebraic loops have no such
- *                 order and are refused by the build.
+ *                 depends on.  A part is evaluated last when all its inputs are known, and once more before if
+ *                 somebody needs an output of it that does not wait for all of them.  States are known before anything
+ *                 is evaluated. So one pass through the schedule computes all outputs and derivatives.  Algebraic
+ *                 loops have no such order and are refused by the build.
  *
  * The tables are generated (assembly_tables.c) and shared by both meanings of Real. */
 #ifndef CC_ASSEMBLY_H

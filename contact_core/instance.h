@@ -6,7 +6,7 @@
 #include "fmi2Functions.h"
 
 #include "model_tables.h" /* generated: CcVariable and all of its tables, log categories */
-#include "text.h"
+#include "base/text.h"
 #include "waist.h"
 #ifdef CC_PARTS
 #include "assembly.h"

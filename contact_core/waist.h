@@ -36,7 +36,7 @@
 #else
 #include "model_data.h" /* generated: Element, structure constants, index tables, CC_HAS_*, CC_ENTRY */
 #endif
-#include "real.h"
+#include "base/real.h"
 
 /* In front of loops over the states in what every evaluation does.  Few states are taken one by one, for two at once
  * would wait until both have been stored. */

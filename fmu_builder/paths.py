@@ -19,6 +19,11 @@ def shipped(folder: str) -> Path:
     return below if below.is_dir() else PACKAGE.parent / folder
 
 
+def shared_folder() -> Path:
+    """What several elements have in common: C headers, and declarations of groups of variables."""
+    return shipped("elements") / "shared"
+
+
 def is_shipped(path: Path) -> bool:
     """True for a file of the installed package; false in a checkout, where the files belong to the user."""
     return PACKAGE in path.resolve().parents

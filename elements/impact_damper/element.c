@@ -10,7 +10,7 @@
  * Energies, J: kinetic m w^2/2, elastic U = C_F h^2/2, damping int F_d s v dt; the owner of the housing puts in the
  * power -F_p v_p = (kinetic + U)' + F_d s v.  What `work` and changed parameters destroy or make is booked in
  * energy.switched:  work = kinetic + U - start + damping + switched.   element.py is the same in Python. */
-#include "contact.h"
+#include "laws/contact.h"
 
 static Real stiffness(const Element *e) { return re(e->work) != 0.0 ? e->C_F : 0.0; }
 

@@ -16,8 +16,8 @@
  *     work = kinetic + potential + elastic - start + damping + switched,  switched what changed parameters take away.
  *
  * Not modelled: play and friction of the hinge, moments of the hinge across its axis.   Source: Newton's second law. */
-#include "elementary.h"
-#include "vector.h"
+#include "base/elementary.h"
+#include "base/vector.h"
 
 typedef struct {
     Real n[3], sine, cosine;

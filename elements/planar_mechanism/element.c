@@ -28,7 +28,7 @@
  *         residual = work + changed - (total - start) - damping - friction - impact
  *         changed: what total jumps by at one time, when parameters or the inputs of driven joints change.
  * Power: residual = power of all joints - that of the bodies' forces: rounding. */
-#include "constraint.h"
+#include "mechanism/constraint.h"
 
 #define CHANGE_AT 0.1
 #define SINGULAR 1e-3 /* share of a constraint: where the others leave less of it, that is told */

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fmu_builder.report.motion import GROUND, Line, Motion
 
 Vector = NDArray[np.float64]
-DISTANCE, PROFILE = 2, 3  # as in contact_core/constraint.h
+DISTANCE, PROFILE = 2, 3  # as in contact_core/mechanism/constraint.h
 BEYOND = 0.3  # share of the way of a point by which its profile is drawn farther
 
 

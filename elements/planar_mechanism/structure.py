@@ -72,7 +72,7 @@ OWN = {
     "distance": ("base", "length"),
 }
 CONSTRAINT = ("kind", "body", "point", "on", *dict.fromkeys(key for keys in OWN.values() for key in keys))
-ALONG_X, ALONG_Y, DISTANCE, PROFILE, CURVE = range(5)  # as in contact_core/constraint.h
+ALONG_X, ALONG_Y, DISTANCE, PROFILE, CURVE = range(5)  # as in contact_core/mechanism/constraint.h
 UNITS = {  # of a revolute and of a prismatic joint
     "joint.stiffness": ("N.m/rad", "N/m"),
     "joint.free": ("rad", "m"),

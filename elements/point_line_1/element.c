@@ -17,7 +17,7 @@
 #if !SLOT_F_FR
 #define CC_GUIDE_RAMP
 #endif
-#include "guide.h"
+#include "shared/guide.h"
 
 /* F_r over delta, N/m. */
 static Real stiffness(const Element *e, Real delta)

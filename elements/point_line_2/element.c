@@ -29,7 +29,7 @@
 #if !SLOT_F_FR2
 #define CC_GUIDE_RAMP
 #endif
-#include "guide.h"
+#include "shared/guide.h"
 
 #define LEAST_SHARE 0.05 /* sine of the angle between axis and line, at the start */
 #define LEAST_SIDE 1e-6  /* part of VectorFr2 along V2, at the start: more than rounding */

@@ -2,7 +2,7 @@
  *
  * m mass, kg, > 0      f sum of the forces, N      g gravitational acceleration, m/s^2
  * Energies, J: kinetic m v^2 / 2, potential -m g r.   Source: Newton's second law. */
-#include "vector.h"
+#include "base/vector.h"
 
 static void outputs(Element *e)
 {

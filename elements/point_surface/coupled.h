@@ -1,4 +1,5 @@
-/* A contact that is coupled at communication points: contact_core/coupling.h for one point, joint_coupling.h for more.
+/* A contact that is coupled at communication points: coupling/coupling.h for one point, joint_coupling.h for
+ * more.
  *
  * Frame of the coupling: tangents t_1, t_2 and normal n at the closest point, carried along with the surface; t_1 is
  * kept in the surface's frame and turned into the tangent plane as the closest point moves.  On a flat surface it is
@@ -25,8 +26,8 @@
 
 #ifndef CC_DUAL
 
-#include "held_force.h"
-#include "joint_coupling.h"
+#include "shared/held_force.h"
+#include "coupling/joint_coupling.h"
 
 static double port_elastic(const void *data, double h)
 {

@@ -24,12 +24,12 @@
  * friction.
  *
  * Source: EULER manual, contactPS. */
-#include "contact.h"
-#include "crossing.h"
-#include "held_force.h"
+#include "laws/contact.h"
+#include "surfaces/crossing.h"
+#include "shared/held_force.h"
 #include "surface.h"
 #if BRISTLE
-#include "bristle.h"
+#include "laws/bristle.h"
 #endif
 
 #define USER_LAWS (SLOT_C_F || SLOT_F_D || SLOT_F_FR)

@@ -33,7 +33,7 @@ KEYS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 KINDS = tuple(KEYS)
 
-CLOSED, CORNERS, AXIS_FROM, AXIS_TO = 1, 2, 4, 8  # contact_core/profile.h
+CLOSED, CORNERS, AXIS_FROM, AXIS_TO = 1, 2, 4, 8  # contact_core/surfaces/profile.h
 
 Array = NDArray[np.float64]
 

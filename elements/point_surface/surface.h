@@ -8,19 +8,19 @@
 #define SURFACE_FLAT (SURFACE == SURFACE_PLANE || SURFACE == SURFACE_DISC)
 
 #if SURFACE == SURFACE_PLANE
-#include "plane.h"
+#include "surfaces/plane.h"
 #elif SURFACE == SURFACE_DISC
-#include "disc.h"
+#include "surfaces/disc.h"
 #elif SURFACE == SURFACE_SPHERE
-#include "sphere.h"
+#include "surfaces/sphere.h"
 #elif SURFACE == SURFACE_CYLINDER
-#include "cylinder.h"
+#include "surfaces/cylinder.h"
 #elif SURFACE == SURFACE_CONE
-#include "cone.h"
+#include "surfaces/cone.h"
 #elif SURFACE == SURFACE_TORUS
-#include "torus.h"
+#include "surfaces/torus.h"
 #else
-#include "profile.h"
+#include "surfaces/profile.h"
 #define SURFACE_SPANS ((const CcSpan *)surface_profile)
 enum { SURFACE_SPAN_COUNT = sizeof surface_profile / (sizeof(CcSpan)) };
 _Static_assert(sizeof(CcSpan) == 12 * sizeof(double), "a span is 12 numbers of surface_profile");

@@ -16,7 +16,7 @@
  *     residual = work - (U - U_start) - damping - switched
  *
  * Source: Hooke's law; viscous friction. */
-#include "vector.h"
+#include "base/vector.h"
 
 #define COINCIDENT 1e-12 /* m: rounding of coordinates is about all that is left of a direction */
 

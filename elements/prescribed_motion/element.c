@@ -13,8 +13,8 @@
  * Force f and moment t at the port act on the moved body, so the drive puts in the power P = -(f v + t w), W, and
  * energy.work is its integral.  While f and t are held it changes as held_work = -(f (r - offset) + t n (a - offset)).
  * Not modelled: limits of the drive's force.   Source: kinematics. */
-#include "elementary.h"
-#include "vector.h"
+#include "base/elementary.h"
+#include "base/vector.h"
 
 typedef struct {
     Real s, v, a; /* coordinate, its first and second derivative */

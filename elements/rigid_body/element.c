@@ -26,7 +26,7 @@
  *
  * Source: Newton-Euler equations; corrections of this kind: Hairer, Lubich & Wanner, Geometric Numerical Integration,
  * IV.4 (projection) and Baumgarte, Comp. Meth. Appl. Mech. Eng. 1 (1972) 1. */
-#include "vector.h"
+#include "base/vector.h"
 
 /* What is the same at one point for all ports. */
 typedef struct {

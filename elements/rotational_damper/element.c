@@ -12,4 +12,4 @@
 #define RATE w
 #define FORCE t
 #define INERTIA J_eff
-#include "damper.h"
+#include "shared/damper.h"

@@ -13,7 +13,7 @@
  *
  * With large_angle, which is not in 20-sim, (XP, YP) turns with the body by its angle a = P_out.r[3]; the line keeps
  * its direction.  Then p_in.s = cos th (x + X) + sin th (y + Y) with the turned offset (X, Y), and s' = p_in.v. */
-#include "elementary.h"
+#include "base/elementary.h"
 
 #if VARIANT == VARIANT_THETA
 

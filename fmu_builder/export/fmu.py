@@ -311,8 +311,8 @@ def _spare_folder() -> Path:
 
 def _content(files: Mapping[str, bytes], compiler: Compiler, platform: str) -> str:
     """A name that changes with everything that goes into the FMU: its files, the compiler and its flags."""
-    core = shipped("contact_core")
-    beside = [core / "freestanding.c", *sorted((core / "freestanding_include").iterdir()), Path(toolchain.__file__)]
+    base = shipped("contact_core") / "base"
+    beside = [base / "freestanding.c", *sorted((base / "freestanding_include").iterdir()), Path(toolchain.__file__)]
     digest = hashlib.sha256(repr((platform, compiler.command, compiler.version)).encode())
     contents = {**files, **{str(i): path.read_bytes() for i, path in enumerate(beside)}}
     if "resources/element.py" in files:

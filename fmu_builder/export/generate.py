@@ -3,6 +3,7 @@ element.c as they stand."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 import struct
 from bisect import bisect_right
@@ -18,7 +19,7 @@ from fmu_builder.laws.tables import LawTable
 from fmu_builder.model.assembly import Assembly, PartType
 from fmu_builder.model.model import ElementModel, Model, Node, Variable
 from fmu_builder.model.structure_reader import Constant
-from fmu_builder.paths import shipped
+from fmu_builder.paths import shared_folder, shipped
 
 _KINDS = {
     "time": "CC_TIME",
@@ -95,29 +96,38 @@ def assembly_check_sources(model: Assembly) -> tuple[dict[str, str], tuple[str, 
 
 
 def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequence[str]) -> dict[str, str]:
-    """The files that are compiled, with all they include: generated ones, the elements' own, those of contact_core."""
-    core = {p.name: p for p in shipped("contact_core").glob("*.[ch]")}
-    own = {f: {p.name: p for p in folder.glob("*.[ch]")} for f, folder in model.folders().items()}
+    """The files that are compiled, with all they include: generated ones, the elements' own, shared ones.
+
+    An include is looked for beside the file it stands in, then from the top of the sources, where a shared header is
+    found without its folder too."""
+    known = shared_sources()
+    by_name = {posixpath.basename(place): place for place in known if place.count("/") == 1}
+    for place, folder in model.folders().items():
+        if not (folder / "element.c").is_file():
+            raise InputError(Problem(str(folder / "element.c"), "is missing: the element has no physics"))
+        known |= {f"{place}{path.name}": path for path in folder.glob("*.[ch]")}
     files: dict[str, str] = {}
-    wanted = [("", name) for name in compiled]
-    wanted += [(folder, name) for folder in own for name in ("model_data.h", "element.c")]
-    wanted += [("", name) for name in generated if name.endswith("laws.h")]
+    wanted = [*compiled, *(name for name in generated if name.endswith("laws.h"))]
+    wanted += [f"{place}{name}" for place in model.folders() for name in ("model_data.h", "element.c")]
     while wanted:
-        folder, name = wanted.pop()
-        if f"{folder}{name}" in generated:
-            text = generated[f"{folder}{name}"]
-        elif name in own.get(folder, {}):
-            text = own[folder][name].read_text(encoding="utf-8")
-        elif name in core:
-            folder, text = "", core[name].read_text(encoding="utf-8")
-        else:
-            if name == "element.c" and folder in own:
-                raise InputError(Problem(str(model.folders()[folder] / name), "is missing: the element has no physics"))
+        name = wanted.pop()
+        if name in by_name and name not in known and name not in generated:
+            generated = {**generated, name: f'#include "{by_name[name]}"\n'}  # an element names no room of the core
+        if name in files or (name not in generated and name not in known):
             continue  # the compiler names what is missing, with file and line
-        if f"{folder}{name}" not in files:
-            files[f"{folder}{name}"] = text
-            wanted += [(folder, included) for included in _INCLUDE.findall(text)]
+        files[name] = generated[name] if name in generated else known[name].read_text(encoding="utf-8")
+        for included in _INCLUDE.findall(files[name]):
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), included))
+            wanted.append(beside if beside in generated or beside in known else included)
     return files
+
+
+def shared_sources() -> dict[str, Path]:
+    """The C files that elements have in common, by their place among the sources of an FMU: those of contact_core in
+    its rooms, those of elements/shared in `shared`."""
+    core = shipped("contact_core")
+    found = {path.relative_to(core).as_posix(): path for path in core.rglob("*.[ch]")}
+    return found | {f"shared/{path.name}": path for path in shared_folder().glob("*.[ch]")}
 
 
 def _number(value: float | None, default: str = "0.0") -> str:
@@ -299,7 +309,7 @@ def _choice_macros(model: ElementModel) -> list[str]:
 
 
 def _guarded(model: Model, guard: str) -> list[str]:
-    return [_heading(model), f"#ifndef {guard}", f"#define {guard}", "", '#include "real.h"', ""]
+    return [_heading(model), f"#ifndef {guard}", f"#define {guard}", "", '#include "base/real.h"', ""]
 
 
 def _struct(model: Model) -> list[str]:
@@ -426,17 +436,17 @@ def assembly_sources(model: Assembly) -> dict[str, str]:
     for kind in model.types:
         if _large_constants(kind.model):
             files[f"part_{kind.name}_constants.c"] = _constants_file(
-                kind.model, [f'#define CC_MODEL_DATA "{kind.name}/model_data.h"', "#include CC_MODEL_DATA"]
+                kind.model, [f'#define CC_MODEL_DATA "{kind.folder}model_data.h"', "#include CC_MODEL_DATA"]
             )
-        files[f"{kind.name}/model_data.h"] = model_data(kind.model, _entry(model, kind), model.name, f"{kind.name}/")
-        files |= {f"{kind.name}/{name}": text for name, text in law_sources(kind.model, table).items()}
+        files[f"{kind.folder}model_data.h"] = model_data(kind.model, _entry(model, kind), model.name, kind.folder)
+        files |= {f"{kind.folder}{name}": text for name, text in law_sources(kind.model, table).items()}
         table += len(_ending_tables(kind.model))
         for real, meaning in (("real", "double"), ("dual", "dual numbers")):
             files[f"part_{kind.name}_{real}.c"] = "\n".join(
                 [
                     f"/* Generated: the parts of the type {kind.name} over {meaning}. */",
-                    f'#define CC_MODEL_DATA "{kind.name}/model_data.h"',
-                    f'#define CC_ELEMENT "{kind.name}/element.c"',
+                    f'#define CC_MODEL_DATA "{kind.folder}model_data.h"',
+                    f'#define CC_ELEMENT "{kind.folder}element.c"',
                     f'#include "{"part_real.c" if real == "real" else "element_dual.c"}"',
                     "",
                 ]
@@ -590,7 +600,7 @@ def write_sources(files: dict[str, str], folder: Path) -> None:
             path.unlink()
     for name, text in files.items():
         path = folder / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         data = text.encode("utf-8")
         if not path.is_file() or path.read_bytes() != data:
             path.write_bytes(data)

@@ -98,12 +98,13 @@ def _content(compiler: Compiler, extra: Sequence[str]) -> str:
 
 
 def with_includes(source: Path) -> list[Path]:
-    """A source file and the headers of its folder that it includes, directly or through others, sorted."""
+    """A source file and the headers that it includes, directly or through others, sorted."""
     found = {source}
     new = [source]
     while new:
-        names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', new.pop().read_text(encoding="utf-8"), re.MULTILINE)
-        more = {source.parent / name for name in names} - found
+        file = new.pop()
+        names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', file.read_text(encoding="utf-8"), re.MULTILINE)
+        more = {Path(os.path.normpath(file.parent / name)) for name in names} - found
         found |= more
         new += more
     return sorted(found)

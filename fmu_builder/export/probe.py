@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-DUAL_STEP = 1e-180  # as in contact_core/real.h
+DUAL_STEP = 1e-180  # as in contact_core/base/real.h
 FENCE = 8  # values behind what indicators get
 STEP = 1e-3  # s, handed to accept and sample
 POINTS = 60

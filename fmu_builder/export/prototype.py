@@ -3,7 +3,7 @@
 The FMU has the variables, the value references and the modelDescription.xml of the same element in C, but for what a
 prototype cannot do.  In it lie
 
-    binaries/<platform>/<Name>         contact_core/prototype.c: what the importer calls
+    binaries/<platform>/<Name>         contact_core/fmi2/prototype.c: what the importer calls
     resources/pythonfmu.so|dll         pythonfmu's binary, which runs Python
     resources/contact_core.so|dll      contact_core/host.c: the laws, `import contact_core` in element.py
     resources/prototype_<GUID>.py      prototype_slave.py; Python knows modules by name, so every FMU has its own
@@ -122,8 +122,8 @@ def prototype_sources(model: ElementModel, guid: str) -> dict[str, str]:
         "element.py": (model.recipe.element_folder / "element.py").read_text(encoding="utf-8"),
         "prototype_slave.py": (_HERE / "prototype_slave.py").read_text(encoding="utf-8"),
         "model.json": json.dumps(_tables(model, guid), indent=1),
-        **{path.name: path.read_text(encoding="utf-8") for path in with_includes(core / "host.c")},
-        "prototype.c": (core / "prototype.c").read_text(encoding="utf-8"),
+        **{p.relative_to(core).as_posix(): p.read_text(encoding="utf-8") for p in with_includes(core / "host.c")},
+        _SOURCES["prototype"]: (core / _SOURCES["prototype"]).read_text(encoding="utf-8"),
     }
 
 
@@ -253,7 +253,7 @@ def prototype_libraries(name: str, platforms: Sequence[str], compiler: Compiler)
     return files
 
 
-_SOURCES = {"prototype": "prototype.c", "contact_core": "host.c"}  # of contact_core
+_SOURCES = {"prototype": "fmi2/prototype.c", "contact_core": "host.c"}  # of contact_core
 
 
 def _library(name: str, platform: str, compiler: Compiler) -> bytes:
@@ -261,8 +261,8 @@ def _library(name: str, platform: str, compiler: Compiler) -> bytes:
     sources = [core / _SOURCES[name]]
     extra: tuple[str, ...] = ("-s", "-ldl")
     if platform == "win64":  # a C library of Windows would take minutes to compile
-        sources.append(core / "freestanding.c")
-        extra = ("-s", *FREESTANDING, "-isystem", str(core / "freestanding_include"), "-lkernel32")
+        sources.append(core / "base" / "freestanding.c")
+        extra = ("-s", *FREESTANDING, "-isystem", str(core / "base" / "freestanding_include"), "-lkernel32")
     folder = cache_folder() / "prototypes" / _content(sources, (platform, compiler.command, compiler.version, extra))
     library = folder / f"{name}{PLATFORMS[platform].suffix}"
     if not library.is_file():
@@ -277,7 +277,7 @@ def _library(name: str, platform: str, compiler: Compiler) -> bytes:
 def _content(sources: Sequence[Path], settings: tuple[object, ...]) -> str:
     """A name that changes with all that goes into a library."""
     digest = hashlib.sha256(repr(settings).encode())
-    headers = sorted(shipped("contact_core").glob("*.h"))
+    headers = sorted(shipped("contact_core").rglob("*.h"))
     for path in (*sources, *headers, Path(toolchain.__file__), Path(__file__)):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:32]

@@ -2,7 +2,7 @@
 
 This file is packed with the FMU; on the target it needs Python, numpy and the files that lie beside it, nothing of
 fmu_builder.  pythonfmu calls the methods of `Prototype`.  None of them lets an exception out: pythonfmu would answer
-fmi2Fatal and crash in the next call.  What is wrong is logged, and contact_core/prototype.c answers with the worst
+fmi2Fatal and crash in the next call.  What is wrong is logged, and contact_core/fmi2/prototype.c answers with the worst
 status that was logged during a call.
 """
 
@@ -31,7 +31,7 @@ from pythonfmu.fmi2slave import Fmi2Slave
 Vector = NDArray[np.float64]
 
 _HERE = Path(__file__).resolve().parent
-_GUID_REFERENCE = 0x7FFFFFFF  # of contact_core/prototype.c
+_GUID_REFERENCE = 0x7FFFFFFF  # of contact_core/fmi2/prototype.c
 _HUGE = sys.float_info.max
 _TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean", "enum": "Integer"}
 _READABLE = ("initialization mode", "step complete", "error", "terminated")
@@ -262,7 +262,7 @@ except BaseException as _error:  # it is told when the first instance is made
 
 # ---- integration -------------------------------------------------------------------------------------------------
 
-# The explicit Runge-Kutta pair of order 5(4) by Dormand and Prince, as contact_core/dormand_prince.h has it.
+# The explicit Runge-Kutta pair of order 5(4) by Dormand and Prince, as contact_core/solver/dormand_prince.h has it.
 NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
 STAGES = (
     np.array([]),
@@ -621,7 +621,7 @@ class Prototype(Fmi2Slave):  # type: ignore[misc]
                 f"fmi2DoStep: a step of {_number(h)} s from {_number(t_c)} s; the step must be greater than 0 and both "
                 "finite"
             )
-        slack = min(1e-9 * h + 2.0**-50 * max(abs(t), abs(t_c)), 0.5 * h)  # as in contact_core/fmi2_step.h
+        slack = min(1e-9 * h + 2.0**-50 * max(abs(t), abs(t_c)), 0.5 * h)  # as in contact_core/fmi2/fmi2_step.h
         if abs(t_c - t) > slack:
             raise _RefusedError(
                 f"fmi2DoStep: the step begins at {_number(t_c)} s, but the last one ended at {_number(t)} s: they may "

@@ -50,7 +50,7 @@ SECTIONS: tuple[tuple[str, type[BaseModel], tuple[str, ...]], ...] = (
     ("[slots]", Slot, ("slots",)),
     ("Changes of a slot", SlotChange, ("slots.F.changes",)),
 )
-_HEADERS = ("waist.h", "real.h", "vector.h", "elementary.h")
+_HEADERS = ("waist.h", "base/real.h", "base/vector.h", "base/elementary.h")
 TAKES_OVER = (  # two examples: a file has one such table
     """[takes_over]
 element = "point_line_2"

@@ -259,7 +259,7 @@ def compile_fmu(
 def _compile_target(
     sources: Path, name: str, target: str, suffix: str, compiler: Compiler, extra: Sequence[str], files: Sequence[str]
 ) -> bytes:
-    core = shipped("contact_core")
+    base = shipped("contact_core") / "base"
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         library = Path(folder) / f"{name}{suffix}"  # its name is part of the bytes on Windows and macOS
         options: tuple[str, ...] = ("-s",)
@@ -282,12 +282,12 @@ def _compile_target(
                 *options,
                 "-I.",
                 "-isystem",
-                str(core / "freestanding_include"),
+                str(base / "freestanding_include"),
                 "-isystem",
                 str(fmi_headers()),
                 *extra,
                 *files,
-                str(core / "freestanding.c"),
+                str(base / "freestanding.c"),
                 "-o",
                 str(library),
             ],

@@ -1,4 +1,4 @@
-"""C of user laws over Real (contact_core/law.h): derivatives come with it, compiled from the same text.
+"""C of user laws over Real (contact_core/laws/law.h): derivatives come with it, compiled from the same text.
 
 A function f becomes `law_f(e, ...)`, a slot s `slot_s(e, ...)` with `slot_s_indicators` and, where the element wants
 it, `slot_s_integral`.  A scalar a is `e->laws.a`.  Constants are hexadecimal, so no parser rounds.
@@ -80,7 +80,7 @@ def laws_header(
         "#ifndef LAWS_H",
         "#define LAWS_H",
         "",
-        '#include "law.h"',
+        '#include "laws/law.h"',
         "",
         "/* Scalars that follow from others. */",
         "CC_API void laws_calculate(Element *e)",

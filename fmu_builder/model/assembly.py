@@ -216,10 +216,15 @@ def recipe_of_scenario(scenario: Scenario) -> AssemblyRecipe:
 
 @dataclass(frozen=True)
 class PartType:
-    """Parts of one element with one structure share their C, in a folder of this name."""
+    """Parts of one element with one structure share their C."""
 
     name: str
     model: ElementModel
+
+    @property
+    def folder(self) -> str:
+        """Where in the FMU's sources the C lies that only these parts have."""
+        return f"parts/{self.name}/"
 
 
 @dataclass(frozen=True)
@@ -267,7 +272,7 @@ class Assembly(Model):
     remarks: tuple[str, ...]
 
     def folders(self) -> dict[str, Path]:
-        return {f"{kind.name}/": kind.model.recipe.element_folder for kind in self.types}
+        return {kind.folder: kind.model.recipe.element_folder for kind in self.types}
 
     def elements(self) -> Iterator[tuple[int, ElementModel]]:
         return ((part.offset, part.model) for part in self.parts)

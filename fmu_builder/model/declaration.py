@@ -21,7 +21,7 @@ from fmu_builder.model.c_structs import count_doubles
 from fmu_builder.model.extends import base_of, with_taken_over
 from fmu_builder.model.ports import PORT_KINDS, roles_of
 from fmu_builder.model.sets import with_sets
-from fmu_builder.paths import shipped
+from fmu_builder.paths import shared_folder, shipped
 from fmu_builder.units import parse_unit
 
 Number = int | float
@@ -455,7 +455,7 @@ C_KEYWORDS = frozenset(
         "time",
     ]
 )
-_SOLVER = "solver"  # the group of contact_core/solver.toml
+_SOLVER = "solver"  # the group of contact_core/solver/solver.toml
 
 
 _LARGEST_TOML = 64 * 2**20  # bytes
@@ -583,8 +583,8 @@ def read_declaration(folder: Path) -> Declaration:
 
 @functools.cache
 def solver_declaration() -> Declaration:
-    """The variables of the solver, which every model with states has (contact_core/solver.toml)."""
-    path = shipped("contact_core") / "solver.toml"
+    """The variables of the solver, which every model with states has (contact_core/solver/solver.toml)."""
+    path = shipped("contact_core") / "solver" / "solver.toml"
     declaration = _read(path)
     problems = _problems(path, declaration)
     if problems:
@@ -660,14 +660,15 @@ def _tables(path: Path) -> dict[str, object]:
 
 
 def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:
-    """The size of memory that is a C struct, of the element's headers or contact_core's.  Raises InputError."""
+    """The size of memory that is a C struct, of the element's headers or the shared ones.  Raises InputError."""
     memory, problems = tables.get("memory"), []
+    shared = (*(folder for folder in sorted(shipped("contact_core").iterdir()) if folder.is_dir()), shared_folder())
     for name, entry in memory.items() if isinstance(memory, dict) else ():
         if isinstance(entry, dict) and isinstance(entry.get("struct"), str):
             if "size" in entry:
                 problems.append(Problem(f"{path}: [memory] {name}", "size: the struct gives it, remove it"))
             try:
-                entry["size"] = count_doubles(entry["struct"], shipped("contact_core"), path.parent)
+                entry["size"] = count_doubles(entry["struct"], *shared, path.parent)
             except ValueError as error:
                 problems.append(Problem(f"{path}: [memory] {name}", f"struct: {error}"))
     if problems:

@@ -1,5 +1,5 @@
 """An element.toml that takes over another one: the element is declared by what differs.  Or a group of variables that
-several elements share, which contact_core declares.
+several elements share, which elements/shared declares.
 
 [takes_over]
 element = "point_line_2"          # found as a recipe finds its element; or group = "coupling", for coupling.toml
@@ -22,14 +22,14 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.paths import find_element, shipped
+from fmu_builder.paths import find_element, shared_folder
 
 
 class TakesOver(BaseModel):
     """Another element.toml, or a group of variables, whose entries this one has where it declares no others."""
 
     element: str | None = Field(default=None, description="the other element, found as a recipe finds its element")
-    group: str | None = Field(default=None, description="in place of an element a group that contact_core declares")
+    group: str | None = Field(default=None, description="in place of an element a group that elements/shared declares")
     renamed: dict[str, str] = Field(default={}, description="entries that have another name here, wherever they stand")
     without: list[str] = Field(default=[], description="entries that are missing here, and what nothing depends on")
     words: dict[str, str] = Field(default={}, description="of a group: words that its descriptions replace here")
@@ -129,11 +129,11 @@ def base_of(path: Path, tables: Mapping[str, Any]) -> Path | None:
     if not isinstance(rules, dict) or [type(rules.get(key)) for key in ("element", "group")].count(str) != 1:
         raise InputError(Problem(f"{path}: [takes_over]", "must name the element, or the group, that is taken over"))
     if "group" in rules:
-        groups = sorted(place.stem for place in shipped("contact_core").glob("*.toml") if place.stem != "solver")
+        groups = sorted(place.stem for place in shared_folder().glob("*.toml"))
         if rules["group"] not in groups:
             what = f"'{rules['group']}' is no group" + did_you_mean(rules["group"], groups)
             raise InputError(Problem(f"{path}: [takes_over] group", what))
-        return shipped("contact_core") / f"{rules['group']}.toml"
+        return shared_folder() / f"{rules['group']}.toml"
     return find_element(rules["element"], path.parent, f"{path}: element") / "element.toml"
 
 

@@ -1,6 +1,6 @@
 /* Loops around the things that are timed, so that Python is not in the measurement. */
 #define CC_API static __attribute__((unused))
-#include "contact.h"
+#include "laws/contact.h"
 #include "fmi2Functions.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,5 +1,5 @@
 /* The damped floor as a callback of MuJoCo: f = k h (1 + d), d = max(d_rest, min(d_comp, k_D h')), h = -q > 0.
- * STIFFNESS k, N/m   SLOPE k_D, s/m   LOW d_rest, HIGH d_comp: limits of the damping ratio (contact_core/contact.h) */
+ * STIFFNESS k, N/m   SLOPE k_D, s/m   LOW d_rest, HIGH d_comp: limits of the damping ratio (laws/contact.h) */
 #include <mujoco/mujoco.h>
 
 __attribute__((visibility("default"))) void damped_floor(const mjModel *model, mjData *data)

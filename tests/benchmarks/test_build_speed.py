@@ -76,7 +76,7 @@ F_fr = "pressed"
 def test_build_a_recipe_with_ten_laws(
     benchmark: Any, platforms: tuple[str, ...], new_cache: Callable[[], None], tmp_path: Path
 ) -> None:
-    """As the command line does, but for the start of Python; the compiler's cache knows contact_core/freestanding.c."""
+    """As the command line does, but for the start of Python; the compiler's cache knows freestanding.c."""
     recipe = tmp_path / "TenLaws.toml"
     numbers = itertools.count()
     build_fmu(RECIPE, tmp_path / "out", platforms)

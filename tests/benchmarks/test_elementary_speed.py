@@ -63,7 +63,7 @@ def loops(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     assert compiler is not None, "a benchmark needs a compiler: python -m pip install ziglang"
     sources = []
     for version in VERSIONS:
-        text = "#include <math.h>\n" if version == "platform" else '#include "elementary.h"\n'
+        text = "#include <math.h>\n" if version == "platform" else '#include "base/elementary.h"\n'
         text = ("#define CC_DUAL\n" if version == "dual" else "") + text
         sources.append(folder / f"{version}.c")
         sources[-1].write_text(text + "".join(loop(version, name) for name in RANGES), encoding="utf-8")

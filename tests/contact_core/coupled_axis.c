@@ -1,6 +1,6 @@
 /* Bodies on one axis, springs and dampers between them, and a master. */
 #define CC_API static __attribute__((unused))
-#include "coupled_axis.h"
+#include "coupling/coupled_axis.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

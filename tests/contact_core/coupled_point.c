@@ -1,6 +1,6 @@
 /* A particle on a ring of the radius 1 m in the plane x y, or on the x axis, with two transverse springs; a master. */
 #define CC_API static __attribute__((unused))
-#include "coupled_point.h"
+#include "coupling/coupled_point.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

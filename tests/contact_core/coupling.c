@@ -1,6 +1,6 @@
 /* The coupling of n ports at once, with an elastic force C h^exponent. */
 #define CC_API static __attribute__((unused))
-#include "joint_coupling.h"
+#include "coupling/joint_coupling.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

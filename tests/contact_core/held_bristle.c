@@ -1,6 +1,6 @@
 /* One interval of a bristle whose force is held. */
 #define CC_API static __attribute__((unused))
-#include "held_bristle.h"
+#include "coupling/held_bristle.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,8 +1,8 @@
 /* Foot, axes and shares of the force on a line over dual numbers, behind one function. */
 #define CC_API static __attribute__((unused))
 #define CC_DUAL
-#include "base_plane.h"
-#include "force_zone.h"
+#include "lines/base_plane.h"
+#include "lines/force_zone.h"
 
 typedef struct {
     Real P[3], v_P[3], a[3], b[3], w[3];

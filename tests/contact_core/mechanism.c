@@ -1,7 +1,7 @@
 /* Trees and constraints over dual numbers, behind one function. */
 #define CC_API static __attribute__((unused))
 #define CC_DUAL
-#include "constraint.h"
+#include "mechanism/constraint.h"
 
 enum { MOST = 8, ROWS = 4 };
 

@@ -1,12 +1,12 @@
 /* The surfaces over dual numbers, behind one function. */
 #define CC_API static __attribute__((unused))
 #define CC_DUAL
-#include "cone.h"
-#include "cylinder.h"
-#include "disc.h"
-#include "profile.h"
-#include "sphere.h"
-#include "torus.h"
+#include "surfaces/cone.h"
+#include "surfaces/cylinder.h"
+#include "surfaces/disc.h"
+#include "surfaces/profile.h"
+#include "surfaces/sphere.h"
+#include "surfaces/torus.h"
 
 /* out: depth, normal, closest point.  a: the surface's own numbers, in the order of its function. */
 __attribute__((visibility("default"))) void feet(int surface, const double *a, const CcSpan *spans, int count, int kind,

@@ -314,7 +314,7 @@ ONE = tuple(name for name, f in FUNCTIONS.items() if len(f.slopes) == 1)
 TWO = tuple(name for name, f in FUNCTIONS.items() if len(f.slopes) == 2)
 
 # loop_<name>(count, a, da, b, db, value, direction): arrays of doubles; the Real version leaves directions alone
-LOOPS = '#include "elementary.h"\n' + "".join(
+LOOPS = '#include "base/elementary.h"\n' + "".join(
     f"""
 void loop_{name}(long count, const double *a, const double *da, const double *b, const double *db, double *value,
                  double *direction)
@@ -662,13 +662,13 @@ def test_the_slope_of_the_exponential_share(host: HostLibrary) -> None:
 
 
 def test_the_constants_are_those_that_the_script_gives() -> None:
-    script = load_module(shipped("contact_core") / "elementary_coefficients.py")
+    script = load_module(shipped("contact_core") / "base" / "elementary_coefficients.py")
     header = script.HEADER.read_text(encoding="utf-8")
     assert header.split(script.BEGIN)[1].split(script.END)[0] == script.constants()
 
 
 def test_tables_stay_below_four_kilobytes() -> None:
-    text = (shipped("contact_core") / "elementary.h").read_text(encoding="utf-8")
+    text = (shipped("contact_core") / "base" / "elementary.h").read_text(encoding="utf-8")
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     tables = re.findall(r"(\w+)\[\d+\] = \{(.*?)\};", text, flags=re.DOTALL)
     sizes = {name: 8 * body.count(",") for name, body in tables if name.startswith("cc_")}
@@ -785,13 +785,14 @@ def test_other_compilers_and_processors_give_the_same_bits(tmp_path: Path) -> No
 def test_no_platform_needs_a_library_and_no_frame_reaches_a_page(compiler: Compiler, tmp_path: Path) -> None:
     """Both versions, linked with the flags of our binaries: an undefined symbol is an error there."""
     export = '#define CC_API __attribute__((visibility("default")))\n'
-    (tmp_path / "fmu.c").write_text(export + '#include "elementary.h"\n', encoding="utf-8")
+    (tmp_path / "fmu.c").write_text(export + '#include "base/elementary.h"\n', encoding="utf-8")
     (tmp_path / "element_real.c").write_text("typedef int Nothing;\n", encoding="utf-8")
-    headers = [(shipped("contact_core") / name).read_text(encoding="utf-8") for name in ("elementary.h", "real.h")]
+    base = shipped("contact_core") / "base"
+    headers = [(base / name).read_text(encoding="utf-8") for name in ("elementary.h", "real.h")]
     names = {name for text in headers for name in re.findall(r"^\s*CC_API\s+\w+\s+(\w+)\(", text, re.MULTILINE)}
     assert {"re", "cc_sqrt", *(f"cc_{name}" for name in FUNCTIONS)} <= names
     renamed = "".join(f"#define {name} cc_dual_{name.removeprefix('cc_')}\n" for name in sorted(names))
-    dual = export + renamed + '#define CC_DUAL\n#include "elementary.h"\n'
+    dual = export + renamed + '#define CC_DUAL\n#include "base/elementary.h"\n'
     (tmp_path / "element_dual.c").write_text(dual, encoding="utf-8")
     extra = ["-I", str(shipped("contact_core")), "-Wframe-larger-than=4000"]
     libraries = compile_fmu(tmp_path, "elementary", tuple(PLATFORMS), compiler, extra)

@@ -24,7 +24,7 @@ description = "x' = x cos t, so x = exp(sin t): time enters the right-hand side"
 x = { start = 1.0, output = true, depends = ["x", "time"], description = "State" }
 """
 SWING_C = """
-#include "elementary.h"
+#include "base/elementary.h"
 static void outputs(Element *e) { (void)e; }
 static void derivatives(Element *e) { e->der.x = e->x * cc_cos(e->time); }
 """
@@ -96,7 +96,7 @@ touch = { nominal = 1e-2, description = "Touch-down or release" }
 turn = { description = "Compression turns to restitution" }
 """
 REST_C = """
-#include "contact.h"
+#include "laws/contact.h"
 static void outputs(Element *e) { (void)e; }
 static void derivatives(Element *e)
 {

@@ -112,7 +112,7 @@ def library() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / f"Foreign{PLATFORMS[host_platform()].suffix}"
         source = Path(__file__).with_name("foreign.c")
-        include = [shipped("contact_core") / "freestanding_include", fmi_headers()]
+        include = [shipped("contact_core") / "base" / "freestanding_include", fmi_headers()]
         compile_hosted([source], target, include, compiler, ["-ffreestanding", "-nostdlib"])
         return target.read_bytes()
 

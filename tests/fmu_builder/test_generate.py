@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import posixpath
 import re
 import shutil
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fmu_builder.export.generate import fmu_sources, source_files
+from fmu_builder.export.fmu import build_fmu
+from fmu_builder.export.generate import fmu_sources, source_files, write_sources
 from fmu_builder.export.toolchain import compile_hosted, find_compiler
 from fmu_builder.model.assembly import Assembly
 from fmu_builder.model.model import load_model
@@ -27,9 +29,9 @@ def test_sources_hold_all_they_include_and_nothing_else(recipe: str) -> None:
     directives = r'#(?:include|define CC_MODEL_DATA|define CC_ELEMENT|define CC_LAWS) "([^"]+)"'
     included = set()
     for name, text in files.items():
-        beside = name.rpartition("/")[0] + "/"
         for found in re.findall(directives, text):
-            included.add(beside + found if beside + found in files else found)
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), found))
+            included.add(beside if beside in files else found)
     the_importers, of_an_element_alone = {"fmi2Functions.h"}, {"element.c"} if isinstance(model, Assembly) else set()
     assert included - files.keys() == the_importers | of_an_element_alone
     assert files.keys() - included == {*source_files(model)}
@@ -37,8 +39,8 @@ def test_sources_hold_all_they_include_and_nothing_else(recipe: str) -> None:
 
 def test_a_mass_does_not_carry_the_contact_law() -> None:
     files = fmu_sources(load_model(shipped("fmus") / "PointMass.toml"), GUID)
-    assert "vector.h" in files
-    assert "contact.h" not in files
+    assert "base/vector.h" in files
+    assert "laws/contact.h" not in files
 
 
 def test_an_element_may_be_split_into_several_files(tmp_path: Path) -> None:
@@ -55,6 +57,19 @@ def test_an_element_may_be_split_into_several_files(tmp_path: Path) -> None:
     assert "unused.h" not in files
 
 
+def test_an_element_may_include_a_shared_header_without_its_folder(tmp_path: Path) -> None:
+    element = tmp_path / "elements" / "own_mass"
+    shutil.copytree(shipped("elements") / "point_mass", element)
+    text = (element / "element.c").read_text(encoding="utf-8")
+    assert text.count('#include "base/vector.h"') == 1
+    (element / "element.c").write_text(text.replace("base/vector.h", "vector.h"), encoding="utf-8")
+    recipe = tmp_path / "OwnMass.toml"
+    recipe.write_text('element = "own_mass"\n', encoding="utf-8")
+    files = fmu_sources(load_model(recipe), GUID)
+    assert files["vector.h"] == '#include "base/vector.h"\n' and "base/vector.h" in files
+    build_fmu(recipe, tmp_path, ("host",))
+
+
 def test_a_large_table_is_compiled_once_with_the_bits_of_its_numbers(tmp_path: Path) -> None:
     """Each of a line's points with all digits; every byte occurs in them, and digits behind escaped ones."""
     a = np.linspace(0.0, 6.0, 1500)
@@ -67,9 +82,7 @@ def test_a_large_table_is_compiled_once_with_the_bits_of_its_numbers(tmp_path: P
     assert "line_spacing[] " in files["model_data.h"]  # a small one is a part of what reads it
     assert len(files["model_data.h"]) < 20_000
     folder = tmp_path / "sources"
-    folder.mkdir()
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    write_sources(files, folder)
     ask = "const double *table(int i) { return i ? line_way : line_points; }\n"
     (folder / "ask.c").write_text(
         f'#include "model_data.h"\nextern const double *table(int i);\n{ask}', encoding="utf-8"

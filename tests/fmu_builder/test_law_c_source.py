@@ -155,7 +155,7 @@ def slots_of(laws: Laws) -> dict[str, LawInSlot]:
 
 
 HARNESS = """
-#include "real.h"
+#include "base/real.h"
 typedef struct {{ struct {{ Real {members}; }} laws; }} Element;
 typedef struct {{ double {kinks}; }} Indicators;
 #include "laws.h"

@@ -64,7 +64,7 @@ def test_the_page_shows_every_table_of_the_example() -> None:
     assert all(f"[{table}]" in blocks for table in VARIABLE_TABLES)
 
 
-@pytest.mark.parametrize("header", ["waist.h", "real.h", "vector.h", "elementary.h"])
+@pytest.mark.parametrize("header", ["waist.h", "base/real.h", "base/vector.h", "base/elementary.h"])
 def test_every_function_that_an_element_may_call_has_a_comment(header: str) -> None:
     found = dict(c_functions((shipped("contact_core") / header).read_text(encoding="utf-8")))
     assert len(found) >= 2

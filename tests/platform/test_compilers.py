@@ -245,9 +245,9 @@ def test_an_importers_own_build_gives_the_same_bits(
 
 
 def without_pragma(sources: Path) -> None:
-    text = (sources / "real.h").read_text(encoding="utf-8")
+    text = (sources / "base" / "real.h").read_text(encoding="utf-8")
     assert text.count("#pragma ") == 2
-    (sources / "real.h").write_text(text.replace("#pragma ", "// "), encoding="utf-8")
+    (sources / "base" / "real.h").write_text(text.replace("#pragma ", "// "), encoding="utf-8")
 
 
 def test_gcc_fuses_multiplication_and_addition_only_without_our_pragma(fmus: dict[str, Path], tmp_path: Path) -> None:
@@ -264,10 +264,7 @@ def test_clang_fuses_on_arm_only_without_our_pragma(fmus: dict[str, Path], tmp_p
     sources = sources_of(fmus["PointSurface"], tmp_path)
     command = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-linux-gnu.2.17", "-O2", "-shared", "-fPIC"]
     command += ["-nostdlib", "-I.", f"-I{fmi_headers()}", *SOURCE_FILES, "-o", "importer.so"]
-    command += [
-        "-isystem",
-        str(shipped("contact_core") / "freestanding_include"),
-    ]  # ARM's takes seconds
+    command += ["-isystem", str(shipped("contact_core") / "base" / "freestanding_include")]  # ARM's takes seconds
     environment = {"ZIG_GLOBAL_CACHE_DIR": str(tmp_path / "zig"), "ZIG_LOCAL_CACHE_DIR": str(tmp_path / "zig")}
     run(command, sources, environment)
     code = arm_code((sources / "importer.so").read_bytes())

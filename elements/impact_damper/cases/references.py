@@ -19,7 +19,7 @@ def bounces(t: Vector, v_0: float, c_r: float, k_e: float = 0.5) -> tuple[Vector
     """x, v and the force on the mass of one that starts in the middle at v_0 > 0, with the damping on its limits.
 
     A contact is a quarter of an oscillation with the stiffness C_F/Delta, then one with C_r^2 C_F/Delta, where
-    Delta = 1 - k_E + C_r^2 k_E (contact_core/contact.h); the relative speed leaves it multiplied by -C_r."""
+    Delta = 1 - k_E + C_r^2 k_E (contact_core/laws/contact.h); the relative speed leaves it multiplied by -C_r."""
     delta = 1 - k_e + c_r**2 * k_e
     rates = [math.sqrt(C_F / (M * delta)) * share for share in (1.0, c_r)]  # of compression and restitution, rad/s
     x, v, force = np.empty_like(t), np.empty_like(t), np.zeros_like(t)

@@ -3,7 +3,7 @@
  * m mass, kg, > 0    J moment of inertia about every axis, kg.m^2, > 0    f force, N, and t moment, N.m, at its centre
  * r position, m    q orientation, quaternion body to world    v velocity, m/s    w angular velocity, rad/s
  * Energy, J: kinetic (m v^2 + J w^2) / 2.   Not modelled: unlike moments of inertia.   Source: Newton and Euler. */
-#include "vector.h"
+#include "base/vector.h"
 
 static void outputs(Element *e)
 {

@@ -4,7 +4,7 @@
  * c_t damping of the rotation, N.m.s, >= 0    r, v position and velocity of the frame    w its angular velocity, rad/s
  * Energies, J: elastic k |r - anchor|^2 / 2; damping int c v^2 + c_t w^2 dt, never falling.
  * Not modelled: stiffness against turning.   Source: Hooke's law. */
-#include "vector.h"
+#include "base/vector.h"
 
 static void outputs(Element *e)
 {

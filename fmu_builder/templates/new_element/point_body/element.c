@@ -2,7 +2,7 @@
  *
  * m mass, kg, > 0    f sum of the forces on it, N    r position, m    v velocity, m/s
  * Energy, J: kinetic m v^2 / 2.   Source: Newton's second law. */
-#include "vector.h"
+#include "base/vector.h"
 
 static void outputs(Element *e) { e->energy.kinetic = 0.5 * e->m * cc_dot(e->point.v, e->point.v); }
 

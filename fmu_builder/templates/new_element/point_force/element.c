@@ -3,7 +3,7 @@
  * f force on the point, N    k stiffness, N/m, > 0    c damping, N.s/m, >= 0    r, v position and velocity of the point
  * Energies, J: elastic k |r - anchor|^2 / 2; damping int c v^2 dt, never falling.
  * Not modelled: a length of the spring at rest.   Source: Hooke's law. */
-#include "vector.h"
+#include "base/vector.h"
 
 static void outputs(Element *e)
 {

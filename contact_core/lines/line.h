@@ -24,7 +24,7 @@
 
 #include <stddef.h>
 
-#include "vector.h"
+#include "../base/vector.h"
 
 typedef struct {
     const double *points; /* p_i: x, y, z of each, m */

@@ -35,9 +35,9 @@
 #ifndef CC_ENERGY_FORCE_H
 #define CC_ENERGY_FORCE_H
 
-#include "elementary.h"
+#include "../base/elementary.h"
 #include "held_bristle.h"
-#include "vector.h"
+#include "../base/vector.h"
 
 #define CC_DAMPING_FLOOR 1e-4
 #define CC_SLOW_SLIP 1e-6      /* of the slip speed: where the slope of a friction law at rest is taken */

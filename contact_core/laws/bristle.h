@@ -38,7 +38,7 @@
 #ifndef CC_BRISTLE_H
 #define CC_BRISTLE_H
 
-#include "vector.h"
+#include "../base/vector.h"
 
 #define CC_NO_FORCE 1e-150 /* N: the slider does not move for less, and nothing is divided by less (real.h) */
 

@@ -10,7 +10,7 @@
 
 #if !CLOSED
 
-#include "crossing.h"
+#include "surfaces/crossing.h"
 
 static void guide_record_remember(Element *e)
 {

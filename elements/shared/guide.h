@@ -29,11 +29,11 @@
 #ifndef CC_GUIDE_H
 #define CC_GUIDE_H
 
-#include "base_plane.h"
-#include "force_zone.h"
+#include "lines/base_plane.h"
+#include "lines/force_zone.h"
 #include "guide_record.h"
 #if COUPLING && !defined CC_DUAL
-#include "coupled_point.h"
+#include "coupling/coupled_point.h"
 #include "held_force.h"
 #endif
 

@@ -8,7 +8,7 @@
 #ifndef CC_FMI2_H
 #define CC_FMI2_H
 
-#include "instance.h"
+#include "../instance.h"
 
 CC_RARE const char *cc_mode_name(double mode)
 {

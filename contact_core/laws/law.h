@@ -10,7 +10,7 @@
 #ifndef CC_LAW_H
 #define CC_LAW_H
 
-#include "elementary.h"
+#include "../base/elementary.h"
 
 #define CC_MOST_LAW_KINKS 64 /* of one law; the builder refuses more */
 #define CC_LAW_PIECES 32     /* in which kinks are looked for; two of one kind in a piece are overlooked */

@@ -31,7 +31,7 @@
 #define CC_COUPLED_POINT_H
 
 #include "coupled_axis.h"
-#include "vector.h"
+#include "../base/vector.h"
 
 #define CC_POINT_STEPS 12       /* most steps of the iteration for f */
 #define CC_POINT_ROUNDING 1e-13 /* of f: the iteration ends */

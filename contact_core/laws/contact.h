@@ -28,7 +28,7 @@
 #ifndef CC_CONTACT_H
 #define CC_CONTACT_H
 
-#include "vector.h"
+#include "../base/vector.h"
 
 typedef struct {
     Real C_F, K_fr, C_r, k_D, k_E, k_T;

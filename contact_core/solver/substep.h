@@ -2,7 +2,7 @@
 #ifndef CC_SUBSTEP_H
 #define CC_SUBSTEP_H
 
-#include "instance.h"
+#include "../instance.h"
 
 #define CC_NO_ZERO 2.0       /* a share of the substep that is none */
 #define CC_LEDGER_SHARE 1e-3 /* relative error of a ledger that rounding turns on and off, */

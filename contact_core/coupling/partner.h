@@ -26,7 +26,7 @@
 #ifndef CC_PARTNER_H
 #define CC_PARTNER_H
 
-#include "vector.h"
+#include "../base/vector.h"
 
 #define CC_LAGS 3
 #define CC_KEPT_FORCES 5

@@ -14,7 +14,7 @@
 #ifndef CC_FOOT_H
 #define CC_FOOT_H
 
-#include "vector.h"
+#include "../base/vector.h"
 
 typedef struct {
     Real depth;     /* h, m */

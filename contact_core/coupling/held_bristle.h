@@ -20,8 +20,8 @@
 #ifndef CC_HELD_BRISTLE_H
 #define CC_HELD_BRISTLE_H
 
-#include "elementary.h"
-#include "vector.h"
+#include "../base/elementary.h"
+#include "../base/vector.h"
 
 #define CC_LEAST_LIMIT 1e-60 /* N: below, products vanish and there is no force */
 #define CC_LIMIT_STEPS 30 /* of the iteration for m; in two dimensions it ends after a few */

@@ -1,6 +1,6 @@
 """The constants of elementary.h, from their definitions.
 
-    python contact_core/elementary_coefficients.py
+    python contact_core/base/elementary_coefficients.py
 
 writes the block between the two marks of elementary.h anew; tests/contact_core/test_elementary.py checks that it is
 what this file gives.  Polynomials interpolate at Chebyshev nodes in 60 digits and are then rounded, coefficient by

@@ -29,7 +29,7 @@
 #ifndef CC_MECHANISM_H
 #define CC_MECHANISM_H
 
-#include "elementary.h"
+#include "../base/elementary.h"
 
 typedef struct {
     int parent; /* -1 the ground, else less than its own number */

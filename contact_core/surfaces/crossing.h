@@ -17,7 +17,7 @@
 #ifndef CC_CROSSING_H
 #define CC_CROSSING_H
 
-#include "vector.h"
+#include "../base/vector.h"
 
 typedef struct {
     double time; /* s */

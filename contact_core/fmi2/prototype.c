@@ -14,7 +14,7 @@
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "fmi2Functions.h"
 
-#include "text.h"
+#include "../base/text.h"
 
 #ifdef _WIN32
 #define SLAVE_LIBRARY "pythonfmu.dll"

@@ -9,7 +9,7 @@
 #ifndef CC_CURVE_H
 #define CC_CURVE_H
 
-#include "real.h"
+#include "../base/real.h"
 
 #define CC_FOOT_STEPS 50
 #define CC_FOOT_NEAR 1e-9   /* share of the parameter's range: from here one step more is exact */

@@ -47,7 +47,7 @@
 #define CC_CONSTRAINT_H
 
 #include "curve.h"
-#include "factor.h"
+#include "../base/factor.h"
 #include "mechanism.h"
 
 enum { CC_ALONG_X, CC_ALONG_Y, CC_DISTANCE, CC_PROFILE, CC_CURVE };

@@ -5,7 +5,7 @@
 #ifndef CC_DISC_H
 #define CC_DISC_H
 
-#include "vector.h"
+#include "../base/vector.h"
 
 /* Depth of P below the disc, m, negative above it; *inside is the way of Q inside the edge, m, negative beyond it. */
 CC_API Real cc_disc(double radius, const Real P[3], double *inside)

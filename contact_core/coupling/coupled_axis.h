@@ -42,7 +42,7 @@
 #ifndef CC_COUPLED_AXIS_H
 #define CC_COUPLED_AXIS_H
 
-#include "elementary.h"
+#include "../base/elementary.h"
 
 enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
 

@@ -3,7 +3,7 @@
 #define CC_FMI2_STEP_H
 
 #include "fmi2.h"
-#include "solver.h"
+#include "../solver/solver.h"
 
 static double cc_larger(double a, double b) { return a > b ? a : b; }
 static double cc_magnitude(double a) { return a < 0.0 ? -a : a; }

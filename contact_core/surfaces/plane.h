@@ -8,7 +8,7 @@
 #ifndef CC_PLANE_H
 #define CC_PLANE_H
 
-#include "real.h"
+#include "../base/real.h"
 
 /* Depth of P below the plane, m, negative above it; *on is 1 if the closest point belongs to the drawn part. */
 CC_API Real cc_plane(const double x[2], const double y[2], const Real P[3], int *on)

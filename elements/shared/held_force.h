@@ -17,7 +17,7 @@
 #ifndef CC_HELD_FORCE_H
 #define CC_HELD_FORCE_H
 
-#include "elementary.h"
+#include "base/elementary.h"
 
 enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO }; /* coupling.mode */
 

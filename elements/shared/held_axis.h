@@ -8,7 +8,7 @@
 
 #ifndef CC_DUAL
 
-#include "coupled_axis.h"
+#include "coupling/coupled_axis.h"
 #include "held_force.h"
 
 #define HELD_NAME(of) HELD_TEXT(of)

@@ -27,7 +27,7 @@
 #define CC_JOINT_FORCE_H
 
 #include "coupling.h"
-#include "factor.h"
+#include "../base/factor.h"
 #include "mobility.h"
 
 #define CC_MOST_JOINT_STEPS 20

@@ -1,6 +1,8 @@
-"""What all tests share: repeatable examples, and the option that sets how long the fuzz runs."""
+"""What all tests share: repeatable examples, and options for how long the fuzz runs and how much is sampled."""
 
 from __future__ import annotations
+
+from collections import defaultdict
 
 import pytest
 from hypothesis import settings
@@ -18,6 +20,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="calls of the fuzz tests; by default 3,000, and 100,000 against the build with sanitizers",
     )
+    parser.addoption(
+        "--of-each",
+        type=int,
+        metavar="N",
+        help="of every test run at most N of its parameters, from the first to the last at equal distances",
+    )
+
+
+@pytest.hookimpl(trylast=True)  # of what the markers have left
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    most: int | None = config.getoption("--of-each")
+    if most is None:
+        return
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        tests[item.nodeid.partition("[")[0]].append(item)
+    kept = {id(item) for each in tests.values() for item in spread(each, most)}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+    items[:] = [item for item in items if id(item) in kept]
+
+
+def spread(items: list[pytest.Item], most: int) -> list[pytest.Item]:
+    """At most so many of the items, the first and the last among them."""
+    if len(items) <= most:
+        return items
+    return [items[round(k * (len(items) - 1) / (most - 1))] for k in range(most)]
 
 
 @pytest.fixture(scope="session")

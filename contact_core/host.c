@@ -10,26 +10,26 @@
 #endif
 #endif
 
-#include "lines/base_plane.h"
-#include "surfaces/cone.h"
-#include "mechanism/constraint.h"
-#include "laws/contact.h"
-#include "surfaces/crossing.h"
-#include "surfaces/cylinder.h"
-#include "surfaces/disc.h"
 #include "base/elementary.h"
-#include "surfaces/foot.h"
+#include "base/real.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "laws/contact.h"
+#include "lines/base_plane.h"
 #include "lines/force_zone.h"
 #include "lines/line.h"
 #include "lines/line_foot.h"
+#include "mechanism/constraint.h"
 #include "mechanism/mechanism.h"
+#include "surfaces/cone.h"
+#include "surfaces/crossing.h"
+#include "surfaces/cylinder.h"
+#include "surfaces/disc.h"
+#include "surfaces/foot.h"
 #include "surfaces/plane.h"
 #include "surfaces/profile.h"
-#include "base/real.h"
 #include "surfaces/sphere.h"
-#include "base/text.h"
 #include "surfaces/torus.h"
-#include "base/vector.h"
 
 /* cc_text_format for callers that cannot make a va_list. */
 CC_API __attribute__((format(printf, 2, 3))) void cc_host_format(CcText *text, const char *format, ...)

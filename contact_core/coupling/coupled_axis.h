@@ -304,7 +304,7 @@ CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double
     return F;
 }
 
-/* Under coupling.mode = hold: F is the literal force; what it shows of the partners is learned all the same. */
+/* Where the literal force F is held: what it shows of the partners is learned all the same. */
 CC_API void cc_axis_watch(CcAxis *c, const CcAxisOptions *o, const double *place, double v, double F, double H)
 {
     cc_axis_observe(c, o, place, v, H);
@@ -320,8 +320,10 @@ CC_API double cc_axis_omega(const CcAxis *c, double k)
     return cc_axis_is_sure(c) && c->W > 0.0 && k > 0.0 ? cc_sqrt(k * c->W) : 0.0;
 }
 
-/* Growth of a swing in half a period under a held force, as an exponent (held_force.h).  Gauss-Seidel with speeds makes
- * none up to omega H = 2: there x_n+1 - (2 - omega^2 H^2) x_n + x_n-1 = 0. */
+/* Growth of a swing in half a period under a force that is held, as an exponent: pi omega tau/2, to first order in
+ * omega H, for the delay tau of the force, L H where the element integrates speeds, (L + 1/2) H where it is given
+ * positions.  Gauss-Seidel with speeds makes none up to omega H = 2, where
+ * x_n+1 - (2 - omega^2 H^2) x_n + x_n-1 = 0. */
 CC_API double cc_axis_hold_growth(const CcAxis *c, double omega, int by_place, double H)
 {
     double delay = c->lag + (by_place ? 0.5 : 0.0), half = 0.5 * omega * H;

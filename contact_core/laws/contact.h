@@ -18,7 +18,7 @@
  *
  * Whatever k_E is, a contact in which d stays on its limits returns C_r^2 of the energy it took: compression absorbs
  * E/Delta, restitution gives back C_r^2 E/Delta.  At speeds below d_comp/k_D the damping does not reach its limits and
- * the effective restitution is larger (elements/point_surface/README.md gives the exact value).
+ * the effective restitution is larger.
  *
  * Range: finite while N is; what overflows comes out infinite or NaN, and the FMI layer lets no such value out.
  * Not modelled: sticking (the ramp creeps under a tangential load), adhesion, plastic deformation.

@@ -1,0 +1,84 @@
+"""What each room of the core may know: of other rooms, and of elements."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from fmu_builder.model.declaration import VARIABLE_TABLES, read_declaration
+from fmu_builder.paths import shared_folder, shipped, shipped_elements
+
+CORE = shipped("contact_core")
+FILES = sorted(path for path in CORE.rglob("*.[ch]") if "freestanding_include" not in path.parts)
+# A room includes nothing of a later one.  "" are the headers at the top, the waist and the instance.
+ROOMS = ("base", "laws", "surfaces", "lines", "mechanism", "coupling", "", "solver", "fmi2")
+LETTER = re.compile(r"[A-Za-z]_[A-Za-z]{1,3}")  # of a formula, with an index: C_F, k_D
+# Members of CcContact, under the same names outputs of elements; element.py reads them.
+OF_CONTACT = {"damping_force", "elastic_force", "friction_force", "normal_force", "slip_speed"}
+
+
+def includes(path: Path) -> Iterator[str]:
+    return (found[1] for found in re.finditer(r'^\s*#\s*include\s+"([^"]+)"', path.read_text("utf-8"), re.MULTILINE))
+
+
+def room(path: Path) -> str:
+    return "" if path.parent == CORE else path.parent.name
+
+
+def test_every_room_includes_only_rooms_before_it() -> None:
+    assert {room(path) for path in FILES} == set(ROOMS)
+    faults, seen = [], set()
+    for path in FILES:
+        if room(path) == "" and path.suffix == ".c":
+            continue  # what is compiled includes all it needs
+        for name in includes(path):
+            target = Path(posixpath.normpath((path.parent / name).as_posix()))
+            if target.is_file():
+                seen.add((room(path), room(target)))
+                if ROOMS.index(room(target)) > ROOMS.index(room(path)):
+                    faults.append(f"{path.relative_to(CORE)} includes {name}")
+    assert not faults
+    assert {("coupling", "base"), ("solver", ""), ("fmi2", "solver")} <= seen
+
+
+def test_a_file_of_the_core_has_a_name_that_no_other_has() -> None:
+    """An element of its own may include a header by its name alone."""
+    names = [path.name for path in (*FILES, *shared_folder().glob("*.h"))]
+    assert len(names) == len(set(names)) > 60
+
+
+def names_of_elements() -> set[str]:
+    """Names of elements and of all their variables, as far as they are no single word and no letter of a formula."""
+    found = {folder.name for folder in shipped_elements()}
+    for folder in shipped_elements():
+        declaration = read_declaration(folder)
+        tables = (getattr(declaration, table) for table in (*VARIABLE_TABLES, "structure", "slots", "indicators"))
+        found |= {name.partition(" variant ")[0] for name in chain.from_iterable(tables)}
+    return {name for name in found if re.search(r"[._]|[a-z][A-Z]", name) and not LETTER.fullmatch(name)}
+
+
+def naming(path: Path, names: set[str]) -> list[str]:
+    """The names of elements that the file holds, in code, comments or texts; a name of a header is none."""
+    text = re.sub(r"\b\w+\.[hc]\b", "", path.read_text(encoding="utf-8"))
+    known = names - OF_CONTACT if room(path) == "laws" else names
+    return sorted(name for name in known if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text))
+
+
+def test_the_core_names_no_element_and_none_of_its_variables() -> None:
+    names = names_of_elements()
+    assert {"coupling.mode", "energy.residual", "depth_limit", "point_surface", "forceZone"} <= names
+    assert len(names) > 200
+    assert {path.relative_to(CORE).as_posix(): found for path in FILES if (found := naming(path, names))} == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["e->depth_limit", 'say("set coupling.mode = auto")', "/* as energy.residual */", "like point_surface"]
+)
+def test_a_name_in_code_text_or_comment_is_found(text: str, tmp_path: Path) -> None:
+    (tmp_path / "some.h").write_text(f"/* contact.h */ {text};\n", encoding="utf-8")
+    assert len(naming(tmp_path / "some.h", names_of_elements())) == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fmu_builder.model.declaration import VARIABLE_TABLES, read_declaration
-from fmu_builder.paths import shared_folder, shipped, shipped_elements
+from fmu_builder.paths import load_module, shared_folder, shipped, shipped_elements
 
 CORE = shipped("contact_core")
 FILES = sorted(path for path in CORE.rglob("*.[ch]") if "freestanding_include" not in path.parts)
@@ -50,6 +50,18 @@ def test_a_file_of_the_core_has_a_name_that_no_other_has() -> None:
     """An element of its own may include a header by its name alone."""
     names = [path.name for path in (*FILES, *shared_folder().glob("*.h"))]
     assert len(names) == len(set(names)) > 60
+
+
+def test_the_map_is_up_to_date() -> None:
+    """If not: python contact_core/map.py."""
+    assert (CORE / "map.svg").read_text(encoding="utf-8") == load_module(CORE / "map.py").draw()
+
+
+def test_every_call_on_the_map_is_in_the_file_that_makes_it() -> None:
+    way = load_module(CORE / "map.py").WAY
+    assert {call.number for call in way} == set(range(1, 8))
+    for call in way:
+        assert re.search(rf"\b{call.function}\b\)?[(;]", (CORE / call.file).read_text(encoding="utf-8")), call
 
 
 def names_of_elements() -> set[str]:

@@ -39,6 +39,10 @@ class FmuBuilderError(Exception):
         self.problems: tuple[Problem, ...] = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[FmuBuilderError], tuple[tuple[Problem, ...]]]:
+        """Errors of other processes keep their problems."""
+        return type(self), (self.problems,)
+
 
 class InputError(FmuBuilderError):
     """The input is wrong: a recipe, a declaration, a scenario, a trace, an argument."""

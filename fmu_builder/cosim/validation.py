@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +18,9 @@ from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError,
 from fmu_builder.laws.figures import LawSection, law_sections
 from fmu_builder.model.model import load_model
 from fmu_builder.model.recipe import has_laws
-from fmu_builder.model.scenario import Convergence, Scenario, ToleranceEntry
+from fmu_builder.model.scenario import Convergence, Scenario, ToleranceEntry, read_scenario
 from fmu_builder.paths import find_recipe, own_elements, shipped
+from fmu_builder.processes import in_processes
 from fmu_builder.report.motion import Animation, animation
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -88,6 +82,23 @@ def own_cases() -> dict[str, Path]:
     return {f"{path.parent.parent.name}/{path.stem}": path for path in paths}
 
 
+def demo_cases() -> dict[str, Path]:
+    """The cases that `fmu-builder demo` runs: those that fmus/demo.txt lists."""
+    lines = (shipped("fmus") / "demo.txt").read_text(encoding="utf-8").splitlines()
+    return find_cases([line for line in lines if line and not line.startswith("#")])
+
+
+def recipes_of(cases: Mapping[str, Path]) -> list[Path]:
+    """The recipes that the slaves of cases are built from, sorted by name."""
+    found = {recipe for path in cases.values() for recipe in _recipes(read_scenario(path))}
+    return sorted(found, key=lambda recipe: recipe.stem)
+
+
+def _recipes(scenario: Scenario) -> set[Path]:
+    names = {entry.recipe for entry in scenario.slaves.values() if not entry.recipe.endswith(".fmu")}
+    return {find_recipe(name, scenario.path.parent) for name in names}
+
+
 def find_cases(names: Sequence[str]) -> dict[str, Path]:
     """Cases by path, by name `element/case`, by element, or by case, shipped or of own elements; all that are shipped
     for no names.
@@ -125,50 +136,14 @@ def validate(cases: Mapping[str, Path], finished: Callable[[CaseResult], None] |
     """Run cases, as many at a time as there are cores; `finished` hears of each as it ends.  Sorted by name.
 
     A case that fails, or whose FMU takes its process down, hides no other."""
-    tell = finished or (lambda result: None)
-    results = _in_processes(cases, tell)
-    # A crash ends all that ran at the time: alone, the culprit crashes again and the others do not.
-    for name in sorted(cases.keys() - {result.name for result in results}):
-        alone = _in_processes({name: cases[name]}, tell)
-        if not alone:
-            what = f"{cases[name]}: the process that ran it crashed: one of its FMUs is broken"
-            alone = [_failed(name, what, SlaveError.exit_code, 0.0)]
-            tell(alone[0])
-        results += alone
-    return tuple(sorted(results, key=lambda result: result.name))
 
+    def crashed(name: str) -> CaseResult:
+        what = f"{cases[name]}: the process that ran it crashed: one of its FMUs is broken"
+        return _failed(name, what, SlaveError.exit_code, 0.0)
 
-def _in_processes(cases: Mapping[str, Path], finished: Callable[[CaseResult], None]) -> list[CaseResult]:
-    """The results of the cases; those that a crash took along are missing."""
-    results = []
-    workers = max(min(os.cpu_count() or 1, len(cases)), 1)
-    with ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn")) as pool:
-        jobs = []
-        try:
-            with _uninterrupted():
-                jobs = [pool.submit(run_case, name, path) for name, path in cases.items()]
-            for job in as_completed(jobs):
-                results.append(job.result())
-                finished(results[-1])
-        except BrokenProcessPool:
-            pass
-        finally:
-            for job in jobs:
-                job.cancel()
-    return results
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Processes started inside ignore Ctrl-C: they end in order when the one who started them is told to."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    jobs = {name: (name, path) for name, path in cases.items()}
+    results = in_processes(run_case, jobs, finished or (lambda result: None), crashed)
+    return tuple(results[name] for name in sorted(results))
 
 
 def run_case(name: str, path: Path) -> CaseResult:
@@ -217,9 +192,7 @@ def _run(name: str, scenario: Scenario, begin: float) -> CaseResult:
 
 def _laws(scenario: Scenario) -> tuple[LawSection, ...]:
     """The laws of all recipes, each with the name of its recipe."""
-    folder = scenario.path.parent
-    recipes = {entry.recipe for entry in scenario.slaves.values() if not entry.recipe.endswith(".fmu")}
-    models = [load_model(path) for path in sorted(find_recipe(one, folder) for one in recipes) if has_laws(path)]
+    models = [load_model(path) for path in sorted(_recipes(scenario)) if has_laws(path)]
     found = [replace(one, recipe=one.recipe or model.name) for model in models for one in law_sections(model)]
     return tuple({one.recipe: one for one in found}.values())
 

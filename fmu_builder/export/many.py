@@ -1,0 +1,73 @@
+"""Many recipes at a time: each is built in one of the processes that work on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fmu_builder.errors import FmuBuilderError, Problem, ToolError
+from fmu_builder.export.fmu import Built, build_fmu, host_fmu
+from fmu_builder.export.toolchain import PLATFORMS
+from fmu_builder.files import write_whole
+from fmu_builder.processes import in_processes
+
+Made = TypeVar("Made")
+Done = Callable[[Path], None]  # is called with each recipe when its FMU is there, or cannot be
+
+
+def build_fmus(recipes: Sequence[Path], output: Path, platforms: Sequence[str], done: Done) -> tuple[Built, ...]:
+    """As build_fmu, of each recipe, in their order.
+
+    Raises what is wrong with all recipes as one error; the FMUs of the others are there then."""
+    cores = os.cpu_count() or 1
+    targets = len(PLATFORMS) if "all" in platforms else max(len(platforms), 1)  # that each process compiles at once
+    return _all(_built, recipes, (output, tuple(platforms)), done, min(cores, max(2, 2 * cores // targets)))
+
+
+def host_fmus(recipes: Sequence[Path], output: Path, done: Done) -> tuple[Path, ...]:
+    """Copies of the FMUs that host_fmu gives, in the order of the recipes.   Raises as build_fmus."""
+    return _all(_copied, recipes, (output,), done, None)
+
+
+def _built(recipe: Path, output: Path, platforms: Sequence[str]) -> tuple[Path, Built | FmuBuilderError]:
+    try:
+        return recipe, build_fmu(recipe, output, platforms)
+    except FmuBuilderError as error:
+        return recipe, error
+
+
+def _copied(recipe: Path, output: Path) -> tuple[Path, Path | FmuBuilderError]:
+    try:
+        fmu = host_fmu(recipe)
+        write_whole(output / fmu.name, fmu.read_bytes())
+        return recipe, output / fmu.name
+    except FmuBuilderError as error:
+        return recipe, error
+
+
+def _all(
+    work: Callable[..., tuple[Path, Made | FmuBuilderError]],
+    recipes: Sequence[Path],
+    arguments: tuple[Any, ...],
+    done: Done,
+    most: int | None,
+) -> tuple[Made, ...]:
+    def crashed(name: str) -> tuple[Path, Made | FmuBuilderError]:
+        return Path(name), ToolError(Problem(name, "the process that built it was ended; is there enough memory?"))
+
+    jobs = {str(recipe): (recipe, *arguments) for recipe in recipes}
+    results = in_processes(work, jobs, lambda result: done(result[0]), crashed, most)
+    made: list[Made] = []
+    faults = []
+    for name in jobs:
+        result = results[name][1]
+        if isinstance(result, FmuBuilderError):
+            faults.append(result)
+        else:
+            made.append(result)
+    if faults:
+        worst = max(faults, key=lambda fault: fault.exit_code == ToolError.exit_code)
+        raise type(worst)([problem for fault in faults for problem in fault.problems])
+    return tuple(made)

@@ -231,9 +231,9 @@ def work_off() -> Trace:
     return _leave("work_off", 4e-3)
 
 
-def _elastic_impact(name: str) -> Trace:
+def _elastic_impact(name: str, stop: float = 0.0128, output_step: float = 1.6e-4) -> Trace:
     """Elastic impact without gravity at 1 m/s: the mass leaves with the speed it came with."""
-    t = grid(0.0128, 1.6e-4)
+    t = grid(stop, output_step)
     w = math.sqrt(1e5)
     t_0, t_c = 1e-3, math.pi / math.sqrt(1e5)
     v = np.select([t < t_0, t < t_0 + t_c], [-1.0 + 0 * t, -np.cos(w * (t - t_0))], 1.0)
@@ -246,6 +246,28 @@ def converge_gauss_seidel() -> Trace:
 
 def converge_jacobi() -> Trace:
     return _elastic_impact("converge_jacobi")
+
+
+def coupled_hold() -> Trace:
+    """The same with a force that is held over communication steps h = 1.5 ms, Gauss-Seidel: body, then floor,
+
+    r' = r + h v + h^2 F/(2 m),   v' = v + h F/m,   F' = max(-k r', 0);
+    pi/(w h) = 6.62 steps in a contact, exp(pi^2/(4 * 6.62)) = 1.45."""
+    h, k = 1.5e-3, 1e5
+    t = grid(0.018, h)
+    r, v, force = 1e-3, -1.0, 0.0
+    path = []
+    for _ in t:
+        path.append((r, v))
+        r, v = r + h * v + 0.5 * h * h * force, v + h * force
+        force = max(-k * r, 0.0)
+    z, speed = np.transpose(path)
+    return trace("coupled_hold", "r' = r + h v + h^2 F/(2 m), v' = v + h F/m, F' = -k r'", t, {Z: z, VZ: speed}, {})
+
+
+def coupled_auto() -> Trace:
+    """What coupled_hold should be: an impact without communication steps."""
+    return _elastic_impact("coupled_auto", 0.018, 1.5e-3)
 
 
 def never_stops() -> Trace:
@@ -304,6 +326,8 @@ CASES: tuple[Callable[[], Trace], ...] = (
     bristle_holds,
     converge_gauss_seidel,
     converge_jacobi,
+    coupled_auto,
+    coupled_hold,
     depth_limit,
     drop_elastic,
     impact_half,

@@ -10,13 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
-from fmu_builder.model.ports import PORT_KINDS
+from fmu_builder.model.ports import PORT_KINDS, SIDES
 from fmu_builder.model.recipe import DEVICES, LANGUAGES
 from fmu_builder.paths import shipped
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates" / "new_element"  # one folder for each kind and side
 _PROTOTYPE = _TEMPLATES.with_name("new_prototype")  # what differs where the physics is Python
-SIDES = ("force", "body")
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST = 50  # characters; the name is part of paths, which Windows cuts at 260
 

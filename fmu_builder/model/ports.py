@@ -59,6 +59,7 @@ _POSITION = _role("r", "m", 3, "position", rate="v")
 _VELOCITY = _role("v", "m/s", 3, "velocity")
 _FORCE = _role("f", "N", 3, "force on the body at this port")
 
+SIDES = ("force", "body")  # what an element can be at a port
 PORT_KINDS = {
     "point": PortKind((_POSITION, _VELOCITY), (_FORCE,)),
     "frame": PortKind(

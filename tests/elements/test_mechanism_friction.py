@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import shipped
 
-pytestmark = pytest.mark.slow  # `fmu-builder demo` runs the case of the sliding rod
+pytestmark = pytest.mark.slow
 
 G = 9.81
 REFERENCES: Any = runpy.run_path(str(shipped("elements") / "planar_mechanism" / "cases" / "references.py"))

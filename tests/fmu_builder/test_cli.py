@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import webbrowser
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,11 +22,15 @@ from rich.console import Console
 
 import fmu_builder
 from fmu_builder import cli, doctor
+from fmu_builder.cli import building, cases, running
+from fmu_builder.cli.files import show_page
 from fmu_builder.cosim.trace import read_trace
-from fmu_builder.cosim.validation import CaseResult, all_cases, find_cases
+from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of
 from fmu_builder.doctor import FAULT, examine
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import Compiler, find_compiler
+from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import catalogue, own_version, shipped
 
 BUILD = sys.modules["fmu_builder.export.fmu"]  # the package has a function of this name
@@ -261,6 +267,36 @@ def test_faults_of_all_recipes_are_told_and_the_others_are_built(drop: Command, 
     assert "C_r must be at most 1" in said.err and "did you mean 'Floor'?" in said.err
     assert said.out.endswith("Floor.fmu  (sources only)\n")
     assert files(tmp_path) == {"Floor.toml", "Soft.toml", "drop.toml", "Floor.fmu"}
+
+
+def test_the_catalogue_is_built_at_once(drop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three recipes, two of them faulty: what is wrong with both is shown, and the third is there."""
+    recipes = [tmp_path / f"{name}.toml" for name in ("Floor", "Soft", "Hard")]
+    recipes[1].write_text(FLOOR.replace("C_r = 0.5", "C_r = 2"), encoding="utf-8")
+    recipes[2].write_text(FLOOR.replace("1e5 N/m", "-1 N/m"), encoding="utf-8")
+    monkeypatch.setattr(building, "catalogue", lambda: recipes)
+    said = drop("build", "--all", "-o", "out", "--platform", "host")
+    assert said.code == 2
+    assert "Soft.toml: [start] C_r" in said.err and "Hard.toml: [start] C_F" in said.err
+    assert {name for name in files(tmp_path) if name.startswith("out")} == {"out", "out/Floor.fmu"}
+    monkeypatch.setattr(building, "catalogue", lambda: recipes[:1])
+    found = json.loads(drop("build", "--all", "-o", "again", "--platform", "host", "--json").out)
+    assert [entry["path"] for entry in found] == [str(Path("again", "Floor.fmu"))]
+    assert (tmp_path / "again/Floor.fmu").read_bytes() == (tmp_path / "out/Floor.fmu").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--all"], "--all: builds the 96 FMUs of the catalogue; name a folder"),
+        (["--all", "Floor"], "--all: is the whole catalogue"),
+        ([], "RECIPES: none is given"),
+    ],
+)
+def test_build_takes_either_recipes_or_the_catalogue(
+    drop: Command, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    assert said.replace("96", str(len(catalogue()))) in refused(drop, tmp_path, 2, "build", *arguments)
 
 
 def test_sources_can_be_built_alone(drop: Command, tmp_path: Path) -> None:
@@ -635,7 +671,7 @@ def test_interrupted_run_leaves_nothing_and_shows_no_traceback(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "run_scenario", interrupted)
+    monkeypatch.setattr(running, "run_scenario", interrupted)
     assert refused(drop, tmp_path, 130, "run", "drop.toml", "--plot", "drop.html") == ""
     monkeypatch.setattr(BUILD, "_smoke_run", interrupted)
     refused(drop, tmp_path, 130, "build", "Floor.toml", "--platform", "host")
@@ -645,7 +681,7 @@ def test_fault_of_our_own_keeps_its_traceback(drop: Command, monkeypatch: pytest
     def broken(*_: object) -> None:
         raise ZeroDivisionError("an invariant of ours")
 
-    monkeypatch.setattr(cli, "run_scenario", broken)
+    monkeypatch.setattr(running, "run_scenario", broken)
     said = drop("run", "drop.toml")
     assert said.code == 3
     assert said.out == ""
@@ -689,41 +725,97 @@ def test_interrupt_from_the_keyboard_ends_run_and_validate(drop: Command, tmp_pa
 # ---- demo --------------------------------------------------------------------------------------------------------
 
 
-def test_demo_puts_fmus_and_report_into_its_folder_and_fails_with_a_case(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A reference that is ten percent off, and two of the catalogue: .ci/run runs the whole demo."""
-    some = [path for path in catalogue() if path.stem in ("PointMass", "BouncingBall")]
-    monkeypatch.setattr(cli, "catalogue", lambda: some)
+@pytest.fixture
+def wrong_case(tmp_path: Path) -> Path:
+    """A case with a reference that is ten percent off."""
     folder = shipped("elements") / "point_mass" / "cases"
-    cases = tmp_path / "elements" / "point_mass" / "cases"
-    cases.mkdir(parents=True)
+    copy = tmp_path / "elements" / "point_mass" / "cases"
+    copy.mkdir(parents=True)
     for path in folder.glob("projectile*"):
-        (cases / path.name).write_bytes(path.read_bytes())
-    table = cases / "projectile_ref.csv"
+        (copy / path.name).write_bytes(path.read_bytes())
+    table = copy / "projectile_ref.csv"
     header, *rows = table.read_text(encoding="utf-8").splitlines()
     changed = [",".join([row.split(",")[0], *(repr(1.1 * float(cell)) for cell in row.split(",")[1:])]) for row in rows]
-    wrong = {"point_mass/projectile": cases / "projectile.toml"}
-    monkeypatch.setattr(cli, "find_cases", lambda names: wrong)
     table.write_text("\n".join([header, *changed]) + "\n", encoding="utf-8")
+    return copy / "projectile.toml"
+
+
+def test_demo_puts_fmus_and_report_into_its_folder_and_fails_with_a_case(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong_case: Path
+) -> None:
+    monkeypatch.setattr(cases, "demo_cases", lambda: {"point_mass/projectile": wrong_case})
     said = command("demo")
     assert said.code == 1
     assert re.search(r"^point_mass/projectile .* FAILED *$", said.out, re.MULTILINE)
     assert "0 of 1 cases passed" in said.out
-    made = {f"{path.stem}.fmu" for path in some} | {"report.html"}
+    made = {"PointMass.fmu", "report.html"}
     assert files(tmp_path / "fmu-builder-demo") == made
     assert all(name in said.out for name in made)
-    assert "FAILED point_mass/projectile" in said.err
+    assert "built PointMass" in said.err and "FAILED point_mass/projectile" in said.err
     assert "failed" in (tmp_path / "fmu-builder-demo" / "report.html").read_text(encoding="utf-8")
+
+
+def test_demo_of_all_takes_catalogue_and_cases(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one recipe for the catalogue and another one's case for all."""
+    (ball,) = (path for path in catalogue() if path.stem == "BouncingBall")
+    monkeypatch.setattr(cases, "catalogue", lambda: [ball])
+    monkeypatch.setattr(cases, "all_cases", lambda: find_cases(["projectile"]))
+    said = command("demo", "--all", "-o", "all")
+    assert said.code == 0
+    assert "BouncingBall.fmu" in said.out and "PointMass.fmu" not in said.out
+    assert "1 of 1 cases passed" in said.out
+
+
+SOURCES = {  # element that a source describes, by source
+    "contactPS of EULER": "point_surface",
+    "forcePointLine1 of EULER": "point_line_1",
+    "forcePointLine2 of EULER": "point_line_2",
+    "spring.ssc of Simscape": "rotational_spring",
+    "TwoDPoint of 20-sim": "two_d_point",
+    "Lipinski's chain": "planar_mechanism",
+}
+
+
+def test_demo_shows_an_element_of_every_source_in_few_fmus() -> None:
+    recipes = recipes_of(demo_cases())
+    shown = {read_toml(path).get("element") for path in recipes}
+    assert set(SOURCES.values()) <= shown
+    assert {"BouncingBall", "CamChainConcave", "PointSurfaceCoupled", "Squeezer"} <= {path.stem for path in recipes}
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    said = f"build {len(recipes)} of the catalogue's FMUs for this machine, run them in {len(demo_cases())} cases"
+    assert said in readme
+    floors = [read_scenario(path).slaves.get("floor") for path in demo_cases().values()]
+    assert {"auto", "hold"} <= {floor.start.get("coupling.mode") for floor in floors if floor is not None}
+
+
+@pytest.mark.parametrize(
+    ("display", "terminal", "opened"), [(":0", True, True), (":0", False, False), ("", True, False)]
+)
+def test_a_page_is_opened_where_somebody_sees_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, display: str, terminal: bool, opened: bool
+) -> None:
+    pages: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda page: bool(pages.append(page) or True))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys, "stdout", Terminal() if terminal else io.StringIO())
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", display)
+    assert show_page(tmp_path / "a page.html") is opened
+    assert pages == ([f"{tmp_path.as_uri()}/a%20page.html"] if opened else [])
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def test_verdicts_are_coloured_on_a_terminal_only(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     result = CaseResult("x/y", "", "", None, None, None, None, (), 0.0, "it crashed", 3)
-    monkeypatch.setattr(cli, "validate", lambda cases, finished: (result,))
+    monkeypatch.setattr(cases, "validate", lambda cases, finished: (result,))
     plain = command("validate", "projectile")
     assert plain.code == 3
     assert "\x1b" not in plain.out
-    monkeypatch.setattr(cli, "_out", Console(force_terminal=True, color_system="standard", width=100))
+    monkeypatch.setattr(cases, "out", Console(force_terminal=True, color_system="standard", width=100))
     assert "\x1b[31mFAILED" in command("validate", "projectile").out
 
 
@@ -788,13 +880,14 @@ def compilers_of(cache: Path) -> list[Path]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for the processes of the compiler in /proc")
+@pytest.mark.parametrize("what", ["PointSurface", "--all"])
 def test_an_interrupt_ends_a_cold_build_and_its_compilers_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     """The signal goes to fmu-builder alone, as `kill` sends it: it has to end the compilers."""
     cache = tmp_path / "cache"
     monkeypatch.setenv("FMU_BUILDER_CACHE", str(cache))
-    process = shell(tmp_path, "build", "PointSurface", "-o", "out")
+    process = shell(tmp_path, "build", what, "-o", "out")
     limit = time.monotonic() + 60.0
     while not compilers_of(cache) and time.monotonic() < limit:
         time.sleep(0.05)
@@ -802,7 +895,8 @@ def test_an_interrupt_ends_a_cold_build_and_its_compilers_at_once(
     assert compilers_of(cache)
     begin = time.monotonic()
     os.kill(process.pid, signal.SIGINT)
-    process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
+    assert "Traceback" not in errors
     assert time.monotonic() - begin < 3.0
     assert process.returncode == 130
     assert compilers_of(cache) == []

@@ -1,0 +1,50 @@
+"""The command line.
+
+Exit codes: 0 good, 1 a comparison failed, 2 bad input, 3 the tool chain or an FMU failed, 130 interrupted.
+Results go to stdout, progress, notes and errors to stderr; with --json stdout holds JSON and nothing else, and errors
+are {"errors": [{"where", "what"}], "exit_code"} at the end of stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from dataclasses import asdict
+
+from fmu_builder.cli.commands import app
+from fmu_builder.cli.printing import say_fault
+from fmu_builder.errors import FmuBuilderError
+
+__all__ = ["app", "main"]
+
+
+def main() -> None:
+    """Entry point: errors become a message and an exit code; a fault of our own keeps its traceback."""
+    try:
+        try:
+            app()
+        except SystemExit as ended:
+            if isinstance(ended.__context__, BrokenPipeError):  # for which typer would exit with 1
+                raise ended.__context__ from None
+            sys.stdout.flush()
+            raise
+    except FmuBuilderError as error:
+        if "--json" in sys.argv[1:]:
+            problems = [asdict(problem) for problem in error.problems]
+            print(json.dumps({"errors": problems, "exit_code": error.exit_code}, indent=2), file=sys.stderr)
+        else:
+            for problem in error.problems:
+                say_fault(f"error: {problem}")
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # who read the output has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what Python still holds goes there when it ends
+        sys.exit(0)
+    except Exception:  # Python would exit with 1, which says that a comparison failed
+        traceback.print_exc()
+        say_fault(
+            "this is a fault of fmu-builder, not of your input: please report the lines above together with the output "
+            "of `fmu-builder doctor`"
+        )
+        sys.exit(3)

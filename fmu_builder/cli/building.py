@@ -1,0 +1,113 @@
+"""`build`: FMUs of recipes, of scenarios, of FMUs, and of the whole catalogue."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fmu_builder.cli.files import find, find_scenario
+from fmu_builder.cli.printing import err, line, progress, say, say_notes
+from fmu_builder.cosim.slave import read_slave
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.export.archive import check_archive
+from fmu_builder.export.fmu import Built, build_fmu, build_model_fmu
+from fmu_builder.export.many import build_fmus
+from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
+from fmu_builder.model.assembly import assembly_of_scenario
+from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.recipe import is_recipe
+from fmu_builder.model.scenario import Scenario, read_scenario
+from fmu_builder.paths import catalogue, find_recipe
+
+
+def build_named(
+    names: Sequence[str], output: Path | None, platform: Sequence[str], source_only: bool, assembly: bool, as_json: bool
+) -> None:
+    platforms = _platforms(platform, source_only)
+    built: list[Built] = []
+    problems: list[Problem] = []
+    for name in names:
+        try:
+            if Path(name).suffix == ".fmu" and not assembly:
+                built.append(_build_again(Path(name), output, platform))
+                continue
+            path = find_scenario(name) if assembly else find(name, "a recipe")
+            built.append(_build(path, output, platforms, assembly))
+        except InputError as error:
+            problems += error.problems
+    _print_built(built, as_json)
+    if problems:
+        raise InputError(problems)
+
+
+def build_catalogue(output: Path | None, platform: Sequence[str], source_only: bool, as_json: bool) -> None:
+    platforms = _platforms(platform, source_only)
+    recipes = catalogue()
+    if output is None:
+        what = f"builds the {len(recipes)} FMUs of the catalogue; name a folder for them by -o"
+        raise InputError(Problem("--all", what))
+    with progress("building", len(recipes)) as done:
+        built = build_fmus(recipes, output, platforms, lambda recipe: done(f"built {recipe.stem}"))
+    _print_built(built, as_json)
+
+
+def _platforms(platform: Sequence[str], source_only: bool) -> Sequence[str]:
+    if source_only and platform:
+        raise InputError(Problem("--source-only", "excludes --platform: sources have none"))
+    return () if source_only else platform or ("all",)
+
+
+def _print_built(built: Sequence[Built], as_json: bool) -> None:
+    for fmu in built:
+        if not as_json:
+            line(f"{fmu.path}  ({', '.join(fmu.platforms) or 'sources only'})")
+        say_notes(f"{fmu.model.name}: {note}" for note in fmu.notes)
+        say_notes((f"{fmu.model.name}: {warning}" for warning in fmu.warnings), "warning")
+    if as_json:
+        keys = ("path", "guid", "platforms", "notes", "warnings")
+        print(json.dumps([{key: getattr(fmu, key) for key in keys} for fmu in built], indent=2, default=str))
+
+
+def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: bool) -> Built:
+    def build() -> Built:
+        if not assembly:
+            return build_fmu(path, output, platforms)
+        return build_model_fmu(assembly_of_scenario(_scenario(path)), output, platforms)
+
+    if not err.is_terminal:
+        say(f"building {path.stem}")
+        return build()
+    with err.status(f"building {path.stem}"):
+        return build()
+
+
+def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Built:
+    """Build an FMU from the files it holds, beside no other: a user's own files are not looked for."""
+    check_archive(fmu)
+    origin = read_origin(fmu)
+    if origin is None:
+        what = f"was not built by fmu-builder, or by an early one: it holds no {FOLDER}; build it from its recipe"
+        raise InputError(Problem(str(fmu), what))
+    folder = output if output is not None else Path.cwd()
+    if (folder / fmu.name).resolve() == fmu.resolve():
+        raise InputError(
+            Problem(str(fmu), "would be replaced by the FMU that is built from it; name another folder by -o")
+        )
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as place:
+        recipe = unpack_origin(origin, Path(place))
+        built = _build(recipe, folder, platforms or read_slave(fmu).platforms, "slaves" in read_toml(recipe))
+        changed = changes_since(origin, built.model)
+    notes = (f"other bytes than {fmu}: {', '.join(changed)}",) if changed else ()
+    return replace(built, notes=(*built.notes, *notes))
+
+
+def _scenario(path: Path) -> Scenario:
+    """A scenario, and nothing else that can be run."""
+    recipe = path if path.suffix == ".fmu" else find_recipe(str(path))
+    if recipe.suffix == ".fmu" or is_recipe(read_toml(recipe)):
+        what = "is built already" if recipe.suffix == ".fmu" else "is a recipe: build it without --assembly"
+        raise InputError(Problem(f"{path}", f"--assembly takes a scenario, and this {what}"))
+    return read_scenario(recipe)

@@ -1,0 +1,246 @@
+"""The commands: their options, and what --help says of them.
+
+Each imports what it needs when it runs, so that --help needs no more than Typer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.model.ports import PORT_KINDS, SIDES
+from fmu_builder.paths import own_version
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Mechanical force elements and constrained mechanisms as self-contained FMI 2.0 FMUs.",
+)
+
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"fmu-builder {own_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    pass
+
+
+@app.command("demo")
+def demo_command(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for FMUs and report.")] = Path(
+        "fmu-builder-demo"
+    ),
+    everything: Annotated[bool, typer.Option("--all", help="The whole catalogue and all cases.")] = False,
+) -> None:
+    """Build FMUs for this machine, run cases of them against their references, and show a report.
+
+    Example: fmu-builder demo
+    """
+    from fmu_builder.cli.cases import demo
+
+    demo(output, everything)
+
+
+@app.command("validate")
+def validate_command(
+    cases: Annotated[
+        list[str] | None, typer.Argument(help="Cases: element/case, element, case, or a .toml file.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Run cases, by default all that are shipped, against their references.  Exit code 1 if one fails.
+
+    Example: fmu-builder validate sliding_block
+    """
+    from fmu_builder.cli.cases import validate_cases
+
+    validate_cases(cases or (), report, as_json)
+
+
+@app.command("build")
+def build_command(
+    recipes: Annotated[
+        list[str] | None,
+        typer.Argument(help="Recipes: .toml files, names of the catalogue, or FMUs of this tool to be built again."),
+    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the FMUs.")] = None,
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(help="linux64, win64, darwin64, aarch64-linux, aarch64-darwin, host or all; may be repeated."),
+    ] = None,
+    source_only: Annotated[bool, typer.Option("--source-only", help="Sources without binaries.")] = False,
+    assembly: Annotated[
+        bool,
+        typer.Option(
+            "--assembly",
+            help="Make one FMU of a scenario (a file, or the name of a case): its slaves under one solver.",
+        ),
+    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All recipes of the catalogue; needs -o.")] = False,
+    as_json: _Json = False,
+) -> None:
+    """Build FMUs from recipes, by default for all platforms.
+
+    Example: fmu-builder build PointSurface -o . --platform linux64
+
+    An FMU of this tool holds the files it was built from: `fmu-builder build Old.fmu -o new` builds it again, for the
+    platforms that it has.  That compiles and runs what these files hold, so give only FMUs that you trust.
+    """
+    from fmu_builder.cli.building import build_catalogue, build_named
+
+    if not everything and not recipes:
+        raise InputError(Problem("RECIPES", "none is given; name recipes, or all of the catalogue by --all"))
+    if not everything:
+        build_named(recipes or (), output, platform or (), source_only, assembly, as_json)
+    elif recipes or assembly:
+        raise InputError(Problem("--all", "is the whole catalogue: it takes neither recipes nor --assembly"))
+    else:
+        build_catalogue(output, platform or (), source_only, as_json)
+
+
+@app.command("run")
+def run_command(
+    scenario: Annotated[str, typer.Argument(help="A scenario (.toml), an .fmu, or the name of a recipe or case.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Trace to write.")] = Path("trace.csv"),
+    step: Annotated[str | None, typer.Option(help="Communication step, e.g. '0.1 ms'.")] = None,
+    stop: Annotated[str | None, typer.Option(help="Stop time, e.g. '2 s'.")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="jacobi or gauss_seidel.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a plot (HTML) of what is recorded.")] = None,
+    record: Annotated[
+        list[str] | None,
+        typer.Option(help="Signals to record and plot, such as 'body.p.*', by default all; may be repeated."),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Run a system of FMUs, or one alone, and write its trace.
+
+    Example: fmu-builder run drop_elastic --plot drop.html --record 'body.p.*' --record 'floor.*_force'
+    """
+    from fmu_builder.cli.running import run_system
+
+    run_system(scenario, output, plot, as_json, step=step, stop=stop, algorithm=algorithm, record=record)
+
+
+@app.command("compare")
+def compare_command(
+    trace: Annotated[Path, typer.Argument(help="Trace: a CSV file whose first column is time in s.")],
+    reference: Annotated[Path, typer.Argument(help="Reference: a CSV file as well; all its signals are compared.")],
+    absolute: Annotated[float, typer.Option(help="Allowed error in the unit of each signal.")] = 0.0,
+    relative: Annotated[float, typer.Option(help="Allowed error as a share of the reference's largest value.")] = 1e-3,
+    time_tolerance: Annotated[float, typer.Option("--time", help="Allowed shift in time, s.")] = 0.0,
+    overlap: Annotated[
+        bool, typer.Option("--overlap", help="Compare the times that both have, if one begins later or ends earlier.")
+    ] = False,
+    as_json: _Json = False,
+) -> None:
+    """Compare two traces.  Exit code 1 if a signal leaves the tube around its reference, or one of them ends early.
+
+    What is allowed is absolute + relative * largest value, wherever the reference is within the shift in time.
+
+    Example: fmu-builder compare trace.csv reference.csv --relative 1e-4
+    """
+    from fmu_builder.cli.comparing import compare_traces
+
+    compare_traces(trace, reference, absolute, relative, time_tolerance, overlap, as_json)
+
+
+@app.command("list")
+def list_command(as_json: _Json = False) -> None:
+    """List elements, catalogue FMUs and cases, one line each; your own ones in ./elements and ./fmus as well.
+
+    Example: fmu-builder list
+    """
+    from fmu_builder.cli.listing import list_all
+
+    list_all(as_json)
+
+
+@app.command("info")
+def info_command(
+    fmu: Annotated[str, typer.Argument(help="An .fmu file, or the name or file of a recipe.")], as_json: _Json = False
+) -> None:
+    """Show ports, parameters, recommended step, and how to wire an FMU in a simulator.
+
+    Example: fmu-builder info PointSurface
+    """
+    from fmu_builder.cli.info import show_info
+
+    show_info(fmu, as_json)
+
+
+@app.command()
+def schema(
+    element: Annotated[str, typer.Argument(help="Name or folder of an element; `element`: of element.toml itself.")],
+) -> None:
+    """Print the JSON schema of an element's recipes, or of element.toml, for editors that complete and check TOML.
+
+    Example: fmu-builder schema point_surface > point_surface.json
+
+    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  `schema element` prints
+    the schema of element.toml, for an element of your own.
+    """
+    from fmu_builder.export.schema import element_schema, recipe_schema
+
+    found = element_schema() if element == "element" else recipe_schema(element, Path.cwd())
+    print(json.dumps(found, indent=2, ensure_ascii=False))
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the element, such as demo_spring.")],
+    port: Annotated[str, typer.Option(help=f"Kind of its port: {', '.join(PORT_KINDS)}.")] = "point",
+    side: Annotated[str, typer.Option(help=f"What it is at that port: {' or '.join(SIDES)}.")] = "force",
+    python: Annotated[bool, typer.Option("--python", help="A prototype: the physics is in Python.")] = False,
+) -> None:
+    """Make an element of your own, ready to build, in ./elements and ./fmus: a spring with damper, or a body.
+
+    Example: fmu-builder new demo_spring
+
+    --port rotational --side body makes an inertia that turns.  Of an element that is there in C as this command wrote
+    it, --python adds element.py and a second recipe.
+
+    A prototype in Python is quick to change and slow to run.  Its FMU needs Python 3.11 or newer with numpy on its
+    target and runs on linux64 and win64, for co-simulation only.
+    """
+    from fmu_builder.cli.printing import line
+    from fmu_builder.new import case_of, new_element
+
+    written = new_element(name, Path(), python, port, side)
+    for path in written:
+        line(f"{path}")
+    recipe = next(path for path in written if path.parent.name == "fmus")
+    line(f"\nfmu-builder build {recipe.as_posix()}")
+    line(f"fmu-builder validate elements/{name}/cases/{case_of(side)}.toml")
+
+
+@app.command()
+def doctor(as_json: _Json = False) -> None:
+    """Show compiler, caches, platforms and versions: one paste for a bug report.  Exit code 3 if something is broken.
+
+    Example: fmu-builder doctor
+    """
+    from fmu_builder.cli.printing import line
+    from fmu_builder.doctor import FAULT, examine
+
+    findings = examine()
+    if as_json:
+        print(json.dumps(findings, indent=2))
+    else:
+        width = max(map(len, findings))
+        for name, value in findings.items():
+            line(f"{name:{width}}  {value}")
+    if any(value.startswith(FAULT) for value in findings.values()):
+        raise typer.Exit(3)

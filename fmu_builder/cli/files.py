@@ -1,0 +1,78 @@
+"""The files that commands are given: recipes and scenarios by name, and places for what is written."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from collections import Counter
+from pathlib import Path
+
+from fmu_builder.cosim.validation import all_cases, own_cases
+from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.files import is_stream, real_place
+from fmu_builder.paths import find_recipe
+
+
+def find(name: str, what: str) -> Path:
+    """A recipe or scenario by file or name; `what` says which in the error."""
+    if not name or Path(name).is_dir():
+        raise InputError(Problem(name or "''", f"is {'a folder' if name else 'no name'}; give {what}"))
+    return find_recipe(name)
+
+
+def find_scenario(name: str) -> Path:
+    """An .fmu, a scenario, a recipe, or a case of this name."""
+    if Path(name).suffix in (".fmu", ".toml"):
+        return Path(name)
+    cases = [path for case, path in (all_cases() | own_cases()).items() if name in (case, case.partition("/")[2])]
+    if len(cases) == 1 and not any(Path(folder, f"{name}.toml").is_file() for folder in (".", "fmus")):
+        return cases[0]
+    return find(name, "a scenario (.toml), an .fmu, or the name of a recipe or case")
+
+
+def check_outputs(*targets: tuple[str, Path | None]) -> None:
+    """Whether the files (option, path) can be written, told before a long run and not after it.  Without an option:
+    a file that is read, or written beside another.
+
+    Raises InputError for a path that is a folder, or given twice; ToolError for a folder that cannot be written to."""
+    given = [(option, path) for option, path in targets if path is not None]
+    count = Counter(real_place(path) for _, path in given if not is_stream(path))
+    wrong = [
+        Problem(option, f"'{path}' is a folder; name a file in it")
+        for option, path in given
+        if option and path.is_dir()
+    ]
+    wrong += [
+        Problem(option, f"'{path}' is written by another option as well, or read; choose another name")
+        for option, path in given
+        if count[real_place(path)] > 1 and option
+    ]
+    if wrong:
+        raise InputError(wrong)
+    refused = []
+    for option, path in given:
+        if is_stream(path):
+            continue
+        parent = next(folder for folder in real_place(path).parents if folder.exists())
+        if option and not (parent.is_dir() and os.access(parent, os.W_OK)):
+            what = "cannot be written to" if parent.is_dir() else "is a file, not a folder"
+            refused.append(Problem(option, f"'{path}' cannot be written: {parent} {what}; choose another place"))
+    if refused:
+        raise ToolError(refused)
+
+
+def make_folder_of(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolError(Problem(str(path.parent), f"cannot be made: {error.strerror}")) from error
+
+
+def show_page(page: Path) -> bool:
+    """Open a page in the browser where somebody sees it: from a terminal, on a machine with a display."""
+    if sys.platform in ("win32", "darwin"):
+        display = "SSH_CONNECTION" not in os.environ
+    else:
+        display = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return sys.stdout.isatty() and display and webbrowser.open(page.resolve().as_uri())

@@ -1,0 +1,169 @@
+"""`run`: a system of FMUs, its trace and its contacts."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
+from fmu_builder.cli.printing import SHOWN, err, line, out, say, say_notes
+from fmu_builder.cosim.events import EVENT_UNITS
+from fmu_builder.cosim.master import Run, load_scenario
+from fmu_builder.cosim.master import run as run_scenario
+from fmu_builder.cosim.slave import WARNING, LogEntry
+from fmu_builder.cosim.trace import write_trace
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.files import is_stream
+from fmu_builder.model.scenario import ALGORITHMS, Scenario, check_times
+from fmu_builder.report.trace_plot import write_trace_plot
+from fmu_builder.units import parse_quantity, parse_unit
+
+_TABLE_WIDTH = 160  # at most; a number cut short would be a wrong one
+
+
+def run_system(
+    scenario: str,
+    output: Path,
+    plot: Path | None,
+    as_json: bool,
+    *,
+    step: str | None,
+    stop: str | None,
+    algorithm: str | None,
+    record: list[str] | None,
+) -> None:
+    path = find_scenario(scenario)
+    beside = None if is_stream(output) else Path(f"{output}.json")
+    check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
+    given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
+    chosen = _override(load_scenario(path, given), step=step, stop=stop, algorithm=algorithm, record=record)
+    done = _run_with_progress(chosen)
+    make_folder_of(output)
+    write_trace(done.trace, output)
+    if plot:
+        make_folder_of(plot)
+        write_trace_plot(done.trace, plot)
+    say_notes(done.notes)
+    warnings = [entry for entry in done.log if entry.status >= WARNING]
+    for entry in warnings[:SHOWN]:
+        err.print(f"{entry.category}: {entry}", style="yellow", markup=False, highlight=False)
+    if len(warnings) > SHOWN:
+        say_notes([f"{len(warnings) - SHOWN} further messages of the slaves; --json prints them all"])
+    if as_json:
+        print(json.dumps(_run_json(done, output, plot, warnings), indent=2))
+        return
+    line(f"{output}  ({len(done.trace.time)} rows, {len(done.trace.names)} signals)")
+    if plot:
+        line(f"{plot}")
+    _print_events(done, output)
+
+
+def _override(
+    scenario: Scenario, step: str | None, stop: str | None, algorithm: str | None, record: list[str] | None = None
+) -> Scenario:
+    """The scenario with other times, another algorithm or other signals to record, checked like one from a file.
+
+    Raises InputError with all problems."""
+    changes: dict[str, object] = {}
+    problems: list[Problem] = []
+    for key, text in (("step", step), ("stop", stop)):
+        if text is not None:
+            try:
+                changes[key] = parse_quantity(text, parse_unit("s"), f"--{key}")
+            except InputError as error:
+                problems += error.problems
+    given = list(changes) if not problems else []
+    if algorithm is not None and algorithm not in ALGORITHMS:
+        problems.append(Problem("--algorithm", f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)))
+    if step is not None:
+        changes["output_step"] = None
+    if algorithm is not None:
+        changes["algorithm"] = algorithm
+    if record:
+        changes["record"] = record
+    changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
+    times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))
+    for problem in check_times("", *times) if given else ():
+        key = problem.where.strip()
+        if key in given:
+            problems.append(Problem(f"--{key}", problem.what))
+        else:
+            problems.append(Problem(", ".join(f"--{name}" for name in given), f"{key} = {problem.what}"))
+    if problems:
+        raise InputError(problems)
+    return changed
+
+
+def _run_with_progress(scenario: Scenario) -> Run:
+    if not err.is_terminal:
+        return run_scenario(scenario, _progress_lines())
+    with Progress(TextColumn("running"), BarColumn(), TimeElapsedColumn(), console=err, transient=True) as progress:
+        task = progress.add_task("running", total=1.0)
+        return run_scenario(scenario, lambda share: progress.update(task, completed=share))
+
+
+def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
+    """A line every few seconds, none for a short run."""
+    last: float | None = None
+
+    def tell(share: float) -> None:
+        nonlocal last
+        if last is None:
+            last = time.monotonic()
+        elif time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            say(f"running, {share:.0%} done")
+
+    return tell
+
+
+def _run_json(done: Run, output: Path, plot: Path | None, warnings: Sequence[LogEntry]) -> dict[str, Any]:
+    return {
+        "trace": str(output),
+        "plot": str(plot) if plot else None,
+        "rows": len(done.trace.time),
+        "start": float(done.trace.time[0]),
+        "stop": float(done.trace.time[-1]),
+        "units": dict(done.trace.units),
+        "events": dict(done.trace.events),
+        "contacts": [asdict(contact) for contact in done.contacts],
+        "provenance": dict(done.trace.provenance),
+        "notes": list(done.notes),
+        "warnings": [asdict(entry) for entry in warnings],
+    }
+
+
+def _print_events(done: Run, trace: Path) -> None:
+    """One row for each contact, and how many there are at each place below."""
+    known = {quantity for contact in done.contacts for quantity in contact.values()}
+    quantities = [quantity for quantity in EVENT_UNITS if quantity in known and quantity != "duration"]
+    if quantities:
+        table = Table(box=None, pad_edge=False)
+        table.add_column("contact", no_wrap=True)
+        for quantity in quantities:
+            name, unit = quantity.removesuffix("_speed"), EVENT_UNITS[quantity]
+            table.add_column(f"{name}\n{unit if unit != '1' else ''}", justify="right", no_wrap=True)
+        for contact in done.contacts[:SHOWN]:
+            values = {q: f"{value:.6g}" for q, value in contact.values().items()}
+            if contact.closed_at_start:
+                values["touch"] = "before"
+            if contact.closed_at_end:
+                values["release"] = "open"
+            table.add_row(Text(f"{contact.place} {contact.number}"), *(values.get(q, "") for q in quantities))
+        line()
+        out.print(table, width=max(out.width, _TABLE_WIDTH))
+        if len(done.contacts) > SHOWN:
+            line(f"and {len(done.contacts) - SHOWN} further contacts in {trace}.json")
+    for sampled in dict.fromkeys((c.place, c.sampled) for c in done.contacts if c.sampled is not None):
+        line(f"{sampled[0]}: sampled at communication points, {sampled[1]:g} s apart")
+    for name, value in done.trace.events.items():
+        if name.endswith(".contact_count"):
+            line(f"{name} = {value:.6g}")

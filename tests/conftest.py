@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--fuzz-calls",
         type=int,
         metavar="N",
-        help="calls of the fuzz tests; by default 3,000, and 100,000 against the build with sanitizers",
+        help="calls of the fuzz tests; by default 3,000, and 60,000 against the build with sanitizers",
     )
     parser.addoption(
         "--of-each",

@@ -14,9 +14,15 @@ HIDDEN void *memcpy(void *restrict to, const void *restrict from, size_t n);
 HIDDEN void *memmove(void *to, const void *from, size_t n);
 HIDDEN void *memset(void *to, int value, size_t n);
 
+#ifdef __OPTIMIZE__
+#define WORDS 8
+#else
+#define WORDS 1 /* unoptimized, the copy of more is a call of memcpy */
+#endif
+
 NO_BUILTIN void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
-    struct __attribute__((packed, may_alias)) Words { unsigned long long bits[8]; } *t = to;
+    struct __attribute__((packed, may_alias)) Words { unsigned long long bits[WORDS]; } *t = to;
     const struct Words *f = from;
     size_t words = n / sizeof *t;
     for (size_t i = 0; i < words; i++)

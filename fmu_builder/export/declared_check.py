@@ -6,15 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fmu_builder.errors import Problem
-from fmu_builder.export import probe
-from fmu_builder.export.element_check import TIMEOUT, Called, check_element, findings, point_text, values_of
+from fmu_builder.export.element_check import TIMEOUT, Called, check_element, findings, point_text
 from fmu_builder.export.generate import assembly_check_sources
+from fmu_builder.export.probe_plan import pack
 from fmu_builder.export.toolchain import Compiler
 from fmu_builder.model.assembly import Assembly
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import shipped_elements
 
 _MOST = 5  # problems that are shown
+_POINTS = 6  # of an assembly
 
 
 def element_problems(model: Model, compiler: Compiler, timeout: float = TIMEOUT) -> list[Problem]:
@@ -50,18 +51,9 @@ def assembly_problems(model: Assembly, compiler: Compiler, timeout: float = TIME
     The right values come from all parts, evaluated from the last to the first, again and again until no bit changes:
     that needs no order.  Both begin with NaN wherever something is computed, so that nothing old is taken for new.
     Raises ToolError where the compiler fails, or a part crashes or does not return."""
-    plan = probe.Plan(
-        **values_of(model),
-        on_demand=[],
-        indicators=[],
-        sets=[],
-        memories=[],
-        canaries={},
-        z_canaries={},
-        is_assembly=True,
-    )
     sources, compiled = assembly_check_sources(model)
-    found = findings(sources, compiled, plan, compiler, Called(f"{model.name}.check", str(model.path), timeout))
+    called = Called(f"{model.name}.check", str(model.path), timeout, "probe_assembly.c")
+    found = findings(sources, compiled, pack(model, _POINTS), compiler, called)
     return list(_told(model, found["disordered"]))
 
 

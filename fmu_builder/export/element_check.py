@@ -1,4 +1,4 @@
-"""Whether an element keeps to its declaration, found by calling it: fmu_builder/export/probe.py says how.
+"""Whether an element keeps to its declaration, found by calling it: contact_core/check/probe_element.c says how.
 
 Every build checks the form of the element that it builds, in a process of its own, and keeps the findings in the cache
 under the content of all that goes into them: sources, declarations, compiler.  Start values of a recipe do not."""
@@ -11,29 +11,32 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from fmu_builder.errors import Problem, ToolError
-from fmu_builder.export import canaries, probe, toolchain
+from fmu_builder.export import canaries, probe, probe_plan, toolchain
 from fmu_builder.export.canaries import Guarded, with_canaries
 from fmu_builder.export.description import initial_dependencies
 from fmu_builder.export.generate import check_sources, write_sources
+from fmu_builder.export.probe_plan import Plan, pack, same_lists, unpack
 from fmu_builder.export.toolchain import (
     PLATFORMS,
     Compiler,
     cache_folder,
     compile_folder,
-    compile_hosted,
+    compile_unoptimized,
     host_platform,
 )
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, plain
-from fmu_builder.model.model import ElementModel, Model, Variable, build_model
+from fmu_builder.model.model import ElementModel, Variable, build_model
+from fmu_builder.paths import shipped
 
 TIMEOUT = 60  # s; a check takes a tenth of one
+POINTS = 60  # to try; four times as many where dependencies that never show are looked for
 _SHOWN_VALUES = 12
 
 
@@ -60,7 +63,7 @@ def check_element(model: ElementModel, compiler: Compiler, every: bool = False, 
     plan = _plan(guarded, every)
     sources, compiled = check_sources(guarded.model)
     place = f"{model.element_name}.check"
-    found = findings(sources, compiled, plan, compiler, Called(place, _source(model), timeout))
+    found = findings(sources, compiled, plan, compiler, Called(place, _source(model), timeout, "probe_element.c"))
     return _told(model, guarded.model, found)
 
 
@@ -71,45 +74,30 @@ def _form(model: ElementModel) -> ElementModel:
     return build_model(replace(recipe, starts=given), solver=False)
 
 
-def _plan(guarded: Guarded, every: bool) -> probe.Plan:
+def _plan(guarded: Guarded, every: bool) -> Plan:
     model = guarded.model
-    variables = model.variables
-    computed = [
-        v for v in variables if v.kind in ("calculated", "output") or (v.kind == "derivative" and _own(model, v))
-    ]
-    return probe.Plan(
-        **values_of(model),
-        on_demand=[v.index for v in variables if v.on_demand],
-        indicators=[one.nominal for one in model.indicators],
-        sets=_sets((v.index, v.depends) for v in computed),
-        memories=_sets(_initial(model)),
-        canaries={array: list(behind) for array, behind in guarded.values.items()},
-        z_canaries={array: list(behind) for array, behind in guarded.indicators.items()},
+    return pack(
+        model,
+        POINTS * (4 if every else 1),
+        sets=declared_sets(model),
+        memories=same_lists(_initial(model)),
+        canaries=guarded.values,
+        z_canaries=guarded.indicators,
         every=every,
     )
 
 
-def values_of(model: Model) -> dict[str, Any]:
-    """The part of a plan that says what values the variables may have."""
-    return {
-        "names": [v.name for v in model.variables],
-        "kinds": [v.kind for v in model.variables],
-        "types": [v.type for v in model.variables],
-        "starts": [v.start for v in model.variables],
-        "ranges": [_range(v) for v in model.variables],
-        "nominals": [v.nominal for v in model.variables],
-        "quaternions": [q for q, _ in model.quaternions],
-    }
+def declared_sets(model: ElementModel) -> list[tuple[list[int], list[int]]]:
+    """What computed values of the element declare, each list with the values that have it."""
+    computed = [
+        v for v in model.variables if v.kind in ("calculated", "output") or (v.kind == "derivative" and _own(model, v))
+    ]
+    return same_lists((v.index, v.depends) for v in computed)
 
 
 def _own(model: ElementModel, derivative: Variable) -> bool:
     """Whether the derivative of a state is computed by the element, and is no copy of another variable."""
     return model.variables[derivative.derivative].rate < 0
-
-
-def _range(v: Variable) -> tuple[float | None, float | None, bool, bool]:
-    low, high = (v.above if v.min is None else v.min), (v.below if v.max is None else v.max)
-    return low, high, v.above is not None and v.above == low, v.below is not None and v.below == high
 
 
 def _initial(model: ElementModel) -> Iterator[tuple[int, Sequence[int]]]:
@@ -121,25 +109,16 @@ def _initial(model: ElementModel) -> Iterator[tuple[int, Sequence[int]]]:
         yield v.index, known[id(v.depends)]
 
 
-def _sets(depends: Iterable[tuple[int, Sequence[int]]]) -> list[tuple[list[int], list[int]]]:
-    """Lists of dependencies, each with the values that have it."""
-    same: dict[int, tuple[Sequence[int], list[int]]] = {}
-    for index, listed in depends:
-        same.setdefault(id(listed), (listed, []))[1].append(index)
-    found: dict[tuple[int, ...], list[int]] = {}
-    for listed, values in same.values():
-        found.setdefault(tuple(sorted(listed)), []).extend(values)
-    return [(list(listed), values) for listed, values in found.items()]
-
-
 # ---- the check, and what is kept of it -------------------------------------------------------------------------------
 
 
-def _content(sources: Mapping[str, str], plan: probe.Plan, compiler: Compiler) -> str:
+def _content(sources: Mapping[str, str], plan: Plan, compiler: Compiler) -> str:
     """A name that changes with everything that the findings follow from."""
-    tools = [Path(module.__file__ or "") for module in (probe, canaries, toolchain)] + [Path(__file__)]
+    tools = [Path(one.__file__ or "") for one in (probe, probe_plan, canaries, toolchain)]
+    tools += [Path(__file__), *sorted(_probes().iterdir())]
     digest = hashlib.sha256(repr((host_platform(), compiler.command, compiler.version)).encode())
-    digest.update(json.dumps(vars(plan)).encode())
+    digest.update(plan.numbers.tobytes())
+    digest.update("\n".join((*plan.names, *plan.arrays)).encode())
     for data in (*(f"{name}\0{text}".encode() for name, text in sorted(sources.items())), *map(Path.read_bytes, tools)):
         digest.update(b"\0%d\0" % len(data) + data)
     return digest.hexdigest()[:32]
@@ -165,15 +144,21 @@ def _write(known: Path, found: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Called:
-    """What is checked: the folder of its sources, the file that a crash is blamed on, and the most it may take, s."""
+    """What is checked: the folder of its sources, the file that a crash is blamed on, the most it may take, s, and the
+    file of contact_core/check that calls it."""
 
     place: str
     source: str
     timeout: float
+    probe: str
+
+
+def _probes() -> Path:
+    return shipped("contact_core") / "check"
 
 
 def findings(
-    sources: Mapping[str, str], compiled: Sequence[str], plan: probe.Plan, compiler: Compiler, called: Called
+    sources: Mapping[str, str], compiled: Sequence[str], plan: Plan, compiler: Compiler, called: Called
 ) -> dict[str, Any]:
     """What probe.py finds with a library of these sources, or found before.  Raises ToolError."""
     known = cache_folder() / "checks" / f"{_content(sources, plan, compiler)}.json"
@@ -185,20 +170,18 @@ def findings(
 
 
 def _probe(
-    sources: Mapping[str, str], compiled: Sequence[str], plan: probe.Plan, compiler: Compiler, called: Called
+    sources: Mapping[str, str], compiled: Sequence[str], plan: Plan, compiler: Compiler, called: Called
 ) -> dict[str, Any]:
     """Compile the sources and run probe.py."""
     with compile_folder(called.place) as folder:
         write_sources(dict(sources), folder)
         library = folder / f"check{PLATFORMS[host_platform()].suffix}"
-        compile_hosted([folder / name for name in compiled], library, [folder], compiler, ("-O0",))
+        compile_unoptimized(folder, library, compiler, (*compiled, str(_probes() / called.probe)))
         try:
             done = subprocess.run(
-                [sys.executable, "-P", probe.__file__, str(library)],
-                input=json.dumps(vars(plan)),
+                [sys.executable, "-I", "-S", probe.__file__, str(library)],
+                input=plan.numbers.tobytes(),
                 capture_output=True,
-                encoding="utf-8",
-                errors="replace",
                 check=False,
                 timeout=called.timeout,
             )
@@ -206,10 +189,10 @@ def _probe(
             what = f"the check of its declaration did not end within {called.timeout:g} s: it does not return"
             raise ToolError(Problem(called.source, what)) from error
     if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or [f"it crashed, exit code {done.returncode}"]
+        text = done.stderr.decode("utf-8", "replace").strip()
+        last = text.splitlines()[-1:] or [f"it crashed, exit code {done.returncode}"]
         raise ToolError(Problem(called.source, f"the check of its declaration failed: {last[0]}"))
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return unpack(plan, done.stdout)
 
 
 # ---- what is said of it ----------------------------------------------------------------------------------------------

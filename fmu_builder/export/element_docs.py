@@ -1,5 +1,5 @@
-"""The generated parts of the elements' README files and of laws/language.md, written by
-`python -m fmu_builder.export.element_docs`.
+"""The generated parts of the documentation, written by `python -m fmu_builder.export.element_docs`: variables in the
+README of each element, the lists elements/README.md and fmus/README.md, the grammar in guide/laws.md.
 
 A generated part stands between two markers, each on a line of its own:
 
@@ -11,14 +11,15 @@ A generated part stands between two markers, each on a line of its own:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import VariableRow, variable_groups, variable_rows
 from fmu_builder.files import write_whole
+from fmu_builder.model.assembly import read_assembly
 from fmu_builder.model.declaration import (
     Choices,
     Declaration,
@@ -26,14 +27,16 @@ from fmu_builder.model.declaration import (
     choice_values,
     forms,
     read_declaration,
+    read_toml,
     unmet,
     value_text,
 )
 from fmu_builder.model.model import Model, build_model
 from fmu_builder.model.recipe import Recipe, read_recipe
-from fmu_builder.paths import PACKAGE, shipped_elements
+from fmu_builder.paths import PACKAGE, catalogue, find_element, shipped, shipped_elements
 
-_LAWS = PACKAGE / "laws"
+_GRAMMAR = PACKAGE / "laws" / "laws.lark"
+_LAWS_PAGE = PACKAGE / "guide" / "laws.md"
 
 
 def default_model(element_folder: Path) -> Model:
@@ -167,15 +170,78 @@ def readme_text(element_folder: Path) -> str:
 
 
 def laws_text() -> str:
-    """language.md with the grammar as it is now."""
-    grammar = (_LAWS / "laws.lark").read_text(encoding="utf-8")
-    return replace_section(_LAWS / "language.md", "grammar", f"```text\n{grammar.rstrip()}\n```")
+    """guide/laws.md with the grammar as it is now."""
+    grammar = _GRAMMAR.read_text(encoding="utf-8")
+    return replace_section(_LAWS_PAGE, "grammar", f"```text\n{grammar.rstrip()}\n```")
+
+
+def elements_text() -> str:
+    """elements/README.md with the shipped elements as they declare themselves."""
+    rows = ["| | element | what it is | ports | source |", "|---|---|---|---|---|"]
+    for folder in shipped_elements():
+        declaration = read_declaration(folder)
+        name = declaration.description.partition(":")[0]
+        picture = f'<img src="{folder.name}/model.png" width="80" alt="{name}">'
+        ports = ", ".join(f"`{port}` ({entry.kind})" for port, entry in declaration.ports.items())
+        link = f"[{folder.name}]({folder.name}/README.md)"
+        rows.append(f"| {picture} | {link} | {declaration.description} | {ports} | {declaration.origin} |")
+    return replace_section(shipped("elements") / "README.md", "elements", "\n".join(rows))
+
+
+def _names(names: Iterable[str]) -> str:
+    """Names in code spans, those that differ in a last index alone as one: `position[1..100]`."""
+    ends: dict[str, list[str]] = {}
+    for name in names:
+        base, _, index = name.removesuffix("]").partition("[")
+        ends.setdefault(base, []).append(index)
+    return " ".join(
+        f"`{base}[{k[0]}..{k[-1]}]`" if len(k) > 1 else f"`{base}[{k[0]}]`" if k[0] else f"`{base}`"
+        for base, k in ends.items()
+    )
+
+
+def catalogue_text() -> str:
+    """fmus/README.md with the recipes of the catalogue as they describe themselves."""
+    assemblies, single = [], []
+    for path in catalogue():
+        tables = read_toml(path)
+        link = f"[{path.stem}]({path.name})"
+        if "element" in tables:
+            element = str(tables["element"])
+            description = str(
+                tables.get("description") or read_declaration(find_element(element, path.parent, str(path))).description
+            )
+            single.append(f"| {link} | {element} | {description} |")
+        else:
+            recipe = read_assembly(path)
+            outputs, parameters = _names(recipe.expose.outputs), _names(recipe.expose.parameters)
+            assemblies.append(f"| {link} | {recipe.description} | {outputs} | {parameters} |")
+    text = [
+        "## Elements",
+        "",
+        *("| recipe | element | what it is |", "|---|---|---|", *single),
+        "",
+        "## Assemblies",
+        "",
+        *("| recipe | what it shows | outputs | parameters |", "|---|---|---|---|", *assemblies),
+    ]
+    return replace_section(shipped("fmus") / "README.md", "catalogue", "\n".join(text))
+
+
+def generated() -> dict[Path, Callable[[], str]]:
+    """Every file with a generated part, with what gives the text that it should have."""
+    files: dict[Path, Callable[[], str]] = {
+        folder / "README.md": partial(readme_text, folder) for folder in shipped_elements()
+    }
+    files[shipped("elements") / "README.md"] = elements_text
+    files[shipped("fmus") / "README.md"] = catalogue_text
+    files[_LAWS_PAGE] = laws_text
+    return files
 
 
 def main() -> None:
-    for folder in shipped_elements():
-        write_text(folder / "README.md", readme_text(folder))
-    write_text(_LAWS / "language.md", laws_text())
+    for path, text in generated().items():
+        write_text(path, text())
 
 
 if __name__ == "__main__":

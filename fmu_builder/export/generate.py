@@ -76,11 +76,11 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
 
 
 def check_sources(model: ElementModel) -> tuple[dict[str, str], tuple[str, ...]]:
-    """File name -> text of what the build's check of the element compiles (contact_core/check.c), and which of these
+    """File name -> text of what the build's check of the element compiles (contact_core/check), and which of these
     are compiled.  The names in them do not depend on the recipe's."""
     plain = replace(model, name=model.element_name, path=Path("check"))
     generated = {"model_data.h": model_data(plain, "Check"), "model_guid.h": model_guid(plain, "")}
-    compiled = ["check.c", "element_real.c", "element_dual.c"]
+    compiled = ["check/check.c", "element_dual.c"]
     if _large_constants(plain):
         generated["constants.c"] = _constants_file(plain, ['#include "model_data.h"'])
         compiled.append("constants.c")
@@ -88,10 +88,10 @@ def check_sources(model: ElementModel) -> tuple[dict[str, str], tuple[str, ...]]
 
 
 def assembly_check_sources(model: Assembly) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The same for the assembly as a whole (contact_core/check_assembly.c)."""
+    """The same for the assembly as a whole (contact_core/check)."""
     plain = replace(model, name="Check", path=Path("check"))
     generated = {"model_guid.h": model_guid(plain, ""), **assembly_sources(plain)}
-    compiled = ("check_assembly.c", *(name for name in source_files(plain) if name != "fmu.c"))
+    compiled = ("check/check_assembly.c", *(name for name in source_files(plain) if name != "fmu.c"))
     return _with_included(plain, generated, compiled), compiled
 
 

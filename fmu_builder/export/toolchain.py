@@ -88,11 +88,15 @@ class Compiler:
     version: str
 
 
+def _machine() -> str:
+    """The processor of this machine, as compilers name it."""
+    machine = _platform.machine()
+    return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine.lower(), machine.lower())
+
+
 def host_platform() -> str:
     """The platform name of this machine.  Raises ToolError on one we build nothing for."""
-    machine = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64": "aarch64"}.get(
-        _platform.machine().lower(), _platform.machine()
-    )
+    machine = _machine()
     names = {
         ("linux", "x86_64"): "linux64",
         ("linux", "aarch64"): "aarch64-linux",
@@ -294,6 +298,33 @@ def _compile_target(
             sources,
         )
         return library.read_bytes()
+
+
+def compile_unoptimized(folder: Path, library: Path, compiler: Compiler, files: Sequence[str]) -> None:
+    """Compile a shared library of the sources in the folder for this machine, which needs no C library, as one that
+    is called a few times: in the shortest time."""
+    target = PLATFORMS[host_platform()].targets[_machine()]
+    base = shipped("contact_core") / "base"
+    run_compiler(
+        compiler,
+        [
+            *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
+            *_LANGUAGE,
+            *_LIBRARY,
+            *FREESTANDING,
+            *(_NO_LIBGCC_ATOMICS if "aarch64" in target and not compiler.cross else ()),
+            "-O0",
+            "-w",  # the compilation of the FMU shows warnings
+            "-I.",
+            "-isystem",
+            str(base / "freestanding_include"),
+            *files,
+            str(base / "freestanding.c"),
+            "-o",
+            str(library),
+        ],
+        folder,
+    )
 
 
 def compile_hosted(

@@ -108,7 +108,7 @@ def sliding(speed: float) -> tuple[float, float]:
 
 
 DROP, SLIDE = 0.8, 1.0  # s
-HEIGHTS = tuple(1.0 + 0.01 * i for i in range(5))
+HEIGHTS = tuple(1.0 + 0.02 * i for i in range(3))
 
 
 def drop_scales(height: float) -> tuple[float, float]:
@@ -122,7 +122,7 @@ PROBLEMS = {
         "sliding",
         "Sliding block",
         SLIDE,
-        tuple(2.0 + 0.02 * i for i in range(5)),
+        tuple(2.0 + 0.04 * i for i in range(3)),
         sliding,
         lambda speed: (speed**2 / (2.0 * mu * g), speed),
     ),

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.benchmark
 
 CO_SIMULATION, MODEL_EXCHANGE = 1, 0
 EVALUATIONS = 20_000  # of one part, in each of the rounds
-ROUNDS = 50
+ROUNDS = 20
 STEPS = 10
 
 

@@ -39,7 +39,7 @@ def test_communication_step(benchmark: Callable[..., object], tmp_path: Path, al
     master = _Master(load_scenario(path))  # reading and checking are not timed; loading the two FMUs is
     trace = master.run(lambda share: None).trace
     assert len(trace.time) == rows and trace["floor.contact_count"][-1] > 0
-    benchmark.pedantic(lambda: master.run(lambda share: None), rounds=7, iterations=1)  # type: ignore[attr-defined]
+    benchmark.pedantic(lambda: master.run(lambda share: None), rounds=4, iterations=1)  # type: ignore[attr-defined]
     microseconds = benchmark.stats.stats.min / STEPS * 1e6  # type: ignore[attr-defined]
     benchmark.extra_info["us_per_step"] = round(microseconds, 2)  # type: ignore[attr-defined]
     print(f"\n{benchmark.name}: {microseconds:.2f} us per step (budget 8)")  # type: ignore[attr-defined]

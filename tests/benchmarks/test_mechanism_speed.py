@@ -16,7 +16,7 @@ from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.benchmark
 
-RUNS, LONG_ENOUGH = 20, 1.0  # runs of one mechanism, and s of them after which three do
+RUNS, LONG_ENOUGH = 20, 0.3  # runs of one mechanism, and s of them after which three do
 
 
 def best(fmu: Path, stop: float) -> tuple[float, float, float]:

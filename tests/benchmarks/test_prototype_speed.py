@@ -19,10 +19,10 @@ RUNS = {"free flight": ({"w0": 0.0}, 200), "rattle": ({"w0": 1.0, "C_F": 1e5, "C
 
 
 def microseconds(recipe: Path, starts: dict[str, float], steps: int) -> float:
-    """Mean of the steps of a run, median of nine runs, us."""
+    """Mean of the steps of a run, median of five runs, us."""
     description = read_slave(host_fmu(recipe))
     means = []
-    for _ in range(9):
+    for _ in range(5):
         slave = Slave("slave", description)
         try:
             for name, value in starts.items():

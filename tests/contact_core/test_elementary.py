@@ -689,9 +689,7 @@ def test_many_values_are_rounded_to_two_thirds_of_the_last_place(host: HostLibra
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_derivatives_at_many_points_are_exact_to_rounding(
-    host: HostLibrary, dual: Loops, name: str
-) -> None:
+def test_derivatives_at_many_points_are_exact_to_rounding(host: HostLibrary, dual: Loops, name: str) -> None:
     error, argument, point = check_slopes(host, dual, FUNCTIONS[name], MANY)
     print(f"{name}: {error:.4f} ulp by argument {argument} at {[x.hex() for x in point]}")
     assert error <= SLOPE_ULP, (argument, [x.hex() for x in point])

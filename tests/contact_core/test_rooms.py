@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from fmu_builder.model.declaration import VARIABLE_TABLES, read_declaration
-from fmu_builder.paths import shared_folder, shipped, shipped_elements
+from fmu_builder.paths import load_module, shared_folder, shipped, shipped_elements
 
 CORE = shipped("contact_core")
 FILES = sorted(path for path in CORE.rglob("*.[ch]") if "freestanding_include" not in path.parts)
 # A room includes nothing of a later one.  "" are the headers at the top, the waist and the instance.
-ROOMS = ("base", "laws", "surfaces", "lines", "mechanism", "coupling", "", "solver", "fmi2")
+ROOMS = ("base", "laws", "surfaces", "lines", "mechanism", "coupling", "", "solver", "fmi2", "check")
 LETTER = re.compile(r"[A-Za-z]_[A-Za-z]{1,3}")  # of a formula, with an index: C_F, k_D
 # Members of CcContact, under the same names outputs of elements; element.py reads them.
 OF_CONTACT = {"damping_force", "elastic_force", "friction_force", "normal_force", "slip_speed"}
@@ -50,6 +50,35 @@ def test_a_file_of_the_core_has_a_name_that_no_other_has() -> None:
     """An element of its own may include a header by its name alone."""
     names = [path.name for path in (*FILES, *shared_folder().glob("*.h"))]
     assert len(names) == len(set(names)) > 60
+
+
+def test_the_map_is_up_to_date() -> None:
+    """If not: python contact_core/map.py."""
+    assert (CORE / "map.svg").read_text(encoding="utf-8") == load_module(CORE / "map.py").draw()
+
+
+def test_every_call_on_the_map_is_in_the_file_that_makes_it() -> None:
+    way = load_module(CORE / "map.py").WAY
+    assert {call.number for call in way} == set(range(1, 8))
+    for call in way:
+        assert re.search(rf"\b{call.function}\b\)?[(;]", (CORE / call.file).read_text(encoding="utf-8")), call
+
+
+def test_the_theory_of_the_coupling_names_all_its_files_and_has_the_constants_of_the_code() -> None:
+    folder = CORE / "coupling"
+    theory = (folder / "THEORY.md").read_text(encoding="utf-8")
+    headers = sorted(folder.glob("*.h"))
+    assert [path.name for path in headers if f"`{path.name}`" not in theory] == []
+    code = "".join(path.read_text(encoding="utf-8") for path in headers)
+    defined = dict(re.findall(r"#define (CC_\w+) ([-+.0-9e]+)", code))
+    rows = re.findall(r"^\| (`CC_[^|]*) \| ([^|]*) \|", theory, re.MULTILINE)
+    stated = [
+        pair
+        for names, values in rows
+        for pair in zip(re.findall(r"CC_\w+", names), re.split(r", | … ", values), strict=True)
+    ]
+    assert len(stated) > 15
+    assert [(name, value) for name, value in stated if defined.get(name) != value] == []
 
 
 def names_of_elements() -> set[str]:

@@ -138,7 +138,7 @@ for path in catalogue():
 
 @pytest.mark.slow
 def test_no_file_of_the_catalogue_depends_on_the_order_of_sets() -> None:
-    """All that is not compiled, with three orders of the elements of a set of texts."""
+    """All that is not compiled, with two orders of the elements of a set of texts."""
     running = [
         subprocess.Popen(
             [sys.executable, "-c", CONTENTS],
@@ -146,12 +146,11 @@ def test_no_file_of_the_catalogue_depends_on_the_order_of_sets() -> None:
             stdout=subprocess.PIPE,
             text=True,
         )
-        for seed in ("0", "1", "2")
+        for seed in ("0", "1")
     ]
-    first, *others = (process.communicate()[0].splitlines() for process in running)
+    first, second = (process.communicate()[0].splitlines() for process in running)
     assert len(first) > 5 * len(catalogue())
-    for other in others:
-        assert set(first) ^ set(other) == set()
+    assert set(first) ^ set(second) == set()
 
 
 @pytest.mark.slow

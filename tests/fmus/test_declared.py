@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fmu_builder.export import element_check, probe
 from fmu_builder.export.canaries import with_canaries
 from fmu_builder.export.declared_check import element_problems
-from fmu_builder.export.generate import check_sources
-from fmu_builder.export.toolchain import PLATFORMS, Compiler, compile_hosted, find_compiler, host_platform
+from fmu_builder.export.generate import check_sources, write_sources
+from fmu_builder.export.probe_plan import Plan, pack, unpack
+from fmu_builder.export.toolchain import PLATFORMS, Compiler, compile_unoptimized, find_compiler, host_platform
 from fmu_builder.model.model import ElementModel, load_model
 from fmu_builder.paths import catalogue, shipped
 
@@ -30,10 +33,11 @@ def test_every_element_and_assembly_keeps_to_its_declaration(recipe: Path, compi
     assert element_problems(load_model(recipe), compiler) == []
 
 
-def probed(library: Path, plan: probe.Plan) -> probe.Findings:
-    findings = probe.Findings()
-    probe.Probe(probe.Element(str(library), plan, findings)).run()
-    return findings
+def findings(library: Path, plan: Plan) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, probe.__file__, str(library)], input=plan.numbers.tobytes(), capture_output=True, check=True
+    )
+    return unpack(plan, done.stdout)
 
 
 NAMES = ("PointSurface", "PointLine2", "RigidBody", "FourBar", "ImpactDamper")
@@ -46,24 +50,28 @@ def test_a_variable_taken_from_a_list_is_missed(name: str, compiler: Compiler, t
     model = load_model(shipped("fmus") / f"{name}.toml")
     assert isinstance(model, ElementModel)
     guarded = with_canaries(element_check._form(model))
-    plan = element_check._plan(guarded, every=True)
-    sources, compiled = check_sources(guarded.model)
-    for file, text in sources.items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
+    padded = guarded.model
+    sources, compiled = check_sources(padded)
+    write_sources(sources, tmp_path / "sources")
     library = tmp_path / f"check{PLATFORMS[host_platform()].suffix}"
-    compile_hosted([tmp_path / file for file in compiled], library, [tmp_path], compiler, ("-O0",))
-    silent = set(probed(library, plan).unshown)
+    probes = str(shipped("contact_core") / "check" / "probe_element.c")
+    compile_unoptimized(tmp_path / "sources", library, compiler, (*compiled, probes))
+    sets = element_check.declared_sets(padded)
+    canaries = {"canaries": guarded.values, "z_canaries": guarded.indicators}
+    every = findings(library, pack(padded, 4 * element_check.POINTS, sets=sets, every=True, **canaries))
+    silent = set(every["unshown"])
+    names = [v.name for v in padded.variables]
     wanted, missed = 0, []
-    for listed, values in plan.sets:
-        for base in {element_check._base(plan.names[i]) for i in listed}:
-            gone = [i for i in listed if element_check._base(plan.names[i]) == base]
+    for listed, values in sets:
+        for base in {element_check._base(names[i]) for i in listed}:
+            gone = [i for i in listed if element_check._base(names[i]) == base]
             if all((v, k) in silent for v in values for k in gone):
                 continue
             wanted += 1
             left = [i for i in listed if i not in gone]
-            one = replace(plan, sets=[(left, values)], memories=[], every=False)
-            if not probed(library, one).undeclared:
-                missed.append((plan.names[values[0]], base))
+            plan = pack(padded, element_check.POINTS, sets=[(left, values)], **canaries)
+            if not findings(library, plan)["undeclared"]:
+                missed.append((names[values[0]], base))
     assert wanted > 10
     print(f"{name}: {wanted - len(missed)} of {wanted}")
     assert len(missed) <= 0.05 * wanted, missed

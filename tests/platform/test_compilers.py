@@ -220,18 +220,21 @@ def compile_sources(compiler: str, sources: Path, library: Path, options: list[s
     run([*command, "-lm"], sources)
 
 
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-std=c11", "-O2"]
+OPTIONS = [
+    [],  # gnu17, no optimisation
+    ["-O2"],
+    ["-O3", "-march=native", "-ffp-contract=fast"],
+    ["-std=c11", "-Os"],
+]
+
+
+# the assembly holds the sources of both elements
 @pytest.mark.parametrize(
-    "options",
-    [
-        ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-std=c11", "-O2"],
-        [],  # gnu17, no optimisation
-        ["-O2"],
-        ["-O3", "-march=native", "-ffp-contract=fast"],
-        ["-std=c11", "-Os"],
-    ],
-    ids=" ".join,
+    ("recipe", "options"),
+    [*((recipe, WARNINGS) for recipe in RECIPES), *(("BouncingBall", options) for options in OPTIONS)],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-@pytest.mark.parametrize("recipe", RECIPES)
 def test_an_importers_own_build_gives_the_same_bits(
     recipe: str, options: list[str], fmus: dict[str, Path], traces: dict[str, str], tmp_path: Path
 ) -> None:

@@ -3,13 +3,7 @@
 #ifndef CC_CHECK_HOST_H
 #define CC_CHECK_HOST_H
 
-#ifdef _WIN32
-#define CC_EXPORT __attribute__((dllexport))
-#else
-#define CC_EXPORT __attribute__((visibility("default")))
-#endif
-
-static int broken_rules;
+static int cc_broken_rules;
 
 double cc_held_over(const CcHost *host) { return (void)host, 0.0; }
 
@@ -21,7 +15,7 @@ void cc_report(CcHost *host, int level, const char *category, const char *format
 void cc_fail(CcHost *host, const char *format, ...)
 {
     (void)host, (void)format;
-    broken_rules++;
+    cc_broken_rules++;
 }
 
 #endif

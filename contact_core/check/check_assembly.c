@@ -1,24 +1,24 @@
 /* An assembly as the build checks it: its evaluation in the order found from what element.toml declares, and one that
  * needs no order. */
-#include "assembly.h"
+#include "../assembly.h"
 #include "check_host.h"
 
 void CC_ENTRY(speaker)(CcHost *host, const char *part) { (void)host, (void)part; }
 
-CC_EXPORT void check_evaluate(double *block, int on_demand) { CC_ENTRY(evaluate)((Element *)block, on_demand); }
-CC_EXPORT void check_start(double *block) { CC_ENTRY(start)((Element *)block); }
+void cc_check_evaluate(double *block, int on_demand) { CC_ENTRY(evaluate)((Element *)block, on_demand); }
+void cc_check_start(double *block) { CC_ENTRY(start)((Element *)block); }
 
 /* Number of rules that the point breaks. */
-CC_EXPORT int check_rules(const double *block)
+int cc_check_rules(const double *block)
 {
-    broken_rules = 0;
+    cc_broken_rules = 0;
     CC_ENTRY(check)((const Element *)block, 0);
-    return broken_rules;
+    return cc_broken_rules;
 }
 
 /* All connections, then all parts from the last to the first, until no bit changes.  What the outputs truly follow is
  * free of loops, so this ends with the right values, whatever the parts declare.  1 if it ended, else 0. */
-CC_EXPORT int check_settle(double *block, double *before)
+int cc_check_settle(double *block, double *before)
 {
     const CcCopy *last = &CC_ENTRY(copies)[CC_ENTRY(schedule)[CC_EVALUATIONS - 1].copies];
     for (int pass = 0; pass < CC_EVALUATIONS + 2; pass++) {

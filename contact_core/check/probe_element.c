@@ -1,0 +1,556 @@
+/* An element called at many points: whether its values keep to what it declares.
+ *
+ * Points         the start values; random ones, over the ranges that the variables declare; and from these across zeros
+ *                of the indicators, so that contact and no contact, stick and slip are all met
+ * Unassigned     computed values are NaN before each evaluation; one that still has these bits was never assigned, one
+ *                that another filling changes follows what was there before
+ * Dependencies   duals: all that a list leaves out has a random direction, and what the list belongs to must have none;
+ *                bits: all that a list leaves out has other values, and what the list belongs to must keep its bits.
+ *                Duals show what is continuous near a point; bits what is switched, rounded or read by re()
+ * Canaries       values behind every array, and behind what indicators get, that must keep their bits */
+#include "probe.h"
+
+CC_HIDDEN void cc_check_dual(double *block, int on_demand);
+CC_HIDDEN void cc_check_accept(double *block, double step);
+CC_HIDDEN void cc_check_sample(double *block, double step);
+CC_HIDDEN void cc_check_indicators(const double *block, double z[]);
+
+#define FENCE 8             /* values behind what indicators get */
+#define STEP 1e-3           /* s, handed to accept and sample */
+#define WORK 4e6            /* values computed at most, beyond the points that every element gets */
+#define LEAST_POINTS 4
+#define LEAST_SETS 8
+#define MOST_FREE 12        /* values along which a zero of an indicator is looked for */
+
+typedef struct {
+    int busy, place;
+} Pooled;
+
+/* The probe of an element, and what it works with. */
+typedef struct {
+    Probe probe;
+    Declared *sets, *memories;
+    int *narrow, narrow_sets; /* those that leave something out */
+    int points, sets_each;    /* to try; sets tried at each point */
+    double *bits, *other, *moving, *before, *duals, *z;
+    Pooled *pool;    /* points tried, those where most is at work first */
+    int pooled;
+    unsigned char *sides; /* of each indicator: 1 below, 2 above zero was met */
+    unsigned char *listed; /* of a set: whether it declares the value */
+    int *suspects, *order;
+    unsigned char *shown; /* of each pair of all sets */
+} ElementProbe;
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* Whether a value that both evaluations computed is another one. */
+static int differs(double a, double b) { return a != b && cc_is_finite(a) && cc_is_finite(b); }
+
+/* Derivatives of all values, times CC_DUAL_STEP, are duals[2 i + 1]; the directions are there. */
+static void dual(ElementProbe *p, const double *point)
+{
+    for (int i = 0; i < p->probe.plan.size; i++)
+        p->duals[2 * i] = point[i];
+    cc_check_dual(p->duals, 1);
+}
+
+static void no_directions(ElementProbe *p)
+{
+    for (int i = 0; i < p->probe.plan.size; i++)
+        p->duals[2 * i + 1] = 0.0;
+}
+
+static double slope(const ElementProbe *p, int i)
+{
+    double found = p->duals[2 * i + 1] / CC_DUAL_STEP;
+    return cc_is_finite(found) ? found : 0.0;
+}
+
+/* Gives the point the memory that the element has after its bookkeeping there. */
+static void remember(ElementProbe *p, double *point, void (*keep)(double *, double), int function)
+{
+    Probe *q = &p->probe;
+    cc_copy(p->before, cc_evaluated(q, point, 1), q->plan.size);
+    keep(q->block, STEP);
+    cc_watch(q, function);
+    for (int i = 0; i < q->plan.size; i++) {
+        if (cc_has(q, i, KNOWN) && !cc_has(q, i, STATE) && cc_bits(q->block[i]) != cc_bits(p->before[i]))
+            cc_find(q, (Finding){.what = CHANGED, .value = i, .known = function});
+        if (cc_has(q, i, MEMORY) && cc_is_finite(q->block[i]))
+            point[i] = q->block[i];
+    }
+}
+
+/* The zero-crossing functions at the point, in z. */
+static void indicators(ElementProbe *p, const double *point)
+{
+    Probe *q = &p->probe;
+    int count = q->plan.indicators;
+    cc_evaluated(q, point, 0);
+    for (int i = 0; i < count + FENCE; i++)
+        p->z[i] = cc_marked(UNASSIGNED_MARK, i);
+    cc_check_indicators(q->block, p->z);
+    cc_watch(q, INDICATORS);
+    for (int i = 0; i < count + FENCE; i++) {
+        int behind = i < count ? (int)q->plan.z_behind[i] : q->plan.size + count;
+        int kept = cc_bits(p->z[i]) == cc_mark(UNASSIGNED_MARK, i);
+        if (behind && !kept)
+            cc_find(q, (Finding){.what = OVERWRITTEN, .value = behind, .known = INDICATORS});
+        if (!behind && kept)
+            cc_find(q, (Finding){.what = UNWRITTEN, .value = i});
+    }
+}
+
+/* ---- points ------------------------------------------------------------------------------------------------------ */
+
+/* A point near this one, with some parameters that are far from its own. */
+static void beside(ElementProbe *p, const double *point, double *there)
+{
+    Probe *q = &p->probe;
+    double reach = cc_power(q, -4.0, 0.0);
+    cc_copy(there, point, q->plan.size);
+    for (int i = 0; i < q->plan.size; i++) {
+        if (!cc_has(q, i, KNOWN))
+            continue;
+        if (!cc_has(q, i, PARAMETER) && cc_has(q, i, REAL))
+            there[i] += cc_size(q, i, there[i]) * reach * cc_uniform(q, -1.0, 1.0);
+        else if (cc_uniform(q, 0.0, 1.0) < 0.3)
+            there[i] = cc_value(q, i, 0.3);
+    }
+    cc_normalize(q, there);
+}
+
+/* Some of the continuous inputs and states, at random; returns how many. */
+static int free_values(ElementProbe *p, int *chosen)
+{
+    Probe *q = &p->probe;
+    int count = 0;
+    for (int i = 1; i < q->plan.size; i++)
+        if (cc_has(q, i, KNOWN) && !cc_has(q, i, PARAMETER) && cc_has(q, i, REAL))
+            p->order[count++] = i;
+    int taken = count < MOST_FREE ? count : MOST_FREE;
+    for (int k = 0; k < taken; k++) {
+        int other = k + cc_draw(q, count - k);
+        chosen[k] = p->order[other], p->order[other] = p->order[k], p->order[k] = chosen[k];
+    }
+    return taken;
+}
+
+/* An indicator, of every other draw one that was met on one side of its zero alone. */
+static int some_indicator(ElementProbe *p)
+{
+    Probe *q = &p->probe;
+    int count = 0, alone = 0;
+    for (int i = 0; i < q->plan.indicators; i++)
+        if (q->plan.z_behind[i] == 0.0)
+            p->order[count++] = i;
+    for (int i = 0; i < count; i++)
+        alone += p->sides[p->order[i]] != 3;
+    if (alone && cc_draw(q, 2)) {
+        int wanted = cc_draw(q, alone);
+        for (int i = 0; i < count; i++)
+            if (p->sides[p->order[i]] != 3 && wanted-- == 0)
+                return p->order[i];
+    }
+    return p->order[cc_draw(q, count)];
+}
+
+/* A point near this one where an indicator has the other sign: along its gradient over some of the continuous inputs
+ * and states, by Newton's method.  1 if that leads there. */
+static int across(ElementProbe *p, const double *point, double *here)
+{
+    Probe *q = &p->probe;
+    int which = some_indicator(p), chosen[MOST_FREE];
+    int count = free_values(p, chosen);
+    indicators(p, point);
+    double before = p->z[which], slopes[MOST_FREE], z = before;
+    double target = q->plan.z_nominals[which] * cc_power(q, -3.0, 0.0) * (before > 0.0 ? -1.0 : 1.0);
+    cc_copy(here, point, q->plan.size);
+    for (int k = 0; k < 4; k++) {
+        double square = 0.0;
+        for (int j = 0; j < count; j++) {
+            int i = chosen[j];
+            double x = here[i], step = 1e-6 * (x != 0.0 ? cc_abs(x) : 1.0);
+            here[i] = x + step;
+            indicators(p, here);
+            here[i] = x;
+            slopes[j] = (p->z[which] - z) / step;
+            square += slopes[j] * slopes[j];
+        }
+        if (!(cc_is_finite(square) && square > 0.0))
+            return 0;
+        for (int j = 0; j < count; j++)
+            here[chosen[j]] += (target - z) * slopes[j] / square;
+        indicators(p, here);
+        z = p->z[which];
+        if (!cc_is_finite(z))
+            return 0;
+        if ((z > 0.0) != (before > 0.0))
+            return 1;
+    }
+    return 0;
+}
+
+/* One of the points tried, one where much is at work rather than little. */
+static const double *busy_point(ElementProbe *p)
+{
+    double u = cc_uniform(&p->probe, 0.0, 1.0);
+    return p->probe.points + (long)p->pool[(int)(p->pooled * u * u * u)].place * p->probe.plan.size;
+}
+
+/* Keeps the last point for others to begin at; sees on which sides of the indicators it is. */
+static void into_pool(ElementProbe *p, const double *point)
+{
+    Probe *q = &p->probe;
+    if (q->plan.indicators) {
+        indicators(p, point);
+        for (int i = 0; i < q->plan.indicators; i++)
+            p->sides[i] |= p->z[i] > 0.0 ? 2 : 1;
+    }
+    const double *block = cc_evaluated(q, point, 1);
+    Pooled one = {0, q->tried - 1};
+    for (int i = 0; i < q->plan.size; i++)
+        one.busy += cc_has(q, i, COMPUTED) && block[i] != 0.0;
+    int k = p->pooled++;
+    for (; k > 0 && p->pool[k - 1].busy <= one.busy; k--)
+        p->pool[k] = p->pool[k - 1];
+    p->pool[k] = one;
+}
+
+/* The number k of the points to try: the start, some at random, and what can be reached from those where most is at
+ * work.  0 where there is none. */
+static double *next_point(ElementProbe *p, int k)
+{
+    Probe *q = &p->probe;
+    double *point = q->points + (long)q->tried * q->plan.size;
+    if (k == 0)
+        cc_start_point(q, point);
+    else if (k <= p->points / 4)
+        cc_random_point(q, point);
+    else if (q->plan.indicators && k % 2 == 0) {
+        const double *from = k % 4 == 2 ? busy_point(p) : q->points + (long)cc_draw(q, q->tried) * q->plan.size;
+        if (!across(p, from, point))
+            return 0;
+    } else {
+        beside(p, busy_point(p), point);
+        if (cc_breaks_rules(q, point))
+            return 0;
+    }
+    if (k && k % 4 == 0) { /* with the memory of one that has been there */
+        remember(p, point, cc_check_sample, SAMPLE);
+        remember(p, point, cc_check_accept, ACCEPT);
+    }
+    q->point_is = q->tried++;
+    into_pool(p, point);
+    return point;
+}
+
+/* ---- what is compared -------------------------------------------------------------------------------------------- */
+
+/* Evaluates the point with NaN where values are computed, and with numbers there; its values are then in `bits`. */
+static void try_evaluation(ElementProbe *p, const double *point)
+{
+    Probe *q = &p->probe;
+    int size = q->plan.size;
+    for (int i = 0; i < size; i++)
+        p->other[i] = cc_has(q, i, COMPUTED) ? 0.7 : point[i];
+    cc_copy(p->bits, cc_evaluated(q, point, 1), size);
+    const double *again = cc_evaluated(q, p->other, 1);
+    for (int i = 0; i < size; i++) {
+        Bits bits = cc_bits(p->bits[i]);
+        if (cc_has(q, i, COMPUTED)) {
+            if (bits == cc_mark(UNASSIGNED_MARK, i))
+                cc_find(q, (Finding){.what = UNASSIGNED, .value = i});
+            else if (bits != cc_bits(again[i]))
+                cc_find(q, (Finding){.what = STALE, .value = i});
+            else if (bits >> 40 == cc_mark(CANARY_MARK, 0) >> 40 && (int)(unsigned)bits < size)
+                cc_find(q, (Finding){.what = READ_BEHIND, .value = i, .known = q->plan.behind[(unsigned)bits]});
+        } else if (cc_has(q, i, KNOWN | MEMORY) && bits != cc_bits(point[i]))
+            cc_find(q, (Finding){.what = CHANGED, .value = i, .known = OUTPUTS});
+    }
+    if (!q->has_on_demand)
+        return;
+    const double *rates = cc_evaluated(q, point, 0);
+    for (int i = 0; i < size; i++)
+        if (cc_has(q, i, COMPUTED) && !cc_has(q, i, ON_DEMAND) && cc_bits(rates[i]) == cc_mark(UNASSIGNED_MARK, i) &&
+            cc_bits(p->bits[i]) != cc_bits(rates[i]))
+            cc_find(q, (Finding){.what = UNASSIGNED, .value = i});
+}
+
+static int is_enough(const Probe *p)
+{
+    int count = 0;
+    for (int i = 0; i < p->found; i++)
+        count += p->findings[i].what <= STALE;
+    return count >= ENOUGH;
+}
+
+static void undeclared(ElementProbe *p, int value, int known, Finding one)
+{
+    Probe *q = &p->probe;
+    for (int i = 0; i < q->found; i++)
+        if (q->findings[i].what == UNDECLARED && q->findings[i].value == value && q->findings[i].known == known)
+            return;
+    one.what = UNDECLARED, one.value = value, one.known = known;
+    if (!is_enough(q))
+        cc_find(q, one);
+}
+
+/* Marks what the set declares. */
+static void mark_listed(ElementProbe *p, const Declared *set, int mark)
+{
+    for (int k = 0; k < set->known.count; k++)
+        p->listed[(int)set->known.of[k]] = (unsigned char)mark;
+}
+
+static int left_out(const ElementProbe *p, int i) { return cc_has(&p->probe, i, KNOWN) && !p->listed[i]; }
+
+static void try_duals(ElementProbe *p, const double *point, const Declared *set)
+{
+    Probe *q = &p->probe;
+    int count = 0;
+    for (int i = 0; i < q->plan.size; i++)
+        p->duals[2 * i + 1] = left_out(p, i) && cc_has(q, i, REAL) ? cc_uniform(q, 0.5, 2.0) * CC_DUAL_STEP : 0.0;
+    dual(p, point);
+    for (int k = 0; k < set->values.count; k++)
+        if (slope(p, (int)set->values.of[k]) != 0.0)
+            p->suspects[count++] = (int)set->values.of[k];
+    for (int known = 0; known < q->plan.size && count; known++) {
+        if (!left_out(p, known) || !cc_has(q, known, REAL))
+            continue;
+        no_directions(p);
+        p->duals[2 * known + 1] = CC_DUAL_STEP;
+        dual(p, point);
+        for (int k = 0; k < count; k++)
+            if (slope(p, p->suspects[k]) != 0.0)
+                undeclared(p, p->suspects[k], known, (Finding){.how = DERIVATIVE, .a = slope(p, p->suspects[k])});
+    }
+}
+
+/* A value beside x that the variable may have. */
+static double value_beside(Probe *p, int i, double x)
+{
+    double step = cc_size(p, i, x) * cc_power(p, -6.0, -2.0);
+    if (x + step >= p->plan.greatest[i])
+        step = -step;
+    return x + step <= p->plan.least[i] ? x : x + step;
+}
+
+/* Which values of the set are others with the point `other` than in `bits`, and by which of what the set leaves out:
+ * taken over one after the other, the one with which a value changes is to blame.  `call` computes them. */
+static void blame(ElementProbe *p, const double *point, const Declared *set, int how,
+                  const double *(*call)(Probe *, const double *))
+{
+    Probe *q = &p->probe;
+    int count = 0;
+    const double *block = call(q, p->other);
+    for (int k = 0; k < set->values.count; k++) {
+        int i = (int)set->values.of[k];
+        if (differs(p->bits[i], block[i]))
+            p->suspects[count++] = i;
+    }
+    if (!count)
+        return;
+    cc_copy(p->moving, point, q->plan.size);
+    cc_copy(p->before, p->bits, q->plan.size);
+    for (int known = 0; known < q->plan.size; known++) {
+        if (!left_out(p, known) || p->moving[known] == p->other[known])
+            continue;
+        p->moving[known] = p->other[known];
+        block = call(q, p->moving);
+        for (int k = 0; k < count; k++) {
+            int i = p->suspects[k];
+            if (differs(p->before[i], block[i]))
+                undeclared(p, i, known, (Finding){.how = how, .a = p->before[i], .b = block[i], .x = p->other[known]});
+        }
+        cc_copy(p->before, block, q->plan.size);
+    }
+}
+
+static const double *evaluated(Probe *p, const double *point) { return cc_evaluated(p, point, 1); }
+
+static void try_bits(ElementProbe *p, const double *point, const Declared *set)
+{
+    Probe *q = &p->probe;
+    for (int is_near = 1; is_near >= 0; is_near--) {
+        cc_copy(p->other, point, q->plan.size);
+        for (int i = 0; i < q->plan.size; i++)
+            if (left_out(p, i))
+                p->other[i] = is_near && cc_has(q, i, REAL) ? value_beside(q, i, point[i]) : cc_value(q, i, 0.2);
+        if (!cc_breaks_rules(q, p->other))
+            blame(p, point, set, CHANGE, evaluated);
+    }
+}
+
+/* What the initial value of memory follows: parameters and inputs, before any evaluation. */
+static void try_memories(ElementProbe *p)
+{
+    Probe *q = &p->probe;
+    for (int n = 0; n < LEAST_POINTS && q->plan.memories; n++) {
+        double *point = q->points + (long)q->tried * q->plan.size;
+        cc_random_point(q, point);
+        q->point_is = q->tried++;
+        cc_copy(p->bits, cc_started(q, point), q->plan.size);
+        for (int k = 0; k < q->plan.memories; k++) {
+            const Declared *set = &p->memories[k];
+            int count = 0;
+            mark_listed(p, set, 1);
+            cc_copy(p->other, point, q->plan.size);
+            for (int i = 0; i < q->plan.size; i++)
+                if (left_out(p, i) && !cc_has(q, i, STATE))
+                    p->other[i] = cc_value(q, i, 0.2), count++;
+            if (count && !cc_breaks_rules(q, p->other))
+                blame(p, point, set, BEGIN, cc_started);
+            mark_listed(p, set, 0);
+        }
+    }
+}
+
+/* Where in the set's list, which rises, the value is; -1 if it is not there. */
+static int place_in(const List *list, int value)
+{
+    int low = 0, high = list->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (list->of[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->count && list->of[low] == value ? low : -1;
+}
+
+/* Which of the declared dependencies show at the point. */
+static void see(ElementProbe *p, const double *point)
+{
+    Probe *q = &p->probe;
+    for (int known = 0; known < q->plan.size; known++) {
+        long first = 0;
+        if (!cc_has(q, known, KNOWN))
+            continue;
+        no_directions(p);
+        if (cc_has(q, known, REAL)) {
+            p->duals[2 * known + 1] = CC_DUAL_STEP;
+            dual(p, point);
+        }
+        cc_copy(p->other, point, q->plan.size);
+        p->other[known] = cc_value(q, known, 0.0);
+        const double *block = cc_breaks_rules(q, p->other) ? p->bits : cc_evaluated(q, p->other, 1);
+        for (int k = 0; k < q->plan.sets; k++) {
+            const Declared *set = &p->sets[k];
+            int place = place_in(&set->known, known);
+            for (int j = 0; j < set->values.count && place >= 0; j++) {
+                int i = (int)set->values.of[j];
+                if (slope(p, i) != 0.0 || differs(p->bits[i], block[i]))
+                    p->shown[first + (long)j * set->known.count + place] = 1;
+            }
+            first += (long)set->values.count * set->known.count;
+        }
+    }
+}
+
+static void find_unshown(ElementProbe *p)
+{
+    Probe *q = &p->probe;
+    long pair = 0;
+    q->point_is = -1;
+    for (int k = 0; k < q->plan.sets; k++)
+        for (int j = 0; j < p->sets[k].values.count; j++)
+            for (int i = 0; i < p->sets[k].known.count; i++)
+                if (!p->shown[pair++]) {
+                    double value = p->sets[k].values.of[j], known = p->sets[k].known.of[i];
+                    cc_find(q, (Finding){.what = UNSHOWN, .value = value, .known = known});
+                }
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static long lay_out(ElementProbe *p, const double *plan, double *memory)
+{
+    *p = (ElementProbe){0};
+    Probe *q = &p->probe;
+    long used = cc_set_up(q, plan, memory), pairs = 0;
+    int size = q->plan.size, indicator_count = q->plan.indicators;
+    double **blocks[] = {&p->bits, &p->other, &p->moving, &p->before};
+    for (int i = 0; i < 4; i++)
+        *blocks[i] = cc_take(memory, &used, size);
+    p->duals = cc_take(memory, &used, 2l * size);
+    p->z = cc_take(memory, &used, indicator_count + FENCE);
+    p->pool = (Pooled *)cc_take(memory, &used, q->plan.points + SPARE);
+    p->sides = (unsigned char *)cc_take(memory, &used, indicator_count / 8 + 1);
+    p->listed = (unsigned char *)cc_take(memory, &used, size / 8 + 1);
+    p->suspects = (int *)cc_take(memory, &used, size);
+    p->order = (int *)cc_take(memory, &used, size + indicator_count);
+    p->narrow = (int *)cc_take(memory, &used, q->plan.sets);
+    p->sets = (Declared *)cc_take(memory, &used, q->plan.sets * (long)(sizeof(Declared) / sizeof(double)));
+    p->memories = (Declared *)cc_take(memory, &used, q->plan.memories * (long)(sizeof(Declared) / sizeof(double)));
+    const double *at = q->plan.set_at;
+    for (int k = 0; k < q->plan.sets; k++) {
+        Declared set = cc_declared(&at);
+        pairs += (long)set.known.count * set.values.count;
+        if (memory)
+            p->sets[k] = set;
+    }
+    at = q->plan.memory_at;
+    for (int k = 0; k < q->plan.memories && memory; k++)
+        p->memories[k] = cc_declared(&at);
+    p->shown = (unsigned char *)cc_take(memory, &used, q->plan.every ? pairs / 8 + 1 : 0);
+    return used;
+}
+
+/* Sets that leave something out, and how many points and sets the work allows. */
+static void plan_work(ElementProbe *p)
+{
+    Probe *q = &p->probe;
+    int known = 0;
+    for (int i = 0; i < q->plan.size; i++)
+        known += cc_has(q, i, KNOWN);
+    for (int k = 0; k < q->plan.sets; k++) {
+        int own = 0;
+        for (int i = 0; i < p->sets[k].known.count; i++)
+            own += cc_has(q, (int)p->sets[k].known.of[i], KNOWN);
+        if (own < known)
+            p->narrow[p->narrow_sets++] = k;
+    }
+    double each = cc_min(p->narrow_sets, LEAST_SETS);
+    p->points = (int)cc_clamp(WORK / (q->plan.size * (4.0 + 3.0 * each)), LEAST_POINTS, q->plan.points);
+    p->sets_each = (int)cc_clamp(WORK / (3.0 * q->plan.size * p->points), LEAST_SETS, p->narrow_sets);
+}
+
+CC_EXPORT long cc_check_memory(const double *plan)
+{
+    ElementProbe p;
+    return lay_out(&p, plan, 0);
+}
+
+/* Fills the memory, which holds zeros: findings, and behind them the points they were made at. */
+CC_EXPORT void cc_check_run(const double *plan, double *memory, Counts *counts)
+{
+    ElementProbe probe, *p = &probe;
+    Probe *q = &p->probe;
+    lay_out(p, plan, memory);
+    plan_work(p);
+    try_memories(p);
+    for (int k = 0; k <= p->points && !is_enough(q); k++) {
+        const double *point = next_point(p, k);
+        if (!point)
+            continue;
+        counts->tried++;
+        if (cc_breaks_rules(q, point))
+            continue;
+        try_evaluation(p, point);
+        for (int n = 0; n < p->sets_each && n < p->narrow_sets; n++) {
+            int drawn = n + cc_draw(q, p->narrow_sets - n), which = p->narrow[drawn];
+            p->narrow[drawn] = p->narrow[n], p->narrow[n] = which;
+            mark_listed(p, &p->sets[which], 1);
+            try_duals(p, point, &p->sets[which]);
+            try_bits(p, point, &p->sets[which]);
+            mark_listed(p, &p->sets[which], 0);
+        }
+        if (q->plan.every)
+            see(p, point);
+    }
+    if (q->plan.every)
+        find_unshown(p);
+    cc_count(q, counts);
+}

@@ -1,0 +1,71 @@
+"""Every block of code in the guide does what the page says: files are written, commands and Python run, top to bottom.
+
+```toml title="drop.toml"     is written to that file
+```console                    `$ command` runs and must succeed; each line below it must be in what it prints
+```python                     runs; all blocks of a page share their names
+```text, or indented          an illustration
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fmu_builder.cli import app
+
+GUIDE = Path(__file__).parents[2] / "fmu_builder" / "guide"
+PAGES = sorted(path for path in GUIDE.glob("*.md"))
+BLOCK = re.compile(
+    r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+PLAIN = ("text", "c")  # illustrations
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def run_commands(session: str) -> None:
+    for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+        command, *expected = part.strip().splitlines()
+        program, *arguments = shlex.split(command)
+        assert program == "fmu-builder", command
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, f"{command}\n{result.output}"
+        for line in expected:
+            assert words(line) in words(result.output), f"{command} does not print {line!r}:\n{result.output}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_block_of_a_page_does_what_it_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        language, title, body = block["language"], block["title"], block["body"]
+        if language == "toml" and title:
+            Path(title).parent.mkdir(parents=True, exist_ok=True)
+            Path(title).write_text(body, encoding="utf-8")
+        elif language == "console":
+            run_commands(body)
+        elif language == "python":
+            exec(compile(body, f"{page.name}:{page.read_text().count(os.linesep, 0, block.start())}", "exec"), names)
+        else:
+            assert language in PLAIN or page.stem == "element-reference", f"{page.name}: a block of {language}"
+
+
+def test_the_index_lists_every_page_once() -> None:
+    index = (GUIDE / "index.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\d+\. \[[^\]]+\]\((\S+)\)", index, re.MULTILINE)
+    assert sorted(listed) == sorted(path.name for path in PAGES if path.name != "index.md")
+
+
+def test_every_link_of_the_guide_leads_to_a_page() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?://)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            assert (GUIDE / target).is_file(), f"{page.name}: {target}"

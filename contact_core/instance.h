@@ -8,6 +8,8 @@
 #include "model_tables.h" /* generated: CcVariable and all of its tables, log categories */
 #include "base/text.h"
 #include "waist.h"
+
+#include "contact_record.h" /* counts of waist.h */
 #ifdef CC_PARTS
 #include "assembly.h"
 #endif
@@ -71,7 +73,17 @@ typedef struct {
     double given_rates[CC_INPUTS + 1]; /* 1 where fmi2SetRealInputDerivatives gave one */
     double sides[CC_INDICATORS + 1];   /* of the indicators at the last event of model exchange: +1 above 0, else -1 */
     Element element;
+#if CC_RECORDS
+    CcRecords records; /* the last member: CC_STATE_SHORT */
+#endif
 } CcState;
+
+/* Bytes in front of the records, which change in few steps. */
+#if CC_RECORDS
+#define CC_STATE_SHORT offsetof(CcState, records)
+#else
+#define CC_STATE_SHORT sizeof(CcState)
+#endif
 
 struct CcHost {
     fmi2CallbackFunctions callbacks; /* a copy: the importer's struct is valid during fmi2Instantiate only */
@@ -79,7 +91,8 @@ struct CcHost {
     int failures; /* of rules, counted by cc_fail */
     const char *part; /* of an assembly: the one that is speaking, else NULL */
     CcState now;
-    CcState before;                       /* the step's beginning, to return to when it fails */
+    CcState before;                       /* what a call began with, to return to when it fails: cc_save, cc_return */
+    int records_saved;                    /* 1 if that holds the records too: one was kept since */
     double input_starts[CC_INPUTS + 1];   /* continuous inputs at the beginning of the step */
     /* states at the beginning of a substep, at its end or a stage, at the last stage but one, and in between */
     double x_0[CC_STATES + 1], x_1[CC_STATES + 1], x_late[CC_STATES + 1], x_between[CC_STATES + 1];
@@ -97,6 +110,31 @@ struct CcHost {
 };
 
 typedef struct CcHost Instance;
+
+static void cc_save(Instance *instance)
+{
+    __builtin_memcpy(&instance->before, &instance->now, CC_STATE_SHORT);
+    instance->records_saved = 0;
+}
+
+/* To what was saved, as an instance in error. */
+CC_RARE void cc_return(Instance *instance)
+{
+    __builtin_memcpy(&instance->now, &instance->before, instance->records_saved ? sizeof(CcState) : CC_STATE_SHORT);
+    instance->now.mode = CC_ERROR;
+}
+
+void cc_keep(CcHost *host, const void *record, size_t size)
+{
+#if CC_RECORDS
+    const double *values = record;
+    if (!host->records_saved)
+        host->before.records = host->now.records;
+    host->records_saved = 1;
+    cc_keep_record(&host->now.records, (size_t)(values - (const double *)&host->now.element), values, size);
+#endif
+    (void)host, (void)record, (void)size;
+}
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 

@@ -38,6 +38,8 @@
 #endif
 #include "base/real.h"
 
+#include <stddef.h>
+
 /* In front of loops over the states in what every evaluation does.  Few states are taken one by one, for two at once
  * would wait until both have been stored. */
 #if CC_STATES <= 8
@@ -60,6 +62,7 @@ enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
 #endif
 #define cc_report CC_HOST_ENTRY(report)
 #define cc_held_over CC_HOST_ENTRY(held_over)
+#define cc_keep CC_HOST_ENTRY(keep)
 #define cc_fail CC_HOST_ENTRY(fail)
 
 /* Say something in a declared log category.  Format: %s text, %d integer, %g number with up to 9 digits, %.3g with
@@ -73,6 +76,10 @@ CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const
 /* Length of the communication steps over which the motion at the ports is held, s; 0 where it is not: in model
  * exchange, in an assembly, with derivatives of the inputs, and before the first step. */
 CC_HIDDEN double cc_held_over(const CcHost *host);
+
+/* Keep the `size` numbers that the element's variables last_contact.* have for one place, which begin at `record`: call
+ * before those of the next contact that ended are written, in accept only (contact_record.h). */
+CC_HIDDEN void cc_keep(CcHost *host, const void *record, size_t size);
 
 /* What contact_core calls.  CC_ENTRY(name) carries the name of the model, so several FMUs can be linked together.
  * accept returns what the element's did, and computes the outputs again unless that is 0.  on_demand: 0 leaves out what

@@ -24,11 +24,15 @@ NO_BUILTIN void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
     struct __attribute__((packed, may_alias)) Words { unsigned long long bits[WORDS]; } *t = to;
     const struct Words *f = from;
-    size_t words = n / sizeof *t;
-    for (size_t i = 0; i < words; i++)
+    unsigned char *bytes = to;
+    const unsigned char *others = from;
+    for (size_t i = 0; i < n / sizeof *t; i++)
         t[i] = f[i];
-    for (size_t i = words * sizeof *t; i < n; i++)
-        ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
+    if (n >= sizeof *t) /* the last ones, of which some are there already */
+        *(struct Words *)(bytes + n - sizeof *t) = *(const struct Words *)(others + n - sizeof *t);
+    else
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = others[i];
     return to;
 }
 

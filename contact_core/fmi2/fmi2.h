@@ -237,7 +237,7 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c)
 fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 {
     CC_ENTER(CC_INITIALIZATION);
-    instance->before = instance->now;
+    cc_save(instance);
     int failures = cc_check(instance) + cc_check_quaternions(instance);
     if (!failures) {
         instance->now.dirty = 1.0;
@@ -253,8 +253,7 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
         }
     }
     if (failures) {
-        instance->now = instance->before;
-        instance->now.mode = CC_ERROR;
+        cc_return(instance);
         return fmi2Error;
     }
     instance->now.changed = instance->now.jumped = 0.0;

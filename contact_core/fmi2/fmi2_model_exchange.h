@@ -56,7 +56,7 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
     if (instance->now.jumped == 0.0)
         return fmi2OK;
     double *block = cc_block(instance), step = block[0] - instance->now.accepted;
-    instance->before = instance->now;
+    cc_save(instance);
     int failures = cc_check_quaternions(instance);
     if (instance->now.changed != 0.0)
         failures += cc_check(instance);
@@ -86,8 +86,7 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
         }
     }
     if (failures) {
-        instance->now = instance->before;
-        instance->now.mode = CC_ERROR;
+        cc_return(instance);
         return fmi2Error;
     }
     instance->now.accepted = block[0];

@@ -54,7 +54,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
     double t_c = currentCommunicationPoint, h = communicationStepSize;
     if (!cc_may_step(instance, t_c, h))
         return fmi2Error;
-    instance->before = instance->now;
+    cc_save(instance);
     int failures = cc_check_quaternions(instance);
     if (instance->now.changed != 0.0)
         failures += cc_check(instance);
@@ -78,8 +78,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
         }
     }
     if (failures) {
-        instance->now = instance->before;
-        instance->now.mode = CC_ERROR;
+        cc_return(instance);
         instance->now.last_status = fmi2Error;
         return fmi2Error;
     }

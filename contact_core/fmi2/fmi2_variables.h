@@ -94,11 +94,25 @@ static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
     if (*stored == value)
         return;
     *stored = value;
+    if (cc_variable(vr)->kind == CC_TUNABLE || cc_variable(vr)->type != CC_REAL) {
+        if ((int)vr == CC_RECORD_BACK)
+            return; /* nothing is computed from it */
+        instance->now.changed = 1.0;
+    }
     instance->now.dirty = instance->now.jumped = 1.0;
     if (CC_HAS_RATES && cc_is_far(value))
         instance->now.far = 1.0;
-    if (cc_variable(vr)->kind == CC_TUNABLE || cc_variable(vr)->type != CC_REAL)
-        instance->now.changed = 1.0;
+}
+
+/* What an importer reads: of variables last_contact.* the record that contact_record.back chooses. */
+static double cc_shown(const Instance *instance, fmi2ValueReference vr)
+{
+    const double *block = (const double *)&instance->now.element;
+#if CC_RECORDS
+    if (block[CC_RECORD_BACK] != 0.0 && cc_variable(vr)->recorded)
+        return cc_kept_value(&instance->now.records, vr, (int)block[CC_RECORD_BACK]);
+#endif
+    return block[vr];
 }
 
 #define CC_DEFINE_GET(Type, TYPE)                                                                                      \
@@ -111,7 +125,7 @@ static void cc_store(Instance *instance, fmi2ValueReference vr, double value)
         if (status != fmi2OK)                                                                                          \
             return status;                                                                                             \
         for (size_t k = 0; k < nvr; k++)                                                                               \
-            value[k] = (fmi2##Type)cc_block(instance)[vr[k]];                                                          \
+            value[k] = (fmi2##Type)cc_shown(instance, vr[k]);                                                          \
         return fmi2OK;                                                                                                 \
     }
 

@@ -64,7 +64,7 @@ static void remember(Element *e)
 
 /* The walls touch or leave the mass at an event, which is an accepted point: its time is that of the event.  The
  * impulse is the change of the momentum m w since the accepted point before, m as it was in between. */
-static void record_contact(Element *e)
+static void record_contact(Element *e, CcHost *host)
 {
     int was = re(e->previous.depth) > 0.0, is = re(e->depth) > 0.0;
     Real s = re(e->x) < 0.0 ? -1.0 : 1.0;
@@ -73,6 +73,8 @@ static void record_contact(Element *e)
         e->present_contact.peak_force = cc_max(e->present_contact.peak_force, e->normal_force);
     }
     if (was && !is) {
+        if (re(e->release_count) > 0.0)
+            cc_keep(host, &e->last_contact, sizeof e->last_contact / sizeof(Real));
         e->last_contact.start = e->present_contact.start;
         e->last_contact.end = e->time;
         e->last_contact.impact_speed = e->present_contact.impact_speed;
@@ -112,10 +114,10 @@ static int accept(Element *e, CcHost *host, double step)
     Real switched = before - (e->energy.kinetic + e->energy.elastic);
     int is_switched = re(e->previous.mass) != re(e->m) || re(e->previous.gap) != re(e->gap)
                       || re(e->previous.stiffness) != re(stiffness(e));
-    record_contact(e);
+    record_contact(e, host);
     if (is_switched)
         e->energy.switched += switched;
     remember(e);
-    (void)host, (void)step;
+    (void)step;
     return LEDGER && is_switched;
 }

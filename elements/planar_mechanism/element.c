@@ -806,8 +806,10 @@ static void record_begin(Element *e, int i, double speed, Real impulse)
 }
 
 /* It ends: the point moves off at the speed `rebound`. */
-static void record_end(Element *e, int i, double rebound)
+static void record_end(Element *e, CcHost *host, int i, double rebound)
 {
+    if (re(e->release_count[i]) > 0.0)
+        cc_keep(host, &e->last_contact[i], sizeof e->last_contact[i] / sizeof(Real));
     e->last_contact[i].start = e->present_contact[i].start;
     e->last_contact[i].end = e->time;
     e->last_contact[i].impact_speed = e->present_contact[i].impact_speed;
@@ -915,7 +917,7 @@ static void impact(Element *e, CcHost *host, int i)
     e->contact[i].impacts += 1.0;
     record_begin(e, i, speed, impulse);
     if (!rests)
-        record_end(e, i, restitution * speed);
+        record_end(e, host, i, restitution * speed);
     e->contact[i].touch_down = e->time;
     e->contact[i].closed = rests;
     e->contact[i].level = e->contact[i].gap - GRIP;
@@ -938,7 +940,7 @@ static int meet_and_leave(Element *e, CcHost *host)
             e->contact[i].level = gap - GRIP;
             e->contact[i].departures += 1.0;
             e->contact[i].lift_off = e->time;
-            record_end(e, i, rate);
+            record_end(e, host, i, rate);
             changed |= CC_CHANGED;
             cc_report(host, CC_INFO, "mechanism", "%s leaves its profile",
                       body_names[hold_bodies[row_holds[contact_rows[i]]]]);

@@ -163,5 +163,5 @@ static int accept(Element *e, CcHost *host, double step)
 {
     Guide g;
     int searched = guide_accept(e, host, &g);
-    return guide_book(e, &g, step) || searched;
+    return guide_book(e, &g, host, step) || searched;
 }

@@ -314,7 +314,7 @@ static int accept(Element *e, CcHost *host, double step)
     int searched = guide_accept(e, host, &g), turned = re(e->side) != re(e->previous.side);
     int axis = re(cc_dot(e->V1, e->previous.V1)) < 0.0 ? 1 : 2;
     double before = re(e->energy.switched);
-    int changed = guide_book(e, &g, step);
+    int changed = guide_book(e, &g, host, step);
     double lost = re(e->energy.switched) - before;
     if (turned && re(e->on) != 0.0)
         cc_report(host, lost != 0.0 ? CC_WARNING : CC_INFO, "guide", "V%d turns over at s = %g m, where VectorFr1 and "

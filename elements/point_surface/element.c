@@ -424,8 +424,10 @@ static void record_touch(Element *e, int i, double step)
 }
 
 /* The contact of point i ended. */
-static void record_release(Element *e, int i, double step)
+static void record_release(Element *e, int i, CcHost *host, double step)
 {
+    if (re(e->release_count[i]) > 0.0)
+        cc_keep(host, &e->last_contact[i], sizeof e->last_contact[i] / sizeof(Real));
     CcCrossing release = passage(e, i, step);
     e->last_contact[i].start = e->present_contact[i].start;
     e->last_contact[i].end = release.time;
@@ -605,7 +607,7 @@ static int accept(Element *e, CcHost *host, double step)
         if (was && !is) {
             end_of_first_contact(e, i, host);
             switched += end_of_contact(e, i, host);
-            record_release(e, i, step);
+            record_release(e, i, host, step);
 #if LEDGER && !COUPLING
             watch_step(e, i, host);
 #endif

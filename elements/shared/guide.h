@@ -430,7 +430,7 @@ static void guide_account(Element *e, Real stored, Real anisotropy, int on_deman
 
 /* Books at an accepted point what switching and another law have destroyed, and remembers the point and the law.
  * `step`: since the accepted point before, s.  Returns 1 if outputs depend on it. */
-static int guide_book(Element *e, const Guide *g, double step)
+static int guide_book(Element *e, const Guide *g, CcHost *host, double step)
 {
     Real was = e->previous.on, is = e->on, switched = 0.0;
     int turned = re(was) != re(is);
@@ -443,9 +443,9 @@ static int guide_book(Element *e, const Guide *g, double step)
     keep_law(e);
 #if !CLOSED
     if (turned)
-        guide_record(e, step);
+        guide_record(e, host, step);
 #endif
-    (void)step;
+    (void)host, (void)step;
     guide_remember(e, g);
     e->energy.switched += switched;
 #if COUPLING && !defined CC_DUAL

@@ -27,7 +27,7 @@ static void guide_record_start(Element *e)
 }
 
 /* Of an accepted point at which the point came onto the line or left it, `step` after the one before. */
-static void guide_record(Element *e, double step)
+static void guide_record(Element *e, CcHost *host, double step)
 {
     CcCrossing passage = {re(e->time), 0.0};
     for (int end = 0; end < 2; end++) {
@@ -39,6 +39,8 @@ static void guide_record(Element *e, double step)
         e->present_contact.start = passage.time;
         e->contact_count += 1.0;
     } else {
+        if (re(e->release_count) > 0.0)
+            cc_keep(host, &e->last_contact, sizeof e->last_contact / sizeof(Real));
         e->last_contact.start = e->present_contact.start;
         e->last_contact.end = passage.time;
         e->release_count += 1.0;

@@ -1,8 +1,9 @@
 """The contacts of a co-simulation, collected at its communication points.
 
 An FMU of fmu-builder records each contact itself: release_count and contact_count show that one ended or began, and
-only then are last_contact.* and present_contact.* read.  Of any other FMU with a variable in_contact the events are
-those of its samples (events.py).
+only then are last_contact.* and present_contact.* read.  Where several ended within one communication step, the FMU
+shows those before the last one as contact_record.back asks for them.  Of any other FMU with a variable in_contact the
+events are those of its samples (events.py).
 
 A contact that inputs begin or end is located before the step that takes them: the FMU has to regard them as those of
 the beginning of that step.  Under Gauss-Seidel the values of a slave that was stepped before are those of its end, so
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.events import SAMPLED, ContactEvent, SampledContact
 from fmu_builder.cosim.link import Link
 from fmu_builder.cosim.slave import DISCARD, FAMILY, Slave, SlaveVariable
+from fmu_builder.model.model import BACK
 
 _PLACE = re.compile(r"((?:.*\.)?)(release_count|in_contact)(\[\d+\])?", re.DOTALL)
 _RECORD = re.compile(r"(?:.*\.)?(?:last|present)_contact(?:\[\d+\])?\.\w+", re.DOTALL)
@@ -91,7 +94,7 @@ class _CountedPlace:
     part: str
     begun: int = 0
     ended: int = 0
-    missed: int = 0  # of these, ended together with a later one in one communication step
+    missed: int = 0  # of these, the FMU did not show: too many ended in one communication step
     present: ContactEvent | None = None
     found: list[ContactEvent] = field(default_factory=list)
 
@@ -106,6 +109,7 @@ class _Counted:
             for part, index, name in _places(slave, "release_count")
             if self._is_recorded(part, index)
         ]
+        self._back = slave.description.variables.get(BACK)
         if self.places:
             counts = [self._variable(place, f"{count}{{}}") for count in _COUNTS for place in self.places]
             self._memory: NDArray[np.int32] = np.zeros(len(counts), dtype=np.int32)
@@ -167,19 +171,35 @@ class _Counted:
         begun: int,
         on_clock: Callable[[dict[str, float | None]], dict[str, float | None]],
     ) -> None:
+        for number in range(place.ended + 1, ended + 1):
+            known = place.present if place.present is not None and place.present.number == number else None
+            with self._shown(ended - number) as shows:
+                values = self._values(place, _LAST_TOUCH | _LAST) if shows else {}
+            if number < ended and not values.get("release") and not values.get("touch"):
+                place.missed += 1  # the FMU keeps no more
+                values = {}
+            elif known is not None:  # it began before, on the clock of that step
+                values = {q: v for q, v in values.items() if q in _LAST}
+            if values or known is not None:
+                place.found.append(_event(known or ContactEvent(place.name, number), on_clock(values)))
         if ended > place.ended:
-            last = place.present
-            if last is None or last.number != ended:
-                if last is not None:
-                    place.found.append(last)  # it ended too, before another one did in the same step
-                place.missed += ended - place.ended - 1
-                last = _event(ContactEvent(place.name, ended), on_clock(self._values(place, _LAST_TOUCH)))
-            place.found.append(_event(last, on_clock(self._values(place, _LAST))))
             place.present = None
         if begun > ended and place.present is None:
             touch = on_clock(self._values(place, _PRESENT_TOUCH))
             place.present = _event(ContactEvent(place.name, begun), touch)
         place.ended, place.begun = ended, begun
+
+    @contextmanager
+    def _shown(self, back: int) -> Iterator[bool]:
+        """While last_contact.* shows the contact that is `back` before the last one; False where it cannot."""
+        if back == 0 or self._back is None or back > (self._back.max or 0.0):
+            yield back == 0
+            return
+        self._slave.set(self._back, float(back))
+        try:
+            yield True
+        finally:
+            self._slave.set(self._back, 0.0)
 
     def _so_far(self, place: _CountedPlace) -> dict[str, float | None]:
         known = self._values(place, _PRESENT)
@@ -205,8 +225,8 @@ class _Counted:
         for place in self.places:
             if place.missed:
                 yield (
-                    f"{place.name}: {place.missed} of {place.ended} contacts ended together with a later one in a "
-                    "communication step and are not listed; smaller steps show them all"
+                    f"{place.name}: {place.missed} of {place.ended} contacts ended together with too many later ones "
+                    "in a communication step, and the FMU keeps no record of them; smaller steps show them all"
                 )
 
 

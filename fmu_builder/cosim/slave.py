@@ -64,6 +64,7 @@ class SlaveVariable:
     description: str = ""
     zero: bool = False
     held: HeldForce | None = None  # of a stiffness or damping of ours: what it is to the force at the ports
+    max: float | None = None
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ def read_slave(path: Path) -> SlaveDescription:
             # what follows from nothing, not even from time, which ours list, is a force that an element does not have
             zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
             held=held.get(v.name),
+            max=None if v.max is None else float(v.max),
         )
     experiment, faults = _default_experiment(description)
     return SlaveDescription(

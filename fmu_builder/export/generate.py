@@ -7,6 +7,7 @@ import posixpath
 import re
 import struct
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +18,7 @@ from fmu_builder.export.toolchain import SOURCE_FILES
 from fmu_builder.laws.c_source import ending_tables, laws_header
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.model.assembly import Assembly, PartType
-from fmu_builder.model.model import ElementModel, Model, Node, Variable
+from fmu_builder.model.model import BACK, ElementModel, Model, Node, Variable
 from fmu_builder.model.structure_reader import Constant
 from fmu_builder.paths import shared_folder, shipped
 
@@ -349,7 +350,26 @@ def _counts(model: Model) -> list[str]:
         f"#define CC_CORE {sum(_is_core(model))}",
         f"#define CC_INPUTS {len(_real_inputs(model))}",
         f"#define CC_QUATERNIONS {len(model.quaternions)}",
+        *_record_counts(model),
     ]
+
+
+def _record_counts(model: Model) -> list[str]:
+    """What contact_record.h is told: besides the counts the index of the variable that chooses a record, -1 if none."""
+    count, size = kept_records(model)
+    return [
+        f"#define CC_RECORDS {count}",
+        f"#define CC_RECORD_SIZE {size}",
+        f"#define CC_RECORD_BACK {model[BACK].index if count else -1}",
+    ]
+
+
+def kept_records(model: Model) -> tuple[int, int]:
+    """How many contacts before the last one an FMU keeps, and the number of variables of the longest."""
+    if BACK not in model:
+        return 0, 0
+    groups = (Counter(v.name.rpartition(".")[0] for v in e.variables if v.recorded) for _, e in model.elements())
+    return int(model[BACK].max or 0), max(size for group in groups for size in group.values())
 
 
 def conclusions(model: Model) -> tuple[str, ...]:
@@ -529,7 +549,7 @@ def model_tables(model: Model) -> str:
         "",
         "typedef struct {",
         "    const char *unit;",
-        "    unsigned char kind, type, is_output, hidden, on_demand, strict;",
+        "    unsigned char kind, type, is_output, hidden, on_demand, strict, recorded;",
         "    double min, max, above, below; /* min and max are allowed, above and below are not */",
         "} CcVariable;",
         "",
@@ -582,7 +602,7 @@ def _row(v: Variable) -> str:
     """What a variable has in common with others, as a row of C."""
     strict = v.above is not None or v.below is not None
     unit = "" if v.unit.name == "1" else v.unit.name
-    flags = ", ".join(str(int(flag)) for flag in (v.is_output, v.hidden, v.on_demand, strict))
+    flags = ", ".join(str(int(flag)) for flag in (v.is_output, v.hidden, v.on_demand, strict, v.recorded))
     kinds = f"{_KINDS[v.kind]}, {_TYPES[v.type]}, {flags}"
     bounds = ((v.min, f"-{_HUGE}"), (v.max, _HUGE), (v.above, f"-{_HUGE}"), (v.below, _HUGE))
     return f"    {{{_text(unit)}, {kinds}, {', '.join(_number(bound, far) for bound, far in bounds)}}},"

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from fmu_builder.model.declaration import (
+    CORE_GROUPS,
     VARIABLE_TABLES,
     Declaration,
     StructureEntry,
     Variable,
+    core_declaration,
     plain,
     read_declaration,
-    solver_declaration,
 )
 from fmu_builder.model.extends import TakesOver
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
@@ -109,10 +110,11 @@ def _structure(entry: StructureEntry) -> Schema:
 
 
 def _starts(declared: Declaration) -> Schema:
-    """Parameters and inputs by the names that element and solver declare.  Others are allowed: those of ports and of
-    laws, and with indices."""
+    """Parameters and inputs by the names that element and contact_core declare.  Others are allowed: those of ports and
+    of laws, and with indices."""
     found: Schema = {}
-    for name, variable in {**solver_declaration().parameters, **declared.parameters, **declared.inputs}.items():
+    of_core = {name: one for group in CORE_GROUPS for name, one in core_declaration(group).parameters.items()}
+    for name, variable in {**of_core, **declared.parameters, **declared.inputs}.items():
         if not variable.hidden:
             found.setdefault(plain(name), _start(variable))
     return found

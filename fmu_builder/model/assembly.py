@@ -38,12 +38,12 @@ from fmu_builder.files import recorded_reads
 from fmu_builder.laws.c_source import laws_header
 from fmu_builder.model.counted_parts import members
 from fmu_builder.model.declaration import (
+    CORE_GROUPS,
     FIELDS_OF_OURS,
-    Declaration,
     Experiment,
     explain,
+    is_core_variable,
     read_toml,
-    solver_declaration,
 )
 from fmu_builder.model.declaration import Variable as Entry
 from fmu_builder.model.model import (
@@ -52,6 +52,7 @@ from fmu_builder.model.model import (
     PortUse,
     Variable,
     build_model,
+    core_variables,
     law_problems,
     load_element,
     start_values,
@@ -73,7 +74,7 @@ from fmu_builder.model.wiring import Ends, Wiring, wire
 from fmu_builder.paths import find_recipe, shipped
 from fmu_builder.units import parse_quantity, parse_unit
 
-_RESERVED = ("time", "der", "solver")
+_RESERVED = ("time", "der", *CORE_GROUPS)
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\[\d+(,\d+)*\])?", re.ASCII)
 _TYPES: dict[str, Literal["Real", "Integer", "Boolean", "Enumeration"]] = {
     "real": "Real",
@@ -445,16 +446,12 @@ class _Builder:
         return Experiment(stop=found["stop"], step=found["step"], tolerance=tolerance)
 
     def _own(self, experiment: Experiment, wiring: Wiring) -> ElementModel:
-        """Time, the forces from outside and, if there are states, the solver's variables."""
-        declaration = Declaration(description="An assembly")
-        if self.solver and any(v.kind == "state" for m in self.models.values() for v in m.variables):
-            declaration = solver_declaration()
-            tolerance = declaration.parameters["solver.tolerance"].model_copy(update={"start": experiment.tolerance})
-            declaration = declaration.model_copy(
-                update={"parameters": {**declaration.parameters, "solver.tolerance": tolerance}}
-            )
-        inputs = dict(self._outer_forces(wiring))
-        declaration = declaration.model_copy(update={"inputs": {**declaration.inputs, **inputs}})
+        """Time, the forces from outside and what contact_core declares."""
+        variables = [v for m in self.models.values() for v in m.variables]
+        states = any(v.kind == "state" for v in variables)
+        records = any(v.recorded for v in variables)
+        declaration = core_variables(experiment, self.solver and states, self.solver and records)
+        declaration = declaration.model_copy(update={"inputs": dict(self._outer_forces(wiring))})
         recipe = Recipe(
             path=self.recipe.path,
             name=self.recipe.name,
@@ -522,8 +519,8 @@ class _Builder:
     def _read_starts(self, name: str, model: ElementModel | Assembly, shift: int) -> None:
         where = f"{self.where} {name} start"
         given = dict(self.recipe.parts[name].start)
-        for key in [key for key in given if key.startswith("solver.")]:
-            what = f"'{key}' belongs to the assembly, which has one solver: write it into [start]"
+        for key in [key for key in given if is_core_variable(key)]:
+            what = f"'{key}' belongs to the assembly, which has one for all parts: write it into [start]"
             self.problems.append(Problem(where, what))
             del given[key]
         starts, problems = start_values(model, given, where)
@@ -575,8 +572,8 @@ class _Builder:
         for model in self.models.values():
             if isinstance(model, ElementModel):
                 for name in model.recipe.starts:
-                    if name.startswith("solver."):
-                        yield f"{name} of {model.path.name} is not used: an assembly has one solver for all parts"
+                    if is_core_variable(name):
+                        yield f"{name} of {model.path.name} is not used: an assembly has one for all parts"
 
     def _index(self, node: tuple[str, str]) -> int:
         part, name = node

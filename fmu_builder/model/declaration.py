@@ -455,7 +455,8 @@ C_KEYWORDS = frozenset(
         "time",
     ]
 )
-_SOLVER = "solver"  # the group of contact_core/solver/solver.toml
+CORE_GROUPS = {"solver": "solver/solver.toml", "contact_record": "contact_record.toml"}
+"""Groups of variables that an FMU has once, whatever its elements, and where contact_core declares them."""
 
 
 _LARGEST_TOML = 64 * 2**20  # bytes
@@ -570,10 +571,10 @@ def read_declaration(folder: Path) -> Declaration:
     path = folder / "element.toml"
     declaration = _read(path)
     problems = [
-        Problem(f"{path}: [{table}] {name}", f"the group '{_SOLVER}' belongs to contact_core: choose another name")
+        Problem(f"{path}: [{table}] {name}", f"the group '{group}' belongs to contact_core: choose another name")
         for table in (*VARIABLE_TABLES, "ports")
         for name in getattr(declaration, table)
-        if name.partition(".")[0] == _SOLVER
+        if (group := name.partition(".")[0]) in CORE_GROUPS
     ]
     problems += _problems(path, declaration)
     if problems:
@@ -581,10 +582,15 @@ def read_declaration(folder: Path) -> Declaration:
     return declaration
 
 
+def is_core_variable(name: str) -> bool:
+    """Whether contact_core declares it: an FMU has it once, however many parts it has."""
+    return "." in name and name.partition(".")[0] in CORE_GROUPS
+
+
 @functools.cache
-def solver_declaration() -> Declaration:
-    """The variables of the solver, which every model with states has (contact_core/solver/solver.toml)."""
-    path = shipped("contact_core") / "solver" / "solver.toml"
+def core_declaration(group: str) -> Declaration:
+    """The variables of one of CORE_GROUPS."""
+    path = shipped("contact_core") / CORE_GROUPS[group]
     declaration = _read(path)
     problems = _problems(path, declaration)
     if problems:

@@ -28,8 +28,9 @@ from fmu_builder.model.declaration import (
     Port,
     applies,
     broken_bound,
+    core_declaration,
+    is_core_variable,
     read_toml,
-    solver_declaration,
 )
 from fmu_builder.model.declaration import Variable as Entry
 from fmu_builder.model.ports import Role, roles_of
@@ -41,6 +42,8 @@ from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Kind = Literal["time", "fixed", "tunable", "calculated", "input", "state", "derivative", "output", "memory"]
 Type = Literal["real", "int", "bool", "enum"]
+
+BACK = "contact_record.back"  # which contact the variables last_contact.* show
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class Variable:
     derivative: int = -1  # of a state: its der(...) variable; of a der(...) variable: its state
     reinit: bool = False  # of a state: the element may change it at an event
     constant_where_used: bool = False  # of a state: it does not change where a right-hand side depends on it
+    recorded: bool = False  # of memory: of the contact of its place that ended last
     held: HeldForce | None = None  # of a stiffness or damping: what it is to the force at the ports
 
     @property
@@ -289,6 +293,10 @@ class _Declared:
     def base(self) -> str:
         return ".".join(self.path)
 
+    @property
+    def is_recorded(self) -> bool:
+        return self.kind == "memory" and self.path[0] == "last_contact"
+
 
 def load_model(path: Path) -> Model:
     """The model of a recipe's file, of one element or an assembly.  Raises InputError with every problem found."""
@@ -322,8 +330,12 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
     element = recipe.element
     declared = list(_declared(element, recipe.sizes, recipe.laws, recipe.input_starts))
     patterns_over = list(declared)  # no `depends` of an element means the solver
-    if solver and any(d.kind == "state" for d in declared):
-        declared += _solver_variables(element.experiment)
+    if solver:
+        declared += _core_variables(
+            element.experiment,
+            states=any(d.kind == "state" for d in declared),
+            records=recipe.language == "c" and any(d.is_recorded for d in declared),
+        )
     layout = Layout()
     for d in declared:
         layout.add(d.path, recipe.sizes[d.each] if d.each else 0, d.size)
@@ -358,7 +370,7 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
         recipe=recipe,
         indicator_layout=indicator_layout,
     )
-    given = {name: value for name, value in recipe.starts.items() if solver or not name.startswith("solver.")}
+    given = {name: value for name, value in recipe.starts.items() if solver or not is_core_variable(name)}
     starts, problems = start_values(model, given, f"{recipe.path}: [start]")
     if problems:
         raise InputError(problems)
@@ -456,13 +468,21 @@ def _scalar_variables(laws: ElementLaws) -> Iterator[_Declared]:
         yield _Declared(("previous_laws", name), "memory", entry, None, 0)
 
 
-def _solver_variables(experiment: Experiment) -> Iterator[_Declared]:
-    """The group `solver`; its tolerance starts at that of the experiment."""
-    for d in _declared(solver_declaration(), {}):
-        if d.path == ("solver", "tolerance"):
-            d = replace(d, entry=d.entry.model_copy(update={"start": experiment.tolerance}))
-        if d.kind != "time":
-            yield d
+def core_variables(experiment: Experiment, states: bool, records: bool) -> Declaration:
+    """What contact_core declares for a model with states, and for one with records of contacts.
+
+    solver.tolerance starts at that of the experiment."""
+    solver = core_declaration("solver")
+    tolerance = solver.parameters["solver.tolerance"].model_copy(update={"start": experiment.tolerance})
+    parameters = {**solver.parameters, "solver.tolerance": tolerance} if states else {}
+    if records:
+        parameters |= core_declaration("contact_record").parameters
+    memory = solver.memory if states else {}
+    return Declaration(description="contact_core").model_copy(update={"parameters": parameters, "memory": memory})
+
+
+def _core_variables(experiment: Experiment, states: bool, records: bool) -> Iterator[_Declared]:
+    return (d for d in _declared(core_variables(experiment, states, records), {}) if d.kind != "time")
 
 
 def _indicators(recipe: Recipe) -> tuple[tuple[EventIndicator, ...], Layout]:
@@ -618,6 +638,7 @@ def _scalars(recipe: Recipe, d: _Declared, layout: Layout, patterns: _Patterns) 
                 derivative=derivative if d.kind == "state" else -1,
                 reinit=_is_reinit(entry, recipe),
                 constant_where_used=entry.constant_where_used,
+                recorded=d.is_recorded,
             )
             yield variable
             if d.kind == "state":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import struct
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -541,3 +542,16 @@ def only(messages: Iterable[Message]) -> Message:
     found: Sequence[Message] = list(messages)
     assert len(found) == 1, found
     return found[0]
+
+
+def checksum(data: bytes) -> bytes:
+    """FNV-1a, 64 bit."""
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return struct.pack("<Q", value)
+
+
+def sealed(data: bytes) -> bytes:
+    """The state with the checksum that belongs to its changed contents."""
+    return data[:-8] + checksum(data[:-8])

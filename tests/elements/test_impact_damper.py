@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from fmu_builder import run
 from fmu_builder.cosim.slave import OK, Slave, read_slave
 from fmu_builder.cosim.validation import run_case
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.model import load_model
+from fmu_builder.model.model import BACK, load_model
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]
@@ -151,8 +152,15 @@ def trace_of(recipe: Path, case: str, folder: Path) -> dict[str, Vector]:
 
 
 def test_both_languages_have_the_same_variables(recipes: dict[str, Path]) -> None:
+    """But for the one that shows contacts before the last one: a prototype keeps none."""
     c, python = (load_model(recipes[language]) for language in ("c", "python"))
-    assert c.variables == python.variables
+    shared = [v for v in c.variables if v.name != BACK]
+    assert len(shared) == len(c.variables) - 1
+    for a, b in zip(shared, python.variables, strict=True):
+        assert replace(a, index=0, depends=(), rate=0, start_from=0, initial=(), derivative=0) == replace(
+            b, index=0, depends=(), rate=0, start_from=0, initial=(), derivative=0
+        )
+        assert [c.variables[i].name for i in a.depends] == [python.variables[i].name for i in b.depends]
     assert not c.is_prototype and python.is_prototype
     assert c.name == python.name == "ImpactDamper"
 

@@ -14,6 +14,7 @@ from fmu_builder import run
 from fmu_builder.errors import InputError
 from fmu_builder.export.documentation import icon_file, markdown, theory, variable_rows
 from fmu_builder.export.element_docs import default_model, generated, replace_section
+from fmu_builder.model.declaration import is_core_variable
 from fmu_builder.model.model import build_model, load_model
 from fmu_builder.model.recipe import read_recipe
 from fmu_builder.paths import load_module, shipped, shipped_elements
@@ -275,7 +276,7 @@ def test_defaults_in_the_text_are_those_of_the_declaration() -> None:
     text = (POINT_SURFACE / "README.md").read_text(encoding="utf-8").replace("&nbsp;", " ")
     written = dict(re.findall(r"^\| `(\w+)` \| (\S+)(?: [^|]*)? \| [A-Z]", text, re.MULTILINE))
     declared = default_model(POINT_SURFACE).by_kind("tunable")
-    tunable = {v.name: v.start for v in declared if not v.name.startswith("solver.")}
+    tunable = {v.name: v.start for v in declared if not is_core_variable(v.name)}
     assert {name: float(value) for name, value in written.items()} == tunable
 
 

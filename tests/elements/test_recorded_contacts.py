@@ -6,10 +6,12 @@ derivatives; the times follow from the motion, not from the points."""
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable
+from ctypes import c_void_p
 
 import pytest
-from fmi2 import Fmu
+from fmi2 import ERROR, OK, Fmu, Slave, load_shipped, sealed
 from running import Running, build
 
 FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
@@ -167,3 +169,82 @@ def test_impulse_and_peak_of_a_contact_are_all_that_its_force_did(coupled: Fmu, 
     assert first["impulse"] == pytest.approx(change, abs=outside)
     times = [t for e in events for t in (e["start"], e["end"])]
     assert times == sorted(times)
+
+
+# ---- contacts before the last one ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ball(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("BouncingBall", tmp_path_factory.mktemp("ball"))
+
+
+KEPT = 8 * (1 + 32 * (2 + 6))  # bytes of contact_record.h in a serialized state, in front of the checksum
+
+
+def ends(slave: Slave, many: int) -> list[float]:
+    """Of the contacts that ended last, the last one first."""
+    found = []
+    for back in range(many):
+        assert slave.set_integer("contact_record.back", back) == OK
+        found += slave.get("floor.last_contact.end")
+    assert slave.set_integer("contact_record.back", 0) == OK
+    return found
+
+
+def test_contacts_before_the_last_one_are_read_back_and_reading_them_changes_nothing(ball: Fmu) -> None:
+    read, unread = ball.slave(), ball.slave()
+    for slave in (read, unread):
+        slave.initialize({})
+        assert slave.step(0.0, 1.3) == OK
+    last, *before, none = ends(read, 6)
+    assert last > before[0] > before[1] > before[2] > before[3] == 0.0 == none  # four contacts have ended
+    assert read.get_integer("floor.release_count") == 4
+    assert read.state() == unread.state()
+    assert read.set_integer("contact_record.back", 2) == OK
+    assert (read.step(1.3, 0.5), unread.step(1.3, 0.5)) == (OK, OK)
+    assert read.get("floor.last_contact.end") == [before[0]]  # two before the fifth
+    assert read.set_integer("contact_record.back", 0) == OK
+    assert read.state() == unread.state()
+    assert read.set_integer("contact_record.back", 33) == ERROR
+
+
+def test_kept_contacts_are_part_of_the_state(ball: Fmu) -> None:
+    slave = ball.slave()
+    slave.initialize({})
+    assert slave.step(0.0, 1.0) == OK
+    place, early = slave.get_state(), ends(slave, 4)
+    data = slave.serialize(place)
+    assert slave.step(1.0, 1.0) == OK
+    late = ends(slave, 4)
+    assert late != early
+    assert slave.call("fmi2SetFMUstate", place) == OK
+    assert ends(slave, 4) == early and slave.state() == data
+    assert slave.step(1.0, 1.0) == OK
+    assert ends(slave, 4) == late
+
+
+def test_a_step_that_fails_keeps_no_contact(ball: Fmu) -> None:
+    """Contacts ended in it before its substeps were used up."""
+    slave = ball.slave()
+    slave.initialize({})
+    assert slave.step(0.0, 1.0) == OK
+    before, used = slave.state(), slave.get_integer("solver.steps")
+    assert slave.set_integer("solver.max_substeps", used // 2) == OK
+    assert slave.step(1.0, 1.0) == ERROR
+    assert slave.state()[-KEPT - 8 : -8] == before[-KEPT - 8 : -8]
+    assert slave.get_integer("floor.release_count") == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "value"), [(0, 32.0), (0, -1.0), (0, 0.5), (1, 1e9), (1, -8.0), (2, 7.0), (2, 0.5), (3, math.inf)]
+)
+def test_forged_records_are_refused(ball: Fmu, place: int, value: float) -> None:
+    """next; of the first record its place, its size and its first number"""
+    slave = ball.slave()
+    slave.initialize({})
+    data = slave.state()
+    at = len(data) - 8 - KEPT + 8 * place
+    assert slave.deserialize(sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :]), c_void_p()) == ERROR
+    assert "contact_record" in slave.importer.texts[-1]
+    assert slave.state() == data

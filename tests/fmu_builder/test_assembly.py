@@ -525,7 +525,7 @@ def test_a_solver_of_a_part_is_not_used_and_that_is_said(tmp_path: Path) -> None
     write(tmp_path, "Mass", 'element = "point_mass"\n[start]\n"solver.method" = "explicit"\n')
     model = load_assembly(write(tmp_path, "Two", '[parts]\na = "Mass"\nb = "Mass"\n'))
     assert model["solver.method"].start == 1.0
-    assert model.notes() == ("solver.method of Mass.toml is not used: an assembly has one solver for all parts",)
+    assert model.notes() == ("solver.method of Mass.toml is not used: an assembly has one for all parts",)
 
 
 def test_the_page_of_an_assembly_names_its_parts_once(tmp_path: Path) -> None:

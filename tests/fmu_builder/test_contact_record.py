@@ -131,14 +131,62 @@ def test_an_assembly_locates_its_contacts_itself_in_steps_of_any_length(tmp_path
         assert coarse.impulse == pytest.approx(fine.impulse, rel=1e-7)
 
 
-def test_contacts_that_end_together_in_one_step_are_noted(tmp_path: Path) -> None:
-    path = tmp_path / "ball.toml"
-    path.write_text('[experiment]\nstop = 2\nstep = 2\n[slaves]\nball = { recipe = "BouncingBall" }\n')
-    found = run(path)
-    last, count = found.contacts[-1], found.trace.events["ball.floor.contact_count"]
-    missed = count - len(found.contacts)
-    assert missed > 1 and last.number == count
-    assert [note for note in found.notes if note.startswith(f"ball.floor: {missed:g} of ")]
+def bounces(folder: Path, step: str, start: str = "") -> Run:
+    path = folder / "ball.toml"
+    text = f'[experiment]\nstop = "2 s"\nstep = "{step}"\n[slaves]\nball = {{ recipe = "BouncingBall"{start} }}\n'
+    path.write_text(text, encoding="utf-8")
+    return run(path)
+
+
+def test_contacts_that_end_together_in_one_step_are_all_listed(tmp_path: Path) -> None:
+    """The six of a ball that comes to rest: in one step of 2 s, and in two of which the second begins in flight."""
+    fine, *coarse = (bounces(tmp_path, step).contacts for step in ("1 ms", "2 s", "1 s"))
+    assert [c.number for c in fine] == [1, 2, 3, 4, 5, 6]
+    for contacts in coarse:
+        for one, other in zip(fine, contacts, strict=True):
+            assert (one.place, one.number, one.closed_at_end) == (other.place, other.number, other.closed_at_end)
+            assert list(one.values()) == list(other.values())
+            assert list(other.values().values()) == pytest.approx(list(one.values().values()), rel=1e-5)
+            assert other.touch == pytest.approx(one.touch, abs=1e-7)
+
+
+def test_a_contact_that_is_closed_at_a_communication_point_keeps_its_beginning(tmp_path: Path) -> None:
+    """The first contact of the ball lasts from 0.4515 to 0.4634 s: it is there at 0.4545 s, and ends together with the
+    next three in the step of 0.909 s behind that."""
+    fine = bounces(tmp_path, "1 ms").contacts
+    path = tmp_path / "closed.toml"
+    times = 'start = "-0.4545 s"\nstop = "1.3635 s"\nstep = "0.909 s"'
+    path.write_text(f'[experiment]\n{times}\n[slaves]\nball = {{ recipe = "BouncingBall" }}\n', encoding="utf-8")
+    coarse = run(path).contacts
+    for one, other in zip(fine[:3], coarse, strict=False):
+        assert other.touch == pytest.approx((one.touch or 0.0) - 0.4545, abs=1e-7)
+        assert other.release == pytest.approx((one.release or 0.0) - 0.4545, abs=1e-7)
+        assert other.restitution == pytest.approx(one.restitution, rel=1e-5)
+
+
+def test_contacts_of_two_walls_that_end_in_one_step_are_all_listed(tmp_path: Path) -> None:
+    """A loose mass that rattles 8 times between its walls; the prototype keeps none, so it is the FMU that does."""
+    found = []
+    for step in ("1 ms", "200 ms"):
+        path = tmp_path / "rattle.toml"
+        path.write_text(
+            f'[experiment]\nstop = "0.2 s"\nstep = "{step}"\n[slaves]\n'
+            'damper = { recipe = "ImpactDamper", start = { w0 = 1.0, C_r = 0.9 } }\n'
+        )
+        found.append(run(path))
+    fine, coarse = (one.contacts for one in found)
+    assert len(fine) == len(coarse) > 5 and not [n for one in found for n in one.notes if "keeps no record" in n]
+    for one, other in zip(fine, coarse, strict=True):
+        assert list(other.values().values()) == pytest.approx(list(one.values().values()), rel=1e-4)
+
+
+def test_contacts_that_the_fmu_keeps_no_record_of_are_counted(tmp_path: Path) -> None:
+    """An elastic ball that bounces from 1 mm: more often in 2 s than an FMU keeps contacts, 32 before the last one."""
+    found = bounces(tmp_path, "2 s", ", start = { initial_height = 1e-3, restitution = 1.0, stiffness = 1e7 }")
+    count = int(found.trace.events["ball.floor.contact_count"])
+    ended = count if found.contacts[-1].release is not None else count - 1
+    assert ended > 33 and [c.number for c in found.contacts][:33] == [*range(ended - 32, ended + 1)]
+    assert [note for note in found.notes if note.startswith(f"ball.floor: {ended - 33} of {ended} contacts ended")]
 
 
 def test_a_rigid_contact_shows_its_impacts(tmp_path: Path) -> None:

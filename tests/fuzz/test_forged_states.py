@@ -17,6 +17,7 @@ from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Arguments, Importer, Stat
 from fuzzed import built_fmu, sanitized_fmu, write_recipe
 from sanitizer import require_sanitizer
 
+from fmu_builder.export.generate import kept_records
 from fmu_builder.paths import catalogue, shipped
 
 EVERYDAY = ("PointSurface", "PointSurfaceCoupled", "EccentricCam", "GuideRail")
@@ -140,18 +141,25 @@ def instance_of(fmu: Fmu, kind: int) -> Instance:
 
 def numbers_of_instance(fmu: Fmu, image: bytes) -> int:
     """How many there are before those of the variables."""
-    return (len(image) - fmu.state_header - 8) // 8 - len(fmu.variables)
+    return (len(image) - fmu.state_header - 8) // 8 - len(fmu.variables) - records(fmu)
+
+
+def records(fmu: Fmu) -> int:
+    """How many there are behind those of the variables, of contacts before the last one."""
+    count, size = kept_records(fmu.model)
+    return 1 + count * (2 + size) if count else 0
 
 
 def block(fmu: Fmu, image: bytes) -> bytes:
     """The variables in a state."""
-    return image[-8 - 8 * len(fmu.variables) : -8]
+    end = len(image) - 8 - 8 * records(fmu)
+    return image[end - 8 * len(fmu.variables) : end]
 
 
 def forged(fmu: Fmu, images: list[bytes], rng: random.Random) -> Iterator[bytes]:
     """States with one to three words replaced, every word of the instance and many of the variables among them."""
     header, own = fmu.state_header, numbers_of_instance(fmu, images[0])
-    count = own + len(fmu.variables)
+    count = own + len(fmu.variables) + records(fmu)
     limit = {own + reference for reference in fmu.named("solver.max_substeps")}  # a large one is right, and takes long
     for k in range(FORGERIES):
         data = bytearray(rng.choice(images))

@@ -56,6 +56,7 @@ enum {
     ENTRY(extrapolate, 1, 0.0, 1.0)    /* fmi2SetRealInputDerivatives was called since the last step */                \
     ENTRY(sloped, 1, 0.0, 1.0)   /* input_rates are those of the next step or, until one is given, of the last step */ \
     ENTRY(last_step, 0, 0.0, CC_HUGE)  /* length of the last communication or accepted integrator step, s; 0: none */  \
+    ENTRY(steps_done, 0, 0.0, CC_HUGE) /* communication steps since the initialization */                              \
     ENTRY(accepted, 0, -CC_HUGE, CC_HUGE)      /* time of the last accepted point of model exchange, s */              \
     ENTRY(last_status, 1, fmi2OK, fmi2Error)   /* of fmi2DoStep */                                                     \
     ENTRY(substep, 0, 0.0, __builtin_inf())    /* length that the error control proposes, s; 0 before the first step */\

@@ -8,28 +8,16 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from forms import forms
 from lxml import etree
 
 from fmu_builder.errors import ToolError
 from fmu_builder.export.fmu import fmu_contents, pack
 from fmu_builder.export.toolchain import Compiler, find_compiler, fmi_headers, run_compiler
-from fmu_builder.model.declaration import read_toml
 from fmu_builder.model.model import load_model
-from fmu_builder.paths import catalogue, shipped
+from fmu_builder.paths import shipped
 
 EVERYDAY = ("PointSurface", "BouncingBall")  # an element, and an assembly of two
-
-
-def forms() -> list[str]:
-    """One recipe of the catalogue of each form: of an element with the same tables and the same kind of surface, or of
-    an assembly.  Others have the same files, with other numbers in them."""
-    found: dict[tuple[str, ...], str] = {}
-    for path in catalogue():
-        recipe = read_toml(path)
-        surface = recipe.get("surface", {}).get("kind", "")
-        tables = sorted(name for name in recipe if isinstance(recipe[name], dict) and name != "start")
-        found.setdefault((recipe.get("element", ""), surface, *tables), path.stem)
-    return sorted(found.values())
 
 
 def compile_as_described(name: str, folder: Path, compiler: Compiler, *options: str) -> int:

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from call_model import Fmu
 from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Arguments, Importer, Status, read_bytes, read_pointer
+from forms import forms
 from fuzzed import built_fmu, sanitized_fmu, write_recipe
 from sanitizer import require_sanitizer
 
 from fmu_builder.export.generate import kept_records
-from fmu_builder.paths import catalogue, shipped
+from fmu_builder.paths import shipped
 
 EVERYDAY = ("PointSurface", "PointSurfaceCoupled", "EccentricCam", "GuideRail")
 FORGERIES = 150
@@ -204,7 +205,7 @@ def forge(fmu: Fmu, seed: int) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [one if one in EVERYDAY else pytest.param(one, marks=pytest.mark.slow) for one in (p.stem for p in catalogue())],
+    [*EVERYDAY, *(pytest.param(one, marks=pytest.mark.slow) for one in forms() if one not in EVERYDAY)],
 )
 def test_a_forged_state_is_refused_or_harmless(name: str, tmp_path: Path) -> None:
     forge(built_fmu(recipe(name, tmp_path), tmp_path), 0)

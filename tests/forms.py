@@ -1,0 +1,29 @@
+"""Which recipes of the catalogue differ in more than numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fmu_builder.model.declaration import read_toml
+from fmu_builder.paths import catalogue, shipped
+
+
+def forms() -> list[str]:
+    """The first recipe of each form: of an element with the same tables and the same kind of surface, or of assemblies
+    of the same elements.  Others have the same files, with other numbers in them."""
+    found: dict[tuple[str, ...], str] = {}
+    for path in catalogue():
+        recipe = read_toml(path)
+        surface = recipe.get("surface", {}).get("kind", "")
+        tables = sorted(name for name in recipe if isinstance(recipe[name], dict) and name not in ("start", "parts"))
+        parts = sorted({element_of(part, path) for part in recipe.get("parts", {}).values()})
+        found.setdefault((recipe.get("element", ""), surface, *tables, *parts), path.stem)
+    return sorted(found.values())
+
+
+def element_of(part: Any, assembly: Path) -> str:
+    """The element of a part, "" for an assembly as a part."""
+    name = part if isinstance(part, str) else part["recipe"]
+    beside = (folder / f"{Path(name).with_suffix('')}.toml" for folder in (assembly.parent, shipped("fmus")))
+    return str(read_toml(next(path for path in beside if path.is_file())).get("element", ""))

@@ -31,6 +31,12 @@ static void check_part(const double *block, CcHost *host) { CC_ENTRY(check)((con
 #define check_part NULL
 #endif
 
+#ifdef CC_WITHOUT_DUAL /* the check of an assembly, which compiles no derivatives */
+#define dual_of_part NULL
+#else
+#define dual_of_part CC_ENTRY(dual)
+#endif
+
 CC_HIDDEN extern const CcPartType CC_ENTRY(part);
-const CcPartType CC_ENTRY(part) = {evaluate_part, CC_ENTRY(dual), initial_states_of_part, start_part, accept_part,
+const CcPartType CC_ENTRY(part) = {evaluate_part, dual_of_part, initial_states_of_part, start_part, accept_part,
                                    indicators_of_part, check_part};

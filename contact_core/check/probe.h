@@ -49,7 +49,7 @@ typedef struct {
 typedef struct {
     int every, points;    /* look for what never shows too; points to try at most */
     int size, indicators; /* values, zero-crossing functions with their canaries */
-    const double *flags, *starts, *least, *greatest, *nominals;
+    const double *flags_at, *starts, *least, *greatest, *nominals;
     const double *behind;            /* number of the array that a value is a canary of, or 0 */
     const double *z_nominals;        /* of the zero-crossing functions */
     const double *z_behind;          /* as behind, of the zero-crossing functions */
@@ -77,7 +77,7 @@ static Plan cc_plan(const double *at)
     List options = cc_list(&at);
     plan.every = (int)options.of[0], plan.points = (int)options.of[1];
     List flags = cc_list(&at);
-    plan.size = flags.count, plan.flags = flags.of;
+    plan.size = flags.count, plan.flags_at = flags.of;
     plan.starts = cc_list(&at).of, plan.least = cc_list(&at).of, plan.greatest = cc_list(&at).of;
     plan.nominals = cc_list(&at).of, plan.behind = cc_list(&at).of;
     List z = cc_list(&at);
@@ -113,6 +113,9 @@ typedef struct {
 typedef struct {
     Plan plan;
     unsigned long long random;
+    int *flags;              /* of each value */
+    int *canaries, guards;   /* values that are canaries */
+    int *knowns, known;      /* values that are known */
     double *block, *blank;   /* what the element works on; a point with start values and marks */
     double *points;          /* those tried */
     long points_at;          /* where they begin in the memory */
@@ -161,7 +164,7 @@ static double cc_marked(Bits kind, int number)
     return cc_from_bits(cc_mark(kind, number));
 }
 
-static int cc_has(const Probe *p, int i, int flag) { return ((int)p->plan.flags[i] & flag) != 0; }
+static int cc_has(const Probe *p, int i, int flag) { return (p->flags[i] & flag) != 0; }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
@@ -170,11 +173,13 @@ static void cc_copy(double *to, const double *from, int count) { __builtin_memcp
 /* After a function: canaries must be as before. */
 static void cc_watch(Probe *p, int function)
 {
-    for (int i = 0; i < p->plan.size; i++)
-        if (p->plan.behind[i] != 0.0 && cc_bits(p->block[i]) != cc_mark(CANARY_MARK, i)) {
+    for (const int *at = p->canaries, *end = at + p->guards; at < end; at++) {
+        int i = *at;
+        if (cc_bits(p->block[i]) != (0x7FF8ull << 48 | CANARY_MARK << 40 | (unsigned)i)) {
             cc_find(p, (Finding){.what = OVERWRITTEN, .value = p->plan.behind[i], .known = function});
             p->block[i] = cc_marked(CANARY_MARK, i);
         }
+    }
 }
 
 /* The block after an evaluation of the point. */
@@ -284,9 +289,8 @@ static void cc_random_point(Probe *p, double *point)
     const double shares[] = {(const double[]){0.1, 0.5, 0.9}[cc_draw(p, 3)], 0.9, 1.0};
     for (int k = 0; k < 3; k++) {
         cc_copy(point, p->blank, p->plan.size);
-        for (int i = 0; i < p->plan.size; i++)
-            if (cc_has(p, i, KNOWN))
-                point[i] = cc_value(p, i, shares[k]);
+        for (int j = 0; j < p->known; j++)
+            point[p->knowns[j]] = cc_value(p, p->knowns[j], shares[k]);
         cc_normalize(p, point);
         if (!cc_breaks_rules(p, point)) {
             cc_begin(p, point, cc_draw(p, 2) ? MEMORY | STATE : MEMORY);
@@ -315,12 +319,20 @@ static long cc_set_up(Probe *p, const double *plan, double *memory)
     p->findings = (Finding *)cc_take(memory, &used, p->most_found * (long)(sizeof(Finding) / sizeof(double)));
     p->points_at = used;
     p->points = cc_take(memory, &used, (long)(p->plan.points + SPARE) * size);
+    p->flags = (int *)cc_take(memory, &used, size);
+    p->canaries = (int *)cc_take(memory, &used, size);
+    p->knowns = (int *)cc_take(memory, &used, size);
     p->block = cc_take(memory, &used, size);
     p->blank = cc_take(memory, &used, size);
     p->seen = (unsigned char *)cc_take(memory, &used, marks / 8 + 1);
     if (!memory)
         return used;
     for (int i = 0; i < size; i++) {
+        p->flags[i] = (int)p->plan.flags_at[i];
+        if (p->plan.behind[i] != 0.0)
+            p->canaries[p->guards++] = i;
+        if (cc_has(p, i, KNOWN))
+            p->knowns[p->known++] = i;
         p->has_on_demand |= cc_has(p, i, ON_DEMAND);
         p->blank[i] = p->plan.behind[i] != 0.0 ? cc_marked(CANARY_MARK, i)
                     : cc_has(p, i, COMPUTED)   ? cc_marked(UNASSIGNED_MARK, i)

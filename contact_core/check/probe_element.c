@@ -36,7 +36,7 @@ typedef struct {
     Pooled *pool;    /* points tried, those where most is at work first */
     int pooled;
     unsigned char *sides; /* of each indicator: 1 below, 2 above zero was met */
-    unsigned char *listed; /* of a set: whether it declares the value */
+    int *left_out, left;  /* knowns that a set does not declare */
     int *suspects, *order;
     unsigned char *shown; /* of each pair of all sets */
 } ElementProbe;
@@ -109,9 +109,8 @@ static void beside(ElementProbe *p, const double *point, double *there)
     Probe *q = &p->probe;
     double reach = cc_power(q, -4.0, 0.0);
     cc_copy(there, point, q->plan.size);
-    for (int i = 0; i < q->plan.size; i++) {
-        if (!cc_has(q, i, KNOWN))
-            continue;
+    for (int j = 0; j < q->known; j++) {
+        int i = q->knowns[j];
         if (!cc_has(q, i, PARAMETER) && cc_has(q, i, REAL))
             there[i] += cc_size(q, i, there[i]) * reach * cc_uniform(q, -1.0, 1.0);
         else if (cc_uniform(q, 0.0, 1.0) < 0.3)
@@ -296,27 +295,35 @@ static void undeclared(ElementProbe *p, int value, int known, Finding one)
         cc_find(q, one);
 }
 
-/* Marks what the set declares. */
-static void mark_listed(ElementProbe *p, const Declared *set, int mark)
+/* Which of the knowns the set, which rises, leaves out. */
+static void leave_out(ElementProbe *p, const Declared *set)
 {
-    for (int k = 0; k < set->known.count; k++)
-        p->listed[(int)set->known.of[k]] = (unsigned char)mark;
+    const Probe *q = &p->probe;
+    p->left = 0;
+    for (int j = 0, k = 0; j < q->known; j++) {
+        while (k < set->known.count && set->known.of[k] < q->knowns[j])
+            k++;
+        if (k == set->known.count || set->known.of[k] != q->knowns[j])
+            p->left_out[p->left++] = q->knowns[j];
+    }
 }
 
-static int left_out(const ElementProbe *p, int i) { return cc_has(&p->probe, i, KNOWN) && !p->listed[i]; }
 
 static void try_duals(ElementProbe *p, const double *point, const Declared *set)
 {
     Probe *q = &p->probe;
     int count = 0;
-    for (int i = 0; i < q->plan.size; i++)
-        p->duals[2 * i + 1] = left_out(p, i) && cc_has(q, i, REAL) ? cc_uniform(q, 0.5, 2.0) * CC_DUAL_STEP : 0.0;
+    no_directions(p);
+    for (int j = 0; j < p->left; j++)
+        if (cc_has(q, p->left_out[j], REAL))
+            p->duals[2 * p->left_out[j] + 1] = cc_uniform(q, 0.5, 2.0) * CC_DUAL_STEP;
     dual(p, point);
     for (int k = 0; k < set->values.count; k++)
         if (slope(p, (int)set->values.of[k]) != 0.0)
             p->suspects[count++] = (int)set->values.of[k];
-    for (int known = 0; known < q->plan.size && count; known++) {
-        if (!left_out(p, known) || !cc_has(q, known, REAL))
+    for (int j = 0; j < p->left && count; j++) {
+        int known = p->left_out[j];
+        if (!cc_has(q, known, REAL))
             continue;
         no_directions(p);
         p->duals[2 * known + 1] = CC_DUAL_STEP;
@@ -353,8 +360,9 @@ static void blame(ElementProbe *p, const double *point, const Declared *set, int
         return;
     cc_copy(p->moving, point, q->plan.size);
     cc_copy(p->before, p->bits, q->plan.size);
-    for (int known = 0; known < q->plan.size; known++) {
-        if (!left_out(p, known) || p->moving[known] == p->other[known])
+    for (int j = 0; j < p->left; j++) {
+        int known = p->left_out[j];
+        if (p->moving[known] == p->other[known])
             continue;
         p->moving[known] = p->other[known];
         block = call(q, p->moving);
@@ -374,9 +382,10 @@ static void try_bits(ElementProbe *p, const double *point, const Declared *set)
     Probe *q = &p->probe;
     for (int is_near = 1; is_near >= 0; is_near--) {
         cc_copy(p->other, point, q->plan.size);
-        for (int i = 0; i < q->plan.size; i++)
-            if (left_out(p, i))
-                p->other[i] = is_near && cc_has(q, i, REAL) ? value_beside(q, i, point[i]) : cc_value(q, i, 0.2);
+        for (int j = 0; j < p->left; j++) {
+            int i = p->left_out[j];
+            p->other[i] = is_near && cc_has(q, i, REAL) ? value_beside(q, i, point[i]) : cc_value(q, i, 0.2);
+        }
         if (!cc_breaks_rules(q, p->other))
             blame(p, point, set, CHANGE, evaluated);
     }
@@ -394,14 +403,13 @@ static void try_memories(ElementProbe *p)
         for (int k = 0; k < q->plan.memories; k++) {
             const Declared *set = &p->memories[k];
             int count = 0;
-            mark_listed(p, set, 1);
+            leave_out(p, set);
             cc_copy(p->other, point, q->plan.size);
-            for (int i = 0; i < q->plan.size; i++)
-                if (left_out(p, i) && !cc_has(q, i, STATE))
-                    p->other[i] = cc_value(q, i, 0.2), count++;
+            for (int j = 0; j < p->left; j++)
+                if (!cc_has(q, p->left_out[j], STATE))
+                    p->other[p->left_out[j]] = cc_value(q, p->left_out[j], 0.2), count++;
             if (count && !cc_breaks_rules(q, p->other))
                 blame(p, point, set, BEGIN, cc_started);
-            mark_listed(p, set, 0);
         }
     }
 }
@@ -424,10 +432,9 @@ static int place_in(const List *list, int value)
 static void see(ElementProbe *p, const double *point)
 {
     Probe *q = &p->probe;
-    for (int known = 0; known < q->plan.size; known++) {
+    for (int n = 0; n < q->known; n++) {
+        int known = q->knowns[n];
         long first = 0;
-        if (!cc_has(q, known, KNOWN))
-            continue;
         no_directions(p);
         if (cc_has(q, known, REAL)) {
             p->duals[2 * known + 1] = CC_DUAL_STEP;
@@ -478,7 +485,7 @@ static long lay_out(ElementProbe *p, const double *plan, double *memory)
     p->z = cc_take(memory, &used, indicator_count + FENCE);
     p->pool = (Pooled *)cc_take(memory, &used, q->plan.points + SPARE);
     p->sides = (unsigned char *)cc_take(memory, &used, indicator_count / 8 + 1);
-    p->listed = (unsigned char *)cc_take(memory, &used, size / 8 + 1);
+    p->left_out = (int *)cc_take(memory, &used, size);
     p->suspects = (int *)cc_take(memory, &used, size);
     p->order = (int *)cc_take(memory, &used, size + indicator_count);
     p->narrow = (int *)cc_take(memory, &used, q->plan.sets);
@@ -502,14 +509,9 @@ static long lay_out(ElementProbe *p, const double *plan, double *memory)
 static void plan_work(ElementProbe *p)
 {
     Probe *q = &p->probe;
-    int known = 0;
-    for (int i = 0; i < q->plan.size; i++)
-        known += cc_has(q, i, KNOWN);
     for (int k = 0; k < q->plan.sets; k++) {
-        int own = 0;
-        for (int i = 0; i < p->sets[k].known.count; i++)
-            own += cc_has(q, (int)p->sets[k].known.of[i], KNOWN);
-        if (own < known)
+        leave_out(p, &p->sets[k]);
+        if (p->left)
             p->narrow[p->narrow_sets++] = k;
     }
     double each = cc_min(p->narrow_sets, LEAST_SETS);
@@ -542,10 +544,9 @@ CC_EXPORT void cc_check_run(const double *plan, double *memory, Counts *counts)
         for (int n = 0; n < p->sets_each && n < p->narrow_sets; n++) {
             int drawn = n + cc_draw(q, p->narrow_sets - n), which = p->narrow[drawn];
             p->narrow[drawn] = p->narrow[n], p->narrow[n] = which;
-            mark_listed(p, &p->sets[which], 1);
+            leave_out(p, &p->sets[which]);
             try_duals(p, point, &p->sets[which]);
             try_bits(p, point, &p->sets[which]);
-            mark_listed(p, &p->sets[which], 0);
         }
         if (q->plan.every)
             see(p, point);

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fmu_builder.model.model import ElementModel, EventIndicator, Layout, Node, Variable
 from fmu_builder.units import parse_unit
 
-CANARIES = 8  # values behind each array
+CANARIES = 4  # values behind each array
 _PREFIX = "canary_"
 
 

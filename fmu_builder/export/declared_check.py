@@ -3,13 +3,15 @@ evaluated in the order that follows from it, and what of it never shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from fmu_builder.errors import Problem
-from fmu_builder.export.element_check import TIMEOUT, Called, check_element, findings, point_text
+from fmu_builder.export.element_check import TIMEOUT, Called, check_element, content_of_tools, findings, point_text
 from fmu_builder.export.generate import assembly_check_sources
 from fmu_builder.export.probe_plan import pack
-from fmu_builder.export.toolchain import Compiler
+from fmu_builder.export.toolchain import Compiler, cache_folder
 from fmu_builder.model.assembly import Assembly
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import shipped_elements
@@ -18,9 +20,44 @@ _MOST = 5  # problems that are shown
 _POINTS = 6  # of an assembly
 
 
-def element_problems(model: Model, compiler: Compiler, timeout: float = TIMEOUT) -> list[Problem]:
+def element_problems(
+    model: Model, compiler: Compiler, timeout: float = TIMEOUT, files: Mapping[str, bytes] | None = None
+) -> list[Problem]:
     """Where the elements of the model do not keep to what they declare; if all do, whether an assembly of them can be
-    evaluated in the order that follows from it."""
+    evaluated in the order that follows from it.
+
+    files   the sources of the FMU: with the same ones the same declarations passed before or not"""
+    passed = None if files is None else cache_folder() / "checks" / f"{_content(model, files, compiler)}.passed"
+    if passed is not None and passed.is_file():
+        return []
+    found = _problems(model, compiler, timeout)
+    if passed is not None and not found:
+        with suppress(OSError):
+            passed.touch()
+    return found
+
+
+_OF_STARTS = ("sources/model_guid.h", "sources/model_tables.h")  # they change with start values and texts
+
+
+def _content(model: Model, files: Mapping[str, bytes], compiler: Compiler) -> str:
+    """A name that changes with everything that the check follows from, and not with start values of a recipe."""
+    digest = content_of_tools(compiler)
+    for name, data in sorted(files.items()):
+        if name.startswith("sources/") and name not in _OF_STARTS:
+            digest.update(b"\0%s\0%d\0" % (name.encode(), len(data)) + data)
+    for form in _forms(model):
+        recipe = form.recipe
+        starts = sorted((name, value) for name, value in recipe.starts.items() if name in recipe.structure_starts)
+        told = (form.element.content, sorted(recipe.choices.items()), form.sizes, sorted(recipe.limits.items()), starts)
+        digest.update(repr(told).encode())
+        digest.update(repr([(v.name, v.kind, v.type, v.on_demand) for v in form.variables]).encode())
+        for depends in {id(v.depends): v.depends for v in form.variables}.values():
+            digest.update(array("q", (-1, *depends)).tobytes())
+    return digest.hexdigest()[:32]
+
+
+def _problems(model: Model, compiler: Compiler, timeout: float) -> list[Problem]:
     found = [problem for form in _forms(model) for problem in check_element(form, compiler, timeout=timeout).problems]
     if not found and isinstance(model, Assembly):
         found = assembly_problems(model, compiler, timeout + len(model.variables) // 1000)

@@ -114,14 +114,23 @@ def _initial(model: ElementModel) -> Iterator[tuple[int, Sequence[int]]]:
 
 def _content(sources: Mapping[str, str], plan: Plan, compiler: Compiler) -> str:
     """A name that changes with everything that the findings follow from."""
+    digest = content_of_tools(compiler)
+    digest.update(plan.numbers.tobytes())
+    digest.update("\n".join((*plan.names, *plan.arrays)).encode())
+    for name, text in sorted(sources.items()):
+        data = f"{name}\0{text}".encode()
+        digest.update(b"\0%d\0" % len(data) + data)
+    return digest.hexdigest()[:32]
+
+
+def content_of_tools(compiler: Compiler) -> hashlib._Hash:
+    """A hash of what checks: compiler, probes, and the modules of this package that call them."""
     tools = [Path(one.__file__ or "") for one in (probe, probe_plan, canaries, toolchain)]
     tools += [Path(__file__), *sorted(_probes().iterdir())]
     digest = hashlib.sha256(repr((host_platform(), compiler.command, compiler.version)).encode())
-    digest.update(plan.numbers.tobytes())
-    digest.update("\n".join((*plan.names, *plan.arrays)).encode())
-    for data in (*(f"{name}\0{text}".encode() for name, text in sorted(sources.items())), *map(Path.read_bytes, tools)):
+    for data in map(Path.read_bytes, tools):
         digest.update(b"\0%d\0" % len(data) + data)
-    return digest.hexdigest()[:32]
+    return digest
 
 
 def _read(known: Path) -> dict[str, Any] | None:

@@ -99,7 +99,7 @@ def _build_files(model: Model, guid: str, files: dict[str, bytes], folder: Path,
         checks = None
         if reachable and compiler is not None:
             if not model.is_prototype:
-                checks = pool.submit(element_problems, model, compiler, SMOKE_TIMEOUT)
+                checks = pool.submit(element_problems, model, compiler, SMOKE_TIMEOUT, dict(files))
             files |= _binaries(model, files, reachable, compiler)
         _check_and_move(pack(files), target, model, host_platform() in reachable, checks)
     return Built(target, model, guid, reachable, notes, model.warnings())

@@ -92,8 +92,13 @@ def assembly_check_sources(model: Assembly) -> tuple[dict[str, str], tuple[str, 
     """The same for the assembly as a whole (contact_core/check)."""
     plain = replace(model, name="Check", path=Path("check"))
     generated = {"model_guid.h": model_guid(plain, ""), **assembly_sources(plain)}
-    compiled = ("check/check_assembly.c", *(name for name in source_files(plain) if name != "fmu.c"))
-    return _with_included(plain, generated, compiled), compiled
+    left_out = ("fmu.c", "assembly_real.c")  # check_assembly.c includes the second one
+    compiled = [one for one in source_files(plain) if one not in left_out and not one.endswith("_dual.c")]
+    for name in compiled:
+        if name.endswith("_real.c"):
+            generated[name] = f"#define CC_WITHOUT_DUAL\n{generated[name]}"
+    compiled.append("check/check_assembly.c")
+    return _with_included(plain, generated, compiled), tuple(compiled)
 
 
 def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequence[str]) -> dict[str, str]:

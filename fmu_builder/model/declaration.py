@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import operator
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Literal, Protocol, TypeGuard, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import PydanticCustomError
 
 from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
@@ -341,6 +342,7 @@ class Declaration(_Entry):
     memory: dict[str, Variable] = Field(default={}, description="m: what only start, accept and sample change")
     locals: dict[str, Variable] = Field(default={}, description="as outputs, for plots and for rates; no output of FMI")
     indicators: dict[str, Indicator] = Field(default={}, description="zero-crossing functions, z->name in C")
+    _content: str = PrivateAttr(default="")
 
     @property
     def default_sizes(self) -> dict[str, int]:
@@ -364,6 +366,11 @@ class Declaration(_Entry):
     @property
     def default_choices(self) -> dict[str, bool | str]:
         return next(forms(self))
+
+    @property
+    def content(self) -> str:
+        """A name that changes with everything that the file declares, with what it takes over."""
+        return self._content
 
     def chosen(self, choices: Choices, empty: Collection[str] = ()) -> Declaration:
         """The declaration with the entries that are there with these choices, each under its plain name.  Entries for
@@ -685,7 +692,9 @@ def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:
 def _read(path: Path) -> Declaration:
     tables = _with_structs(path, _with_variants(path, _tables(path)))
     try:
-        return Declaration.model_validate(tables)
+        declaration = Declaration.model_validate(tables)
+        declaration._content = hashlib.sha256(repr(tables).encode()).hexdigest()
+        return declaration
     except ValidationError as error:
         raise InputError(explain(path, error, Declaration)) from None
 

@@ -1,19 +1,25 @@
 """Seconds that a build takes.  `python -m pytest -n 0 -m benchmark tests/benchmarks/test_build_speed.py`.
 
-Nothing is asserted but that the work was done: machines differ.  The budgets stand beside the figures for the reader.
+Of builds nothing is asserted but that the work was done: machines differ.  The budgets stand beside the figures.
+That of the check of declarations is asserted, in processor time.
 Those of the compiler alone are asserted every day: tests/fmu_builder/test_toolchain.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import Any
 
 import pytest
 
-from fmu_builder.export.fmu import build_fmu
-from fmu_builder.export.toolchain import PLATFORMS, cache_folder
+from fmu_builder.export.declared_check import element_problems
+from fmu_builder.export.fmu import build_fmu, fmu_contents
+from fmu_builder.export.toolchain import PLATFORMS, cache_folder, find_compiler
+from fmu_builder.model.model import load_model
 from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.benchmark
@@ -78,3 +84,55 @@ def test_build_a_recipe_with_ten_laws(benchmark: Any, platforms: tuple[str, ...]
     built = benchmark.pedantic(build_fmu, args=(recipe, tmp_path / "out", platforms), rounds=1)
     assert built.path.is_file() and built.model.recipe.laws is not None
     report(benchmark, "3 s")
+
+
+# ---- the check of what elements declare ------------------------------------------------------------------------------
+
+
+def processor_time() -> float:
+    """Of this process and those it has waited for, s."""
+    return sum(used.ru_utime + used.ru_stime for used in map(getrusage, (RUSAGE_SELF, RUSAGE_CHILDREN)))
+
+
+def least_time(work: Callable[[], object], before: Callable[[], None], rounds: int = 5) -> float:
+    """The least processor time of some rounds: what other processes take is in none of them."""
+    times = []
+    for _ in range(rounds):
+        before()
+        begin = processor_time()
+        work()
+        times.append(processor_time() - begin)
+    return min(times)
+
+
+CHECKED = ("TranslationalSpring", "PointSurface", "RigidBody")
+CHANGED, UNCHANGED = 0.15, 0.005  # s of a processor: two compilations and a start of Python; a look-up
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_the_check_of_an_element_keeps_to_its_budget(name: str) -> None:
+    model = load_model(shipped("fmus") / f"{name}.toml")
+    compiler = find_compiler()
+    assert compiler is not None
+    contents = fmu_contents(model)[1]
+    element_problems(model, compiler, files=contents)
+    (form,) = (form for _, form in model.elements())
+    numbers = itertools.count()
+    source = form.recipe.element_folder / "element.c"
+    texts = {"element.c": source.read_text(encoding="utf-8")}
+    read = Path.read_text
+
+    def edited(path: Path, *arguments: Any, **named: Any) -> str:
+        return texts["element.c"] if path == source else read(path, *arguments, **named)
+
+    def edit() -> None:
+        """As a user who adds a line: comments are part of the content, constants of the code."""
+        texts["element.c"] = f"{read(source, encoding='utf-8')}\nextern int edit_{next(numbers)}_{os.getpid()};\n"
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "read_text", edited)
+        changed = least_time(lambda: element_problems(model, compiler), edit)
+    unchanged = least_time(lambda: element_problems(model, compiler, files=contents), lambda: None)
+    print(f"\n{name}: {changed:.3f} s changed (budget {CHANGED} s), {1e3 * unchanged:.1f} ms unchanged (5 ms)")
+    assert unchanged < UNCHANGED
+    assert changed < CHANGED

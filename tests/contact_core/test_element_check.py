@@ -10,11 +10,12 @@ import pytest
 from fmi2 import Fmu
 from running import Running
 
-from fmu_builder.errors import InputError, ToolError
-from fmu_builder.export.declared_check import assembly_problems, unshown_dependencies
+from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.export import declared_check
+from fmu_builder.export.declared_check import assembly_problems, element_problems, unshown_dependencies
 from fmu_builder.export.description import model_description
 from fmu_builder.export.element_check import Findings, check_element
-from fmu_builder.export.fmu import build_fmu
+from fmu_builder.export.fmu import build_fmu, fmu_contents
 from fmu_builder.export.generate import model_data
 from fmu_builder.export.toolchain import cache_folder, find_compiler
 from fmu_builder.model.assembly import Assembly
@@ -303,6 +304,39 @@ def test_findings_are_kept_until_the_element_changes(tmp_path: Path, monkeypatch
         element(tmp_path, BRANCHES, BRANCHES_C.replace("e->mu * e->F : 0.0", "e->mu * e->F : e->gap"))
         found(recipe)
         assert len(list((tmp_path / "cache" / "checks").iterdir())) == 2
+    finally:
+        cache_folder.cache_clear()
+
+
+def test_a_build_with_a_known_element_looks_its_findings_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another start value is no other element; other physics, another range and another default are."""
+    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
+    cache_folder.cache_clear()
+    compiler = find_compiler()
+    assert compiler is not None
+    calls = []
+
+    def problems(*_: object) -> list[Problem]:
+        calls.append(1)
+        return []
+
+    monkeypatch.setattr(declared_check, "_problems", problems)
+
+    def checks(toml: str, c: str, recipe: str = "") -> int:
+        model = load_element(element(tmp_path, toml, c, recipe))
+        before = len(calls)
+        assert element_problems(model, compiler, files=fmu_contents(model)[1]) == []
+        return len(calls) - before
+
+    try:
+        (tmp_path / "cache" / "checks").mkdir(parents=True)
+        assert checks(BRANCHES, BRANCHES_C) == 1
+        assert checks(BRANCHES, BRANCHES_C, "[start]\nk = 5.0\n") == 0
+        assert checks(BRANCHES, BRANCHES_C.replace("e->k * depth", "2.0 * e->k * depth")) == 1
+        assert checks(BRANCHES.replace("start = 1e4, min = 0.0", "start = 1e4, min = 1.0"), BRANCHES_C) == 1
+        assert checks(BRANCHES.replace("start = 0.3", "start = 0.4"), BRANCHES_C, "[start]\ngap = 0.3\n") == 1
+        assert checks(BRANCHES.replace('"mu", "v"]', '"v"]'), BRANCHES_C) == 1
+        assert checks(BRANCHES, BRANCHES_C) == 0
     finally:
         cache_folder.cache_clear()
 

@@ -211,15 +211,14 @@ def test_a_machine_we_build_nothing_for_is_named(monkeypatch: pytest.MonkeyPatch
 def find_with(versions: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Compiler | None:
     """find_compiler where `command name -> version` are all compilers there are."""
     monkeypatch.setattr(toolchain.shutil, "which", lambda name: f"/bin/{name}" if name in versions else None)
-    monkeypatch.setattr(
-        toolchain, "_version", lambda command: versions.get("zig" if "ziglang" in command else command[0], "")
-    )
+    monkeypatch.setattr(toolchain, "_version", lambda command: versions.get(Path(command[0]).stem, ""))
     return toolchain.find_compiler.__wrapped__()
 
 
 def test_ziglang_is_preferred_then_gcc_then_clang_then_none(monkeypatch: pytest.MonkeyPatch) -> None:
     zig = find_with({"zig": "0.16.0", "gcc": "gcc 12"}, monkeypatch)
-    assert zig == Compiler((sys.executable, "-m", "ziglang", "cc"), True, "ziglang 0.16.0")
+    assert zig == Compiler((toolchain._zig(), "cc"), True, "ziglang 0.16.0")
+    assert Path(zig.command[0]).parent.name == "ziglang"
     gcc = find_with({"clang": "clang 14", "gcc": "gcc 12\nCopyright"}, monkeypatch)
     assert gcc == Compiler(("gcc",), False, "gcc 12")
     assert find_with({"gcc": "", "clang": "clang 14"}, monkeypatch) == Compiler(("clang",), False, "clang 14")

@@ -227,6 +227,19 @@ def new(
 
 
 @app.command()
+def guide(
+    path: Annotated[bool, typer.Option("--path", help="Print the folder of its pages, which are Markdown.")] = False,
+) -> None:
+    """Open the guide in the browser, or print where its page is.
+
+    Example: fmu-builder guide
+    """
+    from fmu_builder.cli.guide import open_guide
+
+    open_guide(path)
+
+
+@app.command()
 def doctor(as_json: _Json = False) -> None:
     """Show compiler, caches, platforms and versions: one paste for a bug report.  Exit code 3 if something is broken.
 

@@ -4,8 +4,8 @@
  *                 part P is called P.name and has the value reference offset(P) + its index in the element.
  * Connections     are copies from outputs into inputs; an input with several sources gets their sum, added in the
  *                 order of the recipe.
- * Order           Found when the FMU is built (fmu_builder/model/assembly.py), from what element.toml says an output
- *                 depends on.  A part is evaluated last when all its inputs are known, and once more before if
+ * Order           Found when the FMU is built (fmu_builder/model/evaluation_order.py), from what element.toml says an
+ *                 output depends on.  A part is evaluated last when all its inputs are known, and once more before if
  *                 somebody needs an output of it that does not wait for all of them.  States are known before anything
  *                 is evaluated. So one pass through the schedule computes all outputs and derivatives.  Algebraic
  *                 loops have no such order and are refused by the build.

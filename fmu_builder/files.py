@@ -1,5 +1,6 @@
-"""The files of a user: text that is read is bounded; what is written is whole or not there at all, and never takes the
-place of what is no file."""
+"""The files of a user: text that is read is bounded, and what is written is whole or not there at all.
+
+What is no file, such as a device, is never replaced by one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Many jobs in processes on all cores: builds and cases.  Not in threads: lxml's schemas are not safe in them, and an
-FMU that crashes takes its process down."""
+"""Many jobs in processes on all cores: builds and cases.
+
+Threads do not serve: lxml's schemas are not safe in them, and an FMU that crashes takes its process down."""
 
 from __future__ import annotations
 

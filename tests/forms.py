@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.report.motion import GROUND, Line, Motion
+from fmu_builder.cosim import GROUND, Line, Motion
 
 Vector = NDArray[np.float64]
 DISTANCE, PROFILE = 2, 3  # as in contact_core/mechanism/constraint.h

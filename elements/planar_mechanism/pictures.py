@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from fmu_builder.cosim.trace import Trace, read_trace
+from fmu_builder import Trace, read_trace
 from fmu_builder.drawing import (
     BODY,
     BODY_EDGE,

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, differential_evolution
 
-from fmu_builder.cosim.slave import Slave, read_slave
-from fmu_builder.export.fmu import host_fmu
+from fmu_builder.cosim import Slave, read_slave
+from fmu_builder.export import host_fmu
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]

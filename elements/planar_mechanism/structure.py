@@ -53,8 +53,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fmu_builder.errors import InputError
-from fmu_builder.model.declaration import Slot
-from fmu_builder.model.structure_reader import Constant, Reader, Structure, Table
+from fmu_builder.model import Constant, Reader, Slot, Structure, Table
 from fmu_builder.units import parse_quantity, parse_unit
 
 LISTS = ("body", "constraint", "point")

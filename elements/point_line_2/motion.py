@@ -1,6 +1,6 @@
 """A line and the point on it, over time: for the report of a case."""
 
-from fmu_builder.report.line_motion import motion
+from fmu_builder.cosim.line_motion import motion
 
 PORTS = ("point", "body")
 

@@ -25,9 +25,7 @@ from fmu_builder.drawing import (
     Point,
     icon_paper,
 )
-from fmu_builder.laws.numeric import evaluate
-from fmu_builder.laws.text import Laws, read_laws
-from fmu_builder.laws.tree import Source
+from fmu_builder.laws import Laws, Source, evaluate, read_laws
 from fmu_builder.paths import load_module, shipped
 
 HERE = Path(__file__).parent

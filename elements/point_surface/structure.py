@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure, Table
+from fmu_builder.model import Constant, Limit, Reader, Structure, Table
 
 TABLES = ("surface",)
 

@@ -16,10 +16,10 @@ from fmu_builder.export.archive import check_archive
 from fmu_builder.export.fmu import Built, build_fmu, build_model_fmu
 from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
-from fmu_builder.model.assembly import assembly_of_scenario
-from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.recipe import is_recipe
 from fmu_builder.model.scenario import Scenario, read_scenario
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, find_recipe
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from fmu_builder.cli.files import find
 from fmu_builder.cli.printing import line, say_notes
-from fmu_builder.cosim.slave import SlaveDescription, SlaveVariable, read_slave
+from fmu_builder.cosim.slave import SlaveDescription, read_slave
 from fmu_builder.export.declared_check import unshown_dependencies
 from fmu_builder.export.fmu import fmu_contents, pack
 from fmu_builder.export.origin import Origin, read_origin
 from fmu_builder.export.toolchain import find_compiler
-from fmu_builder.model.model import load_model
+from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.model.loader import load_model
 from fmu_builder.model.step_advice import MODE, step_advice
 from fmu_builder.units import quantity, units_text
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from fmu_builder.cli.printing import line, out
 from fmu_builder.cosim.validation import all_cases, own_cases
 from fmu_builder.errors import InputError
-from fmu_builder.model.declaration import read_declaration, read_toml
-from fmu_builder.model.model import load_model
+from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, own_elements, shipped, shipped_elements
 
 

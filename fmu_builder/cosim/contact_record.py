@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import SAMPLED, ContactEvent, SampledContact
 from fmu_builder.cosim.link import Link
-from fmu_builder.cosim.slave import DISCARD, FAMILY, Slave, SlaveVariable
+from fmu_builder.cosim.slave import DISCARD, Slave
+from fmu_builder.model.connectable import FAMILY, SlaveVariable
 from fmu_builder.model.model import BACK
 
 _PLACE = re.compile(r"((?:.*\.)?)(release_count|in_contact)(\[\d+\])?", re.DOTALL)

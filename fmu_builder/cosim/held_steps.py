@@ -1,5 +1,4 @@
-"""Which connected forces are held over longer communication steps than advised (step_advice.py), with the masses that
-they meet here.
+"""Connected forces that are held over longer communication steps than advised (step_advice.py), with their masses.
 
 The inverse mass W that a force meets at a port is asked of the body itself: after initialization one step of it is
 tried with the force and without, and its state is put back,
@@ -18,9 +17,10 @@ import numpy as np
 
 from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.cosim.slave import OK, Slave
+from fmu_builder.model.connectable import Node
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.step_advice import HELD, HOLD, MODE, HeldForce, advice_of, mode_row, number_of, two_digits
-from fmu_builder.model.wiring import Node, Wiring
+from fmu_builder.model.wiring import Wiring
 from fmu_builder.units import quantity
 
 ASSUMED = 1.0  # kg or kg.m2

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.cosim.slave import FAMILY, Slave, SlaveVariable
+from fmu_builder.cosim.slave import Slave
 from fmu_builder.errors import Problem, SlaveError
-from fmu_builder.model.wiring import Node
+from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
 
 
 class Link:

@@ -25,26 +25,20 @@ from fmu_builder.cosim.events import ContactEvent, event_values, lively_contacts
 from fmu_builder.cosim.held_steps import long_steps
 from fmu_builder.cosim.link import Link, not_finite
 from fmu_builder.cosim.scenario_inputs import Signal, Start, collected, drive_signals, start_values
-from fmu_builder.cosim.slave import (
-    DISCARD,
-    ERROR,
-    FAMILY,
-    FATAL,
-    LogEntry,
-    Slave,
-    SlaveDescription,
-    SlaveVariable,
-    read_slave,
-)
+from fmu_builder.cosim.slave import DISCARD, ERROR, FATAL, LogEntry, Slave, SlaveDescription, read_slave
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, SlaveError, ToolError, did_you_mean
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.declaration import broken_bound, read_toml
-from fmu_builder.model.model import Model, is_scalar_of_laws, law_problems, load_model
-from fmu_builder.model.recipe import is_recipe
+from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
+from fmu_builder.model.declaration import broken_bound
+from fmu_builder.model.element_model import is_scalar_of_laws
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import Model
+from fmu_builder.model.recipe import file_kind
 from fmu_builder.model.scenario import MOST_STEPS, Experiment, Scenario, SlaveEntry, check_times, parse_scenario
+from fmu_builder.model.start_values import law_problems
 from fmu_builder.model.step_advice import MODE
-from fmu_builder.model.wiring import Node, Wiring, wire
+from fmu_builder.model.wiring import Wiring, wire
 from fmu_builder.paths import find_recipe, installed_version
 
 _MAX_SWEEPS = 5000  # of an algebraic loop at initialization
@@ -78,7 +72,7 @@ def load_scenario(path: Path, given: Collection[str] = ()) -> Scenario:
     Raises InputError."""
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
-        if not is_recipe(read_toml(path)):
+        if file_kind(path) not in ("element", "parts"):
             return checked_scenario(path)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
     start, stop, step = _default_times(description, path, given)

@@ -11,14 +11,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.cosim.slave import SlaveDescription, SlavePort, SlaveVariable
+from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import evaluate
-from fmu_builder.laws.text import LawFunction, Laws, read_value
+from fmu_builder.laws.text import read_value
+from fmu_builder.model.connectable import Node, SlavePort, SlaveVariable
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import Drive, Scenario
-from fmu_builder.model.wiring import Node
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Start = float | str

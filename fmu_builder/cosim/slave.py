@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import fmpy
 from fmpy.fmi1 import printLogMessage
@@ -33,6 +33,7 @@ from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.export.archive import check_archive, unpack
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.export.trial import try_out
+from fmu_builder.model.connectable import FAMILY, SlavePort, SlaveVariable
 from fmu_builder.model.ports import PORT_KINDS, PortKind, Role, roles_of
 from fmu_builder.model.step_advice import HELD_FORCE, HeldForce
 from fmu_builder.units import Unit, parse_unit
@@ -40,42 +41,7 @@ from fmu_builder.units import Unit, parse_unit
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
 _TERMINATED, _LAST_SUCCESSFUL_TIME = 3, 2  # fmi2StatusKind
-
-Type = Literal["Real", "Integer", "Boolean", "Enumeration", "String"]
-FAMILY = {"Real": "Real", "Integer": "Integer", "Boolean": "Boolean", "Enumeration": "Integer", "String": "String"}
 _FAMILY_LETTERS = {"r": "Real", "i": "Integer", "b": "Boolean", "s": "String"}  # as logged texts point to variables
-
-
-@dataclass(frozen=True)
-class SlaveVariable:
-    """A variable as modelDescription.xml declares it.  `depends`: names of the inputs an output depends on, at
-    initialization; None means all.  `zero`: an output that is always 0."""
-
-    name: str
-    reference: int
-    type: Type
-    causality: str
-    variability: str
-    initial: str | None
-    unit: str
-    start: str | None
-    depends: frozenset[str] | None
-    literals: Mapping[str, int] = field(default_factory=dict)  # of an enumeration
-    description: str = ""
-    zero: bool = False
-    held: HeldForce | None = None  # of a stiffness or damping of ours: what it is to the force at the ports
-    max: float | None = None
-
-
-@dataclass(frozen=True)
-class SlavePort:
-    """A bundle found by the names of the variables (ports.py)."""
-
-    name: str
-    kind: str
-    side: Literal["body", "force"]
-    motion: Mapping[str, tuple[str, ...]]
-    force: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)

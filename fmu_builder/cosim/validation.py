@@ -13,15 +13,15 @@ import numpy as np
 from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
 from fmu_builder.cosim.events import event_units
 from fmu_builder.cosim.master import checked_scenario, run
+from fmu_builder.cosim.motion import Animation, animation
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, did_you_mean
-from fmu_builder.laws.figures import LawSection, law_sections
-from fmu_builder.model.model import load_model
+from fmu_builder.export.law_sections import LawSection, law_sections
+from fmu_builder.model.loader import load_model
 from fmu_builder.model.recipe import has_laws
 from fmu_builder.model.scenario import Convergence, Scenario, ToleranceEntry, read_scenario
 from fmu_builder.paths import find_recipe, own_elements, shipped
 from fmu_builder.processes import in_processes
-from fmu_builder.report.motion import Animation, animation
 from fmu_builder.units import parse_quantity, parse_unit
 
 

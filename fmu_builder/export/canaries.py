@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fmu_builder.model.model import ElementModel, EventIndicator, Layout, Node, Variable
+from fmu_builder.model.layout import Layout, Node
+from fmu_builder.model.model import ElementModel, EventIndicator, Variable
 from fmu_builder.units import parse_unit
 
 CANARIES = 4  # values behind each array

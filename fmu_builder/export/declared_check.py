@@ -1,5 +1,4 @@
-"""What the elements of a model declare, all of them: whether they keep to it, whether the parts of an assembly can be
-evaluated in the order that follows from it, and what of it never shows."""
+"""Whether all elements of a model keep to their declarations, what of these never shows, and the order of parts."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ import fmpy
 from lxml import etree
 
 from fmu_builder.errors import Problem, ToolError
-from fmu_builder.export.generate import log_categories, source_files
+from fmu_builder.export.generate import source_files
+from fmu_builder.export.model_tables import log_categories
 from fmu_builder.model.declaration import value_text
 from fmu_builder.model.model import ElementModel, Model, Variable
 from fmu_builder.model.step_advice import HELD_FORCE

@@ -16,9 +16,9 @@ from markdown_it.token import Token
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.assembly_icon import assembly_icon
-from fmu_builder.export.generate import log_categories
+from fmu_builder.export.law_sections import law_sections
+from fmu_builder.export.model_tables import log_categories
 from fmu_builder.export.origin import build_date, structure_tables
-from fmu_builder.laws.figures import law_sections
 from fmu_builder.model.assembly import Assembly, PartType
 from fmu_builder.model.model import ElementModel, Model, Variable
 from fmu_builder.model.step_advice import MODE, step_advice

@@ -32,7 +32,8 @@ from fmu_builder.export.toolchain import (
     host_platform,
 )
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, plain
-from fmu_builder.model.model import ElementModel, Variable, build_model
+from fmu_builder.model.element_model import build_model
+from fmu_builder.model.model import ElementModel, Variable
 from fmu_builder.paths import shipped
 
 TIMEOUT = 60  # s; a check takes a tenth of one

@@ -1,5 +1,7 @@
-"""The generated parts of the documentation, written by `python -m fmu_builder.export.element_docs`: variables in the
-README of each element, the lists elements/README.md and fmus/README.md, the grammar in guide/laws.md.
+"""The generated parts of the documentation, written by `python -m fmu_builder.export.element_docs`.
+
+They are the variables in the README of each element, the lists elements/README.md and fmus/README.md, and the grammar
+in guide/laws.md.
 
 A generated part stands between two markers, each on a line of its own:
 
@@ -19,20 +21,13 @@ from pathlib import Path
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import VariableRow, variable_groups, variable_rows
 from fmu_builder.files import write_whole
-from fmu_builder.model.assembly import read_assembly
-from fmu_builder.model.declaration import (
-    Choices,
-    Declaration,
-    StructureEntry,
-    choice_values,
-    forms,
-    read_declaration,
-    read_toml,
-    unmet,
-    value_text,
-)
-from fmu_builder.model.model import Model, build_model
+from fmu_builder.model.assembly_format import read_assembly
+from fmu_builder.model.declaration import Choices, Declaration, StructureEntry, choice_values, forms, unmet, value_text
+from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.element_model import build_model
+from fmu_builder.model.model import Model
 from fmu_builder.model.recipe import Recipe, read_recipe
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import PACKAGE, catalogue, find_element, shipped, shipped_elements
 
 _GRAMMAR = PACKAGE / "laws" / "laws.lark"

@@ -19,10 +19,11 @@ import fmpy
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export import smoke, toolchain
 from fmu_builder.export.binaries import check_library
+from fmu_builder.export.conclusions import conclusions
 from fmu_builder.export.declared_check import element_problems
 from fmu_builder.export.description import build_description, model_description
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS, documentation_files
-from fmu_builder.export.generate import conclusions, fmu_sources, model_guid, source_files, write_sources
+from fmu_builder.export.generate import fmu_sources, model_guid, source_files, write_sources
 from fmu_builder.export.origin import build_date, origin_files
 from fmu_builder.export.prototype import (
     prototype_content,
@@ -45,7 +46,8 @@ from fmu_builder.export.toolchain import (
 )
 from fmu_builder.export.trial import note_made, run_smoke
 from fmu_builder.files import staged
-from fmu_builder.model.model import ElementModel, Model, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import is_shipped, shipped
 
 SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
@@ -265,7 +267,7 @@ def _check_and_move(
 def _smoke_run(fmu: Path, library: str, name: str, timeout: float, concluded: Sequence[str] = ()) -> None:
     """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder.
 
-    concluded  what its solver concludes from declared dependencies (generate.conclusions)"""
+    concluded  what its solver concludes from declared dependencies (conclusions.py)"""
     ending = run_smoke((str(fmu), library, *concluded), timeout)
     if ending.code == 0:
         return

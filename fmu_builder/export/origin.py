@@ -1,5 +1,6 @@
-"""What an FMU was made from: its recipe with all files that belong to it, its structure and the tool, in the folder
-extra/org.fmu-builder of the archive.  From there the same tool builds the FMU again, to the same bytes.
+"""What an FMU was made from, in extra/org.fmu-builder of the archive: its recipe with all files, structure, tool.
+
+From there the same tool builds the FMU again, to the same bytes.
 
     origin.toml      tool, version, recipe; [elements]: hash of each one's text; [structure.MODEL]: what was compiled
     files/...        the recipe, those of its parts, CSV files, and the folders of elements that are not shipped

@@ -1,5 +1,6 @@
-"""`python -I -S probe.py LIBRARY`: call an element or an assembly as contact_core/check does, in a separate process, so
-that a crash ends this process and not the build.
+"""`python -I -S probe.py LIBRARY`: call an element or an assembly as contact_core/check does, in a separate process.
+
+A crash ends this process and not the build.
 
 The plan, numbers packed by probe_plan.py, comes by the standard input; counts, findings and the points they were made
 at go to the standard output.  Nothing but ctypes is imported: the start of Python is most of the time."""

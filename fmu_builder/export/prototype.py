@@ -28,8 +28,8 @@ from typing import Any
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS
-from fmu_builder.export.generate import log_categories
 from fmu_builder.export.host import host_library, with_includes
+from fmu_builder.export.model_tables import log_categories
 from fmu_builder.export.toolchain import (
     FREESTANDING,
     PLATFORMS,
@@ -39,7 +39,8 @@ from fmu_builder.export.toolchain import (
     fmi_headers,
     resolve_platforms,
 )
-from fmu_builder.model.model import ElementModel, Node
+from fmu_builder.model.layout import Node
+from fmu_builder.model.model import ElementModel
 from fmu_builder.paths import shipped
 
 # what pythonfmu supplies a binary for: our platform name -> its file

@@ -1,5 +1,4 @@
-"""The reference of who writes an element, guide/element-reference.md: every key of element.toml, and what element.c
-finds in C.
+"""guide/element-reference.md: every key of element.toml, and what element.c finds in C.
 
 It is generated from the models that read element.toml and from the comments of the headers:
 

@@ -9,16 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fmu_builder.model.declaration import (
-    CORE_GROUPS,
-    VARIABLE_TABLES,
-    Declaration,
-    StructureEntry,
-    Variable,
-    core_declaration,
-    plain,
-    read_declaration,
-)
+from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, StructureEntry, Variable, plain
+from fmu_builder.model.declaration_reader import CORE_GROUPS, core_declaration, read_declaration
 from fmu_builder.model.extends import TakesOver
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
 from fmu_builder.paths import find_element

@@ -1,4 +1,6 @@
-"""`python -P smoke.py FILE.fmu LIBRARY`: load the FMU, run a few steps as co-simulation and, if it offers that, as
+"""A first run of an FMU in a process of its own.
+
+`python -P smoke.py FILE.fmu LIBRARY`: load the FMU, run a few steps as co-simulation and, if it offers that, as
 model exchange, read everything back.  LIBRARY is the archive name of its library for this machine.  Exit 0 if it works.
 
 `python -P smoke.py --try FOLDER LIBRARY`: load an FMU that this builder did not make, unpacked in FOLDER, run a few

@@ -10,10 +10,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.forms import MEAN, MEANS, SIDE
 from fmu_builder.laws.numeric import half_power
 from fmu_builder.laws.tables import LawTable
-from fmu_builder.laws.text import LawFunction, Laws
 from fmu_builder.laws.tree import (
     Argument,
     Binary,

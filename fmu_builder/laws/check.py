@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from fmu_builder.errors import Problem, did_you_mean
+from fmu_builder.laws.definitions import LawFunction, Scalar
+from fmu_builder.laws.dimensions import NONE, Dimension, dimension_of, text_of
 from fmu_builder.laws.tree import (
     Argument,
     Binary,
@@ -27,37 +28,7 @@ from fmu_builder.laws.tree import (
     Place,
     Source,
 )
-from fmu_builder.units import BASES, Unit, parse_unit, readable_names
-
-if TYPE_CHECKING:
-    from fmu_builder.laws.text import LawFunction, Scalar
-
-Dimension = tuple[Fraction, ...]
-
-_BASES = BASES[:-1]  # without rad
-NONE: Dimension = (Fraction(0),) * len(_BASES)
-
-
-def dimension_of(unit: Unit) -> Dimension:
-    return tuple(Fraction(power) for power in unit.exponents[: len(_BASES)])
-
-
-def text_of(dimension: Dimension) -> str:
-    """As a unit for readers, with its bases if it has a name of its own: `N (kg.m.s-2)`, `m/s`, `1`."""
-    powers = zip(_BASES, dimension, strict=True)
-    bases = ".".join(f"{base}{power}" if power != 1 else base for base, power in powers if power)
-    for name in readable_names():
-        if dimension_of(parse_unit(name)) == dimension:
-            return name if name in (bases, "m/s", "s/m") else f"{name} ({bases})" if bases else "1"
-    return bases or "1"
-
-
-def si_name(dimension: Dimension) -> str | None:
-    """An SI unit of this dimension as parse_unit reads it; None if a power is a fraction."""
-    if any(power.denominator > 1 for power in dimension):
-        return None
-    return text_of(dimension).partition(" ")[0]
-
+from fmu_builder.units import parse_unit
 
 # Arguments, and what a builtin does to dimensions: "number" takes and gives none, "same" takes any, "equal" two alike.
 BUILTINS: dict[str, tuple[int, str]] = {

@@ -1,19 +1,15 @@
-"""Pictures of laws for the documentation of an FMU and for reports: the law over its last argument, the element's own
-law beside it."""
+"""Pictures of laws as SVG: the law over its last argument, the element's own law beside it."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.laws.rules import Checked
-from fmu_builder.model.assembly import Assembly
-from fmu_builder.model.model import ElementModel, Model
 
 Array = NDArray[np.float64]
 
@@ -23,46 +19,6 @@ _LETTER = 5.6  # px, width of a letter
 _POINTS = 400
 _MOST_LARGER = 3.0
 _STRAIGHT = 0.01  # of the largest value: a curve that stays so close to its chord need not be shown
-
-
-@dataclass(frozen=True)
-class DrawnLaw:
-    """What stands in a slot, as the recipe writes it, and its picture as SVG."""
-
-    slot: str
-    description: str
-    written: str
-    picture: str
-
-
-@dataclass(frozen=True)
-class LawSection:
-    """The laws of one recipe and the text of its [functions]."""
-
-    recipe: str
-    text: str
-    laws: tuple[DrawnLaw, ...]
-
-
-def law_sections(model: Model) -> tuple[LawSection, ...]:
-    """Of the model, or of the recipes of an assembly's parts; those without laws are left out.  `recipe` is "" for the
-    model's own."""
-    models: list[Model] = [kind.model for kind in model.types] if isinstance(model, Assembly) else [model]
-    found = []
-    for one in models:
-        laws = one.recipe.laws if isinstance(one, ElementModel) else None
-        if laws is not None:
-            drawn = tuple(
-                DrawnLaw(
-                    law.law.slot,
-                    law.slot.description,
-                    laws.written[law.law.slot],
-                    law_svg(law, laws.built_in.get(law.law.slot), "this law", f"built in: {law.slot.built_in}"),
-                )
-                for law in laws.checked
-            )
-            found.append(LawSection(one.name if one is not model else "", laws.text, drawn))
-    return tuple(found)
 
 
 def law_svg(law: Checked, built_in: Checked | None, name: str, beside: str) -> str:

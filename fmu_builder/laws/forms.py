@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.laws.check import constant_of
+from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.tables import LawTable
-from fmu_builder.laws.text import LawFunction, Laws
 from fmu_builder.laws.tree import (
     Argument,
     Binary,

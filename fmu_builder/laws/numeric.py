@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fmu_builder.laws.check import constant_of
+from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.forms import SIDE
 from fmu_builder.laws.tables import LawTable
-from fmu_builder.laws.text import LawFunction, Laws
 from fmu_builder.laws.tree import (
     Argument,
     Binary,

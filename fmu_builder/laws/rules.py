@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
 from fmu_builder.errors import Problem
 from fmu_builder.laws.c_source import LawInSlot
+from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import Evaluation, Values, evaluate, scalar_values
 from fmu_builder.laws.tables import LawTable
-from fmu_builder.laws.text import LawFunction, Laws
 from fmu_builder.laws.tree import Binary, Branch, Call, Expression, Place, children
-from fmu_builder.model.declaration import Slot
 
 Array = NDArray[np.float64]
 Ranges = Mapping[str, tuple[float, float]]
@@ -26,11 +26,34 @@ _POINTS = {1: (2001,), 2: (31, 401)}  # of the grid, by number of arguments
 _ROUNDING = 1e-9  # of the largest value: what counts as 0
 
 
+class LawRules(BaseModel):
+    """What a law in some slot has to be: its arguments, its unit, the range it is checked over, and the rules.
+
+    The fields are keys of [slots] in element.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    description: str = Field(min_length=3, description="what the law gives")
+    arguments: dict[str, str] = Field(min_length=1, description="names and units, in the order of the call")
+    unit: str = Field(default="1", description="of the value")
+    range: dict[str, tuple[float, float]] = Field(
+        description="where the law is checked if the recipe says nothing, SI, for each argument"
+    )
+    zero_at: str | None = Field(default=None, description="the law must be 0 where this argument is 0")
+    rises_from: str | None = Field(default=None, description="argument from whose 0 on the law should rise at once")
+    same_sign: str | None = Field(default=None, description="argument whose sign the law must have to dissipate energy")
+    least: float | None = Field(default=None, description="values below this are warned about")
+    least_means: str = Field(default="it pulls where it should push", description="what such a value does")
+    smooth: bool = Field(default=False, description="the law may have neither jumps, corners nor vertical tangents")
+    built_in: str | None = Field(default=None, description="the element's own law, as a function of its laws.txt")
+    place: str = Field(default="", description="table and key of the recipe where it stands, if not in [functions]")
+
+
 @dataclass(frozen=True)
 class Checked:
     """A law in its slot over the range of its arguments, with the scalars as they start."""
 
-    slot: Slot
+    slot: LawRules
     law: LawInSlot
     laws: Laws
     ranges: Ranges

@@ -1,5 +1,4 @@
-"""An element.toml that takes over another one: the element is declared by what differs.  Or a group of variables that
-several elements share, which elements/shared declares.
+"""An element.toml that takes over another one and declares what differs, or a group of elements/shared.
 
 [takes_over]
 element = "point_line_2"          # found as a recipe finds its element; or group = "coupling", for coupling.toml

@@ -10,21 +10,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from fmu_builder.c_names import C_KEYWORDS
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.laws.check import RESERVED
-from fmu_builder.model.declaration import (
-    C_KEYWORDS,
-    Choices,
-    Declaration,
-    Variable,
-    plain,
-    read_declaration,
-    read_toml,
-    unmet,
-    value_text,
-)
+from fmu_builder.model.declaration import Choices, Declaration, Variable, plain, unmet, value_text
+from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.slots import ElementLaws, read_functions
 from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import find_element, find_recipe, load_module
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -59,6 +52,11 @@ def kind_of(tables: Mapping[str, object]) -> tuple[str, str]:
         if near := get_close_matches(key, _KINDS, n=1, cutoff=0.75):
             return near[0], key
     return "", ""
+
+
+def file_kind(path: Path) -> str:
+    """`element`, `parts` or `slaves`, whichever a file has; "" for none.  Raises InputError for what is no TOML."""
+    return kind_of(read_toml(path))[0]
 
 
 def correct_kind(path: Path, tables: dict[str, object], problems: list[Problem]) -> str:

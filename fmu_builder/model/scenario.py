@@ -25,8 +25,8 @@ from pydantic_core import PydanticCustomError
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.counted_parts import is_member_name, members
-from fmu_builder.model.declaration import explain, read_toml
 from fmu_builder.model.recipe import correct_kind
+from fmu_builder.model.toml_files import explain, read_toml
 from fmu_builder.units import parse_quantity, parse_unit
 
 

@@ -19,12 +19,14 @@ from pathlib import Path
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.files import read_text
 from fmu_builder.laws.c_source import LawInSlot
-from fmu_builder.laws.check import RESERVED, dimension_of, si_name, text_of
+from fmu_builder.laws.check import RESERVED
+from fmu_builder.laws.definitions import LawFunction, Laws, Scalar
 from fmu_builder.laws.derivatives import derivative
+from fmu_builder.laws.dimensions import dimension_of, si_name, text_of
 from fmu_builder.laws.forms import inlined, integral, integral_below, kinks
 from fmu_builder.laws.rules import Checked, Ranges, kink_sizes, rule_notes, rule_problems, rule_warnings
 from fmu_builder.laws.tables import LawTable, read_table
-from fmu_builder.laws.text import LawFunction, Laws, Scalar, parse_laws, read_value
+from fmu_builder.laws.text import parse_laws, read_value
 from fmu_builder.laws.tree import Argument, Call, Expression, Place, ScalarText, Source, parse_declarations
 from fmu_builder.model.declaration import Declaration, Slot
 from fmu_builder.units import Unit, parse_quantity, parse_unit

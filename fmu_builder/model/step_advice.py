@@ -1,5 +1,7 @@
-"""The communication step that an element needs while bodies hold its force, from its stiffness or damping and the mass
-that it meets, in each coupling.mode.  What a parameter is to the force its declaration says: `acts_as`.
+"""The communication step that an element needs while bodies hold its force, in each coupling.mode.
+
+It follows from the stiffness or damping and the mass that the force meets.  `acts_as` of a parameter declares which of
+these it is.
 
 With omega = sqrt(stiffness/mass) half an oscillation, or an undamped contact, lasts pi/omega; N steps of it bring the
 rebound of a contact, or the motion on a spring or across a guide after half an oscillation, within one per cent.

@@ -5,36 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
-from fmu_builder.cosim.slave import FAMILY, SlavePort, SlaveVariable
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.model.connectable import FAMILY, Connectable, Node, SlavePort, SlaveVariable
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.units import Unit, dimension_text, parse_unit
-
-Node = tuple[str, str]  # (slave, variable)
-
-
-class Connectable(Protocol):
-    """What can be connected: a slave, or the part of an assembly."""
-
-    @property
-    def model_name(self) -> str: ...
-
-    @property
-    def variables(self) -> Mapping[str, SlaveVariable]: ...
-
-    @property
-    def ports(self) -> Mapping[str, SlavePort]: ...
-
-
-@dataclass(frozen=True)
-class Ends:
-    """A part, as its connections see it."""
-
-    model_name: str
-    variables: Mapping[str, SlaveVariable]
-    ports: Mapping[str, SlavePort]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from fmu_builder.files import write_whole
 from fmu_builder.paths import own_version
 from fmu_builder.report.figure_sheet import Scale, number_text, plotly_library, scale_of
 from fmu_builder.report.figures import case_figure
-from fmu_builder.report.motion import picture
+from fmu_builder.report.moving_picture import picture
 
 Values = NDArray[np.float64]
 Figure = dict[str, object]

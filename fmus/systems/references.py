@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 from scipy.special import airy, ellipe
 
-from fmu_builder.cosim.trace import Trace, write_trace
+from fmu_builder import Trace, write_trace
 from fmu_builder.paths import load_module, shipped
 
 Array = NDArray[np.float64]

@@ -28,7 +28,8 @@ from fmpy.fmi2 import (
 
 from fmu_builder.export.fmu import build_model_fmu
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
-from fmu_builder.model.model import Model, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import Model
 
 pytestmark = pytest.mark.benchmark
 

@@ -20,7 +20,7 @@ from fmpy.fmi2 import FMU2Model
 from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import compile_hosted, find_compiler, fmi_headers
-from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped
 
 pytestmark = pytest.mark.benchmark(timer=time.thread_time)

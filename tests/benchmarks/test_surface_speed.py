@@ -18,7 +18,7 @@ import pytest
 
 from fmu_builder.export.generate import fmu_sources, write_sources
 from fmu_builder.export.toolchain import compile_hosted, find_compiler
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.benchmark

@@ -22,7 +22,7 @@ import pytest
 
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
-from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped
 
 OK, WARNING, DISCARD, ERROR = range(4)

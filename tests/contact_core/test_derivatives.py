@@ -17,8 +17,9 @@ from running import Running, build
 from scipy.spatial.transform import Rotation
 
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.declaration import read_toml
-from fmu_builder.model.model import Model, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import Model
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped, shipped_elements
 
 Vector = NDArray[np.float64]

@@ -16,10 +16,11 @@ from fmu_builder.export.declared_check import assembly_problems, element_problem
 from fmu_builder.export.description import model_description
 from fmu_builder.export.element_check import Findings, check_element
 from fmu_builder.export.fmu import build_fmu, fmu_contents
-from fmu_builder.export.generate import model_data
+from fmu_builder.export.model_data import model_data
 from fmu_builder.export.toolchain import cache_folder, find_compiler
 from fmu_builder.model.assembly import Assembly
-from fmu_builder.model.model import load_element, load_model
+from fmu_builder.model.element_model import load_element
+from fmu_builder.model.loader import load_model
 
 
 def element(folder: Path, toml: str, c: str, recipe: str = "") -> Path:

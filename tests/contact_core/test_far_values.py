@@ -22,7 +22,8 @@ from fmi2 import (
 )
 from running import build
 
-from fmu_builder.model.model import Variable, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import Variable
 from fmu_builder.paths import shipped
 
 ROUNDS, MOST_ROUNDS = 15, 200  # more than the first until a call is answered with fmi2OK

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from fmi2 import ERROR, OK, Fmu, Importer, Slave, checksum, integers, load_shipped, only, reals, references, sealed
 
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 STEP = 1e-3

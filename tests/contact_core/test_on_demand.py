@@ -11,7 +11,7 @@ import pytest
 from fmi2 import MODEL_EXCHANGE, OK, Fmu, load_shipped
 from running import Running, build
 
-from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import shipped
 
 # A decay x' = -x + u whose potential x^2/2 counts how often it was computed.

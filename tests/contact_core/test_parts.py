@@ -12,7 +12,7 @@ from running import Running, build
 
 from fmu_builder.cosim.master import run
 from fmu_builder.export.fmu import content_guid, host_fmu
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 
 BALL = """
 connections = [["ball.p", "floor.point"]]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.model.declaration import VARIABLE_TABLES, read_declaration
+from fmu_builder.model.declaration import VARIABLE_TABLES
+from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.paths import load_module, shared_folder, shipped, shipped_elements
 
 CORE = shipped("contact_core")

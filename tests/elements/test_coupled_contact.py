@@ -19,7 +19,7 @@ from running import Running, Values, build
 
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]

@@ -17,7 +17,7 @@ from running import Running, build
 
 from fmu_builder import run
 from fmu_builder.cosim.slave import read_slave
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 from tests.elements.coupled_fmus import Member
 from tests.fmu_builder.foreign import foreign_fmu

@@ -16,7 +16,8 @@ from fmu_builder import run
 from fmu_builder.cosim.slave import OK, Slave, read_slave
 from fmu_builder.cosim.validation import run_case
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.model import BACK, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import BACK
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]

@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 G = 9.81

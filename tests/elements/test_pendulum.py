@@ -15,7 +15,7 @@ from running import Running, build, scalars
 from scipy.optimize import brentq
 from scipy.special import ellipk
 
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import load_module, shipped
 
 Vector = NDArray[np.float64]

@@ -15,7 +15,7 @@ from scipy.special import ellipk
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.slow  # most build a mechanism of their own; every day some cases run

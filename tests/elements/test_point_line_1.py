@@ -15,7 +15,8 @@ from scipy.integrate import quad
 from scipy.spatial.transform import Rotation
 
 from fmu_builder.errors import InputError
-from fmu_builder.model.declaration import read_declaration, read_toml
+from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]

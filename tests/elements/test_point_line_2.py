@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from running import Running, Values, build
 from scipy.spatial.transform import Rotation
 
-from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]

@@ -12,7 +12,7 @@ from running import Running, build
 from scipy.integrate import quad
 
 from fmu_builder.errors import InputError
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 
 TROLLEY = """
 element = "point_line_2"

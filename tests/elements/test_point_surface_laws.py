@@ -17,10 +17,13 @@ from test_point_surface import PARAMETERS, PATCH, above, scenes
 from fmu_builder.cosim.master import run
 from fmu_builder.errors import InputError
 from fmu_builder.export.documentation import documentation_files
+from fmu_builder.laws.definitions import Laws
 from fmu_builder.laws.numeric import evaluate
-from fmu_builder.laws.text import Laws, read_laws, read_value
+from fmu_builder.laws.text import read_laws, read_value
 from fmu_builder.laws.tree import Source
-from fmu_builder.model.model import ElementModel, load_element, load_model
+from fmu_builder.model.element_model import load_element
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import ElementModel
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import load_module, shipped
 from fmu_builder.units import parse_unit

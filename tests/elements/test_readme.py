@@ -14,8 +14,9 @@ from fmu_builder import run
 from fmu_builder.errors import InputError
 from fmu_builder.export.documentation import icon_file, markdown, theory, variable_rows
 from fmu_builder.export.element_docs import default_model, generated, replace_section
-from fmu_builder.model.declaration import is_core_variable
-from fmu_builder.model.model import build_model, load_model
+from fmu_builder.model.declaration_reader import is_core_variable
+from fmu_builder.model.element_model import build_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.model.recipe import read_recipe
 from fmu_builder.paths import load_module, shipped, shipped_elements
 from fmu_builder.units import quantity

@@ -18,8 +18,7 @@ from scipy.spatial.transform import Rotation
 from fmu_builder import run
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.assembly import assembly_of_scenario
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import assembly_of_scenario, load_model
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import load_module, shipped
 

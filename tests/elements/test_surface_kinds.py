@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 PARAMETERS = {"C_F": 1e5, "K_fr": 0.3, "C_r": 0.5, "k_D": 80.0, "k_E": 0.4, "k_T": 50.0, "D_max": 0.014}

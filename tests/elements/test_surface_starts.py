@@ -11,8 +11,8 @@ import pytest
 from fmi2 import Fmu, load_shipped
 from running import Running, build
 
-from fmu_builder.model.declaration import read_toml
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped
 
 FLAT = ("plane", "disc")

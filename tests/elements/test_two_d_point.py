@@ -16,7 +16,7 @@ from running import Running, build
 
 from fmu_builder import run
 from fmu_builder.errors import InputError
-from fmu_builder.model.assembly import load_assembly
+from fmu_builder.model.loader import load_assembly
 
 Vector = NDArray[np.float64]
 EPSILON = 2.0**-52

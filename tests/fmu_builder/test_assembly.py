@@ -13,8 +13,9 @@ from PIL import Image
 from fmu_builder.errors import InputError
 from fmu_builder.export.documentation import documentation_files
 from fmu_builder.export.generate import fmu_sources, source_files
-from fmu_builder.model.assembly import Assembly, assembly_of_scenario, load_assembly
-from fmu_builder.model.model import Model, load_model
+from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.loader import assembly_of_scenario, load_assembly, load_model
+from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import shipped
 

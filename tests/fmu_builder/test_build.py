@@ -25,7 +25,7 @@ from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export import generate, toolchain
 from fmu_builder.export.fmu import Built, build_fmu, content_guid, fmu_contents, host_fmu, pack
 from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, Compiler, cache_folder, find_compiler, host_platform
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import catalogue, shipped
 
 builder: ModuleType = sys.modules["fmu_builder.export.fmu"]  # the package's attribute of this name is the function
@@ -128,7 +128,7 @@ def test_two_builds_give_the_same_bytes_whatever_the_folder_umask_language_and_t
 CONTENTS = """
 import hashlib
 from fmu_builder.export.fmu import fmu_contents
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import catalogue
 for path in catalogue():
     for name, data in sorted(fmu_contents(load_model(path))[1].items()):

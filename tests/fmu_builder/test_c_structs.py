@@ -9,7 +9,7 @@ import pytest
 
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export.fmu import build_fmu
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 TOML = """

@@ -29,8 +29,8 @@ from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find
 from fmu_builder.doctor import FAULT, examine
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import Compiler, find_compiler
-from fmu_builder.model.declaration import read_toml
 from fmu_builder.model.scenario import read_scenario
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, own_version, shipped
 
 BUILD = sys.modules["fmu_builder.export.fmu"]  # the package has a function of this name

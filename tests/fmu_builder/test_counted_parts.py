@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from fmu_builder.errors import InputError
-from fmu_builder.model.assembly import load_assembly, read_assembly
+from fmu_builder.model.assembly_format import read_assembly
+from fmu_builder.model.loader import load_assembly
 from fmu_builder.model.scenario import read_scenario
 
 CHAIN = """

@@ -20,9 +20,11 @@ from fmu_builder.export.fmu import build_fmu, content_guid, fmu_contents, host_f
 from fmu_builder.export.generate import fmu_sources, write_sources
 from fmu_builder.export.toolchain import find_compiler, run_compiler
 from fmu_builder.model.assembly import Assembly
-from fmu_builder.model.declaration import Declaration, Experiment, read_toml
-from fmu_builder.model.model import ElementModel, Model, load_model
+from fmu_builder.model.declaration import Declaration, Experiment
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.model.step_advice import preferred_step
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped
 from fmu_builder.units import parse_quantity, parse_unit
 

@@ -8,7 +8,8 @@ import pytest
 
 from fmu_builder.errors import InputError
 from fmu_builder.euler import Law, Point, Sensor, Surface, contactPS, forcePointLine1, forcePointLine2
-from fmu_builder.model.model import ElementModel, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import ElementModel
 from fmu_builder.model.recipe import read_recipe
 
 TROLLEY = Point("trolley", (0, 0, 0))

@@ -16,7 +16,7 @@ from fmu_builder.export.fmu import build_fmu
 from fmu_builder.export.generate import fmu_sources, source_files, write_sources
 from fmu_builder.export.toolchain import compile_hosted, find_compiler
 from fmu_builder.model.assembly import Assembly
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 GUID = "{00000000-0000-0000-0000-000000000000}"

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fmu_builder.cli import app
+from fmu_builder.cli.commands import app
 
 GUIDE = Path(__file__).parents[2] / "fmu_builder" / "guide"
 PAGES = sorted(path for path in GUIDE.glob("*.md"))

@@ -16,8 +16,8 @@ from fmu_builder.cosim.slave import read_slave
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.errors import InputError
 from fmu_builder.laws.tables import read_table
-from fmu_builder.model.declaration import read_toml
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.toml_files import read_toml
 
 MASS = 'element = "point_mass"\n'
 

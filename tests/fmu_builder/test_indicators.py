@@ -9,7 +9,7 @@ import pytest
 
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export.fmu import build_fmu
-from fmu_builder.model.declaration import read_declaration
+from fmu_builder.model.declaration_reader import read_declaration
 
 TOML = """
 description = "A ball between a floor and a ceiling"

@@ -15,10 +15,11 @@ from scipy.integrate import quad
 
 from fmu_builder.export.toolchain import compile_hosted, find_compiler
 from fmu_builder.laws.c_source import LawInSlot, kinks_of, laws_header
+from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.forms import inlined, integral, integral_below, kinks
 from fmu_builder.laws.numeric import evaluate, scalar_values
 from fmu_builder.laws.tables import LawTable
-from fmu_builder.laws.text import LawFunction, Laws, read_laws, read_value
+from fmu_builder.laws.text import read_laws, read_value
 from fmu_builder.laws.tree import Call, Source
 from fmu_builder.paths import shipped
 from fmu_builder.units import parse_unit

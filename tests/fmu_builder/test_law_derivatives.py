@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from fmu_builder.errors import InputError
+from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.derivatives import derivative
 from fmu_builder.laws.forms import inlined
 from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.tables import LawTable
-from fmu_builder.laws.text import LawFunction, Laws, parse_laws, read_value
+from fmu_builder.laws.text import parse_laws, read_value
 from fmu_builder.laws.tree import Source
 from fmu_builder.units import parse_unit
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.validation import CaseResult, _laws, all_cases
 from fmu_builder.export.documentation import documentation_files
-from fmu_builder.laws.figures import LawSection, law_sections
-from fmu_builder.model.model import load_model
+from fmu_builder.export.law_sections import LawSection, law_sections
+from fmu_builder.model.loader import load_model
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import shipped
 from fmu_builder.report.report import write_report

@@ -18,12 +18,14 @@ from laws_of_the_source import DAMPING, FRICTION
 from fmu_builder.errors import InputError
 from fmu_builder.laws import forms as law_forms
 from fmu_builder.laws import tree as law_tree
-from fmu_builder.laws.check import BUILTINS, text_of
+from fmu_builder.laws.check import BUILTINS
+from fmu_builder.laws.definitions import LawFunction, Laws
+from fmu_builder.laws.dimensions import text_of
 from fmu_builder.laws.forms import inlined
 from fmu_builder.laws.numeric import evaluate, scalar_values
-from fmu_builder.laws.text import LawFunction, Laws, read_laws, read_value
+from fmu_builder.laws.text import read_laws, read_value
 from fmu_builder.laws.tree import Source, walk
-from fmu_builder.model.model import load_element
+from fmu_builder.model.element_model import load_element
 from fmu_builder.units import parse_unit
 
 NEWTON, SPEED, METRE, NUMBER = (parse_unit(text) for text in ("N", "m/s", "m", "1"))

@@ -10,7 +10,7 @@ import pytest
 
 from fmu_builder.errors import InputError
 from fmu_builder.export.description import model_description
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.model.recipe import Recipe, read_recipe
 
 

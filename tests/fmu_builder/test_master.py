@@ -19,12 +19,12 @@ from foreign import BODY, GAIN, foreign_fmu, without_units
 from fmu_builder.cosim import slave as slave_module
 from fmu_builder.cosim.master import Run, load_scenario, run
 from fmu_builder.cosim.scenario_inputs import LawSignal
-from fmu_builder.cosim.slave import SlaveVariable
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.laws.text import read_value
+from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.paths import shipped
 from fmu_builder.units import parse_unit
 

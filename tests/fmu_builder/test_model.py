@@ -10,7 +10,8 @@ import pytest
 
 from fmu_builder.errors import InputError
 from fmu_builder.export.description import initial_dependencies
-from fmu_builder.model.model import Model, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import Model
 from fmu_builder.paths import shipped
 
 SURFACE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fmu_builder.cosim.line_motion import motion
+from fmu_builder.cosim.motion import FRAMES, GROUND, Animation, animation
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.cosim.validation import CaseResult, find_cases, run_case
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.paths import shipped
-from fmu_builder.report.line_motion import motion
-from fmu_builder.report.motion import FRAMES, GROUND, Animation, animation, picture
+from fmu_builder.report.moving_picture import picture
 from fmu_builder.report.report import write_report
 
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fmu_builder.cli import app
+from fmu_builder.cli.commands import app
 from fmu_builder.cosim.master import load_scenario, run
 from fmu_builder.cosim.validation import run_case
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export.fmu import build_fmu
 from fmu_builder.export.prototype import check_physics
-from fmu_builder.model.declaration import read_declaration
-from fmu_builder.model.model import load_model
-from fmu_builder.model.ports import PORT_KINDS
-from fmu_builder.new import SIDES, case_of, new_element
+from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.ports import PORT_KINDS, SIDES
+from fmu_builder.new import case_of, new_element
 
 EVERY = [(kind, side) for kind in PORT_KINDS for side in SIDES]
 EVERYDAY = [("rotational", "force"), ("frame", "body")]  # test_new.py has the point of a force element

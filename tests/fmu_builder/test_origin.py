@@ -11,11 +11,11 @@ import pytest
 from test_build import gain
 from typer.testing import CliRunner
 
-from fmu_builder.cli import app
+from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import build_fmu
 from fmu_builder.export.origin import FOLDER, origin_files
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 SYSTEM = """

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from fmu_builder.cli import app
+from fmu_builder.cli.commands import app
 from fmu_builder.export.fmu import build_fmu
-from fmu_builder.model.assembly import load_assembly
+from fmu_builder.model.loader import load_assembly
 from fmu_builder.model.planar_support import Line, free_motions
 from fmu_builder.paths import shipped
 

@@ -23,7 +23,7 @@ import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from fmu_builder.cli import app
+from fmu_builder.cli.commands import app
 from fmu_builder.cosim.slave import ERROR, OK, Slave, read_slave
 from fmu_builder.cosim.validation import run_case
 from fmu_builder.errors import InputError, SlaveError, ToolError
@@ -34,7 +34,7 @@ from fmu_builder.export.fmu import build_fmu, content_guid, fmu_contents, host_f
 from fmu_builder.export.host import host_library
 from fmu_builder.export.prototype_slave import bind
 from fmu_builder.export.toolchain import find_compiler, fmi2_functions
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.new import new_element
 
 Vector = NDArray[np.float64]

@@ -8,7 +8,7 @@ import fmpy
 import pytest
 from typer.testing import CliRunner
 
-from fmu_builder.cli import app
+from fmu_builder.cli.commands import app
 from fmu_builder.cosim.slave import ERROR, OK, Slave, SlaveError, read_slave
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu

@@ -10,7 +10,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from fmu_builder.cosim.master import run
-from fmu_builder.model.model import ElementModel, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import ElementModel
 from fmu_builder.paths import catalogue
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

@@ -10,8 +10,10 @@ import pytest
 
 from fmu_builder.cosim.master import load_scenario
 from fmu_builder.errors import InputError
-from fmu_builder.model.declaration import read_declaration
-from fmu_builder.model.model import Model, build_model, load_model
+from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.element_model import build_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import Model
 from fmu_builder.model.recipe import read_recipe
 from fmu_builder.paths import shipped
 

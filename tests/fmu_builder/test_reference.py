@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel
 
 from fmu_builder.export.reference import EXAMPLE, PAGE, SECTIONS, TAKES_OVER, c_functions, reference
-from fmu_builder.model.declaration import VARIABLE_TABLES, Hold, PortState, SlotChange, read_declaration
+from fmu_builder.model.declaration import VARIABLE_TABLES, Hold, PortState, SlotChange
+from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.extends import TakesOver
 from fmu_builder.paths import shipped
 

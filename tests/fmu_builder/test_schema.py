@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 from typer.testing import CliRunner
 
-from fmu_builder.cli import app
+from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError
 from fmu_builder.export.schema import element_schema, recipe_schema
 from fmu_builder.paths import catalogue, shipped, shipped_elements

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from fmu_builder.errors import InputError
-from fmu_builder.model.declaration import read_declaration
-from fmu_builder.model.model import load_model
+from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 TOML = """

@@ -14,7 +14,7 @@ from lxml import etree
 from fmu_builder.errors import ToolError
 from fmu_builder.export.fmu import fmu_contents, pack
 from fmu_builder.export.toolchain import Compiler, find_compiler, fmi_headers, run_compiler
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 EVERYDAY = ("PointSurface", "BouncingBall")  # an element, and an assembly of two

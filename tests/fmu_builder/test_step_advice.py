@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fmu_builder.cli import app
+from fmu_builder.cli.commands import app
 from fmu_builder.export.documentation import documentation_files
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.model.step_advice import HeldForce, Part, preferred_step, step_advice
 from fmu_builder.paths import shipped
 

@@ -13,9 +13,12 @@ from fmu_builder.errors import InputError
 from fmu_builder.export.description import model_description
 from fmu_builder.export.element_docs import variable_table
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.export.generate import fmu_sources, model_data
-from fmu_builder.model.declaration import forms, read_declaration
-from fmu_builder.model.model import EventIndicator, Model, load_model
+from fmu_builder.export.generate import fmu_sources
+from fmu_builder.export.model_data import model_data
+from fmu_builder.model.declaration import forms
+from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import EventIndicator, Model
 from fmu_builder.paths import shipped
 
 # An element of no physics: y = gain u, and what a form adds to it.

@@ -39,7 +39,7 @@ from fmu_builder.export.toolchain import (
     resolve_platforms,
     run_compiler,
 )
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 T = TypeVar("T")

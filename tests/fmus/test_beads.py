@@ -17,9 +17,9 @@ from running import Running, Values, build
 
 from fmu_builder.cosim.master import run
 from fmu_builder.export.fmu import build_model_fmu
-from fmu_builder.model.assembly import assembly_of_scenario
-from fmu_builder.model.declaration import read_toml
+from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.scenario import SlaveEntry, read_scenario
+from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import load_module, shipped
 
 Vector = NDArray[np.float64]

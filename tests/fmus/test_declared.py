@@ -16,7 +16,8 @@ from fmu_builder.export.declared_check import element_problems
 from fmu_builder.export.generate import check_sources, write_sources
 from fmu_builder.export.probe_plan import Plan, pack, unpack
 from fmu_builder.export.toolchain import PLATFORMS, Compiler, compile_unoptimized, find_compiler, host_platform
-from fmu_builder.model.model import ElementModel, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import ElementModel
 from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.slow

@@ -26,7 +26,8 @@ from fmu_builder import run
 from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.model.model import Model, load_model
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import Model
 from fmu_builder.model.step_advice import MODE, Advice, HeldForce, step_advice
 from fmu_builder.paths import catalogue
 

@@ -15,7 +15,7 @@ from scipy.special import ellipk
 
 from fmu_builder.cosim.master import run
 from fmu_builder.export.fmu import build_model_fmu
-from fmu_builder.model.assembly import assembly_of_scenario
+from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.scenario import SlaveEntry, read_scenario
 
 G, R = 9.81, 0.1

@@ -20,7 +20,7 @@ from fmu_builder.cosim.master import run
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.cosim.validation import all_cases
 from fmu_builder.export.fmu import build_model_fmu, host_fmu
-from fmu_builder.model.assembly import assembly_of_scenario
+from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.scenario import Scenario, SlaveEntry, read_scenario
 from fmu_builder.paths import shipped
 

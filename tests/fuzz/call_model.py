@@ -15,7 +15,7 @@ from enum import Flag, auto
 import numpy as np
 from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Library, Status
 
-from fmu_builder.export.generate import log_categories
+from fmu_builder.export.model_tables import log_categories
 from fmu_builder.model.assembly import Assembly
 from fmu_builder.model.model import Model, Variable
 

@@ -11,7 +11,7 @@ from sanitizer import build_sanitized
 
 from fmu_builder.export.fmu import content_guid, host_fmu
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
-from fmu_builder.model.model import load_model
+from fmu_builder.model.loader import load_model
 
 
 def write_recipe(folder: Path, name: str, text: str) -> Path:

@@ -18,7 +18,7 @@ from forms import forms
 from fuzzed import built_fmu, sanitized_fmu, write_recipe
 from sanitizer import require_sanitizer
 
-from fmu_builder.export.generate import kept_records
+from fmu_builder.export.model_data import kept_records
 from fmu_builder.paths import shipped
 
 EVERYDAY = ("PointSurface", "PointSurfaceCoupled", "EccentricCam", "GuideRail")

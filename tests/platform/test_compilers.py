@@ -27,10 +27,10 @@ from test_platforms import arm_code, find_tool, fused_instructions
 
 from fmu_builder.export.binaries import check_library
 from fmu_builder.export.fmu import build_fmu
-from fmu_builder.export.generate import SOURCE_FILES
 from fmu_builder.export.toolchain import (
     INSTALL_HINT,
     PLATFORMS,
+    SOURCE_FILES,
     Compiler,
     cache_folder,
     compile_fmu,

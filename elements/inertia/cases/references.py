@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fmu_builder.cosim.trace import Trace, write_trace
+from fmu_builder import Trace, write_trace
 
 
 def run_up() -> Trace:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ellipj, ellipk
 
-from fmu_builder.cosim.trace import Trace, write_trace
+from fmu_builder import Trace, write_trace
 
 Array = NDArray[np.float64]
 G = np.array([0.0, 0.0, -9.81])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
-from fmu_builder.cosim.trace import Trace, write_trace
+from fmu_builder import Trace, write_trace
 
 Vector = NDArray[np.float64]
 LENGTHS = np.array([0.3, 0.1, 0.3, 0.3])

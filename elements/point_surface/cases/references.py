@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from fmu_builder.cosim.trace import Trace, write_trace
+from fmu_builder import Trace, write_trace
 
 G = 9.81
 Z, VZ, X, VX = "body.p.r[3]", "body.p.v[3]", "body.p.r[1]", "body.p.v[1]"

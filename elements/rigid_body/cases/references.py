@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ellipj, ellipk, ellipkinc
 
-from fmu_builder.cosim.trace import Trace, write_trace
+from fmu_builder import Trace, write_trace
 
 Array = NDArray[np.float64]
 

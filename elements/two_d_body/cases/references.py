@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import eigh
 
-from fmu_builder.cosim.trace import Trace, write_trace
+from fmu_builder import Trace, write_trace
 
 
 def thrown() -> Trace:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from fmu_builder.report.motion import GROUND, Line, Motion
+from fmu_builder.cosim.motion import GROUND, Line, Motion
 
 Vector = NDArray[np.float64]
 _DRAWN = 400  # points of a line, at most

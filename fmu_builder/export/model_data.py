@@ -1,0 +1,214 @@
+"""model_data.h: the struct of an element or an assembly, its constants, macros and tables; laws.h."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Sequence
+
+from fmu_builder.export.c_text import c_literal, c_number, c_table, int_table, struct_members
+from fmu_builder.export.conclusions import is_core, is_exact, is_still, state_bends
+from fmu_builder.laws.c_source import ending_tables, laws_header
+from fmu_builder.laws.tables import LawTable
+from fmu_builder.model.model import BACK, ElementModel, Model, Variable
+from fmu_builder.model.structure_reader import Constant
+
+_LARGE = 1000  # values of a constant table that is compiled once and not with every file that reads it
+
+
+def _real_inputs(model: Model) -> list[Variable]:
+    return [v for v in model.variables if v.is_continuous_input]
+
+
+def heading(model: Model) -> str:
+    return f"/* Generated from {model.path.name}; do not edit. */"
+
+
+def model_data(model: ElementModel, entry: str = "", host_entry: str = "", folder: str = "") -> str:
+    """model_data.h: the struct Element and what both compilations of the element need.
+
+    entry       what the names of its functions begin with, by default the model's name
+    host_entry  the same for the functions of the FMU that it is a part of
+    folder      of its files, with a slash at the end"""
+    entry = entry or model.name
+    lines = [
+        *guarded(model, "MODEL_DATA_H"),
+        f"#define CC_ENTRY(name) {entry}_##name",
+        *([f"#define CC_HOST_ENTRY(name) {host_entry}_##name"] if host_entry else []),
+        f"#define CC_HAS_CHECK {int(bool(model.element.rules))}",
+        f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in model.by_kind('state')))}",
+        f"#define CC_HAS_ACCEPT {int(bool(model.element.memory))}",
+        f"#define CC_HAS_SAMPLE {int(any(model.recipe.choices[name] is True for name in model.element.samplers))}",
+        f"#define CC_HAS_INITIAL {int(any(s.initial for s in model.by_kind('state')))}",
+        f"#define CC_HAS_LAWS {int(model.recipe.laws is not None)}",
+        *([f'#define CC_LAWS "{folder}laws.h"'] if model.recipe.laws else []),
+        *counts(model),
+        "",
+    ]
+    if model.sizes:
+        lines += [*(f"#define {name.upper()} {size}" for name, size in model.sizes.items()), ""]
+    lines += _choice_macros(model)
+    if any(slot.sensors for slot in model.element.slots.values()):
+        sensors = [name for name in model.element.inputs if name.startswith("sensor.")]
+        lines += [f"#define SENSORS(e) {' '.join(f', (e)->{name}' for name in sensors)}".rstrip(), ""]
+    lines += map(_constant, model.constants)
+    if large_constants(model):
+        lines += ["#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__", '#error "tables are bytes, least first"', "#endif"]
+    lines += ["", *element_struct(model), *_struct_checks(model), *_indicators_struct(model), "", *index_tables(model)]
+    lines += ["", "#endif", ""]
+    return "\n".join(lines)
+
+
+def large_constants(model: ElementModel) -> list[Constant]:
+    return [one for one in model.constants if _is_large(one)]
+
+
+def _is_large(constant: Constant) -> bool:
+    return len(constant.values) > _LARGE and isinstance(constant.values[0], float)
+
+
+def constants_file(model: ElementModel, header: Sequence[str]) -> str:
+    """The large tables, each as the bytes of its numbers: compilers read a text many times as fast as numbers."""
+    lines = [heading(model), *header, '#pragma GCC diagnostic ignored "-Woverlength-strings"']
+    for constant in large_constants(model):
+        data = struct.pack(f"<{len(constant.values)}d", *constant.values)
+        lines += ["", f"const CcConstant_{constant.name} CC_ENTRY({constant.name}) = {{"]
+        lines += [f'    "{"".join(map(_BYTES.__getitem__, data[i : i + 64]))}"' for i in range(0, len(data), 64)]
+        lines[-1] += "};"
+    return "\n".join(lines) + "\n"
+
+
+# How a literal of C shows each byte: printable ones as they are, others by three octal digits.
+_BYTES = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in range(256)]
+
+
+def _constant(constant: Constant) -> str:
+    values = constant.values
+    if _is_large(constant):
+        name, count = constant.name, len(values)
+        return (
+            f"typedef union {{ char bytes[8 * {count} + 1]; double values[{count}]; }} CcConstant_{name};\n"
+            f'__attribute__((visibility("hidden"))) extern const CcConstant_{name} CC_ENTRY({name});\n'
+            f"#define {name} CC_ENTRY({name}).values"
+        )
+    if any(isinstance(v, str) for v in values):
+        length = max(len(str(v).encode("utf-8")) for v in values) + 1
+        texts = ", ".join(c_literal(str(v)) for v in values)
+        return f"static const char {constant.name}[][{length}] __attribute__((unused)) = {{{texts}}};"
+    if values and all(isinstance(v, int) for v in values):
+        return c_table("int", constant.name, [str(v) for v in values])
+    return c_table("double", constant.name, [c_number(float(v)) for v in values])
+
+
+def law_sources(model: ElementModel, first: int = 1) -> dict[str, str]:
+    """laws.h, if the recipe has laws.   first: number of its first table without values outside"""
+    laws = model.recipe.laws
+    if laws is None:
+        return {}
+    return {"laws.h": laws_header(laws.laws, laws.slots, heading(model), laws.remembered, first)}
+
+
+def tables_without_ends(model: ElementModel) -> dict[str, LawTable]:
+    return ending_tables(model.recipe.laws.laws) if model.recipe.laws else {}
+
+
+def _choice_macros(model: ElementModel) -> list[str]:
+    """`MOTION` of the structure choice `motion` is one of `MOTION_FRAME`, `MOTION_PLANAR`, ...; a switch is 0 or 1,
+    and so is `SLOT_F` of the slot F: whether it is filled."""
+    lines = []
+    for name, value in model.recipe.choices.items():
+        if name in model.element.slots:
+            lines.append(f"#define SLOT_{name.upper()} {int(value)}")
+            continue
+        macro = name.upper()
+        choices = model.element.structure[name].choices
+        lines += [f"#define {macro}_{choice.upper()} {i}" for i, choice in enumerate(choices)]
+        lines.append(f"#define {macro} {int(value) if isinstance(value, bool) else f'{macro}_{value.upper()}'}")
+    return [*lines, ""] if lines else []
+
+
+def guarded(model: Model, guard: str) -> list[str]:
+    return [heading(model), f"#ifndef {guard}", f"#define {guard}", "", '#include "base/real.h"', ""]
+
+
+def element_struct(model: Model) -> list[str]:
+    return ["typedef struct {", *struct_members(model.layout.root, "    ", "Real"), "} Element;"]
+
+
+def _indicators_struct(model: ElementModel) -> list[str]:
+    """What the function `indicators` of the element fills."""
+    lines = ["", "typedef struct Indicators Indicators;"]
+    if model.indicators:
+        lines += ["struct Indicators {", *struct_members(model.indicator_layout.root, "    ", "double"), "};"]
+        lines.append('_Static_assert(sizeof(Indicators) == CC_INDICATORS * sizeof(double), "one number each");')
+    return lines
+
+
+def _struct_checks(model: ElementModel) -> list[str]:
+    """CC_STRUCTS: that memory has the size of the C structs that it is."""
+    memory = [(name, one) for name, one in model.element.memory.items() if one.struct is not None]
+    checks = []
+    for name, one in memory:
+        first, _, rest = name.partition(".")
+        of_one = "[0]" if one.each else ""
+        member = f"{first}{of_one}.{rest}" if rest else f"{first}{of_one}"
+        checks.append(f'_Static_assert(sizeof({one.struct}) == sizeof((Element *)0)->{member}, "{name}");')
+    return ["", f"#define CC_STRUCTS {' '.join(checks)}".rstrip()]
+
+
+def counts(model: Model) -> list[str]:
+    return [
+        f"#define CC_EXACT {int(is_exact(model))}",
+        f"#define CC_STILL {int(is_still(model))}",
+        f"#define CC_HAS_RATES {int(any(v.on_demand for v in model.variables))}",
+        f"#define CC_TOLERANCE {c_number(model.experiment.tolerance)} /* where there is no solver.tolerance */",
+        f"#define CC_INDICATORS {len(model.indicators)}",
+        f"#define CC_VARIABLES {len(model.variables)}",
+        f"#define CC_STATES {len(model.by_kind('state'))}",
+        f"#define CC_CORE {sum(is_core(model))}",
+        f"#define CC_INPUTS {len(_real_inputs(model))}",
+        f"#define CC_QUATERNIONS {len(model.quaternions)}",
+        *_record_counts(model),
+    ]
+
+
+def _record_counts(model: Model) -> list[str]:
+    """What contact_record.h is told: besides the counts the index of the variable that chooses a record, -1 if none."""
+    count, size = kept_records(model)
+    return [
+        f"#define CC_RECORDS {count}",
+        f"#define CC_RECORD_SIZE {size}",
+        f"#define CC_RECORD_BACK {model[BACK].index if count else -1}",
+    ]
+
+
+def kept_records(model: Model) -> tuple[int, int]:
+    """How many contacts before the last one an FMU keeps, and the number of variables of the longest."""
+    if BACK not in model:
+        return 0, 0
+    groups = (Counter(v.name.rpartition(".")[0] for v in e.variables if v.recorded) for _, e in model.elements())
+    return int(model[BACK].max or 0), max(size for group in groups for size in group.values())
+
+
+def index_tables(model: Model) -> list[str]:
+    states = model.by_kind("state")
+    inputs = _real_inputs(model)
+    core = is_core(model)
+    return [
+        int_table("cc_states", [s.index for s in states]),
+        int_table("cc_state_derivatives", [s.derivative for s in states]),
+        int_table("cc_state_rates", [s.rate for s in states]),
+        int_table("cc_state_bends", state_bends(model)),
+        int_table("cc_state_primitives", [s.primitive for s in states]),
+        int_table("cc_state_starts", [s.start_from for s in states]),
+        int_table("cc_state_reinits", [int(s.reinit) for s in states]),
+        int_table("cc_core", [place for place, is_core in enumerate(core) if is_core]),
+        int_table("cc_is_core", core),
+        int_table("cc_inputs", [v.index for v in inputs]),
+        int_table("cc_input_rates", [v.rate for v in inputs]),
+        c_table("double", "cc_state_nominals", [c_number(s.nominal, "1.0") for s in states] or ["1.0"]),
+        c_table("double", "cc_indicator_nominals", [c_number(one.nominal) for one in model.indicators] or ["1.0"]),
+        "static const int cc_quaternions[][2] __attribute__((unused)) = {"
+        + (", ".join(f"{{{q}, {w}}}" for q, w in model.quaternions) or "{-1, -1}")
+        + "};",
+    ]

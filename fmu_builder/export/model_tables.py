@@ -1,0 +1,116 @@
+"""model_tables.h: what the FMI layer knows of every variable, of log categories and of tables of laws."""
+
+from __future__ import annotations
+
+from fmu_builder.export.c_text import c_literal, c_number, c_table, counting_table, name_literals
+from fmu_builder.export.model_data import heading, index_tables, tables_without_ends
+from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.model import ElementModel, Model, Variable
+
+_KINDS = {
+    "time": "CC_TIME",
+    "fixed": "CC_FIXED",
+    "tunable": "CC_TUNABLE",
+    "calculated": "CC_OUTPUT",
+    "input": "CC_INPUT",
+    "state": "CC_STATE",
+    "derivative": "CC_DERIVATIVE",
+    "output": "CC_OUTPUT",
+    "memory": "CC_MEMORY",
+}
+_TYPES = {"real": "CC_REAL", "int": "CC_INTEGER", "bool": "CC_BOOLEAN", "enum": "CC_INTEGER"}
+_HUGE = "1.7976931348623157e308"
+
+# Standard categories of FMI 2.0 that contact_core logs in; an element adds its own.
+LOG_CATEGORIES = {
+    "logStatusWarning": "Calls that were answered with fmi2Warning",
+    "logStatusDiscard": "Values of inputs that were refused, calls that were answered with fmi2Discard",
+    "logStatusError": "Calls that were answered with fmi2Error; logged also while logging is off",
+}
+
+
+def log_categories(model: Model) -> dict[str, str]:
+    """Names and descriptions of all categories this FMU logs in."""
+    return {**LOG_CATEGORIES, **model.log}
+
+
+def _law_tables(model: Model) -> list[str]:
+    """What the FMI layer tells of a table without values outside, in the unit of the table."""
+    of_types = [(kind.model, f"{kind.name}: ") for kind in model.types] if isinstance(model, Assembly) else []
+    models = of_types or ([(model, "")] if isinstance(model, ElementModel) else [])
+    tables = [(f"{part}{name}", one) for owner, part in models for name, one in tables_without_ends(owner).items()]
+    if not tables:
+        return ["#define CC_LAW_TABLES 0"]
+    rows = []
+    for name, table in tables:
+        unit, ends = table.unit, ((x - table.unit.offset) / table.unit.factor for x in (table.x[0], table.x[-1]))
+        texts = ", ".join(map(c_literal, (name, table.name, "" if unit.name == "1" else unit.name)))
+        rows.append(f"    {{{texts}, {', '.join(map(c_number, (unit.factor, unit.offset, *ends)))}}},")
+    return [
+        f"#define CC_LAW_TABLES {len(tables)} /* without values outside; x = factor value + offset */",
+        "typedef struct {",
+        "    const char *law, *argument, *unit;",
+        "    double factor, offset, from, to;",
+        "} CcLawTable;",
+        "static const CcLawTable cc_law_tables[] = {",
+        *rows,
+        "};",
+    ]
+
+
+def model_tables(model: Model) -> str:
+    """model_tables.h: what the FMI layer knows of every variable.
+
+    Many variables are alike but for their names and start values, so rows are shared, and names are one text: tables of
+    numbers, which need no work when the library is loaded."""
+    rows: dict[str, int] = {}
+    row_of = [rows.setdefault(_row(v), len(rows)) for v in model.variables]
+    starts: dict[str, int] = {}
+    start_of = [starts.setdefault(c_number(v.start), len(starts)) for v in model.variables]
+    names, width, places = name_literals([v.name for v in model.variables] + [z.name for z in model.indicators])
+    categories = log_categories(model)
+    lines = [
+        heading(model),
+        "#ifndef MODEL_TABLES_H",
+        "#define MODEL_TABLES_H",
+        "",
+        f"enum {{ {', '.join(dict.fromkeys(_KINDS.values()))} }};",
+        f"enum {{ {', '.join(dict.fromkeys(_TYPES.values()))} }};",
+        "",
+        "typedef struct {",
+        "    const char *unit;",
+        "    unsigned char kind, type, is_output, hidden, on_demand, strict, recorded;",
+        "    double min, max, above, below; /* min and max are allowed, above and below are not */",
+        "} CcVariable;",
+        "",
+        "static const CcVariable cc_variables[] = {",
+        *rows,
+        "};",
+        counting_table("cc_variable_rows", row_of),
+        c_table("double", "cc_start_values", list(starts)),
+        counting_table("cc_start_rows", start_of),
+        counting_table("cc_name_places", places),
+        f"#define CC_NAMES_ROW {width}",
+        "static const char cc_names[][CC_NAMES_ROW] = {",
+        *(f"    {row}," for row in names),
+        "};",
+        "",
+        f"#define CC_LOG_CATEGORIES {len(categories)}",
+        f"static const char *const cc_log_categories[] = {{{', '.join(map(c_literal, categories))}}};",
+        *_law_tables(model),
+        *(index_tables(model) if isinstance(model, Assembly) else []),  # the parts have their own
+        "",
+        "#endif",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _row(v: Variable) -> str:
+    """What a variable has in common with others, as a row of C."""
+    strict = v.above is not None or v.below is not None
+    unit = "" if v.unit.name == "1" else v.unit.name
+    flags = ", ".join(str(int(flag)) for flag in (v.is_output, v.hidden, v.on_demand, strict, v.recorded))
+    kinds = f"{_KINDS[v.kind]}, {_TYPES[v.type]}, {flags}"
+    bounds = ((v.min, f"-{_HUGE}"), (v.max, _HUGE), (v.above, f"-{_HUGE}"), (v.below, _HUGE))
+    return f"    {{{c_literal(unit)}, {kinds}, {', '.join(c_number(bound, far) for bound, far in bounds)}}},"

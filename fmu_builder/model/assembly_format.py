@@ -1,0 +1,188 @@
+"""Recipes of assemblies (TOML), read from a file or made from a scenario.
+
+description = "..."
+connections = [ ["ball.p", "floor.point"], ["a.y", "b.u"] ]      # as in scenarios: ports, or single variables
+free_moment = false
+[parts]       ball = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }
+[expose]      outputs = { height = "ball.p.r[3]" }, inputs = { ... }, parameters = { stiffness = "floor.C_F" },
+              ports = { tip = "ball.p" }
+                    # of a body's port that is connected inside: forces from outside join the sum there
+[start]       stiffness = "1e5 N/m"            # start values by the names of the FMU
+[experiment]  stop, step, tolerance            # defaults of the FMU
+
+Many parts by one entry with `count`: fmu_builder/model/counted_parts.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, FiniteFloat, ValidationError
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.model.counted_parts import members
+from fmu_builder.model.declaration import Experiment
+from fmu_builder.model.declaration_reader import CORE_GROUPS
+from fmu_builder.model.recipe import correct_kind
+from fmu_builder.model.recipe import name_problems as name_of_file_problems
+from fmu_builder.model.scenario import (
+    Pair,
+    Quantity,
+    Scenario,
+    SlaveEntry,
+    StartValue,
+    Table,
+    loose_ends,
+    name_problems,
+)
+from fmu_builder.model.toml_files import FIELDS_OF_OURS, explain, read_toml
+from fmu_builder.units import parse_quantity, parse_unit
+
+_RESERVED = ("time", "der", *CORE_GROUPS)
+_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\[\d+(,\d+)*\])?", re.ASCII)
+
+
+class Defaults(Table):
+    """DefaultExperiment of the FMU; by default the longest stop and step and the smallest tolerance of the parts."""
+
+    stop: Quantity | None = None
+    step: Quantity | None = None
+    tolerance: FiniteFloat | None = Field(default=None, gt=0)
+
+
+class Expose(Table):
+    """New names of variables and ports, by the old ones: `new = "part.name"`."""
+
+    inputs: dict[str, str] = Field(default_factory=dict)
+    outputs: dict[str, str] = Field(default_factory=dict)
+    parameters: dict[str, str] = Field(default_factory=dict)
+    ports: dict[str, str] = Field(default_factory=dict)
+
+
+class AssemblyRecipe(Table):
+    """A checked recipe of an assembly; names of variables are checked when the parts are known.
+
+    `table`: what its parts are called where it was read from, `parts` or, in a scenario, `slaves`."""
+
+    path: Path
+    table: Literal["parts", "slaves"] = "parts"
+    description: str = ""
+    connections: list[Pair] = Field(default_factory=list)
+    free_moment: bool = False
+    parts: dict[str, SlaveEntry]
+    expose: Expose = Expose()
+    start: dict[str, StartValue] = Field(default_factory=dict)
+    experiment: Defaults = Defaults()
+    drawing: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+
+def read_assembly(path: Path) -> AssemblyRecipe:
+    """Read and check the recipe's own text.  Raises InputError with every problem found."""
+    recipe, problems = parse_assembly(path)
+    if problems:
+        raise InputError(problems)
+    return recipe
+
+
+def parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
+    """The recipe without the connections that name no part, and what is wrong with it.  Raises InputError where its
+    tables cannot be understood."""
+    tables = read_toml(path)
+    problems: list[Problem] = []
+    correct_kind(path, tables, problems)
+    for key in FIELDS_OF_OURS:
+        if tables.pop(key, None) is not None:
+            problems.append(Problem(f"{path}: {key}", "this key is unknown"))
+    parts = tables.get("parts")
+    if isinstance(parts, dict):
+        parts, families = members(path, "parts", parts, problems)
+        tables["connections"] = families.connections(path, tables.get("connections", []), problems)
+        if isinstance(expose := tables.get("expose"), dict):
+            where = f"{path}: [expose]"
+            tables["expose"] = {
+                key: families.expositions(f"{where} {key}", names, problems) for key, names in expose.items()
+            }
+        problems += name_problems(path, parts, tables["connections"], "part")
+        problems += loose_ends(path, parts, tables["connections"], "part")
+        tables["parts"] = {name: {"recipe": p} if isinstance(p, str) else p for name, p in parts.items()}
+    try:
+        recipe = AssemblyRecipe.model_validate({"path": path, **tables})
+    except ValidationError as error:
+        raise InputError([*problems, *explain(path, error, AssemblyRecipe)]) from None
+    problems += _own_problems(recipe)
+    if not recipe.parts:
+        raise InputError(problems)
+    sound = [pair for pair in recipe.connections if all(end.partition(".")[0] in recipe.parts for end in pair)]
+    return recipe.model_copy(update={"connections": sound}), problems
+
+
+def _own_problems(recipe: AssemblyRecipe) -> Iterator[Problem]:
+    path = recipe.path
+    yield from name_of_file_problems(path)
+    for name in recipe.parts:
+        if name in _RESERVED:
+            yield Problem(f"{path}: [{recipe.table}] {name}", f"'{name}' is taken: choose another name for this part")
+    for table in ("inputs", "outputs", "parameters", "ports"):
+        for name in getattr(recipe.expose, table):
+            if not _NAME.fullmatch(name):
+                what = "a name consists of letters, digits, _ and dots, such as height or tip.r[3]"
+                yield Problem(f"{path}: [expose] {table} {name}", what)
+
+
+def default_experiment(recipe: AssemblyRecipe, parts: Sequence[Experiment], problems: list[Problem]) -> Experiment:
+    """DefaultExperiment of the FMU, from the recipe and those of its parts; adds what is wrong with the recipe's."""
+    found = {}
+    for key in ("stop", "step"):
+        value = getattr(recipe.experiment, key)
+        found[key] = max(getattr(part, key) for part in parts)
+        if value is not None:
+            where = f"{recipe.path}: [experiment] {key}"
+            try:
+                found[key] = parse_quantity(value, parse_unit("s"), where)
+                if not found[key] > 0:
+                    problems.append(Problem(where, f"{value!r} must be greater than 0"))
+                    found[key] = 1.0
+            except InputError as error:
+                problems += error.problems
+    tolerance = recipe.experiment.tolerance or min(part.tolerance for part in parts)
+    return Experiment(stop=found["stop"], step=found["step"], tolerance=tolerance)
+
+
+def recipe_of_scenario(scenario: Scenario) -> AssemblyRecipe:
+    """The scenario as the recipe of an assembly: slaves become parts, constant drives become start values.
+
+    Raises InputError for what one FMU cannot hold: other FMUs, and signals over time."""
+    problems = []
+    parts = {name: entry.start for name, entry in scenario.slaves.items()}
+    for name, drive in scenario.drive.items():
+        part, _, variable = name.partition(".")
+        if drive.table is not None or drive.time is None or drive.value is None or len(set(drive.value)) > 1:
+            what = "a signal over time cannot become part of an FMU: leave the input open and drive it from outside"
+            problems.append(Problem(f"{scenario.path}: [drive] {name}", what))
+        elif part in parts:
+            parts[part] = {**parts[part], variable: drive.value[0]}
+    experiment = scenario.experiment
+    recipe = AssemblyRecipe(
+        path=scenario.path,
+        table="slaves",
+        description=scenario.description,
+        connections=scenario.connections,
+        free_moment=scenario.free_moment,
+        parts={name: SlaveEntry(recipe=e.recipe, start=parts[name]) for name, e in scenario.slaves.items()},
+        experiment=Defaults(
+            stop=scenario.seconds("stop") - scenario.seconds("start"),
+            step=scenario.seconds("output_step"),
+            tolerance=experiment.tolerance,
+        ),
+    )
+    problems += _own_problems(recipe)
+    if problems:
+        raise InputError(problems)
+    return recipe

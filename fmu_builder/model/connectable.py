@@ -1,0 +1,69 @@
+"""What connections join: the variables and ports of a slave or of a part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from fmu_builder.model.step_advice import HeldForce
+
+Type = Literal["Real", "Integer", "Boolean", "Enumeration", "String"]
+FAMILY = {"Real": "Real", "Integer": "Integer", "Boolean": "Boolean", "Enumeration": "Integer", "String": "String"}
+
+
+@dataclass(frozen=True)
+class SlaveVariable:
+    """A variable as modelDescription.xml declares it.  `depends`: names of the inputs an output depends on, at
+    initialization; None means all.  `zero`: an output that is always 0."""
+
+    name: str
+    reference: int
+    type: Type
+    causality: str
+    variability: str
+    initial: str | None
+    unit: str
+    start: str | None
+    depends: frozenset[str] | None
+    literals: Mapping[str, int] = field(default_factory=dict)  # of an enumeration
+    description: str = ""
+    zero: bool = False
+    held: HeldForce | None = None  # of a stiffness or damping of ours: what it is to the force at the ports
+    max: float | None = None
+
+
+@dataclass(frozen=True)
+class SlavePort:
+    """A bundle found by the names of the variables (ports.py)."""
+
+    name: str
+    kind: str
+    side: Literal["body", "force"]
+    motion: Mapping[str, tuple[str, ...]]
+    force: Mapping[str, tuple[str, ...]]
+
+
+Node = tuple[str, str]  # (slave, variable)
+
+
+class Connectable(Protocol):
+    """What can be connected: a slave, or the part of an assembly."""
+
+    @property
+    def model_name(self) -> str: ...
+
+    @property
+    def variables(self) -> Mapping[str, SlaveVariable]: ...
+
+    @property
+    def ports(self) -> Mapping[str, SlavePort]: ...
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A part, as its connections see it."""
+
+    model_name: str
+    variables: Mapping[str, SlaveVariable]
+    ports: Mapping[str, SlavePort]

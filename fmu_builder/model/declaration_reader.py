@@ -1,0 +1,103 @@
+"""Reading element.toml: what it extends, its sets and variants, C structs of memory, then all checks."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.model.c_structs import count_doubles
+from fmu_builder.model.declaration import VARIABLE_TABLES, VARIANT, Declaration
+from fmu_builder.model.declaration_rules import NAME_RULE, declaration_problems
+from fmu_builder.model.extends import base_of, with_taken_over
+from fmu_builder.model.sets import with_sets
+from fmu_builder.model.toml_files import explain, read_toml
+from fmu_builder.paths import shared_folder, shipped
+
+CORE_GROUPS = {"solver": "solver/solver.toml", "contact_record": "contact_record.toml"}
+"""Groups of variables that an FMU has once, whatever its elements, and where contact_core declares them."""
+
+
+def read_declaration(folder: Path) -> Declaration:
+    """The checked element.toml of an element's folder.  Raises InputError with every problem found."""
+    path = folder / "element.toml"
+    declaration = _read(path)
+    problems = [
+        Problem(f"{path}: [{table}] {name}", f"the group '{group}' belongs to contact_core: choose another name")
+        for table in (*VARIABLE_TABLES, "ports")
+        for name in getattr(declaration, table)
+        if (group := name.partition(".")[0]) in CORE_GROUPS
+    ]
+    problems += declaration_problems(path, declaration)
+    if problems:
+        raise InputError(problems)
+    return declaration
+
+
+def is_core_variable(name: str) -> bool:
+    """Whether contact_core declares it: an FMU has it once, however many parts it has."""
+    return "." in name and name.partition(".")[0] in CORE_GROUPS
+
+
+@functools.cache
+def core_declaration(group: str) -> Declaration:
+    """The variables of one of CORE_GROUPS."""
+    path = shipped("contact_core") / CORE_GROUPS[group]
+    declaration = _read(path)
+    problems = declaration_problems(path, declaration)
+    if problems:
+        raise InputError(problems)
+    return declaration
+
+
+def _with_variants(path: Path, tables: dict[str, object]) -> dict[str, object]:
+    """An entry written as a list becomes one entry `<name> variant <n>` for each item."""
+    expanded = dict(tables)
+    for table in (*VARIABLE_TABLES, "ports", "indicators"):
+        entries = tables.get(table)
+        if isinstance(entries, dict):
+            found: dict[str, object] = {}
+            for name, entry in entries.items():
+                if VARIANT.search(name):
+                    raise InputError(Problem(f"{path}: [{table}] {name}", NAME_RULE))
+                several = entry if isinstance(entry, list) else None
+                found |= {f"{name} variant {i}": one for i, one in enumerate(several, 1)} if several else {name: entry}
+            expanded[table] = found
+    return expanded
+
+
+def _tables(path: Path) -> dict[str, object]:
+    """The tables of the file, with those that it takes over, and without names of sets."""
+    tables = read_toml(path)
+    base = base_of(path, tables)
+    return with_sets(path, tables if base is None else with_taken_over(path, tables, _tables(base)))
+
+
+def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:
+    """The size of memory that is a C struct, of the element's headers or the shared ones.  Raises InputError."""
+    memory, problems = tables.get("memory"), []
+    shared = (*(folder for folder in sorted(shipped("contact_core").iterdir()) if folder.is_dir()), shared_folder())
+    for name, entry in memory.items() if isinstance(memory, dict) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("struct"), str):
+            if "size" in entry:
+                problems.append(Problem(f"{path}: [memory] {name}", "size: the struct gives it, remove it"))
+            try:
+                entry["size"] = count_doubles(entry["struct"], *shared, path.parent)
+            except ValueError as error:
+                problems.append(Problem(f"{path}: [memory] {name}", f"struct: {error}"))
+    if problems:
+        raise InputError(problems)
+    return tables
+
+
+def _read(path: Path) -> Declaration:
+    tables = _with_structs(path, _with_variants(path, _tables(path)))
+    try:
+        declaration = Declaration.model_validate(tables)
+        declaration._content = hashlib.sha256(repr(tables).encode()).hexdigest()
+        return declaration
+    except ValidationError as error:
+        raise InputError(explain(path, error, Declaration)) from None

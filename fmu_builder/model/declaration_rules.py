@@ -1,0 +1,242 @@
+"""What an element.toml must keep beyond the types of its keys: names, units, sizes, conditions, variants."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from fmu_builder.c_names import C_KEYWORDS
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.model.declaration import (
+    VARIABLE_TABLES,
+    Conditional,
+    Declaration,
+    Depends,
+    Port,
+    Slot,
+    StructureEntry,
+    Variable,
+    broken_bound,
+    choice_values,
+    plain,
+    value_text,
+)
+from fmu_builder.model.ports import PORT_KINDS, roles_of
+from fmu_builder.units import parse_unit
+
+_CHOICE = re.compile(r"[a-z][a-z0-9_]*")
+NAME_RULE = "a name consists of letters, digits and _, at most one dot, and is no keyword of C"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)?")
+
+
+def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
+    problems: list[Problem] = []
+    sizes = {name for name, entry in declaration.structure.items() if entry.is_size}
+
+    def add(table: str, name: str, what: str) -> None:
+        problems.append(Problem(f"{path}: [{table}] {name}", what))
+
+    for table in (*VARIABLE_TABLES, "ports", "structure", "indicators"):
+        for name in getattr(declaration, table):
+            parts = plain(name).split(".")
+            if not _NAME.fullmatch(plain(name)) or any(part in C_KEYWORDS for part in parts):
+                add(table, name, NAME_RULE)
+    for table in VARIABLE_TABLES:
+        entries: dict[str, Variable] = getattr(declaration, table)
+        for name, entry in entries.items():
+            units = entry.unit if isinstance(entry.unit, list) else [entry.unit]
+            if isinstance(entry.unit, list) and len(units) != entry.size:
+                add(table, name, f"unit has {len(units)} entries, size is {entry.size}")
+            for unit in (*units, entry.display):
+                try:
+                    parse_unit(unit or "1")
+                except InputError as error:
+                    add(table, name, f"unit: {error.problems[0].what}")
+            for size in (entry.size, entry.each):
+                if isinstance(size, str) and size not in sizes:
+                    add(table, name, f"'{size}' is no size in [structure]" + did_you_mean(size, sizes))
+            if table in ("parameters", "inputs") and entry.type == "real" and isinstance(entry.start, str):
+                add(table, name, f"start = {entry.start!r} must be a number")
+            given = entry.start if isinstance(entry.start, list) else [entry.start]
+            for value in dict.fromkeys(one for one in given if isinstance(one, int | float)):
+                if rule := broken_bound(entry, value):
+                    add(table, name, f"start = {value!r} must be {rule}, as every value")
+            if table == "parameters" and entry.start is None:
+                add(table, name, "start is missing: a parameter needs a default")
+            if (entry.type == "enum") != bool(entry.literals):
+                add(table, name, "an enumeration needs literals, and nothing else has any")
+            elif entry.type == "enum" and table != "parameters":
+                add(table, name, "an enumeration must be a parameter")
+            elif entry.type == "enum" and entry.start not in entry.literals:
+                add(table, name, f"start = {entry.start!r} must be one of {', '.join(entry.literals)}")
+            if (entry.above is not None or entry.below is not None) and table != "parameters":
+                add(table, name, "above and below belong to parameters")
+            if entry.acts_as is not None and table != "parameters":
+                add(table, name, "acts_as belongs to a parameter")
+            lists = len(entry.depends or ()) if _is_by_component(entry.depends) else entry.size
+            if lists != entry.size:
+                add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")
+            if entry.struct is not None and (table != "memory" or not entry.hidden or entry.type != "real"):
+                add(table, name, "struct belongs to memory that is hidden")
+            if entry.primitive is not None and (table != "states" or entry.rate is None):
+                add(table, name, "primitive belongs to a state with a rate")
+            if entry.on_demand and table not in ("outputs", "locals"):
+                add(table, name, "on_demand belongs to an output or a local")
+            for role in (entry.rate, entry.primitive):
+                if any(t[role].on_demand for t in (declaration.outputs, declaration.locals) if role in t):
+                    add(table, name, f"'{role}' is on_demand: what the rate of a state is made of must not be")
+            for key in ("reinit", "constant_where_used"):
+                if getattr(entry, key) is not False and table != "states":
+                    add(table, name, f"{key} belongs to a state")
+            if isinstance(entry.reinit, dict):
+                for what in _condition_problems(choice_values(declaration), entry.reinit, "reinit"):
+                    add(table, name, what)
+            if entry.initial is not None and (table != "states" or entry.start is not None):
+                add(table, name, "initial belongs to a state, in place of start")
+    for name in map(plain, declaration.indicators):
+        if name.endswith("_kinks") and name.removesuffix("_kinks") in declaration.slots:
+            add("indicators", name, "this name belongs to the kinks of the law in that slot: choose another name")
+    for name, slot in declaration.slots.items():
+        for what in _slot_problems(declaration, name, slot, sizes):
+            add("slots", name, what)
+    for name, parameter in declaration.parameters.items():
+        for slot_name in parameter.replaced_by:
+            if slot_name not in declaration.slots:
+                what = f"replaced_by: there is no slot '{slot_name}'"
+                add("parameters", name, what + did_you_mean(slot_name, declaration.slots))
+    for name, port in declaration.ports.items():
+        for what in _port_problems(port, sizes, declaration.parameters):
+            add("ports", name, what)
+        for role, state in port.states.items():
+            if isinstance(state.reinit, dict):
+                for what in _condition_problems(choice_values(declaration), state.reinit, f"states.{role}: reinit"):
+                    add("ports", name, what)
+    for name, choice in declaration.structure.items():
+        for what in _structure_problems(choice, declaration.structure):
+            add("structure", name, what)
+    for table in (*VARIABLE_TABLES, "ports", "indicators", "slots", "structure"):
+        conditional: dict[str, Conditional | Slot | StructureEntry] = getattr(declaration, table)
+        for name, one in conditional.items():
+            for what in _condition_problems(choice_values(declaration), one.when):
+                add(table, name, what)
+    return problems or list(_variant_problems(path, declaration))
+
+
+def _variant_problems(path: Path, declaration: Declaration) -> Iterator[Problem]:
+    """Variants of one entry that are there at once; the first form in which it happens."""
+    values, default = choice_values(declaration), declaration.default_choices
+    values = {name: tuple(sorted(v, key=lambda one, n=name: one != default[n])) for name, v in values.items()}  # type: ignore[misc]
+    for table in (*VARIABLE_TABLES, "ports", "indicators"):
+        entries: dict[str, Conditional] = getattr(declaration, table)
+        variants: dict[str, list[Conditional]] = {}
+        for name, entry in entries.items():
+            variants.setdefault(plain(name), []).append(entry)
+        for name, several in variants.items():
+            if len(several) < 2:
+                continue
+            involved = [key for key in values if any(key in entry.when for entry in several)]
+            for combination in itertools.product(*(values[key] for key in involved)):
+                form = default | dict(zip(involved, combination, strict=True))
+                if sum(entry.is_in(form) for entry in several) > 1:
+                    chosen = ", ".join(f"{key} = {value_text(value)}" for key, value in form.items())
+                    what = f"two variants are there at once{' with ' if chosen else ''}{chosen}"
+                    yield Problem(f"{path}: [{table}] {name}", what)
+                    break
+
+
+def _is_by_component(depends: Depends | None) -> bool:
+    return any(isinstance(one, list) for one in depends or ())
+
+
+def _port_problems(port: Port, sizes: Collection[str], parameters: Iterable[str]) -> Iterator[str]:
+    if port.each is not None and port.each not in sizes:
+        yield f"each = '{port.each}' is no size in [structure]" + did_you_mean(port.each, sizes)
+    known = [role.name for role in PORT_KINDS[port.kind].motion if role.optional]
+    for name in port.optional:
+        if name not in known:
+            yield f"'{name}' is no optional role of a {port.kind} port" + did_you_mean(name, known)
+    kind = roles_of(port.kind, port.optional)
+    given = {role.name: role.size for role in (kind.motion if port.side == "body" else kind.force)}
+    for name, depends in sorted(port.depends.items()) if isinstance(port.depends, dict) else ():
+        if name not in given:
+            yield f"depends.{name}: the port gives no such role" + did_you_mean(name, given)
+        elif _is_by_component(depends) and len(depends) != given[name]:
+            yield f"depends.{name} has lists for {len(depends)} components, the role has {given[name]}"
+    if port.names and port.names not in kind.spellings:
+        others = " or ".join(str(dict(spelling)) for spelling in kind.spellings)
+        yield f"names = {port.names} is no spelling of a {port.kind} port; known: {others or 'none but its roles'}"
+    if port.holds is not None:
+        if port.kind != "planar" or port.side != "force":
+            yield "holds belongs to a planar port of a force element"
+        of = list(map(plain, parameters))
+        for value in (port.holds.x, port.holds.y, port.holds.angle):
+            if isinstance(value, str) and value not in of:
+                yield f"holds: '{value}' is no parameter" + did_you_mean(value, of)
+
+
+def _structure_problems(entry: StructureEntry, structure: Mapping[str, StructureEntry]) -> Iterator[str]:
+    if entry.compares:
+        name, number = entry.compares
+        sizes = {name: one.default for name, one in structure.items() if one.is_size}
+        size = sizes.get(name)
+        if size is None:
+            yield f"given_by: '{name}' is no size in [structure]" + did_you_mean(name, sizes)
+        elif isinstance(size, int) and entry.default is not (size > number):
+            right = value_text(size > number)
+            yield f"default = {value_text(entry.default)}, but it is {right} with {name} = {size}, the default of that"
+    elif re.search("[<>= ]", entry.given_by):
+        yield f"given_by: '{entry.given_by}' must be the key of a table, or 'size > number'"
+    if entry.choices:
+        if entry.default not in entry.choices:
+            yield f"default = {entry.default!r} is no choice" + did_you_mean(str(entry.default), entry.choices)
+        for word in entry.choices:
+            if not _CHOICE.fullmatch(word):
+                yield f"'{word}': a choice consists of small letters, digits and _, for it becomes a macro of C"
+        if len(set(entry.choices)) != len(entry.choices) or len(entry.choices) < 2:
+            yield "choices must be at least two different words"
+    elif isinstance(entry.default, str):
+        yield f"default = {entry.default!r} needs choices, of which it is one"
+    if not entry.is_size and entry.model_fields_set & {"min", "max"}:
+        yield "min and max belong to sizes"
+
+
+def _slot_problems(declaration: Declaration, name: str, slot: Slot, sizes: set[str]) -> Iterator[str]:
+    if not _NAME.fullmatch(name) or "." in name or name in declaration.structure:
+        yield "the name of a slot consists of letters, digits and _, and is none of [structure]"
+    for unit in (*slot.arguments.values(), slot.unit):
+        try:
+            parse_unit(unit)
+        except InputError as error:
+            yield f"unit: {error.problems[0].what}"
+    for key in ("zero_at", "rises_from", "same_sign"):
+        argument = getattr(slot, key)
+        if argument is not None and argument not in slot.arguments:
+            yield f"{key} = '{argument}' is no argument" + did_you_mean(argument, slot.arguments)
+    for change in slot.changes:
+        yield from _condition_problems(choice_values(declaration), change.when, "changes: when")
+        for argument, other in change.renamed.items():
+            if argument not in slot.arguments:
+                yield f"changes: '{argument}' is no argument" + did_you_mean(argument, slot.arguments)
+            elif other in slot.arguments:
+                yield f"changes: '{other}' is an argument already"
+    if slot.range.keys() != slot.arguments.keys():
+        yield "range must give [from, to] of each argument, and of nothing else"
+    if any(not low < high for low, high in slot.range.values()):
+        yield "range must go from a smaller value to a larger one"
+    if slot.each is not None and slot.each not in sizes:
+        yield f"each = '{slot.each}' is no size in [structure]" + did_you_mean(slot.each, sizes)
+
+
+def _condition_problems(
+    choices: Mapping[str, tuple[bool | str, ...]], when: Mapping[str, tuple[bool | str, ...]], key: str = "when"
+) -> Iterator[str]:
+    for name, values in when.items():
+        if name not in choices:
+            yield f"{key}: '{name}' is no choice in [structure]" + did_you_mean(name, choices)
+            continue
+        for value in values:
+            if value not in choices[name]:
+                known = map(value_text, choices[name])
+                yield f"{key}: '{value_text(value)}' is no value of {name}" + did_you_mean(value_text(value), known)

@@ -1,0 +1,121 @@
+"""Start values by name, checked: types, units, bounds, quaternions, and the rules of laws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.laws.rules import rule_problems
+from fmu_builder.model.declaration import broken_bound
+from fmu_builder.model.model import Model, Variable
+from fmu_builder.model.slots import scalar_unit, tunable
+from fmu_builder.units import parse_quantity
+
+
+def start_values(model: Model, starts: Mapping[str, object], where: str) -> tuple[dict[int, float], list[Problem]]:
+    """Start values by index, from single names, or the base name of a vector with a list; and what is wrong.
+
+    `where` names the file and its table."""
+    names = model.visible_names
+    values: dict[int, float] = {}
+    given_by: dict[int, str] = {}
+    problems: list[Problem] = []
+    for key, value in starts.items():
+        here = f"{where} {key}"
+        targets = names.get(key, ())
+        if not targets and isinstance(value, dict):
+            names_given = ", ".join(f'"{key}.{rest}" = ...' for rest in value)
+            problems.append(Problem(here, f"a name with dots needs quotes: {names_given}"))
+            continue
+        if not targets:
+            known = [name for name, group in names.items() if group[0].is_settable]
+            needs = model.needs_of(key)
+            if needs:
+                problems.append(Problem(here, f"this variable is there with {needs} only"))
+                continue
+            problems.append(Problem(here, "there is no such variable" + did_you_mean(key, known)))
+            continue
+        if not all(v.is_settable for v in targets):
+            problems.append(Problem(here, "only parameters and inputs have start values; this one is computed"))
+            continue
+        given = value if isinstance(value, list) else [value]
+        if len(given) != len(targets):
+            values_needed = f"{len(targets)} value{'s' * (len(targets) > 1)} needed"
+            problems.append(Problem(here, f"{value!r}: {values_needed}, {len(given)} given"))
+            continue
+        before = {given_by[v.index] for v in targets if v.index in given_by}
+        if before:
+            problems.append(Problem(here, f"has a start value by {', '.join(sorted(before))} already"))
+            continue
+        given_by |= {v.index: key for v in targets}
+        for v, one in zip(targets, given, strict=True):
+            checked = _check_start(v, one, here, problems)
+            if checked is not None:
+                values[v.index] = checked
+    for first, _ in model.quaternions:
+        parts = model.variables[first : first + 4]
+        q = [values.get(v.index, v.start) for v in parts]
+        if math.hypot(*q) < 0.5:
+            here = f"{where} {parts[0].name.removesuffix('[1]')}"
+            written = ", ".join(f"{x:g}" for x in q)
+            problems.append(Problem(here, f"({written}): the length of a quaternion must be 1 and is below 0.5"))
+    return values, problems
+
+
+def law_problems(model: Model, starts: Mapping[int, float], where: str) -> list[Problem]:
+    """What start values of the scalars of laws, SI by index, break of the rules that the recipe of the laws keeps.
+
+    `where` names the file and its table."""
+    problems: list[Problem] = []
+    for first, element in model.elements():
+        laws = element.recipe.laws
+        if laws is None:
+            continue
+        at = {name: first + element[f"laws.{name}"].index for name in tunable(laws.laws)}
+        scalars = {name: starts.get(i, model.variables[i].start or 0.0) for name, i in at.items()}
+        for checked in laws.checked:
+            slot = checked.law.slot
+            changed = [name for name in laws.parameters_of(slot) if at[name] in starts]
+            if not changed:
+                continue
+            units = {name: scalar_unit(laws.laws, name)[0] for name in changed}
+            given = ", ".join(f"{n} = {scalars[n]:.6g}{'' if u == '1' else f' {u}'}" for n, u in units.items())
+            here = f"{where} {', '.join(model.variables[at[name]].name for name in changed)}"
+            again = replace(checked, scalars=scalars)
+            problems += [
+                Problem(here, f"with {given} the law in the slot {slot} breaks its rule: {problem.what}")
+                for problem in rule_problems(again, here, lambda _f, _p, what, here=here: Problem(here, what))  # type: ignore[misc]
+            ]
+    return problems
+
+
+def _check_start(variable: Variable, value: object, where: str, problems: list[Problem]) -> float | None:
+    if variable.type == "bool":
+        if not isinstance(value, bool):
+            problems.append(Problem(where, f"{value!r} must be true or false"))
+            return None
+        return float(value)
+    if variable.type == "enum":
+        if value not in variable.literals:
+            nearest = did_you_mean(str(value), variable.literals).partition("; known")[0]  # all are listed before it
+            problems.append(Problem(where, f"{value!r} must be one of {', '.join(variable.literals)}{nearest}"))
+            return None
+        return float(variable.literals.index(str(value)) + 1)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        problems.append(Problem(where, f"{value!r} must be a number, or text 'number unit'"))
+        return None
+    try:
+        number = parse_quantity(value, variable.unit, where)
+    except InputError as error:
+        problems.extend(error.problems)
+        return None
+    if variable.type == "int" and number != int(number):
+        problems.append(Problem(where, f"{value!r} must be a whole number"))
+        return None
+    unit = "" if variable.unit.name == "1" else f" {variable.unit.name}"
+    if rule := broken_bound(variable, number):
+        problems.append(Problem(where, f"{value!r} is refused: {variable.name} must be {rule}{unit}"))
+        return None
+    return number

@@ -1,0 +1,108 @@
+"""Reading TOML files, and what is wrong with one, by file, table, key and value."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import TypeGuard, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
+from fmu_builder.files import read_text
+
+_LARGEST_TOML = 64 * 2**20  # bytes
+
+
+def read_toml(path: Path) -> dict[str, object]:
+    """A TOML file as a dictionary, all of whose texts an FMU can hold.
+
+    Raises InputError with the line of a syntax error, or with every text that XML cannot hold."""
+    text = read_text(path, _LARGEST_TOML)
+    try:
+        tables = tomllib.loads(text)
+        problems = list(_control_characters(path, tables, ()))
+    except ValueError as error:  # of tomllib, or an integer of more digits than Python reads
+        raise InputError(Problem(str(path), f"is not valid TOML: {error}")) from error
+    except RecursionError:
+        raise InputError(Problem(str(path), "has too many brackets inside one another to be read")) from None
+    if problems:
+        raise InputError(problems)
+    return tables
+
+
+# what XML 1.0 cannot hold; TOML can, as escapes
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def _control_characters(path: Path, value: object, place: tuple[str, ...]) -> Iterator[Problem]:
+    """Texts and keys with characters that no FMU can hold."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _control_characters(path, key, (*place, "a key"))
+            yield from _control_characters(path, inner, (*place, key))
+    elif isinstance(value, list):
+        for entry, inner in enumerate(value, 1):
+            yield from _control_characters(path, inner, (*place, str(entry)))
+    elif isinstance(value, str) and (found := _NO_XML.search(value)):
+        *tables, key = place
+        where = f"{path}: " + (f"[{'.'.join(tables)}] " if tables else "") + key
+        what = f"the character U+{ord(found[0]):04X} cannot be written into an FMU; remove it"
+        yield Problem(where, f"{shortened(value)}: {what}")
+
+
+FIELDS_OF_OURS = ("path", "table")  # of models of files: no keys of the file
+
+
+def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+    """pydantic's faults with a file of this model in our words: file, table, key, value, rule."""
+    problems = []
+    for fault in error.errors():
+        location = [str(part) for part in fault["loc"] if isinstance(part, str)]
+        entry = "".join(f" {part + 1}" for part in fault["loc"] if isinstance(part, int))  # of a list, counted from 1
+        where = f"{path}: " + (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + "".join(location[-1:]) + entry
+        if fault["type"] == "extra_forbidden":
+            place = _place_of(model, location)
+            near = f"; it belongs {place}" if place else did_you_mean(location[-1], _keys_at(model, location[:-1]))
+            problems.append(Problem(where, "this key is unknown" + near))
+        elif fault["type"] == "missing":
+            problems.append(Problem(where, "this key is missing"))
+        else:
+            problems.append(Problem(where, f"{shortened(fault['input'])}: {fault['msg'][0].lower()}{fault['msg'][1:]}"))
+    return problems
+
+
+def _place_of(model: type[BaseModel], location: Sequence[str]) -> str:
+    """Where in a file of this model the key of a wrong place belongs; "" if nowhere."""
+    *tables, key = location
+    if tables:
+        return "to the top of the file, above its tables" if key in _keys_at(model, ()) else ""
+    homes = []
+    for name, entry in model.model_fields.items():
+        optional = get_args(entry.annotation) if isinstance(entry.annotation, UnionType) else (entry.annotation,)
+        homes += [name for table in optional if _is_model(table) and key in table.model_fields]
+    return f"into [{homes[0]}]" if len(homes) == 1 else ""
+
+
+def _is_model(annotation: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _keys_at(model: type[BaseModel], location: Iterable[str]) -> set[str]:
+    """The keys of the tables at a place in a file of this model."""
+    here = [model]
+    for part in location:
+        fields = [one.model_fields[part] for one in here if part in one.model_fields]
+        here = [inner for field in fields for inner in _models_in(field.annotation)] or here  # an index, a name: stay
+    ours = FIELDS_OF_OURS if here == [model] else ()
+    return {key for one in here for key in one.model_fields if key not in ours}
+
+
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    if _is_model(annotation):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)

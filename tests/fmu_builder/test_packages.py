@@ -1,0 +1,51 @@
+"""The modules of fmu_builder: each says what it holds and is short, and each package offers what it lists.
+
+The order of the packages is a contract of import-linter in pyproject.toml."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fmu_builder
+
+PACKAGE = Path(fmu_builder.__file__).parent
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if "templates" not in path.parts and "." not in path.stem]
+PACKAGES = [path.parent for path in MODULES if path.name == "__init__.py"]
+MOST_LINES = 500
+ONE_THING = ("One table", "One family of functions")  # of which a module may hold more lines, and then says so
+STILL_LONGER = {"cosim/master.py", "export/prototype_slave.py"}
+
+
+TEXTS = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in MODULES}
+DOCSTRINGS = {name: ast.get_docstring(ast.parse(text)) or "" for name, text in TEXTS.items()}
+
+
+def test_every_module_says_in_its_first_line_what_it_holds() -> None:
+    firsts = {name: text.partition("\n")[0] for name, text in DOCSTRINGS.items()}
+    assert not {name: first for name, first in firsts.items() if not first.endswith((".", ":"))}
+
+
+def test_every_module_is_short_or_says_that_it_is_one_thing() -> None:
+    long = {name for name, text in TEXTS.items() if len(text.splitlines()) > MOST_LINES}
+    assert not {name for name in long - STILL_LONGER if not any(words in DOCSTRINGS[name] for words in ONE_THING)}
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=lambda folder: folder.name)
+def test_a_package_offers_what_it_lists(folder: Path) -> None:
+    package = importlib.import_module(".".join(folder.relative_to(PACKAGE.parent).parts))
+    assert not [name for name in package.__all__ if not hasattr(package, name)]
+    assert set(package.__all__) <= set(dir(package))
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = package.nonsense
+
+
+def test_the_package_loads_no_library_before_it_is_used() -> None:
+    script = "import sys, fmu_builder; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "scipy", "fmpy", "lxml", "pydantic", "jinja2", "plotly"} & set(loaded)

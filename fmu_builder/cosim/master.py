@@ -226,7 +226,7 @@ class _Master:
         slaves: dict[str, Slave] = {}
         try:
             for name, description in self.descriptions.items():
-                slaves[name] = Slave(name, description)
+                slaves[name] = Slave(name, description, self.starts[name])
             trace, contacts, notes = self._run(slaves, progress)
         finally:
             free = all(slave.status != FATAL for slave in slaves.values())

@@ -32,6 +32,7 @@ from lxml import etree
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.export.archive import check_archive, unpack
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from fmu_builder.export.trial import Start as TriedStart
 from fmu_builder.export.trial import try_out
 from fmu_builder.model.connectable import FAMILY, SlavePort, SlaveVariable
 from fmu_builder.model.ports import PORT_KINDS, PortKind, Role, roles_of
@@ -57,6 +58,7 @@ class SlaveDescription:
     start: float = 0.0
     stop: float | None = None
     step: float | None = None
+    ours: bool = False  # made by fmu-builder
     restorable: bool = False  # one of ours that can put its state back
     faults: Mapping[str, str] = field(default_factory=dict)  # of DefaultExperiment: what is wrong, by its attribute
 
@@ -141,6 +143,7 @@ def read_slave(path: Path) -> SlaveDescription:
         start=experiment.get("startTime", 0.0),
         stop=experiment.get("stopTime"),
         step=experiment.get("stepSize"),
+        ours=ours,
         restorable=ours and bool(description.coSimulation.canGetAndSetFMUstate),
         faults=faults,
     )
@@ -267,13 +270,25 @@ _callbacks.allocateMemory = fmi2CallbackAllocateMemoryTYPE(fmpy.calloc)
 _callbacks.freeMemory = fmi2CallbackFreeMemoryTYPE(fmpy.free)
 addLoggerProxy(byref(_callbacks))
 
+
+def _start_entries(description: SlaveDescription, starts: Mapping[str, float | str]) -> Iterator[TriedStart]:
+    for name, value in starts.items():
+        variable = description.variables[name]
+        family = FAMILY[variable.type]
+        given = value if isinstance(value, str) or family == "Real" else int(value)
+        yield family, variable.reference, given, variable.causality == "input"
+
+
 _SHOWN_MESSAGES = 3  # of what a slave logged, in an error
 
 
 class Slave:
     """A loaded instance.  Calls raise SlaveError with the slave's name, the call, its status, and what it logged."""
 
-    def __init__(self, name: str, description: SlaveDescription) -> None:
+    def __init__(
+        self, name: str, description: SlaveDescription, starts: Mapping[str, float | str] | None = None
+    ) -> None:
+        """starts: SI values that the run sets, with which an FMU of others is tried out first."""
         self.name = name
         self.description = description
         self.log: list[LogEntry] = []
@@ -283,7 +298,7 @@ class Slave:
         if missing:
             raise SlaveError(Problem(where, missing))
         library = description.library()
-        try_out(description.path, library, where)
+        try_out(description.path, library, where, list(_start_entries(description, starts or {})))
         self._alive = self._loaded = False
         self._environment = next(_environments)
         self._folder = Path(tempfile.mkdtemp(prefix="fmu-builder-"))

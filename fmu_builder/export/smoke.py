@@ -3,14 +3,16 @@
 `python -P smoke.py FILE.fmu LIBRARY`: load the FMU, run a few steps as co-simulation and, if it offers that, as
 model exchange, read everything back.  LIBRARY is the archive name of its library for this machine.  Exit 0 if it works.
 
-`python -P smoke.py --try FOLDER LIBRARY`: load an FMU that this builder did not make, unpacked in FOLDER, run a few
-steps of co-simulation and unload it.  The last line is `smoke: the end` unless it crashed, whatever it answered.
+`python -P smoke.py --try FOLDER LIBRARY [STARTS]`: load an FMU that this builder did not make, unpacked in FOLDER, run
+a few steps of co-simulation and unload it.  The last line is `smoke: the end` unless it crashed, whatever it answered.
+STARTS: start values that a run sets, JSON [[type, value reference, value, whether it is an input], ...].
 
 Every build waits for this, so it calls FMI 2.0 by itself: fmpy takes a quarter of a second to start."""
 
 from __future__ import annotations
 
 import ctypes
+import json
 import math
 import os
 import sys
@@ -20,6 +22,7 @@ from collections.abc import Callable, Sequence
 from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from xml.etree import ElementTree
 
 CALL = "smoke: "  # begins the line printed before each call, so that a crash can be named
@@ -145,7 +148,7 @@ def main(file: str, library: str, *concluded: str) -> None:
 _TRIED_FOR = 5.0  # s; an FMU whose steps take longer is tried with fewer
 
 
-def try_out(folder: Path, library: str) -> None:
+def try_out(folder: Path, library: str, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
     """What an importer does with a co-simulation from loading to unloading.  A call that is not answered with fmi2OK
     or fmi2Warning ends it early: only a crash counts, all else is said when the FMU is run."""
     sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
@@ -154,8 +157,10 @@ def try_out(folder: Path, library: str) -> None:
     try:
         fmu = _Instance(folder, library, description, CO_SIMULATION)
         start, h = _default(description, "startTime", 0.0), _default(description, "stepSize", 1e-3)
+        _set_starts(fmu, starts, inputs=False)
         fmu.call("fmi2SetupExperiment", c_int(0), c_double(0.0), c_double(start), c_int(0), c_double(0.0))
         fmu.call("fmi2EnterInitializationMode")
+        _set_starts(fmu, starts, inputs=True)
         fmu.call("fmi2ExitInitializationMode")
         begin = time.monotonic()
         for k in range(STEPS):
@@ -176,6 +181,19 @@ def try_out(folder: Path, library: str) -> None:
         _unload(fmu.library._handle)
     _announce(END)
     os._exit(0)  # what other libraries of the FMU do at the end of a process is no concern of its run
+
+
+_FAMILIES: dict[str, Any] = {"Real": c_double, "Integer": c_int, "Boolean": c_int, "String": c_char_p}
+
+
+def _set_starts(fmu: _Instance, starts: Sequence[tuple[str, int, Any, bool]], inputs: bool) -> None:
+    """One call for each, as a run does; inputs are set in initialization mode."""
+    for family, reference, value, is_input in starts:
+        if is_input == inputs:
+            one = value.encode() if family == "String" else value
+            values = (_FAMILIES[family] * 1)(one)
+            note = f" of a start value, {value!r}"
+            fmu.call(f"fmi2Set{family}", (c_uint * 1)(reference), c_size_t(1), values, note=note)
 
 
 def _default(description: ElementTree.Element, key: str, otherwise: float) -> float:
@@ -338,6 +356,6 @@ def _read_back(fmu: _Instance, description: ElementTree.Element) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--try":
-        try_out(Path(sys.argv[2]), sys.argv[3])
+        try_out(Path(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4]) if len(sys.argv) > 4 else ())
     else:
         main(*sys.argv[1:])

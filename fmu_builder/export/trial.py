@@ -1,13 +1,15 @@
 """Running FMUs in a process of their own, so that a crash ends that process and not this one.
 
 A build waits for the smoke run of what it made.  Any other FMU is loaded, stepped and unloaded so (smoke.py) before
-this process loads it.  An FMU that came through is known by the hash of its bytes, here and in the cache folder: each
-file is tried once, and one that a build made not again."""
+this process loads it, and again with the start values of a run, if that gives any.  An FMU that came through is known
+by the hash of its bytes, and of these values, here and in the cache folder: each file is tried once, and one that a
+build made not again."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from fmu_builder.export import smoke
 from fmu_builder.export.archive import unpack
 from fmu_builder.export.toolchain import cache_folder, host_platform
 
+_MADE = "-made"  # behind the name of an FMU that a build made
 TIMEOUT = 120.0  # s; real FMUs start and take a step in less, even those that bring a runtime with them
 
 
@@ -66,30 +69,50 @@ def run_smoke(arguments: Sequence[str], timeout: float) -> Ending:
     return Ending(code, calls[-1] if calls else "the start of Python", output, errors.decode("utf-8", "replace"))
 
 
-def try_out(fmu: Path, library: str, where: str) -> None:
-    """Load the FMU, run a few steps and unload it, unless it came through that before.
+Start = tuple[str, int, float | str, bool]
+"""Type, value reference and value of a start value, and whether its variable is an input."""
+
+
+def try_out(fmu: Path, library: str, where: str, starts: Sequence[Start] = ()) -> None:
+    """Load the FMU, run a few steps and unload it, unless it came through that before; the same with `starts`.
 
     library  its archive name for this machine.   Raises SlaveError at `where` for a crash or a call that does not
     return; what the FMU answers is left to its run."""
     state = fmu.stat()
     content = _content(fmu, state.st_size, state.st_mtime_ns)
+    if _is_known(content + _MADE):
+        return
+    _try_with(fmu, library, where, content, ())
+    if starts:
+        _try_with(fmu, library, where, content, starts)
+
+
+def _try_with(fmu: Path, library: str, where: str, content: str, starts: Sequence[Start]) -> None:
+    given = [json.dumps(starts)] if starts else []
+    content += f"-{hashlib.sha256(given[0].encode()).hexdigest()}" if given else ""
     if _is_known(content):
         return
     with tempfile.TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as folder:
         unpack(fmu, Path(folder), ("modelDescription.xml", "resources/", f"{library.rpartition('/')[0]}/"))
-        ending = run_smoke(("--try", folder, library), TIMEOUT)
+        ending = run_smoke(("--try", folder, library, *given), TIMEOUT)
+    how = "with the start values of this run " if starts else ""
     if ending.code is None:
         what = f"{ending.call} did not return within {TIMEOUT:g} s"
-        raise SlaveError(Problem(where, f"{what} when it was tried out in a process of its own"))
+        raise SlaveError(Problem(where, f"{what} when it was tried out {how}in a process of its own"))
     if ending.code != 0 or ending.call != smoke.END:
-        what = f"crashed in {ending.call} ({ending.how}) when it was tried out in a process of its own"
-        raise SlaveError(Problem(where, f"{what}; the FMU is damaged or faulty: copy or export it again"))
+        what = f"crashed in {ending.call} ({ending.how}) when it was tried out {how}in a process of its own"
+        repair = (
+            "without them it did not: change them, or the FMU"
+            if starts
+            else "the FMU is damaged or faulty: copy or export it again"
+        )
+        raise SlaveError(Problem(where, f"{what}; {repair}"))
     _note(content)
 
 
 def note_made(data: bytes) -> None:
     """The bytes of an FMU that came through the smoke run of its build."""
-    _note(_name(hashlib.sha256(data).hexdigest()))
+    _note(_name(hashlib.sha256(data).hexdigest()) + _MADE)
 
 
 _known: set[str] = set()  # in this process, where the cache is full or away

@@ -10,7 +10,8 @@
  * guid[1]  status digit that steps from 5 ms on answer
  * guid[2]  't' ends the simulation when it answers fmi2Discard
  * guid[3]  'n' answers fmi2OK with r[1] or y not a number, from 5 ms on;  'i' the same from the start on
- *          'c' crashes in a step from 5 ms on
+ *          'c' crashes in a step from 5 ms on;  's' crashes in any step if k > 1e6 N/m
+ * k = -1 N/m is answered with fmi2Error when the initialization ends.
  * Strict where masters are sloppy: inputs cannot be set before initialization mode. */
 #include "fmi2Functions.h"
 
@@ -170,7 +171,7 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c)
     return fmi2OK;
 }
 
-fmi2Status fmi2ExitInitializationMode(fmi2Component c) { (void)c; return fmi2OK; }
+fmi2Status fmi2ExitInitializationMode(fmi2Component c) { return ((Instance *)c)->real[K] == -1 ? fmi2Error : fmi2OK; }
 fmi2Status fmi2Terminate(fmi2Component c) { (void)c; return fmi2OK; }
 fmi2Status fmi2Reset(fmi2Component c) { defaults(c); return fmi2OK; }
 
@@ -260,7 +261,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real h, fmi2Boolean no
     (void)no_set_state;
     Instance *s = c;
     s->time = time;
-    if (is_broken(s) && s->guid[3] == 'c')
+    if ((is_broken(s) && s->guid[3] == 'c') || (s->guid[3] == 's' && s->real[K] > 1e6))
         __builtin_trap();
     int status = is_broken(s) ? s->guid[1] - '0' : 0;
     if (status) {

@@ -78,6 +78,32 @@ def test_a_crash_in_a_step_is_named_with_its_call_and_time(tmp_path: Path) -> No
     assert message.startswith("gain (Falls.fmu): crashed in fmi2DoStep at t = 0.005 s (") and "copy" in message
 
 
+def test_a_crash_that_only_start_values_cause_is_an_error_that_says_so(
+    tmp_path: Path, tried: list[tuple[str, ...]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them are set in the trial, each type; values under which it runs are tried once."""
+    fmu = foreign_fmu(tmp_path, "Stiff", BODY, guid="b0-s")
+    scenario = tmp_path / "stiff.toml"
+
+    def written(k: float) -> Path:
+        start = f'{{ k = {k}, count = 2, mode = 1, on = false, label = "µ", r0 = [0, 0, 1] }}'
+        times = "[experiment]\nstop = 0.01\nstep = 0.001\n"
+        scenario.write_text(f'{times}[slaves]\nbody = {{ recipe = "{fmu.name}", start = {start} }}\n', "utf-8")
+        return scenario
+
+    for _ in range(2):
+        run(written(10.0))
+    assert len(tried) == 2  # without and with them
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["fmu-builder", "run", str(written(1e7).name)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = " ".join(capsys.readouterr().err.split())
+    assert ended.value.code == 3 and len(tried) == 3
+    assert "body (Stiff.fmu): crashed in fmi2DoStep at t = 0 s (" in said
+    assert "with the start values of this run in a process of its own; without them it did not" in said
+
+
 def test_a_library_that_ends_the_process_as_if_all_were_well_is_named(tmp_path: Path) -> None:
     source, target = tmp_path / "leave.c", tmp_path / f"leave{PLATFORMS[host_platform()].suffix}"
     source.write_text(

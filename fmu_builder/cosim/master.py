@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import platform
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +25,7 @@ from fmu_builder.cosim.events import ContactEvent, event_values, lively_contacts
 from fmu_builder.cosim.held_steps import long_steps
 from fmu_builder.cosim.link import Link, not_finite
 from fmu_builder.cosim.scenario_inputs import Signal, Start, collected, drive_signals, start_values
-from fmu_builder.cosim.slave import DISCARD, ERROR, FATAL, LogEntry, Slave, SlaveDescription, read_slave
+from fmu_builder.cosim.slave import DISCARD, ERROR, FATAL, OK, WARNING, LogEntry, Slave, SlaveDescription, read_slave
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, SlaveError, ToolError, did_you_mean
 from fmu_builder.export.fmu import host_fmu
@@ -372,9 +372,33 @@ class _Master:
                 slave.call("fmi2EnterInitializationMode", f"at {start:g} s")
         for signal in self.signals:
             slaves[signal.node[0]].set(signal.variable, signal.at(start))
-        self._solve_initial_values(slaves, start)
-        for slave in slaves.values():
-            slave.call("fmi2ExitInitializationMode", f"at {start:g} s")
+        logged = {name: len(slave.log) for name, slave in slaves.items()}
+        failed: list[SlaveError] = []
+        try:
+            self._solve_initial_values(slaves, start)
+        except SlaveError as error:
+            failed.append(error)
+        for slave in slaves.values() if not failed else ():
+            try:
+                slave.call("fmi2ExitInitializationMode", f"at {start:g} s")
+            except SlaveError as error:
+                failed.append(error)
+        if failed:
+            problems = list(self._broken_rules(slaves, logged))
+            raise InputError(problems) if problems else failed[0]
+
+    def _broken_rules(self, slaves: Mapping[str, Slave], logged: Mapping[str, int]) -> Iterator[Problem]:
+        """What FMUs of ours refused in their initialization, as they logged it from the entries `logged` on; nothing if
+        one of others failed.  Each came through its build with the start values of its recipe, so what it refuses are
+        values, and motions, that this scenario gives."""
+        failed = {name: slave for name, slave in slaves.items() if slave.status not in (OK, WARNING)}
+        for name, slave in failed.items() if all(slave.description.ours for slave in failed.values()) else ():
+            said = [entry.text for entry in slave.log[logged[name] :] if entry.status == ERROR]
+            reasons = [text for text in said if not text.startswith("fmi2")] or said
+            for text in dict.fromkeys(reasons):
+                words = set(re.findall(r"[\w.]+(?:\[[\d,]+\])?", text))
+                keys = [key for key in self.scenario.slaves[name].start if key in words]
+                yield Problem(f"{self.scenario.path}: [slaves] {name}" + f" start {', '.join(keys)}" * bool(keys), text)
 
     def _solve_initial_values(self, slaves: dict[str, Slave], start: float) -> None:
         """Hand every output on in the order of the dependencies; a loop is swept until it stands still."""

@@ -561,6 +561,57 @@ def test_a_start_value_on_a_strict_bound_is_an_error_of_the_input_as_one_beyond_
     assert lines[3].endswith("[slaves] floor start D_max: 0 m is refused: D_max must be greater than 0 m")
 
 
+def test_what_fmus_of_ours_refuse_at_the_end_of_initialization_is_an_error_of_the_input(tmp_path: Path) -> None:
+    """FMUs that are built already show no strict bound: they refuse the bound itself, and name all rules at once."""
+    for name in ("PointMass", "PointSurface"):
+        shutil.copy(host_fmu(shipped("fmus") / f"{name}.toml"), tmp_path / f"{name}.fmu")
+    text = """
+        [experiment]
+        stop = 1
+        step = 0.1
+        [slaves]
+        body = { recipe = "PointMass.fmu", start = { m = "0 g", g = [0, 0, 0] } }
+        floor = { recipe = "PointSurface.fmu", start = { k_E = 1, D_max = "0 mm", C_r = 1 } }
+        """
+    first, *others = message_of(tmp_path, text, InputError).splitlines()
+    assert first.endswith("system.toml: [slaves] body start m: m = 0 kg: it must be greater than 0 kg")
+    assert sorted(line.partition("[slaves] ")[2] for line in others) == [
+        "floor start D_max: D_max = 0 m: it must be greater than 0 m",
+        "floor start k_E: k_E = 1: it must be less than 1",
+    ]
+
+
+def test_a_pose_that_a_guide_refuses_is_an_error_of_the_input(tmp_path: Path) -> None:
+    """A body turns the line that it carries into VectorFr1: the guide's recipe cannot know."""
+    (tmp_path / "Rail.toml").write_text(
+        'element = "point_line_2"\n[line]\npoints = [[0, 0, 0], [1, 0, 0], [2, 0, 0]]\n'
+        "[start]\nVectorFr1 = [0, 1, 0]\nVectorFr2 = [0, 0, 1]\n"
+    )
+    text = """
+        connections = [["carrier.frame", "rail.body[1]"]]
+        [experiment]
+        stop = 1
+        step = 0.1
+        [slaves]
+        carrier = { recipe = "RigidBody", start = { q0 = [0.7071067811865476, 0, 0, 0.7071067811865476] } }
+        rail = { recipe = "Rail", start = { "point.r" = [0, 1, 0], VectorFr1 = [0, 2, 0] } }
+        """
+    (line,) = message_of(tmp_path, text, InputError).splitlines()
+    assert "system.toml: [slaves] rail start VectorFr1: VectorFr1 = (0, 2, 0) points along the line: the sine" in line
+
+
+def test_a_foreign_fmu_that_fails_in_its_initialization_is_no_error_of_the_input(tmp_path: Path) -> None:
+    foreign_fmu(tmp_path, "Stuck", BODY)
+    text = """
+        [experiment]
+        stop = 0.01
+        step = 0.001
+        [slaves]
+        body = { recipe = "Stuck.fmu", start = { k = -1 } }
+        """
+    assert "body: fmi2ExitInitializationMode answered fmi2Error" in message_of(tmp_path, text, SlaveError)
+
+
 # ---- foreign slaves, single slaves, notes ------------------------------------------------------------------------
 
 

@@ -49,3 +49,12 @@ def test_the_package_loads_no_library_before_it_is_used() -> None:
     script = "import sys, fmu_builder; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numpy", "scipy", "fmpy", "lxml", "pydantic", "jinja2", "plotly"} & set(loaded)
+
+
+@pytest.mark.parametrize("name", ["structure", "motion", "trace"])
+def test_a_former_place_offers_the_same_names_and_says_where_they_are(name: str) -> None:
+    sys.modules.pop(f"fmu_builder.{name}", None)
+    with pytest.warns(FutureWarning, match=f"fmu_builder.{name}: write `from fmu_builder") as shown:
+        former = importlib.import_module(f"fmu_builder.{name}")
+    home = importlib.import_module(str(shown[0].message).split("`from ")[1].split()[0])
+    assert all(getattr(former, one) is getattr(home, one) for one in former.__all__)

@@ -17,7 +17,7 @@ from running import Running, build
 from scipy.spatial.transform import Rotation
 
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.export.generate import kept_records
+from fmu_builder.export.model_data import kept_records
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
 from fmu_builder.model.toml_files import read_toml

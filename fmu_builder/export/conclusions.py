@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fmu_builder.model.model import Model, Variable
 
 
@@ -13,11 +15,16 @@ def conclusions(model: Model) -> tuple[str, ...]:
     return (*(["exact"] if exact else []), *(["still"] if not model.is_prototype and is_still(model) else []))
 
 
+def _followed(variables: Iterable[Variable]) -> set[int]:
+    """All that some variables depend on; a list that many have in common is looked at once."""
+    return set[int]().union(*{id(v.depends): v.depends for v in variables}.values())
+
+
 def is_exact(model: Model) -> bool:
     """Whether the course of every state under held inputs is known: its rate is constant, or is a state with a constant
     rate, or follows the clock alone and has a `primitive`.  Constant is what neither states nor time enter."""
     states = model.by_kind("state")
-    followed = {i for v in model.variables for i in v.depends}
+    followed = _followed(model.variables)
     bends = state_bends(model)
 
     def enters(state: Variable, *kinds: str) -> bool:
@@ -50,5 +57,5 @@ def state_bends(model: Model) -> list[int]:
 
 def is_core(model: Model) -> list[int]:
     """For each state, 1 if a right-hand side depends on it while it changes and 0 for a ledger."""
-    used = {i for v in model.by_kind("derivative") for i in v.depends}
+    used = _followed(model.by_kind("derivative"))
     return [int(s.index in used and not s.constant_where_used) for s in model.by_kind("state")]

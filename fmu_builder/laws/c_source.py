@@ -94,7 +94,7 @@ def laws_header(
         *(line for group in dict.fromkeys(s.group for s in slots if s.group) for line in _group(group, slots)),
     ]
     if any(slot.wants_integral for slot in slots):
-        lines += _memory(remembered)
+        lines += _memory(remembered, laws)
     lines += ["#endif", ""]
     return "\n".join(part for line in lines for part in _wrapped(line))
 
@@ -298,11 +298,23 @@ def _half_integral(slot: LawInSlot, half: str, closed: Expression | None, laws: 
     yield from (f"    return {call};", "}", "")
 
 
-def _memory(names: Sequence[str]) -> Iterator[str]:
+_FEW = 8  # scalars that are taken one by one
+
+
+def _memory(names: Sequence[str], laws: Laws) -> Iterator[str]:
+    """Of scalars that lie together, more than a few, loops: a compiler takes minutes over a condition of thousands."""
+    runs = list(_runs(names, list(laws.scalars)))
+    for first, last, count in runs:
+        for group in ("laws", "previous_laws"):
+            ends = (f"__builtin_offsetof(Element, {group}.{one})" for one in (last, first))
+            yield f'_Static_assert({" - ".join(ends)} == {count - 1} * sizeof(Real), "they lie together");'
+    single = _single(names, runs)
     yield "/* Scalars at the last accepted point. */"
     yield "CC_API void laws_remember(Element *e)"
     yield "{"
-    yield from (f"    e->previous_laws.{name} = e->laws.{name};" for name in names)
+    yield from (f"    e->previous_laws.{name} = e->laws.{name};" for name in single)
+    for run in runs:
+        yield from _loop(run, "previous[i] = now[i];")
     yield "    (void)e;"
     yield "}"
     yield ""
@@ -311,15 +323,56 @@ def _memory(names: Sequence[str]) -> Iterator[str]:
     yield "{"
     yield "    Real kept = 0.0;"
     yield "    (void)kept;"
-    for name in names:
+    for name in single:
         yield f"    kept = e->laws.{name}, e->laws.{name} = e->previous_laws.{name}, e->previous_laws.{name} = kept;"
+    for run in runs:
+        yield from _loop(run, "kept = now[i], now[i] = previous[i], previous[i] = kept;")
     yield "    laws_calculate(e);"
     yield "}"
     yield ""
     yield "CC_API int laws_changed(const Element *e)"
     yield "{"
-    differences = " || ".join(f"re(e->laws.{name}) != re(e->previous_laws.{name})" for name in names)
     yield "    (void)e;"
+    for run in runs:
+        yield from _loop(run, "if (re(now[i]) != re(previous[i])) return 1;", "const ")
+    differences = " || ".join(f"re(e->laws.{name}) != re(e->previous_laws.{name})" for name in single)
     yield f"    return {differences or '0'};"
     yield "}"
     yield ""
+
+
+_Run = tuple[str, str, int]  # its first and last name, and how many it has
+
+
+def _runs(names: Sequence[str], members: Sequence[str]) -> Iterator[_Run]:
+    """Runs of more than a few names that follow each other among the members too."""
+    place = {name: i for i, name in enumerate(members)}
+    begin = 0
+    for end in range(1, len(names) + 1):
+        if end == len(names) or place[names[end]] != place[names[end - 1]] + 1:
+            if end - begin > _FEW:
+                yield names[begin], names[end - 1], end - begin
+            begin = end
+
+
+def _single(names: Sequence[str], runs: Sequence[_Run]) -> list[str]:
+    """The names that are in none of the runs."""
+    counts = {first: count for first, _, count in runs}
+    found: list[str] = []
+    left = 0
+    for name in names:
+        left = counts.get(name, left)
+        if left == 0:
+            found.append(name)
+        left = max(left - 1, 0)
+    return found
+
+
+def _loop(run: _Run, what: str, qualifier: str = "") -> Iterator[str]:
+    first, _, count = run
+    yield f"    for (int i = 0; i < {count}; i++) {{"
+    for pointer, group in (("now", "laws"), ("previous", "previous_laws")):
+        place = f"__builtin_offsetof(Element, {group}.{first}) / sizeof(Real)"
+        yield f"        {qualifier}Real *{pointer} = ({qualifier}Real *)e + {place};"
+    yield f"        {what}"
+    yield "    }"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -326,3 +327,50 @@ def test_the_integral_of_a_minimum_follows_the_sign_of_a_scalar(compiled: Compil
         force = lambda at: float(evaluate(law, laws, {"h": np.array([at])}, scalars={"k": k}).value[0])  # noqa: E731
         exact = sum(quad(force, a, b, epsabs=0.0, epsrel=1e-12)[0] for a, b in parts)
         assert found == pytest.approx(exact, rel=1e-11, abs=1e-300)
+
+
+MANY = 3000
+MEMORY = """
+#include "base/real.h"
+typedef struct {{ struct {{ Real {members}; }} laws; struct {{ Real {kept}; }} previous_laws; }} Element;
+typedef struct {{ double x; }} Indicators;
+#include "laws.h"
+#define EXPORT __attribute__((visibility("default")))
+EXPORT void keep(double *s) {{ laws_remember((Element *)s); }}
+EXPORT void exchange(double *s) {{ laws_exchange((Element *)s); }}
+EXPORT int changed(const double *s) {{ return laws_changed((const Element *)s); }}
+"""
+
+
+def test_thousands_of_scalars_are_remembered_exchanged_and_compared_each_by_itself(tmp_path: Path) -> None:
+    """Some are computed and have no memory, so that what lies together is interrupted; both ends of it are tried.  As a
+    condition of so many the comparison takes a compiler minutes."""
+    computed = {f"s{k}" for k in (4, 2000)}
+    text = "\n".join(f"scalar s{k} = {'2*s0' if f's{k}' in computed else f'{k + 1}[N/m]'};" for k in range(MANY))
+    laws = read_laws(Source(text + "function f(h[m]) = s0*#h;", "many"))
+    kept = [name for name in laws.scalars if name not in computed]
+    law = read_value("f", "slot", {"h": parse_unit("m")}, parse_unit("N"), laws)
+    slot = LawInSlot("F", law, (), integral(inlined(law, laws, ""), "h"), wants_integral=True)
+    (tmp_path / "laws.h").write_text(laws_header(laws, [slot], "/* laws */", kept), encoding="utf-8")
+    (tmp_path / "memory.c").write_text(
+        MEMORY.format(members=", ".join(laws.scalars), kept=", ".join(kept)), encoding="utf-8"
+    )
+    compiler = find_compiler()
+    assert compiler is not None
+    compile_hosted(
+        [tmp_path / "memory.c"], tmp_path / "memory.so", [tmp_path, shipped("contact_core")], compiler, ("-w",)
+    )
+    library = ctypes.CDLL(str(tmp_path / "memory.so"))
+    block = (ctypes.c_double * (MANY + len(kept)))(*range(1, MANY + 1))
+    place = {name: i for i, name in enumerate(laws.scalars)}
+    numbers = [place[name] for name in kept]
+    library.keep(block)
+    assert [block[i] for i in numbers] == block[MANY:]
+    assert not library.changed(block)
+    for name in ("s0", "s3", "s5", "s1999", "s2001", "s2999"):
+        block[place[name]] += 0.5
+        assert library.changed(block), name
+        library.exchange(block)
+        assert block[MANY + kept.index(name)] == place[name] + 1.5 and block[place[name]] == place[name] + 1.0
+        library.keep(block)
+        assert not library.changed(block)

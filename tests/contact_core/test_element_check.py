@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from running import Running
 
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export import declared_check
+from fmu_builder.export import fmu as fmu_module
 from fmu_builder.export.declared_check import assembly_problems, element_problems, unshown_dependencies
 from fmu_builder.export.description import model_description
 from fmu_builder.export.element_check import Findings, check_element
@@ -430,7 +430,7 @@ def test_the_order_in_which_parts_are_listed_changes_no_bit(tmp_path: Path, depe
 @pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Builds that do not call the elements before."""
-    monkeypatch.setattr(sys.modules["fmu_builder.export.fmu"], "element_problems", lambda *_: [])
+    monkeypatch.setattr(fmu_module, "element_problems", lambda *_: [])
 
 
 @pytest.mark.usefixtures("unchecked")

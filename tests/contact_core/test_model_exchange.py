@@ -4,7 +4,6 @@ search of our own, against closed forms and against co-simulation of the same FM
 from __future__ import annotations
 
 import math
-import sys
 import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +33,7 @@ from running import build, scalars
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
+from fmu_builder.export import fmu as fmu_module
 from fmu_builder.paths import shipped
 
 Values = Mapping[str, float]
@@ -187,7 +187,7 @@ def own(folder: Path, name: str, files: Mapping[str, str]) -> Fmu:
     for file, text in files.items():
         (element / file).write_text(text, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:  # the count of evaluations is against the rules of an element
-        patch.setattr(sys.modules["fmu_builder.export.fmu"], "element_problems", lambda *_: [])
+        patch.setattr(fmu_module, "element_problems", lambda *_: [])
         return build(folder, name.capitalize(), f'element = "{name}"\n')
 
 
@@ -204,7 +204,7 @@ def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
 @pytest.fixture(scope="module")
 def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     with pytest.MonkeyPatch.context() as patch:  # the count is against the rules of an element, and builds refuse it
-        patch.setattr(sys.modules["fmu_builder.export.fmu"], "element_problems", lambda *_: [])
+        patch.setattr(fmu_module, "element_problems", lambda *_: [])
         return own(tmp_path_factory.mktemp("pendulum"), "pendulum", PENDULUM)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-import sys
 from pathlib import Path
 
 import pytest
 from fmi2 import MODEL_EXCHANGE, OK, Fmu, load_shipped
 from running import Running, build
 
+from fmu_builder.export import fmu as fmu_module
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import shipped
 
@@ -58,7 +58,7 @@ LAW = 'element = "point_surface"\n[surface]\nkind = "plane"\n[functions]\nC_F = 
 @pytest.fixture(autouse=True)
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The counter, and what is forgotten, are against the rules of an element, and builds refuse them."""
-    monkeypatch.setattr(sys.modules["fmu_builder.export.fmu"], "element_problems", lambda *_: [])
+    monkeypatch.setattr(fmu_module, "element_problems", lambda *_: [])
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import fmpy
@@ -22,13 +21,13 @@ import pytest
 from fmpy.validation import validate_fmu
 
 from fmu_builder.errors import InputError, ToolError
+from fmu_builder.export import fmu as builder
 from fmu_builder.export import generate, toolchain
 from fmu_builder.export.fmu import Built, build_fmu, content_guid, fmu_contents, host_fmu, pack
 from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, Compiler, cache_folder, find_compiler, host_platform
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import catalogue, shipped
 
-builder: ModuleType = sys.modules["fmu_builder.export.fmu"]  # the package's attribute of this name is the function
 ROOT = Path(toolchain.__file__).parents[1]
 USER = "zanzibar-karlsson"  # a name that no file holds by accident
 

@@ -27,13 +27,13 @@ from fmu_builder.cli.files import show_page
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of
 from fmu_builder.doctor import FAULT, examine
+from fmu_builder.export import fmu as builder
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import Compiler, find_compiler
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, own_version, shipped
 
-BUILD = sys.modules["fmu_builder.export.fmu"]  # the package has a function of this name
 COMMANDS = ("demo", "list", "info", "build", "run", "validate", "compare", "new", "schema", "guide", "doctor")
 FLOOR = """element = "point_surface"
 [surface]
@@ -673,7 +673,7 @@ def test_interrupted_run_leaves_nothing_and_shows_no_traceback(
 
     monkeypatch.setattr(running, "run_scenario", interrupted)
     assert refused(drop, tmp_path, 130, "run", "drop.toml", "--plot", "drop.html") == ""
-    monkeypatch.setattr(BUILD, "_smoke_run", interrupted)
+    monkeypatch.setattr(builder, "_smoke_run", interrupted)
     refused(drop, tmp_path, 130, "build", "Floor.toml", "--platform", "host")
 
 
@@ -885,7 +885,7 @@ def test_doctor_lists_every_package_we_need() -> None:
 
 
 def test_doctor_without_a_compiler_says_how_to_get_one(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (BUILD, doctor):
+    for module in (builder, doctor):
         monkeypatch.setattr(module, "find_compiler", lambda: None)
     said = command("doctor")
     assert said.code == 3

@@ -477,26 +477,8 @@ static void aim(Element *e, int i, double R[3][3], double step)
 static int within_limits(Element *e, int i, double R[3][3], double T, double begin, double x, double w, double alpha)
 {
     double ahead[3], h = x + (T - begin) * (w - 0.5 * (T - begin) * alpha);
-    int on = 1;
     ahead_of(e, i, T, ahead);
-#if SURFACE == SURFACE_PLANE
-    cc_plane(surface_x, surface_y, ahead, &on);
-    (void)R;
-#elif SURFACE == SURFACE_DISC
-    double inside;
-    cc_disc(surface_radius[0], ahead, &inside);
-    on = inside >= 0.0;
-    (void)R;
-#elif SURFACE == SURFACE_SPHERE || SURFACE == SURFACE_TORUS
-    (void)R;
-#else
-    double arm[3];
-    CcFoot foot;
-    cc_to_world(R, ahead, arm);
-    surface_closest(arm, R, e->place[i], &foot);
-    on = foot.on;
-#endif
-    return on && h <= e->D_max;
+    return surface_covers(e, i, R, ahead) && h <= e->D_max;
 }
 
 /* Leave of the force of point i the share of its interval before the point passes an edge of the drawn part or the

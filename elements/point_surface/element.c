@@ -1,4 +1,4 @@
-/* Contact of points with a surface: EULER's contactPS.  Law: contact.h; surfaces: surface.h.
+/* Contact of points with a surface: EULER's contactPS.  Law: contact.h; surfaces: surface/.
  *
  * A point P of one body meets a surface on another, whose frame has the origin o, the orientation q (body to world),
  * the velocity v_b of o and the angular velocity w_b.  All vectors in world components, SI.
@@ -27,7 +27,21 @@
 #include "laws/contact.h"
 #include "surfaces/crossing.h"
 #include "shared/held_force.h"
-#include "surface.h"
+/* The file of the recipe's surface, surface/<kind>.h, with the constants surface_* that structure.py wrote.  It defines
+ *   surface_foot     distance, place, edge and singular of point i, which lies at `arm` from the origin of the
+ *                    surface's frame, in world components as its normal n; R turns the frame into the world.  Returns
+ *                    1 if the closest point belongs to the drawn part
+ *   surface_covers   1 if the closest point to what lies at `local` in the surface's frame belongs to the drawn part
+ *   surface_jump     how much farther off the rival is than the closest point, m; negative as long as it is the rival
+ *                    that continues the closest point of the last accepted point, so that the sign turns where the two
+ *                    change places.  What else jumps there is held in the indicators until the point behind is
+ *                    accepted: a jump has no zero to go by
+ *   surface_slip     the slip speed of a point, held in the same way
+ *   surface_edges    indicators of the edges, one for each: their minimum could cross zero twice in a step
+ *   keep_foot        keeps the closest point of an accepted point for where a later one is not unique
+ *   surface_turning  what turns the surface inside out
+ *   SURFACE_FLAT     1 if it has one normal only; else surface_closest and surface_normal of curved.h */
+#include SURFACE_FILE
 #if BRISTLE
 #include "laws/bristle.h"
 #endif
@@ -532,17 +546,6 @@ static double end_of_contact(Element *e, int i, CcHost *host)
     return energy_before(e, h);
 }
 
-/* What turns the surface inside out. */
-static const char *turning(void)
-{
-#if SURFACE == SURFACE_PLANE || SURFACE == SURFACE_DISC
-    return "turn it over: surface.q by half a turn about its x";
-#else
-    return surface_side[0] > 0.0 ? "turn it inside out: [surface] side = \"inside\""
-                                 : "turn it inside out: [surface] side = \"outside\"";
-#endif
-}
-
 /* A contact that was off and is on: energy comes from nothing unless the point came in through the surface. */
 static double begin_of_contact(const Element *e, int i, CcHost *host, double step)
 {
@@ -556,7 +559,7 @@ static double begin_of_contact(const Element *e, int i, CcHost *host, double ste
         cc_report(host, CC_WARNING, "contact",
                   "point %d: contact begins from the inner side, at the depth %g m with the depth rate %g m/s: it "
                   "skips the compression and gives %g J that nobody put in; if the surface is to stop this point, %s",
-                  i + 1, h, w, energy, turning());
+                  i + 1, h, w, energy, surface_turning());
     else if (jumped || w < 0.0)
         cc_report(host, CC_WARNING, "contact",
                   "point %d: contact begins at the depth %g m with the depth rate %g m/s, which it cannot have reached "
@@ -577,7 +580,7 @@ static void end_of_first_contact(const Element *e, int i, CcHost *host)
         cc_report(host, CC_WARNING, "contact",
                   "point %d started %g m below the surface and was thrown out at %g m/s without ever being pressed in, "
                   "by %g J that nobody put in (energy.start); if it is meant to come from the other side, %s", i + 1, h,
-                  v, energy_now(e, h), turning());
+                  v, energy_now(e, h), surface_turning());
 }
 
 #if SLOT_F_D && !ALLOW_ADHESION

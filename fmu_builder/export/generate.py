@@ -19,7 +19,7 @@ from fmu_builder.model.assembly import Assembly
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import shared_folder, shipped
 
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^\s*#\s*(?:include|define \w+_FILE)\s*"([^"]+)"', re.MULTILINE)
 
 
 def source_files(model: Model) -> tuple[str, ...]:
@@ -82,7 +82,8 @@ def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequenc
     for place, folder in model.folders().items():
         if not (folder / "element.c").is_file():
             raise InputError(Problem(str(folder / "element.c"), "is missing: the element has no physics"))
-        known |= {f"{place}{path.name}": path for path in folder.glob("*.[ch]")}
+        own = (*folder.glob("*.[ch]"), *folder.glob("*/*.[ch]"))  # in folders: one file for each value of a choice
+        known |= {f"{place}{path.relative_to(folder).as_posix()}": path for path in own}
     files: dict[str, str] = {}
     wanted = [*compiled, *(name for name in generated if name.endswith("laws.h"))]
     wanted += [f"{place}{name}" for place in model.folders() for name in ("model_data.h", "element.c")]

@@ -114,7 +114,8 @@ def tables_without_ends(model: ElementModel) -> dict[str, LawTable]:
 
 def _choice_macros(model: ElementModel) -> list[str]:
     """`MOTION` of the structure choice `motion` is one of `MOTION_FRAME`, `MOTION_PLANAR`, ...; a switch is 0 or 1,
-    and so is `SLOT_F` of the slot F: whether it is filled."""
+    and so is `SLOT_F` of the slot F: whether it is filled.  `MOTION_FILE` is the file motion/<choice>.h of the element,
+    if it has a folder `motion`."""
     lines = []
     for name, value in model.recipe.choices.items():
         if name in model.element.slots:
@@ -124,6 +125,8 @@ def _choice_macros(model: ElementModel) -> list[str]:
         choices = model.element.structure[name].choices
         lines += [f"#define {macro}_{choice.upper()} {i}" for i, choice in enumerate(choices)]
         lines.append(f"#define {macro} {int(value) if isinstance(value, bool) else f'{macro}_{value.upper()}'}")
+        if choices and (model.recipe.element_folder / name).is_dir():
+            lines.append(f'#define {macro}_FILE "{name}/{value}.h"')
     return [*lines, ""] if lines else []
 
 

@@ -151,7 +151,7 @@ def test_damping_and_friction_leave_no_more_than_the_tolerance_open_at_corners(
 def test_a_corner_that_is_no_event_leaves_more_open(tmp_path: Path) -> None:
     """The control of the tests above: the element without its two indicators of corners."""
     shutil.copytree(shipped("elements") / "point_surface", tmp_path / "blind")
-    text = (tmp_path / "blind" / "surface.h").read_text(encoding="utf-8")
+    text = (tmp_path / "blind" / "surface" / "profile.h").read_text(encoding="utf-8")
     told = {
         "z->jump[i] = jump;": "z->jump[i] = 1.0;",
         "z->corner[i] = re(jump < 0.0 ? e->previous[i].way : e->way[i]);": "z->corner[i] = 1.0;",
@@ -159,7 +159,7 @@ def test_a_corner_that_is_no_event_leaves_more_open(tmp_path: Path) -> None:
     for line, instead in told.items():
         assert text.count(line) == 1
         text = text.replace(line, instead)
-    (tmp_path / "blind" / "surface.h").write_text(text, encoding="utf-8")
+    (tmp_path / "blind" / "surface" / "profile.h").write_text(text, encoding="utf-8")
     fmu = on_profile(tmp_path, "extrusion", ELL, element="./blind")
     _, r, v = COURSES["under it and back"]
     assert abs(run(fmu, "ell", r, v, 1e-6)["bar.energy.residual"]) > 1e-7

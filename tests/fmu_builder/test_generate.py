@@ -26,7 +26,7 @@ GUID = "{00000000-0000-0000-0000-000000000000}"
 def test_sources_hold_all_they_include_and_nothing_else(recipe: str) -> None:
     model = load_model(shipped("fmus") / f"{recipe}.toml")
     files = fmu_sources(model, GUID)
-    directives = r'#(?:include|define CC_MODEL_DATA|define CC_ELEMENT|define CC_LAWS) "([^"]+)"'
+    directives = r'#(?:include|define \w+_FILE|define CC_MODEL_DATA|define CC_ELEMENT|define CC_LAWS) "([^"]+)"'
     included = set()
     for name, text in files.items():
         for found in re.findall(directives, text):
@@ -41,6 +41,15 @@ def test_a_mass_does_not_carry_the_contact_law() -> None:
     files = fmu_sources(load_model(shipped("fmus") / "PointMass.toml"), GUID)
     assert "base/vector.h" in files
     assert "laws/contact.h" not in files
+
+
+def test_an_fmu_carries_the_files_of_its_choices_only() -> None:
+    for recipe, own in (("PointDisc", "disc"), ("PointSurface", "plane")):
+        files = fmu_sources(load_model(shipped("fmus") / f"{recipe}.toml"), GUID)
+        assert f"surface/{own}.h" in files
+        geometry = {name.removeprefix("surfaces/") for name in files if name.startswith("surfaces/")}
+        assert geometry == {f"{own}.h", "crossing.h"}
+        assert "surface/torus.h" not in files
 
 
 def test_an_element_may_be_split_into_several_files(tmp_path: Path) -> None:

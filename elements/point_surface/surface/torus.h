@@ -1,0 +1,18 @@
+/* A torus, surface_radius: of its circle, and of the tube. */
+#include "surfaces/torus.h"
+
+static inline void closest_in_frame(const Real local[3], const Real last[3], CcFoot *foot)
+{
+    cc_torus(surface_radius[0], surface_radius[1], surface_side[0], local, last, foot);
+}
+
+#include "oriented.h"
+#include "smooth.h"
+
+static inline int surface_covers(Element *e, int i, Real R[3][3], const Real local[3])
+{
+    (void)e, (void)i, (void)R, (void)local;
+    return 1; /* no edge */
+}
+
+static inline void surface_edges(const Element *e, int i, Indicators *z) { (void)e, (void)i, (void)z; }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from foreign import BODY, GAIN, Var, foreign_fmu, renamed
 
-from fmu_builder.cosim.master import initial_order
+from fmu_builder.cosim.initialization import initial_order
 from fmu_builder.cosim.slave import SlaveDescription, read_slave
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu

@@ -1,0 +1,178 @@
+"""Slaves from their start values to the first step: initialization mode, and a consistent exchange of values."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from fmu_builder.cosim.link import not_finite
+from fmu_builder.cosim.scenario_inputs import Signal, Start
+from fmu_builder.cosim.slave import DISCARD, ERROR, FATAL, OK, WARNING, Slave, SlaveDescription
+from fmu_builder.errors import InputError, Problem, SlaveError
+from fmu_builder.model.connectable import Node
+from fmu_builder.model.declaration import broken_bound
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import Model
+from fmu_builder.model.scenario import Scenario
+from fmu_builder.model.wiring import Wiring
+from fmu_builder.paths import find_recipe
+
+_MAX_SWEEPS = 5000  # of an algebraic loop at initialization
+_LOOP_TOLERANCE = 1e-10  # relative error at which a loop counts as solved
+_ROUNDING = 1e-15  # relative change that is no change
+
+
+@dataclass(frozen=True)
+class Initialization:
+    """Start values, initialization mode, and a consistent exchange in the order of the dependencies.
+
+    starts: SI, by slave and variable; signals: of the inputs that the scenario drives"""
+
+    scenario: Scenario
+    descriptions: Mapping[str, SlaveDescription]
+    starts: Mapping[str, Mapping[str, Start]]
+    signals: Sequence[Signal]
+    wiring: Wiring
+
+    def run(self, slaves: Mapping[str, Slave], start: float, stop: float) -> None:
+        """Raises InputError for values that a slave refuses, with all that are known at once."""
+        for inputs in (False, True):  # inputs cannot be set before initialization mode
+            problems: list[Problem] = []
+            for name, slave in slaves.items():
+                model = model_of(self.scenario, name) if self.starts[name] and not inputs else None
+                for variable, value in self.starts[name].items():
+                    where = f"{self.scenario.path}: [slaves] {name} start {variable}"
+                    known = self.descriptions[name].variables[variable]
+                    if (known.causality == "input") == inputs:
+                        try:
+                            slave.set(known, value)
+                            problems += _bound_problems(model, variable, value, where)
+                        except SlaveError as error:
+                            if slave.status not in (DISCARD, ERROR):
+                                raise
+                            problems += [Problem(where, f"the FMU refuses it: {p.what}") for p in error.problems]
+            if problems:
+                raise InputError(problems)
+            for slave in () if inputs else slaves.values():
+                slave.setup(start, stop, self.scenario.experiment.tolerance)
+                slave.call("fmi2EnterInitializationMode", f"at {start:g} s")
+        for signal in self.signals:
+            slaves[signal.node[0]].set(signal.variable, signal.at(start))
+        logged = {name: len(slave.log) for name, slave in slaves.items()}
+        failed: list[SlaveError] = []
+        try:
+            self._solve_initial_values(slaves, start)
+        except SlaveError as error:
+            failed.append(error)
+        for slave in slaves.values() if not failed else ():
+            try:
+                slave.call("fmi2ExitInitializationMode", f"at {start:g} s")
+            except SlaveError as error:
+                failed.append(error)
+        if failed:
+            problems = list(self._broken_rules(slaves, logged))
+            raise InputError(problems) if problems else failed[0]
+
+    def _broken_rules(self, slaves: Mapping[str, Slave], logged: Mapping[str, int]) -> Iterator[Problem]:
+        """What FMUs of ours refused in their initialization, as they logged it from the entries `logged` on; nothing if
+        one of others failed.  Each came through its build with the start values of its recipe, so what it refuses are
+        values, and motions, that this scenario gives."""
+        failed = {name: slave for name, slave in slaves.items() if slave.status not in (OK, WARNING)}
+        for name, slave in failed.items() if all(slave.description.ours for slave in failed.values()) else ():
+            said = [entry.text for entry in slave.log[logged[name] :] if entry.status == ERROR]
+            reasons = [text for text in said if not text.startswith("fmi2")] or said
+            for text in dict.fromkeys(reasons):
+                words = set(re.findall(r"[\w.]+(?:\[[\d,]+\])?", text))
+                keys = [key for key in self.scenario.slaves[name].start if key in words]
+                yield Problem(f"{self.scenario.path}: [slaves] {name}" + f" start {', '.join(keys)}" * bool(keys), text)
+
+    def _solve_initial_values(self, slaves: Mapping[str, Slave], start: float) -> None:
+        """Hand every output on in the order of the dependencies; a loop is swept until it stands still."""
+        order, loop = initial_order(self.wiring, self.descriptions)
+        targets: dict[Node, list[Node]] = {}
+        for target, sources in self.wiring.sources.items():
+            for source in sources:
+                targets.setdefault(source, []).append(target)
+        known: dict[Node, float] = {}
+        largest: dict[Node, float] = {}
+
+        def sweep() -> float:
+            """The largest change of an output, relative to the largest value it had."""
+            change = 0.0
+            for node in order:
+                value = slaves[node[0]].get(self.descriptions[node[0]].variables[node[1]])
+                if not math.isfinite(value):
+                    raise not_finite(node, value, start)
+                largest[node] = max(largest.get(node, 0.0), abs(value))
+                if value != known.get(node):
+                    change = max(change, abs(value - known.get(node, math.inf)) / (largest[node] or 1.0))
+                known[node] = value
+                for target in targets[node]:
+                    total = sum(known.get(source, 0.0) for source in self.wiring.sources[target])
+                    slaves[target[0]].set(self.descriptions[target[0]].variables[target[1]], total)
+            return change
+
+        if not loop:
+            sweep()
+            return
+        before = change = sweep()
+        try:
+            for _ in range(_MAX_SWEEPS):
+                before, change = change, sweep()
+                rate = change / before if 0.0 < before < math.inf else 1.0
+                left = change * max(rate / (1.0 - rate), 1.0) if rate < 1.0 else math.inf  # a geometric series
+                if left <= _LOOP_TOLERANCE or change <= _ROUNDING:
+                    return
+        except SlaveError as error:
+            if any(slave.status == FATAL for slave in slaves.values()):
+                raise
+            raise self._no_solution(loop, f"values leave the allowed range: {error}") from error
+        raise self._no_solution(loop, f"after {_MAX_SWEEPS} sweeps values still change by {change:.2g} (relative)")
+
+    def _no_solution(self, loop: Sequence[Node], why: str) -> InputError:
+        path = " -> ".join(f"{s}.{n}" for s, n in loop)
+        return InputError(
+            Problem(
+                f"{self.scenario.path}: connections",
+                f"the initial values of the loop {path} have no solution that iteration finds: {why}; "
+                "break the loop, or choose start values near a solution",
+            )
+        )
+
+
+def model_of(scenario: Scenario, slave: str) -> Model | None:
+    """The model of a slave that is given by its recipe; of other FMUs nobody knows any."""
+    recipe = scenario.slaves[slave].recipe
+    return None if Path(recipe).suffix == ".fmu" else load_model(find_recipe(recipe, scenario.path.parent))
+
+
+def _bound_problems(model: Model | None, name: str, value: Start, where: str) -> list[Problem]:
+    """A start value, SI, on a strict bound, which FMUs refuse no sooner than at the end of initialization."""
+    if model is None or isinstance(value, str) or not (rule := broken_bound(model[name], value)):
+        return []
+    unit = "" if model[name].unit.name == "1" else f" {model[name].unit.name}"
+    return [Problem(where, f"{value:.10g}{unit} is refused: {name} must be {rule}{unit}")]
+
+
+def initial_order(wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> tuple[list[Node], list[Node]]:
+    """Connected outputs in an order in which each comes after what it depends on, and the first loop if there is one:
+    it is cut at one place, and the order is right for all the rest."""
+    outputs = {source for sources in wiring.sources.values() for source in sources}
+    needs: dict[Node, set[Node]] = {node: set() for node in sorted(outputs)}
+    for target, sources in wiring.sources.items():
+        for slave, name in outputs:
+            depends = slaves[slave].variables[name].depends
+            if slave == target[0] and (depends is None or target[1] in depends):
+                needs[slave, name].update(sources)
+    loop: list[Node] = []
+    while True:
+        try:
+            return list(TopologicalSorter(needs).static_order()), loop
+        except CycleError as error:
+            cycle: list[Node] = error.args[1]  # each is needed by the next, the last is the first again
+            loop = loop or cycle
+            needs[cycle[1]].discard(cycle[0])

@@ -1,0 +1,96 @@
+"""The signals of a run: which are recorded, and their rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.contact_record import is_recorded_contact
+from fmu_builder.cosim.link import Link, not_finite
+from fmu_builder.cosim.slave import Slave
+from fmu_builder.cosim.trace import Trace
+from fmu_builder.errors import Problem, did_you_mean
+from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
+
+
+class Recorder:
+    """Rows of the signals of all slaves, written by the FMUs straight into the arrays."""
+
+    def __init__(
+        self, slaves: Mapping[str, Slave], signals: Mapping[str, Sequence[SlaveVariable]], time: NDArray[np.float64]
+    ) -> None:
+        self.time = time
+        self._rows = self._checked = 0
+        groups = [
+            (slave, found)
+            for slave in slaves.values()
+            for family in ("Real", "Integer", "Boolean")
+            if (found := [v for v in signals[slave.name] if FAMILY[v.type] == family])
+        ]
+        variables = [(slave, v) for slave, found in groups for v in found]
+        self._nodes: list[Node] = [(slave.name, v.name) for slave, v in variables]
+        self._units = {f"{slave.name}.{v.name}": v.unit for slave, v in variables}
+        self._values = np.zeros((len(time), len(self._nodes)))
+        self._whole: list[tuple[int, NDArray[np.int32]]] = []  # first column, values of Integers and Booleans
+        self._calls: list[tuple[Callable[[int], int], int, int, Link]] = []
+        column = 0
+        for slave, found in groups:
+            memory: NDArray[np.float64] | NDArray[np.int32] = self._values[:, column : column + len(found)]
+            if FAMILY[found[0].type] != "Real":
+                memory = np.zeros((len(time), len(found)), dtype=np.int32)
+                self._whole.append((column, memory))
+            link = Link(slave, "Get", found, memory)
+            self._calls.append((link.at, memory.ctypes.data, memory.strides[0], link))
+            column += len(found)
+
+    def record(self, row: int) -> None:
+        for read, address, stride, link in self._calls:
+            status = read(address + row * stride)
+            if status:
+                link.check(status, float(self.time[row]))
+        self._rows = row + 1
+
+    def check(self) -> None:
+        """Raise SlaveError for the first value since the last check that is not finite."""
+        new = self._values[self._checked : self._rows]
+        if not np.isfinite(new).all():
+            row, column = np.argwhere(~np.isfinite(new))[0]
+            raise not_finite(self._nodes[column], float(new[row, column]), float(self.time[self._checked + row]))
+        self._checked = self._rows
+
+    def trace(self, provenance: Mapping[str, object]) -> Trace:
+        self.check()
+        for column, whole in self._whole:
+            self._values[:, column : column + whole.shape[1]] = whole
+        time, values = self.time[: self._rows], self._values[: self._rows]
+        return Trace(time, tuple(self._units), values, self._units, {}, provenance)
+
+
+def chosen_signals(
+    signals: Mapping[str, Sequence[SlaveVariable]], patterns: Sequence[str], where: str, problems: list[Problem]
+) -> dict[str, list[SlaveVariable]]:
+    """The signals `slave.name` that a pattern names, in which * stands for any text; a pattern without any is added to
+    the problems."""
+    names = [f"{slave}.{v.name}" for slave, variables in signals.items() for v in variables]
+    chosen: set[str] = set()
+    for pattern in patterns:
+        expression = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+        found = {name for name in names if expression.fullmatch(name)}
+        if not found:
+            problems.append(Problem(where, f"'{pattern}' names no signal" + did_you_mean(pattern, names)))
+        chosen |= found
+    return {slave: [v for v in variables if f"{slave}.{v.name}" in chosen] for slave, variables in signals.items()}
+
+
+def is_signal(variable: SlaveVariable) -> bool:
+    """Whether a run records the variable, unless the scenario chooses others."""
+    return (
+        variable.causality in ("output", "local")
+        and variable.type != "String"
+        and variable.variability in ("continuous", "discrete")
+        and not variable.name.startswith("der(")
+        and not is_recorded_contact(variable.name)
+    )

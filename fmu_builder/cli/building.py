@@ -17,9 +17,8 @@ from fmu_builder.export.fmu import Built, build_fmu, build_model_fmu
 from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
 from fmu_builder.model.loader import assembly_of_scenario
-from fmu_builder.model.recipe import is_recipe
+from fmu_builder.model.recipe import file_kind, is_recipe
 from fmu_builder.model.scenario import Scenario, read_scenario
-from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, find_recipe
 
 
@@ -98,7 +97,7 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Bu
         )
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as place:
         recipe = unpack_origin(origin, Path(place))
-        built = _build(recipe, folder, platforms or read_slave(fmu).platforms, "slaves" in read_toml(recipe))
+        built = _build(recipe, folder, platforms or read_slave(fmu).platforms, file_kind(recipe) == "slaves")
         changed = changes_since(origin, built.model)
     notes = (f"other bytes than {fmu}: {', '.join(changed)}",) if changed else ()
     return replace(built, notes=(*built.notes, *notes))
@@ -107,7 +106,7 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Bu
 def _scenario(path: Path) -> Scenario:
     """A scenario, and nothing else that can be run."""
     recipe = path if path.suffix == ".fmu" else find_recipe(str(path))
-    if recipe.suffix == ".fmu" or is_recipe(read_toml(recipe)):
+    if recipe.suffix == ".fmu" or is_recipe(recipe):
         what = "is built already" if recipe.suffix == ".fmu" else "is a recipe: build it without --assembly"
         raise InputError(Problem(f"{path}", f"--assembly takes a scenario, and this {what}"))
     return read_scenario(recipe)

@@ -27,7 +27,7 @@ from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.model.element_model import is_scalar_of_laws
-from fmu_builder.model.recipe import file_kind
+from fmu_builder.model.recipe import is_recipe
 from fmu_builder.model.scenario import MOST_STEPS, Experiment, Scenario, SlaveEntry, check_times, parse_scenario
 from fmu_builder.model.start_values import law_problems
 from fmu_builder.model.step_advice import MODE
@@ -61,7 +61,7 @@ def load_scenario(path: Path, given: Collection[str] = ()) -> Scenario:
     Raises InputError."""
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
-        if file_kind(path) not in ("element", "parts"):
+        if not is_recipe(path):
             return checked_scenario(path)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
     start, stop, step = _default_times(description, path, given)

@@ -43,7 +43,7 @@ def name_problems(path: Path) -> list[Problem]:
 _KINDS = ("element", "parts", "slaves")  # the keys that make a recipe of an element, of an assembly, a scenario
 
 
-def kind_of(tables: Mapping[str, object]) -> tuple[str, str]:
+def _kind_of(tables: Mapping[str, object]) -> tuple[str, str]:
     """Which of `element`, `parts` and `slaves` a file has, and how it is spelt there; ("", "") for none."""
     for kind in _KINDS:
         if kind in tables:
@@ -56,21 +56,21 @@ def kind_of(tables: Mapping[str, object]) -> tuple[str, str]:
 
 def file_kind(path: Path) -> str:
     """`element`, `parts` or `slaves`, whichever a file has; "" for none.  Raises InputError for what is no TOML."""
-    return kind_of(read_toml(path))[0]
+    return _kind_of(read_toml(path))[0]
 
 
 def correct_kind(path: Path, tables: dict[str, object], problems: list[Problem]) -> str:
     """The kind of a file; its misspelt key is named and put right, so that the rest can be checked."""
-    kind, spelt = kind_of(tables)
+    kind, spelt = _kind_of(tables)
     if kind != spelt:
         problems.append(Problem(f"{path}: {spelt}", f"this key is unknown; did you mean '{kind}'?"))
         tables[kind] = tables.pop(spelt)
     return kind
 
 
-def is_recipe(tables: Mapping[str, object]) -> bool:
-    """Whether a file with these keys is a recipe, of an element or an assembly, and no scenario."""
-    return kind_of(tables)[0] in ("element", "parts")
+def is_recipe(path: Path) -> bool:
+    """Whether a file is a recipe, of an element or an assembly, and no scenario.  Raises InputError as file_kind."""
+    return file_kind(path) in ("element", "parts")
 
 
 def has_laws(recipe: Path) -> bool:

@@ -8,14 +8,14 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import FmuBuilderError
+from fmu_builder.export.cache import LIMIT, cache_folder, prune, size_of
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, cache_folder, find_compiler, host_platform
+from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, find_compiler, host_platform
 from fmu_builder.paths import catalogue, own_version, shipped, shipped_elements
 
 FAULT = "FAULT: "  # begins a finding that needs a repair
@@ -57,7 +57,7 @@ def examine() -> dict[str, str]:
         "builds for": reach,
         "trial": _or_fault(_trial),
         "cache folder": _or_fault(lambda: str(cache_folder())),
-        "in it": _or_fault(lambda: f"{_size(cache_folder()) / 1e6:.0f} MB, to be deleted while nothing is built"),
+        "in it": _or_fault(lambda: f"{size_of(cache_folder()) / 1e6:.0f} MB; {LIMIT / 1e6:.0f} MB are kept"),
         "free there": _or_fault(lambda: f"{shutil.disk_usage(cache_folder()).free / 1e9:.1f} GB"),
         "elements": f"{len(shipped_elements())} in {shipped('elements')}",
         "catalogue": f"{len(catalogue())} recipes in {shipped('fmus')}",
@@ -71,21 +71,17 @@ def examine() -> dict[str, str]:
     return findings
 
 
+def clean_cache() -> tuple[int, int]:
+    """Empty the cache.  Returns the bytes that were removed, and those that stay because a process uses them."""
+    return prune(0.0)
+
+
 def _trial() -> str:
     """Build, load and free the first FMU of the catalogue."""
     begin = time.perf_counter()
     recipe = catalogue()[0]
     Slave("trial", read_slave(host_fmu(recipe))).close()
     return f"{recipe.stem} is built and loads, {time.perf_counter() - begin:.1f} s"
-
-
-def _size(folder: Path) -> int:
-    """Bytes of the files in the folder.  What another process takes away meanwhile is left out."""
-    total = 0
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            total += path.stat().st_size if path.is_file() else 0
-    return total
 
 
 def _or_fault(find: Callable[[], str]) -> str:

@@ -240,14 +240,26 @@ def guide(
 
 
 @app.command()
-def doctor(as_json: _Json = False) -> None:
-    """Show compiler, caches, platforms and versions: one paste for a bug report.  Exit code 3 if something is broken.
+def doctor(
+    clean: Annotated[bool, typer.Option("--clean", help="Empty the cache instead.")] = False, as_json: _Json = False
+) -> None:
+    """Show compiler, cache, platforms and versions: one paste for a bug report.  Exit code 3 if something is broken.
 
     Example: fmu-builder doctor
+
+    The cache keeps what was used last.  What processes that run have used stays, with --clean too.
     """
     from fmu_builder.cli.printing import line
-    from fmu_builder.doctor import FAULT, examine
+    from fmu_builder.doctor import FAULT, clean_cache, examine
 
+    if clean:
+        removed, left = clean_cache()
+        if as_json:
+            print(json.dumps({"removed": removed, "left": left}, indent=2))
+        else:
+            rest = f"; {left / 1e6:.0f} MB stay, which other processes use" if left else ""
+            line(f"{removed / 1e6:.0f} MB were removed{rest}")
+        return
     findings = examine()
     if as_json:
         print(json.dumps(findings, indent=2))

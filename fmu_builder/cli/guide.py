@@ -12,8 +12,8 @@ from markdown_it.token import Token
 
 from fmu_builder.cli.files import make_folder_of, show_page
 from fmu_builder.cli.printing import line
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.documentation import templates
-from fmu_builder.export.toolchain import cache_folder
 from fmu_builder.files import write_whole
 from fmu_builder.paths import PACKAGE, own_version
 

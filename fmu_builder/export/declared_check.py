@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from fmu_builder.errors import Problem
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.element_check import TIMEOUT, Called, check_element, content_of_tools, findings, point_text
 from fmu_builder.export.generate import assembly_check_sources
 from fmu_builder.export.probe_plan import pack
-from fmu_builder.export.toolchain import Compiler, cache_folder
+from fmu_builder.export.toolchain import Compiler
 from fmu_builder.model.assembly import Assembly
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import shipped_elements

@@ -19,18 +19,12 @@ from typing import Any
 
 from fmu_builder.errors import Problem, ToolError
 from fmu_builder.export import canaries, probe, probe_plan, toolchain
+from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.canaries import Guarded, with_canaries
 from fmu_builder.export.description import initial_dependencies
 from fmu_builder.export.generate import check_sources, write_sources
 from fmu_builder.export.probe_plan import Plan, pack, same_lists, unpack
-from fmu_builder.export.toolchain import (
-    PLATFORMS,
-    Compiler,
-    cache_folder,
-    compile_folder,
-    compile_unoptimized,
-    host_platform,
-)
+from fmu_builder.export.toolchain import PLATFORMS, Compiler, compile_folder, compile_unoptimized, host_platform
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, plain
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.model import ElementModel, Variable
@@ -171,7 +165,7 @@ def findings(
     sources: Mapping[str, str], compiled: Sequence[str], plan: Plan, compiler: Compiler, called: Called
 ) -> dict[str, Any]:
     """What probe.py finds with a library of these sources, or found before.  Raises ToolError."""
-    known = cache_folder() / "checks" / f"{_content(sources, plan, compiler)}.json"
+    known = used(cache_folder() / "checks" / f"{_content(sources, plan, compiler)}.json")
     found = _read(known)
     if found is None:
         found = _probe(sources, compiled, plan, compiler, called)

@@ -19,6 +19,7 @@ import fmpy
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export import smoke, toolchain
 from fmu_builder.export.binaries import check_library
+from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.conclusions import conclusions
 from fmu_builder.export.declared_check import element_problems
 from fmu_builder.export.description import build_description, model_description
@@ -36,7 +37,6 @@ from fmu_builder.export.toolchain import (
     INSTALL_HINT,
     PLATFORMS,
     Compiler,
-    cache_folder,
     compile_fmu,
     compile_folder,
     find_compiler,
@@ -291,7 +291,7 @@ def host_fmu(recipe: Path) -> Path:
     model = load_model(recipe)
     (host,) = prototype_platforms(("host",)) if model.is_prototype else (host_platform(),)
     guid, files = fmu_contents(model)
-    folder = cache_folder() / "fmus" / _content(files, compiler, host)
+    folder = used(cache_folder() / "fmus" / _content(files, compiler, host))
     cached = folder / f"{model.name}.fmu"
     if _is_whole(cached):
         return cached

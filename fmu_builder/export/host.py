@@ -21,11 +21,11 @@ import cffi
 
 from fmu_builder.errors import ToolError
 from fmu_builder.export import toolchain
+from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.toolchain import (
     INSTALL_HINT,
     PLATFORMS,
     Compiler,
-    cache_folder,
     compile_hosted,
     find_compiler,
     host_platform,
@@ -59,7 +59,8 @@ def host_library() -> HostLibrary:
     With FMU_BUILDER_SANITIZE=1 it is built by gcc with address and undefined-behaviour sanitizers; the process must
     then have been started with LD_PRELOAD of libasan.  Raises ToolError if there is no compiler, or it fails."""
     compiler, extra = _compiler()
-    library = cache_folder() / "host" / _content(compiler, extra) / f"contact_core{PLATFORMS[host_platform()].suffix}"
+    folder = used(cache_folder() / "host" / _content(compiler, extra))
+    library = folder / f"contact_core{PLATFORMS[host_platform()].suffix}"
     declarations = library.with_suffix(".h")
     if not library.is_file() or not declarations.is_file():
         _build(library, declarations, compiler, extra)

@@ -27,6 +27,7 @@ from typing import Any
 
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export import toolchain
+from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS
 from fmu_builder.export.host import host_library, with_includes
 from fmu_builder.export.model_tables import log_categories
@@ -34,7 +35,6 @@ from fmu_builder.export.toolchain import (
     FREESTANDING,
     PLATFORMS,
     Compiler,
-    cache_folder,
     compile_hosted,
     fmi_headers,
     resolve_platforms,
@@ -264,7 +264,8 @@ def _library(name: str, platform: str, compiler: Compiler) -> bytes:
     if platform == "win64":  # a C library of Windows would take minutes to compile
         sources.append(core / "base" / "freestanding.c")
         extra = ("-s", *FREESTANDING, "-isystem", str(core / "base" / "freestanding_include"), "-lkernel32")
-    folder = cache_folder() / "prototypes" / _content(sources, (platform, compiler.command, compiler.version, extra))
+    content = _content(sources, (platform, compiler.command, compiler.version, extra))
+    folder = used(cache_folder() / "prototypes" / content)
     library = folder / f"{name}{PLATFORMS[platform].suffix}"
     if not library.is_file():
         folder.mkdir(parents=True, exist_ok=True)

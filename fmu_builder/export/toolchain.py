@@ -24,6 +24,7 @@ import fmpy
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
 from fmu_builder.export.binaries import merge_universal
+from fmu_builder.export.cache import cache_folder, discard, locked, used
 from fmu_builder.paths import shipped
 
 
@@ -163,39 +164,6 @@ def _version(command: Sequence[str]) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-@functools.cache
-def cache_folder() -> Path:
-    """A writable folder for compiler caches and the host library: FMU_BUILDER_CACHE, the user's, a temporary one."""
-    places = [Path(os.environ["FMU_BUILDER_CACHE"])] if os.environ.get("FMU_BUILDER_CACHE") else []
-    user_caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    if user_caches:
-        places.append(Path(user_caches) / "fmu-builder")
-    else:
-        with suppress(RuntimeError):  # a container's user may have no home
-            places.append(Path.home() / ".cache" / "fmu-builder")
-    user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    shared = Path(tempfile.gettempdir()) / f"fmu-builder-{user}"
-    for folder in (*places, shared):
-        if _writable(folder) and (folder is not shared or _is_own(folder)):
-            return folder.absolute()  # compilers run in other folders
-    tried = ", ".join(map(str, (*places, shared)))
-    raise ToolError(f"no writable cache folder: tried {tried}; set FMU_BUILDER_CACHE to one")
-
-
-def _writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-def _is_own(folder: Path) -> bool:
-    """False for a folder that another user made ready for us: who writes there decides what this process loads."""
-    return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
-
-
 def fmi_headers() -> Path:
     """The folder of the FMI 2.0 headers, which the fmpy wheel ships."""
     return Path(fmpy.__file__).parent / "c-code"
@@ -214,29 +182,14 @@ def compile_folder(name: str) -> Iterator[Path]:
     knows files by their path.  Files of the build before may lie in it.  While another build of this name is in it, a
     temporary one."""
     folder = cache_folder() / "sources" / name
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{name}.lock").open("w") as lock:
-        if _locked(lock.fileno()):
+        if locked(lock.fileno()):
+            used(folder).mkdir(exist_ok=True)
             yield folder
             return
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as temporary:
         yield Path(temporary)
-
-
-def _locked(file: int) -> bool:
-    """Lock the open file until it is closed; False if somebody else has, or the file system knows no locks."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def compile_fmu(
@@ -368,15 +321,16 @@ def run_compiler(compiler: Compiler, arguments: Sequence[str], folder: Path | No
     """Run the compiler, in `folder` if given, with its caches in ours; returns its output.
 
     Raises ToolError with its last lines."""
-    cache = cache_folder() / "zig"
-    done = _run(compiler, arguments, folder, cache)
+    cache, objects = used(cache_folder() / "zig"), used(_objects(folder))
+    done = _run(compiler, arguments, folder, cache, objects)
     stopped = done.returncode == -_KILL
     if done.returncode != 0 and not stopped and compiler.cross and not _FAULT_IN_SOURCE.search(done.stderr):
         # A damaged or contested cache must not stop a build; one that did is not used again.
         with tempfile.TemporaryDirectory(prefix="fmu-builder-zig-") as fresh:
-            done = _run(compiler, arguments, folder, Path(fresh))
+            done = _run(compiler, arguments, folder, Path(fresh), Path(fresh))
         if done.returncode == 0:
-            _discard(cache)
+            discard(objects)
+            discard(cache)
     if done.returncode == 0:
         return done.stdout
     lines = done.stderr.strip().splitlines()
@@ -385,14 +339,20 @@ def run_compiler(compiler: Compiler, arguments: Sequence[str], folder: Path | No
     )
 
 
+def _objects(folder: Path | None) -> Path:
+    """Where zig keeps what it compiles: apart for each folder of compile_folder, to be removed like that."""
+    cache = cache_folder()
+    return cache / "objects" / folder.name if folder and folder.parent == cache / "sources" else cache / "zig"
+
+
 def _run(
-    compiler: Compiler, arguments: Sequence[str], folder: Path | None, cache: Path
+    compiler: Compiler, arguments: Sequence[str], folder: Path | None, cache: Path, objects: Path
 ) -> subprocess.CompletedProcess[str]:
     try:
         process = subprocess.Popen(
             [*compiler.command, *arguments],
             cwd=folder,
-            env=os.environ | {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)},
+            env=os.environ | {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(objects)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
@@ -425,12 +385,3 @@ def _kill(process: subprocess.Popen[str]) -> None:
     else:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, _KILL)
-
-
-def _discard(cache: Path) -> None:
-    """Take a cache away; whoever is using it tries again with a fresh one."""
-    with tempfile.TemporaryDirectory(prefix="discarded-", dir=cache.parent, ignore_cleanup_errors=True) as folder:
-        try:
-            cache.rename(Path(folder) / cache.name)
-        except OSError:  # another process was faster
-            return

@@ -22,7 +22,8 @@ from pathlib import Path
 from fmu_builder.errors import Problem, SlaveError, ToolError
 from fmu_builder.export import smoke
 from fmu_builder.export.archive import unpack
-from fmu_builder.export.toolchain import cache_folder, host_platform
+from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.toolchain import host_platform
 
 _MADE = "-made"  # behind the name of an FMU that a build made
 TIMEOUT = 120.0  # s; real FMUs start and take a step in less, even those that bring a runtime with them
@@ -132,7 +133,7 @@ def _is_known(content: str) -> bool:
     if content in _known:
         return True
     with suppress(ToolError, OSError):
-        return (cache_folder() / "tried" / content).is_file()
+        return used(cache_folder() / "tried" / content).is_file()
     return False
 
 

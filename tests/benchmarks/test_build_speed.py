@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.declared_check import element_problems
 from fmu_builder.export.fmu import build_fmu, fmu_contents
-from fmu_builder.export.toolchain import PLATFORMS, cache_folder, find_compiler
+from fmu_builder.export.toolchain import PLATFORMS, find_compiler
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.fmu import build_fmu
 from fmu_builder.export.generate import fmu_sources, source_files, write_sources
-from fmu_builder.export.toolchain import PLATFORMS, cache_folder, compile_hosted, find_compiler
+from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler
 from fmu_builder.model.loader import load_model
 
 pytestmark = pytest.mark.benchmark

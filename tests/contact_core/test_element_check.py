@@ -12,12 +12,13 @@ from running import Running
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export import declared_check
 from fmu_builder.export import fmu as fmu_module
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.declared_check import assembly_problems, element_problems, unshown_dependencies
 from fmu_builder.export.description import model_description
 from fmu_builder.export.element_check import Findings, check_element
 from fmu_builder.export.fmu import build_fmu, fmu_contents
 from fmu_builder.export.model_data import model_data
-from fmu_builder.export.toolchain import cache_folder, find_compiler
+from fmu_builder.export.toolchain import find_compiler
 from fmu_builder.model.assembly import Assembly
 from fmu_builder.model.element_model import load_element
 from fmu_builder.model.loader import load_model

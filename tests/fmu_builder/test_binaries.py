@@ -16,7 +16,7 @@ import pytest
 
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export.binaries import check_library, merge_universal, read_library
-from fmu_builder.export.toolchain import cache_folder
+from fmu_builder.export.cache import cache_folder
 
 SOURCE = """
 #if defined(_WIN32)

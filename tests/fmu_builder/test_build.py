@@ -23,8 +23,9 @@ from fmpy.validation import validate_fmu
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export import fmu as builder
 from fmu_builder.export import generate, toolchain
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.fmu import Built, build_fmu, content_guid, fmu_contents, host_fmu, pack
-from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, Compiler, cache_folder, find_compiler, host_platform
+from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, Compiler, find_compiler, host_platform
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import catalogue, shipped
 

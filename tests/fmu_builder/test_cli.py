@@ -28,6 +28,7 @@ from fmu_builder.cosim.trace import read_trace
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of
 from fmu_builder.doctor import FAULT, examine
 from fmu_builder.export import fmu as builder
+from fmu_builder.export.cache import cache_folder, size_of
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import Compiler, find_compiler
 from fmu_builder.model.scenario import read_scenario
@@ -870,10 +871,23 @@ def test_doctor_tells_what_a_report_needs(command: Command) -> None:
     assert compiler is not None
     assert compiler.version in found["compiler"]
     assert "is built and loads" in found["trial"]
-    held = sum(path.stat().st_size for path in Path(found["cache folder"]).rglob("*") if path.is_file())
+    held = size_of(Path(found["cache folder"]))
     assert float(found["in it"].split()[0]) == pytest.approx(held / 1e6, abs=20)  # others build meanwhile
     text = command("doctor").out
     assert [line.split("  ")[0] for line in text.splitlines()] == list(found)
+
+
+def test_doctor_empties_the_cache(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
+    cache_folder.cache_clear()
+    fmu = tmp_path / "cache" / "fmus" / "0123" / "Old.fmu"
+    fmu.parent.mkdir(parents=True)
+    fmu.write_bytes(bytes(3_000_000))
+    os.utime(fmu.parent, (0.0, 0.0))
+    assert command("doctor", "--clean").out == "3 MB were removed\n"
+    assert not fmu.parent.exists()
+    assert json.loads(command("doctor", "--clean", "--json").out) == {"removed": 0, "left": 0}
+    cache_folder.cache_clear()
 
 
 def test_doctor_lists_every_package_we_need() -> None:

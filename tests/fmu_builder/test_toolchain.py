@@ -25,12 +25,12 @@ import pytest
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.binaries import check_library, merge_universal, read_library
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.fmu import content_guid
 from fmu_builder.export.generate import fmu_sources, write_sources
 from fmu_builder.export.toolchain import (
     PLATFORMS,
     Compiler,
-    cache_folder,
     compile_fmu,
     compile_folder,
     find_compiler,
@@ -138,7 +138,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, zig: Compiler) -> Iterato
 
 
 def objects() -> set[Path]:
-    return set((cache_folder() / "zig" / "o").glob("*/*.o*"))
+    return set((cache_folder() / "objects").glob("*/o/*/*.o*"))
 
 
 def test_five_platforms_compile_from_an_empty_cache_in_five_seconds(compiled: Compiled) -> None:
@@ -341,7 +341,7 @@ def test_a_damaged_compiler_cache_is_survived_and_not_used_again(
     compile_tiny(tmp_path / "tiny", zig)
     assert runs == [new_cache / "zig"]
     assert (tmp_path / "tiny" / "tiny.so").read_bytes() == good
-    assert [path.name for path in new_cache.iterdir()] == ["zig"]
+    assert {path.name for path in new_cache.iterdir()} == {"zig", "lock", "pruned", "users"}
 
 
 def test_a_file_in_place_of_the_compiler_cache_is_survived(new_cache: Path, tmp_path: Path, zig: Compiler) -> None:
@@ -358,10 +358,10 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     run = toolchain._run
 
     def counted(
-        compiler: Compiler, arguments: list[str], folder: Path | None, cache: Path
+        compiler: Compiler, arguments: list[str], folder: Path | None, cache: Path, objects: Path
     ) -> subprocess.CompletedProcess[str]:
         found.append(cache)
-        return run(compiler, arguments, folder, cache)
+        return run(compiler, arguments, folder, cache, objects)
 
     monkeypatch.setattr(toolchain, "_run", counted)
     return found

@@ -26,13 +26,13 @@ from lxml import etree
 from test_platforms import arm_code, find_tool, fused_instructions
 
 from fmu_builder.export.binaries import check_library
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.fmu import build_fmu
 from fmu_builder.export.toolchain import (
     INSTALL_HINT,
     PLATFORMS,
     SOURCE_FILES,
     Compiler,
-    cache_folder,
     compile_fmu,
     fmi2_functions,
     fmi_headers,

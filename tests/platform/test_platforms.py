@@ -22,7 +22,7 @@ from pathlib import Path
 import fmpy
 import pytest
 
-from fmu_builder.export.toolchain import cache_folder
+from fmu_builder.export.cache import cache_folder
 
 pytestmark = pytest.mark.platform
 

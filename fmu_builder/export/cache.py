@@ -1,0 +1,190 @@
+"""The cache folder: what was compiled, checked and built before, and may be removed at any time but while it is used.
+
+    sources/NAME  objects/NAME       of the FMU NAME, and what zig compiled of them
+    zig                              zig's own libraries, and what is compiled elsewhere
+    fmus/ host/ prototypes/ checks/ tried/      by a hash of all that goes into them
+    users/                           a locked file for each process that uses the folder, of the time when it began to
+
+An entry is a file or folder in one of these, or zig; its time is that of its last use.  A process that begins to use
+the cache removes the entries that were not used for the longest time, until LIMIT is left.  Entries that were used
+since the oldest of the running processes began stay: that process may need them.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import secrets
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from fmu_builder.errors import ToolError
+
+LIMIT = 500e6  # bytes
+INTERVAL = 600.0  # s between two looks at the whole folder, which take some 0.1 s
+_BLOCK = 4096  # bytes that a small file takes
+_BEGINNING = 10.0  # s; a file in users/ that is younger may not be locked yet
+_USERS = "users"
+_LOCK = "lock"  # held for the moment of an entry's use, and while one is taken away
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """A writable folder: FMU_BUILDER_CACHE, the user's, a temporary one."""
+    places = [Path(os.environ["FMU_BUILDER_CACHE"])] if os.environ.get("FMU_BUILDER_CACHE") else []
+    user_caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    if user_caches:
+        places.append(Path(user_caches) / "fmu-builder")
+    else:
+        with suppress(RuntimeError):  # a container's user may have no home
+            places.append(Path.home() / ".cache" / "fmu-builder")
+    user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    shared = Path(tempfile.gettempdir()) / f"fmu-builder-{user}"
+    for folder in (*places, shared):
+        if _writable(folder) and (folder is not shared or _is_own(folder)):
+            return folder.absolute()  # compilers run in other folders
+    tried = ", ".join(map(str, (*places, shared)))
+    raise ToolError(f"no writable cache folder: tried {tried}; set FMU_BUILDER_CACHE to one")
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _is_own(folder: Path) -> bool:
+    """False for a folder that another user made ready for us: who writes there decides what this process loads."""
+    return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
+
+
+# --- use --------------------------------------------------------------------------------------------------------------
+
+
+def used(entry: Path) -> Path:
+    """The entry, which stays until this process ends from now on: whether it is there is to be asked after this."""
+    with suppress(OSError):
+        _begin(cache_folder(), os.getpid())
+        with _held(cache_folder() / _LOCK, wait=True):
+            os.utime(entry)
+    return entry
+
+
+@functools.cache
+def _begin(folder: Path, process: int) -> int:
+    """An open file that shows this process among the users until it ends.  What is too much is removed."""
+    (folder / _USERS).mkdir(exist_ok=True)
+    file = os.open(folder / _USERS / f"{process}-{secrets.token_hex(4)}", os.O_CREAT | os.O_RDWR, 0o600)
+    locked(file)
+    stamp = folder / "pruned"
+    if not stamp.exists() or not 0.0 <= time.time() - stamp.stat().st_mtime < INTERVAL:
+        stamp.touch()
+        prune(LIMIT)
+    return file
+
+
+@contextmanager
+def _held(lock: Path, wait: bool = False) -> Iterator[bool]:
+    """Whether the lock is held inside."""
+    with lock.open("a") as file:  # which keeps its time
+        yield locked(file.fileno(), wait)
+
+
+def locked(file: int, wait: bool = False) -> bool:
+    """Lock the open file until it is closed; False if somebody else has, or the file system knows no locks."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
+# --- removal ----------------------------------------------------------------------------------------------------------
+
+
+def prune(limit: float) -> tuple[int, int]:
+    """Remove what was not used for the longest time until `limit` bytes are left, and nothing that a process which runs
+    has used.   Returns the bytes that were removed, and those that are left.
+
+    Raises ToolError without a cache folder."""
+    folder = cache_folder()
+    oldest = min(_running(folder), default=time.time() + 1.0)
+    entries = sorted(_entries(folder))
+    total = sum(size for _, size, _ in entries)
+    removed = 0
+    for _, size, path in entries:
+        if total - removed <= limit:
+            break
+        if _take_away(path, oldest):
+            removed += size
+    return removed, total - removed
+
+
+def _running(folder: Path) -> Iterator[float]:
+    """When each process began that uses the cache and still runs."""
+    for path in (folder / _USERS).glob("*"):
+        with suppress(OSError):
+            began = path.stat().st_mtime
+            with _held(path) as ended:
+                if ended and time.time() - began > _BEGINNING:
+                    path.unlink()
+                else:
+                    yield began
+
+
+def _entries(folder: Path) -> Iterator[tuple[float, int, Path]]:
+    """Time of last use, bytes, and path."""
+    rooms = [path for path in folder.iterdir() if path.is_dir() and path.name not in (_USERS, "zig")]
+    paths = [path for room in rooms for path in room.iterdir() if path.suffix != ".lock"]
+    for path in (*paths, folder / "zig"):
+        with suppress(FileNotFoundError):
+            yield path.stat().st_mtime, size_of(path), path
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of the files in a folder, each at least one block.  What another process takes away meanwhile
+    is left out."""
+    if not path.is_dir():
+        return max(path.stat().st_size, _BLOCK)
+    total = 0
+    for parent, _, names in os.walk(path):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += max(os.stat(os.path.join(parent, name)).st_size, _BLOCK)  # noqa: PTH116, PTH118
+    return total
+
+
+def _take_away(path: Path, oldest: float) -> bool:
+    """Remove the entry, unless it was used at `oldest` or since.  It is out of the way at once, and then deleted."""
+    with _waste() as waste, suppress(OSError), _held(cache_folder() / _LOCK, wait=True) as held:
+        if held and path.stat().st_mtime < oldest:
+            path.rename(waste / path.name)
+            return True
+    return False
+
+
+def discard(path: Path) -> None:
+    """Take away what proved to be damaged, used or not; whoever is using it tries again without it."""
+    with _waste() as waste, suppress(OSError):  # another process was faster
+        path.rename(waste / path.name)
+
+
+@contextmanager
+def _waste() -> Iterator[Path]:
+    """A folder of the cache that is deleted with all that is moved to it."""
+    with tempfile.TemporaryDirectory(prefix="discarded-", dir=cache_folder(), ignore_cleanup_errors=True) as folder:
+        yield Path(folder)

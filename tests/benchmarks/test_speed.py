@@ -25,7 +25,7 @@ from fmu_builder.paths import catalogue, shipped
 
 pytestmark = pytest.mark.benchmark(timer=time.thread_time)
 
-CALLS = 100_000
+CALLS = 50_000
 LONG_ENOUGH = 0.15  # s of all rounds, of which there are 3 to 15
 
 

@@ -1,46 +1,120 @@
 """Connected forces that are held over longer communication steps than advised (step_advice.py), with their masses.
 
-The inverse mass W that a force meets at a port is asked of the body itself: after initialization one step of it is
-tried with the force and without, and its state is put back,
+The inverse mass W that a force meets at a port is, in this order,
 
-    W F h = v(h; F) - v(h; 0),    of a force in space the largest eigenvalue of the symmetric part of W
+    stated     1/m, as the scenario gives `mass` of the slave
+    asked      of one of our bodies: after initialization one step of it is tried with the force and without, and its
+               state is put back,  W F h = v(h; F) - v(h; 0)
+    derived    of another FMU that gives directional derivatives, where its speeds are states:  W = d v'/d F
+    seen       m = J/(v_0 + v_1) of the lightest contact of the run, J its impulse, v_0 and v_1 the speeds of impact and
+               rebound; or as a coupled element found it, coupling.admittance
+    assumed    1/kg or 1/(kg.m2), and the note says so
 
-so the mass is that of the direction that yields most.  The inverses at both ends add up; where an element has several
-points, those on one body do as well.  A body that cannot put its state back is assumed to have 1 kg or 1 kg.m2."""
+For a force in space W is the largest eigenvalue of the symmetric part, so the mass is that of the direction that
+yields most.  The inverses at both ends add up; where an element has several points, those on one body do as well."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ctypes import byref, c_double, c_uint, c_void_p
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fmu_builder.cosim.scenario_inputs import Start
-from fmu_builder.cosim.slave import OK, Slave
+from fmu_builder.cosim.events import ContactEvent
+from fmu_builder.cosim.scenario_inputs import Start, collected
+from fmu_builder.cosim.slave import DISCARD, OK, Slave
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.connectable import Node
 from fmu_builder.model.ports import PORT_KINDS
+from fmu_builder.model.scenario import Scenario
 from fmu_builder.model.step_advice import HELD, HOLD, MODE, HeldForce, advice_of, mode_row, number_of, two_digits
 from fmu_builder.model.wiring import Wiring
-from fmu_builder.units import quantity
+from fmu_builder.units import parse_quantity, parse_unit, quantity
 
 ASSUMED = 1.0  # kg or kg.m2
 _MASTERS = {"jacobi": "Jacobi", "gauss_seidel": "Gauss-Seidel"}
+_ADMITTANCE = re.compile(r"coupling\.admittance(\[\d+\])?")
 
 
-def long_steps(
+@dataclass(frozen=True)
+class HeldConstant:
+    """A stiffness or damping of an initialized slave, and the mass that its force meets.
+
+    given     the element itself was given the mass
+    unknown   slaves whose mass is assumed to be ASSUMED"""
+
+    slave: str
+    name: str
+    held: HeldForce
+    value: float
+    mass: float
+    inner_mass: float
+    mode: float
+    given: bool
+    unknown: tuple[str, ...]
+    seen: bool = False
+
+    def note(self, algorithm: str, step: float) -> str:
+        """What the user should know of this step; empty if that is nothing."""
+        advice = advice_of(self.name, self.held, self.value, self.mass, self.inner_mass)
+        row = mode_row(self.mode, self.held.mass, self.given, algorithm)
+        best = quantity(two_digits(advice.steps[row]))
+        how = f"the force is held over it under {_MASTERS[algorithm]}" if row in HELD.values() else row
+        assumed = ""
+        if self.unknown:
+            unit, of = self.held.mass_unit, " and ".join(self.unknown)
+            assumed = (
+                f"; the mass of {of} is unknown, and {ASSUMED:g} {unit} is assumed: state it with "
+                f'mass = "... {unit}" at [slaves] {self.unknown[0]}'
+            )
+        if step > advice.steps[row] * (1.0 + 1e-9):
+            choice = f", or a recipe with [structure] coupling = true and {MODE} = auto" if self.held.mass else ""
+            return (
+                f"{self.slave}: the communication step of {quantity(step)} s is longer than the {best} s advised "
+                f"{advice.sentence(quantity)}{', as its contacts show' if self.seen else ''} ({how}); take steps of at "
+                f"most {best} s" + (choice if row in HELD.values() else "") + assumed
+            )
+        if not assumed:
+            return ""
+        return f"{self.slave}: steps of up to {best} s are advised {advice.sentence(quantity)} ({how}){assumed}"
+
+
+def stated_masses(scenario: Scenario) -> dict[str, tuple[float, str]]:
+    """By slave: the mass that the scenario states, SI, and its unit, "" of a number.  Raises InputError."""
+    found: dict[str, tuple[float, str]] = {}
+    problems: list[Problem] = []
+    for name, entry in scenario.slaves.items():
+        if entry.mass is None:
+            continue
+        where = f"{scenario.path}: [slaves] {name} mass"
+        turning = isinstance(entry.mass, str) and entry.mass.rstrip().endswith("m2")
+        unit = "kg.m2" if turning else "kg"
+        with collected(problems):
+            found[name] = parse_quantity(entry.mass, parse_unit(unit), where), unit * isinstance(entry.mass, str)
+            if not 0.0 < found[name][0] < np.inf:
+                problems.append(Problem(where, f"{entry.mass!r} must be greater than 0 and finite"))
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def held_constants(
     slaves: Mapping[str, Slave],
     wiring: Wiring,
     starts: Mapping[str, Mapping[str, Start]],
-    algorithm: str,
+    stated: Mapping[str, tuple[float, str]],
     time: float,
     step: float,
-) -> Iterator[str]:
-    """A note for each stiffness or damping of an initialized slave that this step is too long for."""
+) -> Iterator[HeldConstant]:
+    """Of all initialized slaves, those whose force can move anything."""
     targets: dict[Node, list[Node]] = {}
     for target, sources in wiring.sources.items():
         for source in sources:
             targets.setdefault(source, []).append(target)
-    bodies = _Bodies(slaves, wiring, targets, time, step)
+    bodies = _Bodies(slaves, wiring, targets, stated, time, step)
     for name, slave in slaves.items():
         values = {n: starts[name].get(n, v.start) for n, v in slave.description.variables.items()}
         for variable in slave.description.variables.values():
@@ -48,21 +122,56 @@ def long_steps(
             if held is None or not (value := number_of(values[variable.name])) > 0.0:
                 continue
             given = number_of(values.get(held.mass))
-            inverse = bodies.inverse_mass(slave, held)
-            if inverse == 0.0:  # nothing that the force could move
-                continue
-            mass = given if given > 0.0 else 1.0 / inverse
-            advice = advice_of(variable.name, held, value, mass, number_of(values.get(held.inner_mass)))
-            row = mode_row(number_of(values.get(MODE)) or HOLD, held.mass, given > 0.0, algorithm)
-            if step > advice.steps[row] * (1.0 + 1e-9):
-                best = quantity(two_digits(advice.steps[row]))
-                how = f"the force is held over it under {_MASTERS[algorithm]}" if row in HELD.values() else row
-                choice = f", or a recipe with [structure] coupling = true and {MODE} = auto" if held.mass else ""
-                yield (
-                    f"{name}: the communication step of {quantity(step)} s is longer than the {best} s advised "
-                    f"{advice.sentence(quantity)} ({how}); take steps of at most {best} s"
-                    + (choice if row in HELD.values() else "")
+            inverse, unknown = bodies.inverse_mass(slave, held)
+            if inverse > 0.0:
+                yield HeldConstant(
+                    slave=name,
+                    name=variable.name,
+                    held=held,
+                    value=value,
+                    mass=given if given > 0.0 else 1.0 / inverse,
+                    inner_mass=number_of(values.get(held.inner_mass)),
+                    mode=number_of(values.get(MODE)) or HOLD,
+                    given=given > 0.0,
+                    unknown=() if given > 0.0 else unknown,
                 )
+
+
+def long_steps(
+    constants: Iterable[HeldConstant],
+    slaves: Mapping[str, Slave],
+    contacts: Sequence[ContactEvent],
+    algorithm: str,
+    step: float,
+) -> Iterator[str]:
+    """After the run: a note for each that this step is too long for, or of which a mass had to be assumed."""
+    for one in constants:
+        seen = _seen_mass(one, slaves[one.slave], contacts) if one.unknown else 0.0
+        known = replace(one, mass=seen, unknown=(), seen=True) if seen > 0.0 else one
+        if note := known.note(algorithm, step):
+            yield note
+
+
+def _seen_mass(one: HeldConstant, slave: Slave, contacts: Sequence[ContactEvent]) -> float:
+    """What the run showed of the mass, kg or kg.m2; 0 if that is nothing."""
+    if slave.status != DISCARD:
+        every = slave.description.variables.values()
+        found = max((slave.get(v) for v in every if _ADMITTANCE.fullmatch(v.name)), default=0.0)
+        if found > 0.0:
+            return 1.0 / found
+    if one.held.part != "contact" or one.inner_mass > 0.0:
+        return 0.0
+    place = re.compile(re.escape(one.slave) + r"(\.point\[\d+\])?")
+    masses = [
+        c.impulse / (c.impact_speed + c.rebound_speed)
+        for c in contacts
+        if place.fullmatch(c.place)
+        and c.impulse is not None
+        and c.impact_speed is not None
+        and c.rebound_speed is not None
+        and c.impulse > 0.0 < c.impact_speed + c.rebound_speed
+    ]
+    return min(masses, default=0.0)
 
 
 class _Bodies:
@@ -73,14 +182,17 @@ class _Bodies:
         slaves: Mapping[str, Slave],
         wiring: Wiring,
         targets: Mapping[Node, Sequence[Node]],
+        stated: Mapping[str, tuple[float, str]],
         time: float,
         step: float,
     ) -> None:
         self._slaves, self._wiring, self._targets, self._time, self._step = slaves, wiring, targets, time, step
-        self._asked: dict[tuple[Node, ...], float] = {}
+        self._stated = stated
+        self._asked: dict[tuple[Node, ...], float | None] = {}
 
-    def inverse_mass(self, slave: Slave, held: HeldForce) -> float:
-        """Of all that the force moves, 1/kg or 1/(kg.m2); 0 if that is nothing."""
+    def inverse_mass(self, slave: Slave, held: HeldForce) -> tuple[float, tuple[str, ...]]:
+        """Of all that the force moves, 1/kg or 1/(kg.m2), 0 if that is nothing; and the slaves where it is assumed."""
+        unknown: dict[str, None] = {}
         bodies: dict[str, dict[str, float]] = {}  # by port, those of one number together, and body
         for port in (slave.description.ports[name] for name in held.ports):
             kind = PORT_KINDS[port.kind]
@@ -91,20 +203,47 @@ class _Bodies:
                 one = bodies.setdefault(port.name.partition("[")[0], {})
                 inputs = tuple(nodes[number] for nodes in forces if number < len(nodes))
                 outputs = tuple(node for nodes in speeds for node in nodes if node[0] == body)
-                one[body] = one.get(body, 0.0) + self._ask(body, inputs, outputs)
-        return sum(max(of_port.values()) for of_port in bodies.values())
+                mass, unit = self._stated.get(body, (0.0, ""))
+                inverse = 1.0 / mass if mass and unit in ("", held.mass_unit) else self._ask(body, inputs, outputs)
+                if inverse is None:
+                    unknown[body] = None
+                one[body] = one.get(body, 0.0) + (1.0 / ASSUMED if inverse is None else inverse)
+        return sum(max(of_port.values()) for of_port in bodies.values()), tuple(unknown)
 
-    def _ask(self, body: str, inputs: tuple[Node, ...], outputs: tuple[Node, ...]) -> float:
+    def _ask(self, body: str, inputs: tuple[Node, ...], outputs: tuple[Node, ...]) -> float | None:
         if inputs not in self._asked:
-            moved = len(inputs) == len(outputs) and all(node[0] == body for node in inputs)
-            slave = self._slaves[body]
-            answer = (
-                _probe(slave, inputs, outputs, self._time, self._step)
-                if moved and slave.description.restorable
-                else None
-            )
-            self._asked[inputs] = 1.0 / ASSUMED if answer is None else answer
+            slave, answer = self._slaves[body], None
+            if len(inputs) == len(outputs) and all(node[0] == body for node in inputs):
+                if slave.description.restorable:
+                    answer = _probe(slave, inputs, outputs, self._time, self._step)
+                elif slave.description.derivatives:
+                    answer = _derived(slave, inputs, outputs)
+            self._asked[inputs] = answer
         return self._asked[inputs]
+
+
+def _yielding(W: NDArray[np.float64]) -> float | None:
+    """The inverse mass of the direction that yields most."""
+    return max(float(np.linalg.eigvalsh((W + W.T) / 2.0)[-1]), 0.0) if np.isfinite(W).all() else None
+
+
+def _derived(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node]) -> float | None:
+    """The same from the directional derivatives of the speeds' own derivatives; None where the speeds are no states."""
+    variables, size = slave.description.variables, len(inputs)
+    derivatives = slave.description.derivatives
+    rates = [derivatives[v] for _, n in outputs if (v := variables[n].reference) in derivatives]
+    if len(rates) < size:
+        return None
+    ins, outs = (c_uint * size)(*(variables[n].reference for _, n in inputs)), (c_uint * size)(*rates)
+    W = np.zeros((size, size))
+    for k in range(size):
+        seed, answer = (c_double * size)(), (c_double * size)()
+        seed[k] = 1.0
+        status = slave.dll.fmi2GetDirectionalDerivative(slave.component, outs, size, ins, size, seed, answer)
+        if status != OK:
+            return None
+        W[:, k] = answer
+    return _yielding(W)
 
 
 def _probe(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node], time: float, step: float) -> float | None:
@@ -134,6 +273,4 @@ def _probe(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node], time: 
     dll.fmi2FreeFMUstate(component, byref(state))
     del slave.log[logged:]
     change = (speeds[:-1] - speeds[-1]) / step
-    if not good or not np.isfinite(change).all():
-        return None
-    return max(float(np.linalg.eigvalsh((change + change.T) / 2.0)[-1]), 0.0)
+    return _yielding(change) if good else None

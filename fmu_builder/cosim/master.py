@@ -18,7 +18,7 @@ import numpy as np
 from fmu_builder.cosim.contact_record import ContactRecord
 from fmu_builder.cosim.events import ContactEvent, event_values, lively_contacts
 from fmu_builder.cosim.exchange import Exchange, drive_calls
-from fmu_builder.cosim.held_steps import long_steps
+from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_masses
 from fmu_builder.cosim.initialization import Initialization, model_of
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
 from fmu_builder.cosim.scenario_inputs import Signal, Start, collected, drive_signals, start_values
@@ -172,6 +172,8 @@ class _Master:
             self.starts = start_values(scenario, self.descriptions)
         problems += _law_problems(scenario, self.descriptions, self.starts)
         with collected(problems):
+            self.masses = stated_masses(scenario)
+        with collected(problems):
             self.signals = drive_signals(scenario, self.descriptions)
         driven = [f"{slave}.{name}" for slave, name in (s.node for s in self.signals)]
         missing = set(scenario.slaves) - set(self.descriptions)
@@ -218,7 +220,7 @@ class _Master:
         count = round((stop - start) / step)
         every = round(scenario.seconds("output_step") / step)
         self._initialization().run(slaves, start, start + count * step)
-        notes = [*long_steps(slaves, self.wiring, self.starts, scenario.experiment.algorithm, start, step)]
+        constants = [*held_constants(slaves, self.wiring, self.starts, self.masses, start, step)]
         exchange = Exchange(slaves, self.wiring)
         recorder = Recorder(slaves, self.recorded, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
         drives = drive_calls(slaves, [s for s in self.signals if not s.is_constant])
@@ -249,6 +251,7 @@ class _Master:
                 progress(k / count)
         contacts, counts = record.finished()
         trace = replace(recorder.trace(self._provenance()), events=event_values(contacts, counts))
+        notes = [*long_steps(constants, slaves, contacts, scenario.experiment.algorithm, step)]
         for slave in slaves.values():
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +61,8 @@ class SlaveDescription:
     step: float | None = None
     ours: bool = False  # made by fmu-builder
     restorable: bool = False  # one of ours that can put its state back
+    derivatives: Mapping[int, int] = field(default_factory=dict)  # value references of states and of their derivatives,
+    # of an FMU that gives directional derivatives
     faults: Mapping[str, str] = field(default_factory=dict)  # of DefaultExperiment: what is wrong, by its attribute
 
     def missing_binary(self) -> str | None:
@@ -127,7 +130,7 @@ def read_slave(path: Path) -> SlaveDescription:
             # what follows from nothing, not even from time, which ours list, is a force that an element does not have
             zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
             held=held.get(v.name),
-            max=None if v.max is None else float(v.max),
+            max=_number(v.max),
         )
     experiment, faults = _default_experiment(description)
     return SlaveDescription(
@@ -145,8 +148,19 @@ def read_slave(path: Path) -> SlaveDescription:
         step=experiment.get("stepSize"),
         ours=ours,
         restorable=ours and bool(description.coSimulation.canGetAndSetFMUstate),
+        derivatives={
+            v.derivative.valueReference: v.valueReference
+            for v in description.modelVariables
+            if v.derivative is not None and description.coSimulation.providesDirectionalDerivative
+        },
         faults=faults,
     )
+
+
+def _number(text: str | float | None) -> float | None:
+    with suppress(TypeError, ValueError):
+        return float(text)  # type: ignore[arg-type]
+    return None
 
 
 def _default_experiment(description: ModelDescription) -> tuple[dict[str, float], dict[str, str]]:

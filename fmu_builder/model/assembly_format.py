@@ -124,6 +124,11 @@ def parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
 
 
 def _own_problems(recipe: AssemblyRecipe) -> Iterator[Problem]:
+    for name, part in recipe.parts.items():
+        if part.mass is not None:
+            yield Problem(
+                f"{recipe.path}: [parts] {name} mass", "is for slaves of a scenario; a part's is known: leave it"
+            )
     path = recipe.path
     yield from name_of_file_problems(path)
     for name in recipe.parts:

@@ -4,7 +4,8 @@ description = "..."
 connections = [ ["body.p", "floor.point"], ["a.y", "b.u"] ]      # ports, or single variables
 free_moment = false                                              # true: a `point` may stand for a `frame` with a moment
 [experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel, tolerance, record = ["body.*"]
-[slaves]      body = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }, x = "foreign.fmu"
+[slaves]      body = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }, x = "foreign.fmu",
+              y = { recipe = "foreign.fmu", mass = "2 kg" }           # what forces meet, where the FMU shows none
 [drive]       "floor.work" = { time = [0, 0.1], value = [true, false] }       # or { table = "motion.csv" }, a number
               "floor.surface.r[3]" = "5[mm]*sin(2*PI*#t/1[s])"                # a law of the time t (text.py)
 [reference]   file, source, signals = { "body.p.r[3]" = { absolute = "1 um" } }, events = { ... }
@@ -90,6 +91,11 @@ class Experiment(Table):
 class SlaveEntry(Table):
     recipe: str = Field(min_length=1, description="name or path of a recipe, or path of an .fmu")
     start: dict[str, StartValue] = {}
+    mass: Quantity | None = Field(
+        default=None,
+        description="of a slave of a scenario that does not show it: the mass, or moment of inertia, that forces meet "
+        "at its ports, for advice on the communication step",
+    )
 
 
 class Drive(Table):

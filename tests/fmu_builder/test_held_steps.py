@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from foreign import BODY, foreign_fmu
 
 from fmu_builder.cosim import held_steps, master
+from fmu_builder.errors import InputError
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.loader import load_assembly
 from fmu_builder.model.step_advice import STEPS_PER_BRAKING, STEPS_PER_CONTACT, STEPS_PER_SWING
+from fmu_builder.paths import shipped
 
 DROP = """
 connections = [["body.{port}", "floor.point"]]
@@ -114,12 +120,93 @@ def test_a_coupled_force_is_compared_with_the_step_of_its_mode(tmp_path: Path) -
     assert advised(note) == 1.3e-5
 
 
-def test_a_body_that_cannot_put_its_state_back_is_taken_as_a_kilogram(
+def test_a_body_that_shows_no_mass_is_taken_as_a_kilogram_and_the_note_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where the step is short enough for that mass."""
     monkeypatch.setattr(held_steps, "_probe", lambda *_: None)
+    assumed = '; the mass of body is unknown, and 1 kg is assumed: state it with mass = "... kg" at [slaves] body'
     (note,) = drop(tmp_path, "50 us", start="m = 4")
-    assert advised(note) == 1.3e-5
+    assert advised(note) == 1.3e-5 and note.endswith(assumed)
+    (note,) = drop(tmp_path, "12.5 us", start="m = 4")
+    assert note.startswith("floor: steps of up to 1.3e-5 s are advised for 1 % of the rebound, with C_F = 1e5 N/m")
+    assert note.endswith(f"(the force is held over it under Jacobi){assumed}")
+
+
+def other_tool(folder: Path, recipe: str) -> Path:
+    """An FMU of ours that says it is of another tool: nothing is known of its state."""
+    source, target = host_fmu(shipped("fmus") / f"{recipe}.toml"), folder / f"{recipe}.fmu"
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "modelDescription.xml":
+                data = re.sub(rb'generationTool="[^"]*"', b'generationTool="Other"', data)
+            new.writestr(name, data)
+    return target
+
+
+def test_another_tool_shows_the_mass_by_its_directional_derivatives(tmp_path: Path) -> None:
+    other_tool(tmp_path, "PointMass")
+    (note,) = drop(tmp_path, "50 us", body="PointMass.fmu", start="m = 4")
+    assert advised(note) == 2.6e-5 and "an effective mass of 4 kg (" in note and "assumed" not in note
+    assert drop(tmp_path, "25 us", body="PointMass.fmu", start="m = 4") == []
+    other_tool(tmp_path, "RigidBar")  # the speed of its point is no state
+    (note,) = drop(tmp_path, "12.5 us", body="RigidBar.fmu", port="point[1]")
+    assert "the mass of body is unknown, and 1 kg is assumed" in note
+
+
+FOREIGN = """
+connections = [["body.p", "floor.point"]]
+[experiment]
+stop = "{stop}"
+step = "10 us"
+output_step = "{stop}"
+algorithm = "jacobi"
+[slaves]
+body = {{ recipe = "Body.fmu", start = {{ m = 0.04, k = 40, r0 = [0, 0, "10 mm"] }}{mass} }}
+floor = {{ recipe = "{floor}" }}
+"""
+
+
+def test_a_scenario_states_the_mass_of_an_fmu_that_shows_none(tmp_path: Path) -> None:
+    foreign_fmu(tmp_path, "Body", BODY)
+
+    def noted(mass: str) -> list[str]:
+        return notes_of(FOREIGN.format(stop="1 ms", floor="PointSurface", mass=mass), tmp_path)
+
+    (note,) = noted("")
+    assert note.startswith("floor: steps of up to 1.3e-5 s") and "the mass of body is unknown" in note
+    for stated in (', mass = "40 g"', ", mass = 0.04"):
+        (note,) = noted(stated)
+        assert below(note, math.pi * math.sqrt(0.04 / 1e5) / STEPS_PER_CONTACT["hold, Jacobi"])
+        assert "effective mass of 0.04 kg (" in note and "assumed" not in note
+    assert noted(', mass = "1 kg"') == []
+    for wrong, what in (('"2 m"', "kg"), ("0", "must be greater than 0 and finite")):
+        with pytest.raises(InputError, match=rf"\[slaves\] body mass.*{what}"):
+            noted(f", mass = {wrong}")
+
+
+@pytest.mark.parametrize("floor", ["PointSurface", "PointSurfaceCoupled"])
+def test_the_first_contact_shows_a_mass_that_was_unknown(tmp_path: Path, floor: str) -> None:
+    """40 g on a spring of 40 N/m from 10 mm: it meets the floor after a quarter of a swing, 50 ms, at 0.316 m/s.  For
+    the kilogram that is assumed at first 10 us are short enough; for the mass, where the force is held, not."""
+    foreign_fmu(tmp_path, "Body", BODY)
+    found = notes_of(FOREIGN.format(stop="60 ms", floor=floor, mass=""), tmp_path)
+    if floor == "PointSurfaceCoupled":  # in its mode auto 10 us are short enough for either
+        assert found == []
+        return
+    (note,) = found
+    assert "as its contacts show (the force is held over it under Jacobi)" in note and "assumed" not in note
+    mass = float(re.search(r"effective mass of (\S+) kg", note)[1])  # type: ignore[index]
+    assert mass == pytest.approx(0.04, rel=0.02)
+    assert below(note, math.pi * math.sqrt(mass / 1e5) / STEPS_PER_CONTACT["hold, Jacobi"])
+
+
+def test_a_part_of_an_assembly_takes_no_mass(tmp_path: Path) -> None:
+    path = tmp_path / "Two.toml"
+    path.write_text('[parts]\nbody = { recipe = "PointMass", mass = "2 kg" }\n')
+    with pytest.raises(InputError, match=r"\[parts\] body mass: is for"):
+        load_assembly(path)
 
 
 def test_asking_the_bodies_changes_no_bit_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +227,7 @@ def test_asking_the_bodies_changes_no_bit_of_the_run(tmp_path: Path, monkeypatch
     path = tmp_path / "one.toml"
     path.write_text(text)
     asked = master.run(path)
-    monkeypatch.setattr(master, "long_steps", lambda *_: iter(()))
+    monkeypatch.setattr(master, "held_constants", lambda *_: iter(()))
     alone = master.run(path)
     assert asked.log == alone.log
     assert asked.trace.names == alone.trace.names and np.array_equal(asked.trace.values, alone.trace.values)

@@ -297,7 +297,7 @@ CC_RARE void cc_tell_origin(Instance *instance, fmi2Status status, double value)
     }
 #endif
     (void)value;
-    if (status == fmi2Error)
+    if (status == fmi2Error || CC_PYTHON) /* an exception is told wherever it ends a call */
         CC_ENTRY(check)(&instance->now.element, instance);
 }
 

@@ -9,6 +9,9 @@
 #define CC_FMI2_H
 
 #include "../instance.h"
+#if CC_PYTHON
+#include "python_host.h"
+#endif
 
 CC_RARE const char *cc_mode_name(double mode)
 {
@@ -140,7 +143,7 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
                               fmi2Boolean visible, fmi2Boolean loggingOn)
 {
     static const fmi2CallbackFunctions none = {0};
-    (void)fmuResourceLocation; /* everything is compiled in, so any form of the address will do */
+    (void)fmuResourceLocation; /* what is C is compiled in, so any form of the address will do */
     (void)visible;
     if (!functions)
         functions = &none;
@@ -155,6 +158,11 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
                               "fmi2Instantiate: the GUID is '%s', but this binary belongs to '%s': "
                               "modelDescription.xml and binary are from different builds",
                               fmuGUID ? fmuGUID : "(NULL)", CC_GUID);
+#if CC_PYTHON
+    CcText why = {0};
+    if (!cc_load_python(instanceName, fmuResourceLocation, &why))
+        return cc_no_instance(functions, instanceName, "fmi2Instantiate: %s", why.chars);
+#endif
     Instance *instance = cc_allocate(functions, sizeof(Instance));
     if (!instance)
         return cc_no_instance(functions, instanceName, "fmi2Instantiate: no memory for one more instance");

@@ -22,6 +22,13 @@ static double cc_slope(const Instance *instance, fmi2ValueReference vr)
 
 static int cc_is_continuous_input(const CcVariable *v) { return v->kind == CC_INPUT && v->type == CC_REAL; }
 
+/* Those of Python are differences, which modelDescription.xml does not promise. */
+CC_RARE fmi2Status cc_refuse_derivatives(Instance *instance, const char *name)
+{
+    return cc_refuse(instance, fmi2Error, "%s is not offered: physics in Python has no exact derivatives",
+                     cc_standard_name(name));
+}
+
 /* Of every unknown that ModelStructure names, over every known that it names except parameters.  Importers ask for all
  * outputs over all inputs: what is discrete, on either side, has the derivative 0. */
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,
@@ -29,6 +36,8 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
                                         fmi2Real dvUnknown[])
 {
     CC_ENTER(CC_READABLE);
+    if (CC_PYTHON)
+        return cc_refuse_derivatives(instance, __func__);
     CC_NEED(nUnknown, vUnknown_ref);
     CC_NEED(nUnknown, dvUnknown);
     CC_NEED(nKnown, vKnown_ref);
@@ -163,6 +172,8 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
                                         const fmi2Integer order[], fmi2Real value[])
 {
     CC_ENTER_OF(fmi2CoSimulation, CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED);
+    if (CC_PYTHON)
+        return cc_refuse_derivatives(instance, __func__);
     CC_NEED(nvr, vr);
     CC_NEED(nvr, order);
     CC_NEED(nvr, value);

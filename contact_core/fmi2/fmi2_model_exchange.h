@@ -219,9 +219,11 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
         z[i] = __builtin_nan(""); /* what the element does not write shows */
     CC_ENTRY(indicators)(&instance->now.element, z);
     for (size_t i = 0; i < ni; i++)
-        if (!cc_is_finite(z[i]))
+        if (!cc_is_finite(z[i])) {
+            cc_tell_origin(instance, cc_not_finite(instance), z[i]);
             return cc_refuse(instance, cc_not_finite(instance), "fmi2GetEventIndicators: the indicator %s is not "
                              "finite at %g s, or not computed", cc_name(CC_VARIABLES + i), cc_block(instance)[0]);
+        }
     for (size_t i = 0; i < ni; i++)
         eventIndicators[i] = cc_clamp(z[i] / cc_indicator_nominals[i], -CC_FAR, CC_FAR)
                              + instance->now.sides[i] * tolerance;

@@ -327,8 +327,12 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         }
         step.attempts += 1.0;
         step.flickers = 0;
+        if (CC_PYTHON)
+            step.is_lost = 0;
         double stiffness = 0.0, error = 0.0;
         double zero = cc_attempt(instance, &step, tau, end, fresh, &error, &stiffness);
+        if (CC_PYTHON && step.is_lost)
+            zero = CC_NO_ZERO, error = __builtin_inf();
         if (zero < CC_NO_ZERO) {
             tau = cc_approach(instance, &step, tau, tried, zero);
             continue;

@@ -23,6 +23,7 @@ typedef struct {
     int noisy;        /* of these, for a ledger that rounding turns on and off */
     int flickers;     /* 1 if rounding turned the sign of an indicator in the last attempt */
     int worst_state;  /* that had the largest error in the last attempt */
+    int is_lost;      /* 1 if an indicator was no number in the last attempt; looked for where there is Python */
 } CcStep;
 
 /* Keep the inputs of the communication point, if they are going to move. */
@@ -118,6 +119,8 @@ static double cc_expected_zero(Instance *instance, CcStep *step, double share, d
     for (int i = 0; i < CC_INDICATORS && to_slope > 0.0; i++)
         instance->z_slope[i] = (z_1[i] - z_0[i]) * to_slope;
     for (int i = 0; i < CC_INDICATORS; i++) {
+        if (CC_PYTHON && (z_0[i] != z_0[i] || z_1[i] != z_1[i]))
+            step->is_lost = 1;
         if (z_0[i] * z_1[i] > 0.0 || !cc_has_crossed(instance, step, i) || step->blind)
             continue;
         double zero = cc_zero_of_parabola(z_0[i], instance->z_slope[i], z_1[i], share);

@@ -21,7 +21,7 @@ def outputs(e):
     e.depth = h if e.work else 0.0
     e.normal_force = contact.normal_force
     e.p.F = -contact.force[0]
-    e.energy.kinetic = 0.5 * e.m * e.w**2
+    e.energy.kinetic = 0.5 * e.m * e.w * e.w
     e.energy.elastic = contact.elastic_energy
     e.power.damping = contact.damping_force * s * e.v
     e.power.work = -e.p.F * e.p.v
@@ -48,13 +48,15 @@ def remember(e):
     e.previous.stiffness = stiffness(e)
 
 
-def record_contact(e):
+def record_contact(e, host):
     was, is_now, s = e.previous.depth > 0.0, e.depth > 0.0, -1.0 if e.x < 0.0 else 1.0
     last, present = e.last_contact, e.present_contact
     if was:
         present.impulse += s * e.previous.mass * (e.previous.w - e.w)
         present.peak_force = max(present.peak_force, e.normal_force)
     if was and not is_now:
+        if e.release_count > 0:
+            host.keep(last)
         last.start, last.end = present.start, e.time
         last.impact_speed, last.rebound_speed = present.impact_speed, -s * e.v
         last.peak_force, last.impulse = present.peak_force, present.impulse
@@ -78,10 +80,11 @@ def start(e):
 
 
 def accept(e, host, step):
-    before = 0.5 * e.previous.mass * e.w**2 + 0.5 * e.previous.stiffness * depth(e, e.previous.gap) ** 2
+    h = depth(e, e.previous.gap)
+    before = 0.5 * e.previous.mass * e.w * e.w + 0.5 * e.previous.stiffness * h * h
     now = (e.m, e.gap, stiffness(e))
     is_switched = (e.previous.mass, e.previous.gap, e.previous.stiffness) != now
-    record_contact(e)
+    record_contact(e, host)
     if is_switched:
         e.energy.switched += before - (e.energy.kinetic + e.energy.elastic)
     remember(e)

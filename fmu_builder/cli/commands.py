@@ -213,7 +213,7 @@ def new(
     it, --python adds element.py and a second recipe.
 
     A prototype in Python is quick to change and slow to run.  Its FMU needs Python 3.11 or newer with numpy on its
-    target and runs on linux64 and win64, for co-simulation only.
+    target and runs on linux64 and win64.
     """
     from fmu_builder.cli.printing import line
     from fmu_builder.new import case_of, new_element

@@ -29,7 +29,10 @@ def assembly_sources(model: Assembly) -> dict[str, str]:
             files[f"part_{kind.name}_constants.c"] = constants_file(
                 kind.model, [f'#define CC_MODEL_DATA "{kind.folder}model_data.h"', "#include CC_MODEL_DATA"]
             )
-        files[f"{kind.folder}model_data.h"] = model_data(kind.model, _entry(model, kind), model.name, kind.folder)
+        python_place = [*model.prototypes, kind.folder].index(kind.folder)
+        files[f"{kind.folder}model_data.h"] = model_data(
+            kind.model, _entry(model, kind), model.name, kind.folder, python_place
+        )
         files |= {f"{kind.folder}{name}": text for name, text in law_sources(kind.model, table).items()}
         table += len(tables_without_ends(kind.model))
         for real, meaning in (("real", "double"), ("dual", "dual numbers")):
@@ -37,7 +40,7 @@ def assembly_sources(model: Assembly) -> dict[str, str]:
                 [
                     f"/* Generated: the parts of the type {kind.name} over {meaning}. */",
                     f'#define CC_MODEL_DATA "{kind.folder}model_data.h"',
-                    f'#define CC_ELEMENT "{kind.folder}element.c"',
+                    *([] if kind.model.is_prototype else [f'#define CC_ELEMENT "{kind.folder}element.c"']),
                     f'#include "{"part_real.c" if real == "real" else "element_dual.c"}"',
                     "",
                 ]

@@ -11,8 +11,8 @@ def conclusions(model: Model) -> tuple[str, ...]:
     """What the solver concludes from declared dependencies and a run can show: `exact`, `still`.  An element that
     samples at communication points is another one where there are more of them."""
     samples = any(m.recipe.choices[name] is True for _, m in model.elements() for name in m.element.samplers)
-    exact = not model.is_prototype and not samples and is_exact(model)
-    return (*(["exact"] if exact else []), *(["still"] if not model.is_prototype and is_still(model) else []))
+    exact = not samples and is_exact(model)
+    return (*(["exact"] if exact else []), *(["still"] if is_still(model) else []))
 
 
 def _followed(variables: Iterable[Variable]) -> set[int]:

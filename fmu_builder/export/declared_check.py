@@ -24,7 +24,7 @@ def element_problems(
     model: Model, compiler: Compiler, timeout: float = TIMEOUT, files: Mapping[str, bytes] | None = None
 ) -> list[Problem]:
     """Where the elements of the model do not keep to what they declare; if all do, whether an assembly of them can be
-    evaluated in the order that follows from it.
+    evaluated in the order that follows from it.  Physics in Python is not checked.
 
     files   the sources of the FMU: with the same ones the same declarations passed before or not"""
     passed = None if files is None else cache_folder() / "checks" / f"{_content(model, files, compiler)}.passed"
@@ -58,8 +58,9 @@ def _content(model: Model, files: Mapping[str, bytes], compiler: Compiler) -> st
 
 
 def _problems(model: Model, compiler: Compiler, timeout: float) -> list[Problem]:
-    found = [problem for form in _forms(model) for problem in check_element(form, compiler, timeout=timeout).problems]
-    if not found and isinstance(model, Assembly):
+    forms = [form for form in _forms(model) if not form.is_prototype]
+    found = [problem for form in forms for problem in check_element(form, compiler, timeout=timeout).problems]
+    if not found and isinstance(model, Assembly) and not model.is_prototype:
         found = assembly_problems(model, compiler, timeout + len(model.variables) // 1000)
     return found
 

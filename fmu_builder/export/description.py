@@ -38,21 +38,11 @@ _INTERFACES = {
         "canRunAsynchronuously": "false",
     },
 }
-
-# of a prototype in Python
-_PROTOTYPE_INTERFACES = {
-    "CoSimulation": {
-        "needsExecutionTool": "true",
-        "canBeInstantiatedOnlyOncePerProcess": "false",
-        "canNotUseMemoryManagementFunctions": "true",
-        "canGetAndSetFMUstate": "false",
-        "canSerializeFMUstate": "false",
-        "providesDirectionalDerivative": "false",
-        "canHandleVariableCommunicationStepSize": "true",
-        "canInterpolateInputs": "false",
-        "maxOutputDerivativeOrder": "0",
-        "canRunAsynchronuously": "false",
-    }
+# what is different where physics is Python
+_OF_PROTOTYPES = {
+    "needsExecutionTool": "true",
+    "providesDirectionalDerivative": "false",
+    "maxOutputDerivativeOrder": "0",
 }
 
 
@@ -72,12 +62,13 @@ def model_description(model: Model, guid: str) -> bytes:
         generationTool=f"fmu-builder {own_version()}",
         license="BSD-2-Clause",
         variableNamingConvention="structured",
-        numberOfEventIndicators=str(0 if model.is_prototype else len(model.indicators)),
+        numberOfEventIndicators=str(len(model.indicators)),
     )
-    for interface, capabilities in (_PROTOTYPE_INTERFACES if model.is_prototype else _INTERFACES).items():
-        element = etree.SubElement(root, interface, modelIdentifier=model.name, **capabilities)
+    for interface, capabilities in _INTERFACES.items():
+        own = {k: _OF_PROTOTYPES.get(k, v) if model.is_prototype else v for k, v in capabilities.items()}
+        element = etree.SubElement(root, interface, modelIdentifier=model.name, **own)
         if model.is_prototype:
-            continue
+            continue  # its sources are no FMU without Python and pythonfmu's binaries
         files = etree.SubElement(element, "SourceFiles")
         for name in source_files(model):
             etree.SubElement(files, "File", name=name)

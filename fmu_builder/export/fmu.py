@@ -47,7 +47,7 @@ from fmu_builder.export.toolchain import (
 from fmu_builder.export.trial import note_made, run_smoke
 from fmu_builder.files import staged
 from fmu_builder.model.loader import load_model
-from fmu_builder.model.model import ElementModel, Model
+from fmu_builder.model.model import Model
 from fmu_builder.paths import is_shipped, shipped
 
 SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
@@ -100,9 +100,10 @@ def _build_files(model: Model, guid: str, files: dict[str, bytes], folder: Path,
     with ThreadPoolExecutor(max_workers=1) as pool:  # the elements are checked while they are compiled
         checks = None
         if reachable and compiler is not None:
-            if not model.is_prototype:
-                checks = pool.submit(element_problems, model, compiler, SMOKE_TIMEOUT, dict(files))
-            files |= _binaries(model, files, reachable, compiler)
+            if not all(part.is_prototype for _, part in model.elements()):
+                sources = None if model.is_prototype else dict(files)
+                checks = pool.submit(element_problems, model, compiler, SMOKE_TIMEOUT, sources)
+            files |= _binaries(model, guid, files, reachable, compiler)
         _check_and_move(pack(files), target, model, host_platform() in reachable, checks)
     return Built(target, model, guid, reachable, notes, model.warnings())
 
@@ -129,7 +130,6 @@ def content_guid(model: Model) -> str:
 
 def _sources(model: Model, guid: str) -> dict[str, str]:
     if model.is_prototype:
-        assert isinstance(model, ElementModel)
         return prototype_sources(model, guid)
     return fmu_sources(model, guid)
 
@@ -167,12 +167,15 @@ def _stamped(description: bytes, guid: str) -> bytes:
     return stamped.replace(tool, f' generationDateAndTime="{date}"'.encode() + tool, 1) if date else stamped
 
 
-def _binaries(model: Model, files: dict[str, bytes], platforms: Sequence[str], compiler: Compiler) -> dict[str, bytes]:
-    if model.is_prototype:
-        return prototype_libraries(model.name, platforms, compiler)
+def _binaries(
+    model: Model, guid: str, files: dict[str, bytes], platforms: Sequence[str], compiler: Compiler
+) -> dict[str, bytes]:
     texts = {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")}
     try:
         with compile_folder(model.name) as sources:
+            if model.is_prototype:
+                write_sources(fmu_sources(model, guid), sources)
+                return prototype_libraries(model, sources, platforms, compiler)
             write_sources(texts, sources)
             libraries = compile_fmu(sources, model.name, platforms, compiler, (), source_files(model))
     except OSError as error:

@@ -79,14 +79,17 @@ def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequenc
     found without its folder too."""
     known = shared_sources()
     by_name = {posixpath.basename(place): place for place in known if place.count("/") == 1}
-    for place, folder in model.folders().items():
+    in_c = {place: folder for place, folder in model.folders().items() if place not in model.prototypes}
+    for place, folder in in_c.items():
         if not (folder / "element.c").is_file():
             raise InputError(Problem(str(folder / "element.c"), "is missing: the element has no physics"))
         own = (*folder.glob("*.[ch]"), *folder.glob("*/*.[ch]"))  # in folders: one file for each value of a choice
         known |= {f"{place}{path.relative_to(folder).as_posix()}": path for path in own}
     files: dict[str, str] = {}
     wanted = [*compiled, *(name for name in generated if name.endswith("laws.h"))]
-    wanted += [f"{place}{name}" for place in model.folders() for name in ("model_data.h", "element.c")]
+    wanted += [f"{place}model_data.h" for place in model.folders()]
+    wanted += [f"{place}element.c" for place in in_c]
+    wanted += ["python_element.h", "fmi2/python_host.h"] if model.prototypes else []
     while wanted:
         name = wanted.pop()
         if name in by_name and name not in known and name not in generated:

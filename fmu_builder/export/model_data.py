@@ -24,19 +24,22 @@ def heading(model: Model) -> str:
     return f"/* Generated from {model.path.name}; do not edit. */"
 
 
-def model_data(model: ElementModel, entry: str = "", host_entry: str = "", folder: str = "") -> str:
+def model_data(
+    model: ElementModel, entry: str = "", host_entry: str = "", folder: str = "", python_place: int = 0
+) -> str:
     """model_data.h: the struct Element and what both compilations of the element need.
 
-    entry       what the names of its functions begin with, by default the model's name
-    host_entry  the same for the functions of the FMU that it is a part of
-    folder      of its files, with a slash at the end"""
+    entry         what the names of its functions begin with, by default the model's name
+    host_entry    the same for the functions of the FMU that it is a part of
+    folder        of its files, with a slash at the end
+    python_place  among the elements of the FMU that are Python"""
     entry = entry or model.name
     lines = [
         *guarded(model, "MODEL_DATA_H"),
         f"#define CC_ENTRY(name) {entry}_##name",
         *([f"#define CC_HOST_ENTRY(name) {host_entry}_##name"] if host_entry else []),
-        f"#define CC_HAS_CHECK {int(bool(model.element.rules))}",
-        f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in model.by_kind('state')))}",
+        f"#define CC_HAS_CHECK {int(bool(model.element.rules) or model.is_prototype)}",
+        f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in model.by_kind('state')) and not model.is_prototype)}",
         f"#define CC_HAS_ACCEPT {int(bool(model.element.memory))}",
         f"#define CC_HAS_SAMPLE {int(any(model.recipe.choices[name] is True for name in model.element.samplers))}",
         f"#define CC_HAS_INITIAL {int(any(s.initial for s in model.by_kind('state')))}",
@@ -55,8 +58,22 @@ def model_data(model: ElementModel, entry: str = "", host_entry: str = "", folde
     if large_constants(model):
         lines += ["#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__", '#error "tables are bytes, least first"', "#endif"]
     lines += ["", *element_struct(model), *_struct_checks(model), *_indicators_struct(model), "", *index_tables(model)]
+    if model.is_prototype:
+        lines += ["", *_python_macros(model, python_place)]
     lines += ["", "#endif", ""]
     return "\n".join(lines)
+
+
+def _python_macros(model: ElementModel, place: int) -> list[str]:
+    """What python_element.h needs; it stands in the place of element.c and computes derivatives with the outputs."""
+    derivatives = {s.derivative for s in model.by_kind("state") if s.rate < 0}
+    computed = [v.index for v in model.variables if v.kind in ("calculated", "output") or v.index in derivatives]
+    return [
+        '#define CC_ELEMENT "python_element.h"',
+        f"#define CC_PYTHON_PLACE {place}",
+        f"#define CC_COMPUTED {len(computed)}",
+        int_table("cc_computed", computed),
+    ]
 
 
 def large_constants(model: ElementModel) -> list[Constant]:
@@ -149,7 +166,7 @@ def _indicators_struct(model: ElementModel) -> list[str]:
 
 def _struct_checks(model: ElementModel) -> list[str]:
     """CC_STRUCTS: that memory has the size of the C structs that it is."""
-    memory = [(name, one) for name, one in model.element.memory.items() if one.struct is not None]
+    memory = [(n, m) for n, m in model.element.memory.items() if m.struct is not None and not model.is_prototype]
     checks = []
     for name, one in memory:
         first, _, rest = name.partition(".")
@@ -161,6 +178,7 @@ def _struct_checks(model: ElementModel) -> list[str]:
 
 def counts(model: Model) -> list[str]:
     return [
+        f"#define CC_PYTHON {len(model.prototypes)} /* elements in Python */",
         f"#define CC_EXACT {int(is_exact(model))}",
         f"#define CC_STILL {int(is_still(model))}",
         f"#define CC_HAS_RATES {int(any(v.on_demand for v in model.variables))}",

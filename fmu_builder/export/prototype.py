@@ -1,13 +1,13 @@
 """Elements prototyped in Python: element.py in the place of element.c, packed with pythonfmu.
 
-The FMU has the variables, the value references and the modelDescription.xml of the same element in C, but for what a
-prototype cannot do.  In it lie
+The FMU is that of the same element in C, compiled with contact_core/python_element.h in the place of element.c; an
+assembly may have such parts.  In it lie
 
-    binaries/<platform>/<Name>         contact_core/fmi2/prototype.c: what the importer calls
-    resources/pythonfmu.so|dll         pythonfmu's binary, which runs Python
+    binaries/<platform>/<Name>         contact_core with the tables of the model
+    resources/pythonfmu.so|dll         pythonfmu's binary, which makes Python load the module below
     resources/contact_core.so|dll      contact_core/host.c: the laws, `import contact_core` in element.py
     resources/prototype_<GUID>.py      prototype_slave.py; Python knows modules by name, so every FMU has its own
-    resources/element.py, model.json   the physics, the variable table
+    resources/element.py, model.json   the physics (of a part in a folder of its type), what the slave knows of it
     resources/pythonfmu/               pythonfmu's base class of slaves
 """
 
@@ -29,6 +29,7 @@ from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS
+from fmu_builder.export.generate import fmu_sources, source_files
 from fmu_builder.export.host import host_library, with_includes
 from fmu_builder.export.model_tables import log_categories
 from fmu_builder.export.toolchain import (
@@ -39,8 +40,9 @@ from fmu_builder.export.toolchain import (
     fmi_headers,
     resolve_platforms,
 )
+from fmu_builder.model.declaration_reader import CORE_GROUPS
 from fmu_builder.model.layout import Node
-from fmu_builder.model.model import ElementModel
+from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import shipped
 
 # what pythonfmu supplies a binary for: our platform name -> its file
@@ -80,9 +82,13 @@ def _functions(model: ElementModel) -> Iterator[tuple[str, int, str]]:
     yield "outputs", 1, "every element has outputs"
     if any(state.rate < 0 for state in model.by_kind("state")):
         yield "derivatives", 1, "a state declares no rate"
+    if any(state.initial for state in model.by_kind("state")):
+        yield "initial", 1, "a state declares initial"
     if model.element.memory:
         yield "start", 1, "element.toml has [memory]"
         yield "accept", 3, "element.toml has [memory]"
+    if any(model.recipe.choices[name] is True for name in model.element.samplers):
+        yield "sample", 3, "the recipe samples"
     if model.indicators:
         yield "indicators", 2, "element.toml has [indicators]"
     if model.element.rules:
@@ -114,17 +120,22 @@ def check_physics(model: ElementModel) -> None:
 # ---- the files ---------------------------------------------------------------------------------------------------
 
 
-def prototype_sources(model: ElementModel, guid: str) -> dict[str, str]:
+def prototype_sources(model: Model, guid: str) -> dict[str, str]:
     """File name -> text of all that decides what the FMU computes; with the real GUID those of its resources are among
     them.  Raises InputError for an element.py that cannot work."""
-    check_physics(model)
+    for part in model.prototypes.values():
+        check_physics(part)
     core = shipped("contact_core")
+    laws = {p.relative_to(core).as_posix(): p for p in with_includes(core / "host.c")}
     return {
-        "element.py": (model.recipe.element_folder / "element.py").read_text(encoding="utf-8"),
+        **{f"sources/{name}": text for name, text in fmu_sources(model, guid).items()},
+        **{
+            f"{folder}element.py": (part.recipe.element_folder / "element.py").read_text(encoding="utf-8")
+            for folder, part in model.prototypes.items()
+        },
         "prototype_slave.py": (_HERE / "prototype_slave.py").read_text(encoding="utf-8"),
         "model.json": json.dumps(_tables(model, guid), indent=1),
-        **{p.relative_to(core).as_posix(): p.read_text(encoding="utf-8") for p in with_includes(core / "host.c")},
-        _SOURCES["prototype"]: (core / _SOURCES["prototype"]).read_text(encoding="utf-8"),
+        **{f"host/{name}": path.read_text(encoding="utf-8") for name, path in laws.items()},
     }
 
 
@@ -132,7 +143,7 @@ def prototype_resources(sources: Mapping[str, str], guid: str) -> dict[str, byte
     """Archive name -> bytes of the resources that are no libraries."""
     module = f"prototype_{re.sub(r'[^0-9a-f]', '', guid)}"
     return {
-        "resources/element.py": sources["element.py"].encode(),
+        **{f"resources/{n}": text.encode() for n, text in sources.items() if n.endswith("element.py")},
         f"resources/{module}.py": sources["prototype_slave.py"].encode(),
         "resources/model.json": sources["model.json"].encode(),
         "resources/slavemodule.txt": module.encode(),
@@ -157,24 +168,22 @@ def _tree(node: Node) -> dict[str, Any]:
     return {"each": node.each, "size": node.size, "members": members}
 
 
-def _tables(model: ElementModel, guid: str) -> dict[str, Any]:
+def _tables(model: Model, guid: str) -> dict[str, Any]:
     """model.json: what prototype_slave.py knows of the model."""
-    variables = model.variables
     return {
         "guid": guid,
+        "elements": [{"folder": folder, **_element_tables(part)} for folder, part in model.prototypes.items()],
+        "declarations": declarations(host_library().declarations),
+    }
+
+
+def _element_tables(model: ElementModel) -> dict[str, Any]:
+    return {
         "element": f"{model.element_name}/element.py",
         "tree": _tree(model.layout.root),
-        "names": [v.name for v in variables],
-        "kinds": [v.kind for v in variables],
-        "types": [v.type for v in variables],
-        "units": ["" if v.unit.name == "1" else v.unit.name for v in variables],
-        "starts": [v.start for v in variables],
-        "low": [v.min if v.min is not None else v.above for v in variables],
-        "high": [v.max if v.max is not None else v.below for v in variables],
-        "strict": [[v.index, v.above, v.below] for v in variables if v.above is not None or v.below is not None],
-        "visible": [v.index for v in variables if not v.hidden],
-        "quaternions": [q for q, _ in model.quaternions],
-        "indicators": [[one.name, one.nominal] for one in model.indicators],
+        "starts": [v.start for v in model.variables],
+        "memory": [v.index for v in model.by_kind("memory") if v.name.partition(".")[0] not in CORE_GROUPS],
+        "indicators": [one.name for one in model.indicators],
         "indicator_tree": _tree(model.indicator_layout.root),
         "categories": log_categories(model),
         "structure": {
@@ -182,11 +191,6 @@ def _tables(model: ElementModel, guid: str) -> dict[str, Any]:
             **model.recipe.choices,
             **{constant.name: list(constant.values) for constant in model.constants},
         },
-        "states": [
-            [s.index, s.derivative, s.rate, s.start_from, s.nominal if s.nominal is not None else 1.0]
-            for s in model.by_kind("state")
-        ],
-        "declarations": declarations(host_library().declarations),
     }
 
 
@@ -243,41 +247,58 @@ def declarations(text: str) -> dict[str, Any]:
 # ---- libraries ---------------------------------------------------------------------------------------------------
 
 
-def prototype_libraries(name: str, platforms: Sequence[str], compiler: Compiler) -> dict[str, bytes]:
-    """Archive name -> bytes of the libraries; ours are compiled once for each platform and kept in the cache."""
+def prototype_libraries(model: Model, sources: Path, platforms: Sequence[str], compiler: Compiler) -> dict[str, bytes]:
+    """Archive name -> bytes of the libraries.   sources: the folder that fmu_sources was written to
+
+    That of contact_core is compiled once for each platform and kept in the cache."""
     files = {}
     for platform in platforms:
         suffix = PLATFORMS[platform].suffix
-        files[f"binaries/{platform}/{name}{suffix}"] = _library("prototype", platform, compiler)
-        files[f"resources/contact_core{suffix}"] = _library("contact_core", platform, compiler)
+        with tempfile.TemporaryDirectory(prefix="fmu-builder-") as temporary:
+            library = Path(temporary) / f"{model.name}{suffix}"
+            compiled = [sources / name for name in source_files(model)]
+            _compile(compiled, library, [sources, fmi_headers()], platform, compiler)
+            files[f"binaries/{platform}/{library.name}"] = library.read_bytes()
+        files[f"resources/contact_core{suffix}"] = _core_library(platform, compiler)
         files[f"resources/pythonfmu{suffix}"] = (_pythonfmu() / _BINARIES[platform]).read_bytes()
     return files
 
 
-_SOURCES = {"prototype": "fmi2/prototype.c", "contact_core": "host.c"}  # of contact_core
+def _compile(
+    sources: Sequence[Path], library: Path, include: Sequence[Path], platform: str, compiler: Compiler
+) -> None:
+    compile_hosted([*sources, *_beside(platform)], library, include, compiler, _options(platform), platform)
 
 
-def _library(name: str, platform: str, compiler: Compiler) -> bytes:
+def _beside(platform: str) -> list[Path]:
+    """A C library of Windows would take minutes to compile."""
+    return [shipped("contact_core") / "base" / "freestanding.c"] if platform == "win64" else []
+
+
+def _options(platform: str) -> tuple[str, ...]:
+    if platform == "win64":
+        headers = shipped("contact_core") / "base" / "freestanding_include"
+        return ("-s", *FREESTANDING, "-isystem", str(headers), "-lkernel32")
+    return ("-s", "-Wl,-z,defs", "-ldl")
+
+
+def _core_library(platform: str, compiler: Compiler) -> bytes:
     core = shipped("contact_core")
-    sources = [core / _SOURCES[name]]
-    extra: tuple[str, ...] = ("-s", "-ldl")
-    if platform == "win64":  # a C library of Windows would take minutes to compile
-        sources.append(core / "base" / "freestanding.c")
-        extra = ("-s", *FREESTANDING, "-isystem", str(core / "base" / "freestanding_include"), "-lkernel32")
-    content = _content(sources, (platform, compiler.command, compiler.version, extra))
+    settings = (platform, compiler.command, compiler.version, _options(platform))
+    content = _content([core / "host.c", *_beside(platform)], settings)
     folder = used(cache_folder() / "prototypes" / content)
-    library = folder / f"{name}{PLATFORMS[platform].suffix}"
+    library = folder / f"contact_core{PLATFORMS[platform].suffix}"
     if not library.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
             made = Path(temporary) / library.name
-            compile_hosted(sources, made, [core, fmi_headers()], compiler, extra, platform)
+            _compile([core / "host.c"], made, [core], platform, compiler)
             made.replace(library)
     return library.read_bytes()
 
 
 def _content(sources: Sequence[Path], settings: tuple[object, ...]) -> str:
-    """A name that changes with all that goes into a library."""
+    """A name that changes with all that goes into the library of contact_core."""
     digest = hashlib.sha256(repr(settings).encode())
     headers = sorted(shipped("contact_core").rglob("*.h"))
     for path in (*sources, *headers, Path(toolchain.__file__), Path(__file__)):
@@ -287,7 +308,7 @@ def _content(sources: Sequence[Path], settings: tuple[object, ...]) -> str:
 
 @functools.cache
 def prototype_content() -> bytes:
-    """A digest of what goes into the libraries of every prototype."""
+    """A digest of what goes into the libraries of every prototype but its own sources."""
     paths = [*sorted(_pythonfmu().glob("*.py")), *(_pythonfmu() / name for name in _BINARIES.values())]
-    own = _content([shipped("contact_core") / name for name in _SOURCES.values()], ())
+    own = _content([shipped("contact_core") / "host.c"], ())
     return hashlib.sha256(own.encode() + b"".join(path.read_bytes() for path in paths)).digest()

@@ -81,6 +81,10 @@ class Assembly(Model):
     def folders(self) -> dict[str, Path]:
         return {kind.folder: kind.model.recipe.element_folder for kind in self.types}
 
+    @property
+    def prototypes(self) -> dict[str, ElementModel]:
+        return {kind.folder: kind.model for kind in self.types if kind.model.is_prototype}
+
     def elements(self) -> Iterator[tuple[int, ElementModel]]:
         return ((part.offset, part.model) for part in self.parts)
 
@@ -129,7 +133,7 @@ def shared_types(parts: Iterable[Part]) -> tuple[tuple[PartType, ...], tuple[Par
         recipe = part.model.recipe
         structure = (*sorted(recipe.sizes.items()), *sorted(recipe.choices.items()))
         laws = laws_header(recipe.laws.laws, recipe.laws.slots, "", recipe.laws.remembered) if recipe.laws else ""
-        key = (recipe.element_folder, structure, recipe.constants, laws)
+        key = (recipe.element_folder, recipe.language, structure, recipe.constants, laws)
         if key not in known:
             known[key] = len(types)
             name, number = recipe.name, 1

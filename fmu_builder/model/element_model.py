@@ -47,7 +47,7 @@ def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
         declared += _core_variables(
             element.experiment,
             states=any(d.kind == "state" for d in declared),
-            records=recipe.language == "c" and any(d.is_recorded for d in declared),
+            records=any(d.is_recorded for d in declared),
         )
     layout = Layout()
     for d in declared:

@@ -90,9 +90,6 @@ class _Loader:
                 self._models[known] = self.assembly(read_assembly(path), solver=False)
             else:
                 self._models[known] = load_element(path, solver=False)
-            if self._models[known].is_prototype:
-                what = "is a prototype in Python, which cannot be a part: run it as a slave, or write it in C"
-                raise InputError(Problem(str(path), what))
         return self._models[known]
 
     def ends(self, model: ElementModel | Assembly) -> Ends:

@@ -148,9 +148,14 @@ class Model:
         return ()
 
     @property
+    def prototypes(self) -> dict[str, ElementModel]:
+        """The elements whose physics is Python, by their folders as in `folders`."""
+        return {}
+
+    @property
     def is_prototype(self) -> bool:
-        """Whether its physics is Python."""
-        return False
+        """Whether physics in it is Python."""
+        return bool(self.prototypes)
 
     def elements(self) -> Iterator[tuple[int, ElementModel]]:
         """The elements it consists of, each with the index of its first variable."""
@@ -184,8 +189,8 @@ class ElementModel(Model):
         yield 0, self
 
     @property
-    def is_prototype(self) -> bool:
-        return self.recipe.language == "python"
+    def prototypes(self) -> dict[str, ElementModel]:
+        return {"": self} if self.recipe.language == "python" else {}
 
     def needs_of(self, name: str) -> str:
         return self.recipe.absent.get(re.sub(r"\[\d+\]", "", name), "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +12,8 @@ from numpy.typing import NDArray
 from running import Running, Values
 
 from fmu_builder import run
-from fmu_builder.cosim.slave import OK, Slave, read_slave
 from fmu_builder.cosim.validation import run_case
-from fmu_builder.export.fmu import host_fmu
 from fmu_builder.model.loader import load_model
-from fmu_builder.model.model import BACK
 from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]
@@ -153,55 +149,22 @@ def trace_of(recipe: Path, case: str, folder: Path) -> dict[str, Vector]:
 
 
 def test_both_languages_have_the_same_variables(recipes: dict[str, Path]) -> None:
-    """But for the one that shows contacts before the last one: a prototype keeps none."""
     c, python = (load_model(recipes[language]) for language in ("c", "python"))
-    shared = [v for v in c.variables if v.name != BACK]
-    assert len(shared) == len(c.variables) - 1
-    for a, b in zip(shared, python.variables, strict=True):
-        assert replace(a, index=0, depends=(), rate=0, start_from=0, initial=(), derivative=0) == replace(
-            b, index=0, depends=(), rate=0, start_from=0, initial=(), derivative=0
-        )
-        assert [c.variables[i].name for i in a.depends] == [python.variables[i].name for i in b.depends]
+    assert c.variables == python.variables
     assert not c.is_prototype and python.is_prototype
     assert c.name == python.name == "ImpactDamper"
 
 
 @pytest.mark.parametrize("case", ["rattle", "restitution"])
-def test_the_prototype_gives_the_trace_of_the_element_in_c(recipes: dict[str, Path], case: str, tmp_path: Path) -> None:
-    """The README's tolerances: twice those of the cases, for each may be off to its side.  solver.* count the work."""
+def test_the_prototype_gives_the_trace_of_the_element_in_c_bit_for_bit(
+    recipes: dict[str, Path], case: str, tmp_path: Path
+) -> None:
+    """One solver and the same arithmetic: the same substeps and events too."""
     c, python = (trace_of(recipes[language], case, tmp_path) for language in ("c", "python"))
     assert c.keys() == python.keys() and len(c) > 20
-    np.testing.assert_array_equal(c["time"], python["time"])
-    assert c["damper.contact_count"][-1] == python["damper.contact_count"][-1] >= 3
-    # W = 1000 rad/s ties the errors together: m, m/s and N in the proportions of 1, W and C_F, and of m w0 for energies
-    allowed = {"m": 2e-9, "m/s": 2e-6, "N": 2e-4, "J": 2e-7, "W": 2e-3}
-    units = {v.name: v.unit.name for v in load_model(recipes["c"]).variables}
-    compared = 0
+    assert c["damper.contact_count"][-1] >= 3 and c["damper.solver.events"][-1] >= 6
     for name in c:
-        unit = units.get(name.removeprefix("damper."), "")
-        if unit in allowed and ".solver." not in name:
-            np.testing.assert_allclose(python[name], c[name], rtol=0, atol=allowed[unit], err_msg=name)
-            compared += np.ptp(c[name]) > 10 * allowed[unit]
-    assert compared >= 8  # these move
-
-
-def test_in_flight_both_agree_to_rounding(recipes: dict[str, Path]) -> None:
-    values = {"x0": -4e-3, "w0": 0.5, "p.v": 0.1}
-    found = []
-    for language in ("c", "python"):
-        description = read_slave(host_fmu(recipes[language]))
-        slave = Slave("slave", description)
-        try:
-            for name, value in values.items():
-                slave.set(description.variables[name], value)
-            slave.setup(0.0, 1.0, None)
-            slave.call("fmi2EnterInitializationMode")
-            slave.call("fmi2ExitInitializationMode")
-            assert [slave.dll.fmi2DoStep(slave.component, 1e-3 * i, 1e-3, 1) for i in range(10)] == [OK] * 10
-            found.append([slave.get(description.variables[n]) for n in ("x", "w", "v", "p.F", "energy.kinetic")])
-        finally:
-            slave.close()
-    assert found[0] == pytest.approx(found[1], rel=1e-14)
+        np.testing.assert_array_equal(python[name], c[name], err_msg=name)
 
 
 @pytest.mark.slow

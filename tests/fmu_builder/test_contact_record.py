@@ -165,7 +165,7 @@ def test_a_contact_that_is_closed_at_a_communication_point_keeps_its_beginning(t
 
 
 def test_contacts_of_two_walls_that_end_in_one_step_are_all_listed(tmp_path: Path) -> None:
-    """A loose mass that rattles 8 times between its walls; the prototype keeps none, so it is the FMU that does."""
+    """A loose mass that rattles 8 times between its walls."""
     found = []
     for step in ("1 ms", "200 ms"):
         path = tmp_path / "rattle.toml"

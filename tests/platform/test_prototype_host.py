@@ -125,7 +125,7 @@ def test_an_exception_is_an_error_and_the_host_lives(host: Host) -> None:
             None,
             "FMU_BUILDER_PYTHON: /nowhere/libpython.so: cannot open",
         ),
-        ({}, "{another}", "the GUID is '{another}', but these files belong to"),
+        ({}, "{another}", "the GUID is '{another}', but this binary belongs to"),
     ],
     ids=["no libpython", "foreign GUID"],
 )

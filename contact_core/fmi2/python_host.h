@@ -1,0 +1,250 @@
+/* Python for the elements that are written in it: found or started, the functions of the waist fetched.
+ *
+ * pythonfmu's binary, which lies in the folder `resources`, loads the module prototype_<GUID>.py that lies there too
+ * and makes its slave, which fills in CcPythonLoad.  Nothing else is asked of the slave.
+ *
+ * The binary for Linux looks for Python in the process and does not load it.  Here a shared libpython is loaded where
+ * the process has none: FMU_BUILDER_PYTHON names the file, else the newest that is found.
+ *
+ * The libraries stay loaded, the slave is not freed and Python stays alive: its extension modules survive no end.
+ *
+ * pythonfmu 0.7 counts who holds its Python, and its own end, finalizePythonInterpreter, counts down in memory that the
+ * destructors of C++ freed before, which breaks the memory in which a process ends.  Called early it lets go once and
+ * for all, and the slave holds on. */
+#ifndef CC_PYTHON_HOST_H
+#define CC_PYTHON_HOST_H
+
+#include "../instance.h"
+#include "../python_waist.h"
+
+#ifdef _WIN32
+#define CC_SLAVE_LIBRARY "pythonfmu.dll"
+#define LOAD_WITH_ALTERED_SEARCH_PATH 8u
+#define CP_UTF8 65001u
+/* of kernel32.dll, as its documentation declares them; the headers of Windows would bring a C library along */
+__declspec(dllimport) void *__stdcall LoadLibraryExW(const unsigned short *path, void *file, unsigned long flags);
+__declspec(dllimport) void *__stdcall GetProcAddress(void *library, const char *name);
+__declspec(dllimport) void *__stdcall GetModuleHandleA(const char *name);
+__declspec(dllimport) unsigned long __stdcall GetLastError(void);
+__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned page, unsigned long flags, const char *text,
+                                                        int length, unsigned short *wide, int size);
+#else
+#include <dlfcn.h>
+#include <stdlib.h>
+#define CC_SLAVE_LIBRARY "pythonfmu.so"
+#define CC_ANYWHERE NULL /* RTLD_DEFAULT of glibc */
+#endif
+
+#define CC_PATH_SIZE 900 /* bytes; with the name of a library it fits into CcText */
+
+CcPythonElement CC_PYTHON_ELEMENTS[CC_PYTHON];
+
+/* What the slave is given, as text: the address of this. */
+typedef struct {
+    CcPythonElement *elements; /* to be filled in */
+    int count;
+    int is_done;
+    char why[CC_TEXT_SIZE]; /* not */
+} CcPythonLoad;
+
+/* Add to the text; returns NULL, so that `return cc_say(...)` says why there is none. */
+CC_RARE __attribute__((format(printf, 2, 3))) void *cc_say(CcText *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    cc_text_format(text, format, arguments);
+    va_end(arguments);
+    return NULL;
+}
+
+/* ---- libraries ------------------------------------------------------------------------------------------------- */
+
+#ifdef _WIN32
+
+CC_RARE void *cc_load(const char *path, CcText *why)
+{
+    unsigned short wide[CC_TEXT_SIZE];
+    if (!MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, CC_TEXT_SIZE))
+        return cc_say(why, "%s is no path in UTF-8", path);
+    for (unsigned short *w = wide; *w; w++)
+        if (*w == '/')
+            *w = '\\';
+    void *library = LoadLibraryExW(wide, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+    if (!library)
+        cc_say(why, "%s: Windows error %d; it needs python3.dll of Python 3.11 or newer on the PATH and the Visual C++ "
+               "runtime", path, (int)GetLastError());
+    return library;
+}
+
+static void *cc_find(void *library, const char *name) { return GetProcAddress(library, name); }
+
+static int cc_has_python(CcText *why) /* the slave's library is linked to it */
+{
+    (void)why;
+    return 1;
+}
+
+static void *cc_of_python(const char *name)
+{
+    void *python = GetModuleHandleA("python3.dll");
+    return python ? GetProcAddress(python, name) : NULL;
+}
+
+#else
+
+CC_RARE void *cc_load(const char *path, CcText *why)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return library ? library : cc_say(why, "%s", dlerror());
+}
+
+static void *cc_find(void *library, const char *name) { return dlsym(library, name); }
+static void *cc_of_python(const char *name) { return dlsym(CC_ANYWHERE, name); }
+
+CC_RARE int cc_has_python(CcText *why)
+{
+    if (cc_of_python("Py_IsInitialized"))
+        return 1;
+    const char *given = getenv("FMU_BUILDER_PYTHON");
+    if (given && *given) {
+        if (dlopen(given, RTLD_NOW | RTLD_GLOBAL))
+            return 1;
+        cc_say(why, "FMU_BUILDER_PYTHON: %s", dlerror());
+        return 0;
+    }
+    for (int minor = 30; minor >= 11; minor--) {
+        CcText name = {0};
+        cc_say(&name, "libpython3.%d.so.1.0", minor);
+        if (dlopen(name.chars, RTLD_NOW | RTLD_GLOBAL))
+            return 1;
+    }
+    cc_say(why, "there is no Python in this process and no shared library of Python 3.11 or newer where libraries are "
+           "looked for: install one (Debian: libpython3.11), or set FMU_BUILDER_PYTHON to the file");
+    return 0;
+}
+
+#endif
+
+/* Start Python, unless it runs, and leave it to every thread.  numpy is imported before the slave's library is loaded:
+ * imported by its functions in a process that is no Python, numpy breaks the memory in which the process ends. */
+CC_RARE int cc_start_python(CcText *why)
+{
+    int (*is_initialized)(void) = (int (*)(void))cc_of_python("Py_IsInitialized");
+    void (*initialize)(int) = (void (*)(int))cc_of_python("Py_InitializeEx");
+    void *(*save_thread)(void) = (void *(*)(void))cc_of_python("PyEval_SaveThread");
+    int (*ensure)(void) = (int (*)(void))cc_of_python("PyGILState_Ensure");
+    void (*leave)(int) = (void (*)(int))cc_of_python("PyGILState_Release");
+    void *(*import)(const char *) = (void *(*)(const char *))cc_of_python("PyImport_ImportModule");
+    void (*clear)(void) = (void (*)(void))cc_of_python("PyErr_Clear");
+    if (!is_initialized || !initialize || !save_thread || !ensure || !leave || !import || !clear)
+        return 1; /* Windows, where the slave's library brings it */
+    if (!is_initialized()) {
+        initialize(0); /* the importer's signals stay its own */
+        save_thread();
+    }
+    int state = ensure(), is_there = import("numpy") != NULL;
+    if (!is_there)
+        clear();
+    leave(state);
+    if (!is_there)
+        cc_say(why, "this Python cannot import numpy: install it there, or put the Python that has it on the PATH "
+               "first");
+    return is_there;
+}
+
+/* ---- the resources --------------------------------------------------------------------------------------------- */
+
+CC_RARE int cc_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* The path of a file URI, without a slash at the end; what is no such URI is taken for a path.  0 if it is too long. */
+CC_RARE int cc_path_of(const char *uri, char *path, size_t size)
+{
+    static const char scheme[] = "file:";
+    size_t same = 0;
+    while (scheme[same] && uri[same] == scheme[same])
+        same++;
+    int is_uri = !scheme[same];
+    if (is_uri)
+        uri += same;
+    if (is_uri && uri[0] == '/' && uri[1] == '/') { /* a host, or none */
+        uri += 2;
+        while (*uri && *uri != '/')
+            uri++;
+    }
+    if (uri[0] == '/' && uri[1] && uri[2] == ':') /* /C:/... */
+        uri++;
+    size_t length = 0;
+    for (; *uri; uri++) {
+        if (length + 1 >= size)
+            return 0;
+        char c = *uri;
+        if (is_uri && c == '%' && cc_digit(uri[1]) >= 0 && cc_digit(uri[2]) >= 0) {
+            c = (char)(16 * cc_digit(uri[1]) + cc_digit(uri[2]));
+            uri += 2;
+        }
+        path[length++] = c;
+    }
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    path[length] = '\0';
+    return 1;
+}
+
+/* pythonfmu keeps the address of its callbacks; what goes wrong is said in CcPythonLoad. */
+static void cc_no_logger(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
+                         fmi2String text, ...)
+{
+    (void)environment, (void)name, (void)status, (void)category, (void)text;
+}
+
+static const fmi2CallbackFunctions cc_no_callbacks = {.logger = cc_no_logger};
+
+/* The functions of the elements in Python, from the folder of the resources, unless they are there; else 0, and why.
+ * Two threads that come here at once fetch the same ones. */
+CC_RARE int cc_load_python(fmi2String instance_name, fmi2String resources, CcText *why)
+{
+    static int is_loaded;
+    if (__atomic_load_n(&is_loaded, __ATOMIC_ACQUIRE))
+        return 1;
+    char folder[CC_PATH_SIZE];
+    if (!resources)
+        return cc_say(why, "the argument fmuResourceLocation is NULL") != NULL;
+    if (!cc_path_of(resources, folder, CC_PATH_SIZE))
+        return cc_say(why, "the path of the resources has more than %d characters", CC_PATH_SIZE - 1) != NULL;
+    if (!cc_has_python(why) || !cc_start_python(why))
+        return 0;
+    CcText path = {0}, address = {0};
+    cc_say(&path, "%s/" CC_SLAVE_LIBRARY, folder);
+    void *library = cc_load(path.chars, why);
+    if (!library)
+        return 0;
+    fmi2InstantiateTYPE *instantiate = (fmi2InstantiateTYPE *)cc_find(library, "fmi2Instantiate");
+    fmi2SetStringTYPE *set_string = (fmi2SetStringTYPE *)cc_find(library, "fmi2SetString");
+    if (!instantiate || !set_string)
+        return cc_say(why, "%s has no function %s", path.chars, instantiate ? "fmi2SetString" : "fmi2Instantiate")
+               != NULL;
+    fmi2Component slave =
+        instantiate(instance_name, fmi2CoSimulation, CC_GUID, folder, &cc_no_callbacks, fmi2False, fmi2False);
+    void (*let_go)(void) = (void (*)(void))cc_find(library, "finalizePythonInterpreter");
+    if (let_go)
+        let_go();
+    if (!slave)
+        return cc_say(why, "Python cannot load the prototype: it must be 3.11 or newer") != NULL;
+    CcPythonLoad load = {.elements = CC_PYTHON_ELEMENTS, .count = CC_PYTHON};
+    cc_text_integer(&address, (long long)(size_t)&load);
+    const fmi2String values[] = {CC_GUID, address.chars};
+    const fmi2ValueReference references[] = {0, 1};
+    set_string(slave, references, 2, values);
+    if (!load.is_done)
+        return cc_say(why, "%s", *load.why ? load.why : "the prototype does not answer") != NULL;
+    __atomic_store_n(&is_loaded, 1, __ATOMIC_RELEASE);
+    return 1;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* The waist between C and an element in Python: the functions of waist.h, given by fmu_builder/prototype_slave.py when
+ * the first instance is made (python_host.h). */
+#ifndef CC_PYTHON_WAIST_H
+#define CC_PYTHON_WAIST_H
+
+#include "waist.h"
+
+/* What a function of element.py calls as `host`. */
+typedef struct {
+    CcHost *host;
+    void (*report)(CcHost *host, int level, const char *category, const char *text);
+    void (*fail)(CcHost *host, const char *text);
+    double (*held_over)(const CcHost *host);
+    void (*keep)(CcHost *host, const void *record, size_t size);
+} CcPythonHost;
+
+/* One element.py.  Each function takes a block, works on a copy, and copies that back unless an exception ended it;
+ * indicators copies the indicators only, check nothing.  check tells the exception that left values out. */
+typedef struct {
+    void (*evaluate)(double *block); /* outputs and derivatives */
+    void (*initial)(double *block);
+    void (*start)(double *block);
+    int (*accept)(double *block, const CcPythonHost *host, double step);
+    int (*sample)(double *block, const CcPythonHost *host, double step);
+    void (*indicators)(const double *block, double z[]);
+    void (*check)(const double *block, const CcPythonHost *host);
+} CcPythonElement;
+
+/* Of all elements of the FMU that are Python. */
+#define CC_PYTHON_ELEMENTS CC_HOST_ENTRY(python)
+CC_HIDDEN extern CcPythonElement CC_PYTHON_ELEMENTS[];
+
+#endif

@@ -1,0 +1,287 @@
+"""A prototype beside the same element in C, impact_damper: one solver and one FMI layer, so the same bits in
+co-simulation, in model exchange, from a saved state and as part of an assembly."""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+import zipfile
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import pytest
+from fmi2 import DISCARD, ERROR, MODEL_EXCHANGE, OK, Fmu, Slave, integers, reals, references
+
+from fmu_builder import run
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.loader import load_model
+from fmu_builder.paths import shipped
+
+RATTLE = {"w0": 1.0, "C_F": 1e5, "C_r": 0.7, "gap": 4e-3}
+H = 5e-4  # s
+
+
+class Loaded:
+    """The FMU of a recipe with its resources."""
+
+    def __init__(self, recipe: Path, folder: Path) -> None:
+        self.file = host_fmu(recipe)
+        self.fmu = Fmu(self.file, folder)
+        with zipfile.ZipFile(self.file) as archive:
+            archive.extractall(folder, [name for name in archive.namelist() if name.startswith("resources/")])
+        self.create = functools.partial(self.fmu.slave, resources=(folder / "resources").as_uri().encode())
+
+    def slave(self, values: dict[str, float] = RATTLE, **options: int) -> Slave:
+        slave = self.create(**options)
+        assert slave.set(values) == OK
+        assert slave.setup() == slave.call("fmi2EnterInitializationMode") == OK
+        assert slave.call("fmi2ExitInitializationMode") == OK, slave.importer.texts
+        return slave
+
+
+def recipe_of(folder: Path, language: str) -> Path:
+    recipe = folder / "Damper.toml"
+    element = (shipped("elements") / "impact_damper").as_posix()
+    recipe.write_text(f"element = '{element}'\nlanguage = '{language}'\n", encoding="utf-8")
+    return recipe
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {language: tmp_path_factory.mktemp(language) for language in ("c", "python")}
+
+
+@pytest.fixture(scope="module")
+def both(folders: dict[str, Path]) -> dict[str, Loaded]:
+    return {language: Loaded(recipe_of(folder, language), folder) for language, folder in folders.items()}
+
+
+def steps(slave: Slave, first: int, last: int) -> None:
+    for i in range(first, last):
+        assert slave.step(H * i, H) == OK, slave.importer.texts
+
+
+# ---- states ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_state_brings_the_prototype_back_to_the_same_bits(both: dict[str, Loaded]) -> None:
+    """Amid a contact: the first wall is met after 2 ms."""
+    slave = both["python"].slave()
+    steps(slave, 0, 5)
+    assert slave.get("depth")[0] > 0.0
+    place, before = slave.get_state(), slave.all_values()
+    data = slave.serialize(place)
+    steps(slave, 5, 40)
+    after = slave.all_values()
+    assert after != before
+    assert slave.call("fmi2SetFMUstate", place) == OK
+    assert slave.all_values() == before
+    steps(slave, 5, 40)
+    assert slave.all_values() == after
+    other = both["python"].slave()
+    moved = type(place)()
+    assert other.deserialize(data, moved) == OK and other.call("fmi2SetFMUstate", moved) == OK
+    steps(other, 5, 40)
+    assert other.all_values() == after
+
+
+# ---- model exchange --------------------------------------------------------------------------------------------------
+
+
+def test_a_point_of_model_exchange_has_the_bits_of_the_element_in_c(both: dict[str, Loaded]) -> None:
+    rng = np.random.default_rng(3)
+    slaves = {language: loaded.slave(kind=MODEL_EXCHANGE) for language, loaded in both.items()}
+    for slave in slaves.values():
+        assert slave.new_discrete_states()[0] == OK and slave.call("fmi2EnterContinuousTimeMode") == OK
+    count = len(slaves["c"].continuous_states())
+    touched = 0
+    for t in np.linspace(1e-3, 5e-2, 20):
+        x = [rng.uniform(-4e-3, 4e-3), rng.normal(), *rng.uniform(size=count - 2)]
+        found = []
+        for slave in slaves.values():
+            assert slave.call("fmi2SetTime", t) == slave.set_states(x) == OK
+            assert slave.set({"p.v": 0.3}) == OK
+            found.append((slave.derivatives(), slave.indicators(), slave.all_values()))
+            assert slave.completed_step()[0] == OK
+        assert found[0] == found[1]
+        touched += slaves["c"].get("depth")[0] > 0.0
+    assert 5 < touched < 18
+
+
+def test_an_importer_integrates_the_prototype_and_stops_at_its_walls(both: dict[str, Loaded]) -> None:
+    """CVode of fmpy: the same rows, those of events among them, from C and from Python."""
+    found = [
+        fmpy.simulate_fmu(
+            str(loaded.file),
+            fmi_type="ModelExchange",
+            stop_time=0.02,
+            start_values=RATTLE,
+            output=["x", "w", "contact_count"],
+            relative_tolerance=1e-8,
+        )
+        for loaded in both.values()
+    ]
+    assert found[0]["contact_count"][-1] >= 2
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+# ---- records ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_contact_of_a_step_is_kept_as_in_c(both: dict[str, Loaded]) -> None:
+    found = []
+    for loaded in both.values():
+        slave = loaded.slave({**RATTLE, "C_r": 1.0})
+        assert slave.step(0.0, 0.05) == OK
+        records = []
+        for back in range(4):
+            assert slave.set_integer("contact_record.back", back) == OK
+            records.append(slave.get("last_contact.start", "last_contact.end", "last_contact.impulse"))
+        found.append(records)
+    assert found[0] == found[1]
+    ends = [end for _, end, _ in found[1]]
+    assert ends == sorted(ends, reverse=True) and ends[-1] > 0.0
+
+
+# ---- derivatives -----------------------------------------------------------------------------------------------------
+
+
+def test_derivatives_that_are_not_exact_are_not_offered(both: dict[str, Loaded]) -> None:
+    slave, fmu = both["python"].slave(), both["python"].fmu
+    vr = references(fmu.references["p.F"])
+    status = slave.call(
+        "fmi2GetDirectionalDerivative", vr, 1, references(fmu.references["p.v"]), 1, reals(1.0), reals(0.0)
+    )
+    assert status == ERROR and "fmi2GetDirectionalDerivative is not offered" in slave.importer.texts[-1]
+    assert slave.call("fmi2GetRealOutputDerivatives", vr, 1, integers(1), reals(0.0)) == ERROR
+    assert slave.step(0.0, H) == OK
+
+
+@pytest.mark.parametrize("values", [{}, {"k_D": 10.0}], ids=["limited damping", "damping"])
+def test_the_implicit_method_follows_the_same_motion_with_differences_for_derivatives(
+    both: dict[str, Loaded], values: dict[str, float]
+) -> None:
+    """Exact derivatives in C, differences in Python: both within the tolerance."""
+    found = []
+    for loaded in both.values():
+        slave = loaded.create()
+        assert slave.set({**RATTLE, **values, "solver.tolerance": 1e-8}) == slave.set_integer("solver.method", 3) == OK
+        assert slave.setup() == slave.call("fmi2EnterInitializationMode") == OK
+        assert slave.call("fmi2ExitInitializationMode") == OK
+        steps(slave, 0, 20)
+        found.append(slave.get("x", "w"))
+    assert found[0][1] < 0.9  # it has met a wall
+    assert found[1] == pytest.approx(found[0], abs=1e-6)
+
+
+# ---- assemblies ------------------------------------------------------------------------------------------------------
+
+ASSEMBLY = """
+description = "A loose mass takes the speed of a body"
+connections = [["body.p", "damper.p"]]
+
+[parts]
+body = { recipe = "Body.toml", start = { m = 1.0, v0 = 1.0 } }
+damper = { recipe = "Damper.toml", start = { C_F = "1e5 N/m", gap = "4 mm" } }
+
+[expose.outputs]
+speed = "body.p.v"
+"""
+
+
+@pytest.fixture(scope="module")
+def assemblies(folders: dict[str, Path], both: dict[str, Loaded]) -> dict[str, Path]:
+    found = {}
+    for language, folder in folders.items():
+        (folder / "Body.toml").write_text('element = "slider_mass"\n', encoding="utf-8")
+        found[language] = folder / "Damped.toml"
+        found[language].write_text(ASSEMBLY, encoding="utf-8")
+    return found
+
+
+def test_a_part_in_python_gives_the_assembly_the_bits_of_the_part_in_c(
+    assemblies: dict[str, Path], tmp_path: Path
+) -> None:
+    traces = []
+    for recipe in assemblies.values():
+        scenario = tmp_path / f"{recipe.parent.name}.toml"
+        text = f"[experiment]\nstop = 0.05\nstep = 1e-3\n[slaves]\none = '{recipe.as_posix()}'\n"
+        scenario.write_text(text, encoding="utf-8")
+        traces.append(run(scenario))
+    c, python = traces
+    assert c.names == python.names and c["one.damper.contact_count"][-1] >= 3
+    for name in c.names:
+        np.testing.assert_array_equal(python[name], c[name], err_msg=name)
+    assert load_model(assemblies["python"]).is_prototype and not load_model(assemblies["c"]).is_prototype
+
+
+# ---- instances and threads -------------------------------------------------------------------------------------------
+
+
+def test_instances_in_threads_do_not_mix(both: dict[str, Loaded]) -> None:
+    """Python is one for all instances, and its element.py may keep things of a call."""
+    starts = [{**RATTLE, "w0": 0.5 + 0.25 * i} for i in range(4)]
+    alone = []
+    for values in starts:
+        slave = both["python"].slave(values)
+        steps(slave, 0, 30)
+        alone.append(slave.all_values())
+    slaves = [both["python"].slave(values) for values in starts]
+    threads = [threading.Thread(target=steps, args=(slave, 0, 30)) for slave in slaves]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [slave.all_values() for slave in slaves] == alone
+
+
+# ---- points that have no values --------------------------------------------------------------------------------------
+
+ROOT = {
+    "element.toml": """
+description = "x' = -sqrt(x)"
+
+[states]
+x = { unit = "m", start = 1.0, output = true, depends = ["x"], description = "Level" }
+""",
+    "element.py": """import math
+
+
+def outputs(e):
+    pass
+
+
+def derivatives(e):
+    e.der.x = -math.sqrt(e.x)
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    folder = tmp_path_factory.mktemp("root")
+    (folder / "elements" / "root").mkdir(parents=True)
+    for name, text in ROOT.items():
+        (folder / "elements" / "root" / name).write_text(text, encoding="utf-8")
+    (folder / "Root.toml").write_text('element = "root"\n', encoding="utf-8")
+    return Loaded(folder / "Root.toml", folder)
+
+
+def test_a_step_that_tries_points_without_values_is_shortened_until_it_has_none(root: Loaded) -> None:
+    """x = (1 - t/2)^2, and beyond t = 2 s, where x is 0, trial points have x < 0 and math.sqrt raises."""
+    slave = root.slave({})
+    assert slave.step(0.0, 1.9) == OK
+    assert slave.get("x")[0] == pytest.approx(0.05**2, abs=1e-8)
+    assert not slave.importer.texts
+
+
+def test_what_raised_an_exception_is_told_where_the_importer_finds_no_shorter_step(root: Loaded) -> None:
+    slave = root.slave({}, kind=MODEL_EXCHANGE)
+    assert slave.new_discrete_states()[0] == OK and slave.call("fmi2EnterContinuousTimeMode") == OK
+    assert slave.set_states([-1.0]) == OK
+    derivatives = reals(0.0)
+    assert slave.call("fmi2GetDerivatives", derivatives, 1) == DISCARD
+    assert re.match(r"root/element\.py:9: ValueError: math domain error, in derivatives", slave.importer.texts[0])
+    assert slave.set_states([4.0]) == OK and slave.derivatives() == [-2.0]

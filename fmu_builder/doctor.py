@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import FmuBuilderError
-from fmu_builder.export.cache import LIMIT, cache_folder, prune, size_of
+from fmu_builder.export.cache import cache_folder, limit, prune, size_of
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, find_compiler, host_platform
 from fmu_builder.paths import catalogue, own_version, shipped, shipped_elements
@@ -36,7 +36,7 @@ _PACKAGES = (
     "typer",
     "ziglang",
 )
-_VARIABLES = ("FMU_BUILDER_CACHE", "TMPDIR", "PYTHONPATH")  # that change what the tool does
+_VARIABLES = ("FMU_BUILDER_CACHE", "FMU_BUILDER_CACHE_MB", "TMPDIR", "PYTHONPATH")  # that change what the tool does
 
 
 def examine() -> dict[str, str]:
@@ -57,7 +57,7 @@ def examine() -> dict[str, str]:
         "builds for": reach,
         "trial": _or_fault(_trial),
         "cache folder": _or_fault(lambda: str(cache_folder())),
-        "in it": _or_fault(lambda: f"{size_of(cache_folder()) / 1e6:.0f} MB; {LIMIT / 1e6:.0f} MB are kept"),
+        "in it": _or_fault(lambda: f"{size_of(cache_folder()) / 1e6:.0f} MB; {limit():g} MB are kept"),
         "free there": _or_fault(lambda: f"{shutil.disk_usage(cache_folder()).free / 1e9:.1f} GB"),
         "elements": f"{len(shipped_elements())} in {shipped('elements')}",
         "catalogue": f"{len(catalogue())} recipes in {shipped('fmus')}",

@@ -25,6 +25,7 @@ from fmu_builder.paths import catalogue, find_recipe
 def build_named(
     names: Sequence[str], output: Path | None, platform: Sequence[str], source_only: bool, assembly: bool, as_json: bool
 ) -> None:
+    """Build and print.  Raises the InputErrors of all names as one; the FMUs of the others are there then."""
     platforms = _platforms(platform, source_only)
     built: list[Built] = []
     problems: list[Problem] = []
@@ -43,6 +44,7 @@ def build_named(
 
 
 def build_catalogue(output: Path | None, platform: Sequence[str], source_only: bool, as_json: bool) -> None:
+    """Build every recipe that is shipped, in processes on all cores, and print.  Raises all errors as one."""
     platforms = _platforms(platform, source_only)
     recipes = catalogue()
     if output is None:

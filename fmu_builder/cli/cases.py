@@ -23,6 +23,9 @@ from fmu_builder.report.report import summary_rows, write_report
 
 
 def demo(output: Path, everything: bool) -> None:
+    """Build, run, compare, write and open the report.   everything: the catalogue and all cases, not those of demo.txt.
+
+    Exits with 1 if a case fails."""
     begin = time.perf_counter()
     cases = all_cases() if everything else demo_cases()
     recipes = catalogue() if everything else recipes_of(cases)
@@ -44,6 +47,9 @@ def demo(output: Path, everything: bool) -> None:
 
 
 def validate_cases(names: Sequence[str], report: Path | None, as_json: bool) -> None:
+    """Run the cases of these names, all for none, and print their verdicts.   report: also write it there.
+
+    Exits with 1 if a case fails."""
     chosen = find_cases(names)
     check_outputs(("--report", report))
     results = _validate(chosen)

@@ -247,7 +247,8 @@ def doctor(
 
     Example: fmu-builder doctor
 
-    The cache keeps what was used last.  What processes that run have used stays, with --clean too.
+    The cache keeps what was used last, up to FMU_BUILDER_CACHE_MB, by default 500.  What processes that run have used
+    stays, with --clean too.
     """
     from fmu_builder.cli.printing import line
     from fmu_builder.doctor import FAULT, clean_cache, examine

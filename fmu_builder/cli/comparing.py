@@ -24,6 +24,7 @@ def compare_traces(
     overlap: bool,
     as_json: bool,
 ) -> None:
+    """Compare two files and print the verdict on each signal.   time_tolerance: s.   Exits with 1 if one fails."""
     wrong = [
         Problem(option, f"{value} must be finite and not negative")
         for option, value in (("--absolute", absolute), ("--relative", relative), ("--time", time_tolerance))

@@ -33,6 +33,7 @@ class Page:
 
 
 def open_guide(path: bool) -> None:
+    """Write the page into the cache, print where, and open it.   path: print the folder of the Markdown only."""
     if path:
         line(f"{FOLDER}")
         return

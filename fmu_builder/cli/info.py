@@ -26,6 +26,7 @@ _ACTS = {"frame": "force and moment", "planar": "forces and torque", "rotational
 
 
 def show_info(fmu: str, as_json: bool) -> None:
+    """Print what an FMU shows;   fmu: its file, or the name or file of a recipe."""
     description, origin = _about(Path(fmu)) if fmu.endswith(".fmu") else _describe(find(fmu, "an .fmu or a recipe"))
     if as_json:
         print(json.dumps(_info_json(description, origin), indent=2))

@@ -40,6 +40,9 @@ def run_system(
     algorithm: str | None,
     record: list[str] | None,
 ) -> None:
+    """Run a scenario, recipe or FMU, write its trace and plot, and print its contacts.
+
+    step, stop   with their units;   these, `algorithm` and `record` take the place of what the scenario says"""
     path = find_scenario(scenario)
     beside = None if is_stream(output) else Path(f"{output}.json")
     check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))

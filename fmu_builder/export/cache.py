@@ -6,13 +6,14 @@
     users/                           a locked file for each process that uses the folder, of the time when it began to
 
 An entry is a file or folder in one of these, or zig; its time is that of its last use.  A process that begins to use
-the cache removes the entries that were not used for the longest time, until LIMIT is left.  Entries that were used
+the cache removes the entries that were not used for the longest time, until 500 MB are left.  Entries that were used
 since the oldest of the running processes began stay: that process may need them.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import os
 import secrets
 import sys
@@ -22,9 +23,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fmu_builder.errors import ToolError
+from fmu_builder.errors import InputError, Problem, ToolError
 
-LIMIT = 500e6  # bytes
+LIMIT = 500.0  # MB, unless FMU_BUILDER_CACHE_MB gives another
 INTERVAL = 600.0  # s between two looks at the whole folder, which take some 0.1 s
 _BLOCK = 4096  # bytes that a small file takes
 _BEGINNING = 10.0  # s; a file in users/ that is younger may not be locked yet
@@ -49,6 +50,15 @@ def cache_folder() -> Path:
             return folder.absolute()  # compilers run in other folders
     tried = ", ".join(map(str, (*places, shared)))
     raise ToolError(f"no writable cache folder: tried {tried}; set FMU_BUILDER_CACHE to one")
+
+
+def limit() -> float:
+    """What is kept, MB.  Raises InputError."""
+    text = os.environ.get("FMU_BUILDER_CACHE_MB", str(LIMIT))
+    with suppress(ValueError):
+        if 0.0 <= float(text) < math.inf:
+            return float(text)
+    raise InputError(Problem("FMU_BUILDER_CACHE_MB", f"'{text}' must be a number of MB, such as {LIMIT:g}"))
 
 
 def _writable(folder: Path) -> bool:
@@ -86,7 +96,7 @@ def _begin(folder: Path, process: int) -> int:
     stamp = folder / "pruned"
     if not stamp.exists() or not 0.0 <= time.time() - stamp.stat().st_mtime < INTERVAL:
         stamp.touch()
-        prune(LIMIT)
+        prune(1e6 * limit())
     return file
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fmu_builder.errors import InputError
 from fmu_builder.export import cache
 from fmu_builder.export.cache import cache_folder, prune, size_of, used
 from fmu_builder.export.fmu import host_fmu
@@ -69,7 +70,7 @@ def test_sources_are_entries_and_so_are_their_objects_and_what_zig_keeps(folder:
 def test_a_process_begins_by_removing_what_is_too_much_and_does_not_look_again_soon(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "LIMIT", 1.5 * MB)
+    monkeypatch.setenv("FMU_BUILDER_CACHE_MB", "1.5")
     old, new = entry(folder, "old", 200), entry(folder, "new", 100)
     used(new)
     assert (old.exists(), new.exists()) == (False, True)
@@ -82,6 +83,13 @@ def test_a_process_begins_by_removing_what_is_too_much_and_does_not_look_again_s
     entry(folder, "older", 300)
     used(new)
     assert "older" not in names(folder)
+
+
+@pytest.mark.parametrize("text", ["much", "-1", "nan", "inf", ""])
+def test_a_limit_that_is_none_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("FMU_BUILDER_CACHE_MB", text)
+    with pytest.raises(InputError, match=f"FMU_BUILDER_CACHE_MB: '{text}' must be a number of MB, such as 500"):
+        used(folder / "zig")
 
 
 def test_nothing_is_removed_that_a_running_process_has_used(folder: Path) -> None:
@@ -121,11 +129,12 @@ def test_processes_that_use_and_prune_one_cache_at_once_build_what_they_should(f
     """Each of four removes all that is old when it begins, and all want the same FMU, which is."""
     recipe = shipped("fmus") / "PointMass.toml"
     text = f"""
-import sys
+import os, sys
 from pathlib import Path
 from fmu_builder.export import cache
+os.environ["FMU_BUILDER_CACHE_MB"] = "0"
 from fmu_builder.export.fmu import host_fmu
-cache.LIMIT = cache.INTERVAL = 0.0
+cache.INTERVAL = 0.0
 sys.stdout.buffer.write(host_fmu(Path({str(recipe)!r})).read_bytes())
 """
     data = host_fmu(recipe).read_bytes()

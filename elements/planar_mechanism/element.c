@@ -29,6 +29,7 @@
  *         changed: what total jumps by at one time, when parameters or the inputs of driven joints change.
  * Power: residual = power of all joints - that of the bodies' forces: rounding. */
 #include "mechanism/constraint.h"
+#include "families.h"
 
 #define CHANGE_AT 0.1
 #define SINGULAR 1e-3 /* share of a constraint: where the others leave less of it, that is told */
@@ -87,13 +88,9 @@ static int profile_at(const Element *e, int hold, Real at, Real values[])
         cc_spline(knots, spline_x + first, n, at, values);
     if (n > 0 && count == 6)
         cc_spline(knots, spline_y + first, n, at, values + 3);
-#ifdef LAWS_PROFILE
-    laws_profile(e, hold, at, values);
-#endif
-#ifdef LAWS_CURVE_X
+    (void)laws_profile(e, hold, at, values);
     if (laws_curve_x(e, hold, at, values))
-        laws_curve_y(e, hold, at, values + 3);
-#endif
+        (void)laws_curve_y(e, hold, at, values + 3);
     (void)e;
     for (int k = 0; k < count; k++)
         sum += values[k];
@@ -144,13 +141,11 @@ static CcConstraint constraint(const Element *e, int k)
 /* q, qd and qdd of a driven joint: a law of time, or inputs. */
 static void given_motion(const Element *e, int i, Real values[3])
 {
-#ifdef LAWS_MOTION
     if (laws_motion(e, i, e->time, values)) {
         if (!cc_is_finite(re(values[0] + values[1] + values[2])))
             values[0] = values[1] = values[2] = 0.0; /* `faults` tells */
         return;
     }
-#endif
 #if DRIVES
     values[0] = e->drive[driven_inputs[i]].q;
     values[1] = e->drive[driven_inputs[i]].qd;
@@ -271,24 +266,16 @@ static int faults(const Element *e)
     Real values[3];
     (void)values;
     for (int i = 0; i < JOINTS; i++) {
-#ifdef LAWS_MOTION
         if (laws_motion(e, i, e->time, values) && !cc_is_finite(re(values[0] + values[1] + values[2])))
             return 1 + i;
-#endif
-#ifdef LAWS_FORCE
         if (laws_force(e, i, e->time, values) && !cc_is_finite(re(values[0])))
             return 1 + JOINTS + i;
-#endif
     }
     for (int k = 0; k < POINTS; k++) {
-#ifdef LAWS_FORCE_X
         if (laws_force_x(e, k, e->time, values) && !cc_is_finite(re(values[0])))
             return 1 + 2 * JOINTS + k;
-#endif
-#ifdef LAWS_FORCE_Y
         if (laws_force_y(e, k, e->time, values) && !cc_is_finite(re(values[0])))
             return 1 + 2 * JOINTS + POINTS + k;
-#endif
     }
     return 0;
 }
@@ -309,10 +296,10 @@ static void check_laws(const Element *e, CcHost *host)
 #endif
 }
 
-/* A law's force; none where it has no finite value, which `faults` tells. */
-static __attribute__((unused)) Real finite(Real force) { return cc_is_finite(re(force)) ? force : 0.0; }
-
 #endif
+
+/* A law's force; none where it has no finite value, which `faults` tells. */
+static Real finite(Real force) { return cc_is_finite(re(force)) ? force : 0.0; }
 
 /* tau and p: all that acts on joints and bodies but constraints. */
 static void forces(Element *e, Work *work)
@@ -334,11 +321,9 @@ static void forces(Element *e, Work *work)
             force += e->slide[joint_slides[i]].F;
         }
 #endif
-#ifdef LAWS_FORCE
         Real law[1];
         if (laws_force(e, i, e->time, law))
             force += finite(law[0]);
-#endif
         work->tau[i] = force - e->joint[i].stiffness * (e->q[i] - e->joint[i].free) - e->joint[i].damping * e->qd[i];
         e->power.work += force * e->qd[i];
     }
@@ -351,14 +336,10 @@ static void forces(Element *e, Work *work)
         e->point[k].r[2] = e->point[k].v[2] = 0.0;
         Real f[2] = {e->point[k].f[0], e->point[k].f[1]}, law[1];
         (void)law;
-#ifdef LAWS_FORCE_X
         if (laws_force_x(e, k, e->time, law))
             f[0] += finite(law[0]);
-#endif
-#ifdef LAWS_FORCE_Y
         if (laws_force_y(e, k, e->time, law))
             f[1] += finite(law[0]);
-#endif
         cc_tree_push(work->m, point_bodies[k], e->point[k].r, f, work->p);
         e->power.work += cc_along(f, e->point[k].v);
     }
@@ -503,13 +484,9 @@ static double inside(const Element *e, int i)
 static void profile_indicators(const Element *e, int hold, double s, Indicators *z)
 {
     (void)e, (void)hold, (void)s, (void)z;
-#ifdef LAWS_PROFILE
     laws_profile_indicators(e, hold, s, z);
-#endif
-#ifdef LAWS_CURVE_X
     laws_curve_x_indicators(e, hold, s, z);
     laws_curve_y_indicators(e, hold, s, z);
-#endif
 }
 
 /* Where on its curve, by the body's place, the point of contact i is closest to it. */
@@ -671,20 +648,12 @@ static void indicators(const Element *e, Indicators *z)
     z->fault = re(e->fault) == 0.0 ? 1.0 : -1.0;
 #endif
     for (int i = 0; i < JOINTS && TIMED; i++) {
-#ifdef LAWS_MOTION
         laws_motion_indicators(e, i, e->time, z);
-#endif
-#ifdef LAWS_FORCE
         laws_force_indicators(e, i, e->time, z);
-#endif
     }
     for (int k = 0; k < POINTS && TIMED; k++) {
-#ifdef LAWS_FORCE_X
         laws_force_x_indicators(e, k, e->time, z);
-#endif
-#ifdef LAWS_FORCE_Y
         laws_force_y_indicators(e, k, e->time, z);
-#endif
     }
     (void)e, (void)z;
 }

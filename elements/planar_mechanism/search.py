@@ -174,7 +174,7 @@ class Search:
         at = joints(base, q)
         wrong = beside(at) + sum(max(0.0, CONVEX.y(x) + CLEAR - y) for x, y in at[:-1])
         if wrong > 0.5:
-            return 10.0 + wrong  # not worth a run
+            return float(10.0 + wrong)  # not worth a run
         both = self.found(base, q)
         return 9.0 if not both else wrong + misfit(base, both)
 

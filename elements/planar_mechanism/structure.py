@@ -146,9 +146,9 @@ def _of_time(place: str, group: str, number: int, unit: str, derivatives: int) -
 
 def _range(hold: Table, unit: str) -> tuple[float, float]:
     """The key range in SI; where it is missing or wrong, which `structure` tells, something instead."""
-    given = hold.get("range")
+    given: Any = hold.get("range")
     try:
-        low, high = (parse_quantity(one, parse_unit(unit), "") for one in given)  # type: ignore[union-attr]
+        low, high = (parse_quantity(one, parse_unit(unit), "") for one in given)
     except (InputError, TypeError, ValueError, AttributeError):
         return 0.0, 1.0
     return (low, high) if low < high else (0.0, 1.0)

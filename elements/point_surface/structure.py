@@ -230,7 +230,7 @@ def _sampled(spans: Array, per_span: int, order: int = 0) -> Array:
     """Shape (spans, per_span, 2): points, or derivatives by the parameter, amid equal parts of each span."""
     u = (np.arange(per_span) + 0.5) / per_span
     powers = np.array([[math.perm(k, order) * u_i ** max(k - order, 0) for k in range(4)] for u_i in u])
-    return np.einsum("scp,up->suc", spans, powers)
+    return np.asarray(np.einsum("scp,up->suc", spans, powers))
 
 
 def _chain(spans: Array, per_span: int) -> Array:

@@ -205,7 +205,9 @@ def bounces(
         return float(y[0])
 
     leaves.terminal, leaves.direction = True, 1.0  # type: ignore[attr-defined]
-    found, touches, releases = np.empty((2, len(time))), [], []
+    found = np.empty((2, len(time)))
+    touches: list[float] = []
+    releases: list[float] = []
     t, z, v = 0.0, height, 0.0
     while True:
         flying = t + (v + math.sqrt(v * v + 2 * G * z)) / G

@@ -43,7 +43,7 @@ def bounces(t: Vector, v_0: float, c_r: float, k_e: float = 0.5) -> tuple[Vector
 
 def rattle() -> Trace:
     """Elastic walls, a housing at rest."""
-    t = np.arange(201) * 0.5e-3
+    t = np.arange(201, dtype=float) * 0.5e-3
     x, v, force = bounces(t, 1.0, 1.0)
     names = ("damper.x", "damper.w", "damper.p.F")
     units = dict(zip(names, ("m", "m/s", "N"), strict=True))
@@ -54,7 +54,7 @@ def rattle() -> Trace:
 
 def restitution() -> Trace:
     """Walls that take half of the speed, a housing at 0.2 m/s."""
-    t = np.arange(201) * 0.5e-3
+    t = np.arange(201, dtype=float) * 0.5e-3
     x, v, _ = bounces(t, 1.0, 0.5)
     # in the frame of the housing nothing puts in work: what is lost is missing in kinetic and elastic energy
     delta, depth = 1 - 0.5 + 0.25 * 0.5, np.maximum(np.abs(x) - GAP / 2, 0.0)

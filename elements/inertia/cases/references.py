@@ -13,7 +13,7 @@ from fmu_builder import Trace, write_trace
 
 def run_up() -> Trace:
     """A constant torque t_0: w = w0 + t_0/J t, phi = phi0 + w0 t + t_0/J t^2/2."""
-    t = np.arange(101) * 0.01
+    t = np.arange(101, dtype=float) * 0.01
     inertia, torque, phi_0, w_0 = 0.5, 3.0, math.radians(3.0), -4.0
     w = w_0 + torque / inertia * t
     phi = phi_0 + w_0 * t + torque / inertia * t**2 / 2

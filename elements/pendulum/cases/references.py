@@ -23,7 +23,7 @@ def turned(axis: Array, phi: Array, a: Array) -> Array:
 
 def swing() -> Trace:
     """A pendulum let go from rest: W^2 = m g_p c_p/J with what of gravity and centre of mass lies across the axis."""
-    t = np.arange(301) * 0.02
+    t = np.arange(301, dtype=float) * 0.02
     m, moment, phi_0 = 2.0, 1.5, 2.5
     pivot, axis = np.array([0.003, 0.2, 1.0]), np.array([1.0, 2.0, -0.5]) / np.sqrt(5.25)
     center, tip = np.array([0.2, -0.3, -0.6]), np.array([0.4, -0.5, -1.0])
@@ -50,7 +50,7 @@ def swing() -> Trace:
 
 def door() -> Trace:
     """J phi'' + d phi' + k (phi - phi_free) = t, gravity along the axis; the damper takes the work not stored."""
-    time = np.arange(401) * 0.02
+    time = np.arange(401, dtype=float) * 0.02
     moment, k, d, free, torque = 5.0, 30.0, 4.0, np.pi / 6, 6.0
     phi_0, w_0 = np.radians(80.0), 3.0
     rest, decay = free + torque / k, d / (2 * moment)

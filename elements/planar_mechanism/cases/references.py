@@ -183,7 +183,8 @@ class Chain:
             atol=1e-13,
             events=back if rows == 8 else None,
         )
-        return *self.projected(*np.split(done.y[:, -1], 2), rows), float(done.t[-1])
+        X, V = np.split(done.y[:, -1], 2)
+        return *self.projected(X, V, rows), float(done.t[-1])
 
     def motion(self, times: Vector, rows: int = 9) -> list[tuple[Vector, Vector]]:
         """X and V at the times, from rest; without the cam, rows = 8, until the tip meets it, and then on it."""
@@ -227,24 +228,24 @@ NEAR = {"concave": (1.0, 1.2), "convex": (0.9, 1.1), "paper_concave": (1.4, 1.5)
 
 def concave() -> Trace:
     """The chain on the concave cam."""
-    return chain("concave", Chain(CONCAVE, NEAR["concave"]), np.arange(151) * 0.01)
+    return chain("concave", Chain(CONCAVE, NEAR["concave"]), np.arange(151, dtype=float) * 0.01)
 
 
 def convex() -> Trace:
     """The chain on the convex cam."""
-    return chain("convex", Chain(CONVEX, NEAR["convex"]), np.arange(151) * 0.01)
+    return chain("convex", Chain(CONVEX, NEAR["convex"]), np.arange(151, dtype=float) * 0.01)
 
 
 def paper(name: str, cam: np.polynomial.Polynomial, samples: int) -> Trace:
     """Every 10 ms from the base and the start that give the ranges of the paper."""
     model = Chain(cam, NEAR[name], PAPER_BASE, PAPER_START, PAPER_START)
-    return chain(name, model, np.arange(samples) * 0.01)
+    return chain(name, model, np.arange(samples, dtype=float) * 0.01)
 
 
 def rubbing() -> Trace:
     """From a start beside that one on the concave cam with friction 0.3, full above 0.1 m/s."""
     model = Chain(CONCAVE, NEAR["paper_concave"], RUBBING_BASE, RUBBING_START, RUBBING_START, friction=(0.3, 10.0))
-    found = chain("rubbing", model, np.arange(101) * 0.01)
+    found = chain("rubbing", model, np.arange(101, dtype=float) * 0.01)
     assert found["chain.lambda[1]"].max() < 0.0  # the cam pushes all the time
     return found
 
@@ -259,7 +260,7 @@ def paper_convex() -> Trace:
 
 def lift_off() -> Trace:
     """The chain lifts off the convex cam at once, and comes back to it without rebound."""
-    model, t = Chain(CONVEX, NEAR["convex"]), np.arange(51) * 0.01
+    model, t = Chain(CONVEX, NEAR["convex"]), np.arange(51, dtype=float) * 0.01
     names = [f"chain.{base}[{i}]" for base in ("q", "qd") for i in (1, 2, 3, 4)]
     rows = [[model.joint(i, X, V)[k] for k in (0, 1) for i in range(4)] for X, V in model.motion(t, rows=8)]
     units = ["rad", "rad", "m", "rad", "rad/s", "rad/s", "m/s", "rad/s"]
@@ -296,11 +297,11 @@ def rod_rates(y: Vector, friction: float = ROD_FRICTION) -> Vector:
 
 def sliding_rod() -> Trace:
     """A rod slides on its lower end."""
-    t, y = np.arange(41) * 0.01, np.array([0.0, -2.0, np.radians(50.0), 0.0, 0.0])
+    t, y = np.arange(41, dtype=float) * 0.01, np.array([0.0, -2.0, np.radians(50.0), 0.0, 0.0])
     found = [y]
 
     def ends_ramp(_: float, y: Vector) -> float:
-        return abs(y[1]) * RAMP - 1.0
+        return float(abs(y[1]) * RAMP - 1.0)
 
     ends_ramp.terminal = True  # type: ignore[attr-defined]
     for begin, end in itertools.pairwise(t):
@@ -347,7 +348,7 @@ def pendulum_on_profile() -> Trace:
         return np.concatenate([y[5:], accelerations(y[:5], y[5:])[0]])
 
     angle = np.radians(60.0 - 90.0)  # of the pendulum, which hangs at -90 degrees
-    t = np.arange(201) * 0.01
+    t = np.arange(201, dtype=float) * 0.01
     x = 0.3
     X, V = np.array([x, wire(x), x + half * np.cos(angle), wire(x) + half * np.sin(angle), angle]), np.zeros(5)
     rows = []
@@ -373,7 +374,7 @@ def pendulum_on_profile() -> Trace:
 def n_four_bar() -> Trace:
     """Two parallelograms of rods of 1 m and 1 kg: three cranks turn, two couplers only move, so one equation says all:
     (3/3 + 2) phi'' = -g (3/2 + 2) cos phi.  In line at phi = 0 and -pi they could fold; their inertia lets them not."""
-    t = np.arange(181) * 0.01
+    t = np.arange(181, dtype=float) * 0.01
     done = solve_ivp(
         lambda _, y: [y[1], -G * 3.5 / 3.0 * np.cos(y[0])], (0.0, t[-1]), [0.5 * np.pi, -1.0], "DOP853", t,
         rtol=1e-13, atol=1e-13,
@@ -439,13 +440,13 @@ def tip_on_floor(name: str, names: tuple[str, ...], t: Vector) -> Trace:
 
 def tip_slides() -> Trace:
     """As one assembly."""
-    return tip_on_floor("tip_slides", ("tip.carriage", "tip.pendulum"), np.arange(101) * 0.01)
+    return tip_on_floor("tip_slides", ("tip.carriage", "tip.pendulum"), np.arange(101, dtype=float) * 0.01)
 
 
 def tip_slides_between_fmus() -> Trace:
     """The mechanism and the floor as two FMUs."""
     names = ("mechanism.q[1]", "mechanism.q[2]")
-    return tip_on_floor("tip_slides_between_fmus", names, np.arange(101) * 0.01)
+    return tip_on_floor("tip_slides_between_fmus", names, np.arange(101, dtype=float) * 0.01)
 
 
 def disc(t: float) -> Vector:
@@ -474,7 +475,7 @@ def disc(t: float) -> Vector:
 
 def eccentric_cam() -> Trace:
     """A pointed follower on an eccentric disc."""
-    t = np.arange(101) * 2e-3
+    t = np.arange(101, dtype=float) * 2e-3
     rows, lost = [], 0.0
     for k, at in enumerate(t):
         if k:
@@ -580,7 +581,7 @@ FOUR_BAR = Loop(
 
 def slider_crank() -> Trace:
     """Two turns and more of the crank: joints, the slider's place, and the force of its line."""
-    rows, t = [], np.arange(151) * 5e-3
+    rows, t = [], np.arange(151, dtype=float) * 5e-3
     for phi, rate in SLIDER_CRANK.motion(20.0, t):
         (_, psi), (_, first), _ = SLIDER_CRANK.turns(phi)
         normal = SLIDER_CRANK.moment(phi, rate, 1) / (0.3 * np.cos(psi))
@@ -595,7 +596,7 @@ def slider_crank() -> Trace:
 
 def four_bar() -> Trace:
     """Two turns and more of the crank: joints, and the force in the pin of coupler and rocker."""
-    rows, t = [], np.arange(181) * 5e-3
+    rows, t = [], np.arange(181, dtype=float) * 5e-3
     for phi, rate in FOUR_BAR.motion(15.0, t):
         angles, first, _ = FOUR_BAR.turns(phi)
         levers = np.array([0.35 * axes(angles[1])[1], -0.3 * axes(angles[2])[1]])  # of the force on the coupler
@@ -620,7 +621,7 @@ def one_angle(name: str, slave: str, t: Vector, rows: list[list[float]], columns
 def cam_follower() -> Trace:
     """A cam so heavy that its speed w stays lifts its follower by e (1 - cos w t)."""
     m, e, k, preload, w = 0.5, 0.01, 2000.0, 20.0, 100.0
-    t = np.arange(101) * 2e-3
+    t = np.arange(101, dtype=float) * 2e-3
     c, lift = np.cos(w * t), e * (1.0 - np.cos(w * t))
     columns = {
         "q[1]": (w * t, "rad"), "q[2]": (lift - e, "m"), "qd[2]": (e * w * np.sin(w * t), "m/s"),
@@ -644,7 +645,7 @@ def double_pendulum() -> Trace:
         force = np.array([-0.5 * s * v * v - 1.5 * G * np.cos(a), 0.5 * s * u * u - 0.5 * G * np.cos(b)])
         return np.concatenate([y[2:], np.linalg.solve(M, force)])
 
-    t = np.arange(301) * 0.01
+    t = np.arange(301, dtype=float) * 0.01
     a, b, u, v = solve_ivp(rates, (0.0, t[-1]), np.zeros(4), "DOP853", t, rtol=1e-13, atol=1e-13).y
     columns = {
         "q[1]": (a, "rad"), "q[2]": (b - a, "rad"), "qd[1]": (u, "rad/s"), "qd[2]": (v - u, "rad/s"),

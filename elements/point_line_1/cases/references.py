@@ -14,7 +14,7 @@ def swing() -> Trace:
     """d = (0, 2 mm sin(2 pi t/s), 3 mm sin(4 pi t/s)) from a point of the line that stands across the plane of y and z.
 
     F_r + F_d = -k_r d - c d', P its length.  The circle's spline runs along x there, to the rounding of its points."""
-    t = np.arange(1001) * 1e-3
+    t = np.arange(1001, dtype=float) * 1e-3
     size, rate = np.array([2e-3, 3e-3]), 2 * np.pi * np.array([1.0, 2.0])
     d, v = size * np.sin(np.outer(t, rate)), size * rate * np.cos(np.outer(t, rate))
     k, c = 1e5, 2000.0

@@ -14,7 +14,7 @@ def rail() -> Trace:
     """x = 0.5 m + 0.7 m sin(2 pi t/s) on a rail from 0 to 1 m, 2 mm and -1 mm off it.
 
     While on it: F_ri = k_ri delta_i, F_fr = K_fr |F_r| min(k_T |v|, 1); off it nothing, and U is booked as switched."""
-    t = np.arange(1001) * 1e-3
+    t = np.arange(1001, dtype=float) * 1e-3
     x, v = 0.5 + 0.7 * np.sin(2 * np.pi * t), 1.4 * np.pi * np.cos(2 * np.pi * t)
     on = (x >= 0.0) & (x <= 1.0)
     delta_1, delta_2, k_1, k_2, mu, k_t = 2e-3, -1e-3, 1e5, 2e5, 0.2, 0.5

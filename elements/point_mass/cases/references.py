@@ -12,7 +12,7 @@ from fmu_builder import Trace, write_trace
 
 def projectile() -> Trace:
     """r = r0 + v0 t + g t^2/2, v = v0 + g t; the total energy keeps its value."""
-    t = np.arange(101) * 0.01
+    t = np.arange(101, dtype=float) * 0.01
     r_0, v_0, g, m = np.array([0.0, 1.0, 2.0]), np.array([3.0, -1.0, 4.0]), np.array([0.0, 0.0, -9.81]), 2.0
     r = r_0 + v_0 * t[:, None] + g * t[:, None] ** 2 / 2
     v = v_0 + g * t[:, None]

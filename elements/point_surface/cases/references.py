@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 def grid(stop: float, output_step: float) -> Array:
-    return np.arange(round(stop / output_step) + 1) * output_step
+    return np.arange(round(stop / output_step) + 1, dtype=float) * output_step
 
 
 def trace(name: str, formula: str, time: Array, columns: dict[str, Array], events: dict[str, float]) -> Trace:
@@ -54,7 +54,7 @@ def effective_restitution(c_r: float, k_e: float, k_d: float, v_0: float) -> flo
     fastest = v_0 if down < 1.0 else min(v_0, (1.0 - 2.0**-53) / k_d)
     if integral(fastest, down, -1.0) < taken:
         return fastest / v_0
-    return brentq(lambda y: integral(y, down, -1.0) - taken, 0.0, fastest, xtol=1e-16, rtol=1e-15) / v_0
+    return float(brentq(lambda y: integral(y, down, -1.0) - taken, 0.0, fastest, xtol=1e-16, rtol=1e-15) / v_0)
 
 
 def drop_elastic() -> Trace:

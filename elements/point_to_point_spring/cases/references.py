@@ -13,7 +13,7 @@ from fmu_builder import Trace, write_trace
 def driven() -> Trace:
     """first at (x, y, 0), x = 0.3 m + 0.1 m sin p, y = 0.2 m sin 2p, p = 2 pi t/s, second at (0, 0, c):
     l = sqrt(x^2 + y^2 + c^2), l' = (x x' + y y')/l, and F = k (l - l0) + d l' on both along the line."""
-    t, c, k, d, relaxed = np.arange(101) * 1e-2, 0.1, 100.0, 5.0, 0.2
+    t, c, k, d, relaxed = np.arange(101, dtype=float) * 1e-2, 0.1, 100.0, 5.0, 0.2
     p, p_t = 2.0 * np.pi * t, 2.0 * np.pi
     x, y = 0.3 + 0.1 * np.sin(p), 0.2 * np.sin(2.0 * p)
     length = np.sqrt(x**2 + y**2 + c**2)

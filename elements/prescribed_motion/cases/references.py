@@ -36,7 +36,7 @@ class Course(NamedTuple):
 
 
 def grid(stop: float, output_step: float) -> Array:
-    return np.arange(round(stop / output_step) + 1) * output_step
+    return np.arange(round(stop / output_step) + 1, dtype=float) * output_step
 
 
 def trace(case: str, formula: str, time: Array, columns: dict[str, tuple[Array, str]]) -> Trace:
@@ -128,10 +128,10 @@ def shaken_bounce() -> Trace:
     low, high = -(1 - c_r**2) * (1 - k_e) / delta, (1 - c_r**2) * k_e / delta
 
     def depth(t: float, y: Array) -> float:
-        return float(floor.at(np.float64(t)) - y[0])
+        return float(floor.at(np.asarray(t)) - y[0])
 
     def depth_rate(t: float, y: Array) -> float:
-        return float(floor.rate(np.float64(t)) - y[1])
+        return float(floor.rate(np.asarray(t)) - y[1])
 
     def motion(t: float, y: Array, touching: bool) -> list[float]:
         h, w = depth(t, y), depth_rate(t, y)

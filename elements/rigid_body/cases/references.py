@@ -68,7 +68,7 @@ def free_rotation(moments: Array, w_0: Array, t: Array) -> tuple[Array, Array]:
 
     def precession(time: Array) -> Array:
         w = rates(time)
-        return length * (moments[:2] * w[..., :2] ** 2).sum(-1) / ((moments[:2] * w[..., :2]) ** 2).sum(-1)
+        return np.asarray(length * (moments[:2] * w[..., :2] ** 2).sum(-1) / ((moments[:2] * w[..., :2]) ** 2).sum(-1))
 
     nodes, weights = np.polynomial.legendre.leggauss(20)  # of a smooth function over intervals much shorter than a turn
     half = np.diff(t) / 2
@@ -82,7 +82,7 @@ def free_rotation(moments: Array, w_0: Array, t: Array) -> tuple[Array, Array]:
 
 def tumble() -> Trace:
     """Without moments: body rates and attitude by elliptic functions; momentum and energy keep their values."""
-    t = np.arange(201) * 0.1
+    t = np.arange(201, dtype=float) * 0.1
     moments, w_0 = np.array([1.0, 2.0, 2.5]), np.array([0.6, 0.6, -0.9])
     q_0 = np.array([0.5, -0.1, 0.7, 0.5])
     assert abs(q_0 @ q_0 - 1.0) < 1e-15
@@ -100,7 +100,7 @@ def tumble() -> Trace:
 
 def needle() -> Trace:
     """phi'' = -w^2 sin phi from rest at 120 degrees; the centre of mass flies its parabola."""
-    t = np.arange(201) * 0.02
+    t = np.arange(201, dtype=float) * 0.02
     mass, moment, force, amplitude = 2.0, 0.1, 4.0, 2 * np.pi / 3
     offset, v_0 = np.array([0.3, 0.0, 0.1]), np.array([-1.0, 0.5, 0.25])
     omega, k = np.sqrt(force * offset[0] / moment), np.sin(amplitude / 2)

@@ -12,7 +12,7 @@ from fmu_builder import Trace, write_trace
 
 def run_down() -> Trace:
     """An inertia J braked by a damper d to the ground: w = w0 exp(-d t/J), dissipated J (w0^2 - w^2)/2."""
-    t = np.arange(1001) * 1e-3
+    t = np.arange(1001, dtype=float) * 1e-3
     inertia, d, w_0 = 0.1, 0.2, 3.0
     w = w_0 * np.exp(-d * t / inertia)
     names = ("disc.p.w", "damper.t", "damper.energy.damping")

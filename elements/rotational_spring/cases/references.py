@@ -13,7 +13,7 @@ from fmu_builder import Trace, write_trace
 
 def _swing(case: str) -> Trace:
     """An inertia J on a spring k to the ground, at rest at first: theta = theta0 cos(Omega t), Omega = sqrt(k/J)."""
-    t = np.arange(1001) * 1e-3
+    t = np.arange(1001, dtype=float) * 1e-3
     inertia, k, theta_0 = 0.1, 10.0, math.radians(3.0)
     omega = math.sqrt(k / inertia)
     theta, w = theta_0 * np.cos(omega * t), -theta_0 * omega * np.sin(omega * t)

@@ -12,7 +12,7 @@ from fmu_builder import Trace, write_trace
 
 def push() -> Trace:
     """A constant force F: v = v0 + F/m t, s = s0 + v0 t + F/m t^2/2."""
-    t = np.arange(101) * 0.01
+    t = np.arange(101, dtype=float) * 0.01
     mass, force, s_0, v_0 = 0.5, 3.0, 3e-3, -4.0
     v = v_0 + force / mass * t
     s = s_0 + v_0 * t + force / mass * t**2 / 2

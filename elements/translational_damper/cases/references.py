@@ -12,7 +12,7 @@ from fmu_builder import Trace, write_trace
 
 def run_down() -> Trace:
     """A mass m braked by a damper d to the ground: v = v0 exp(-d t/m), dissipated m (v0^2 - v^2)/2."""
-    t = np.arange(1001) * 1e-3
+    t = np.arange(1001, dtype=float) * 1e-3
     mass, d, v_0 = 10.0, 20.0, 3.0
     v = v_0 * np.exp(-d * t / mass)
     names = ("mass.p.v", "damper.F", "damper.energy.damping")

@@ -13,7 +13,7 @@ from fmu_builder import Trace, write_trace
 
 def _swing(case: str) -> Trace:
     """A mass m on a spring k to the ground, at rest at first: x = x0 cos(Omega t), Omega = sqrt(k/m)."""
-    t = np.arange(1001) * 1e-3
+    t = np.arange(1001, dtype=float) * 1e-3
     mass, k, x_0 = 10.0, 1000.0, 3e-3
     omega = math.sqrt(k / mass)
     x, v = x_0 * np.cos(omega * t), -x_0 * omega * np.sin(omega * t)
@@ -39,7 +39,7 @@ def train() -> Trace:
     w_j = 2 sqrt(k/m) sin(j pi/2/(N + 1))
     """
     n, struck, m, k, v_0 = 100, 50, 1.0, 1e4, 3.0
-    t, mode = np.arange(101) * 1e-3, np.arange(1, n + 1)
+    t, mode = np.arange(101, dtype=float) * 1e-3, np.arange(1, n + 1)
     w = 2 * math.sqrt(k / m) * np.sin(mode * math.pi / 2 / (n + 1))
     shape = np.sin(np.outer(np.arange(n + 2), mode) * math.pi / (n + 1))
     share = 2 / (n + 1) * v_0 * shape * shape[struck]

@@ -14,7 +14,7 @@ from fmu_builder import Trace, write_trace
 
 def thrown() -> Trace:
     """Constant forces F at two ports, and gravity: v = v0 + a t, s = s0 + v0 t + a t^2/2 in x, y and the angle."""
-    t = np.arange(101) * 0.01
+    t = np.arange(101, dtype=float) * 0.01
     m, inertia, gravity = 2.0, 0.5, np.array([0.0, -9.81])
     force = np.array([1.0, -2.0, 0.3]) + np.array([3.0, 5.0, -0.8])
     acceleration = force / np.array([m, m, inertia]) + np.array([*gravity, 0.0])
@@ -34,7 +34,7 @@ def on_three_springs() -> Trace:
     """On springs k at points with the rows B, relaxed at the start, where the body has a velocity:
 
     q - q0 = sum p p^T M q'(0) sin(W t)/W,   K p = W^2 M p with p^T M p = 1,   K = sum k B^T B"""
-    t = np.arange(51) * 5e-3
+    t = np.arange(51, dtype=float) * 5e-3
     mass, velocity = np.diag([2.0, 2.0, 0.05]), np.array([0.2, 0.1, 1.5])
     c, s = math.cos(math.radians(60.0)), math.sin(math.radians(60.0))
     rows = np.array([[0.0, 1.0, -0.3], [c, s, 0.25 * s + 0.1 * c], [1.0, 0.0, -0.1]])

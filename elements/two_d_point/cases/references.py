@@ -15,7 +15,7 @@ def moved_point() -> Trace:
     """A body shakes as s = s0 + A sin(2 pi f t) in x, y and the angle: p_in.v = B s' and P_out.F = B^T F with
 
     B = (cos th, sin th, XP sin th - YP cos th)."""
-    t = np.arange(101) * 0.01
+    t = np.arange(101, dtype=float) * 0.01
     amplitude, frequency = np.array([3e-3, 5e-3, math.radians(2.0)]), np.array([2.0, 3.0, 5.0])
     speed = np.cos(math.tau * np.outer(t, frequency)) * amplitude * math.tau * frequency
     x, y, angle, force = 0.3, -0.12, math.radians(60.0), 7.0

@@ -1,11 +1,17 @@
-"""What all tests share: repeatable examples, and options for how long the fuzz runs and how much is sampled."""
+"""What all tests share: repeatable examples, quick builds, and how long the fuzz runs and how much is sampled."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from fmu_builder.cosim import master
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.paths import shipped
 
 # The same examples on every machine and in every run; `--hypothesis-profile explore` looks for new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -53,3 +59,17 @@ def fuzz_calls(pytestconfig: pytest.Config) -> int | None:
     """--fuzz-calls, None if it was not given."""
     calls: int | None = pytestconfig.getoption("--fuzz-calls")
     return calls
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_slaves() -> Iterator[None]:
+    """Scenarios of recipes that tests write run FMUs without optimization, which compile in a quarter of the time and
+    have the same bits (contact_core/test_quick_builds.py); those of the catalogue run as users get them."""
+    catalogue = shipped("fmus")
+
+    def quick(recipe: Path, flags: Sequence[str] = ()) -> Path:
+        return host_fmu(recipe, flags if recipe.resolve().parent == catalogue else (*flags, "-O0"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(master, "host_fmu", quick)
+        yield

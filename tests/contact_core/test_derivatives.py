@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import ALIKE, ERROR, OK, Fmu, integers, load_shipped, only, reals, recipes, references
+from fmi2 import ALIKE, ERROR, OK, QUICK, Fmu, integers, load_shipped, only, reals, recipes, references
 from numpy.typing import NDArray
 from running import Running, build
 
@@ -79,7 +79,8 @@ class Case:
 
 
 def case(recipe: Path, folder: Path) -> Case:
-    return Case(Fmu(host_fmu(recipe), folder), load_model(recipe))
+    flags = () if recipe.parent == shipped("fmus") else QUICK
+    return Case(Fmu(host_fmu(recipe, flags), folder), load_model(recipe))
 
 
 THREE_POINTS = """

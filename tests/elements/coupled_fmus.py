@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fmu_builder.cosim.slave import Slave, SlaveDescription, read_slave
 from fmu_builder.export.fmu import host_fmu
+from tests.contact_core.fmi2 import QUICK
 from tests.contact_core.held_bodies import Ball, Body, Flexible, Pair, Pendulum
 from tests.contact_core.held_cases import Law, hertz
 from tests.fmu_builder.foreign import RIGID, foreign_fmu
@@ -126,7 +127,7 @@ class Crew:
             else:
                 recipe = self.folder / f"{name}.toml"
                 recipe.write_text(_RECIPES[name], encoding="utf-8")
-                fmu = Path(host_fmu(recipe))
+                fmu = host_fmu(recipe, QUICK)
             self.descriptions[name] = read_slave(fmu)
         if (name, index) not in self.members:
             self.members[name, index] = Member(name, self.descriptions[name])

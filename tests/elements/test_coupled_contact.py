@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import OK, Fmu, load_shipped
+from fmi2 import OK, QUICK, Fmu, load_shipped
 from numpy.typing import NDArray
 from running import Running, Values, build
 
@@ -349,7 +349,7 @@ def test_in_an_assembly_there_is_nothing_to_couple(tmp_path: Path) -> None:
         )
         names[recipe] = [v.name for v in load_model(path).variables]
         (tmp_path / recipe).mkdir()
-        running = Running(Fmu(host_fmu(path), tmp_path / recipe))
+        running = Running(Fmu(host_fmu(path, QUICK), tmp_path / recipe))
         running.step(0.5)
         ends[recipe] = running.vector("ball.p.r").tolist()
     assert names["PointSurface"] == names["PointSurfaceCoupled"]

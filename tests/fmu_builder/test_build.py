@@ -453,9 +453,9 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     found: list[Path] = []
     build_files: Callable[..., Built] = builder._build_files
 
-    def counted(model: Any, guid: str, files: Any, folder: Path, wanted: Any) -> Built:
+    def counted(model: Any, guid: str, files: Any, folder: Path, *others: Any) -> Built:
         found.append(folder)
-        return build_files(model, guid, files, folder, wanted)
+        return build_files(model, guid, files, folder, *others)
 
     monkeypatch.setattr(builder, "_build_files", counted)
     return found
@@ -486,6 +486,7 @@ def test_a_host_fmu_is_built_again_for_another_element_recipe_core_compiler_or_f
 
     host_fmu(recipe)
     assert builds == [cache_folder() / "fmus" / content()]
+    assert host_fmu(recipe, ("-O0",)) != host_fmu(recipe) and len(builds) == 2
     contents = [content()]
 
     def edit(path: Path, old: str, new: str) -> None:
@@ -511,7 +512,7 @@ def test_a_host_fmu_is_built_again_for_another_element_recipe_core_compiler_or_f
     assert contents[-1] == contents[-3]
 
     monkeypatch.setattr(builder, "find_compiler", find_compiler)
-    assert host_fmu(recipe).is_file() and len(builds) == 2
+    assert host_fmu(recipe).is_file() and len(builds) == 3
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04", None])

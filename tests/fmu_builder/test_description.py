@@ -6,6 +6,8 @@ import math
 import posixpath
 import re
 import shutil
+import tempfile
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from fmu_builder.model.step_advice import preferred_step
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped
 from fmu_builder.units import parse_quantity, parse_unit
+from tests.contact_core.fmi2 import recipes
 
 GUID = "{01234567-89ab-cdef-0123-456789abcdef}"
 THREE_POINTS = """
@@ -112,16 +115,27 @@ def model_of(folder: Path, text: str, name: str = "ThreePoints") -> Model:
     return load_model(path)
 
 
-@pytest.fixture(scope="module", params=[*(path.stem for path in catalogue()), "ThreePoints"])
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Model:
-    if request.param == "ThreePoints":
-        return model_of(tmp_path_factory.mktemp("recipe"), THREE_POINTS)
-    return load_model(shipped("fmus") / f"{request.param}.toml")
+Rule = Callable[[Model, etree._Element], None]
+RULES: list[Rule] = []
 
 
-@pytest.fixture(scope="module")
-def root(model: Model) -> etree._Element:
-    return etree.fromstring(model_description(model, GUID))
+def rule(check: Rule) -> Rule:
+    """One of the rules that every description keeps."""
+    RULES.append(check)
+    return check
+
+
+@pytest.mark.parametrize("name", [*recipes(), "ThreePoints"])
+def test_every_rule_is_kept(name: str, tmp_path: Path) -> None:
+    model = model_of(tmp_path, THREE_POINTS) if name == "ThreePoints" else load_model(shipped("fmus") / f"{name}.toml")
+    root = etree.fromstring(model_description(model, GUID))
+    broken = []
+    for check in RULES:
+        try:
+            check(model, root)
+        except AssertionError as error:
+            broken.append(f"not kept: {check.__name__.replace('_', ' ')}: {error}")
+    assert not broken, "\n".join(broken)
 
 
 def variables(root: etree._Element) -> list[etree._Element]:
@@ -142,7 +156,8 @@ def unknowns(root: etree._Element, group: str) -> list[int]:
 # ---- names and numbers -----------------------------------------------------------------------------------------------
 
 
-def test_names_obey_the_grammar_of_structured_names_and_are_unique(root: etree._Element) -> None:
+@rule
+def names_obey_the_grammar_of_structured_names_and_are_unique(model: Model, root: etree._Element) -> None:
     part = r"[A-Za-z_][A-Za-z_0-9]*(\[[1-9][0-9]*(,[1-9][0-9]*)*\])?"
     grammar = re.compile(rf"{part}(\.{part})*|der\({part}(\.{part})*(,[1-9][0-9]*)?\)")
     assert root.get("variableNamingConvention") == "structured"
@@ -151,7 +166,8 @@ def test_names_obey_the_grammar_of_structured_names_and_are_unique(root: etree._
     assert len(set(names)) == len(names)
 
 
-def test_value_references_are_unique_and_ascending(root: etree._Element) -> None:
+@rule
+def value_references_are_unique_and_ascending(model: Model, root: etree._Element) -> None:
     references = [int(v.get("valueReference")) for v in variables(root)]
     assert references == sorted(set(references))
 
@@ -182,12 +198,12 @@ def c_member(name: str, element: Declaration) -> str:
     return f"der.{member}" if derivative else member
 
 
-def test_value_references_are_the_places_in_the_c_struct(model: Model, root: etree._Element, tmp_path: Path) -> None:
+@rule
+def value_references_are_the_places_in_the_c_struct(model: Model, root: etree._Element) -> None:
     """Compiled, not run: the compiler itself compares the offsets."""
     if isinstance(model, Assembly):
         check_places_of_parts(model)
         return
-    write_sources(fmu_sources(model, GUID), tmp_path)
     compiler = find_compiler()
     assert compiler is not None
     lines = ["#include <stddef.h>", '#include "model_data.h"']
@@ -196,8 +212,11 @@ def test_value_references_are_the_places_in_the_c_struct(model: Model, root: etr
         lines.append(f'_Static_assert({place} == {v.get("valueReference")} * sizeof(double), "{v.get("name")}");')
     lines.append('_Static_assert(sizeof(Element) == CC_VARIABLES * sizeof(double), "all of the block");')
     lines.append(f'_Static_assert(CC_VARIABLES == {len(model.variables)}, "variables");')
-    (tmp_path / "places.c").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    run_compiler(compiler, ["-std=c11", "-c", str(tmp_path / "places.c"), "-o", str(tmp_path / "places.o")])
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        write_sources(fmu_sources(model, GUID), folder)
+        (folder / "places.c").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        run_compiler(compiler, ["-std=c11", "-c", str(folder / "places.c"), "-o", str(folder / "places.o")])
 
 
 def check_places_of_parts(model: Assembly) -> None:
@@ -223,7 +242,8 @@ ALLOWED = {
 }
 
 
-def test_causality_variability_initial_and_start_are_a_legal_combination(root: etree._Element) -> None:
+@rule
+def causality_variability_initial_and_start_are_a_legal_combination(model: Model, root: etree._Element) -> None:
     for v in variables(root):
         variabilities, initials, has_start = ALLOWED[v.get("causality")]
         assert v.get("variability") in variabilities, v.get("name")
@@ -232,17 +252,20 @@ def test_causality_variability_initial_and_start_are_a_legal_combination(root: e
     assert sum(v.get("causality") == "independent" for v in variables(root)) == 1
 
 
-def test_only_reals_are_continuous(root: etree._Element) -> None:
+@rule
+def only_reals_are_continuous(model: Model, root: etree._Element) -> None:
     for v in variables(root):
         if typed(v).tag != "Real":
             assert v.get("variability") in ("discrete", "fixed", "tunable"), v.get("name")
 
 
-def test_every_variable_is_described(root: etree._Element) -> None:
+@rule
+def every_variable_is_described(model: Model, root: etree._Element) -> None:
     assert [v.get("name") for v in variables(root) if len(v.get("description") or "") < 3] == []
 
 
-def test_the_states_that_events_change_are_reinitialized(root: etree._Element, model: Model) -> None:
+@rule
+def the_states_that_events_change_are_reinitialized(model: Model, root: etree._Element) -> None:
     marked = {v.get("name") for v in variables(root) if "reinit" in typed(v).attrib}
     assert marked == {v.name for v in model.by_kind("state") if v.reinit}
     if isinstance(model, ElementModel):
@@ -252,11 +275,13 @@ def test_the_states_that_events_change_are_reinitialized(root: etree._Element, m
         assert bool(marked) == (constrained or bristle or spins)
 
 
-def test_inputs_may_be_set_repeatedly(root: etree._Element) -> None:
+@rule
+def inputs_may_be_set_repeatedly(model: Model, root: etree._Element) -> None:
     assert not any("canHandleMultipleSetPerTimeInstant" in v.attrib for v in variables(root))
 
 
-def test_derivatives_are_listed_in_the_order_of_their_states(root: etree._Element, model: Model) -> None:
+@rule
+def derivatives_are_listed_in_the_order_of_their_states(model: Model, root: etree._Element) -> None:
     listed = variables(root)
     unknowns = [listed[int(u.get("index")) - 1] for u in root.iterfind("ModelStructure/Derivatives/Unknown")]
     assert [v.get("name") for v in unknowns] == [f"der({v.name})" for v in model.by_kind("state")]
@@ -264,7 +289,8 @@ def test_derivatives_are_listed_in_the_order_of_their_states(root: etree._Elemen
     assert references == sorted(references)
 
 
-def test_derivatives_name_their_states(root: etree._Element) -> None:
+@rule
+def derivatives_name_their_states(model: Model, root: etree._Element) -> None:
     listed = variables(root)
     derivatives = [v for v in listed if "derivative" in typed(v).attrib]
     assert {v.get("name") for v in derivatives} == {v.get("name") for v in listed if v.get("name").startswith("der(")}
@@ -302,7 +328,8 @@ def test_numbers_read_back_to_the_same_bits(tmp_path: Path) -> None:
 # ---- units -----------------------------------------------------------------------------------------------------------
 
 
-def test_every_real_has_a_unit_that_is_defined_once_with_its_powers_of_the_bases(root: etree._Element) -> None:
+@rule
+def every_real_has_a_unit_that_is_defined_once_with_its_powers_of_the_bases(model: Model, root: etree._Element) -> None:
     units = {unit.get("name"): unit for unit in root.find("UnitDefinitions")}
     assert len(units) == len(root.find("UnitDefinitions"))
     used = {typed(v).get("unit") for v in variables(root) if typed(v).tag == "Real"}
@@ -311,7 +338,8 @@ def test_every_real_has_a_unit_that_is_defined_once_with_its_powers_of_the_bases
         assert dict(unit.find("BaseUnit").attrib) == {base: str(power) for base, power in UNITS[name].items()}, name
 
 
-def test_display_units_are_defined_and_convert_rightly(root: etree._Element) -> None:
+@rule
+def display_units_are_defined_and_convert_rightly(model: Model, root: etree._Element) -> None:
     found = {
         (unit.get("name"), display.get("name")): display
         for unit in root.find("UnitDefinitions")
@@ -328,17 +356,20 @@ def test_display_units_are_defined_and_convert_rightly(root: etree._Element) -> 
 # ---- structure -------------------------------------------------------------------------------------------------------
 
 
-def test_every_output_is_listed_once_in_order(root: etree._Element) -> None:
+@rule
+def every_output_is_listed_once_in_order(model: Model, root: etree._Element) -> None:
     outputs = [i for i, v in enumerate(variables(root), start=1) if v.get("causality") == "output"]
     assert unknowns(root, "Outputs") == outputs
 
 
-def test_every_derivative_is_listed_once_in_order(root: etree._Element) -> None:
+@rule
+def every_derivative_is_listed_once_in_order(model: Model, root: etree._Element) -> None:
     derivatives = [i for i, v in enumerate(variables(root), start=1) if "derivative" in typed(v).attrib]
     assert unknowns(root, "Derivatives") == derivatives
 
 
-def test_initial_unknowns_are_all_calculated_outputs_states_and_derivatives(root: etree._Element) -> None:
+@rule
+def initial_unknowns_are_all_calculated_outputs_states_and_derivatives(model: Model, root: etree._Element) -> None:
     listed = variables(root)
     states = {int(typed(v).get("derivative")) for v in listed if "derivative" in typed(v).attrib}
     expected = [
@@ -350,7 +381,8 @@ def test_initial_unknowns_are_all_calculated_outputs_states_and_derivatives(root
     assert unknowns(root, "InitialUnknowns") == expected
 
 
-def test_dependencies_are_stated_ascending_and_only_on_what_may_be_known(root: etree._Element) -> None:
+@rule
+def dependencies_are_stated_ascending_and_only_on_what_may_be_known(model: Model, root: etree._Element) -> None:
     listed = variables(root)
     states = {int(typed(v).get("derivative")) for v in listed if "derivative" in typed(v).attrib}
     inputs = {"input", "independent"}
@@ -368,7 +400,8 @@ def test_dependencies_are_stated_ascending_and_only_on_what_may_be_known(root: e
 # ---- the rest of the file --------------------------------------------------------------------------------------------
 
 
-def test_head_names_the_model_and_what_it_is_for(model: Model, root: etree._Element) -> None:
+@rule
+def head_names_the_model_and_what_it_is_for(model: Model, root: etree._Element) -> None:
     assert root.attrib["fmiVersion"] == "2.0"
     assert root.attrib["guid"] == GUID
     assert root.attrib["modelName"] == model.name
@@ -376,7 +409,8 @@ def test_head_names_the_model_and_what_it_is_for(model: Model, root: etree._Elem
     assert root.attrib["numberOfEventIndicators"] == str(len(model.indicators))
 
 
-def test_capabilities_are_those_that_are_tested(model: Model, root: etree._Element) -> None:
+@rule
+def capabilities_are_those_that_are_tested(model: Model, root: etree._Element) -> None:
     assert dict(root.find("ModelExchange").attrib) == {
         "modelIdentifier": model.name,
         "needsExecutionTool": "false",
@@ -402,7 +436,8 @@ def test_capabilities_are_those_that_are_tested(model: Model, root: etree._Eleme
     }
 
 
-def test_the_page_tells_of_both_interfaces(model: Model) -> None:
+@rule
+def the_page_tells_of_both_interfaces(model: Model, root: etree._Element) -> None:
     page = " ".join(documentation_files(model)["documentation/index.html"].decode("utf-8").split())
     assert "for co-simulation and for model exchange" in page
     assert f"event indicators: {len(model.indicators)}." in page
@@ -419,7 +454,8 @@ def declared_experiment(model: Model) -> Experiment:
     return Experiment(**times, tolerance=min(part.model.element.experiment.tolerance for part in model.parts))
 
 
-def test_default_experiment_is_that_of_the_element(model: Model, root: etree._Element) -> None:
+@rule
+def default_experiment_is_that_of_the_element(model: Model, root: etree._Element) -> None:
     experiment = {key: float(value) for key, value in root.find("DefaultExperiment").attrib.items()}
     declared = declared_experiment(model)
     assert experiment == {
@@ -430,7 +466,8 @@ def test_default_experiment_is_that_of_the_element(model: Model, root: etree._El
     }
 
 
-def test_log_categories_are_the_standard_ones_used_and_those_of_the_element(model: Model, root: etree._Element) -> None:
+@rule
+def log_categories_are_the_standard_ones_used_and_those_of_the_element(model: Model, root: etree._Element) -> None:
     categories = {category.get("name"): category.get("description") for category in root.find("LogCategories")}
     elements = [part.model for part in model.parts] if isinstance(model, Assembly) else [model]
     declared = {name for element in elements for name in element.element.log}
@@ -442,7 +479,8 @@ def test_log_categories_are_the_standard_ones_used_and_those_of_the_element(mode
             assert category in categories
 
 
-def test_source_files_exist_and_are_told_twice_alike(model: Model, root: etree._Element) -> None:
+@rule
+def source_files_exist_and_are_told_twice_alike(model: Model, root: etree._Element) -> None:
     _, files = fmu_contents(model)
     listed, again = (
         [file.get("name") for file in root.find(f"{interface}/SourceFiles")]

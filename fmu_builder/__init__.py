@@ -1,35 +1,47 @@
 """Mechanical force elements and constrained mechanisms as self-contained FMI 2.0 FMUs.
 
-    build(recipe, output=None, platforms=("all",)) -> Path     recipe -> .fmu
-    run(scenario) -> Trace                                     slaves coupled by fmpy -> trace
-    compare(trace, reference, ...) -> Comparison               trace -> verdict
+    build(recipe) -> Path                 recipe -> .fmu
+    run(scenario) -> Result               slaves coupled by fmpy -> trace, contacts, notes, log
+    compare(trace, reference) -> Comparison
+    plot(trace) -> Path                   a page of its signals
 
-Errors: `fmu_builder.errors`.  The command line is `fmu-builder`.
+Recipes and scenarios are files, or Recipe, Assembly, Scenario and Case.  The command line is `fmu-builder`.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fmu_builder.facade import on_demand
 
 if TYPE_CHECKING:
-    from fmu_builder.cosim import Comparison, Tolerance, Trace, compare, read_trace, write_trace
-    from fmu_builder.errors import FmuBuilderError
-    from fmu_builder.export import build
-    from fmu_builder.model import Scenario
+    from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
+    from fmu_builder.cosim.result import Result, run
+    from fmu_builder.cosim.trace import Trace, read_trace, write_trace
+    from fmu_builder.errors import FmuBuilderError, InputError, SlaveError, ToolError
+    from fmu_builder.export.fmu import build
+    from fmu_builder.model.documents import Assembly, Case, Part, Recipe, Scenario
+    from fmu_builder.report.trace_plot import plot
     from fmu_builder.version import __version__
 
 __all__ = [
+    "Assembly",
+    "Case",
     "Comparison",
     "FmuBuilderError",
+    "InputError",
+    "Part",
+    "Recipe",
+    "Result",
     "Scenario",
+    "SlaveError",
     "Tolerance",
+    "ToolError",
     "Trace",
     "__version__",
     "build",
     "compare",
+    "plot",
     "read_trace",
     "run",
     "write_trace",
@@ -37,10 +49,3 @@ __all__ = [
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = on_demand(__name__, __all__)
-
-
-def run(scenario: Scenario | Path | str) -> Trace:
-    """Run a scenario, a recipe or an .fmu; returns its trace with the contact events in `events`."""
-    from fmu_builder.cosim.master import run as run_scenario
-
-    return run_scenario(scenario).trace

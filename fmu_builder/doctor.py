@@ -33,6 +33,7 @@ _PACKAGES = (
     "pythonfmu",
     "rich",
     "scipy",
+    "tomli-w",
     "typer",
     "ziglang",
 )

@@ -8,15 +8,38 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 
 from fmu_builder.errors import InputError, Problem, ToolError
 
 LARGEST_TEXT = 2**30  # bytes; a table of 10 million rows
 _READ: ContextVar[list[Path] | None] = ContextVar("files read", default=None)
+_TEXTS: ContextVar[Mapping[Path, str]] = ContextVar("texts in the place of files", default=MappingProxyType({}))
+
+
+@contextmanager
+def texts_as_files(texts: Mapping[Path, str]) -> Iterator[None]:
+    """Inside, these texts are found under their paths, as if files were there."""
+    token = _TEXTS.set({**_TEXTS.get(), **{path.absolute(): text for path, text in texts.items()}})
+    try:
+        yield
+    finally:
+        _TEXTS.reset(token)
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file, or a text in its place."""
+    return path.absolute() in _TEXTS.get() or path.is_file()
+
+
+def read_bytes(path: Path) -> bytes:
+    """What a file holds, or the text in its place."""
+    text = _TEXTS.get().get(path.absolute())
+    return path.read_bytes() if text is None else text.encode("utf-8")
 
 
 @contextmanager
@@ -36,6 +59,10 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
     """The text of a regular file in UTF-8, with or without a byte order mark.
 
     largest  bytes.   Raises InputError: for a device or FIFO too, which may give text without end, or wait for it."""
+    if (written := _TEXTS.get().get(path.absolute())) is not None:
+        if (files := _READ.get()) is not None:
+            files.append(path)
+        return written
     try:
         if path.exists() and not path.is_file():
             what = "is a folder" if path.is_dir() else "is a device or FIFO"

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.files import is_file
 
 PACKAGE = Path(__file__).resolve().parent  # templates, guide and, once installed, what is shipped lie below it
 
@@ -54,13 +55,13 @@ def find_recipe(name: str, beside: Path | None = None) -> Path:
     as_path = Path(name)
     if as_path.suffix == ".toml":
         candidate = as_path if as_path.is_absolute() or beside is None else beside / as_path
-        if candidate.is_file():
+        if is_file(candidate):
             return candidate
         near = did_you_mean(candidate.stem, {path.stem for path in candidate.parent.glob("*.toml")})
         raise InputError(Problem(str(candidate), "there is no such file" + near))
     folders = ([beside] if beside else [Path.cwd(), Path.cwd() / "fmus"]) + [shipped("fmus")]
     for folder in folders:
-        if (folder / f"{name}.toml").is_file():
+        if is_file(folder / f"{name}.toml"):
             return folder / f"{name}.toml"
     known = {path.stem for folder in folders for path in folder.glob("*.toml")}
     raise InputError(Problem(name, "there is no recipe of this name" + did_you_mean(name, known)))

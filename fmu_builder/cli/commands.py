@@ -183,18 +183,25 @@ def info_command(
 
 @app.command()
 def schema(
-    element: Annotated[str, typer.Argument(help="Name or folder of an element; `element`: of element.toml itself.")],
+    element: Annotated[
+        str, typer.Argument(help="Name or folder of an element; or recipe, assembly, scenario, case, element.")
+    ],
 ) -> None:
-    """Print the JSON schema of an element's recipes, or of element.toml, for editors that complete and check TOML.
+    """Print the JSON schema of an element's recipes, or of other files, for editors that complete and check TOML.
 
     Example: fmu-builder schema point_surface > point_surface.json
 
-    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  `schema element` prints
-    the schema of element.toml, for an element of your own.
+    In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  `schema recipe`,
+    `assembly`, `scenario` and `case` print what all files of that kind may hold, `schema element` the schema of
+    element.toml, for an element of your own.
     """
-    from fmu_builder.export.schema import element_schema, recipe_schema
+    from fmu_builder.export.schema import document_schema, element_schema, recipe_schema
+    from fmu_builder.model.documents import DOCUMENTS
 
-    found = element_schema() if element == "element" else recipe_schema(element, Path.cwd())
+    if element in DOCUMENTS:
+        found = document_schema(element)
+    else:
+        found = element_schema() if element == "element" else recipe_schema(element, Path.cwd())
     print(json.dumps(found, indent=2, ensure_ascii=False))
 
 

@@ -18,13 +18,12 @@ from fmu_builder.cli.printing import SHOWN, err, line, out, say, say_notes
 from fmu_builder.cosim.events import EVENT_UNITS
 from fmu_builder.cosim.master import Run, load_scenario
 from fmu_builder.cosim.master import run as run_scenario
+from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.slave import WARNING, LogEntry
 from fmu_builder.cosim.trace import write_trace
-from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.files import is_stream
-from fmu_builder.model.scenario import ALGORITHMS, Scenario, check_times
+from fmu_builder.model.scenario import Scenario
 from fmu_builder.report.trace_plot import write_trace_plot
-from fmu_builder.units import parse_quantity, parse_unit
 
 _TABLE_WIDTH = 160  # at most; a number cut short would be a wrong one
 
@@ -47,7 +46,7 @@ def run_system(
     beside = None if is_stream(output) else Path(f"{output}.json")
     check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
     given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
-    chosen = _override(load_scenario(path, given), step=step, stop=stop, algorithm=algorithm, record=record)
+    chosen = overridden(load_scenario(path, given), "--{}", step=step, stop=stop, algorithm=algorithm, record=record)
     done = _run_with_progress(chosen)
     make_folder_of(output)
     write_trace(done.trace, output)
@@ -67,42 +66,6 @@ def run_system(
     if plot:
         line(f"{plot}")
     _print_events(done, output)
-
-
-def _override(
-    scenario: Scenario, step: str | None, stop: str | None, algorithm: str | None, record: list[str] | None = None
-) -> Scenario:
-    """The scenario with other times, another algorithm or other signals to record, checked like one from a file.
-
-    Raises InputError with all problems."""
-    changes: dict[str, object] = {}
-    problems: list[Problem] = []
-    for key, text in (("step", step), ("stop", stop)):
-        if text is not None:
-            try:
-                changes[key] = parse_quantity(text, parse_unit("s"), f"--{key}")
-            except InputError as error:
-                problems += error.problems
-    given = list(changes) if not problems else []
-    if algorithm is not None and algorithm not in ALGORITHMS:
-        problems.append(Problem("--algorithm", f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)))
-    if step is not None:
-        changes["output_step"] = None
-    if algorithm is not None:
-        changes["algorithm"] = algorithm
-    if record:
-        changes["record"] = record
-    changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
-    times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))
-    for problem in check_times("", *times) if given else ():
-        key = problem.where.strip()
-        if key in given:
-            problems.append(Problem(f"--{key}", problem.what))
-        else:
-            problems.append(Problem(", ".join(f"--{name}" for name in given), f"{key} = {problem.what}"))
-    if problems:
-        raise InputError(problems)
-    return changed
 
 
 def _run_with_progress(scenario: Scenario) -> Run:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,40 @@ class Trace:
 
     def __contains__(self, name: object) -> bool:
         return name in self._column
+
+    def __str__(self) -> str:
+        """A table of the first rows and the last one, of as many signals as fit a line of 100 characters."""
+        columns = ["time", *self.names]
+        units = [self.units.get(name, "1" if name != "time" else "s") for name in columns]
+        n = len(self.time)
+        rows = [*range(min(n, 6)), *([n - 1] if n > 6 else [])]
+        cells = [
+            [name, unit, *(f"{(self.time if j == 0 else self.values[:, j - 1])[k]:.6g}" for k in rows)]
+            for j, (name, unit) in enumerate(zip(columns, units, strict=True))
+        ]
+        widths = [max(map(len, column)) + 2 for column in cells]
+        fitting = max(sum(1 for end in np.cumsum(widths) if end <= 100), 2)
+        shown = cells[:fitting]
+        texts = [[f"{text:>{width}}" for text in one] for one, width in zip(shown, widths, strict=False)]
+        lines = ["".join(row) for row in zip(*texts, strict=True)]
+        if n > 6:
+            lines.insert(len(lines) - 1, f"{'...':>{widths[0]}}")
+        more = "" if len(shown) == len(cells) else f", {len(cells) - len(shown)} further signals"
+        return "\n".join([*lines, f"{n} rows{more}"])
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame of the signals over the index `time`.   Raises ToolError without pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ToolError("to_pandas() needs pandas: pip install pandas") from error
+        return pandas.DataFrame(self.values, index=pandas.Index(self.time, name="time"), columns=list(self.names))
+
+    def plot(self, path: Path | str = "plot.html") -> Path:
+        """As fmu_builder.plot: write a page that shows the signals over time; returns its path."""
+        import fmu_builder  # plots are the affair of a package above: this asks the facade for it
+
+        return fmu_builder.plot(self, path)
 
     @cached_property
     def _column(self) -> dict[str, int]:

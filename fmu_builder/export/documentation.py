@@ -19,6 +19,7 @@ from fmu_builder.export.assembly_icon import assembly_icon
 from fmu_builder.export.law_sections import law_sections
 from fmu_builder.export.model_tables import log_categories
 from fmu_builder.export.origin import build_date, structure_tables
+from fmu_builder.files import read_text
 from fmu_builder.model.assembly import Assembly, PartType
 from fmu_builder.model.model import ElementModel, Model, Variable
 from fmu_builder.model.step_advice import MODE, step_advice
@@ -69,7 +70,7 @@ def documentation_files(model: Model) -> dict[str, bytes]:
             version=own_version(),
             date=build_date(),
             structures=structure_tables(model),
-            recipe=model.path.read_text(encoding="utf-8-sig"),
+            recipe=read_text(model.path),
         )
     )
     files = {

@@ -46,9 +46,10 @@ from fmu_builder.export.toolchain import (
 )
 from fmu_builder.export.trial import note_made, run_smoke
 from fmu_builder.files import staged
+from fmu_builder.model.documents import Assembly, Recipe, as_file
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
-from fmu_builder.paths import is_shipped, shipped
+from fmu_builder.paths import find_recipe, is_shipped, shipped
 
 SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
 # identifier of FMI 2.0, section 2.2.9, as names of ours are: der(identifier), or parts with indices
@@ -70,12 +71,17 @@ class Built:
     warnings: tuple[str, ...]
 
 
-def build(recipe: Path | str, output: Path | str | None = None, platforms: Sequence[str] = ("all",)) -> Path:
-    """Build the FMU of a recipe for the given platforms (`all`, `host`, or names); returns its path.
+def build(
+    recipe: Recipe | Assembly | Path | str, output: Path | str | None = None, platforms: Sequence[str] = ("all",)
+) -> Path:
+    """Build the FMU of a recipe for the given platforms; returns its path.
 
-    `output` is a folder, by default the recipe's own, or the current one for a recipe of the installed package.
+    recipe      a document, the path of a recipe, or its name in the catalogue
+    output      a folder; by default the recipe's own, or the current one for a document and for the catalogue
+    platforms   `all`, `host`, or linux64, win64, darwin64, aarch64-linux, aarch64-darwin
     Without a compiler the FMU holds its sources only.  Raises InputError or ToolError; then no file was written."""
-    return build_fmu(Path(recipe), Path(output) if output is not None else None, platforms).path
+    with as_file(recipe) as path:
+        return build_fmu(find_recipe(str(path)), Path(output) if output is not None else None, platforms).path
 
 
 def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:

@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from fmu_builder.errors import InputError, Problem
+from fmu_builder.files import read_bytes
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import own_version, shipped
 
@@ -57,7 +58,7 @@ def origin_files(model: Model) -> dict[str, bytes]:
         structure=structure_tables(model),
         files={},
     )
-    found = {f"{FOLDER}/files/{name}": path.read_bytes() for path, name in names.items()}
+    found = {f"{FOLDER}/files/{name}": read_bytes(path) for path, name in names.items()}
     return {_ABOUT: _toml(origin).encode("utf-8"), **dict(sorted(found.items()))}
 
 

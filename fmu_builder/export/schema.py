@@ -11,6 +11,7 @@ from typing import Any
 
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, StructureEntry, Variable, plain
 from fmu_builder.model.declaration_reader import CORE_GROUPS, core_declaration, read_declaration
+from fmu_builder.model.documents import DOCUMENTS
 from fmu_builder.model.extends import TakesOver
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
 from fmu_builder.paths import find_element
@@ -88,6 +89,17 @@ def element_schema() -> Schema:
         **schema,
         "title": "element.toml, the declaration of an element",
     }
+
+
+def document_schema(kind: str) -> Schema:
+    """Of all recipes of elements, or of assemblies, scenarios or cases: what their files may hold.
+
+    kind   a key of DOCUMENTS"""
+    document = DOCUMENTS[kind]
+    schema = document.model_json_schema()
+    for model in (schema, *schema.get("$defs", {}).values()):
+        model.get("properties", {}).pop("name", None)  # that of the file
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"{document.__name__} (TOML)"}
 
 
 def _table(properties: Schema) -> Schema:

@@ -34,6 +34,14 @@ _POINTS = (2000, 1000, 500, 250, 125, 60)  # most of a curve, tried in turn unti
 _DATA_BYTES = 160_000  # of all curves: with plotly.js the page stays below 5 MB
 
 
+def plot(trace: Trace, path: Path | str = "plot.html") -> Path:
+    """Write a page that shows the signals of a trace over time, one panel for each quantity; returns its path.
+
+    Raises ToolError if the file cannot be written."""
+    write_trace_plot(trace, Path(path))
+    return Path(path)
+
+
 def write_trace_plot(trace: Trace, path: Path) -> None:
     """Write the page; it needs no network.  Signals that never change are left out; equal traces give equal bytes.
 

@@ -384,7 +384,7 @@ def test_a_train_under_jacobi_keeps_its_energy_at_a_practical_step(tmp_path: Pat
     path = tmp_path / "train.toml"
     text = TRAIN.format(stop=0.5, step=2.5e-3, algorithm="jacobi", n=n, struck=n // 2, springs=n + 1)
     path.write_text(text, encoding="utf-8")
-    trace = run(path)
+    trace = run(path).trace
     v = np.array([trace[f"mass[{i}].p.v"] for i in range(1, n + 1)])
     s = np.array([trace[f"mass[{i}].p.s"] for i in range(1, n + 1)])
     x = np.diff(np.concatenate([np.zeros((1, s.shape[1])), s, np.zeros((1, s.shape[1]))]), axis=0)

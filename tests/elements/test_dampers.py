@@ -157,7 +157,7 @@ def test_a_held_torque_brakes_as_the_readme_says(kind: Kind, tmp_path: Path, alg
     """Gauss-Seidel w_(n+1) = (1 - z) w_n, Jacobi w_(n+1) = w_n - z w_(n-1)."""
     path = tmp_path / "coupled.toml"
     path.write_text(kind.own(COUPLED.format(algorithm=algorithm, step=z / 2.0)), encoding="utf-8")
-    trace = run(path)
+    trace = run(path).trace
     exact = [3.0]
     for n in range(len(trace.time) - 1):
         exact.append(exact[n] - z * exact[n if algorithm == "gauss_seidel" else max(n - 1, 0)])

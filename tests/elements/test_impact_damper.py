@@ -144,7 +144,7 @@ def trace_of(recipe: Path, case: str, folder: Path) -> dict[str, Vector]:
     assert changed != text
     path = folder / f"{case}.toml"
     path.write_text(changed, encoding="utf-8")
-    trace = run(path)
+    trace = run(path).trace
     return {"time": trace.time} | {n: trace[n] for n in trace.names if n.startswith("damper.")}
 
 

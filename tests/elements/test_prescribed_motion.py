@@ -319,7 +319,7 @@ def test_a_conveyor_takes_a_mass_along_and_pays_twice_its_kinetic_energy(tmp_pat
     """A mass laid on a belt of speed u slips until it has it: the drive gives m u^2, half of it becomes heat."""
     path = tmp_path / "belt.toml"
     path.write_text(ORBIT.format(speed=0.3, v0=0.0), encoding="utf-8")
-    trace = run(path)
+    trace = run(path).trace
     u, mu, g, ramp = 0.3, 0.3, 9.81, 0.01  # full friction above the slip speed `ramp`
     slip = ramp * math.exp(-mu * g / ramp * (0.2 - (u - ramp) / (mu * g)))
     assert trace["body.p.v[1]"][-1] == pytest.approx(u - slip, abs=3e-5)  # friction late by half a step: mu g h
@@ -332,7 +332,7 @@ def test_a_floor_and_a_mass_of_one_speed_feel_no_friction(tmp_path: Path) -> Non
     """The control of the belt: without slip there is neither friction nor work."""
     path = tmp_path / "belt.toml"
     path.write_text(ORBIT.format(speed=0.3, v0=0.3), encoding="utf-8")
-    trace = run(path)
+    trace = run(path).trace
     assert np.abs(trace["table.energy.work"]).max() < 1e-12
     assert np.abs(trace["body.p.v[1]"] - 0.3).max() < 1e-12
 

@@ -251,7 +251,7 @@ floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", C_r = 0.5, K_fr = 
 """,
         encoding="utf-8",
     )
-    trace = run(path)
+    trace = run(path).trace
     last = dict(zip(trace.names, trace.values[-1], strict=True))
     lost, work = 0.5 - last["body.energy.kinetic"], last["floor.energy.work"]
     rebound, residual = last["body.p.v[3]"], last["floor.energy.residual"]

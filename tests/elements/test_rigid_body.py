@@ -370,7 +370,7 @@ under_lid = "PointSurface"
 """,
         encoding="utf-8",
     )
-    trace = run(tmp_path / "drop.toml")
+    trace = run(tmp_path / "drop.toml").trace
     first, last = (dict(zip(trace.names, row, strict=True)) for row in trace.values[[0, -1]])
     assert [first[f"body.point[{i}].r[1]"] for i in (1, 2, 3)] == [0.1, 0.2, 0.0]
     assert first["lid.attach[3].r[3]"] == 0.3 - 0.01
@@ -410,7 +410,7 @@ floor = {{ recipe = "FourPointSurface", start = {{ C_F = 1e5, C_r = 0.5, K_fr = 
     coupled = []
     for step in (20, 10):
         path.write_text(text.format(step=step), encoding="utf-8")
-        trace = run(path)
+        trace = run(path).trace
         coupled.append(np.array([trace.values[-1, trace.names.index(name)] for name in names]))
     one = Running(load_shipped("BodyOnFloor", tmp_path), {"initial_angular_velocity": (0.0, 0.0, 0.0)})
     one.step(0.1)

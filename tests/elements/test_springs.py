@@ -285,7 +285,7 @@ def coupled(kind: Kind, folder: Path, algorithm: str, step: float, spring: str =
     """Signals by their own names."""
     path = folder / "coupled.toml"
     path.write_text(kind.own(COUPLED.format(algorithm=algorithm, step=step, spring=spring)), encoding="utf-8")
-    return run(path)
+    return run(path).trace
 
 
 @pytest.mark.parametrize("step", [0.04, 0.01])

@@ -196,7 +196,7 @@ def test_a_point_between_slaves_makes_the_force_late(tmp_path: Path, algorithm: 
     """To rounding what the order of the calls says; so the amplitude grows by exp(late W^2 h t/2)."""
     path, h = wired(tmp_path, "TwoDPointTheta"), 1e-3
     path.write_text(path.read_text("utf-8").replace("step = 1e-3", f'step = {h}\nalgorithm = "{algorithm}"'), "utf-8")
-    trace = run(path)
+    trace = run(path).trace
     w, seen, theta, acting = 2.0, 2.0, 0.0, 0.0  # speed of the body and at the point, angle of the spring, torque
     for n, (speed, angle) in enumerate(zip(trace["body.P[1].v[3]"], trace["spring.theta"], strict=True)):
         assert (speed, angle) == pytest.approx((w, theta), abs=1e-12), n

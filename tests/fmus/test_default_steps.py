@@ -165,7 +165,7 @@ def error(path: Path, model: Model, advice: Advice, master: str, folder: Path) -
     file.write_text(
         scenario_of(path, model, held, advice.mass, step, 4.0 * half if held.part == "contact" else last, master)
     )
-    trace = run(file)
+    trace = run(file).trace
     names = [f"body1.p.v[{k}]" for k in (1, 2, 3)]
     start = np.array([trace[n][0] for n in names]) if names[0] in trace else np.ones(1)
     v = speeds(trace, start)

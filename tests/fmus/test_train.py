@@ -125,7 +125,7 @@ spring = {{ recipe = "TranslationalSpring", count = {N + 1}, start = {{ k = {K} 
 """,
         encoding="utf-8",
     )
-    trace = run(path)
+    trace = run(path).trace
     v = np.array([trace[f"mass[{i}].p.v"] for i in range(1, N + 1)])
     f = np.array([trace[f"spring[{i}].F"] for i in range(1, N + 2)])
     pull = f[1:] - f[:-1]  # on each mass; of a mode that is -k (w_j/sqrt(k/m))^2 s

@@ -1,0 +1,61 @@
+"""The public names of the package in guide/python.md, from their docstrings: `python -m fmu_builder.api_docs`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel
+
+import fmu_builder
+from fmu_builder.export.element_docs import replace_section, write_text
+from fmu_builder.paths import PACKAGE
+
+PAGE = PACKAGE / "guide" / "python.md"
+
+
+def api_text() -> str:
+    """guide/python.md with the public names as they are now."""
+    entries = [line for name in fmu_builder.__all__ if not name.startswith("__") for line in _entry(name)]
+    return replace_section(PAGE, "api", "\n".join(entries).rstrip())
+
+
+def _entry(name: str) -> Iterator[str]:
+    thing = getattr(fmu_builder, name)
+    yield f"### {name}"
+    yield ""
+    if inspect.isfunction(thing):
+        yield from _code(f"{name}{_signature(thing)}")
+    yield from (f"    {line}".rstrip() for line in (inspect.getdoc(thing) or "").splitlines())
+    yield ""
+    if isinstance(thing, type) and issubclass(thing, BaseModel):
+        yield from ("| field | needed | meaning |", "|---|---|---|")
+        for field, about in thing.model_fields.items():
+            yield f"| `{field}` | {'yes' if about.is_required() else ''} | {about.description} |"
+        yield ""
+    elif isinstance(thing, type) and not issubclass(thing, Exception):
+        for method, function in vars(thing).items():
+            if not method.startswith("_") and inspect.isfunction(function):
+                first = (inspect.getdoc(function) or "").partition("\n")[0]
+                yield f"- `{method}{_signature(function)}`: {first}"
+        yield ""
+
+
+def _signature(function: object) -> str:
+    """With types as they are written, without `self`."""
+    text = str(inspect.signature(function)).replace("'", "")  # type: ignore[arg-type]
+    return re.sub(r"\(self(, )?", "(", text)
+
+
+def _code(text: str) -> list[str]:
+    return ["```text", text, "```", ""]
+
+
+def main() -> None:
+    write_text(Path(PAGE), api_text())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""A scenario with other times, another algorithm, other signals to record, or other start values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.model.scenario import ALGORITHMS, Scenario, StartValue, check_times
+from fmu_builder.units import parse_quantity, parse_unit
+
+
+def overridden(
+    scenario: Scenario,
+    where: str,
+    *,
+    step: str | float | None = None,
+    stop: str | float | None = None,
+    algorithm: str | None = None,
+    record: Sequence[str] | None = None,
+    start: Mapping[str, StartValue] | None = None,
+) -> Scenario:
+    """The scenario with these changes, checked like one from a file.
+
+    where   how messages name a change, with {} for its key: "--{}"
+    start   by "slave.variable"; of a single FMU by the name of the variable too
+    Raises InputError with all problems."""
+    changes: dict[str, object] = {}
+    problems: list[Problem] = []
+    for key, value in (("step", step), ("stop", stop)):
+        if value is not None:
+            try:
+                changes[key] = parse_quantity(value, parse_unit("s"), where.format(key))
+            except InputError as error:
+                problems += error.problems
+    given = list(changes) if not problems else []
+    if algorithm is not None and algorithm not in ALGORITHMS:
+        what = f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)
+        problems.append(Problem(where.format("algorithm"), what))
+    if step is not None:
+        changes["output_step"] = None
+    if algorithm is not None:
+        changes["algorithm"] = algorithm
+    if record:
+        changes["record"] = list(record)
+    changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
+    times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))
+    for problem in check_times("", *times) if given else ():
+        key = problem.where.strip()
+        if key in given:
+            problems.append(Problem(where.format(key), problem.what))
+        else:
+            problems.append(Problem(", ".join(where.format(name) for name in given), f"{key} = {problem.what}"))
+    slaves = dict(changed.slaves)
+    for name, start_value in (start or {}).items():
+        slave, _, variable = name.partition(".")
+        if slave not in slaves and len(slaves) == 1:
+            (slave,), variable = slaves, name
+        if slave not in slaves:
+            what = f"there is no slave '{slave}'" + did_you_mean(slave, slaves)
+            problems.append(Problem(f"{where.format('start')} {name}", what))
+        else:
+            entry = slaves[slave]
+            slaves[slave] = entry.model_copy(update={"start": {**entry.start, variable: start_value}})
+    if problems:
+        raise InputError(problems)
+    return changed.model_copy(update={"slaves": slaves})

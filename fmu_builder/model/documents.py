@@ -1,0 +1,181 @@
+"""Recipes, assemblies, scenarios and cases written in Python: what a TOML file holds, as pydantic models.
+
+A document is read by the code that reads files, under the path NAME.toml in the current folder: rules, units and
+messages are the same, and paths inside count from there.  `toml()` and `save()` give the file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.files import texts_as_files, write_whole
+
+Tables = dict[str, Any]
+_START = "start values by name, SI or texts with units such as '1e5 N/m'; lists for vectors"
+_CONNECTIONS = "pairs of ports, or of single variables: ('ball.p', 'floor.point')"
+_MOMENT = "a port of kind point may stand for one of kind frame that returns a moment"
+
+
+class Document(BaseModel):
+    """What one TOML file holds."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(default="", description="of the file without .toml: the name of the FMU, and of the messages")
+
+    def toml(self) -> str:
+        """The text of the file.   Raises InputError where a part is a document, which needs a file of its own."""
+        texts = self._texts(Path())
+        if len(texts) > 1:
+            others = ", ".join(path.name for path in list(texts)[1:])
+            raise InputError(Problem(self._file().name, f"consists of several files, {others} too: use save()"))
+        return next(iter(texts.values()))
+
+    def save(self, folder: Path | str = ".") -> Path:
+        """Write NAME.toml, and a file of each part that is a document; returns the path of the first."""
+        texts = self._texts(Path(folder))
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for path, text in texts.items():
+            write_whole(path, text)
+        return next(iter(texts))
+
+    def _file(self) -> Path:
+        return Path(f"{self.name or self._default_name()}.toml")
+
+    def _default_name(self) -> str:
+        return type(self).__name__
+
+    def _texts(self, folder: Path) -> dict[Path, str]:
+        """The text of this document, and then of those in it, by path."""
+        inner: dict[Path, str] = {}
+        tables: Tables = {}
+        for key, value in _given(self).items():
+            if value is not None and key != "name":
+                tables[key] = _plain(value, folder, inner)
+        return {folder / self._file(): tomli_w.dumps(tables)} | inner
+
+
+def _given(model: BaseModel) -> dict[str, object]:
+    """The fields that were given, in the order of their declaration, and then the others."""
+    fields = [name for name in type(model).model_fields if name in model.model_fields_set]
+    return {name: getattr(model, name) for name in fields} | (model.model_extra or {})
+
+
+def _plain(value: object, folder: Path, inner: dict[Path, str], part: str = "") -> object:
+    """What TOML can hold; a document becomes the name of its file, which goes to `inner`."""
+    if isinstance(value, Document):
+        named = value if value.name or not part else value.model_copy(update={"name": part})
+        texts = named._texts(folder)
+        path = next(iter(texts))
+        if inner.get(path, texts[path]) != texts[path]:
+            raise InputError(Problem(path.name, "stands for two different documents; give each a name of its own"))
+        inner.update(texts)
+        return path.name
+    if isinstance(value, BaseModel):
+        value = _given(value)
+    if isinstance(value, Mapping):
+        of = {key: str(key) if isinstance(one, Document) else part for key, one in value.items()}
+        return {
+            str(key): _plain(one, folder, inner, part if key == "recipe" else of[key] or str(key))
+            for key, one in value.items()
+            if one is not None
+        }
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(one, folder, inner, part) for one in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+class Recipe(Document):
+    """One element with its structure and start values.
+
+    Keys of its own, such as `surface` of point_surface or `joint` of planar_mechanism, are given like the others: its
+    README and `fmu-builder schema NAME` list them."""
+
+    model_config = ConfigDict(extra="allow")
+    element: str = Field(description="name of a shipped element, or path of the folder of one of your own")
+    description: str | None = Field(default=None, description="one sentence for modelDescription.xml")
+    language: str | None = Field(default=None, description="'c', or 'python' for a prototype")
+    structure: dict[str, Any] | None = Field(default=None, description="sizes and choices that the build fixes")
+    start: dict[str, Any] | None = Field(default=None, description=_START)
+    functions: dict[str, Any] | None = Field(default=None, description="laws in the slots of the element")
+    drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
+
+    def _default_name(self) -> str:
+        return "".join(part.capitalize() for part in Path(self.element).name.split("_"))
+
+
+class Part(BaseModel):
+    """A part of an assembly or a slave of a scenario."""
+
+    model_config = ConfigDict(extra="forbid")
+    recipe: str | Recipe | Assembly = Field(description="name or path of a recipe, path of an .fmu, or a document")
+    start: dict[str, Any] | None = Field(default=None, description=_START)
+    count: int | None = Field(default=None, description="so many of them: NAME[1], NAME[2], ...")
+
+
+class Assembly(Document):
+    """Several elements under one solver, in one FMU."""
+
+    description: str | None = Field(default=None, description="one sentence for modelDescription.xml")
+    parts: dict[str, str | Recipe | Assembly | Part | dict[str, Any]] = Field(description="what it consists of")
+    connections: list[tuple[str, str]] = Field(default=[], description=_CONNECTIONS)
+    free_moment: bool | None = Field(default=None, description=_MOMENT)
+    expose: dict[str, dict[str, str]] | None = Field(
+        default=None, description="inputs, outputs, parameters, ports: new names of variables of the parts"
+    )
+    start: dict[str, Any] | None = Field(default=None, description=_START)
+    experiment: dict[str, Any] | None = Field(default=None, description="stop, step, tolerance: defaults of the FMU")
+    drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
+
+
+class Scenario(Document):
+    """Slaves that are coupled, and their experiment."""
+
+    description: str | None = Field(default=None, description="what it shows")
+    slaves: dict[str, str | Recipe | Assembly | Part | dict[str, Any]] = Field(description="FMUs and recipes")
+    connections: list[tuple[str, str]] = Field(default=[], description=_CONNECTIONS)
+    free_moment: bool | None = Field(default=None, description=_MOMENT)
+    experiment: dict[str, Any] = Field(
+        description="stop and step, needed; start, output_step, algorithm, tolerance, record"
+    )
+    drive: dict[str, Any] | None = Field(
+        default=None, description="inputs over time: a number, a law of #t, {time, value}, or {table}"
+    )
+
+
+class Case(Scenario):
+    """A scenario with a reference to compare with."""
+
+    reference: dict[str, Any] = Field(
+        description="file, source, and what each of `signals` and `events` may differ by: absolute, relative, time"
+    )
+    convergence: dict[str, Any] | None = Field(
+        default=None, description="quantity, steps, order: how its error falls with the communication step"
+    )
+
+
+DOCUMENTS: Mapping[str, type[Document]] = {
+    "recipe": Recipe,
+    "assembly": Assembly,
+    "scenario": Scenario,
+    "case": Case,
+}
+
+
+@contextmanager
+def as_file(source: Document | Path | str) -> Iterator[Path]:
+    """The path under which a document can be read inside, or the path itself."""
+    if not isinstance(source, Document):
+        yield Path(source)
+        return
+    texts = source._texts(Path.cwd())
+    with texts_as_files(texts):
+        yield next(iter(texts)).relative_to(Path.cwd())

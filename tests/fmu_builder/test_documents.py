@@ -1,0 +1,132 @@
+"""Recipes, assemblies, scenarios and cases in Python are read as files are: the same FMUs, traces and messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import fmu_builder
+from fmu_builder import Assembly, Case, InputError, Part, Recipe, Scenario, api_docs, build, run
+from fmu_builder.cli import app
+from fmu_builder.export.fmu import fmu_contents
+from fmu_builder.export.schema import document_schema
+from fmu_builder.model.documents import DOCUMENTS, as_file
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.toml_files import read_toml
+from fmu_builder.paths import catalogue, shipped
+
+FLOOR = Recipe(
+    name="Floor", element="point_surface", surface={"kind": "plane"}, start={"C_F": "1e5 N/m", "C_r": 0.5, "K_fr": 0}
+)
+DROP = Scenario(
+    slaves={"body": Part(recipe="PointMass", start={"r0": np.array([0.0, 0.0, 0.01])}), "floor": FLOOR},
+    connections=[("body.p", "floor.point")],
+    experiment={"stop": "0.1 s", "step": "50 us", "record": ["body.p.*", "floor.contact_count"]},
+)
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_recipe_in_python_gives_the_bytes_of_its_file(empty_folder: Path) -> None:
+    with as_file(FLOOR) as path:
+        assert not path.exists()
+        here = fmu_contents(load_model(path))
+    assert FLOOR.save() == Path("Floor.toml")
+    assert fmu_contents(load_model(Path("Floor.toml"))) == here
+
+
+def test_a_recipe_in_python_is_built_into_the_current_folder(empty_folder: Path) -> None:
+    assert build(FLOOR, platforms=("host",)) == Path("Floor.fmu")
+    assert [path.name for path in empty_folder.iterdir()] == ["Floor.fmu"]
+
+
+def test_a_scenario_in_python_runs_with_what_a_call_replaces() -> None:
+    done = run(DROP, start={"floor.C_r": 1.0}, stop="0.12 s")
+    v = (2.0 * 9.81 * 0.01) ** 0.5
+    assert done.trace.time[-1] == pytest.approx(0.12, rel=1e-15)
+    assert done.events["floor.touch[1]"] == pytest.approx(v / 9.81, rel=1e-9)
+    assert done.contacts[0].impact_speed == pytest.approx(v, rel=1e-6)
+    assert done["body.p.r[3]"] is not None and "floor.contact_count" in done
+    assert any("floor.surface is not connected" in note for note in done.notes)
+    with pytest.warns(FutureWarning, match="write .trace.time"):
+        assert done.time is done.trace.time  # type: ignore[attr-defined]
+    table = str(done).splitlines()
+    assert table[0].split()[0] == "time" and set(table[0].split()[1:]) <= set(done.trace.names)
+    assert table[1].split()[0] == "s" and "m/s" in table[1].split()
+    assert table[-1].startswith(f"{len(done.trace.time)} rows")
+    assert done.trace.plot("drop.html") == Path("drop.html") and Path("drop.html").is_file()
+
+
+def test_a_document_inside_a_document_is_a_file_of_its_own_name() -> None:
+    whole = Assembly(
+        name="Bounce",
+        parts={"ball": "PointMass", "floor": Recipe(element="point_surface", surface={"kind": "plane"})},
+        connections=[("ball.p", "floor.point")],
+    )
+    assert whole.save("out") == Path("out/Bounce.toml")
+    assert {path.name for path in Path("out").iterdir()} == {"Bounce.toml", "floor.toml"}
+    with as_file(whole) as path:
+        assert load_model(path).name == "Bounce"
+    with pytest.raises(InputError, match=r"Bounce.toml: consists of several files, floor.toml too"):
+        whole.toml()
+    twice = Assembly(parts={"a": FLOOR, "b": FLOOR.model_copy(update={"start": {"C_r": 0}})}, connections=[])
+    with pytest.raises(InputError, match=r"Floor.toml: stands for two different documents"):
+        twice.save()
+
+
+def test_all_faults_of_documents_are_those_of_files() -> None:
+    wrong = DROP.model_copy(
+        update={
+            "slaves": {"body": "PointMas", "floor": FLOOR.model_copy(update={"start": {"C_R": 2}})},
+            "experiment": {"stop": "0.2 N", "stp": 1},
+        }
+    )
+    with pytest.raises(InputError) as from_python:
+        run(wrong)
+    wrong.save()
+    with pytest.raises(InputError) as from_file:
+        run("Scenario.toml")
+    assert str(from_python.value) == str(from_file.value)
+    assert len(from_python.value.problems) == 5
+    with pytest.raises(InputError, match=r"run\(\) step: 0 s must be greater than 0"):
+        run(DROP, step=0)
+    with pytest.raises(InputError, match=r"run\(\) start flor.C_r: there is no slave 'flor'; did you mean 'floor'"):
+        run(DROP, start={"flor.C_r": 1})
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_files_of_a_kind_fit_its_schema(kind: str) -> None:
+    found = {
+        "recipe": [path for path in catalogue() if "element" in read_toml(path)],
+        "assembly": [path for path in catalogue() if "parts" in read_toml(path)],
+        "case": sorted((shipped("fmus") / "systems").glob("*.toml")),
+        "scenario": [],
+    }[kind]
+    schema = document_schema(kind)
+    for path in found:
+        jsonschema.validate(read_toml(path), schema)
+    printed = CliRunner().invoke(app, ["schema", kind])
+    assert json.loads(printed.output) == schema
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"slavs": {}}, schema)
+
+
+def test_every_public_name_has_a_text() -> None:
+    for name in fmu_builder.__all__:
+        assert name.startswith("__") or getattr(fmu_builder, name).__doc__, name
+    for document in (*DOCUMENTS.values(), Part):
+        assert all(field.description for field in document.model_fields.values()), document
+    assert issubclass(Case, Scenario)
+
+
+def test_the_page_of_the_python_api_is_that_of_the_docstrings() -> None:
+    assert api_docs.PAGE.read_text(encoding="utf-8") == api_docs.api_text(), "run python -m fmu_builder.api_docs"

@@ -253,14 +253,15 @@ class CallMachine(RuleBasedStateMachine):
         return self._serialized(fmu, state)
 
     def _changed(self, fmu: Fmu, before: bytes, after: bytes) -> tuple[int, set[int]]:
-        """Number of changed flags and clocks, without that of far values, and value references whose bits changed.
-
-        The variables stand at the end of a state, in the order of their value references."""
+        """Number of changed flags, clocks and records, without that of far values, and value references whose bits
+        changed."""
         count = (len(before) - fmu.state_header - 8) // 8
         old, new = (struct.unpack_from(f"<{count}Q", image, fmu.state_header) for image in (before, after))
-        first = count - len(fmu.variables)
+        size = len(fmu.variables)
+        first = count - size - fmu.records
         different = [i - first for i in range(count) if old[i] != new[i]]
-        return sum(i < 0 for i in different if i + first != FAR), {i for i in different if i >= 0}
+        references = {i for i in different if 0 <= i < size}
+        return sum(i not in references for i in different if i + first != FAR), references
 
     def _check_saved(self, saved: Saved) -> None:
         assert self._serialized(saved.life.fmu, saved.pointer) == saved.image, "a saved state has changed"
@@ -268,8 +269,7 @@ class CallMachine(RuleBasedStateMachine):
     def _block(self, slot: int) -> tuple[float, ...]:
         """All variables of the instance."""
         alive = self._alive(slot)
-        count = len(alive.fmu.variables)
-        return struct.unpack_from(f"<{count}d", alive.image, len(alive.image) - 8 - 8 * count)
+        return struct.unpack(f"<{len(alive.fmu.variables)}d", alive.fmu.block(alive.image))
 
     def _check_values(self, slot: int) -> None:
         """Time, parameters and inputs are what was set, and what the last step made of them."""

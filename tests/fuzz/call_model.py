@@ -15,6 +15,7 @@ from enum import Flag, auto
 import numpy as np
 from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Library, Status
 
+from fmu_builder.export.model_data import kept_records
 from fmu_builder.export.model_tables import log_categories
 from fmu_builder.model.assembly import Assembly
 from fmu_builder.model.model import Model, Variable
@@ -134,6 +135,17 @@ class Fmu:
     def state_header(self) -> int:
         """Bytes of a serialized state before its doubles: a zero word, magic, version, GUID, number of doubles."""
         return 8 + 8 + 4 + len(self.guid) + 8
+
+    @property
+    def records(self) -> int:
+        """How many doubles of a serialized state stand behind those of the variables, of contacts before the last."""
+        count, size = kept_records(self.model)
+        return 1 + count * (2 + size) if count else 0
+
+    def block(self, image: bytes) -> bytes:
+        """The variables in a serialized state, in the order of their value references; a checksum ends the state."""
+        end = len(image) - 8 - 8 * self.records
+        return image[end - 8 * len(self.variables) : end]
 
     def references(self, *kinds: str, type_: str | None = None, visible: bool = False) -> frozenset[int]:
         """Value references of these kinds (none given: all) and this type; `visible`: only those users see."""

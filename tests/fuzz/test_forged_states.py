@@ -18,7 +18,6 @@ from forms import forms
 from fuzzed import built_fmu, sanitized_fmu, write_recipe
 from sanitizer import require_sanitizer
 
-from fmu_builder.export.model_data import kept_records
 from fmu_builder.paths import shipped
 
 EVERYDAY = ("PointSurface", "PointSurfaceCoupled", "EccentricCam", "GuideRail")
@@ -142,25 +141,13 @@ def instance_of(fmu: Fmu, kind: int) -> Instance:
 
 def numbers_of_instance(fmu: Fmu, image: bytes) -> int:
     """How many there are before those of the variables."""
-    return (len(image) - fmu.state_header - 8) // 8 - len(fmu.variables) - records(fmu)
-
-
-def records(fmu: Fmu) -> int:
-    """How many there are behind those of the variables, of contacts before the last one."""
-    count, size = kept_records(fmu.model)
-    return 1 + count * (2 + size) if count else 0
-
-
-def block(fmu: Fmu, image: bytes) -> bytes:
-    """The variables in a state."""
-    end = len(image) - 8 - 8 * records(fmu)
-    return image[end - 8 * len(fmu.variables) : end]
+    return (len(image) - fmu.state_header - 8) // 8 - len(fmu.variables) - fmu.records
 
 
 def forged(fmu: Fmu, images: list[bytes], rng: random.Random, number: int) -> Iterator[bytes]:
     """States with one to three words replaced, every word of the instance and many of the variables among them."""
     header, own = fmu.state_header, numbers_of_instance(fmu, images[0])
-    count = own + len(fmu.variables) + records(fmu)
+    count = own + len(fmu.variables) + fmu.records
     limit = {own + reference for reference in fmu.named("solver.max_substeps")}  # a large one is right, and takes long
     for k in range(number):
         data = bytearray(rng.choice(images))
@@ -196,7 +183,7 @@ def forge(fmu: Fmu, seed: int, number: int = FORGERIES) -> None:
                 assert victim.image() == before
             assert not victim.importer.faults
             victim.right("Reset")
-            assert block(fmu, victim.image()) == block(fmu, images[0])
+            assert fmu.block(victim.image()) == fmu.block(images[0])
         assert refused > number // 5
         for instance in (victim, source):
             fmu.library.free_instance(instance.component)

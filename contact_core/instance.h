@@ -103,7 +103,7 @@ struct CcHost {
     double z_0[CC_INDICATORS + 1], z_1[CC_INDICATORS + 1], z_end[CC_INDICATORS + 1], z_slope[CC_INDICATORS + 1];
 #if CC_IMPLICIT
     double jacobian[CC_STATES][CC_CORE + 1], time_slope[CC_STATES]; /* dx'/dx over the core states, dx'/dt */
-    double factors[CC_CORE + 1][CC_CORE + 1];
+    double factors[(CC_CORE + 1) * (CC_CORE + 1)]; /* by rows of CC_CORE */
     int pivots[CC_CORE + 1];
     double u[CC_ROSENBROCK_STAGES][CC_STATES]; /* solutions of the stages */
 #endif

@@ -23,7 +23,7 @@ CC_API double cc_factor(int size, Real A[], int pivots[])
         for (int i = k + 1; i < size; i++) {
             Real factor = A[i * size + k] / A[k * size + k];
             A[i * size + k] = factor;
-            for (int j = k + 1; j < size; j++)
+            for (int j = k + 1; j < size && factor != 0.0; j++) /* sparse below the diagonal, as a chain is */
                 A[i * size + j] -= factor * A[k * size + j];
         }
     }

@@ -43,6 +43,7 @@
 #define CC_COUPLED_AXIS_H
 
 #include "../base/elementary.h"
+#include "position_rule.h"
 
 enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
 
@@ -196,12 +197,9 @@ CC_API void cc_axis_see(CcAxis *c, const CcAxisOptions *o, const double *place, 
         double turn = H * (v - c->v), rest = *place - c->place - H * c->v, speed = cc_abs(v) + cc_abs(c->v);
         double gap = *place - c->place - way - (c->beta - 0.5) * turn;
         c->strange = cc_abs(gap) > H * speed + 1e-9 * cc_abs(*place) ? c->strange + 1.0 : 0.0;
-        if (cc_abs(turn) > 1e-3 * H * speed) {
-            c->rule[0] = 0.8 * c->rule[0] + rest * turn;
-            c->rule[1] = 0.8 * c->rule[1] + turn * turn;
-        }
-        double beta = c->rule[1] > 0.0 ? c->rule[0] / c->rule[1] : 0.5;
-        c->beta = beta > -0.1 && beta < 1.1 ? beta : 0.5;
+        if (cc_abs(turn) > CC_RULE_LEAST * H * speed)
+            cc_rule_add(c->rule, rest * turn, turn * turn);
+        c->beta = cc_rule_beta(c->rule);
         x_0 = c->place - (c->beta - 0.5) * H * c->v;
         c->x = *place - (c->beta - 0.5) * H * v;
         c->place = *place;

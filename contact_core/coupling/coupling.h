@@ -23,6 +23,7 @@
 
 #include "energy_force.h"
 #include "partner.h"
+#include "../laws/friction.h"
 
 enum { CC_LAG_AUTO = -1 };
 
@@ -61,7 +62,7 @@ CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3]
     if (law->k_B > 0.0)
         share = 0.0;
     else if (!law->friction)
-        share = law->K_fr * N * (slip * law->k_T < 1.0 ? law->k_T : 1.0 / slip);
+        share = law->K_fr * N * cc_friction_per_slip(law->k_T, slip);
     else if (slip > 0.0)
         share = law->friction(law->data, N, slip) / slip;
     f[0] = -share * v[0];
@@ -111,7 +112,7 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
     CcSeen seen = cc_see(p, v);
     cc_listen(p, r, v, &seen);
     cc_sum_position_rule(p, r, v, p->rule);
-    p->beta = cc_position_rule(p->rule);
+    p->beta = cc_rule_beta(p->rule);
     double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
     double x = -r[2] + shift * v[2], w = -v[2];
     off = off || c->off != 0.0;

@@ -150,7 +150,7 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     for (int i = 0; i < n; i++) {
         CcPartner *p = &c[i].partner;
         double y[3], by[3];
-        p->lag = better, p->beta = cc_position_rule(rule), p->known = m->known, p->blind = m->blind;
+        p->lag = better, p->beta = cc_rule_beta(rule), p->known = m->known, p->blind = m->blind;
         if (p->begun == 0.0) {
             cc_motion_at(&port[i].place, Y, p->a);
         } else {

@@ -27,6 +27,7 @@
 #define CC_PARTNER_H
 
 #include "../base/vector.h"
+#include "position_rule.h"
 
 #define CC_LAGS 3
 #define CC_KEPT_FORCES 5
@@ -98,17 +99,8 @@ CC_API void cc_guess_admittance(double W[3][3], double w)
 CC_API void cc_sum_position_rule(const CcPartner *p, const double r[3], const double v[3], double rule[2])
 {
     double way = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2];
-    if (cc_abs(way) > 1e-3 * p->H * (cc_abs(v[2]) + cc_abs(p->v[2]))) {
-        rule[0] = CC_FORGETS * rule[0] + rest * way;
-        rule[1] = CC_FORGETS * rule[1] + way * way;
-    }
-}
-
-/* beta of these sums. */
-CC_API double cc_position_rule(const double rule[2])
-{
-    double beta = rule[1] > 0.0 ? rule[0] / rule[1] : 0.5;
-    return beta > -0.1 && beta < 1.1 ? beta : 0.5;
+    if (cc_abs(way) > CC_RULE_LEAST * p->H * (cc_abs(v[2]) + cc_abs(p->v[2])))
+        cc_rule_add(rule, rest * way, way * way);
 }
 
 /* 1 if none of the forces that are kept is there. */

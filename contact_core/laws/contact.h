@@ -3,13 +3,13 @@
  * Signs: depth h > 0 in contact; depth rate w = dh/dt > 0 while the point goes deeper; n is the outward unit normal of
  * the surface; v is the velocity of the point relative to the material of the surface at the point.
  *
- * Elastic force, N            F_e = C_F h                                     h > 0, else 0
+ * Elastic force, N            F_e = C_F h                                     h > 0, else 0          spring.h
  * Elastic energy, J           U   = C_F h^2 / 2
  * Damping ratio, 1            d(w) = max(d_rest, min(d_comp, k_D w))          relative damping: multiplies F_e
  *                             d_comp =  (1 - C_r^2) k_E / Delta,       d_rest = -(1 - C_r^2) (1 - k_E) / Delta,
  *                             Delta  =  1 - k_E + C_r^2 k_E
  * Normal force, N             N = F_e (1 + d(w))                              never negative, as d_rest >= -1
- * Friction force, N           F_fr = K_fr N min(k_T |v_t|, 1)                 against the slip v_t = v + w n
+ * Friction force, N           F_fr = K_fr N min(k_T |v_t|, 1)                 against the slip v_t = v + w n   friction.h
  * Force on the point, N       F = N n - F_fr v_t / |v_t|                      no moment
  *
  * C_F   contact stiffness, N/m, >= 0            C_r  restitution coefficient, 1, 0 .. 1
@@ -29,6 +29,8 @@
 #define CC_CONTACT_H
 
 #include "../base/vector.h"
+#include "friction.h"
+#include "spring.h"
 
 typedef struct {
     Real C_F, K_fr, C_r, k_D, k_E, k_T;
@@ -44,12 +46,31 @@ typedef struct {
     Real force[3];       /* F on the point, N */
 } CcContact;
 
+/* Limits d_rest <= 0 <= d_comp of the damping ratio. */
+typedef struct {
+    Real rest, comp;
+} CcDampingLimits;
+
+CC_API CcDampingLimits cc_damping_limits(Real C_r, Real k_E)
+{
+    Real loss = 1.0 - C_r * C_r, delta = 1.0 - k_E + C_r * C_r * k_E;
+    return (CcDampingLimits){-loss * (1.0 - k_E) / delta, loss * k_E / delta};
+}
+
 /* Damping ratio d(w) for the depth rate w, m/s. */
 CC_API Real cc_damping_ratio(const CcContactLaw *law, Real w)
 {
-    Real loss = 1.0 - law->C_r * law->C_r;
-    Real delta = 1.0 - law->k_E + law->C_r * law->C_r * law->k_E;
-    return cc_clamp(law->k_D * w, -loss * (1.0 - law->k_E) / delta, loss * law->k_E / delta);
+    CcDampingLimits d = cc_damping_limits(law->C_r, law->k_E);
+    return cc_clamp(law->k_D * w, d.rest, d.comp);
+}
+
+/* Zero where the damping ratio reaches its limits, as the depth rate w grows: first `rest`, then `comp`. */
+CC_API void cc_damping_sides(const CcContactLaw *law, Real w, double *rest, double *comp)
+{
+    CcDampingLimits d = cc_damping_limits(law->C_r, law->k_E);
+    double ratio = re(law->k_D * w);
+    *rest = ratio - re(d.rest);
+    *comp = ratio - re(d.comp);
 }
 
 /* Forces of a point at depth h > 0 whose velocity relative to the surface is v. */
@@ -57,17 +78,16 @@ CC_API void cc_contact(const CcContactLaw *law, Real h, const Real n[3], const R
 {
     Real w = -cc_dot(v, n);
     Real v_t[3] = {v[0] + w * n[0], v[1] + w * n[1], v[2] + w * n[2]};
-    Real F_e = law->C_F * h;
+    Real F_e = cc_spring_force(law->C_F, h);
     Real N = F_e * (1.0 + cc_damping_ratio(law, w));
     Real slip = cc_norm(v_t);
-    /* Written as a factor of v_t, so that at rest there is nothing to divide: the force is zero. */
-    Real share = re(slip) * re(law->k_T) < 1.0 ? law->k_T : 1.0 / slip;
+    Real share = cc_friction_per_slip(law->k_T, slip);
     out->elastic_force = F_e;
     out->damping_force = N - F_e;
     out->normal_force = N;
     out->slip_speed = slip;
     out->friction_force = law->K_fr * (N * (share * slip));
-    out->elastic_energy = 0.5 * F_e * h;
+    out->elastic_energy = cc_spring_energy(law->C_F, h);
     CC_UNROLL for (int i = 0; i < 3; i++)
         out->force[i] = N * n[i] - law->K_fr * (N * (share * v_t[i]));
 }

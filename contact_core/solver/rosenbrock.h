@@ -14,6 +14,7 @@
 #ifndef CC_ROSENBROCK_H
 #define CC_ROSENBROCK_H
 
+#include "../base/factor.h"
 #include "substep.h"
 
 #if CC_IMPLICIT
@@ -89,31 +90,17 @@ static double cc_fastest_rate(Instance *instance, const CcStep *step)
     return before > 0.0 ? size / before : 0.0;
 }
 
-/* Factors of I/(g h) - J over the core states, by elimination with row exchange.  0 if it is singular. */
+/* Factors of I/(g h) - J over the core states.  0 if it is singular. */
 static int cc_factorize(Instance *instance, double h)
 {
+    double *factors = instance->factors;
     for (int a = 0; a < CC_CORE; a++)
         for (int b = 0; b < CC_CORE; b++)
-            instance->factors[a][b] = (a == b ? 1.0 / (CC_GAMMA * h) : 0.0) - instance->jacobian[cc_core[a]][b];
-    for (int k = 0; k < CC_CORE; k++) {
-        int pivot = k;
-        for (int a = k + 1; a < CC_CORE; a++)
-            if (cc_abs(instance->factors[a][k]) > cc_abs(instance->factors[pivot][k]))
-                pivot = a;
-        instance->pivots[k] = pivot;
-        for (int b = 0; b < CC_CORE && pivot != k; b++) {
-            double kept = instance->factors[k][b];
-            instance->factors[k][b] = instance->factors[pivot][b];
-            instance->factors[pivot][b] = kept;
-        }
-        if (!(cc_abs(instance->factors[k][k]) > 0.0))
+            factors[a * CC_CORE + b] = (a == b ? 1.0 / (CC_GAMMA * h) : 0.0) - instance->jacobian[cc_core[a]][b];
+    cc_factor(CC_CORE, factors, instance->pivots);
+    for (int a = 0; a < CC_CORE; a++)
+        if (!(cc_abs(factors[a * CC_CORE + a]) > 0.0))
             return 0;
-        for (int a = k + 1; a < CC_CORE; a++) {
-            double factor = instance->factors[a][k] /= instance->factors[k][k];
-            for (int b = k + 1; b < CC_CORE && factor != 0.0; b++)
-                instance->factors[a][b] -= factor * instance->factors[k][b];
-        }
-    }
     return 1;
 }
 
@@ -123,19 +110,7 @@ static void cc_solve(Instance *instance, double h, double u[CC_STATES])
     double core[CC_CORE + 1];
     for (int a = 0; a < CC_CORE; a++)
         core[a] = u[cc_core[a]];
-    for (int k = 0; k < CC_CORE; k++) {
-        double kept = core[k];
-        core[k] = core[instance->pivots[k]];
-        core[instance->pivots[k]] = kept;
-    }
-    for (int a = 0; a < CC_CORE; a++)
-        for (int b = 0; b < a; b++)
-            core[a] -= instance->factors[a][b] * core[b];
-    for (int a = CC_CORE - 1; a >= 0; a--) {
-        for (int b = a + 1; b < CC_CORE; b++)
-            core[a] -= instance->factors[a][b] * core[b];
-        core[a] /= instance->factors[a][a];
-    }
+    cc_factor_solve(CC_CORE, instance->factors, instance->pivots, core);
     for (int i = 0; i < CC_STATES; i++) {
         for (int b = 0; b < CC_CORE; b++)
             u[i] += instance->jacobian[i][b] * core[b];

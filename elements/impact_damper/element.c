@@ -14,12 +14,17 @@
 
 static Real stiffness(const Element *e) { return re(e->work) != 0.0 ? e->C_F : 0.0; }
 
+static CcContactLaw law_of(const Element *e)
+{
+    return (CcContactLaw){.C_F = stiffness(e), .C_r = e->C_r, .k_D = e->k_D, .k_E = e->k_E};
+}
+
 static Real depth(const Element *e, Real gap) { return cc_max(cc_abs(e->x) - 0.5 * gap, 0.0); }
 
 static void outputs(Element *e)
 {
     Real s = re(e->x) < 0.0 ? -1.0 : 1.0, h = depth(e, e->gap);
-    CcContactLaw law = {stiffness(e), 0.0, e->C_r, e->k_D, e->k_E, 0.0};
+    CcContactLaw law = law_of(e);
     CcContact contact;
     e->v = e->w - e->p.v;
     Real n[3] = {-s, 0.0, 0.0}, v[3] = {e->v, 0.0, 0.0};
@@ -41,16 +46,13 @@ static void derivatives(Element *e) { e->der.w = -e->p.F / e->m; }
 
 static void indicators(const Element *e, Indicators *z)
 {
-    double x = re(e->x), half = 0.5 * re(e->gap), ratio = re(e->k_D * e->v);
-    double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
-    double d_comp = loss * re(e->k_E) / delta, d_rest = -loss * (1.0 - re(e->k_E)) / delta;
+    double x = re(e->x), half = 0.5 * re(e->gap);
+    CcContactLaw law = law_of(e);
     z->right_wall = half - x;
     z->left_wall = half + x;
     z->turn = re(e->v);
-    z->right_compression_limit = ratio - d_comp;
-    z->right_restitution_limit = ratio - d_rest;
-    z->left_compression_limit = -ratio - d_comp;
-    z->left_restitution_limit = -ratio - d_rest;
+    cc_damping_sides(&law, e->v, &z->right_restitution_limit, &z->right_compression_limit);
+    cc_damping_sides(&law, -e->v, &z->left_restitution_limit, &z->left_compression_limit);
 }
 
 static void remember(Element *e)
@@ -110,7 +112,7 @@ static void start(Element *e)
 static int accept(Element *e, CcHost *host, double step)
 {
     Real h = depth(e, e->previous.gap);
-    Real before = 0.5 * e->previous.mass * e->w * e->w + 0.5 * e->previous.stiffness * h * h;
+    Real before = 0.5 * e->previous.mass * e->w * e->w + cc_spring_energy(e->previous.stiffness, h);
     Real switched = before - (e->energy.kinetic + e->energy.elastic);
     int is_switched = re(e->previous.mass) != re(e->m) || re(e->previous.gap) != re(e->gap)
                       || re(e->previous.stiffness) != re(stiffness(e));

@@ -18,6 +18,8 @@
  * Not modelled: play and friction of the hinge, moments of the hinge across its axis.   Source: Newton's second law. */
 #include "base/elementary.h"
 #include "base/vector.h"
+#include "laws/damper.h"
+#include "laws/spring.h"
 
 typedef struct {
     Real n[3], sine, cosine;
@@ -56,7 +58,7 @@ static inline __attribute__((always_inline)) void move(Element *e, int on_demand
     CC_UNROLL for (int k = 0; k < 3; k++)
         weight[k] = e->m * e->g[k];
     Real push = cc_dot(p_across, e->tip.f), per_moment = 1.0 / e->J;
-    Real moment = (e->hinge.t - e->k * stretch - e->d * w) + (cc_dot(c_across, weight) + push);
+    Real moment = (e->hinge.t - cc_spring_force(e->k, stretch) - cc_damper_force(e->d, w)) + (cc_dot(c_across, weight) + push);
     e->angular_acceleration = moment * per_moment;
     CC_UNROLL for (int k = 0; k < 3; k++) {
         e->tip.r[k] = e->pivot[k] + p[k];
@@ -73,7 +75,7 @@ static inline __attribute__((always_inline)) void move(Element *e, int on_demand
     }
     e->energy.kinetic = 0.5 * e->J * w * w;
     e->energy.potential = -cc_dot(weight, e->mass_center);
-    e->energy.elastic = 0.5 * e->k * stretch * stretch;
+    e->energy.elastic = cc_spring_energy(e->k, stretch);
 #if LEDGER
     e->energy.residual = e->energy.work
                          - (e->energy.kinetic + e->energy.potential + e->energy.elastic - e->energy.start)
@@ -121,7 +123,7 @@ static int accept(Element *e, CcHost *host, double step)
     CC_UNROLL for (int k = 0; k < 3; k++)
         lifted += (e->m * e->g[k] - e->previous.m * e->previous.g[k]) * e->mass_center[k];
     Real switched = 0.5 * (e->previous.J - e->J) * e->hinge.w * e->hinge.w + lifted
-                    + 0.5 * (e->previous.k * before * before - e->k * stretch * stretch);
+                    + (cc_spring_energy(e->previous.k, before) - cc_spring_energy(e->k, stretch));
     remember(e);
     e->energy.switched += switched;
     return LEDGER && re(switched) != 0.0;

@@ -28,6 +28,8 @@
  *         residual = work + changed - (total - start) - damping - friction - impact
  *         changed: what total jumps by at one time, when parameters or the inputs of driven joints change.
  * Power: residual = power of all joints - that of the bodies' forces: rounding. */
+#include "laws/friction.h"
+#include "laws/spring.h"
 #include "mechanism/constraint.h"
 #include "families.h"
 
@@ -244,7 +246,7 @@ static void energies(Element *e, const Work *work)
         Real centre[2] = {m->r[0] + m->c[0], m->r[1] + m->c[1]};
         e->energy.kinetic += 0.5 * (mass * cc_along(v, v) + e->body[i].J * m->w * m->w);
         e->energy.potential -= mass * cc_along(e->g, centre);
-        e->energy.elastic += 0.5 * e->joint[i].stiffness * stretch * stretch;
+        e->energy.elastic += cc_spring_energy(e->joint[i].stiffness, stretch);
         e->power.damping += e->joint[i].damping * e->qd[i] * e->qd[i];
     }
     e->energy.total = e->energy.kinetic + e->energy.potential + e->energy.elastic;
@@ -556,7 +558,7 @@ static void roughness(const Element *e, Work *work)
         const Real *n = work->rows[k].n;
         slip_at(work->constraints[k].body, work->constraints[k].other, &work->rows[k], work->m, v);
         Real slip = -cc_turn(n, v) / cc_sqrt(cc_along(n, n));
-        work->friction[k].share = e->contact[i].mu * cc_clamp(e->contact[i].k_T * slip, -1.0, 1.0);
+        work->friction[k].share = e->contact[i].mu * cc_friction_share(e->contact[i].k_T, slip);
         work->friction[k].side = hold_sides[row_holds[work->row_of[k]]];
         work->friction[k].pulls = !unilateral[i];
     }
@@ -614,9 +616,8 @@ static void contact_indicators(const Element *e, Indicators *z)
         double N = re(e->contact[i].N);
 #if FRICTION
         int rubs = closed && re(e->contact[i].mu) != 0.0;
-        double fast = re(e->contact[i].k_T * e->contact[i].slip);
         z->contact[i] = closed ? (unilateral[i] || rubs ? N : 1.0) : re(e->contact[i].gap - e->contact[i].level);
-        z->ramp[i] = rubs ? fast * fast - 1.0 : 1.0;
+        z->ramp[i] = rubs ? cc_full_friction_of_slip(e->contact[i].k_T, e->contact[i].slip) : 1.0;
 #else
         z->contact[i] = !unilateral[i] ? 1.0 : closed ? N : re(e->contact[i].gap - e->contact[i].level);
 #endif

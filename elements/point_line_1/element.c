@@ -35,7 +35,7 @@ static Real elastic_energy(const Element *e)
 #if SLOT_F_R
     return slot_f_r_integral(e, e->displacement SENSORS(e));
 #else
-    return 0.5 * e->k_r * e->displacement * e->displacement;
+    return cc_spring_energy(e->k_r, e->displacement);
 #endif
 }
 

@@ -51,7 +51,7 @@ static Real first_force(const Element *e, Real delta)
 #if SLOT_F_R1
     return slot_f_r1(e, delta SENSORS(e));
 #else
-    return e->k_r1 * delta;
+    return cc_spring_force(e->k_r1, delta);
 #endif
 }
 
@@ -60,7 +60,7 @@ static Real second_force(const Element *e, Real delta)
 #if SLOT_F_R2
     return slot_f_r2(e, delta SENSORS(e));
 #else
-    return e->k_r2 * delta;
+    return cc_spring_force(e->k_r2, delta);
 #endif
 }
 
@@ -70,12 +70,12 @@ static Real elastic_energy(const Element *e)
 #if SLOT_F_R1
     Real first = slot_f_r1_integral(e, delta1 SENSORS(e));
 #else
-    Real first = 0.5 * e->k_r1 * delta1 * delta1;
+    Real first = cc_spring_energy(e->k_r1, delta1);
 #endif
 #if SLOT_F_R2
     Real second = slot_f_r2_integral(e, delta2 SENSORS(e));
 #else
-    Real second = 0.5 * e->k_r2 * delta2 * delta2;
+    Real second = cc_spring_energy(e->k_r2, delta2);
 #endif
     return first + second;
 }

@@ -37,7 +37,7 @@ static double port_elastic(const void *data, double h)
 #if SLOT_C_F
     return slot_C_F(e, h);
 #else
-    return e->C_F * h;
+    return cc_spring_force(e->C_F, h);
 #endif
 }
 
@@ -65,8 +65,8 @@ static CcPortLaw port_law(const Element *e)
 #if SLOT_F_D
     port.damping = port_damping;
 #else
-    double loss = 1.0 - e->C_r * e->C_r, delta = 1.0 - e->k_E + e->C_r * e->C_r * e->k_E;
-    port.d_comp = loss * e->k_E / delta, port.d_rest = -loss * (1.0 - e->k_E) / delta, port.k_D = e->k_D;
+    CcDampingLimits d = cc_damping_limits(e->C_r, e->k_E);
+    port.d_comp = d.comp, port.d_rest = d.rest, port.k_D = e->k_D;
 #endif
 #if BRISTLE
     port.k_B = e->k_B, port.c_B = e->c_B;

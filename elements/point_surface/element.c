@@ -84,7 +84,7 @@ static Real friction_per_speed(const Element *e, const CcContactLaw *law, Real N
 #endif
 #else
     (void)e;
-    return law->K_fr * N * (re(speed) * re(law->k_T) < 1.0 ? law->k_T : 1.0 / speed);
+    return law->K_fr * N * cc_friction_per_slip(law->k_T, speed);
 #endif
 }
 
@@ -102,8 +102,8 @@ static void user_contact(const Element *e, const CcContactLaw *law, Real h, cons
         if (on_demand)
             out->elastic_energy = slot_C_F_integral(e, h);
 #else
-        F_e = law->C_F * h;
-        out->elastic_energy = 0.5 * F_e * h;
+        F_e = cc_spring_force(law->C_F, h);
+        out->elastic_energy = cc_spring_energy(law->C_F, h);
 #endif
 #if SLOT_F_D
         d = slot_F_d(e, w);
@@ -306,6 +306,8 @@ static void rates(Element *e) { forces(e, 0); }
 
 static void indicators(const Element *e, Indicators *z)
 {
+    CcContactLaw law = law_of(e);
+    (void)law;
     for (int i = 0; i < POINTS; i++) {
         int jumped = surface_jump(e, i) < 0.0;
         Real distance = jumped ? e->previous[i].distance : e->distance[i];
@@ -315,10 +317,7 @@ static void indicators(const Element *e, Indicators *z)
         surface_edges(e, i, z);
         z->depth_rate[i] = re(w);
 #if !SLOT_F_D
-        double loss = re(1.0 - e->C_r * e->C_r), delta = re(1.0 - e->k_E + e->C_r * e->C_r * e->k_E);
-        double ratio = re(e->k_D * w);
-        z->compression_limit[i] = ratio - loss * re(e->k_E) / delta;
-        z->restitution_limit[i] = ratio + loss * (1.0 - re(e->k_E)) / delta;
+        cc_damping_sides(&law, w, &z->restitution_limit[i], &z->compression_limit[i]);
 #else
         z->pull[i] = cc_side(1.0 + slot_F_d(e, w));
         slot_F_d_indicators(e, i, w, z);
@@ -326,7 +325,7 @@ static void indicators(const Element *e, Indicators *z)
 #if BRISTLE
         z->tip_slip[i] = re(e->tip_slip[i]);
 #elif !SLOT_F_FR
-        z->full_friction[i] = re(e->k_T * surface_slip(e, i)) - 1.0;
+        z->full_friction[i] = cc_full_friction(e->k_T, surface_slip(e, i));
 #endif
 #if SLOT_C_F
         slot_C_F_indicators(e, i, e->depth[i], z);
@@ -346,7 +345,7 @@ static double energy_now(const Element *e, double h)
 #if SLOT_C_F
     return re(slot_C_F_integral(e, h));
 #else
-    return 0.5 * re(e->C_F) * h * h;
+    return re(cc_spring_energy(e->C_F, h));
 #endif
 }
 
@@ -358,7 +357,7 @@ static double energy_before(Element *e, double h)
     laws_exchange(e);
     return energy;
 #else
-    return 0.5 * re(e->previous_stiffness) * h * h;
+    return re(cc_spring_energy(e->previous_stiffness, h));
 #endif
 }
 
@@ -372,7 +371,7 @@ static double energy_of_change(Element *e, int i)
 #if SLOT_C_F
     return destroyed + (energy_before(e, h) - energy_now(e, h));
 #else
-    return destroyed + 0.5 * re(e->previous_stiffness - e->C_F) * h * h;
+    return destroyed + re(cc_spring_energy(e->previous_stiffness - e->C_F, h));
 #endif
 }
 

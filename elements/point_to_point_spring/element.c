@@ -17,6 +17,8 @@
  *
  * Source: Hooke's law; viscous friction. */
 #include "base/vector.h"
+#include "laws/damper.h"
+#include "laws/spring.h"
 
 #define COINCIDENT 1e-12 /* m: rounding of coordinates is about all that is left of a direction */
 
@@ -41,13 +43,13 @@ static void outputs(Element *e)
     for (int i = 0; i < 3; i++)
         rate[i] = e->first.v[i] - e->second.v[i];
     e->length_rate = cc_dot(n, rate);
-    Real stretch = e->length - e->l0, damping = d * e->length_rate;
-    e->F = k * stretch + damping;
+    Real stretch = e->length - e->l0, damping = cc_damper_force(d, e->length_rate);
+    e->F = cc_spring_force(k, stretch) + damping;
     for (int i = 0; i < 3; i++) {
         e->first.f[i] = -e->F * n[i];
         e->second.f[i] = e->F * n[i];
     }
-    e->energy.elastic = 0.5 * k * stretch * stretch;
+    e->energy.elastic = cc_spring_energy(k, stretch);
     e->power.damping = damping * e->length_rate;
     e->power.work = e->F * e->length_rate;
 #if LEDGER
@@ -90,7 +92,7 @@ static int accept(Element *e, CcHost *host, double step)
     int was = re(e->coincident) != 0.0;
     (void)step;
     if (re(k) != re(e->previous.k) || re(e->l0) != re(e->previous.l0))
-        switched = 0.5 * e->previous.k * before * before - e->energy.elastic;
+        switched = cc_spring_energy(e->previous.k, before) - e->energy.elastic;
     e->energy.switched += switched;
     remember(e);
     if (re(e->coincident) != 0.0 && !was && re(e->k * e->l0) > 0.0)

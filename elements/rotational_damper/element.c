@@ -12,4 +12,4 @@
 #define RATE w
 #define FORCE t
 #define INERTIA J_eff
-#include "shared/damper.h"
+#include "shared/axis_damper.h"

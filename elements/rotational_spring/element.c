@@ -22,4 +22,4 @@
 #define PLACE phi
 #define BY_PLACE ANGLES
 #define INERTIA J_eff
-#include "shared/spring.h"
+#include "shared/axis_spring.h"

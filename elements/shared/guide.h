@@ -29,6 +29,8 @@
 #ifndef CC_GUIDE_H
 #define CC_GUIDE_H
 
+#include "laws/friction.h"
+#include "laws/spring.h"
 #include "lines/base_plane.h"
 #include "lines/force_zone.h"
 #include "guide_record.h"
@@ -101,7 +103,7 @@ static Real guide_damping(const Element *e, const Guide *g)
 static Real guide_friction(const Element *e, const Guide *g, Real P)
 {
     Real speed = cc_abs(g->v_long);
-    return e->K_fr * P * (re(speed) * re(e->k_T) < 1.0 ? e->k_T : 1.0 / speed);
+    return e->K_fr * P * cc_friction_per_slip(e->k_T, speed);
 }
 
 #endif
@@ -113,7 +115,7 @@ static void guide_indicators(const Element *e, Indicators *z)
     z->last_end = re(e->inside[1]);
 #endif
 #ifdef CC_GUIDE_RAMP
-    z->full_friction = re(e->k_T * cc_abs(e->v_long)) - 1.0;
+    z->full_friction = cc_full_friction(e->k_T, cc_abs(e->v_long));
 #endif
 #if SLOT_NORMDAMP
     slot_normDamp_indicators(e, e->v_across, z);

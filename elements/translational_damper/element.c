@@ -12,4 +12,4 @@
 #define RATE v
 #define FORCE F
 #define INERTIA m_eff
-#include "shared/damper.h"
+#include "shared/axis_damper.h"

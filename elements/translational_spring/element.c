@@ -22,4 +22,4 @@
 #define PLACE s
 #define BY_PLACE POSITIONS
 #define INERTIA m_eff
-#include "shared/spring.h"
+#include "shared/axis_spring.h"

@@ -67,7 +67,7 @@ TRANSLATIONAL = Kind(
      "RotationalSpringByAngles": "TranslationalSpringByPositions"},
 )  # fmt: skip
 KINDS = (ROTATIONAL, TRANSLATIONAL)
-# springs and dampers of both kinds have one source, elements/shared/spring.h and damper.h: every day one is tested
+# springs and dampers of both kinds have one source, elements/shared/axis_spring.h and damper.h: every day one is tested
 OF_ONE_SOURCE = (ROTATIONAL, pytest.param(TRANSLATIONAL, marks=pytest.mark.slow))
 
 

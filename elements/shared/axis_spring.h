@@ -7,8 +7,10 @@
  *
  * Coupled at communication points (coupled_axis.h) the deformation is that of the last sample, and energy.residual is
  * minus the energy that the coupling has made: energy.work is what the forces did that acted, by what is known now. */
-#ifndef CC_SPRING_H
-#define CC_SPRING_H
+#ifndef CC_AXIS_SPRING_H
+#define CC_AXIS_SPRING_H
+
+#include "laws/spring.h"
 
 static Real stiffness(const Element *e) { return re(e->work) != 0.0 ? e->k : 0.0; }
 
@@ -24,8 +26,8 @@ static void outputs(Element *e)
     e->DEFORMATION = e->START + (e->r.PLACE - e->c.PLACE); /* positions first: far from the origin START is not lost */
 #endif
     e->RATE = e->r.RATE - e->c.RATE;
-    e->FORCE = stiffness(e) * e->DEFORMATION;
-    e->energy.elastic = 0.5 * e->FORCE * e->DEFORMATION;
+    e->FORCE = cc_spring_force(stiffness(e), e->DEFORMATION);
+    e->energy.elastic = cc_spring_energy(stiffness(e), e->DEFORMATION);
     e->power.work = e->FORCE * e->RATE;
 #if COUPLING
     if (HELD) {
@@ -61,7 +63,7 @@ static void start(Element *e)
  * switched. */
 static Real switched_energy(Element *e)
 {
-    Real switched = 0.5 * (e->previous.stiffness - stiffness(e)) * e->DEFORMATION * e->DEFORMATION;
+    Real switched = cc_spring_energy(e->previous.stiffness - stiffness(e), e->DEFORMATION);
     e->previous.stiffness = stiffness(e);
     e->energy.switched += switched;
     return switched;
@@ -90,7 +92,7 @@ static int sample(Element *e, CcHost *host, double step)
     if ((int)e->coupling.mode == HOLD) {
         double x = place ? *place : e->DEFORMATION + step * rate; /* speeds are held over the step as well */
         options.k = stiffness(e);
-        watch_held(e, host, &options, place, rate, options.k * x, step);
+        watch_held(e, host, &options, place, rate, cc_spring_force(options.k, x), step);
         return 0;
     }
     int fell = c->strange >= CC_AXIS_MOST_STRANGE;
@@ -102,7 +104,7 @@ static int sample(Element *e, CcHost *host, double step)
     e->coupling.residual = c->made[cc_axis_lag(c->lag)];
     switched_energy(e);
 #if LEDGER
-    double U = 0.5 * stiffness(e) * e->DEFORMATION * e->DEFORMATION;
+    double U = cc_spring_energy(stiffness(e), e->DEFORMATION);
     e->energy.work = U - e->energy.start + e->energy.switched - e->coupling.residual;
 #endif
     options.k = stiffness(e);

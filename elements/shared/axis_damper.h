@@ -7,9 +7,10 @@
  * Coupled at communication points (coupled_axis.h) an interval is booked when it is over, by the force that acted and
  * the way of both ends to each other, F (x_1 - x_0): as work, and where it is positive as dissipated.  So
  * energy.residual is minus the energy that the coupling has made, by the lag that is known now. */
-#ifndef CC_DAMPER_H
-#define CC_DAMPER_H
+#ifndef CC_AXIS_DAMPER_H
+#define CC_AXIS_DAMPER_H
 
+#include "laws/damper.h"
 #if COUPLING
 #include "held_axis.h"
 #endif
@@ -19,7 +20,7 @@ static Real coefficient(const Element *e) { return re(e->work) != 0.0 ? e->d : 0
 static void outputs(Element *e)
 {
     e->RATE = e->r.RATE - e->c.RATE;
-    e->FORCE = coefficient(e) * e->RATE;
+    e->FORCE = cc_damper_force(coefficient(e), e->RATE);
     e->power.damping = e->FORCE * e->RATE;
 #if COUPLING
     if (HELD) {
@@ -64,7 +65,7 @@ static int sample(Element *e, CcHost *host, double step)
     CcAxisOptions options = coupling_options(e, 0.0, coefficient(e));
     double rate = e->r.RATE - e->c.RATE;
     if ((int)e->coupling.mode == HOLD) {
-        watch_held(e, host, &options, 0, rate, options.d * rate, step);
+        watch_held(e, host, &options, 0, rate, cc_damper_force(options.d, rate), step);
         return 0;
     }
     cc_axis_observe(c, &options, 0, rate, step);

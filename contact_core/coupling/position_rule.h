@@ -1,0 +1,33 @@
+/* The position rule of a body's integrator, from its motion.
+ *
+ * A body that steps from r, v to r_1, v_1 in the interval H moves by
+ *
+ *     r_1 - r = H v + beta H (v_1 - v)        beta: exact 1/2, explicit Euler 0, semi-implicit Euler in n substeps
+ *                                             (1 + 1/n)/2
+ *
+ * beta is the least-squares slope of rest = r_1 - r - H v over turn = H (v_1 - v), with sums that forget. */
+#ifndef CC_POSITION_RULE_H
+#define CC_POSITION_RULE_H
+
+#include "../base/real.h"
+
+#define CC_RULE_FORGETS 0.8  /* share that the sums keep from interval to interval */
+#define CC_RULE_LEAST 1e-3   /* of H times the speeds: a smaller turn shows the rounding of the positions */
+#define CC_RULE_BETA_LEAST -0.1 /* values of beta that an integrator can have, with a margin */
+#define CC_RULE_BETA_MOST 1.1
+
+/* Add one interval: sum[0] of rest times turn, sum[1] of turn squared. */
+CC_API void cc_rule_add(double sum[2], double rest_turn, double turn_turn)
+{
+    sum[0] = CC_RULE_FORGETS * sum[0] + rest_turn;
+    sum[1] = CC_RULE_FORGETS * sum[1] + turn_turn;
+}
+
+/* beta; 1/2 where nothing or nonsense is seen. */
+CC_API double cc_rule_beta(const double sum[2])
+{
+    double beta = sum[1] > 0.0 ? sum[0] / sum[1] : 0.5;
+    return beta > CC_RULE_BETA_LEAST && beta < CC_RULE_BETA_MOST ? beta : 0.5;
+}
+
+#endif

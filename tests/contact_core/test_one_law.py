@@ -79,7 +79,11 @@ def results(folder: Path, *changes: tuple[str, str, str]) -> dict[str, dict[str,
     [
         ((), 1e4, 0.5),
         # F = 2 k x and U = k x^2: a spring of twice the stiffness
-        ((("spring.h", "return k * x;", "return 2.0 * k * x;"), ("spring.h", "0.5 * k * x * x", "k * x * x")), 2e4, 0.5),
+        (
+            (("spring.h", "return k * x;", "return 2.0 * k * x;"), ("spring.h", "0.5 * k * x * x", "k * x * x")),
+            2e4,
+            0.5,
+        ),
         # half the loss: d_rest = -0.3, d_comp = 0.3 at C_r = 0.5, k_E = 0.5, and 0.7/1.3 of the energy comes back
         (
             (("contact.h", "loss = 1.0 - C_r * C_r", "loss = 0.5 * (1.0 - C_r * C_r)"),),

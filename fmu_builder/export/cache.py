@@ -126,18 +126,18 @@ def locked(file: int, wait: bool = False) -> bool:
 # --- removal ----------------------------------------------------------------------------------------------------------
 
 
-def prune(limit: float) -> tuple[int, int]:
-    """Remove what was not used for the longest time until `limit` bytes are left, and nothing that a process which runs
-    has used.   Returns the bytes that were removed, and those that are left.
+def prune(kept: float) -> tuple[int, int]:
+    """Remove what was not used for the longest time until `kept` bytes are left, and nothing that a process which runs
+    has used.  What takes more than half of `kept` goes first: zig, which every build uses.
 
-    Raises ToolError without a cache folder."""
+    Returns the bytes that were removed, and those that are left.  Raises ToolError without a cache folder."""
     folder = cache_folder()
     oldest = min(_running(folder), default=time.time() + 1.0)
-    entries = sorted(_entries(folder))
+    entries = sorted(_entries(folder), key=lambda entry: (entry[1] <= 0.5 * kept, entry[0]))
     total = sum(size for _, size, _ in entries)
     removed = 0
     for _, size, path in entries:
-        if total - removed <= limit:
+        if total - removed <= kept:
             break
         if _take_away(path, oldest):
             removed += size

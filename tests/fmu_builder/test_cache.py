@@ -52,6 +52,13 @@ def test_what_was_not_used_for_the_longest_time_is_removed_first(folder: Path) -
     assert not [*folder.glob("discarded-*")]
 
 
+def test_what_takes_more_than_half_of_the_limit_goes_before_all_else(folder: Path) -> None:
+    entry(folder, "small", 200)
+    entry(folder, "large", 100, 3 * MB)
+    assert prune(3.5 * MB) == (3 * MB, MB)
+    assert names(folder) == {"small"}
+
+
 def test_sources_are_entries_and_so_are_their_objects_and_what_zig_keeps(folder: Path) -> None:
     for name in ("sources/Floor/fmu.c", "objects/Floor/o/1/fmu.o", "zig/o/2/x.o", "tried/linux64-0"):
         path = folder / name

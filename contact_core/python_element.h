@@ -20,6 +20,17 @@
 
 #define CC_PHYSICS CC_PYTHON_ELEMENTS[CC_PYTHON_PLACE]
 
+static void cc_compute(void (*function)(double *block, double time), double *block)
+{
+    double time = block[0];
+    block[0] = __builtin_nan("");
+    function(block, time);
+    if (block[0] != block[0]) {
+        block[0] = time;
+        CC_PHYSICS.lost();
+    }
+}
+
 static void cc_fill_computed(double *block, double value)
 {
     for (int i = 0; i < CC_COMPUTED; i++)
@@ -35,7 +46,7 @@ static void cc_evaluate_python(double *block)
         sum += block[i] - block[i];
     cc_fill_computed(block, __builtin_nan(""));
     if (sum == 0.0)
-        CC_PHYSICS.evaluate(block);
+        cc_compute(CC_PHYSICS.evaluate, block);
 }
 
 #ifdef CC_DUAL
@@ -100,7 +111,7 @@ static void check(const Element *e, CcHost *host)
 }
 
 #if CC_HAS_INITIAL
-static void initial(Element *e) { CC_PHYSICS.initial((double *)e); }
+static void initial(Element *e) { cc_compute(CC_PHYSICS.initial, (double *)e); }
 #endif
 
 #if CC_INDICATORS
@@ -113,31 +124,48 @@ static void indicators(const Element *e, Indicators *z)
     double sum = 0.0;
     for (int i = 0; i < CC_STATES; i++)
         sum += block[cc_states[i]] - block[cc_states[i]];
-    if (sum == 0.0) /* as for evaluate */
-        CC_PHYSICS.indicators(block, values);
+    if (sum != 0.0)
+        return; /* as for evaluate */
+    CC_PHYSICS.indicators(block, values);
     int is_complete = 1;
     for (int i = 0; i < CC_INDICATORS; i++)
         is_complete &= values[i] == values[i];
-    if (!is_complete)
+    if (!is_complete) {
+        CC_PHYSICS.lost();
         cc_fill_computed(block, __builtin_nan(""));
+    }
+}
+#endif
+
+#if CC_HAS_ACCEPT || CC_HAS_SAMPLE
+static int cc_keep_account(int (*function)(double *block, double time, const CcPythonHost *host, double step),
+                           double *block, CcHost *host, double step)
+{
+    CcPythonHost listener = {host, python_report, python_fail, cc_held_over, cc_keep};
+    double time = block[0];
+    block[0] = __builtin_nan("");
+    int changed = function(block, time, &listener, step);
+    if (block[0] == block[0])
+        return changed;
+    block[0] = time;
+    python_fail(host, "KeyboardInterrupt");
+    return 0;
 }
 #endif
 
 #if CC_HAS_ACCEPT
-static void start(Element *e) { CC_PHYSICS.start((double *)e); }
+static void start(Element *e) { cc_compute(CC_PHYSICS.start, (double *)e); }
 
 static int accept(Element *e, CcHost *host, double step)
 {
-    CcPythonHost listener = {host, python_report, python_fail, cc_held_over, cc_keep};
-    return CC_PHYSICS.accept((double *)e, &listener, step);
+    return cc_keep_account(CC_PHYSICS.accept, (double *)e, host, step);
 }
 #endif
 
 #if CC_HAS_SAMPLE
 static int sample(Element *e, CcHost *host, double step)
 {
-    CcPythonHost listener = {host, python_report, python_fail, cc_held_over, cc_keep};
-    return CC_PHYSICS.sample((double *)e, &listener, step);
+    return cc_keep_account(CC_PHYSICS.sample, (double *)e, host, step);
 }
 #endif
 

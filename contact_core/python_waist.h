@@ -14,15 +14,18 @@ typedef struct {
     void (*keep)(CcHost *host, const void *record, size_t size);
 } CcPythonHost;
 
-/* One element.py.  Each function takes a block, works on a copy, and copies that back unless an exception ended it;
- * indicators copies the indicators only, check nothing.  check tells the exception that left values out. */
+/* One element.py.  Each function takes a block, in which the time is NaN, and the time; it works on a copy, and copies
+ * that back unless an exception ended it: the time stays NaN then.  indicators copies the indicators only, check
+ * nothing.  lost is called after a call that brought nothing back, of which an interrupt from the keyboard may have left
+ * no trace; check tells the exception that left values out. */
 typedef struct {
-    void (*evaluate)(double *block); /* outputs and derivatives */
-    void (*initial)(double *block);
-    void (*start)(double *block);
-    int (*accept)(double *block, const CcPythonHost *host, double step);
-    int (*sample)(double *block, const CcPythonHost *host, double step);
+    void (*evaluate)(double *block, double time); /* outputs and derivatives */
+    void (*initial)(double *block, double time);
+    void (*start)(double *block, double time);
+    int (*accept)(double *block, double time, const CcPythonHost *host, double step);
+    int (*sample)(double *block, double time, const CcPythonHost *host, double step);
     void (*indicators)(const double *block, double z[]);
+    void (*lost)(void);
     void (*check)(const double *block, const CcPythonHost *host);
 } CcPythonElement;
 

@@ -222,8 +222,9 @@ def _send(pointer: int, messages: Sequence[tuple[str, str, str]]) -> None:
 
 
 _ADDRESS = ctypes.c_void_p
-_PLAIN = ctypes.CFUNCTYPE(None, _ADDRESS)
-_COUNTED = ctypes.CFUNCTYPE(ctypes.c_int, _ADDRESS, _ADDRESS, ctypes.c_double)
+_PLAIN = ctypes.CFUNCTYPE(None, _ADDRESS, ctypes.c_double)
+_COUNTED = ctypes.CFUNCTYPE(ctypes.c_int, _ADDRESS, ctypes.c_double, _ADDRESS, ctypes.c_double)
+_NOTHING = ctypes.CFUNCTYPE(None)
 _WITH_ONE_MORE = ctypes.CFUNCTYPE(None, _ADDRESS, _ADDRESS)
 
 
@@ -237,6 +238,7 @@ class _Functions(ctypes.Structure):
         ("accept", _COUNTED),
         ("sample", _COUNTED),
         ("indicators", _WITH_ONE_MORE),
+        ("lost", _NOTHING),
         ("check", _WITH_ONE_MORE),
     )
 
@@ -269,6 +271,7 @@ class Element:
             _COUNTED(self._keeping_account(self.physics.get("accept"))),
             _COUNTED(self._keeping_account(self.physics.get("sample"))),
             _WITH_ONE_MORE(self._indicators()),
+            _NOTHING(self._lost),
             _WITH_ONE_MORE(self._check),
         )
 
@@ -304,32 +307,40 @@ class Element:
     def _fail(self, error: BaseException) -> None:
         """Remember why values are missing, for `check`, which the same thread calls if that matters; what follows from
         them is no reason."""
-        self.interrupted = isinstance(error, KeyboardInterrupt)
+        self.interrupted |= isinstance(error, KeyboardInterrupt)
         self.failures.setdefault(threading.get_ident(), error)
+
+    def _lost(self) -> None:
+        """A call brought nothing back: if no exception is known, an interrupt has ended it outside of its `try`."""
+        with self.lock:
+            if threading.get_ident() not in self.failures:
+                self._fail(KeyboardInterrupt())
 
     def _computing(self, function: Callable[[Any], None] | None, lost: NDArray[np.int_] | None = None) -> Any:
         """A function that computes values.   lost: of the block, NaN where an exception ended it; others are before"""
         here, size = self.block.ctypes.data, self.block.nbytes
         move, errstate, lock, failures = ctypes.memmove, np.errstate, self.lock, self.failures
-        element, block = self.element, self.block
+        element, block, memory = self.element, self.block, self.memory
 
-        def call(address: int) -> None:
+        def call(address: int, time: float) -> None:
             with lock:
-                if self.interrupted or function is None:
-                    return
-                move(here, address, size)
                 try:
+                    if self.interrupted or function is None:
+                        return
+                    move(here, address, size)
+                    memory[0] = time
                     with errstate(all="ignore"):  # values that are not finite are found and named
                         function(element)
                     if failures:
                         failures.pop(threading.get_ident(), None)  # of a point that was only tried
+                    move(address, here, size)
                 except BaseException as error:  # SystemExit and KeyboardInterrupt too: the host lives
                     self._fail(error)
-                    if lost is None:
-                        return
-                    move(here, address, size)
-                    block[lost] = math.nan
-                move(address, here, size)
+                    if lost is not None:
+                        move(here, address, size)
+                        memory[0] = time
+                        block[lost] = math.nan
+                        move(address, here, size)
 
         return call
 
@@ -337,20 +348,21 @@ class Element:
         """accept or sample: an exception makes the call an error."""
         here, size, host = self.block.ctypes.data, self.block.nbytes, self.host
 
-        def call(address: int, pointer: int, step: float) -> int:
-            if function is None:
-                return 0
-            changed, why = 0, ""
+        def call(address: int, time: float, pointer: int, step: float) -> int:
+            changed, why, messages = 0, "", []
             with self.lock:
-                ctypes.memmove(here, address, size)
-                host._listen(address, pointer)
                 try:
+                    ctypes.memmove(here, address, size)
+                    self.memory[0] = time
+                    host._listen(address, pointer)
                     with np.errstate(all="ignore"):
+                        assert function is not None
                         changed = int(function(self.element, host, step) or 0) & 3  # CC_JUMPED
+                    messages = host._take()
                     ctypes.memmove(address, here, size)
                 except BaseException as error:
-                    why = self.explain(error)
-                messages = host._take()
+                    changed, why, messages = 0, self.explain(error), host._take()
+                    ctypes.c_double.from_address(address).value = time
             if messages or why:
                 _send(pointer, [*messages, *([("fail", "", why)] if why else [])])
             return changed
@@ -364,18 +376,18 @@ class Element:
 
         def call(address: int, z: int) -> None:
             with self.lock:
-                self.indicator_block.fill(math.nan)
-                if function is not None and not self.interrupted:
+                try:
+                    if self.interrupted or function is None:
+                        return
+                    self.indicator_block.fill(math.nan)
                     ctypes.memmove(here, address, size)
-                    try:
-                        with np.errstate(all="ignore"):
-                            function(self.element, self.z)
-                        if math.isnan(sum(self.crossings)):
-                            self._find_missing()
-                    except BaseException as error:
-                        self.indicator_block.fill(math.nan)
-                        self._fail(error)
-                ctypes.memmove(z, values, length)
+                    with np.errstate(all="ignore"):
+                        function(self.element, self.z)
+                    if math.isnan(sum(self.crossings)):
+                        self._find_missing()
+                    ctypes.memmove(z, values, length)
+                except BaseException as error:
+                    self._fail(error)
 
         return call
 
@@ -392,7 +404,7 @@ class Element:
             ctypes.memmove(self.block.ctypes.data, address, self.block.nbytes)
             messages = []
             if not np.isfinite(self.block).all():
-                why = self.failures.pop(threading.get_ident(), None)
+                why = self.failures.pop(threading.get_ident(), KeyboardInterrupt() if self.interrupted else None)
                 messages = [("fail", "", self.explain(why))] if why is not None else []
                 self.interrupted = False
             self.host._listen(address, pointer)

@@ -285,3 +285,70 @@ def test_what_raised_an_exception_is_told_where_the_importer_finds_no_shorter_st
     assert slave.call("fmi2GetDerivatives", derivatives, 1) == DISCARD
     assert re.match(r"root/element\.py:9: ValueError: math domain error, in derivatives", slave.importer.texts[0])
     assert slave.set_states([4.0]) == OK and slave.derivatives() == [-2.0]
+
+
+# ---- the rest of the waist -------------------------------------------------------------------------------------------
+
+SAMPLED = {
+    "element.toml": """
+description = "x' = u, where u is held as it was when the step began"
+
+[structure]
+held = { default = true, samples = true, description = "Hold the input" }
+
+[parameters]
+a = { start = 2.0, fixed = true, description = "Root of the state at the start" }
+
+[inputs]
+u = { start = 0.0, description = "Rate" }
+
+[outputs]
+y = { depends = ["x"], description = "Twice the state" }
+
+[states]
+x = { initial = ["a"], depends = ["kept"], description = "State" }
+
+[memory]
+kept = { depends = ["u"], output = true, description = "The rate that is held" }
+held_over = { depends = [], output = true, description = "Length of the last steps" }
+""",
+    "element.py": """
+def initial(e):
+    e.x = e.a**2
+
+
+def outputs(e):
+    e.y = 2.0 * e.x
+
+
+def derivatives(e):
+    e.der.x = e.kept
+
+
+def start(e):
+    e.kept = e.u
+    e.held_over = 0.0
+
+
+def accept(e, host, step):
+    return False
+
+
+def sample(e, host, step):
+    e.kept, e.held_over = e.u, host.held_over
+    return True
+""",
+}
+
+
+def test_initial_states_and_samples_are_those_of_element_py(tmp_path: Path) -> None:
+    (tmp_path / "elements" / "sampled").mkdir(parents=True)
+    for name, text in SAMPLED.items():
+        (tmp_path / "elements" / "sampled" / name).write_text(text, encoding="utf-8")
+    (tmp_path / "Sampled.toml").write_text('element = "sampled"\n', encoding="utf-8")
+    slave = Loaded(tmp_path / "Sampled.toml", tmp_path).slave({"a": 3.0})
+    assert slave.get("x", "y") == [9.0, 18.0]
+    assert slave.set({"u": 1.5}) == OK and slave.step(0.0, 0.5) == OK
+    assert slave.get("y", "kept", "held_over") == pytest.approx([19.5, 1.5, 0.0], abs=1e-12)
+    assert slave.step(0.5, 0.5) == OK
+    assert slave.get("y", "held_over") == pytest.approx([21.0, 0.5], abs=1e-12)

@@ -366,6 +366,32 @@ def test_fmpy_in_a_process_of_its_own(fmu: Path, fault: int) -> None:
         assert lines == ["finished", "alive"]
 
 
+INTERRUPTED = """
+import os, signal, sys, threading
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from test_prototype import Running
+with Running(Path(sys.argv[2]), **{"solver.max_step": 1e-6}) as running:
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    print(running.step(0.0, 1.0), running.told[0])
+    running.slave.call("fmi2Reset")
+    running.slave.setup(0.0, 1e6, None)
+    running.slave.call("fmi2EnterInitializationMode")
+    running.slave.call("fmi2ExitInitializationMode")
+    print(running.step(0.0, 1e-3))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_from_the_keyboard_ends_the_step(fmu: Path) -> None:
+    """A step of a million substeps, which would take two minutes."""
+    command = [sys.executable, "-c", INTERRUPTED, str(Path(__file__).parent), str(fmu)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert re.match(rf"{ERROR} .*KeyboardInterrupt", first) and second == str(OK)
+
+
 # ---- what the build refuses ------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@
  *                             d_comp =  (1 - C_r^2) k_E / Delta,       d_rest = -(1 - C_r^2) (1 - k_E) / Delta,
  *                             Delta  =  1 - k_E + C_r^2 k_E
  * Normal force, N             N = F_e (1 + d(w))                              never negative, as d_rest >= -1
- * Friction force, N           F_fr = K_fr N min(k_T |v_t|, 1)                 against the slip v_t = v + w n   friction.h
+ * Friction force, N           F_fr = K_fr N min(k_T |v_t|, 1)                 against the slip v_t = v + w n
  * Force on the point, N       F = N n - F_fr v_t / |v_t|                      no moment
  *
  * C_F   contact stiffness, N/m, >= 0            C_r  restitution coefficient, 1, 0 .. 1

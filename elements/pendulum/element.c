@@ -58,7 +58,8 @@ static inline __attribute__((always_inline)) void move(Element *e, int on_demand
     CC_UNROLL for (int k = 0; k < 3; k++)
         weight[k] = e->m * e->g[k];
     Real push = cc_dot(p_across, e->tip.f), per_moment = 1.0 / e->J;
-    Real moment = (e->hinge.t - cc_spring_force(e->k, stretch) - cc_damper_force(e->d, w)) + (cc_dot(c_across, weight) + push);
+    Real moment = (e->hinge.t - cc_spring_force(e->k, stretch) - cc_damper_force(e->d, w))
+                  + (cc_dot(c_across, weight) + push);
     e->angular_acceleration = moment * per_moment;
     CC_UNROLL for (int k = 0; k < 3; k++) {
         e->tip.r[k] = e->pivot[k] + p[k];

@@ -65,6 +65,23 @@ def test_every_call_on_the_map_is_in_the_file_that_makes_it() -> None:
         assert re.search(rf"\b{call.function}\b\)?[(;]", (CORE / call.file).read_text(encoding="utf-8")), call
 
 
+def test_the_theory_of_the_coupling_names_all_its_files_and_has_the_constants_of_the_code() -> None:
+    folder = CORE / "coupling"
+    theory = (folder / "THEORY.md").read_text(encoding="utf-8")
+    headers = sorted(folder.glob("*.h"))
+    assert [path.name for path in headers if f"`{path.name}`" not in theory] == []
+    code = "".join(path.read_text(encoding="utf-8") for path in headers)
+    defined = dict(re.findall(r"#define (CC_\w+) ([-+.0-9e]+)", code))
+    rows = re.findall(r"^\| (`CC_[^|]*) \| ([^|]*) \|", theory, re.MULTILINE)
+    stated = [
+        pair
+        for names, values in rows
+        for pair in zip(re.findall(r"CC_\w+", names), re.split(r", | … ", values), strict=True)
+    ]
+    assert len(stated) > 15
+    assert [(name, value) for name, value in stated if defined.get(name) != value] == []
+
+
 def names_of_elements() -> set[str]:
     """Names of elements and of all their variables, as far as they are no single word and no letter of a formula."""
     found = {folder.name for folder in shipped_elements()}

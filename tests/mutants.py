@@ -1,4 +1,5 @@
-"""python tests/mutants.py [--count N] [--seed S] [--keep FILE] [PYTEST ARGUMENT ...]: do the tests notice faulty C?
+"""python tests/mutants.py [--count N] [--seed S] [--of PATH] [--keep FILE] [PYTEST ARGUMENT ...]: do the tests notice
+faulty C?
 
 Each mutant is one change of one token of contact_core or of an element: an operator, a comparison, a sign or a
 constant, drawn with a fixed seed.  The tests run on it in a copy of the checkout until one fails.  A mutant that no
@@ -80,9 +81,9 @@ def mutants_of(file: str, text: str) -> Iterator[Mutant]:
             yield Mutant(file, text.count("\n", 0, found.start()) + 1, found.start(), found[0], new)
 
 
-def drawn(count: int, seed: int) -> list[Mutant]:
-    """Mutants of all C that goes into FMUs, the same for the same sources and seed."""
-    files = [path for folder in ("contact_core", "elements") for path in sorted((ROOT / folder).rglob("*.[ch]"))]
+def drawn(count: int, seed: int, of: Sequence[str]) -> list[Mutant]:
+    """Mutants of the C in these files and folders, the same for the same sources and seed."""
+    files = [path for name in of for path in sorted((ROOT / name).rglob("*.[ch]")) or [ROOT / name]]
     every = [m for path in files for m in mutants_of(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))]
     return random.Random(seed).sample(every, min(count, len(every)))
 
@@ -110,13 +111,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=60, help="mutants, by default 60")
     parser.add_argument("--seed", type=int, default=1, help="of the draw, by default 1")
+    parser.add_argument("--of", action="append", help="file or folder; by default contact_core and elements")
     parser.add_argument("--keep", type=Path, help="file that takes the verdicts as JSON")
     options, tests = parser.parse_known_args()
     found: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy, cache = Path(folder) / "copy", Path(folder) / "cache"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "__pycache__", ".*_cache"))
-        for mutant in drawn(options.count, options.seed):
+        for mutant in drawn(options.count, options.seed, options.of or ("contact_core", "elements")):
             found[str(mutant)] = verdict(mutant, copy, cache, tests)
             print(f"{mutant}  {found[str(mutant)]}", flush=True)
             shutil.rmtree(cache / "fmus", ignore_errors=True)  # of this mutant: nobody asks for them again

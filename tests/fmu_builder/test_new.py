@@ -326,6 +326,7 @@ def test_own_elements_are_listed_and_validated_by_name(
     broken.parent.mkdir()
     broken.write_text("[", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fmu_builder.cli.listing.catalogue", lambda: [])  # each of its recipes is read
     monkeypatch.setattr(sys, "argv", ["fmu-builder", "list", "--json"])
     with pytest.raises(SystemExit) as ended:
         cli.main()

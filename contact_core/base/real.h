@@ -37,6 +37,11 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
 #define CC_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* Behind a member of a struct that is memory: its range; other members are finite.  fmu_builder/model/c_structs.py
+ * reads it, and a deserialized state keeps it. */
+#define CC_IN(least, greatest)
+#define CC_FROM(least)
+
 #define CC_DUAL_STEP 1e-180 /* squares to zero, yet leaves 1e128 of range for derivatives */
 
 #ifdef CC_DUAL

@@ -76,16 +76,16 @@ typedef struct {
 
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
-    double begun, answered;     /* 1 after the first sample, and after the first interval */
+    double begun CC_IN(0, 1), answered; /* 1 after the first sample, and after the first interval */
     double place, way;          /* x as it came, without the shift by beta; way of x in the last interval */
-    double x, v, H;             /* last sample, and the interval that began there */
+    double x, v, H CC_FROM(0);  /* last sample, and the interval that began there */
     double y, a, a_before;      /* accelerations of the last interval, and a of the one before */
     double F[CC_AXIS_FORCES];   /* forces given, the newest first */
-    double rule[2], beta;       /* sums of the position rule, and beta */
-    double lag, fits[CC_AXIS_LAGS][3], dy, taught, likely;
-    double W, known, blind, v_largest, F_largest;
+    double rule[2], beta CC_IN(-0.1, 1.1); /* sums of the position rule, and beta */
+    double lag CC_IN(0, 2), fits[CC_AXIS_LAGS][3], dy, taught, likely;
+    double W CC_FROM(0), known CC_IN(0, 1), blind CC_FROM(0), v_largest CC_FROM(0), F_largest CC_FROM(0);
     double made[CC_AXIS_LAGS], taken[CC_AXIS_LAGS]; /* R, and the sum of works above 0, J */
-    double strange;             /* samples in a row whose v did not belong to x */
+    double strange CC_FROM(0);  /* samples in a row whose v did not belong to x */
 } CcAxis;
 
 /* The lag as an index. */

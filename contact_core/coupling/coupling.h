@@ -38,13 +38,13 @@ typedef struct {
 typedef struct {
     CcPartner partner;
     double made[CC_LAGS], debt[CC_LAGS]; /* R, D, J, for each lag */
-    double scale;                        /* s, 1 */
-    double strange;                      /* samples in a row whose v did not belong to r */
-    double ceilings;                     /* samples at the ceiling since the start */
+    double scale CC_FROM(0);             /* s, 1 */
+    double strange CC_FROM(0);           /* samples in a row whose v did not belong to r */
+    double ceilings CC_FROM(0);          /* samples at the ceiling since the start */
     double deepest;                      /* depth of a sample since the start, m */
-    double off;                          /* 1 if no force could act at the last sample */
-    double literal;                      /* given: 1 where the force has to be the law at the inputs */
-    double z[2], slips;                  /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
+    double off CC_IN(0, 1);              /* 1 if no force could act at the last sample */
+    double literal CC_IN(0, 1);          /* given: 1 where the force has to be the law at the inputs */
+    double z[2], slips CC_IN(0, 1);      /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
 } CcCoupling;
 
 #define CC_SCALE_LEAST 0.25

@@ -41,13 +41,14 @@
 /* One of the ports at a sample.  Given: usable, position, place.axes, r, v.  The rest is work space, and the result
  * f. */
 typedef struct {
-    double usable;               /* 0: no force acts here */
+    double usable CC_IN(0, 1);   /* 0: no force acts here */
     double position[3];          /* in the surface's frame, m */
     double r[3], v[3];           /* as of coupling.h */
     CcPlace place;
     CcInterval at;
     double most, f[3];
-    double begun, r_before[3], v_before[3], H; /* the sample before, for whoever books the interval */
+    /* the sample before, for whoever books the interval */
+    double begun CC_IN(0, 1), r_before[3], v_before[3], H CC_FROM(0);
     double from[3], step[3];     /* of the iteration: f = from + t step */
     double asked[3], D[3][3];    /* the step that the law asks for if alpha stays, and its slopes by alpha */
 } CcPort;

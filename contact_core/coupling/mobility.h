@@ -39,10 +39,10 @@ typedef struct {
 
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
-    double begun, loose;
+    double begun CC_IN(0, 1), loose;
     double V[6], Y[6];                 /* twist of the last sample, its rate over the last interval */
     double S[CC_KEPT_FORCES][6];       /* wrenches given, the newest first */
-    double B[6][6], known, blind, count;
+    double B[6][6], known CC_IN(0, 1), blind CC_FROM(0), count;
     double S_anchor[6], Y_anchor[6], largest;
     double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
     double others;                     /* 1, fading, since a third was unexplained */

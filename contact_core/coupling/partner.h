@@ -48,17 +48,17 @@
 
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
-    double begun;              /* 1 after the first sample */
-    double r[3], v[3], H;      /* last sample: position m, velocity m/s, length of the interval before it s */
+    double begun CC_IN(0, 1);  /* 1 after the first sample */
+    double r[3], v[3], H CC_FROM(0); /* last sample: position m, velocity m/s, length of the interval before it s */
     double turn[3];            /* c of the interval that ended, m/s^2 */
     double y[3];               /* acceleration of the last interval, m/s^2 */
     double f[CC_KEPT_FORCES][3]; /* forces given, N, the newest first */
     double a[3], a_before[3];  /* free acceleration of the last interval and of the one before, m/s^2 */
-    double rule[2], beta;      /* sums of the position rule, and beta */
-    double noise;              /* sigma, m/s */
-    double lag, fits[CC_LAGS][5];
+    double rule[2], beta CC_IN(-0.1, 1.1); /* sums of the position rule, and beta */
+    double noise CC_FROM(0);   /* sigma, m/s */
+    double lag CC_IN(0, 2), fits[CC_LAGS][5];
     double votes, heard;       /* samples in a row for another lag; changes of y while quiet, squared, summed, fading */
-    double W[3][3], known, blind;
+    double W[3][3], known CC_IN(0, 1), blind CC_FROM(0);
     double f_anchor[3], y_anchor[3], f_largest;
 } CcPartner;
 

@@ -1,13 +1,14 @@
 """Structs of doubles that C headers declare, and how many numbers each holds.
 
 A memory variable of an element may be such a struct: `partner = { struct = "CcAxis", hidden = true, ... }`.  Its size
-follows from the one declaration that C has; the compiler checks it (CC_STRUCTS in contact_core/element_run.h)."""
+follows from the one declaration that C has; the compiler checks it (CC_STRUCTS in contact_core/element_run.h).  So do
+the ranges of its members, which stand behind them: `double lag CC_IN(0, 2), H CC_FROM(0);` (real.h)."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _NUMBER = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\d+)[ \t]*$", re.MULTILINE)
 _ENUM = re.compile(r"\benum\s*\{([^{}]*)\}\s*;")
 _STRUCT = re.compile(r"\btypedef\s+struct\s*(?:\w+\s*)?\{([^{}]*)\}\s*(\w+)\s*;")
+_RANGE = re.compile(r"(\w+)((?:\[\w+\])*)\s*CC_(?:IN|FROM)\s*\(([^()]*)\)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -29,6 +31,7 @@ class _Headers:
 
     structs: Mapping[str, str]
     constants: Mapping[str, str]
+    ranges: Mapping[tuple[str, str], tuple[float, float | None]]  # by struct and member
 
     def needed_by(self, name: str) -> Iterator[str]:
         """C text of the struct, behind that of what it consists of."""
@@ -46,21 +49,57 @@ def _headers(files: tuple[tuple[Path, int], ...]) -> _Headers:
     """files: with the times of their last change, for the cache"""
     structs: dict[str, str] = {}
     constants: dict[str, str] = {}
+    ranges: dict[tuple[str, str], tuple[float, float | None]] = {}
     for path, _ in files:
         text = _COMMENT.sub(" ", path.read_text(encoding="utf-8", errors="replace"))
         constants |= {name: f"#define {name} {value}" for name, value in _NUMBER.findall(text)}
         for enum in _ENUM.finditer(text):
             constants |= {one.split("=")[0].strip(): enum[0] for one in enum[1].split(",")}
-        structs |= {name: body for body, name in _STRUCT.findall(text)}
-    return _Headers(structs, constants)
+        for body, name in _STRUCT.findall(text):
+            structs[name] = _RANGE.sub(r"\1\2", body)
+            for member, _, limits in _RANGE.findall(body):
+                ranges[name, member] = _range(limits)
+    return _Headers(structs, constants, ranges)
+
+
+def _range(limits: str) -> tuple[float, float | None]:
+    """Least and greatest of "0, 1" or "0"."""
+    least, *greatest = [float(one) for one in limits.split(",")]
+    return least, greatest[0] if greatest else None
+
+
+Limits = tuple[float, float | None] | None
+
+
+def limits_of_doubles(name: str, *folders: Path) -> list[Limits]:
+    """Least and greatest of each double in the struct, None of those that are finite only."""
+    headers, ffi = _headers_of(folders), cffi.FFI()
+    ffi.cdef("\n".join(dict.fromkeys(headers.needed_by(name))))
+    return list(_limits(ffi.typeof(name), name, headers.ranges))
+
+
+def _limits(ctype: Any, name: str, ranges: Mapping[tuple[str, str], tuple[float, float | None]]) -> Iterator[Limits]:
+    for member, field in ctype.fields:
+        inner, count = field.type, 1
+        while inner.kind == "array":
+            inner, count = inner.item, count * inner.length
+        for _ in range(count):
+            if inner.kind == "struct":
+                yield from _limits(inner, inner.cname, ranges)
+            else:
+                yield ranges.get((name, member))
+
+
+def _headers_of(folders: Sequence[Path]) -> _Headers:
+    found = (path for folder in folders for path in sorted(folder.glob("*.h")))
+    return _headers(tuple((path, path.stat().st_mtime_ns) for path in found))
 
 
 def count_doubles(name: str, *folders: Path) -> int:
     """The number of doubles in the struct, which a header of one of these folders declares; a later folder wins.
 
     Raises ValueError with the reason if there is none of this name, or it holds something else."""
-    found = (path for folder in folders for path in sorted(folder.glob("*.h")))
-    headers = _headers(tuple((path, path.stat().st_mtime_ns) for path in found))
+    headers = _headers_of(folders)
     if name not in headers.structs:
         raise ValueError(f"no header declares a struct '{name}'" + did_you_mean(name, headers.structs))
     return _count(name, "\n".join(dict.fromkeys(headers.needed_by(name))))

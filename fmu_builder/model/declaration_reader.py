@@ -76,16 +76,21 @@ def _tables(path: Path) -> dict[str, object]:
     return with_sets(path, tables if base is None else with_taken_over(path, tables, _tables(base)))
 
 
+def header_folders(element: Path) -> tuple[Path, ...]:
+    """Where the C structs of an element's memory may be declared; the last one wins."""
+    rooms = (folder for folder in sorted(shipped("contact_core").iterdir()) if folder.is_dir())
+    return (*rooms, shared_folder(), element)
+
+
 def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:
     """The size of memory that is a C struct, of the element's headers or the shared ones.  Raises InputError."""
     memory, problems = tables.get("memory"), []
-    shared = (*(folder for folder in sorted(shipped("contact_core").iterdir()) if folder.is_dir()), shared_folder())
     for name, entry in memory.items() if isinstance(memory, dict) else ():
         if isinstance(entry, dict) and isinstance(entry.get("struct"), str):
             if "size" in entry:
                 problems.append(Problem(f"{path}: [memory] {name}", "size: the struct gives it, remove it"))
             try:
-                entry["size"] = count_doubles(entry["struct"], *shared, path.parent)
+                entry["size"] = count_doubles(entry["struct"], *header_folders(path.parent))
             except ValueError as error:
                 problems.append(Problem(f"{path}: [memory] {name}", f"struct: {error}"))
     if problems:

@@ -9,9 +9,10 @@ from types import MappingProxyType
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.laws.c_source import kinks_of
+from fmu_builder.model.c_structs import limits_of_doubles
 from fmu_builder.model.declaration import Declaration, Depends, Experiment, Port, applies
 from fmu_builder.model.declaration import Variable as Entry
-from fmu_builder.model.declaration_reader import core_declaration, is_core_variable
+from fmu_builder.model.declaration_reader import core_declaration, header_folders, is_core_variable
 from fmu_builder.model.dependencies import EVERYTHING, Declared, Patterns
 from fmu_builder.model.layout import Layout, fmi_name
 from fmu_builder.model.model import ElementModel, EventIndicator, Kind, PortUse, Variable
@@ -221,11 +222,16 @@ def _indicators(recipe: Recipe) -> tuple[tuple[EventIndicator, ...], Layout]:
 _LEAST = {"bool": 0.0, "enum": 1.0}
 
 
+def _greatest(entry: Entry) -> float | None:
+    return float(len(entry.literals)) if entry.type == "enum" else 1.0 if entry.type == "bool" else entry.max
+
+
 def _scalars(recipe: Recipe, d: Declared, layout: Layout, patterns: Patterns) -> Iterator[Variable]:
     entry = d.entry
     groups = layout.indices(d.path)
     derivatives = layout.indices(("der", *d.path)) if d.kind == "state" else groups
     numbered = d.each is not None and (recipe.sizes[d.each] > 1 or d.each in recipe.given_sizes)
+    limits = limits_of_doubles(entry.struct, *header_folders(recipe.element_folder)) if entry.struct else []
     for i, (group, derivative_group) in enumerate(zip(groups, derivatives, strict=True)):
         for k, (index, derivative) in enumerate(zip(group, derivative_group, strict=True)):
             name = fmi_name(d.path, i + 1 if numbered else None, k + 1 if d.size else None)
@@ -238,6 +244,7 @@ def _scalars(recipe: Recipe, d: Declared, layout: Layout, patterns: Patterns) ->
             primitive = -1
             if entry.primitive is not None:
                 primitive = patterns.group(patterns.declared(entry.primitive, d.base).base, i, d.each)[k]
+            least, greatest = (limits[k] if limits else None) or (_LEAST.get(entry.type, entry.min), _greatest(entry))
             variable = Variable(
                 name=name,
                 index=index,
@@ -247,8 +254,8 @@ def _scalars(recipe: Recipe, d: Declared, layout: Layout, patterns: Patterns) ->
                 unit=parse_unit(_unit(recipe, d, i, k)),
                 display=parse_unit(entry.display) if entry.display else None,
                 start=start,
-                min=_LEAST.get(entry.type, entry.min),
-                max=float(len(entry.literals)) if entry.type == "enum" else 1.0 if entry.type == "bool" else entry.max,
+                min=least,
+                max=greatest,
                 above=entry.above,
                 below=entry.below,
                 nominal=entry.nominal,

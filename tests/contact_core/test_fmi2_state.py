@@ -7,7 +7,7 @@ import math
 import random
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ctypes import byref, c_size_t, c_ubyte, c_void_p
 from pathlib import Path
 
@@ -421,6 +421,57 @@ def test_parameters_of_a_forged_state_keep_the_rules(surface: Fmu) -> None:
     assert slave.deserialize(sealed(data[:at] + bytes(8) + data[at + 8 :]), c_void_p()) == ERROR
     assert "D_max = 0 m: it must be greater than 0 m" in slave.importer.texts[0]
     assert slave.importer.texts[1].endswith("its parameters break a rule")
+    assert slave.state() == data
+
+
+def bouncing(slave: Slave, steps: int) -> Iterator[None]:
+    """A kilogram that falls on a floor of 1e5 N/m and holds its force, in steps of 1 ms."""
+    z, v, h = 2e-3, 0.0, 1e-3
+    for k in range(steps):
+        assert slave.set({"point.r[3]": z, "point.v[3]": v}) == OK
+        assert slave.step(k * h, h) == OK
+        yield
+        a = slave.get("point.f[3]")[0] - 9.81
+        z, v = z + h * (v + 0.5 * h * a), v + h * a
+
+
+def swinging(slave: Slave, steps: int) -> Iterator[None]:
+    """A kilogram on a spring of 1 N/mm, in steps of 5 ms."""
+    v, h = 0.5, 5e-3
+    for k in range(steps):
+        assert slave.set({"r.v": v}) == OK
+        assert slave.step(k * h, h) == OK
+        yield
+        v += h * slave.get("r.F")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "moved", "forged"),
+    [
+        ("PointSurfaceCoupled", bouncing, {"partner[40]": (3.0, -1.0), "partner[8]": (-1e-3,), "port[1]": (2.0,)}),
+        ("TranslationalSpringCoupled", swinging, {"partner[20]": (3.0, -1.0), "partner[33]": (-1.0,)}),
+    ],
+)
+def test_memory_of_structs_keeps_the_ranges_of_its_header_and_no_state_of_a_run_is_refused(
+    tmp_path: Path, name: str, moved: Callable[[Slave, int], Iterator[None]], forged: dict[str, tuple[float, ...]]
+) -> None:
+    """Lag, length of the interval, admittance and a flag, of what a port learns while a body bounces or swings."""
+    fmu, model = load_shipped(name, tmp_path), load_model(shipped("fmus") / f"{name}.toml")
+    slave, place, learned = fmu.slave(), c_void_p(), 0.0
+    admittance = next(one for one in fmu.references if one.startswith("coupling.admittance"))
+    slave.initialize()
+    for _ in moved(slave, 300):
+        data = slave.state()
+        assert slave.deserialize(data, place) == OK, slave.importer.texts
+        learned = max(learned, *slave.get(admittance))
+    assert 0.5 < learned < 2.0  # else this test shows nothing: W = 1/kg is what there is to learn
+    records = 8 * RECORDS if name == "PointSurfaceCoupled" else 0
+    for number, values in forged.items():
+        at = len(data) - 8 - records - 8 * len(model.variables) + 8 * model[number].index
+        for value in values:
+            slave.importer.messages.clear()
+            assert slave.deserialize(sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :]), c_void_p()) == ERROR
+            assert f"refused: {number} = {value:g} is none of its values" in only(slave.importer.messages).text
     assert slave.state() == data
 
 

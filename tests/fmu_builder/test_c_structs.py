@@ -68,6 +68,16 @@ def test_the_size_follows_the_header_and_the_compiler_agrees(tmp_path: Path) -> 
     build_fmu(recipe, platforms=("host",))
 
 
+def test_members_have_the_ranges_that_stand_behind_them(tmp_path: Path) -> None:
+    """Of arrays and of structs inside, each number has that of its member; the compiler sees none of it."""
+    header = HEADER.replace("at,", "at CC_FROM(-0.5),").replace("[COLUMNS]", "[COLUMNS] CC_IN(0, 1e3)")
+    recipe = keeper(tmp_path, header)
+    store = [v for v in load_model(recipe).variables if v.name.startswith("store[1")]
+    ranges = [(v.min, v.max) for v in store]
+    assert ranges == [(None, None), *[(0.0, 1e3)] * 8, *[(-0.5, None), (None, None)] * 3]
+    build_fmu(recipe)
+
+
 def test_a_struct_that_the_preprocessor_changes_is_refused_by_the_compiler(tmp_path: Path) -> None:
     other = "#else\ntypedef struct { double only; } Store;\n#endif\n"
     recipe = keeper(tmp_path, f"#if 1\n{HEADER}{other}")

@@ -209,7 +209,7 @@ def test_a_part_in_python_gives_the_assembly_the_bits_of_the_part_in_c(
         scenario = tmp_path / f"{recipe.parent.name}.toml"
         text = f"[experiment]\nstop = 0.05\nstep = 1e-3\n[slaves]\none = '{recipe.as_posix()}'\n"
         scenario.write_text(text, encoding="utf-8")
-        traces.append(run(scenario))
+        traces.append(run(scenario).trace)
     c, python = traces
     assert c.names == python.names and c["one.damper.contact_count"][-1] >= 3
     for name in c.names:

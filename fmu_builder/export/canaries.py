@@ -102,13 +102,5 @@ def _canary(array: str, index: int) -> Variable:
         type="real",
         description="",
         unit=parse_unit("1"),
-        display=None,
-        start=0.0,
-        min=None,
-        max=None,
-        above=None,
-        below=None,
-        nominal=None,
-        is_output=False,
         hidden=True,
     )

@@ -36,15 +36,15 @@ class Variable:
     type: Type
     description: str
     unit: Unit
-    display: Unit | None
-    start: float
-    min: float | None
-    max: float | None
-    above: float | None
-    below: float | None
-    nominal: float | None
-    is_output: bool
-    hidden: bool
+    display: Unit | None = None
+    start: float = 0.0
+    min: float | None = None
+    max: float | None = None
+    above: float | None = None
+    below: float | None = None
+    nominal: float | None = None
+    is_output: bool = False
+    hidden: bool = False
     on_demand: bool = False  # of an output: left out by the function `rates`
     literals: tuple[str, ...] = ()  # of an enumeration, whose values count from 1
     depends: tuple[int, ...] = ()

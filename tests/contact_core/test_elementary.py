@@ -30,7 +30,7 @@ Point = tuple[float, ...]
 
 DIGITS = 60
 EVERYDAY = 4_000  # points per function
-MANY = 25_000  # in the slow tests
+MANY = 15_000  # in the slow tests
 STEP = 1e-180  # CC_DUAL_STEP
 
 # The largest errors that the header states for any function, with little to spare: 1 and 2 are asked for.

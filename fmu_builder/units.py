@@ -5,6 +5,10 @@
     power   = (symbol | "1" | "(" product ")") [["^"] integer]
 
 Factors are exact fractions until the last rounding, so `35 mm` is the same double as 0.035.
+
+Why not pint: version 0.25 takes 0.4 s of processor time to import and to read its registry, where `fmu-builder --help`
+takes 0.3 s in all; lbm, kp, Torr, PS and rev are unknown to it or mean something else, rpm is off in the last bit, the
+radian has no dimension of its own, as FMI 2.0 asks for, and Hz and rad/s are alike.
 """
 
 from __future__ import annotations

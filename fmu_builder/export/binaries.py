@@ -6,6 +6,8 @@ the same FMU would no longer give the same bits.  Linkers do not enforce this: o
 linked, so a call of its `sin` links silently.
 
 ELF (Linux), PE (Windows) and Mach-O (macOS) are read with `struct` alone; 64 bits, little endian.
+Why not LIEF: version 1.0 takes 0.5 s of processor time to import and 0.5 ms for a library where this takes 0.05 ms,
+reads 300 of 300 truncated copies of a library without a complaint, 4 with the same exports, and checks no page hashes.
 References: System V ABI and its gABI; Microsoft PE format; Apple's <mach-o/loader.h>, <mach-o/nlist.h>, cs_blobs.h.
 """
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from fmi2 import Fmu
+from fmi2 import QUICK, Fmu
 from running import Running
 
 from fmu_builder.errors import InputError, Problem, ToolError
@@ -16,7 +16,7 @@ from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.declared_check import assembly_problems, element_problems, unshown_dependencies
 from fmu_builder.export.description import model_description
 from fmu_builder.export.element_check import Findings, check_element
-from fmu_builder.export.fmu import build_fmu, fmu_contents
+from fmu_builder.export.fmu import build_fmu, fmu_contents, host_fmu
 from fmu_builder.export.model_data import model_data
 from fmu_builder.export.toolchain import find_compiler
 from fmu_builder.model.assembly import Assembly
@@ -416,7 +416,7 @@ def test_the_order_of_evaluation_alone_shows_it_as_well(tmp_path: Path) -> None:
 def test_the_order_in_which_parts_are_listed_changes_no_bit(tmp_path: Path, depends: str) -> None:
     traces = []
     for k, parts in enumerate(ORDERS):
-        running = Running(Fmu(build_fmu(bushing(tmp_path, depends, parts, f"Held{k}"), None, ("host",)).path, tmp_path))
+        running = Running(Fmu(host_fmu(bushing(tmp_path, depends, parts, f"Held{k}"), QUICK), tmp_path))
         names = [f"body.frame.{role}[{i}]" for role in ("r", "v", "w", "f", "t") for i in (1, 2, 3)]
         bits = []
         for _ in range(10):

@@ -18,11 +18,12 @@ from fmu_builder.export.toolchain import compile_hosted, find_compiler
 from fmu_builder.model.assembly import Assembly
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
+from tests.contact_core.fmi2 import recipes
 
 GUID = "{00000000-0000-0000-0000-000000000000}"
 
 
-@pytest.mark.parametrize("recipe", sorted(path.stem for path in shipped("fmus").glob("*.toml")))
+@pytest.mark.parametrize("recipe", recipes())
 def test_sources_hold_all_they_include_and_nothing_else(recipe: str) -> None:
     model = load_model(shipped("fmus") / f"{recipe}.toml")
     files = fmu_sources(model, GUID)

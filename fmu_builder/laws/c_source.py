@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.forms import MEAN, MEANS, SIDE
 from fmu_builder.laws.numeric import half_power
+from fmu_builder.laws.shared import WRITTEN_OUT, Shapes, repeated, walk_once, written_size
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import (
     Argument,
@@ -27,7 +28,6 @@ from fmu_builder.laws.tree import (
     Negative,
     Node,
     Number,
-    walk,
 )
 
 
@@ -118,7 +118,10 @@ _BUILTINS = {
 }
 
 
-def _c(node: Node, laws: Laws) -> str:
+def _c(node: Node, laws: Laws, names: Mapping[int, str] | None = None) -> str:
+    """C of the expression.   names: of those parts, by id, that have a value already"""
+    if names and id(node) in names:
+        return names[id(node)]
     match node:
         case Number():
             return constant(node.value)
@@ -127,25 +130,27 @@ def _c(node: Node, laws: Laws) -> str:
         case Name():
             return f"e->laws.{node.name}"
         case Negative():
-            return f"(-{_c(node.operand, laws)})"
+            return f"(-{_c(node.operand, laws, names)})"
         case Binary(operator="^"):
             halves = half_power(node)
-            base = _c(node.left, laws)
+            base = _c(node.left, laws, names)
             if halves is not None:
                 return f"cc_half_power({base}, {halves})"
-            return f"cc_pow({base}, {_c(node.right, laws)})"
+            return f"cc_pow({base}, {_c(node.right, laws, names)})"
         case Binary():
-            return f"({_c(node.left, laws)} {node.operator} {_c(node.right, laws)})"
+            return f"({_c(node.left, laws, names)} {node.operator} {_c(node.right, laws, names)})"
         case Comparison():
-            return f"re({_c(node.left, laws)}) {node.operator} re({_c(node.right, laws)})"
+            return f"re({_c(node.left, laws, names)}) {node.operator} re({_c(node.right, laws, names)})"
         case Logic():
-            return f"(({_c(node.left, laws)}) {node.operator} ({_c(node.right, laws)}))"
+            return f"(({_c(node.left, laws, names)}) {node.operator} ({_c(node.right, laws, names)}))"
         case Inverse():
-            return f"!({_c(node.operand, laws)})"
+            return f"!({_c(node.operand, laws, names)})"
         case Branch():
-            return f"({_c(node.condition, laws)} ? {_c(node.value, laws)} : {_c(node.other, laws)})"
+            return (
+                f"({_c(node.condition, laws, names)} ? {_c(node.value, laws, names)} : {_c(node.other, laws, names)})"
+            )
         case Call():
-            arguments = ", ".join(_c(argument, laws) for argument in node.arguments)
+            arguments = ", ".join(_c(argument, laws, names) for argument in node.arguments)
             if node.name.startswith(SIDE):
                 return f"cc_table_side(&law_{node.name.removeprefix(SIDE)}_table, {arguments})"
             return (
@@ -155,18 +160,33 @@ def _c(node: Node, laws: Laws) -> str:
             )
 
 
+def _shared(values: Sequence[Expression], laws: Laws) -> tuple[list[str], list[str]]:
+    """Lines that give what is repeated in large expressions a name, and C of the expressions."""
+    if sum(written_size(value, laws.written_sizes) for value in values) <= WRITTEN_OUT:
+        return [], [_c(value, laws) for value in values]
+    shapes = Shapes()
+    roots: list[Expression] = [shapes.one(value) for value in values]  # type: ignore[misc]
+    lines: list[str] = []
+    names: dict[int, str] = {}
+    for number, node in enumerate(repeated(*roots)):
+        lines.append(f"    Real shared_{number} = {_c(node, laws, names)};")
+        names[id(node)] = f"shared_{number}"
+    return lines, [_c(root, laws, names) for root in roots]
+
+
 def _signature(name: str, parameters: Sequence[str]) -> str:
     return f"CC_API Real {name}(const Element *e, {', '.join(f'Real a_{one}' for one in parameters)})"
 
 
 def _voids(bodies: Sequence[Expression], parameters: Sequence[str]) -> list[str]:
     """What a body leaves unused is told to the compiler."""
-    used = {node.name for body in bodies for node in walk(body) if isinstance(node, Argument)}
+    used = {node.name for body in bodies for node in walk_once(body) if isinstance(node, Argument)}
     return ["    (void)e;", *(f"    (void)a_{name};" for name in parameters if name not in used)]
 
 
 def _body(signature: str, value: Expression, parameters: Sequence[str], laws: Laws) -> list[str]:
-    return [signature, "{", *_voids([value], parameters), f"    return {_c(value, laws)};", "}", ""]
+    lines, (text,) = _shared([value], laws)
+    return [signature, "{", *_voids([value], parameters), *lines, f"    return {text};", "}", ""]
 
 
 def _function(name: str, function: LawFunction, laws: Laws, numbers: Mapping[str, int]) -> Iterator[str]:
@@ -206,8 +226,10 @@ def _slot(slot: LawInSlot, laws: Laws) -> Iterator[str]:
     yield f"CC_API void {name}_kinks(const Element *e{parameters}, double z[])"
     yield "{"
     yield from _voids(slot.kinks, names)
-    for k, kink in enumerate(slot.kinks):
-        yield f"    z[{k}] = cc_side({_c(kink, laws)});"
+    lines, texts = _shared(slot.kinks, laws)
+    yield from lines
+    for k, text in enumerate(texts):
+        yield f"    z[{k}] = cc_side({text});"
     yield "    (void)z;"
     yield "}"
     yield ""

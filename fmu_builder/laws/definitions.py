@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fmu_builder.laws.dimensions import Dimension
+from fmu_builder.laws.shared import written_size
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import (
     Call,
@@ -100,6 +101,14 @@ class Laws:
             open_names.pop()
         found = frozenset[str]().union(*(self._behind[name] for name in names_in(*bodies(one))))
         return sorted(found, key=self._order.__getitem__)
+
+    @cached_property
+    def written_sizes(self) -> dict[str, int]:
+        """Operators of each function when the bodies of those that it calls are written out."""
+        found: dict[str, int] = {}
+        for name, function in self.functions.items():
+            found[name] = sum(written_size(body, found) for body in function.expressions())
+        return found
 
     @cached_property
     def _behind(self) -> dict[str, frozenset[str]]:

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.laws.check import constant_of
+from fmu_builder.laws.shared import walk_once
 from fmu_builder.laws.tree import (
     Argument,
     Binary,
@@ -26,7 +27,6 @@ from fmu_builder.laws.tree import (
     Negative,
     Number,
     Place,
-    walk,
 )
 
 _NOWHERE = Place(1, 1)
@@ -38,14 +38,16 @@ def derivative(expression: Expression, argument: str, where: str) -> Expression:
     """By `argument`, of an expression in which only builtins are called (law_forms.inlined).
 
     Raises InputError where a table is called, or the derivative is too large."""
-    for node in walk(expression):
+    for node in walk_once(expression):
         if isinstance(node, Call) and node.name not in _BY_FIRST and node.name not in _OTHERS:
             what = f"'{node.name}' is given by points, whose derivative has jumps; write a formula, or give all points"
             raise InputError(Problem(where, f"{what} in the place of the law"))
-    found = _derivative(expression, argument)
-    size = sum(1 for _ in walk(found))
+    found = _derivative(expression, _By(argument))
+    size = sum(1 for _ in walk_once(found))
     if size > MOST_NODES:
-        raise InputError(Problem(where, f"its derivative has {size} operators; at most {MOST_NODES} are taken"))
+        raise InputError(
+            Problem(where, f"its derivative has {size} different operators; at most {MOST_NODES} are taken")
+        )
     return found
 
 
@@ -100,12 +102,26 @@ _BY_FIRST: dict[str, Callable[[Expression], Expression]] = {  # functions of one
 _OTHERS = ("min", "max", "atan2", "pow")
 
 
-def _derivative(node: Expression, x: str) -> Expression:
+class _By:
+    """The argument that the derivative is by, and the derivatives of parts of the expression, with these parts."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.known: dict[int, tuple[Expression, Expression]] = {}
+
+
+def _derivative(node: Expression, x: _By) -> Expression:
+    if (known := x.known.get(id(node))) is None:
+        known = x.known[id(node)] = (node, _derivative_of(node, x))
+    return known[1]
+
+
+def _derivative_of(node: Expression, x: _By) -> Expression:
     match node:
         case Number() | Name():
             return _ZERO
         case Argument():
-            return _ONE if node.name == x else _ZERO
+            return _ONE if node.name == x.name else _ZERO
         case Negative():
             return _negative(_derivative(node.operand, x))
         case Branch():
@@ -130,7 +146,7 @@ def _derivative(node: Expression, x: str) -> Expression:
             return _ZERO if _is(inner, 0.0) else _product(_BY_FIRST[node.name](node.arguments[0]), inner)
 
 
-def _of_binary(node: Binary, x: str) -> Expression:
+def _of_binary(node: Binary, x: _By) -> Expression:
     a, b = node.left, node.right
     da, db = _derivative(a, x), _derivative(b, x)
     match node.operator:
@@ -143,7 +159,7 @@ def _of_binary(node: Binary, x: str) -> Expression:
     return _quotient(_difference(da, _product(node, db)), b)
 
 
-def _of_power(base: Expression, exponent: Expression, x: str) -> Expression:
+def _of_power(base: Expression, exponent: Expression, x: _By) -> Expression:
     inner, of_exponent = _derivative(base, x), _derivative(exponent, x)
     fraction = constant_of(exponent)
     if fraction is not None:

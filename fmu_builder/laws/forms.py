@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.laws.check import constant_of
 from fmu_builder.laws.definitions import LawFunction, Laws
+from fmu_builder.laws.shared import Shapes, bottom_up, walk_once, with_parts, written_size
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import (
     Argument,
@@ -24,7 +25,6 @@ from fmu_builder.laws.tree import (
     Number,
     Place,
     children,
-    walk,
 )
 
 SIDE = "side of "  # a call of "side of f", f a table: changes its sign at every point of the table
@@ -32,9 +32,6 @@ MOST_NODES = 20_000
 MOST_DEEP = 200  # operators inside each other, which Python and C compilers follow by recursion
 MOST_KINKS = 64
 _NOWHERE = Place(1, 1)
-
-
-_Bodies = Mapping[str, tuple[tuple[str, ...], Expression]]  # names of the parameters and body, by function
 
 
 def inlined(law: LawFunction, laws: Laws, where: str) -> Expression:
@@ -53,18 +50,64 @@ def inlined(law: LawFunction, laws: Laws, where: str) -> Expression:
     for name, (parameters, body) in called.items():
         extents[name] = parameters, _extent(body, extents)
     whole = _extent(law.body, extents)
-    size = whole.size + sum(whole.uses.values())
     depth = max([whole.depth, *whole.depths.values()])
-    if size > MOST_NODES:
-        what = f"the law has {size:.6g} operators when its functions are put in; at most {MOST_NODES} are taken"
-        raise InputError(Problem(where, what))
     if depth > MOST_DEEP:
         what = f"{depth} operators of the law stand inside each other when its functions are put in"
         raise InputError(Problem(where, f"{what}; at most {MOST_DEEP} are taken"))
-    bodies: dict[str, tuple[tuple[str, ...], Expression]] = {}
+    inliner = _Inliner(where)
     for name, (parameters, body) in called.items():
-        bodies[name] = parameters, _expression(body, bodies, {})
-    return _expression(law.body, bodies, {})
+        inliner.bodies[name] = parameters, inliner.put_in(body, {}, {})
+    found = inliner.put_in(law.body, {}, {})
+    size = sum(1 for _ in walk_once(found))
+    if size > MOST_NODES:
+        raise InputError(_too_large(str(size), where))
+    return found  # type: ignore[return-value]
+
+
+def _too_large(size: str, where: str) -> Problem:
+    what = f"the law has {size} different operators when its functions are put in; at most {MOST_NODES} are taken"
+    return Problem(where, what)
+
+
+class _Inliner:
+    """Puts bodies in the place of calls; what is equal is one node.   bodies: of functions, with the names of their
+    parameters, in which nothing but builtins and tables is called."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.bodies: dict[str, tuple[tuple[str, ...], Node]] = {}
+        self._shapes = Shapes()
+        self._called: dict[tuple[str | int, ...], Node] = {}
+
+    def put_in(self, node: Node, given: Mapping[str, Node], known: dict[int, Node]) -> Node:
+        """The node with these expressions in the place of arguments.   known: what was made of which node so far"""
+        if isinstance(node, Argument) and node.name in given:
+            return given[node.name]
+        if (found := known.get(id(node))) is not None:
+            return found
+        parts = tuple([self.put_in(child, given, known) for child in children(node)])
+        if isinstance(node, Call) and node.name in self.bodies:
+            names, body = self.bodies[node.name]
+            call: tuple[str | int, ...] = (node.name, *map(id, parts))
+            if call not in self._called:
+                self._called[call] = self.put_in(body, dict(zip(names, parts, strict=True)), {})
+            made = self._called[call]
+        else:
+            made = self._shapes.one(with_parts(node, parts))
+        if len(self._shapes) > 3 * MOST_NODES:
+            raise InputError(_too_large(f"more than {3 * MOST_NODES}", self.where))
+        known[id(node)] = made
+        return made
+
+
+def _substituted(node: Node, given: Mapping[str, Expression], known: dict[int, Node]) -> Node:
+    """With expressions in the place of arguments."""
+    if isinstance(node, Argument):
+        return given.get(node.name, node)
+    if id(node) not in known:
+        parts = tuple([_substituted(child, given, known) for child in children(node)])
+        known[id(node)] = with_parts(node, parts)
+    return known[id(node)]
 
 
 @dataclass(frozen=True)
@@ -103,29 +146,10 @@ def _extent(node: Node, known: Mapping[str, tuple[tuple[str, ...], _Extent]]) ->
     return _joined_extent(1, ((part, 1, 1) for part in parts))
 
 
-def _expression(node: Expression, bodies: _Bodies, given: Mapping[str, Expression]) -> Expression:
-    made = _inline(node, bodies, given)
+def _expression(node: Expression, given: Mapping[str, Expression]) -> Expression:
+    made = _substituted(node, given, {})
     assert not isinstance(made, Comparison)
     return made  # type: ignore[return-value]
-
-
-def _inline(node: Node, bodies: _Bodies, given: Mapping[str, Expression]) -> Node:
-    """With expressions in the place of arguments, and bodies, which call nothing but builtins and tables, in the place
-    of calls."""
-    if isinstance(node, Argument):
-        return given.get(node.name, node)
-    if isinstance(node, Call):
-        arguments = tuple(_expression(one, bodies, given) for one in node.arguments)
-        if node.name not in bodies:
-            return replace(node, arguments=arguments)
-        names, body = bodies[node.name]
-        return _expression(body, {}, dict(zip(names, arguments, strict=True)))
-    changed = {
-        field.name: _inline(getattr(node, field.name), bodies, given)
-        for field in fields(node)
-        if isinstance(getattr(node, field.name), Node)
-    }
-    return replace(node, **changed)  # type: ignore[arg-type]
 
 
 # ---- kinks -----------------------------------------------------------------------------------------------------------
@@ -137,11 +161,13 @@ def kinks(expression: Expression, laws: Laws, where: str) -> tuple[Expression, .
 
     `expression` is inlined.  Above zero is where a strict comparison holds, or one that is not strict does not, so that
     the operator decides to which side zero belongs.  Raises InputError if there are too many."""
-    found: dict[str, Expression] = {}
-    for node in walk(expression):
+    found: dict[int, Expression] = {}
+    shapes, follows = Shapes(), _Follows()
+    for node in walk_once(expression):
         for one in _kinks_of(node, laws):
-            if any(isinstance(below, Argument) for below in walk(one)):
-                found.setdefault(_text(one), one)
+            if follows.any(one):
+                kink = shapes.one(one)
+                found.setdefault(id(kink), one)
     if len(found) > MOST_KINKS:
         raise InputError(Problem(where, f"the law has {len(found)} conditions; at most {MOST_KINKS} are located"))
     return tuple(found.values())
@@ -162,15 +188,18 @@ def _kinks_of(node: Node, laws: Laws) -> tuple[Expression, ...]:
     return ()
 
 
-def _text(node: Node) -> str:
-    """Equal for expressions that are equal but for their places."""
-    parts = [
-        _text(value) if isinstance(value, Node) else repr(value)
-        for name in (field.name for field in fields(node))
-        if name not in ("place", "arguments") and (value := getattr(node, name)) is not None
-    ]
-    parts += map(_text, node.arguments) if isinstance(node, Call) else ()
-    return f"{type(node).__name__}({', '.join(parts)})"
+class _Follows:
+    """Whether expressions follow an argument.   name: of the argument, "" for any."""
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+        self._known: dict[int, tuple[Node, bool]] = {}
+
+    def any(self, node: Node) -> bool:
+        for one in bottom_up(node, self._known):
+            found = isinstance(one, Argument) and self.name in ("", one.name)
+            self._known[id(one)] = (one, found or any([self._known[id(child)][1] for child in children(one)]))
+        return self._known[id(node)][1]
 
 
 # ---- integral --------------------------------------------------------------------------------------------------------
@@ -190,11 +219,27 @@ def integral(expression: Expression, argument: str) -> Expression | None:
 
     Products are left to quadrature: their antiderivative loses digits at small arguments, so that (h - 1) e^h + 1, of
     h e^h, is wrong by 8e-8 of itself at h = 1e-5 and by 9e-5 at 1e-6."""
-    found = _integral(expression, argument)
-    return found if found is not None and sum(1 for _ in walk(found)) <= _LARGEST_INTEGRAL else None
+    found = _integral(expression, _Variable(argument))
+    return found if found is not None and written_size(found) <= _LARGEST_INTEGRAL else None
 
 
-def _integral(node: Expression, x: str) -> Expression | None:
+class _Variable:
+    """The argument that is integrated over, with what was found of the parts of an expression."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.follows = _Follows(name)
+        self.integrals: dict[int, tuple[Node, Expression | None]] = {}
+        self.terms: dict[int, tuple[Node, list[_Term] | None]] = {}
+
+
+def _integral(node: Expression, x: _Variable) -> Expression | None:
+    if (known := x.integrals.get(id(node))) is None:
+        known = x.integrals[id(node)] = (node, _integral_of(node, x))
+    return known[1]
+
+
+def _integral_of(node: Expression, x: _Variable) -> Expression | None:
     terms = _terms(node, x)
     if terms is not None:
         return _integral_of_terms(terms, x)
@@ -220,18 +265,18 @@ def _integral(node: Expression, x: str) -> Expression | None:
     return None
 
 
-def _integral_of_terms(terms: list[_Term], x: str) -> Expression | None:
+def _integral_of_terms(terms: list[_Term], x: _Variable) -> Expression | None:
     if any(power <= -1 for _, power in terms):
         return None
     total: Expression | None = None
     for coefficient, power in terms:
-        raised = _powered(Argument(_NOWHERE, x), power + 1)
+        raised = _powered(Argument(_NOWHERE, x.name), power + 1)
         part = Binary(_NOWHERE, "*", Binary(_NOWHERE, "/", coefficient, _number(power + 1)), raised)
         total = part if total is None else Binary(_NOWHERE, "+", total, part)
     return total
 
 
-def _integral_of_call(call: Call, x: str) -> Expression | None:
+def _integral_of_call(call: Call, x: _Variable) -> Expression | None:
     """x times the mean of exp, sin, cos or tanh from 0 to k x, which loses no digits where k x is small; a constant c
     beside k x is taken out of the function."""
     if call.name not in MEANS:
@@ -240,7 +285,7 @@ def _integral_of_call(call: Call, x: str) -> Expression | None:
     if line is None or (line[1] is not None and call.name == "tanh"):
         return None
     slope, c = line
-    u = Binary(_NOWHERE, "*", slope, Argument(_NOWHERE, x))
+    u = Binary(_NOWHERE, "*", slope, Argument(_NOWHERE, x.name))
 
     def mean(name: str) -> Expression:
         return Call(_NOWHERE, MEAN + name, (u,))
@@ -257,10 +302,10 @@ def _integral_of_call(call: Call, x: str) -> Expression | None:
         found = Binary(_NOWHERE, "+", times("cos", "sin"), times("sin", "cos"))
     else:
         found = Binary(_NOWHERE, "-", times("cos", "cos"), times("sin", "sin"))
-    return Binary(_NOWHERE, "*", Argument(_NOWHERE, x), found)
+    return Binary(_NOWHERE, "*", Argument(_NOWHERE, x.name), found)
 
 
-def _line(node: Expression, x: str) -> tuple[Expression, Expression | None] | None:
+def _line(node: Expression, x: _Variable) -> tuple[Expression, Expression | None] | None:
     """k and c of k x + c, c None where there is none; None if the expression is no such line."""
     terms = _terms(node, x)
     if terms is None or {power for _, power in terms} not in ({Fraction(1)}, {Fraction(0), Fraction(1)}):
@@ -281,7 +326,7 @@ def _as_branch(call: Call) -> Branch:
     return Branch(_NOWHERE, condition, first, second)
 
 
-def _chain_integral(branch: Branch, x: str) -> Expression | None:
+def _chain_integral(branch: Branch, x: _Variable) -> Expression | None:
     value, other = _integral(branch.value, x), _integral(branch.other, x)
     if value is None or other is None:
         return None
@@ -305,14 +350,14 @@ def _chain_integral(branch: Branch, x: str) -> Expression | None:
     return Branch(_NOWHERE, Comparison(_NOWHERE, ">", slope, zero), rising, not_rising)
 
 
-def _joined(below: bool, value: Expression, other: Expression, bound: Expression, x: str) -> Expression:
+def _joined(below: bool, value: Expression, other: Expression, bound: Expression, x: _Variable) -> Expression:
     """The integral of a chain from those of its branches, the first of which holds below the bound, else above it:
     A(x) below, A(c) + B(x) - B(c) above, with c >= 0."""
     first, second = (value, other) if below else (other, value)
     c = Call(_NOWHERE, "max", (bound, Number(_NOWHERE, 0.0, None)))
-    at_c = [_expression(one, {}, {x: c}) for one in (first, second)]
+    at_c = [_expression(one, {x.name: c}) for one in (first, second)]
     above = Binary(_NOWHERE, "+", at_c[0], Binary(_NOWHERE, "-", second, at_c[1]))
-    return Branch(_NOWHERE, Comparison(_NOWHERE, "<", Argument(_NOWHERE, x), c), first, above)
+    return Branch(_NOWHERE, Comparison(_NOWHERE, "<", Argument(_NOWHERE, x.name), c), first, above)
 
 
 def _sign(node: Expression) -> int | None:
@@ -329,14 +374,14 @@ def _sign(node: Expression) -> int | None:
     return None
 
 
-def _contains(expression: Node, x: str) -> bool:
-    return any(isinstance(node, Argument) and node.name == x for node in walk(expression))
+def _contains(expression: Node, x: _Variable) -> bool:
+    return x.follows.any(expression)
 
 
 def integral_below(expression: Expression, x: str) -> Expression | None:
     """As `integral` of -f(-x), for an (inlined) expression f: the integral of f from 0 to -x.  None with roots, which
     have no value below 0 but in branches that are not taken."""
-    for node in walk(expression):
+    for node in walk_once(expression):
         if isinstance(node, Call) and node.name in ("pow", "sqrt"):
             return None
         if isinstance(node, Binary) and node.operator == "^":
@@ -344,7 +389,7 @@ def integral_below(expression: Expression, x: str) -> Expression | None:
             if exponent is None or exponent.denominator != 1:
                 return None
     negative = Negative(_NOWHERE, Argument(_NOWHERE, x))
-    return integral(Negative(_NOWHERE, _expression(expression, {}, {x: negative})), x)
+    return integral(Negative(_NOWHERE, _expression(expression, {x: negative})), x)
 
 
 def _number(value: Fraction) -> Expression:
@@ -360,7 +405,13 @@ def _powered(base: Expression, power: Fraction) -> Expression:
     return Binary(_NOWHERE, "^", base, exponent)
 
 
-def _terms(node: Expression, x: str) -> list[_Term] | None:
+def _terms(node: Expression, x: _Variable) -> list[_Term] | None:
+    if (known := x.terms.get(id(node))) is None:
+        known = x.terms[id(node)] = (node, _terms_of(node, x))
+    return known[1]
+
+
+def _terms_of(node: Expression, x: _Variable) -> list[_Term] | None:
     if not _contains(node, x):
         return [(node, Fraction(0))]
     match node:
@@ -372,7 +423,9 @@ def _terms(node: Expression, x: str) -> list[_Term] | None:
             left, right = _terms(node.left, x), _terms(node.right, x)
             if node.operator == "-":
                 right = _each(right, lambda c, p: (Negative(_NOWHERE, c), p))
-            return None if left is None or right is None else left + right
+            if left is None or right is None or len(left) + len(right) > _LARGEST_INTEGRAL:
+                return None
+            return left + right
         case Binary(operator="*" | "/"):
             return _product_terms(node, x)
         case Binary(operator="^"):
@@ -388,7 +441,7 @@ def _each(terms: list[_Term] | None, change: Callable[[Expression, Fraction], _T
     return None if terms is None else [change(*term) for term in terms]
 
 
-def _product_terms(node: Binary, x: str) -> list[_Term] | None:
+def _product_terms(node: Binary, x: _Variable) -> list[_Term] | None:
     left, right = _terms(node.left, x), _terms(node.right, x)
     if left is None or right is None or len(left) * len(right) > _MOST_TERMS:
         return None
@@ -398,7 +451,7 @@ def _product_terms(node: Binary, x: str) -> list[_Term] | None:
     return [(Binary(_NOWHERE, node.operator, a, b), p + sign * q) for a, p in left for b, q in right]
 
 
-def _power_terms(base: Expression, exponent: Fraction | None, x: str) -> list[_Term] | None:
+def _power_terms(base: Expression, exponent: Fraction | None, x: _Variable) -> list[_Term] | None:
     terms = _terms(base, x)
     if terms is None or exponent is None or len(terms) > 1:
         return None
@@ -406,4 +459,4 @@ def _power_terms(base: Expression, exponent: Fraction | None, x: str) -> list[_T
 
 
 def scalars_in(expression: Expression) -> frozenset[str]:
-    return frozenset(node.name for node in walk(expression) if isinstance(node, Name))
+    return frozenset(node.name for node in walk_once(expression) if isinstance(node, Name))

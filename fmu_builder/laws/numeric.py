@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fmu_builder.laws.check import constant_of
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.forms import SIDE
+from fmu_builder.laws.shared import WRITTEN_OUT, Shapes, repeated, written_size
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import (
     Argument,
@@ -79,6 +80,17 @@ def _constant(value: float) -> Values:
     return Values(np.asarray(value, dtype=np.float64), np.asarray(0.0))
 
 
+class Frame(dict[str, Values]):
+    """Values of the arguments of a body, and by id those of what is repeated in it."""
+
+    def __init__(self, given: Mapping[str, Values], body: Expression, evaluation: Evaluation) -> None:
+        super().__init__(given)
+        self.body = body  # is kept, so that nothing else gets an id of its nodes
+        self.known: dict[int, Values] = {}
+        for node in repeated(body):
+            self.known[id(node)] = evaluation.expression(node, self)
+
+
 class Evaluation:
     def __init__(self, laws: Laws, scalars: Mapping[str, float]) -> None:
         self.laws, self.scalars = laws, scalars
@@ -87,9 +99,19 @@ class Evaluation:
         if isinstance(law.body, LawTable):
             value, slope = law.body.at(arguments[0].value)
             return Values(value, slope * arguments[0].slope)
-        return self.expression(law.body, dict(zip((n for n, _ in law.parameters), arguments, strict=True)))
+        given = dict(zip((name for name, _ in law.parameters), arguments, strict=True))
+        return self.expression(*self.prepared(law.body, given))
+
+    def prepared(self, body: Expression, given: Mapping[str, Values]) -> tuple[Expression, Mapping[str, Values]]:
+        """The body and what it is evaluated with; of one that is large when written out equal parts are one."""
+        if written_size(body, self.laws.written_sizes) <= WRITTEN_OUT:
+            return body, given
+        shared: Expression = Shapes().one(body)  # type: ignore[assignment]
+        return shared, Frame(given, shared, self)
 
     def expression(self, node: Expression, given: Mapping[str, Values]) -> Values:
+        if isinstance(given, Frame) and id(node) in given.known:
+            return given.known[id(node)]
         match node:
             case Number():
                 return _constant(node.value)

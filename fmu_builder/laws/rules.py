@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fmu_builder.errors import Problem
 from fmu_builder.laws.c_source import LawInSlot
 from fmu_builder.laws.definitions import LawFunction, Laws
-from fmu_builder.laws.numeric import Evaluation, Values, evaluate, scalar_values
+from fmu_builder.laws.numeric import Evaluation, Frame, Values, evaluate, scalar_values
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import Binary, Branch, Call, Expression, Place, children
 
@@ -256,22 +256,30 @@ def _divisions(
     used: NDArray[np.bool_],
     evaluation: Evaluation,
 ) -> Iterator[_Division]:
-    """Function, quotient, divisor, and where it is evaluated, through all calls."""
+    """Function, quotient, divisor, and where it is evaluated, through all calls.
+
+    What is repeated in a large body is looked at once for each branch that it stands in."""
     if isinstance(law.body, LawTable):
         return
-    stack: list[tuple[Expression, NDArray[np.bool_]]] = [(law.body, used)]
+    body, frame = evaluation.prepared(law.body, given)
+    met: dict[tuple[int, int], NDArray[np.bool_]] = {}  # with the array, so that no other gets its id
+    stack: list[tuple[Expression, NDArray[np.bool_]]] = [(body, used)]
     while stack:
         node, here = stack.pop()
+        if isinstance(frame, Frame) and id(node) in frame.known:
+            if (id(node), id(here)) in met:
+                continue
+            met[id(node), id(here)] = here
         if isinstance(node, Branch):
-            chosen = np.broadcast_to(evaluation.condition(node.condition, given), here.shape)
+            chosen = np.broadcast_to(evaluation.condition(node.condition, frame), here.shape)
             stack += [(node.value, here & chosen), (node.other, here & ~chosen)]
             stack += [(part, here) for part in _expressions_in(node.condition)]
             continue
         if isinstance(node, Binary) and node.operator == "/":
-            yield owner, node, evaluation.expression(node.right, given).value, here
+            yield owner, node, evaluation.expression(node.right, frame).value, here
         if isinstance(node, Call) and node.name in evaluation.laws.functions:
             called = evaluation.laws.functions[node.name]
-            values = [evaluation.expression(argument, given) for argument in node.arguments]
+            values = [evaluation.expression(argument, frame) for argument in node.arguments]
             names = [name for name, _ in called.parameters]
             yield from _divisions(called, called.name, dict(zip(names, values, strict=True)), here, evaluation)
         stack += [(part, here) for part in _expressions_in(node)]

@@ -374,3 +374,52 @@ def test_thousands_of_scalars_are_remembered_exchanged_and_compared_each_by_itse
         assert block[MANY + kept.index(name)] == place[name] + 1.5 and block[place[name]] == place[name] + 1.0
         library.keep(block)
         assert not library.changed(block)
+
+
+SHARED = """
+{dual}
+#include "base/real.h"
+typedef struct {{ struct {{ Real k; }} laws; }} Element;
+typedef struct {{ double F_kinks[1]; }} Indicators;
+#include "laws.h"
+#define EXPORT __attribute__((visibility("default")))
+EXPORT void value(const double *h, double *out)
+{{
+    Element e = {{{{2.0}}}};
+    Real found = slot_F(&e, {argument});
+    out[0] = re(found), out[1] = {slope};
+}}
+EXPORT void kink(double h, double *z) {{ Element e = {{{{2.0}}}}; slot_F_kinks(&e, h, z); }}
+"""
+
+
+def shared_law() -> tuple[Laws, LawInSlot]:
+    """Thirty levels, each of which uses the one before twice: 2^30 operators when it is written out."""
+    body = "#h > 1[mm] -> {0}(#h) + {0}(#h)/2, {0}(#h) - {0}(#h)/4"
+    lines = ["scalar k = 2[N/m];", "function f0(h[m]) = k*#h;"]
+    lines += [f"function f{i}(h[m]) = {body.format(f'f{i - 1}')};" for i in range(1, 31)]
+    laws = read_laws(Source("\n".join(lines), "shared"))
+    law = read_value("f30", "slot", {"h": parse_unit("m")}, parse_unit("N"), laws)
+    return laws, LawInSlot("F", law, kinks(inlined(law, laws, ""), laws, ""))
+
+
+@pytest.mark.parametrize("dual", [False, True], ids=["value", "derivative"])
+def test_what_functions_use_twice_is_computed_once(dual: bool, tmp_path: Path) -> None:
+    """f = k h 1.5^30 above 1 mm and k h 0.75^30 below; the sources are a few lines for each level."""
+    laws, slot = shared_law()
+    header = laws_header(laws, [slot], "/* laws */")
+    assert "Real shared_0 = law_f29(e, a_h);" in header and len(header) < 30_000
+    (tmp_path / "laws.h").write_text(header, encoding="utf-8")
+    argument, slope = ("cc_real(*h, CC_DUAL_STEP)", "__imag__ found / CC_DUAL_STEP") if dual else ("*h", "0.0")
+    text = SHARED.format(dual="#define CC_DUAL" * dual, argument=argument, slope=slope)
+    (tmp_path / "shared.c").write_text(text, encoding="utf-8")
+    compiler = find_compiler()
+    assert compiler is not None
+    folders = [tmp_path, shipped("contact_core")]
+    compile_hosted([tmp_path / "shared.c"], tmp_path / "shared.so", folders, compiler, ("-w", "-O0"))
+    library = ctypes.CDLL(str(tmp_path / "shared.so"))
+    for h, factor in ((2e-3, 1.5), (0.25e-3, 0.75)):
+        out = (ctypes.c_double * 2)()
+        library.value(ctypes.byref(ctypes.c_double(h)), out)
+        assert out[0] == pytest.approx(2.0 * h * factor**30, rel=1e-13)
+        assert out[1] == pytest.approx(2.0 * factor**30 * dual, rel=1e-13)

@@ -16,15 +16,16 @@ from hypothesis import strategies as st
 from laws_of_the_source import DAMPING, FRICTION
 
 from fmu_builder.errors import InputError
-from fmu_builder.laws import forms as law_forms
 from fmu_builder.laws import tree as law_tree
 from fmu_builder.laws.check import BUILTINS
 from fmu_builder.laws.definitions import LawFunction, Laws
+from fmu_builder.laws.derivatives import derivative
 from fmu_builder.laws.dimensions import text_of
-from fmu_builder.laws.forms import inlined
+from fmu_builder.laws.forms import inlined, kinks
 from fmu_builder.laws.numeric import evaluate, scalar_values
+from fmu_builder.laws.shared import walk_once, written_size
 from fmu_builder.laws.text import read_laws, read_value
-from fmu_builder.laws.tree import Source, walk
+from fmu_builder.laws.tree import Binary, Source, walk
 from fmu_builder.model.element_model import load_element
 from fmu_builder.units import parse_unit
 
@@ -310,29 +311,44 @@ def test_three_hundred_plain_calls_are_one_operator() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "levels", "size"),
+    ("body", "levels", "size", "written"),
     [
-        ("{before}(#h) + {before}(#h)", 4, 8 * 3 + 7),
-        ("{before}(2*#h)", 10, 3 + 9 * 2),
-        ("{before}({before}(#h)*1[m/N])", 3, 7 + (7 + 2) - 1),
+        ("{before}(#h) + {before}(#h)", 4, 3 + 3, 8 * 3 + 7),
+        ("{before}(2*#h)", 10, 3 + 9 + 1, 3 + 9 * 2),
+        ("{before}({before}(#h)*1[m/N])", 3, 10, 7 + (7 + 2) - 1),
     ],
 )
-def test_the_size_that_is_counted_is_that_of_the_law_written_out(body: str, levels: int, size: int) -> None:
+def test_the_size_that_is_counted_is_that_of_different_operators(
+    body: str, levels: int, size: int, written: int
+) -> None:
+    """What is equal counts once: of f(h) = g(h) + g(h) a sum for each level, above the three nodes of the spring."""
     laws = chain(levels, body)
-    law = laws.functions[f"f{levels - 1}"]
-    assert sum(1 for _ in walk(inlined(law, laws, "law"))) == size
-    names = {name: (("h",), one.body) for name, one in laws.functions.items() if name != law.name}
-    extents: dict[str, object] = {}
-    for name, (parameters, text) in names.items():
-        extents[name] = parameters, law_forms._extent(text, extents)  # type: ignore[arg-type]
-    whole = law_forms._extent(law.body, extents)  # type: ignore[arg-type]
-    assert whole.size + sum(whole.uses.values()) == size
+    found = inlined(laws.functions[f"f{levels - 1}"], laws, "law")
+    assert sum(1 for _ in walk(found)) == written_size(found) == written
+    assert sum(1 for _ in walk_once(found)) == size
+
+
+def test_twenty_levels_that_use_the_one_before_twice_are_one_expression_of_twenty_sums() -> None:
+    """2^20 operators when it is written out; its kinks, slope and value follow from each part once."""
+    laws = chain(21, "#h > 1[mm] -> {before}(#h) + {before}(#h), 4*{before}(#h) - {before}(#h)*2")
+    law = laws.functions["f20"]
+    body = inlined(law, laws, "law")
+    written, different = written_size(body), sum(1 for _ in walk_once(body))
+    assert written > 2**20 and different < 150
+    (kink,) = kinks(body, laws, "law")
+    assert isinstance(kink, Binary) and kink.operator == "-"
+    h = np.array([0.0, 0.5e-3, 2e-3])
+    found = evaluate(law, laws, {"h": h}, by="h")
+    assert found.value.tolist() == (2.0**20 * h).tolist() and found.slope.tolist() == [2.0**20] * 3
+    slope = LawFunction("", law.parameters, derivative(body, "h", "law"), None)
+    assert evaluate(slope, laws, {"h": h}).value.tolist() == [2.0**20] * 3
 
 
 def test_a_law_that_grows_beyond_bounds_is_refused_without_being_written_out() -> None:
-    laws = chain(300, "{before}(#h) + {before}(#h)")
-    with pytest.raises(InputError, match=r"the law has 4\.07\d*e\+90 operators when its functions are put in"):
-        inlined(laws.functions["f299"], laws, "law")
+    """Each level calls the one before with two other arguments, so that nothing is equal."""
+    laws = chain(25, "{before}(#h + 1[mm]) + {before}(2*#h)")
+    with pytest.raises(InputError, match="the law has more than 60000 different operators when its functions are put"):
+        inlined(laws.functions["f24"], laws, "law")
 
 
 def test_a_law_that_becomes_too_deep_is_refused() -> None:

@@ -128,6 +128,11 @@ class Fmu:
         return self.references("state") if self.named("deflection", "integrated") else frozenset()
 
     @property
+    def is_mechanism(self) -> bool:
+        """States that an importer sets may then be a position that the constraints cannot meet, or a singular one."""
+        return any(folder.name == "planar_mechanism" for folder in self.model.folders().values())
+
+    @property
     def categories(self) -> frozenset[str]:
         return frozenset(log_categories(self.model))
 

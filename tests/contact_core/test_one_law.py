@@ -37,7 +37,7 @@ from pathlib import Path
 from fmu_builder import run
 found = {}
 for name in ("Bounce", "coupled", "damper"):
-    trace = run(Path(f"{name}.toml"))
+    trace = run(Path(f"{name}.toml")).trace
     found[name] = {**trace.events, **{signal: [float(trace[signal].min()), float(trace[signal].max()),
                                                float(trace[signal][-1])] for signal in trace.names}}
 print(json.dumps(found))

@@ -16,7 +16,7 @@ def overridden(
     step: str | float | None = None,
     stop: str | float | None = None,
     algorithm: str | None = None,
-    record: Sequence[str] | None = None,
+    record: str | Sequence[str] | None = None,
     start: Mapping[str, StartValue] | None = None,
 ) -> Scenario:
     """The scenario with these changes, checked like one from a file.
@@ -41,7 +41,7 @@ def overridden(
     if algorithm is not None:
         changes["algorithm"] = algorithm
     if record:
-        changes["record"] = list(record)
+        changes["record"] = [record] if isinstance(record, str) else list(record)
     changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})
     times = (changed.seconds(key) for key in ("start", "stop", "step", "output_step"))
     for problem in check_times("", *times) if given else ():

@@ -58,7 +58,7 @@ def run(
     stop: str | float | None = None,
     step: str | float | None = None,
     algorithm: str | None = None,
-    record: Sequence[str] | None = None,
+    record: str | Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Run a scenario, or a single recipe or FMU with its defaults.
@@ -81,7 +81,7 @@ def _run(
     stop: str | float | None,
     step: str | float | None,
     algorithm: str | None,
-    record: Sequence[str] | None,
+    record: str | Sequence[str] | None,
     progress: Callable[[float], None] | None,
 ) -> Result:
     chosen = overridden(scenario, "run() {}", step=step, stop=stop, algorithm=algorithm, record=record, start=start)

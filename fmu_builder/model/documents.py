@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.files import texts_as_files, write_whole
+from fmu_builder.files import staged, texts_as_files
+from fmu_builder.model.toml_files import explain
 
 Tables = dict[str, Any]
 _START = "start values by name, SI or texts with units such as '1e5 N/m'; lists for vectors"
@@ -29,6 +30,14 @@ class Document(BaseModel):
     model_config = ConfigDict(extra="forbid")
     name: str = Field(default="", description="of the file without .toml: the name of the FMU, and of the messages")
 
+    def __init__(self, **fields: Any) -> None:
+        """Raises InputError with every field that is unknown, missing or of another type."""
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            where = Path(f"{fields.get('name') or type(self).__name__}()")
+            raise InputError(explain(where, error, type(self))) from None
+
     def toml(self) -> str:
         """The text of the file.   Raises InputError where a part is a document, which needs a file of its own."""
         texts = self._texts(Path())
@@ -38,15 +47,23 @@ class Document(BaseModel):
         return next(iter(texts.values()))
 
     def save(self, folder: Path | str = ".") -> Path:
-        """Write NAME.toml, and a file of each part that is a document; returns the path of the first."""
+        """Write NAME.toml, and a file of each part that is a document, all or none; returns the path of the first.
+
+        Raises InputError where the file of a part would replace another one."""
         texts = self._texts(Path(folder))
+        _check_places(texts)
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for path, text in texts.items():
-            write_whole(path, text)
+        with staged(*texts) as files:
+            for file, text in zip(files, texts.values(), strict=True):
+                file.write_text(text, encoding="utf-8", newline="\n")
         return next(iter(texts))
 
     def _file(self) -> Path:
-        return Path(f"{self.name or self._default_name()}.toml")
+        stem = self.name or self._default_name()
+        if not stem or Path(stem).name != stem or "\\" in stem or stem.startswith("."):
+            rule = "must be the name of a file: not empty, and without folders"
+            raise InputError(Problem(f"{type(self).__name__}() name", f"{stem!r} {rule}"))
+        return Path(f"{stem}.toml")
 
     def _default_name(self) -> str:
         return type(self).__name__
@@ -57,7 +74,12 @@ class Document(BaseModel):
         tables: Tables = {}
         for key, value in _given(self).items():
             if value is not None and key != "name":
-                tables[key] = _plain(value, folder, inner)
+                tables[key] = _plain(value, folder, inner, f"{self._file()}: {key}")
+        for part, value in (getattr(self, "parts", None) or getattr(self, "slaves", None) or {}).items():
+            recipe = value.get("recipe") if isinstance(value, dict) else getattr(value, "recipe", value)
+            if isinstance(recipe, str) and folder / f"{recipe.removesuffix('.toml')}.toml" in inner:
+                what = f"'{recipe}' is a document of another part as well; give that a name of its own"
+                raise InputError(Problem(f"{self._file()}: {part}", what))
         return {folder / self._file(): tomli_w.dumps(tables)} | inner
 
 
@@ -67,8 +89,18 @@ def _given(model: BaseModel) -> dict[str, object]:
     return {name: getattr(model, name) for name in fields} | (model.model_extra or {})
 
 
-def _plain(value: object, folder: Path, inner: dict[Path, str], part: str = "") -> object:
-    """What TOML can hold; a document becomes the name of its file, which goes to `inner`."""
+def _check_places(texts: Mapping[Path, str]) -> None:
+    """Raises InputError where a document inside another one has the path of a file with other content."""
+    for path, text in list(texts.items())[1:]:
+        if path.is_file() and path.read_text(encoding="utf-8") != text:
+            what = "is a file with other content; give the document of this part a name of its own"
+            raise InputError(Problem(str(path), what))
+
+
+def _plain(value: object, folder: Path, inner: dict[Path, str], where: str, part: str = "") -> object:
+    """What TOML can hold; a document becomes the name of its file, which goes to `inner`.
+
+    where   of the value in messages;   part   name of the part or slave that it belongs to.   Raises InputError."""
     if isinstance(value, Document):
         named = value if value.name or not part else value.model_copy(update={"name": part})
         texts = named._texts(folder)
@@ -82,15 +114,19 @@ def _plain(value: object, folder: Path, inner: dict[Path, str], part: str = "") 
     if isinstance(value, Mapping):
         of = {key: str(key) if isinstance(one, Document) else part for key, one in value.items()}
         return {
-            str(key): _plain(one, folder, inner, part if key == "recipe" else of[key] or str(key))
+            str(key): _plain(one, folder, inner, f"{where} {key}", part if key == "recipe" else of[key] or str(key))
             for key, one in value.items()
             if one is not None
         }
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(one, folder, inner, part) for one in value]
-    return str(value) if isinstance(value, Path) else value
+        return [_plain(one, folder, inner, where, part) for one in value]
+    if isinstance(value, Path):
+        return str(value)
+    if not isinstance(value, str | bool | int | float):
+        raise InputError(Problem(where, f"{value!r} must be a number, a text, true, false, a list or a table of these"))
+    return value
 
 
 class Recipe(Document):

@@ -103,6 +103,32 @@ def test_all_faults_of_documents_are_those_of_files() -> None:
         run(DROP, start={"flor.C_r": 1})
 
 
+def test_the_file_of_a_part_replaces_no_other_file_and_none_is_written_alone() -> None:
+    whole = Scenario(slaves={"body": Recipe(element="point_mass")}, experiment={"stop": 1, "step": 0.1})
+    Path("body.toml").write_text('element = "point_mass"\nstart = { m = 7 }\n')
+    with pytest.raises(InputError, match=r"body.toml: is a file with other content; give the document .* a name"):
+        whole.save()
+    with pytest.raises(InputError, match=r"Scenario.toml: other: 'body' is a document of another part as well"):
+        run(whole.model_copy(update={"slaves": {**whole.slaves, "other": "body"}}))
+    with pytest.raises(InputError, match=r"Recipe\(\) name: 'a/b' must be the name of a file"):
+        Scenario(slaves={"a/b": Recipe(element="point_mass")}, experiment={"stop": 1, "step": 0.1}).save()
+    assert [path.name for path in Path().iterdir()] == ["body.toml"]
+
+
+def test_what_no_file_can_hold_is_named() -> None:
+    for value in ([0, None, 1], 1j, {1, 2}):
+        with pytest.raises(InputError, match=r"PointMass.toml: start r0: .* must be a number, a text, true, false"):
+            Recipe(element="point_mass", start={"r0": value}).toml()
+    with pytest.raises(InputError, match=r"Recipe\(\) name: '../x' must be the name of a file"):
+        build(Recipe(name="../x", element="point_mass"))
+    with pytest.raises(InputError, match=r"Recipe\(\) name: '' must be"):
+        Recipe(element="").save()
+    with pytest.raises(InputError) as caught:
+        Scenario(slave={"body": "PointMass"})
+    assert str(caught.value).count("Scenario(): ") == 3 and "slaves" in str(caught.value)
+    assert run(DROP, record="body.p.r*", stop="1 ms").trace.names == ("body.p.r[1]", "body.p.r[2]", "body.p.r[3]")
+
+
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_files_of_a_kind_fit_its_schema(kind: str) -> None:
     found = {

@@ -173,10 +173,13 @@ class _Host:
     """What element.py calls as `host`.  Messages are sent when its function has returned: the importer's logger may
     take its time, and no second call may come in between."""
 
-    def __init__(self, categories: Mapping[str, str]) -> None:
+    def __init__(self, categories: Mapping[str, str], memory: int) -> None:
+        """memory: address of the copy that element.py works on"""
         self._categories = categories
+        self._memory = memory
         self._calls: Any = None
-        self._block = 0  # address of the block that is worked on
+        self._block = 0  # address of the block that is copied
+        self._keeps = False  # in accept
         self._messages: list[tuple[str, str, str]] = []
 
     def report(self, level: str, category: str, text: str) -> None:
@@ -199,11 +202,17 @@ class _Host:
     def keep(self, record: Any) -> None:
         """Keep the variables of a contact that has ended, such as e.last_contact: call before those of the next one are
         written, in accept only."""
+        if not self._keeps:
+            raise RuntimeError("host.keep is for the function accept alone: only there a contact can end")
         at, length = record._place
-        self._calls.keep(self._calls.host, self._block + 8 * at, length)
+        place, size = self._block + 8 * at, 8 * length
+        before = ctypes.string_at(place, size)
+        ctypes.memmove(place, self._memory + 8 * at, size)  # the core reads values and place at one address
+        self._calls.keep(self._calls.host, place, length)
+        ctypes.memmove(place, before, size)  # nothing is written yet where accept ends with an exception
 
-    def _listen(self, block: int, pointer: int) -> None:
-        self._block, self._calls = block, _HostCalls.from_address(pointer)
+    def _listen(self, block: int, pointer: int, keeps: bool = False) -> None:
+        self._block, self._keeps, self._calls = block, keeps, _HostCalls.from_address(pointer)
         self._messages = []
 
     def _take(self) -> list[tuple[str, str, str]]:
@@ -259,7 +268,7 @@ class Element:
         self.crossings = array.array("d", [math.nan] * len(self.indicator_names))
         self.indicator_block: Vector = np.frombuffer(self.crossings)
         self.z = struct(tables["indicator_tree"], self.crossings)
-        self.host = _Host(tables["categories"])
+        self.host = _Host(tables["categories"], self.block.ctypes.data)
         self.lock = threading.Lock()
         self.failures: dict[int, BaseException] = {}  # why values are missing, by the thread that asked for them
         self.interrupted = False  # by the keyboard, until it is told
@@ -268,8 +277,8 @@ class Element:
             _PLAIN(self._computing(self._evaluate)),
             _PLAIN(self._computing(self.physics.get("initial"))),
             _PLAIN(self._computing(self.physics.get("start"), remembered)),
-            _COUNTED(self._keeping_account(self.physics.get("accept"))),
-            _COUNTED(self._keeping_account(self.physics.get("sample"))),
+            _COUNTED(self._keeping_account(self.physics.get("accept"), keeps=True)),
+            _COUNTED(self._keeping_account(self.physics.get("sample"), keeps=False)),
             _WITH_ONE_MORE(self._indicators()),
             _NOTHING(self._lost),
             _WITH_ONE_MORE(self._check),
@@ -344,8 +353,8 @@ class Element:
 
         return call
 
-    def _keeping_account(self, function: Callable[[Any, _Host, float], Any] | None) -> Any:
-        """accept or sample: an exception makes the call an error."""
+    def _keeping_account(self, function: Callable[[Any, _Host, float], Any] | None, keeps: bool) -> Any:
+        """accept, which may keep records, or sample: an exception makes the call an error."""
         here, size, host = self.block.ctypes.data, self.block.nbytes, self.host
 
         def call(address: int, time: float, pointer: int, step: float) -> int:
@@ -354,7 +363,7 @@ class Element:
                 try:
                     ctypes.memmove(here, address, size)
                     self.memory[0] = time
-                    host._listen(address, pointer)
+                    host._listen(address, pointer, keeps)
                     with np.errstate(all="ignore"):
                         assert function is not None
                         changed = int(function(self.element, host, step) or 0) & 3  # CC_JUMPED

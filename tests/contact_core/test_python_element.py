@@ -15,7 +15,9 @@ import pytest
 from fmi2 import DISCARD, ERROR, MODEL_EXCHANGE, OK, Fmu, Slave, integers, reals, references
 
 from fmu_builder import run
+from fmu_builder.export import fmu
 from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import find_compiler
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
@@ -217,6 +219,20 @@ def test_a_part_in_python_gives_the_assembly_the_bits_of_the_part_in_c(
     assert load_model(assemblies["python"]).is_prototype and not load_model(assemblies["c"]).is_prototype
 
 
+def test_a_change_of_what_prototypes_are_packed_with_renames_the_cached_assembly(
+    assemblies: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = find_compiler()
+    assert compiler is not None
+    names: dict[str, set[str]] = {"c": set(), "python": set()}
+    for packed in (b"one version", b"another"):
+        monkeypatch.setattr(fmu, "prototype_content", lambda packed=packed: packed)
+        for language, recipe in assemblies.items():
+            _, files = fmu.fmu_contents(load_model(recipe))
+            names[language].add(fmu._content(files, compiler, "linux64"))
+    assert (len(names["c"]), len(names["python"])) == (1, 2)
+
+
 # ---- instances and threads -------------------------------------------------------------------------------------------
 
 
@@ -311,6 +327,8 @@ x = { initial = ["a"], depends = ["kept"], description = "State" }
 [memory]
 kept = { depends = ["u"], output = true, description = "The rate that is held" }
 held_over = { depends = [], output = true, description = "Length of the last steps" }
+"last_contact.start" = { unit = "s", output = true, depends = [], description = "Start of the contact that ended last" }
+"last_contact.end" = { unit = "s", output = true, depends = [], description = "Its end" }
 """,
     "element.py": """
 def initial(e):
@@ -327,28 +345,59 @@ def derivatives(e):
 
 def start(e):
     e.kept = e.u
-    e.held_over = 0.0
+    e.held_over = e.last_contact.start = e.last_contact.end = 0.0
 
 
 def accept(e, host, step):
+    if e.last_contact.end == 0.0:  # three contacts of one place end at one point
+        for n in (1, 2, 3):
+            if n > 1:
+                host.keep(e.last_contact)
+            e.last_contact.start, e.last_contact.end = n - 0.5, n
     return False
 
 
 def sample(e, host, step):
+    if e.u < 0.0:
+        host.keep(e.last_contact)
     e.kept, e.held_over = e.u, host.held_over
     return True
 """,
 }
 
 
-def test_initial_states_and_samples_are_those_of_element_py(tmp_path: Path) -> None:
-    (tmp_path / "elements" / "sampled").mkdir(parents=True)
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    folder = tmp_path_factory.mktemp("sampled")
+    (folder / "elements" / "sampled").mkdir(parents=True)
     for name, text in SAMPLED.items():
-        (tmp_path / "elements" / "sampled" / name).write_text(text, encoding="utf-8")
-    (tmp_path / "Sampled.toml").write_text('element = "sampled"\n', encoding="utf-8")
-    slave = Loaded(tmp_path / "Sampled.toml", tmp_path).slave({"a": 3.0})
+        (folder / "elements" / "sampled" / name).write_text(text, encoding="utf-8")
+    (folder / "Sampled.toml").write_text('element = "sampled"\n', encoding="utf-8")
+    return Loaded(folder / "Sampled.toml", folder)
+
+
+def test_initial_states_and_samples_are_those_of_element_py(sampled: Loaded) -> None:
+    slave = sampled.slave({"a": 3.0})
     assert slave.get("x", "y") == [9.0, 18.0]
     assert slave.set({"u": 1.5}) == OK and slave.step(0.0, 0.5) == OK
     assert slave.get("y", "kept", "held_over") == pytest.approx([19.5, 1.5, 0.0], abs=1e-12)
     assert slave.step(0.5, 0.5) == OK
     assert slave.get("y", "held_over") == pytest.approx([21.0, 0.5], abs=1e-12)
+
+
+def test_contacts_of_one_place_that_end_at_one_point_are_kept_as_they_were(sampled: Loaded) -> None:
+    slave = sampled.slave({"a": 3.0})
+    assert slave.step(0.0, 0.5) == OK
+    found = []
+    for back in range(4):
+        assert slave.set_integer("contact_record.back", back) == OK
+        found.append(slave.get("last_contact.start", "last_contact.end"))
+    assert found == [[2.5, 3.0], [1.5, 2.0], [0.5, 1.0], [0.0, 0.0]]
+
+
+def test_a_contact_is_kept_in_accept_alone(sampled: Loaded) -> None:
+    slave = sampled.slave({"a": 3.0})
+    assert slave.set({"u": -1.0}) == OK and slave.step(0.0, 0.5) == ERROR
+    assert re.match(
+        r"sampled/element\.py:\d+: RuntimeError: host.keep is for the function accept", slave.importer.texts[0]
+    )

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import fmpy
 
@@ -334,7 +334,7 @@ def _content(files: Mapping[str, bytes], compiler: Compiler, platform: str, flag
     beside = [base / "freestanding.c", *sorted((base / "freestanding_include").iterdir()), Path(toolchain.__file__)]
     digest = hashlib.sha256(repr((platform, compiler.command, compiler.version, *flags)).encode())
     contents = {**files, **{str(i): path.read_bytes() for i, path in enumerate(beside)}}
-    if "resources/element.py" in files:
+    if any(PurePosixPath(name).name == "element.py" for name in files):  # of each part in Python
         contents["libraries"] = prototype_content()
     for name, data in sorted(contents.items()):
         digest.update(f"\0{name}\0{len(data)}\0".encode() + data)

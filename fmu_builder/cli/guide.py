@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 from fmu_builder.cli.files import make_folder_of, show_page
 from fmu_builder.cli.printing import line
-from fmu_builder.export.cache import cache_folder
+from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.documentation import templates
 from fmu_builder.files import write_whole
 from fmu_builder.paths import PACKAGE, own_version
@@ -37,7 +37,7 @@ def open_guide(path: bool) -> None:
     if path:
         line(f"{FOLDER}")
         return
-    target = cache_folder() / "guide" / "guide.html"
+    target = used(cache_folder() / "guide" / "guide.html")
     make_folder_of(target)
     write_whole(target, templates().get_template("guide.html").render(pages=pages(), version=own_version()))
     line(f"{target}")

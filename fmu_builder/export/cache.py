@@ -3,15 +3,22 @@
     sources/NAME  objects/NAME       of the FMU NAME, and what zig compiled of them
     zig                              zig's own libraries, and what is compiled elsewhere
     fmus/ host/ prototypes/ checks/ tried/      by a hash of all that goes into them
+    guide/                           the page of the guide
+    discarded/                       what is being deleted
     users/                           a locked file for each process that uses the folder, of the time when it began to
+    .fmu-builder-cache               the marker: all of the above was made by fmu-builder
 
-An entry is a file or folder in one of these, or zig; its time is that of its last use.  A process that begins to use
-the cache removes the entries that were not used for the longest time, until 500 MB are left.  Entries that were used
-since the oldest of the running processes began stay: that process may need them.
+An entry is a file or folder in one of these but users/, or zig; its time is that of its last use.  A process that
+begins to use the cache removes the entries that were not used for the longest time, until 500 MB are left.  Entries
+that were used since the oldest of the running processes began stay: that process may need them.
+
+The marker is written to a folder that is empty.  Of another folder without it a sub-folder is used, so that nothing of
+other programs is overwritten or removed.
 """
 
 from __future__ import annotations
 
+import errno
 import functools
 import math
 import os
@@ -29,13 +36,17 @@ LIMIT = 500.0  # MB, unless FMU_BUILDER_CACHE_MB gives another
 INTERVAL = 600.0  # s between two looks at the whole folder, which take some 0.1 s
 _BLOCK = 4096  # bytes that a small file takes
 _BEGINNING = 10.0  # s; a file in users/ that is younger may not be locked yet
+_NO_LOCKS = 24 * 3600.0  # s for which a file in users/ counts as a running process where files cannot be locked
+_MARKER = ".fmu-builder-cache"
+_ROOMS = ("sources", "objects", "fmus", "host", "prototypes", "checks", "tried", "guide", "discarded")
 _USERS = "users"
+_STAMP = "pruned"  # of the time when a process looked at the whole folder
 _LOCK = "lock"  # held for the moment of an entry's use, and while one is taken away
 
 
 @functools.cache
 def cache_folder() -> Path:
-    """A writable folder: FMU_BUILDER_CACHE, the user's, a temporary one."""
+    """A writable folder with our marker: FMU_BUILDER_CACHE, the user's, a temporary one; or fmu-builder in it."""
     places = [Path(os.environ["FMU_BUILDER_CACHE"])] if os.environ.get("FMU_BUILDER_CACHE") else []
     user_caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     if user_caches:
@@ -45,8 +56,9 @@ def cache_folder() -> Path:
             places.append(Path.home() / ".cache" / "fmu-builder")
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     shared = Path(tempfile.gettempdir()) / f"fmu-builder-{user}"
+    places = [folder for place in places for folder in (place, place / "fmu-builder")]
     for folder in (*places, shared):
-        if _writable(folder) and (folder is not shared or _is_own(folder)):
+        if _usable(folder, folder is shared):
             return folder.absolute()  # compilers run in other folders
     tried = ", ".join(map(str, (*places, shared)))
     raise ToolError(f"no writable cache folder: tried {tried}; set FMU_BUILDER_CACHE to one")
@@ -61,13 +73,25 @@ def limit() -> float:
     raise InputError(Problem("FMU_BUILDER_CACHE_MB", f"'{text}' must be a number of MB, such as {LIMIT:g}"))
 
 
-def _writable(folder: Path) -> bool:
+def _usable(folder: Path, shared: bool) -> bool:
+    """Whether the folder can be written to and holds nothing of other programs; then it is there, with our marker."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if (shared and not _is_own(folder)) or not _is_ours(folder):
+            return False
+        (folder / _MARKER).touch()
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
         return False
+
+
+def _is_ours(folder: Path) -> bool:
+    """True for an empty folder, one with the marker, and a default one with nothing but our names, made without it."""
+    others = {name for name in os.listdir(folder) if not name.startswith("discarded-")}  # noqa: PTH208
+    if folder.name.startswith("fmu-builder"):
+        others -= {*_ROOMS, _USERS, _STAMP, _LOCK, "zig"}
+    return not others or (folder / _MARKER).is_file()  # asked last: another process may have written it meanwhile
 
 
 def _is_own(folder: Path) -> bool:
@@ -88,27 +112,37 @@ def used(entry: Path) -> Path:
 
 
 @functools.cache
-def _begin(folder: Path, process: int) -> int:
-    """An open file that shows this process among the users until it ends.  What is too much is removed."""
-    (folder / _USERS).mkdir(exist_ok=True)
-    file = os.open(folder / _USERS / f"{process}-{secrets.token_hex(4)}", os.O_CREAT | os.O_RDWR, 0o600)
-    locked(file)
-    stamp = folder / "pruned"
+def _begin(folder: Path, process: int) -> None:
+    """Show this process among the users until it ends.  What is too much is removed."""
+    kept = 1e6 * limit()
+    _register(folder, process)
+    stamp = folder / _STAMP
     if not stamp.exists() or not 0.0 <= time.time() - stamp.stat().st_mtime < INTERVAL:
         stamp.touch()
-        prune(1e6 * limit())
+        prune(kept)
+
+
+@functools.cache
+def _register(folder: Path, process: int) -> int:
+    """An open file that shows this process among the users: it is locked until the process ends."""
+    (folder / _USERS).mkdir(exist_ok=True)
+    file = os.open(folder / _USERS / f"{process}-{secrets.token_hex(4)}", os.O_CREAT | os.O_RDWR, 0o600)
+    locked(file, wait=True)  # another process may look at it for a moment
     return file
 
 
 @contextmanager
-def _held(lock: Path, wait: bool = False) -> Iterator[bool]:
-    """Whether the lock is held inside."""
+def _held(lock: Path, wait: bool = False) -> Iterator[bool | None]:
+    """Whether the lock is held inside; None as in `locked`."""
     with lock.open("a") as file:  # which keeps its time
         yield locked(file.fileno(), wait)
 
 
-def locked(file: int, wait: bool = False) -> bool:
-    """Lock the open file until it is closed; False if somebody else has, or the file system knows no locks."""
+_TAKEN = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)  # the lock is another's, by system
+
+
+def locked(file: int, wait: bool = False) -> bool | None:
+    """Lock the open file until it is closed; False if another has locked it, None where files cannot be locked."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -118,8 +152,8 @@ def locked(file: int, wait: bool = False) -> bool:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
-        return False
+    except OSError as error:
+        return False if error.errno in _TAKEN else None
     return True
 
 
@@ -132,7 +166,9 @@ def prune(kept: float) -> tuple[int, int]:
 
     Returns the bytes that were removed, and those that are left.  Raises ToolError without a cache folder."""
     folder = cache_folder()
-    oldest = min(_running(folder), default=time.time() + 1.0)
+    with suppress(OSError):  # a full disk
+        _register(folder, os.getpid())
+    oldest = min((time.time(), *_running(folder)))
     entries = sorted(_entries(folder), key=lambda entry: (entry[1] <= 0.5 * kept, entry[0]))
     total = sum(size for _, size, _ in entries)
     removed = 0
@@ -150,17 +186,20 @@ def _running(folder: Path) -> Iterator[float]:
         with suppress(OSError):
             began = path.stat().st_mtime
             with _held(path) as ended:
-                if ended and time.time() - began > _BEGINNING:
-                    path.unlink()
-                else:
-                    yield began
+                least = {True: _BEGINNING, False: math.inf, None: _NO_LOCKS}[ended]
+            if time.time() - began > least:
+                path.unlink()  # closed: Windows removes no open file
+            else:
+                yield began
 
 
 def _entries(folder: Path) -> Iterator[tuple[float, int, Path]]:
     """Time of last use, bytes, and path."""
-    rooms = [path for path in folder.iterdir() if path.is_dir() and path.name not in (_USERS, "zig")]
-    paths = [path for room in rooms for path in room.iterdir() if path.suffix != ".lock"]
-    for path in (*paths, folder / "zig"):
+    paths = [folder / "zig"]
+    for room in _ROOMS:
+        with suppress(OSError):  # there is none, or no longer
+            paths += [path for path in (folder / room).iterdir() if path.suffix != ".lock"]
+    for path in paths:
         with suppress(FileNotFoundError):
             yield path.stat().st_mtime, size_of(path), path
 
@@ -179,9 +218,11 @@ def size_of(path: Path) -> int:
 
 
 def _take_away(path: Path, oldest: float) -> bool:
-    """Remove the entry, unless it was used at `oldest` or since.  It is out of the way at once, and then deleted."""
-    with _waste() as waste, suppress(OSError), _held(cache_folder() / _LOCK, wait=True) as held:
-        if held and path.stat().st_mtime < oldest:
+    """Remove the entry, unless it was used at `oldest` or since, or since a process began that runs by now.  It is out
+    of the way at once, and then deleted."""
+    folder = cache_folder()
+    with _waste() as waste, suppress(OSError), _held(folder / _LOCK, wait=True) as held:
+        if held is not False and path.stat().st_mtime < min((oldest, *_running(folder))):
             path.rename(waste / path.name)
             return True
     return False
@@ -196,5 +237,7 @@ def discard(path: Path) -> None:
 @contextmanager
 def _waste() -> Iterator[Path]:
     """A folder of the cache that is deleted with all that is moved to it."""
-    with tempfile.TemporaryDirectory(prefix="discarded-", dir=cache_folder(), ignore_cleanup_errors=True) as folder:
+    room = cache_folder() / "discarded"
+    room.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=room, ignore_cleanup_errors=True) as folder:
         yield Path(folder)

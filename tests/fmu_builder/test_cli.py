@@ -882,7 +882,7 @@ def test_doctor_tells_what_a_report_needs(command: Command) -> None:
 def test_doctor_empties_the_cache(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
     cache_folder.cache_clear()
-    fmu = tmp_path / "cache" / "fmus" / "0123" / "Old.fmu"
+    fmu = cache_folder() / "fmus" / "0123" / "Old.fmu"
     fmu.parent.mkdir(parents=True)
     fmu.write_bytes(bytes(3_000_000))
     os.utime(fmu.parent, (0.0, 0.0))

@@ -341,11 +341,18 @@ def test_a_damaged_compiler_cache_is_survived_and_not_used_again(
     compile_tiny(tmp_path / "tiny", zig)
     assert runs == [new_cache / "zig"]
     assert (tmp_path / "tiny" / "tiny.so").read_bytes() == good
-    assert {path.name for path in new_cache.iterdir()} == {"zig", "lock", "pruned", "users"}
+    assert {path.name for path in new_cache.iterdir()} - {".fmu-builder-cache"} == {
+        "zig",
+        "lock",
+        "pruned",
+        "users",
+        "discarded",
+    }
+    assert not [*(new_cache / "discarded").iterdir()]
 
 
 def test_a_file_in_place_of_the_compiler_cache_is_survived(new_cache: Path, tmp_path: Path, zig: Compiler) -> None:
-    new_cache.mkdir()
+    assert cache_folder() == new_cache
     (new_cache / "zig").write_text("not a folder")
     compile_tiny(tmp_path / "tiny", zig)
     assert (tmp_path / "tiny" / "tiny.so").is_file()

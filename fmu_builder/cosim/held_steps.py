@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import ContactEvent
 from fmu_builder.cosim.scenario_inputs import Start, collected
-from fmu_builder.cosim.slave import DISCARD, OK, Slave
+from fmu_builder.cosim.slave import DISCARD, FATAL, OK, Slave
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.connectable import Node
 from fmu_builder.model.ports import PORT_KINDS
@@ -227,23 +227,33 @@ def _yielding(W: NDArray[np.float64]) -> float | None:
     return max(float(np.linalg.eigvalsh((W + W.T) / 2.0)[-1]), 0.0) if np.isfinite(W).all() else None
 
 
+def _is_good(slave: Slave, status: int, call: str) -> bool:
+    """Whether a body answered what it was asked; SlaveError after fmi2Fatal, which no call may follow."""
+    if status == FATAL:
+        slave.check(status, call, "asked for the mass that a held force meets")
+    return bool(status == OK)
+
+
 def _derived(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node]) -> float | None:
-    """The same from the directional derivatives of the speeds' own derivatives; None where the speeds are no states."""
-    variables, size = slave.description.variables, len(inputs)
+    """The same from the directional derivatives of the speeds' own derivatives; None where the speeds are no states, or
+    it does not answer.  Its log is then as before."""
+    variables, size, logged = slave.description.variables, len(inputs), len(slave.log)
     derivatives = slave.description.derivatives
     rates = [derivatives[v] for _, n in outputs if (v := variables[n].reference) in derivatives]
     if len(rates) < size:
         return None
     ins, outs = (c_uint * size)(*(variables[n].reference for _, n in inputs)), (c_uint * size)(*rates)
-    W = np.zeros((size, size))
+    W, good = np.zeros((size, size)), True
     for k in range(size):
         seed, answer = (c_double * size)(), (c_double * size)()
         seed[k] = 1.0
         status = slave.dll.fmi2GetDirectionalDerivative(slave.component, outs, size, ins, size, seed, answer)
-        if status != OK:
-            return None
+        good = _is_good(slave, status, "fmi2GetDirectionalDerivative")
+        if not good:
+            break
         W[:, k] = answer
-    return _yielding(W)
+    del slave.log[logged:]
+    return _yielding(W) if good else None
 
 
 def _probe(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node], time: float, step: float) -> float | None:
@@ -254,9 +264,10 @@ def _probe(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node], time: 
     ins, outs = ((c_uint * size)(*(variables[n].reference for _, n in nodes)) for nodes in (inputs, outputs))
     state, logged = c_void_p(), len(slave.log)
     before = (c_double * size)()
-    if dll.fmi2GetFMUstate(component, byref(state)) != OK:
+    if not _is_good(slave, dll.fmi2GetFMUstate(component, byref(state)), "fmi2GetFMUstate"):
+        del slave.log[logged:]
         return None
-    good = dll.fmi2GetReal(component, ins, size, before) == OK
+    good = _is_good(slave, dll.fmi2GetReal(component, ins, size, before), "fmi2GetReal")
     speeds = np.zeros((size + 1, size))
     for trial in range(size + 1):  # the last one without
         force, speed = (c_double * size)(*before), (c_double * size)()
@@ -264,9 +275,9 @@ def _probe(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node], time: 
             force[trial] += 1.0
         good = (
             good
-            and dll.fmi2SetReal(component, ins, size, force) == OK
-            and dll.fmi2DoStep(component, time, step, 0) == OK
-            and dll.fmi2GetReal(component, outs, size, speed) == OK
+            and _is_good(slave, dll.fmi2SetReal(component, ins, size, force), "fmi2SetReal")
+            and _is_good(slave, dll.fmi2DoStep(component, time, step, 0), "fmi2DoStep")
+            and _is_good(slave, dll.fmi2GetReal(component, outs, size, speed), "fmi2GetReal")
         )
         speeds[trial] = speed
         slave.check(dll.fmi2SetFMUstate(component, state), "fmi2SetFMUstate", "after a step that was tried")

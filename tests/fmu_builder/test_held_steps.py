@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ import pytest
 from foreign import BODY, foreign_fmu
 
 from fmu_builder.cosim import held_steps, master
-from fmu_builder.errors import InputError
+from fmu_builder.cosim.slave import DISCARD, FATAL, WARNING, LogEntry, Slave
+from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.connectable import Node
 from fmu_builder.model.loader import load_assembly
 from fmu_builder.model.step_advice import STEPS_PER_BRAKING, STEPS_PER_CONTACT, STEPS_PER_SWING
 from fmu_builder.paths import shipped
@@ -153,6 +156,34 @@ def test_another_tool_shows_the_mass_by_its_directional_derivatives(tmp_path: Pa
     other_tool(tmp_path, "RigidBar")  # the speed of its point is no state
     (note,) = drop(tmp_path, "12.5 us", body="RigidBar.fmu", port="point[1]")
     assert "the mass of body is unknown, and 1 kg is assumed" in note
+
+
+@pytest.mark.parametrize("status", [WARNING, DISCARD, FATAL])
+def test_a_body_that_refuses_its_derivatives_leaves_no_message_and_ends_the_run_if_that_is_fatal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    derived = held_steps._derived
+
+    def refused(slave: Slave, *nodes: Sequence[Node]) -> float | None:
+        def answer(*_: object) -> int:
+            slave.log.append(LogEntry(slave.name, status, "logAll", "no derivatives here"))
+            return status
+
+        monkeypatch.setattr(slave.dll, "fmi2GetDirectionalDerivative", answer)
+        return derived(slave, *nodes)
+
+    monkeypatch.setattr(held_steps, "_derived", refused)
+    other_tool(tmp_path, "PointMass")
+    path = tmp_path / "one.toml"
+    given = {"port": "p", "body": "PointMass.fmu", "start": "", "floor": "PointSurface", "floor_start": ""}
+    path.write_text(DROP.format(step="12.5 us", algorithm="jacobi", **given))
+    if status == FATAL:
+        with pytest.raises(SlaveError, match=r"body: fmi2GetDirectionalDerivative answered fmi2Fatal .*no derivatives"):
+            master.run(path)
+    else:
+        done = master.run(path)
+        assert not [entry for entry in done.log if "no derivatives" in entry.text]
+        assert "the mass of body is unknown" in " ".join(done.notes)
 
 
 FOREIGN = """

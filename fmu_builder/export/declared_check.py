@@ -5,9 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from fmu_builder.errors import Problem
-from fmu_builder.export.cache import cache_folder
+from fmu_builder.export import generate
+from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.element_check import TIMEOUT, Called, check_element, content_of_tools, findings, point_text
 from fmu_builder.export.generate import assembly_check_sources
 from fmu_builder.export.probe_plan import pack
@@ -27,12 +29,13 @@ def element_problems(
     evaluated in the order that follows from it.  Physics in Python is not checked.
 
     files   the sources of the FMU: with the same ones the same declarations passed before or not"""
-    passed = None if files is None else cache_folder() / "checks" / f"{_content(model, files, compiler)}.passed"
+    passed = None if files is None else used(cache_folder() / "checks" / f"{_content(model, files, compiler)}.passed")
     if passed is not None and passed.is_file():
         return []
     found = _problems(model, compiler, timeout)
     if passed is not None and not found:
         with suppress(OSError):
+            passed.parent.mkdir(exist_ok=True)
             passed.touch()
     return found
 
@@ -43,6 +46,8 @@ _OF_STARTS = ("sources/model_guid.h", "sources/model_tables.h")  # they change w
 def _content(model: Model, files: Mapping[str, bytes], compiler: Compiler) -> str:
     """A name that changes with everything that the check follows from, and not with start values of a recipe."""
     digest = content_of_tools(compiler)
+    for path in (__file__, generate.__file__):
+        digest.update(Path(path).read_bytes() + b"\0")
     for name, data in sorted(files.items()):
         if name.startswith("sources/") and name not in _OF_STARTS:
             digest.update(b"\0%s\0%d\0" % (name.encode(), len(data)) + data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from fmi2 import QUICK, Fmu
 from running import Running
 
 from fmu_builder.errors import InputError, Problem, ToolError
-from fmu_builder.export import declared_check
+from fmu_builder.export import declared_check, generate
 from fmu_builder.export import fmu as fmu_module
 from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.declared_check import assembly_problems, element_problems, unshown_dependencies
@@ -293,11 +294,11 @@ def test_an_element_that_crashes_in_the_check_is_an_error_and_no_crash(tmp_path:
 
 def test_findings_are_kept_until_the_element_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another start value in the recipe is no other element."""
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "zig").symlink_to(cache_folder() / "zig")  # a compiler with an empty cache begins with libc
+    zig = cache_folder() / "zig"
     monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
     cache_folder.cache_clear()
     try:
+        (cache_folder() / "zig").symlink_to(zig)  # a compiler with an empty cache begins with libc
         recipe = element(tmp_path, BRANCHES, BRANCHES_C)
         first = found(recipe)
         files = {path.name for path in (tmp_path / "cache" / "checks").iterdir()}
@@ -333,14 +334,23 @@ def test_a_build_with_a_known_element_looks_its_findings_up(tmp_path: Path, monk
         return len(calls) - before
 
     try:
-        (tmp_path / "cache" / "checks").mkdir(parents=True)
         assert checks(BRANCHES, BRANCHES_C) == 1
         assert checks(BRANCHES, BRANCHES_C, "[start]\nk = 5.0\n") == 0
         assert checks(BRANCHES, BRANCHES_C.replace("e->k * depth", "2.0 * e->k * depth")) == 1
         assert checks(BRANCHES.replace("start = 1e4, min = 0.0", "start = 1e4, min = 1.0"), BRANCHES_C) == 1
         assert checks(BRANCHES.replace("start = 0.3", "start = 0.4"), BRANCHES_C, "[start]\ngap = 0.3\n") == 1
         assert checks(BRANCHES.replace('"mu", "v"]', '"v"]'), BRANCHES_C) == 1
+        verdicts = [*(tmp_path / "cache" / "checks").iterdir()]
+        for path in verdicts:
+            os.utime(path, (0.0, 0.0))
         assert checks(BRANCHES, BRANCHES_C) == 0
+        assert [path.stat().st_mtime > 0.0 for path in verdicts].count(True) == 1  # the one that was used
+        for module in (declared_check, generate):  # another check gives verdicts of its own
+            file = tmp_path / "mended.py"
+            file.write_text(f"mended {module.__name__}")
+            with monkeypatch.context() as patch:
+                patch.setattr(module, "__file__", str(file))
+                assert checks(BRANCHES, BRANCHES_C) == 1
     finally:
         cache_folder.cache_clear()
 

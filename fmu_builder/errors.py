@@ -58,6 +58,14 @@ class SlaveError(ToolError):
     """An FMU failed: it does not load, refuses a call, or returns a status that ends the run."""
 
 
+def raise_all(errors: Iterable[FmuBuilderError]) -> None:
+    """Raise all problems of the errors as one error, of the kind with the highest exit code; nothing without errors."""
+    found = list(errors)
+    if found:
+        worst = max(found, key=lambda error: error.exit_code)
+        raise type(worst)([problem for error in found for problem in error.problems])
+
+
 def shortened(value: object, longest: int = 80) -> str:
     """A value as it stands in a message: long ones are cut."""
     text = repr(value)

@@ -11,7 +11,7 @@ from pathlib import Path
 from fmu_builder.cli.files import find, find_scenario
 from fmu_builder.cli.printing import err, line, progress, say, say_notes
 from fmu_builder.cosim.slave import read_slave
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, raise_all
 from fmu_builder.export.archive import check_archive
 from fmu_builder.export.fmu import Built, build_fmu, build_model_fmu
 from fmu_builder.export.many import build_fmus
@@ -25,40 +25,43 @@ from fmu_builder.paths import catalogue, find_recipe
 def build_named(
     names: Sequence[str], output: Path | None, platform: Sequence[str], source_only: bool, assembly: bool, as_json: bool
 ) -> None:
-    """Build and print.  Raises the InputErrors of all names as one; the FMUs of the others are there then."""
+    """Build and print.  Raises the errors of all names as one; the FMUs of the others are there then."""
     platforms = _platforms(platform, source_only)
-    built: list[Built] = []
-    problems: list[Problem] = []
+    results: list[Built | FmuBuilderError] = []
     for name in names:
         try:
             if Path(name).suffix == ".fmu" and not assembly:
-                built.append(_build_again(Path(name), output, platform))
+                results.append(_build_again(Path(name), output, platform))
                 continue
             path = find_scenario(name) if assembly else find(name, "a recipe")
-            built.append(_build(path, output, platforms, assembly))
-        except InputError as error:
-            problems += error.problems
-    _print_built(built, as_json)
-    if problems:
-        raise InputError(problems)
+            results.append(_build(path, output, platforms, assembly))
+        except FmuBuilderError as error:
+            results.append(error)
+    _finish(results, as_json)
 
 
 def build_catalogue(output: Path | None, platform: Sequence[str], source_only: bool, as_json: bool) -> None:
-    """Build every recipe that is shipped, in processes on all cores, and print.  Raises all errors as one."""
+    """Build every recipe that is shipped, in processes on all cores, and print.  Raises as build_named."""
     platforms = _platforms(platform, source_only)
     recipes = catalogue()
     if output is None:
         what = f"builds the {len(recipes)} FMUs of the catalogue; name a folder for them by -o"
         raise InputError(Problem("--all", what))
     with progress("building", len(recipes)) as done:
-        built = build_fmus(recipes, output, platforms, lambda recipe: done(f"built {recipe.stem}"))
-    _print_built(built, as_json)
+        results = build_fmus(recipes, output, platforms, lambda recipe: done(f"built {recipe.stem}"))
+    _finish(results, as_json)
 
 
 def _platforms(platform: Sequence[str], source_only: bool) -> Sequence[str]:
     if source_only and platform:
         raise InputError(Problem("--source-only", "excludes --platform: sources have none"))
     return () if source_only else platform or ("all",)
+
+
+def _finish(results: Sequence[Built | FmuBuilderError], as_json: bool) -> None:
+    """Print what was built.  Raises all errors as one."""
+    _print_built([result for result in results if isinstance(result, Built)], as_json)
+    raise_all(result for result in results if isinstance(result, FmuBuilderError))
 
 
 def _print_built(built: Sequence[Built], as_json: bool) -> None:

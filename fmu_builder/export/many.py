@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fmu_builder.errors import FmuBuilderError, Problem, ToolError
+from fmu_builder.errors import FmuBuilderError, Problem, ToolError, raise_all
 from fmu_builder.export.fmu import Built, build_fmu, host_fmu
 from fmu_builder.export.toolchain import PLATFORMS
 from fmu_builder.files import write_whole
@@ -17,18 +17,22 @@ Made = TypeVar("Made")
 Done = Callable[[Path], None]  # is called with each recipe when its FMU is there, or cannot be
 
 
-def build_fmus(recipes: Sequence[Path], output: Path, platforms: Sequence[str], done: Done) -> tuple[Built, ...]:
-    """As build_fmu, of each recipe, in their order.
-
-    Raises what is wrong with all recipes as one error; the FMUs of the others are there then."""
+def build_fmus(
+    recipes: Sequence[Path], output: Path, platforms: Sequence[str], done: Done
+) -> list[Built | FmuBuilderError]:
+    """As build_fmu, of each recipe, in their order; or the error that it raised."""
     cores = os.cpu_count() or 1
     targets = len(PLATFORMS) if "all" in platforms else max(len(platforms), 1)  # that each process compiles at once
     return _all(_built, recipes, (output, tuple(platforms)), done, min(cores, max(2, 2 * cores // targets)))
 
 
 def host_fmus(recipes: Sequence[Path], output: Path, done: Done) -> tuple[Path, ...]:
-    """Copies of the FMUs that host_fmu gives, in the order of the recipes.   Raises as build_fmus."""
-    return _all(_copied, recipes, (output,), done, None)
+    """Copies of the FMUs that host_fmu gives, in the order of the recipes.
+
+    Raises what is wrong with all recipes as one error; the FMUs of the others are there then."""
+    results = _all(_copied, recipes, (output,), done, None)
+    raise_all(result for result in results if isinstance(result, FmuBuilderError))
+    return tuple(result for result in results if isinstance(result, Path))
 
 
 def _built(recipe: Path, output: Path, platforms: Sequence[str]) -> tuple[Path, Built | FmuBuilderError]:
@@ -53,21 +57,10 @@ def _all(
     arguments: tuple[Any, ...],
     done: Done,
     most: int | None,
-) -> tuple[Made, ...]:
+) -> list[Made | FmuBuilderError]:
     def crashed(name: str) -> tuple[Path, Made | FmuBuilderError]:
         return Path(name), ToolError(Problem(name, "the process that built it was ended; is there enough memory?"))
 
     jobs = {str(recipe): (recipe, *arguments) for recipe in recipes}
     results = in_processes(work, jobs, lambda result: done(result[0]), crashed, most)
-    made: list[Made] = []
-    faults = []
-    for name in jobs:
-        result = results[name][1]
-        if isinstance(result, FmuBuilderError):
-            faults.append(result)
-        else:
-            made.append(result)
-    if faults:
-        worst = max(faults, key=lambda fault: fault.exit_code == ToolError.exit_code)
-        raise type(worst)([problem for fault in faults for problem in fault.problems])
-    return tuple(made)
+    return [results[name][1] for name in jobs]

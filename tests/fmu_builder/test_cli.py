@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from foreign import BODY, GAIN, foreign_fmu
@@ -27,10 +28,11 @@ from fmu_builder.cli.files import show_page
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of
 from fmu_builder.doctor import FAULT, examine
+from fmu_builder.errors import ToolError
 from fmu_builder.export import fmu as builder
 from fmu_builder.export.cache import cache_folder, size_of
-from fmu_builder.export.fmu import host_fmu
-from fmu_builder.export.toolchain import Compiler, find_compiler
+from fmu_builder.export.fmu import Built, host_fmu
+from fmu_builder.export.toolchain import Compiler, find_compiler, host_platform
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, own_version, shipped
@@ -280,10 +282,31 @@ def test_the_catalogue_is_built_at_once(drop: Command, tmp_path: Path, monkeypat
     assert said.code == 2
     assert "Soft.toml: [start] C_r" in said.err and "Hard.toml: [start] C_F" in said.err
     assert {name for name in files(tmp_path) if name.startswith("out")} == {"out", "out/Floor.fmu"}
+    assert said.out.splitlines() == [f"{Path('out', 'Floor.fmu')}  ({host_platform()})"]
     monkeypatch.setattr(building, "catalogue", lambda: recipes[:1])
     found = json.loads(drop("build", "--all", "-o", "again", "--platform", "host", "--json").out)
     assert [entry["path"] for entry in found] == [str(Path("again", "Floor.fmu"))]
     assert (tmp_path / "again/Floor.fmu").read_bytes() == (tmp_path / "out/Floor.fmu").read_bytes()
+
+
+def test_a_failure_of_a_tool_hides_neither_the_fmus_that_were_built_nor_other_problems(
+    drop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_fmu = building.build_fmu
+
+    def no_compiler_for_hard(recipe: Path, *arguments: Any) -> Built:
+        if recipe.stem == "Hard":
+            raise ToolError("the compiler failed")
+        return build_fmu(recipe, *arguments)
+
+    monkeypatch.setattr(building, "build_fmu", no_compiler_for_hard)
+    (tmp_path / "Soft.toml").write_text(FLOOR.replace("C_r = 0.5", "C_r = 2"), encoding="utf-8")
+    (tmp_path / "Hard.toml").write_text(FLOOR, encoding="utf-8")
+    names = ("Soft.toml", "Hard.toml", "Floor.toml")
+    said = drop("build", *names, "-o", "out", "--platform", "host")
+    assert said.code == 3
+    assert "Soft.toml: [start] C_r" in said.err and "the compiler failed" in said.err
+    assert said.out.splitlines() == [f"{Path('out', 'Floor.fmu')}  ({host_platform()})"]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+TIMEOUT = 1800  # s, of the tests on one mutant: a loop may have lost its end
 # What is no code of its own: comments, literals, preprocessor lines.
 _SKIPPED = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M
@@ -89,18 +91,24 @@ def drawn(count: int, seed: int, of: Sequence[str]) -> list[Mutant]:
 
 
 def verdict(mutant: Mutant, copy: Path, cache: Path, tests: Sequence[str]) -> str:
-    """`killed by TEST`, `refused` by the compiler, or `survived`."""
+    """`killed by TEST`, `refused` by the compiler, or `survived`.  A crash or a timeout kills too."""
     path = copy / mutant.file
     text = path.read_text("utf-8")
     path.write_text(mutant.applied(text), "utf-8")
     try:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
         environment = os.environ | {"FMU_BUILDER_CACHE": str(cache)}
-        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=copy, env=environment, capture_output=True, text=True, check=False, timeout=TIMEOUT
+        )
+    except subprocess.TimeoutExpired:
+        return f"killed by the timeout of {TIMEOUT} s"
     finally:
         path.write_text(text, "utf-8")
     if done.returncode == 0:
         return "survived"
+    if done.returncode < 0:  # a signal: the fault ended the process of the tests
+        return f"killed by {signal.Signals(-done.returncode).name}"
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.M)
     if failed is None:
         raise SystemExit(f"pytest ended with {done.returncode}:\n{done.stdout}{done.stderr}")

@@ -905,7 +905,7 @@ class CallMachine(RuleBasedStateMachine):
         if status == Status.OK:
             life = self._alive(slot).life
             life.values.update(zip(life.fmu.states, x, strict=True))
-            life.tame &= all(map(is_moderate, x)) and not life.fmu.is_mechanism
+            life.tame &= all(map(is_moderate, x)) and not life.fmu.may_be_singular
             self._check_values(slot)
 
     @rule(

@@ -128,9 +128,10 @@ class Fmu:
         return self.references("state") if self.named("deflection", "integrated") else frozenset()
 
     @property
-    def is_mechanism(self) -> bool:
-        """States that an importer sets may then be a position that the constraints cannot meet, or a singular one."""
-        return any(folder.name == "planar_mechanism" for folder in self.model.folders().values())
+    def may_be_singular(self) -> bool:
+        """A mechanism with constraints, loops or profiles: states that an importer sets may be a position that these
+        cannot meet, or a singular one.  Without constraints every position is one."""
+        return bool(self.named("lambda"))
 
     @property
     def categories(self) -> frozenset[str]:

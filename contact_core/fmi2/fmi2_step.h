@@ -5,9 +5,6 @@
 #include "fmi2.h"
 #include "../solver/solver.h"
 
-static double cc_larger(double a, double b) { return a > b ? a : b; }
-static double cc_magnitude(double a) { return a < 0.0 ? -a : a; }
-
 /* How far the importer's clock may lie from the end of the last step, s: the sum of
  *
  *     1e-9 h        of the step: what a conversion of units, or a clock of ten digits, leaves
@@ -31,10 +28,10 @@ static int cc_may_step(Instance *instance, double t_c, double h)
         return 0;
     }
     if (t_c != t) {
-        double slack = cc_clock_slack(cc_larger(cc_magnitude(t), cc_magnitude(t_c)), h, instance->now.steps_done);
-        if (cc_magnitude(t_c - t) > slack) {
+        double slack = cc_clock_slack(cc_max(cc_abs(t), cc_abs(t_c)), h, instance->now.steps_done);
+        if (cc_abs(t_c - t) > slack) {
             cc_refuse(instance, fmi2Error, "fmi2DoStep: the step begins at %g s, but the last one ended at %g s: they "
-                      "may differ by %.3g s and differ by %.3g s", t_c, t, slack, cc_magnitude(t_c - t));
+                      "may differ by %.3g s and differ by %.3g s", t_c, t, slack, cc_abs(t_c - t));
             return 0;
         }
     }
@@ -44,7 +41,7 @@ static int cc_may_step(Instance *instance, double t_c, double h)
         return 0;
     }
     if (instance->now.stop_defined != 0.0 && end > stop
-        && end > stop + cc_min(1e-9 * cc_larger(cc_magnitude(stop), h), 0.5 * h)) {
+        && end > stop + cc_min(1e-9 * cc_max(cc_abs(stop), h), 0.5 * h)) {
         cc_refuse(instance, fmi2Error, "fmi2DoStep: the step ends at %g s, after the stop time %g s that "
                   "fmi2SetupExperiment announced", end, stop);
         return 0;
@@ -68,7 +65,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
         if (instance->now.jumped != 0.0) {
             CC_ENTRY(evaluate)(&instance->now.element, 0);
             instance->now.dirty = 0.0;
-            CC_ENTRY(accept)(&instance->now.element, instance, cc_larger(instance->now.last_step, h));
+            CC_ENTRY(accept)(&instance->now.element, instance, cc_max(instance->now.last_step, h));
         }
 #if CC_HAS_SAMPLE
         CC_ENTRY(sample)(&instance->now.element, instance, h);

@@ -33,7 +33,7 @@ from fmu_builder.laws.tree import (
 
 @dataclass(frozen=True)
 class LawInSlot:
-    """A law with what an element calls of it.   kinks: see law_forms.   integral: over its first argument from 0, in
+    """A law with what an element calls of it.   kinks: see forms.kinks.   integral: over its first argument from 0, in
     closed form; None for quadrature.   wants_integral: the slot asks for it.   two_sided: also to negative values;
     integral_below is then that of the law turned round, -f(-x).   derivatives: by its only argument, as many as the
     slot asks for.   each: the slot serves each of a size.   group, number: as the slot declares."""

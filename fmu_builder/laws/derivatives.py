@@ -35,7 +35,7 @@ MOST_NODES = 20_000
 
 
 def derivative(expression: Expression, argument: str, where: str) -> Expression:
-    """By `argument`, of an expression in which only builtins are called (law_forms.inlined).
+    """By `argument`, of an expression in which only builtins are called (forms.inlined).
 
     Raises InputError where a table is called, or the derivative is too large."""
     for node in walk_once(expression):

@@ -1,4 +1,4 @@
-"""Derivatives of laws as laws, against the dual numbers of law_numpy."""
+"""Derivatives of laws as laws, against the dual numbers of laws/numeric.py."""
 
 from __future__ import annotations
 

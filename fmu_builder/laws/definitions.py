@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fmu_builder.laws.dimensions import Dimension
-from fmu_builder.laws.shared import written_size
+from fmu_builder.laws.shared import WRITTEN_OUT, Shapes, written_size
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import (
     Call,
@@ -109,6 +109,19 @@ class Laws:
         for name, function in self.functions.items():
             found[name] = sum(written_size(body, found) for body in function.expressions())
         return found
+
+    def shared(self, body: Expression) -> Expression | None:
+        """The expression with equal parts as one, if it is large when written out; else None."""
+        if id(body) not in self._shared:
+            is_large = written_size(body, self.written_sizes) > WRITTEN_OUT
+            one: Expression | None = Shapes().one(body) if is_large else None  # type: ignore[assignment]
+            self._shared[id(body)] = body, one
+        return self._shared[id(body)][1]
+
+    @cached_property
+    def _shared(self) -> dict[int, tuple[Expression, Expression | None]]:
+        """By id, with the expression itself, so that no other gets its id."""
+        return {}
 
     @cached_property
     def _behind(self) -> dict[str, frozenset[str]]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fmu_builder.laws.check import constant_of
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.forms import SIDE
-from fmu_builder.laws.shared import WRITTEN_OUT, Shapes, repeated, written_size
+from fmu_builder.laws.shared import repeated
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import (
     Argument,
@@ -104,10 +104,8 @@ class Evaluation:
 
     def prepared(self, body: Expression, given: Mapping[str, Values]) -> tuple[Expression, Mapping[str, Values]]:
         """The body and what it is evaluated with; of one that is large when written out equal parts are one."""
-        if written_size(body, self.laws.written_sizes) <= WRITTEN_OUT:
-            return body, given
-        shared: Expression = Shapes().one(body)  # type: ignore[assignment]
-        return shared, Frame(given, shared, self)
+        shared = self.laws.shared(body)
+        return (body, given) if shared is None else (shared, Frame(given, shared, self))
 
     def expression(self, node: Expression, given: Mapping[str, Values]) -> Values:
         if isinstance(given, Frame) and id(node) in given.known:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from laws_of_the_source import DAMPING, FRICTION
 
 from fmu_builder.errors import InputError
+from fmu_builder.laws import shared
 from fmu_builder.laws import tree as law_tree
 from fmu_builder.laws.check import BUILTINS
 from fmu_builder.laws.definitions import LawFunction, Laws
@@ -342,6 +343,19 @@ def test_twenty_levels_that_use_the_one_before_twice_are_one_expression_of_twent
     assert found.value.tolist() == (2.0**20 * h).tolist() and found.slope.tolist() == [2.0**20] * 3
     slope = LawFunction("", law.parameters, derivative(body, "h", "law"), None)
     assert evaluate(slope, laws, {"h": h}).value.tolist() == [2.0**20] * 3
+
+
+def test_a_law_is_counted_once_however_often_it_is_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[Any] = []
+    bottom_up = shared.bottom_up
+    monkeypatch.setattr(shared, "bottom_up", lambda *body: counted.append(body) or bottom_up(*body))
+    laws = chain(6, "{before}(#h) + {before}(#h)")
+    law = laws.functions["f5"]
+    assert evaluate(law, laws, {"h": 0.5}).value == 2.0**4
+    first = len(counted)
+    assert first >= 6
+    assert evaluate(law, laws, {"h": 0.25}).value == 2.0**3
+    assert len(counted) == first
 
 
 def test_a_law_that_grows_beyond_bounds_is_refused_without_being_written_out() -> None:

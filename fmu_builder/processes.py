@@ -31,14 +31,17 @@ def in_processes(
     finished  is called with each result as it comes
     crashed   gives the result of a job whose process crashed.  What ran beside it runs again.
     An interrupt, and an exception that `work` raises, ends the jobs that run."""
-    results = _in_processes(work, jobs, finished, most)
-    # A crash ends all that ran at the time: alone, the culprit crashes again and the others do not.
-    for name in sorted(jobs.keys() - results.keys()):
-        alone = _in_processes(work, {name: jobs[name]}, finished, 1)
-        if not alone:
-            alone = {name: crashed(name)}
-            finished(alone[name])
-        results |= alone
+    results: dict[str, Result] = {}
+    while left := {name: job for name, job in jobs.items() if name not in results}:
+        done, begun = _in_processes(work, left, finished, most)
+        results |= done
+        # A crash ends all that ran at the time: alone, the culprit crashes again and the others do not.
+        for name in sorted((begun or left.keys()) - results.keys()):
+            alone, _ = _in_processes(work, {name: jobs[name]}, finished, 1)
+            if not alone:
+                alone = {name: crashed(name)}
+                finished(alone[name])
+            results |= alone
     return results
 
 
@@ -47,17 +50,19 @@ def _in_processes(
     jobs: Mapping[str, tuple[Any, ...]],
     finished: Callable[[Result], None],
     most: int | None,
-) -> dict[str, Result]:
-    """The results of the jobs; those that a crash took along are missing."""
+) -> tuple[dict[str, Result], set[str]]:
+    """The results of the jobs, those that a crash took along are missing; and the jobs that had begun by then."""
     results = {}
     workers = max(min(most or os.cpu_count() or 1, len(jobs)), 1)
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(max_workers=workers, mp_context=context, initializer=_begin_worker) as pool:
+    begun = context.RawArray("b", max(len(jobs), 1))  # memory without a lock, which a crash would leave locked
+    with ProcessPoolExecutor(workers, context, _begin_worker, (begun,)) as pool:
         names = {}
         try:
             with _uninterrupted():
-                names = {pool.submit(_working, work, arguments): name for name, arguments in jobs.items()}
+                for index, (name, arguments) in enumerate(jobs.items()):
+                    names[pool.submit(_working, work, arguments, index)] = name
             for job in as_completed(names):
                 results[names[job]] = job.result()
                 finished(job.result())
@@ -68,7 +73,7 @@ def _in_processes(
                 job.cancel()
             _end(set(multiprocessing.active_children()) - others)
             raise  # once the pool has waited for its workers
-    return results
+    return results, {name for name, one in zip(jobs, begun, strict=False) if one}
 
 
 @contextmanager
@@ -95,10 +100,13 @@ def _end(workers: set[BaseProcess]) -> None:
 # --- in a worker ------------------------------------------------------------------------------------------------------
 
 _at_work = False
+_begun: Any = None  # of each job whether it has begun, in memory of all processes
 _ended = False  # some jobs may be in the queue of the workers already
 
 
-def _begin_worker() -> None:
+def _begin_worker(begun: Any) -> None:
+    global _begun
+    _begun = begun
     if sys.platform != "win32":
         signal.signal(signal.SIGTERM, _end_the_job)
 
@@ -111,12 +119,13 @@ def _end_the_job(*_: object) -> None:
         raise KeyboardInterrupt
 
 
-def _working(work: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
+def _working(work: Callable[..., Result], arguments: tuple[Any, ...], index: int) -> Result:
     global _at_work
     _at_work = True
     try:
         if _ended:
             raise KeyboardInterrupt
+        _begun[index] = 1
         return work(*arguments)
     finally:
         _at_work = False

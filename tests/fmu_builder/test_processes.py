@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fmu_builder import processes
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, ToolError
 from fmu_builder.processes import in_processes
 
@@ -47,6 +48,42 @@ def test_a_job_whose_process_crashes_hides_no_other() -> None:
     results = in_processes(double, jobs, seen.append, lambda name: -len(name))
     assert results == {"one": 2, "two": 4, "broken": -6}
     assert sorted(seen) == [-6, 2, 4]
+
+
+def abort_or_note(folder: Path, name: str) -> str:
+    """Notes the process that does the job; the first job aborts once the second runs beside it."""
+    if name == "0":
+        while not (folder / "1").exists():
+            time.sleep(0.01)
+        os.abort()
+    with (folder / name).open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    if name == "1" and not (folder / "again").exists():
+        (folder / "again").touch()
+        time.sleep(60.0)
+    return name
+
+
+def test_after_a_crash_only_the_jobs_that_ran_are_run_alone(tmp_path: Path) -> None:
+    """The eight that had not begun share the two processes of one pool."""
+    names = [str(i) for i in range(10)]
+    jobs = {name: (tmp_path, name) for name in names}
+    results = in_processes(abort_or_note, jobs, lambda result: None, lambda name: "crashed", most=2)
+    assert results == dict(zip(names, ["crashed", *names[1:]], strict=True))
+    workers = {name: (tmp_path / name).read_text().split() for name in names[1:]}
+    assert len(workers["1"]) == 2  # once beside the crash, once alone
+    assert all(len(workers[name]) == 1 for name in names[2:])
+    assert len({workers[name][0] for name in names[2:]}) <= 2
+
+
+def test_processes_that_end_before_any_job_begins_give_a_result_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_begin_worker", end_at_once)
+    results = in_processes(double, {"one": (1,), "two": (2,)}, lambda result: None, lambda name: -len(name), most=2)
+    assert results == {"one": -3, "two": -3}
+
+
+def end_at_once(*_: object) -> None:
+    os._exit(1)
 
 
 def test_a_failure_ends_the_jobs_that_run_and_lets_them_clean_up(tmp_path: Path) -> None:

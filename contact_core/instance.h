@@ -213,7 +213,7 @@ __attribute__((noinline)) static void cc_send(const fmi2CallbackFunctions *callb
         callbacks->logger(callbacks->componentEnvironment, name, status, category, escaped.chars);
 }
 
-/* Errors are always told; everything else only while logging is on and its category wanted. */
+/* Errors are always logged; everything else only while logging is on and its category wanted. */
 __attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status status, const char *category,
                                                  const char *format, va_list arguments)
 {
@@ -280,7 +280,7 @@ __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refus
 
 /* Where a value that is not finite began: a table of a law that has no value there (law.h, cc_no_value), or what the
  * element knows of the point. */
-CC_RARE void cc_tell_origin(Instance *instance, fmi2Status status, double value)
+CC_RARE void cc_log_origin(Instance *instance, fmi2Status status, double value)
 {
 #if CC_LAW_TABLES
     unsigned long long bits;
@@ -297,7 +297,7 @@ CC_RARE void cc_tell_origin(Instance *instance, fmi2Status status, double value)
     }
 #endif
     (void)value;
-    if (status == fmi2Error || CC_PYTHON) /* an exception is told wherever it ends a call */
+    if (status == fmi2Error || CC_PYTHON) /* an exception is reported wherever it ends a call */
         CC_ENTRY(check)(&instance->now.element, instance);
 }
 

@@ -17,7 +17,7 @@ typedef struct {
 /* One element.py.  Each function takes a block, in which the time is NaN, and the time; it works on a copy, and copies
  * that back unless an exception ended it: the time stays NaN then.  indicators copies the indicators only, check
  * nothing.  lost is called after a call that brought nothing back, of which an interrupt from the keyboard may have
- * left no trace; check tells the exception that left values out. */
+ * left no trace; check reports the exception that left values out. */
 typedef struct {
     void (*evaluate)(double *block, double time); /* outputs and derivatives */
     void (*initial)(double *block, double time);

@@ -4,8 +4,8 @@
     forcePointLine2(Point("trolley", (0, 0, 0)), pipe, (0, 1, 0), "1e5[N/m]*#delta", (0, 0, 1), "2e5[N/m]*#delta",
                     recipe=Path("Guide.toml"), K_fr=0.1)
 
-A recipe knows no bodies, only ports: bodies are told apart by their names here, and body[j] is the port of the j-th one
-that carries points of the line, in the order of the points.
+A recipe knows no bodies, only ports: bodies have names here, and body[j] is the port of the j-th one that carries
+points of the line, in the order of the points.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@
  * ratio up to 0.1, and with 0.4 to 1.6 times one of 0.3.  Beyond, under Jacobi, each force meets what the others did
  * two intervals ago, and the energy grows even if W, lag and the law of the others were known.
  * Under Gauss-Seidel the lag is wrong until it is found; dampers beside springs make that long, for a spring with a
- * damper moves as one that is late: on a single oscillation no fit can tell them apart.  Naming the order spares it.
+ * damper moves as one that is late: on a single oscillation no fit can distinguish them.  Naming the order spares it.
  * Sources: discrete gradient, exponential fitting: energy_force.h; paying back: Hannaford & Ryu, IEEE Trans. Robotics
  * and Automation 18 (2002) 1. */
 #ifndef CC_COUPLED_AXIS_H

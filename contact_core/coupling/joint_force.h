@@ -1,6 +1,6 @@
 /* The forces of several ports of one body over an interval, all at once.
  *
- * The wrench S = sum G_i' f_i of all forces pushes port i off by alpha_i = a_i + G_i B S (mobility.h), and that tells
+ * The wrench S = sum G_i' f_i of all forces pushes port i off by alpha_i = a_i + G_i B S (mobility.h), and that gives
  *     normal, N       N = N(alpha_z) of energy_force.h, at most the ceiling of the port
  *     friction, N     f_t = -F_fr(N, |u_m|) u_m/|u_m|,  u_m = u + theta H alpha_t             against the mean slip;
  *                     the ramp F_fr = K_fr N min(1, k_T |u_m|), a user's law, or the bristle of held_bristle.h
@@ -9,7 +9,7 @@
  * Newton's iteration finds S: six unknowns, however many ports there are.  With the slopes D_i = df_i/dalpha_i
  *     (1 - sum G_i' D_i G_i B) dS = sum G_i' f_i - S
  * D_i is 0 where there is no contact: which points touch, stick or slide is found by the way.  Where more contacts than
- * needed carry the body, their laws tell the shares.
+ * needed carry the body, their laws give the shares.
  *
  * Friction that sticks is steep.  Its slopes are taken where the port would slide if it answered its own friction by w:
  *     |u_m| + theta H w F_fr(N, |u_m|) = |p|,  u_m along p = u + theta H (alpha_t - w f_t),  f_t as it is so far

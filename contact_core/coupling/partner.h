@@ -124,7 +124,7 @@ CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
     return seen;
 }
 
-/* Update the noise if it is quiet, and tell what is above it.  It grows by a factor of 450 at most from one sample to
+/* Update the noise if it is quiet, and find what is above it.  It grows by a factor of 450 at most from one sample to
  * the next: that of a signal is soon found, and a force of another contact that moves the body meanwhile is not taken
  * for noise. */
 CC_API void cc_listen(CcPartner *p, const double r[3], const double v[3], CcSeen *seen)
@@ -151,7 +151,7 @@ typedef struct {
     double answer, rubs;       /* rubs > 0: friction changes more than N */
 } CcLagFits;
 
-/* Add what one port tells. */
+/* Add what one port shows. */
 CC_API void cc_fit_lags(CcPartner *p, const CcSeen *seen, CcLagFits *fits)
 {
     double dy[3];

@@ -1,7 +1,7 @@
 /* FMI 2.0.5 for co-simulation and model exchange, once for all elements: creation, log, initialization here, the rest
  * in fmi2_*.h.
  *
- * A call that is not legal now, or has a wrong argument, is told, answered with fmi2Error, and changes nothing; a
+ * A call that is not legal now, or has a wrong argument, is logged, answered with fmi2Error, and changes nothing; a
  * rejected value is kept out, and answered with fmi2Error for a parameter, with fmi2Discard for an input.  Only a step,
  * an accepted point or an initialization that fails puts the instance into the mode CC_ERROR, with its state as before
  * the call; fmi2SetFMUstate or fmi2Reset bring it back. */
@@ -91,7 +91,7 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nC
     fmi2Status status = fmi2OK;
     unsigned wanted = nCategories ? 0u : ~0u;
     instance->now.logging = loggingOn != fmi2False;
-    instance->now.categories = ~0u; /* a misspelt category is told even where it leaves no category switched on */
+    instance->now.categories = ~0u; /* a misspelt category is reported even where it leaves no category switched on */
     for (size_t k = 0; k < nCategories; k++) {
         int found = 0;
         for (int i = 0; i < CC_LOG_CATEGORIES && categories[k]; i++)
@@ -256,7 +256,7 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
         int bad = failures ? -1 : cc_first_not_finite(instance);
         if (bad >= 0) {
             failures = 1;
-            cc_tell_origin(instance, fmi2Error, cc_block(instance)[bad]);
+            cc_log_origin(instance, fmi2Error, cc_block(instance)[bad]);
             cc_refuse(instance, fmi2Error, "initialization: %s is not finite", cc_name(bad));
         }
     }

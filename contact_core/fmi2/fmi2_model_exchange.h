@@ -80,7 +80,7 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
         int bad = failures ? -1 : cc_first_not_finite(instance);
         if (bad >= 0) {
             failures = 1;
-            cc_tell_origin(instance, fmi2Error, block[bad]);
+            cc_log_origin(instance, fmi2Error, block[bad]);
             cc_refuse(instance, fmi2Error, "%s: %s is not finite at the accepted point of %g s", function,
                       cc_name(bad), block[0]);
         }
@@ -197,7 +197,7 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx
     const double *block = cc_block(instance);
     for (size_t i = 0; i < nx; i++)
         if (!cc_is_finite(block[cc_state_derivatives[i]])) {
-            cc_tell_origin(instance, cc_not_finite(instance), block[cc_state_derivatives[i]]);
+            cc_log_origin(instance, cc_not_finite(instance), block[cc_state_derivatives[i]]);
             return cc_refuse(instance, cc_not_finite(instance), "fmi2GetDerivatives: %s is not finite at %g s",
                              cc_name(cc_state_derivatives[i]), block[0]);
         }
@@ -220,7 +220,7 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
     CC_ENTRY(indicators)(&instance->now.element, z);
     for (size_t i = 0; i < ni; i++)
         if (!cc_is_finite(z[i])) {
-            cc_tell_origin(instance, cc_not_finite(instance), z[i]);
+            cc_log_origin(instance, cc_not_finite(instance), z[i]);
             return cc_refuse(instance, cc_not_finite(instance), "fmi2GetEventIndicators: the indicator %s is not "
                              "finite at %g s, or not computed", cc_name(CC_VARIABLES + i), cc_block(instance)[0]);
         }

@@ -75,7 +75,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
         int bad = failures ? -1 : cc_first_not_finite(instance);
         if (bad >= 0) {
             failures = 1;
-            cc_tell_origin(instance, fmi2Error, cc_block(instance)[bad]);
+            cc_log_origin(instance, fmi2Error, cc_block(instance)[bad]);
             cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite after the step from %g s to %g s",
                       cc_name(bad), t_c, t_c + h);
         }

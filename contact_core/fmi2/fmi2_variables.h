@@ -52,7 +52,7 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
     cc_refresh(instance, on_demand);
     for (size_t k = 0; k < n; k++)
         if (!cc_is_finite(cc_block(instance)[vr[k]])) {
-            cc_tell_origin(instance, cc_not_finite(instance), cc_block(instance)[vr[k]]);
+            cc_log_origin(instance, cc_not_finite(instance), cc_block(instance)[vr[k]]);
             return cc_refuse(instance, cc_not_finite(instance), "%s: %s is not finite", function,
                              cc_name(vr[k]));
         }

@@ -196,7 +196,7 @@ CC_RARE int cc_path_of(const char *uri, char *path, size_t size)
     return 1;
 }
 
-/* pythonfmu keeps the address of its callbacks; what goes wrong is said in CcPythonLoad. */
+/* pythonfmu keeps the address of its callbacks; what goes wrong is written into CcPythonLoad. */
 static void cc_no_logger(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
                          fmi2String text, ...)
 {

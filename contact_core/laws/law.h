@@ -2,7 +2,7 @@
  * the rest.
  *
  * Table      y = c0 + c1 t + c2 t^2 + c3 t^3, t = x - x_k, on x_k <= x < x_k+1; before the first and after the last
- *            point y = y_end + slope (x - x_end), or NaN, which the FMI layer lets no importer have, and tells where
+ *            point y = y_end + slope (x - x_end), or NaN, which the FMI layer lets no importer have, and reports where
  * Side       a function that changes sign where a law has a kink or a jump.  Where it has no value (the law is not
  *            evaluated there) it is 1.
  * Integral   of a law f over x from 0 to h >= 0: Gauss's rule with 12 points (exact for degree 23) between the kinks.
@@ -40,7 +40,7 @@ typedef struct {
 } CcTable;
 
 /* The NaN of a table without values outside: its number, if below 128, and x to 9 digits lie in the lower bits, and
- * sums and products hand them on, so that the FMI layer can tell where it began (instance.h). */
+ * sums and products hand them on, so that the FMI layer can find where it began (instance.h). */
 static inline double cc_no_value(int number, double x)
 {
     unsigned long long rounded = cc_bits(x) + (1ull << 19);

@@ -232,7 +232,7 @@ static void cc_count(Instance *instance, const CcStep *step)
 }
 
 /* No substep from tau on, however short, has a finite end. */
-CC_RARE void cc_tell_not_finite(Instance *instance, const CcStep *step, double tau)
+CC_RARE void cc_log_not_finite(Instance *instance, const CcStep *step, double tau)
 {
     const double *block = cc_block(instance);
     int bad = cc_first_not_finite(instance);
@@ -243,7 +243,7 @@ CC_RARE void cc_tell_not_finite(Instance *instance, const CcStep *step, double t
             time = step->t_c + tau;
             value = instance->slopes[0][i];
         }
-    cc_tell_origin(instance, fmi2Error, value);
+    cc_log_origin(instance, fmi2Error, value);
     cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite at %g s, so the step from %g s to %g s fails",
               cc_name(bad < 0 ? cc_states[step->worst_state] : bad), time, step->t_c, step->t_end);
 }
@@ -271,7 +271,7 @@ static void cc_exact_step(Instance *instance, CcStep *step, double tau)
 
 #endif
 
-/* From the block's time to t_end, accepting every substep.  Returns 1 if it came there; else it told why not. */
+/* From the block's time to t_end, accepting every substep.  Returns 1 if it came there; else it reported why not. */
 static int cc_integrate(Instance *instance, double t_c, double t_end)
 {
     double *block = cc_block(instance);
@@ -339,7 +339,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         }
         if (!(error <= 1.0) && (tried > CC_SHORTEST_STEP * step.length || !cc_is_finite(error))) {
             if (tried <= CC_SHORTEST_STEP * step.length) {
-                cc_tell_not_finite(instance, &step, tau);
+                cc_log_not_finite(instance, &step, tau);
                 return 0;
             }
             step.wanted = tried * cc_min(cc_growth(error), 0.5);

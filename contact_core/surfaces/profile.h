@@ -19,7 +19,7 @@
  * Corners: where the closest point is a corner, n points from it to P, or away.
  *
  * Where n is not smooth: below a corner that stands out, at its bisector, Q jumps from one piece to the other, and n
- * with it, but not the depth.  A profile with corners tells of the rival, the next nearest of the places where the
+ * with it, but not the depth.  A profile with corners reports the rival, the next nearest of the places where the
  * distance has a minimum, and of the gap, how much farther off than Q it is: that becomes 0 where Q jumps.  Below a
  * corner that stands back n begins to turn where Q comes to the corner: `way` is how far it has to go, along the
  * profile, and negative at the corner.  Without corners n is smooth at every depth within the reach of the profile.

@@ -34,7 +34,7 @@
 #include "families.h"
 
 #define CHANGE_AT 0.1
-#define SINGULAR 1e-3 /* share of a constraint: where the others leave less of it, that is told */
+#define SINGULAR 1e-3 /* share of a constraint: where the others leave less of it, that is reported */
 #define CLOSEST 1e-5  /* such a share, and nothing is computed: rounding would choose between ways to go on */
 #define FAR 0.25 /* of the mechanism's size: farther off at the start, nothing is moved that is not marked */
 #define OFF 1e-9    /* m: a point farther off at the start is not held */
@@ -99,7 +99,7 @@ static int profile_at(const Element *e, int hold, Real at, Real values[])
     return cc_is_finite(re(sum));
 }
 
-/* The same; where a law has no finite value its tangent at the last accepted point, for `inside` tells that. */
+/* The same; where a law has no finite value its tangent at the last accepted point, for `inside` reports that. */
 static void shape(const void *of, int hold, Real at, Real values[])
 {
     const Element *e = of;
@@ -145,7 +145,7 @@ static void given_motion(const Element *e, int i, Real values[3])
 {
     if (laws_motion(e, i, e->time, values)) {
         if (!cc_is_finite(re(values[0] + values[1] + values[2])))
-            values[0] = values[1] = values[2] = 0.0; /* `faults` tells */
+            values[0] = values[1] = values[2] = 0.0; /* `faults` reports it */
         return;
     }
 #if DRIVES
@@ -300,7 +300,7 @@ static void check_laws(const Element *e, CcHost *host)
 
 #endif
 
-/* A law's force; none where it has no finite value, which `faults` tells. */
+/* A law's force; none where it has no finite value, which `faults` reports. */
 static Real finite(Real force) { return cc_is_finite(re(force)) ? force : 0.0; }
 
 /* tau and p: all that acts on joints and bodies but constraints. */
@@ -988,7 +988,7 @@ static double size_of_bodies(const Element *e)
     return __builtin_sqrt(re(largest));
 }
 
-/* Positions that are far from their constraints, where no coordinate is said to follow from these. */
+/* Positions that are far from their constraints, where no coordinate is marked to follow from these. */
 static void check_start(const Element *e, const Work *work, CcHost *host)
 {
     double size = size_of_bodies(e);
@@ -1011,7 +1011,7 @@ static void check_start(const Element *e, const Work *work, CcHost *host)
 #if CONSTRAINTS
 
 /* Constraint k of those that hold says what others say. */
-static void tell_singular(const Element *e, const Work *work, int k, CcHost *host)
+static void name_singular(const Element *e, const Work *work, int k, CcHost *host)
 {
     int row = work->row_of[k], hold = row_holds[row], body = hold_bodies[hold];
     Real q[JOINTS], qd[JOINTS];
@@ -1036,7 +1036,7 @@ static void check_position(const Element *e, Work *work, CcHost *host)
     look(e, work, q);
     CcChoice choice = choose(work, 0);
     if (is_singular(work, choice))
-        tell_singular(e, work, choice.weakest, host);
+        name_singular(e, work, choice.weakest, host);
 }
 
 #endif
@@ -1102,7 +1102,7 @@ static void pass_singular(Element *e, const Work *work, CcChoice choice, int str
         return;
     }
     if (stray)
-        tell_singular(e, work, choice.weakest, host);
+        name_singular(e, work, choice.weakest, host);
     else if (re(e->begun) < 2.0)
         cc_report(host, CC_WARNING, "mechanism", "close to a singular position: what holds %s says almost what the "
                   "other constraints say", body_names[hold_bodies[row_holds[work->row_of[choice.weakest]]]]);
@@ -1114,7 +1114,7 @@ static void pass_singular(Element *e, const Work *work, CcChoice choice, int str
 #define FAR_OFF 1e-4 /* m or rad */
 
 /* Contacts, then the states: dependent ones back onto their constraints, where they are looked for next.  Nothing
- * computed depends on these; in model exchange, where they are the importer's, it is told of them when they are
+ * computed depends on these; in model exchange, where they are the importer's, it is notified of them when they are
  * FAR_OFF. */
 static int settle(Element *e, CcHost *host, double step)
 {

@@ -145,7 +145,7 @@ def _of_time(place: str, group: str, number: int, unit: str, derivatives: int) -
 
 
 def _range(hold: Table, unit: str) -> tuple[float, float]:
-    """The key range in SI; where it is missing or wrong, which `structure` tells, something instead."""
+    """The key range in SI; where it is missing or wrong, which `structure` reports, something instead."""
     given: Any = hold.get("range")
     try:
         low, high = (parse_quantity(one, parse_unit(unit), "") for one in given)

@@ -94,7 +94,7 @@ static CcCouplingOptions coupling_options(const Element *e)
 }
 
 #define STALE_MOTION 1e-12 /* of the distances: motion that would show */
-#define LATE_MOTION 1e-9   /* of the distances: motion whose time can be told */
+#define LATE_MOTION 1e-9   /* of the distances: motion whose time can be found */
 enum { MOST_STALE = 100 }; /* steps in a row, after which the inputs are taken as they are */
 
 static CcCoupling *partner_of(Element *e, int i) { return (CcCoupling *)e->partner[i]; }
@@ -312,13 +312,13 @@ static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, doubl
     return omega > 0.0 ? CC_PI_HI / (omega * step) : 0.0;
 }
 
-/* Under hold: what is known of the bodies tells what the literal force does to the energy. */
+/* Under hold: what is known of the bodies shows what the literal force does to the energy. */
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
 {
     const CcCoupling *c = partner_of(e, i);
     double N = steps_per_contact(c, law, c->deepest, step);
     if (N > 0.0)
-        cc_tell_of_hold(host, &e->warned.hold, "contact", i + 1, "contact", "rebound", "fast", N,
+        cc_warn_of_hold(host, &e->warned.hold, "contact", i + 1, "contact", "rebound", "fast", N,
                         0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * c->partner.lag) / N, step);
 }
 
@@ -581,7 +581,7 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
 }
 
 /* 1 if all points stand where they stood at the last sample, though they move: whoever moves the bodies takes longer
- * steps than this element.  That tells nothing new, and the force holds on. */
+ * steps than this element.  That shows nothing new, and the force holds on. */
 static int is_stale(const Element *e, double R[3][3], double step)
 {
     int moves = 0;

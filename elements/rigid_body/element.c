@@ -273,7 +273,7 @@ static void check(const Element *e, CcHost *host)
         cc_fail(host, "q0 = (%g, %g, %g, %g): the length of a quaternion must be 1 and is below 0.5", re(e->q0[0]),
                 re(e->q0[1]), re(e->q0[2]), re(e->q0[3]));
     if (!(re(e->J_xx) > 0.0 && re(e->J_yy) > 0.0 && re(e->J_zz) > 0.0))
-        return; /* told by their own names */
+        return; /* reported by their own names */
     principal_moments(e, p);
     if (!(p[2] > LEAST_MOMENT * p[0]))
         cc_fail(host, "the inertia tensor with J_xx = %g, J_yy = %g, J_zz = %g, J_xy = %g, J_xz = %g, J_yz = %g kg.m2 "

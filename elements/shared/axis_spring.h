@@ -72,7 +72,7 @@ static Real switched_energy(Element *e)
 static int accept(Element *e, CcHost *host, double step)
 {
     (void)host, (void)step;
-    if (HELD) /* the deformation is that of the last sample: the next one will tell where the switch was */
+    if (HELD) /* the deformation is that of the last sample: the next one will show where the switch was */
         return 0;
     return re(switched_energy(e)) != 0.0 && LEDGER;
 }

@@ -457,7 +457,7 @@ static int guide_book(Element *e, const Guide *g, CcHost *host, double step)
     return LEDGER && (turned || re(switched) != 0.0);
 }
 
-/* Where the foot went: the span to track from, and what has to be said.  Returns 1 if the foot was searched for
+/* Where the foot went: the span to track from, and what has to be reported.  Returns 1 if the foot was searched for
  * anew. */
 static int guide_accept(Element *e, CcHost *host, Guide *g)
 {
@@ -609,7 +609,7 @@ static void guide_literal(Element *e, Guide *g, double f[3], double damped[3], d
     }
 }
 
-/* Under coupling.mode = hold: what the literal force shows of the bodies is told if it has to be. */
+/* Under coupling.mode = hold: what the literal force shows of the bodies is reported if it has to be. */
 static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions *options, double step)
 {
     CcPoint *p = (CcPoint *)e->partner;
@@ -632,7 +632,7 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     guide_show_partner(e, options, k);
     double omega = cc_axis_omega(&p->axis, k);
     if (omega > 0.0)
-        cc_tell_of_hold(host, &e->told, "guide", 0, "swing across the line", "one", "large", CC_PI_HI / (omega * step),
+        cc_warn_of_hold(host, &e->told, "guide", 0, "swing across the line", "one", "large", CC_PI_HI / (omega * step),
                         cc_axis_hold_growth(&p->axis, omega, 1, step), step);
 }
 

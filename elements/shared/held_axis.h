@@ -49,7 +49,7 @@ static void show_partner(Element *e, const CcAxisOptions *options)
 #endif
 }
 
-/* Under coupling.mode = hold: the literal force F acts, and what it shows is told if it has to be. */
+/* Under coupling.mode = hold: the literal force F acts, and what it shows is reported if it has to be. */
 static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, const double *place, double rate,
                        double F, double step)
 {
@@ -66,10 +66,10 @@ static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, c
     if (!cc_axis_is_sure(c))
         return;
     if (options->d > 0.0)
-        cc_tell_of_held_brake(host, &e->told, "coupling", c->lag, options->d * c->W * step, step);
+        cc_warn_of_held_brake(host, &e->told, "coupling", c->lag, options->d * c->W * step, step);
     double omega = cc_axis_omega(c, options->k);
     if (omega > 0.0)
-        cc_tell_of_hold(host, &e->told, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
+        cc_warn_of_hold(host, &e->told, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
                         cc_axis_hold_growth(c, omega, place != 0, step), step);
 }
 

@@ -21,25 +21,25 @@
 
 enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO }; /* coupling.mode */
 
-#define CC_HOLD_ERROR 0.01 /* share by which a held force is wrong, from which on it is told */
+#define CC_HOLD_ERROR 0.01 /* share by which a held force is wrong, from which on it is reported */
 
 /* L that a mode names; -1: it has to be found. */
 CC_API int cc_lag_of(int mode) { return mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : -1; }
 
 #ifndef CC_DUAL
 
-/* Warn once, `told`, of N steps of H, s, in half a period in which a held force makes the motion exp(growth) times as
+/* Warn once, `warned`, of N steps of H, s, in half a period in which a held force makes the motion exp(growth) times as
  * large as it should be.  `when`: what lasts that long; `what` grows and gets too `big`; point: its number, 0 if there
  * is but one. */
-CC_API void cc_tell_of_hold(CcHost *host, double *told, const char *category, int point, const char *when,
+CC_API void cc_warn_of_hold(CcHost *host, double *warned, const char *category, int point, const char *when,
                             const char *what, const char *big, double N, double growth, double H)
 {
 #define CC_HOLD_TEXT                                                                                                   \
     "at this step, %.3g of them in a %s, a force that is held makes each %s %.3g times as %s as it should be; take " \
     "steps below %.3g s, or coupling.mode = auto"
-    if (*told != 0.0 || !(growth > CC_HOLD_ERROR))
+    if (*warned != 0.0 || !(growth > CC_HOLD_ERROR))
         return;
-    *told = 1.0;
+    *warned = 1.0;
     double factor = re(cc_exp(growth)), step = H * CC_HOLD_ERROR / growth;
     if (point > 0)
         cc_report(host, CC_WARNING, category, "point %d: " CC_HOLD_TEXT, point, N, when, what, factor, big, step);
@@ -49,12 +49,12 @@ CC_API void cc_tell_of_hold(CcHost *host, double *told, const char *category, in
 }
 
 /* Likewise of a damper, from z and L. */
-CC_API void cc_tell_of_held_brake(CcHost *host, double *told, const char *category, double lag, double z, double H)
+CC_API void cc_warn_of_held_brake(CcHost *host, double *warned, const char *category, double lag, double z, double H)
 {
     double error = (1.0 + 2.0 * lag) * z / (2.0 * 2.718281828459045);
-    if (*told != 0.0 || !(error > CC_HOLD_ERROR))
+    if (*warned != 0.0 || !(error > CC_HOLD_ERROR))
         return;
-    *told = 1.0;
+    *warned = 1.0;
     cc_report(host, CC_WARNING, category,
               "at this step, %.3g times that in which the damper brakes, a force that is held brakes too much: speeds "
               "are off by up to %.3g of what they were%s; take steps below %.3g s, or coupling.mode = auto",

@@ -32,7 +32,7 @@ def find_scenario(name: str) -> Path:
 
 
 def check_outputs(*targets: tuple[str, Path | None]) -> None:
-    """Whether the files (option, path) can be written, told before a long run and not after it.  Without an option:
+    """Whether the files (option, path) can be written, checked before a long run and not after it.  Without an option:
     a file that is read, or written beside another.
 
     Raises InputError for a path that is a folder, or given twice; ToolError for a folder that cannot be written to."""

@@ -80,7 +80,7 @@ def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
     """A line every few seconds, none for a short run."""
     last: float | None = None
 
-    def tell(share: float) -> None:
+    def report(share: float) -> None:
         nonlocal last
         if last is None:
             last = time.monotonic()
@@ -88,7 +88,7 @@ def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
             last = time.monotonic()
             say(f"running, {share:.0%} done")
 
-    return tell
+    return report
 
 
 def _run_json(done: Run, output: Path, plot: Path | None, warnings: Sequence[LogEntry]) -> dict[str, Any]:

@@ -83,8 +83,8 @@ class Initialization:
         values, and motions, that this scenario gives."""
         failed = {name: slave for name, slave in slaves.items() if slave.status not in (OK, WARNING)}
         for name, slave in failed.items() if all(slave.description.ours for slave in failed.values()) else ():
-            said = [entry.text for entry in slave.log[logged[name] :] if entry.status == ERROR]
-            reasons = [text for text in said if not text.startswith("fmi2")] or said
+            logged_errors = [entry.text for entry in slave.log[logged[name] :] if entry.status == ERROR]
+            reasons = [text for text in logged_errors if not text.startswith("fmi2")] or logged_errors
             for text in dict.fromkeys(reasons):
                 words = set(re.findall(r"[\w.]+(?:\[[\d,]+\])?", text))
                 keys = [key for key in self.scenario.slaves[name].start if key in words]

@@ -209,7 +209,7 @@ class _Master:
         log = tuple(entry for slave in slaves.values() for entry in slave.log)
         mute = [
             name for name, d in self.descriptions.items() if MODE not in d.variables
-        ]  # the others tell it themselves
+        ]  # the others report it themselves
         return Run(trace, contacts, (*self.wiring.notes, *notes, *lively_contacts(contacts, mute)), log)
 
     def _run(

@@ -374,8 +374,8 @@ class Slave:
         else:
             answer = f"answered the undefined status {status}"
         worst = [entry for entry in self.log if entry.status >= DISCARD] or self.log
-        said = "; ".join(dict.fromkeys(entry.text for entry in worst[-_SHOWN_MESSAGES:]))
-        what = f"{call} {answer}" + (f" ({note})" if note else "") + (f"; it logged: {said}" if said else "")
+        logged = "; ".join(dict.fromkeys(entry.text for entry in worst[-_SHOWN_MESSAGES:]))
+        what = f"{call} {answer}" + (f" ({note})" if note else "") + (f"; it logged: {logged}" if logged else "")
         return SlaveError(Problem(self.name, what))
 
     def check(self, status: int, call: str, note: str = "") -> None:

@@ -33,7 +33,7 @@ _PAGE_BITS: dict[Machine, int] = {"x86_64": 12, "aarch64": 14}  # macOS: 4 KiB a
 _FAT_MAGIC = b"\xca\xfe\xba\xbe"
 _MACHO_MAGIC = b"\xcf\xfa\xed\xfe"
 _SYSTEM_LIBRARY = "/usr/lib/libSystem.B.dylib"
-# Exported by zig's Mach-O linker whatever it is told; harmless, since macOS looks names up per library.
+# Exported by zig's Mach-O linker whatever its options are; harmless, since macOS looks names up per library.
 _MACHO_LINKER_EXPORTS = frozenset({"__mh_dylib_header", "___dso_handle"})
 # The one symbol that every dylib of the zig linker takes from the system library: it fills in the others.
 _MACHO_BINDER = frozenset({"dyld_stub_binder"})

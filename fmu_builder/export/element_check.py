@@ -59,7 +59,7 @@ def check_element(model: ElementModel, compiler: Compiler, every: bool = False, 
     sources, compiled = check_sources(guarded.model)
     place = f"{model.element_name}.check"
     found = findings(sources, compiled, plan, compiler, Called(place, _source(model), timeout, "probe_element.c"))
-    return _told(model, guarded.model, found)
+    return _findings(model, guarded.model, found)
 
 
 def _form(model: ElementModel) -> ElementModel:
@@ -199,14 +199,14 @@ def _probe(
     return unpack(plan, done.stdout)
 
 
-# ---- what is said of it ----------------------------------------------------------------------------------------------
+# ---- what was found, as text -----------------------------------------------------------------------------------------
 
 
 def _source(model: ElementModel) -> str:
     return str(model.recipe.element_folder / "element.c")
 
 
-def _told(model: ElementModel, padded: ElementModel, found: Mapping[str, Any]) -> Findings:
+def _findings(model: ElementModel, padded: ElementModel, found: Mapping[str, Any]) -> Findings:
     source = _source(model)
     names = [v.name for v in padded.variables]
     problems = [*_undeclared(model, padded, found["undeclared"])]

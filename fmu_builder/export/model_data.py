@@ -194,7 +194,7 @@ def counts(model: Model) -> list[str]:
 
 
 def _record_counts(model: Model) -> list[str]:
-    """What contact_record.h is told: besides the counts the index of the variable that chooses a record, -1 if none."""
+    """What contact_record.h needs: besides the counts the index of the variable that chooses a record, -1 if none."""
     count, size = kept_records(model)
     return [
         f"#define CC_RECORDS {count}",

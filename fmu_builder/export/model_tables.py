@@ -35,7 +35,7 @@ def log_categories(model: Model) -> dict[str, str]:
 
 
 def _law_tables(model: Model) -> list[str]:
-    """What the FMI layer tells of a table without values outside, in the unit of the table."""
+    """What the FMI layer reports of a table without values outside, in the unit of the table."""
     of_types = [(kind.model, f"{kind.name}: ") for kind in model.types] if isinstance(model, Assembly) else []
     models = of_types or ([(model, "")] if isinstance(model, ElementModel) else [])
     tables = [(f"{part}{name}", one) for owner, part in models for name, one in tables_without_ends(owner).items()]

@@ -74,7 +74,7 @@ def prototype_platforms(names: Sequence[str]) -> tuple[str, ...]:
     return wanted
 
 
-# ---- what can be said of element.py before it runs ---------------------------------------------------------------
+# ---- what is known of element.py before it runs --------------------------------------------------------------
 
 
 def _functions(model: ElementModel) -> Iterator[tuple[str, int, str]]:

@@ -271,7 +271,7 @@ class Element:
         self.host = _Host(tables["categories"], self.block.ctypes.data)
         self.lock = threading.Lock()
         self.failures: dict[int, BaseException] = {}  # why values are missing, by the thread that asked for them
-        self.interrupted = False  # by the keyboard, until it is told
+        self.interrupted = False  # by the keyboard, until it is reported
         self.physics = self._read(folder / "element.py", core)
         self.functions = _Functions(
             _PLAIN(self._computing(self._evaluate)),
@@ -468,7 +468,7 @@ _model: tuple[str, list[Element]] | None = None
 _why_not = ""  # there is no model
 try:
     _model = _read_model()
-except BaseException as _error:  # it is told when an instance is made
+except BaseException as _error:  # it is reported when an instance is made
     _places = [f for f in traceback.extract_tb(_error.__traceback__) if f.filename.endswith("element.py")]
     _line = f"{_places[-1].filename}:{_places[-1].lineno}: " if _places else ""
     _line = f"{_error.filename}:{_error.lineno}: " if isinstance(_error, SyntaxError) else _line

@@ -150,7 +150,7 @@ _TRIED_FOR = 5.0  # s; an FMU whose steps take longer is tried with fewer
 
 def try_out(folder: Path, library: str, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
     """What an importer does with a co-simulation from loading to unloading.  A call that is not answered with fmi2OK
-    or fmi2Warning ends it early: only a crash counts, all else is said when the FMU is run."""
+    or fmi2Warning ends it early: only a crash counts, all else is reported when the FMU is run."""
     sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
     description = ElementTree.parse(folder / "modelDescription.xml").getroot()
     fmu, answer = None, ""
@@ -220,7 +220,7 @@ def _announce(call: str) -> None:
 
 
 def _log(_: int, __: bytes, status: int, ___: bytes, message: bytes) -> None:
-    """Messages before an error are told with it; they are printf formats, so % and # are doubled."""
+    """Messages before an error are reported with it; they are printf formats, so % and # are doubled."""
     label = ("OK", "WARNING", "DISCARD", "ERROR", "FATAL", "PENDING")[status] if 0 <= status <= 5 else str(status)
     text = message.decode("utf-8", "replace").replace("%%", "%").replace("##", "#")
     print(f"[{label}] {text}", flush=True)

@@ -64,9 +64,9 @@ _LANGUAGE = (
     "-fcx-limited-range",
     "-U__FP_FAST_FMA",
 )
-# zig makes debug information unless told otherwise, which takes it a sixth of its time.
+# zig makes debug information unless switched off, which takes it a sixth of its time.
 _LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden", "-g0")
-# Some distributions' gcc protects stacks and calls libgcc for atomics unless told otherwise: both need a C library.
+# Some distributions' gcc protects stacks and calls libgcc for atomics unless switched off: both need a C library.
 FREESTANDING = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
 _NO_LIBGCC_ATOMICS = ("-mno-outline-atomics",)
 # macOS code keeps its frame pointers, so debuggers need no tables; without them the code takes a page of 16 KiB less.

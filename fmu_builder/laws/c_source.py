@@ -179,7 +179,7 @@ def _signature(name: str, parameters: Sequence[str]) -> str:
 
 
 def _voids(bodies: Sequence[Expression], parameters: Sequence[str]) -> list[str]:
-    """What a body leaves unused is told to the compiler."""
+    """What a body leaves unused is marked for the compiler."""
     used = {node.name for body in bodies for node in walk_once(body) if isinstance(node, Argument)}
     return ["    (void)e;", *(f"    (void)a_{name};" for name in parameters if name not in used)]
 
@@ -251,7 +251,7 @@ def _slot(slot: LawInSlot, laws: Laws) -> Iterator[str]:
 
 
 def _group(group: str, slots: Sequence[LawInSlot]) -> Iterator[str]:
-    """The laws of one group by their numbers; LAWS_<GROUP> tells that there are any."""
+    """The laws of one group by their numbers; LAWS_<GROUP> is defined where there are any."""
     members = [slot for slot in slots if slot.group == group]
     parameters = "".join(f", Real a_{one}" for one in members[0].names)
     arguments = "".join(f", a_{one}" for one in members[0].names)

@@ -219,7 +219,7 @@ def rule_notes(checked: Checked) -> Iterator[str]:
 def _poles(checked: Checked, problem_at: Callable[[str, Place, str], Problem]) -> Iterator[Problem]:
     """Divisors that are 0, or change their sign, inside the range and where they are evaluated."""
     grid = checked.grid()
-    told: set[tuple[str, Place]] = set()
+    reported: set[tuple[str, Place]] = set()
     with np.errstate(all="ignore"):
         evaluation = Evaluation(checked.laws, scalar_values(checked.laws, checked.scalars))
         given = {name: Values(values, np.zeros(())) for name, values in grid.items()}
@@ -227,8 +227,8 @@ def _poles(checked: Checked, problem_at: Callable[[str, Place, str], Problem]) -
         for owner, node, divisor, used in _divisions(checked.law.law, "", given, everywhere, evaluation):
             value = np.broadcast_to(divisor, everywhere.shape)
             index = _zero(value, used)
-            if index is not None and (owner, node.place) not in told:
-                told.add((owner, node.place))
+            if index is not None and (owner, node.place) not in reported:
+                reported.add((owner, node.place))
                 what = f"division by zero near {checked.at(grid, index)}; {_repair(checked)}"
                 yield problem_at(owner, node.place, what)
 

@@ -137,7 +137,7 @@ def shared_types(parts: Iterable[Part]) -> tuple[tuple[PartType, ...], tuple[Par
         if key not in known:
             known[key] = len(types)
             name, number = recipe.name, 1
-            while name.casefold() in names:  # some file systems do not tell them apart
+            while name.casefold() in names:  # some file systems do not distinguish them
                 number += 1
                 name = f"{recipe.name}_{number}"
             names.add(name.casefold())

@@ -73,14 +73,14 @@ class AssemblyBuilder:
     # -- parts
 
     def _read_parts(self) -> None:
-        told: set[str] = set()
+        reported: set[str] = set()
         for name, entry in self.recipe.parts.items():
             try:
                 self.models[name] = self.part_models.part(entry.recipe, self.recipe.path.parent)
             except InputError as error:
-                if entry.recipe not in told:  # once, however many parts there are of it
+                if entry.recipe not in reported:  # once, however many parts there are of it
                     self.problems += [Problem(f"{self.where} {name}", str(p)) for p in error.problems]
-                told.add(entry.recipe)
+                reported.add(entry.recipe)
         self._raise()
 
     def _own(self, experiment: Experiment, wiring: Wiring) -> ElementModel:

@@ -228,7 +228,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
         choices.update(structure.choices)
     choices |= declared.compared(sizes)
     problems += _unmet(path, declared, choices)
-    if laws is None:  # what is wrong with them is told; their parameters and those they replace are not unknown
+    if laws is None:  # what is wrong with them is reported; their parameters and those they replace are not unknown
         gone = {name for name, p in declared.parameters.items() if functions.keys() & set(p.replaced_by)}
         with_laws = bool(functions)
         starts = {n: v for n, v in starts.items() if n not in gone and not (with_laws and n.startswith("laws."))}
@@ -348,7 +348,7 @@ def _limited_starts(
                 isinstance(value, int | float | str) and parse_quantity(value, parse_unit(unit), where) >= limit.max
             )
         except InputError:
-            continue  # said with the other start values
+            continue  # reported with the other start values
         if reached:
             del kept[name]
             rule = f"must be less than {limit.max:.6g} {unit}, {limit.reason}"
@@ -384,7 +384,7 @@ def _with_sensors(
             value = start.get(f"sensor.{name}", 0.0) if isinstance(start, dict) else 0.0
             number = parse_quantity(value, parsed, where) if isinstance(value, int | float | str) else 0.0
         except InputError:
-            number = 0.0  # told with the other start values
+            number = 0.0  # reported with the other start values
         units[name] = str(unit)
         width = 0.5 * abs(number) or 1.0
         ranges[name] = (number - width, number + width)

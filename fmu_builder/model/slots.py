@@ -267,7 +267,7 @@ class _Reader:
             return None
         table = laws.functions[name].body if name in laws.functions else None
         if not isinstance(table, LawTable):
-            return None  # its faults are told already
+            return None  # its faults are reported already
         ((argument, unit),) = arguments.items()
         for what, found, needed in (
             (argument, table.unit, unit),
@@ -373,7 +373,7 @@ class _Reader:
         return Problem(self.where(slot), f"{function}: {what}")
 
     def _scalar_starts(self, laws: Laws, start: Mapping[str, object]) -> Iterator[tuple[str, float]]:
-        """Start values of scalars that the recipe gives; faulty ones are told by the model."""
+        """Start values of scalars that the recipe gives; the model reports faulty ones."""
         for name in tunable(laws):
             value = start.get(f"laws.{name}")
             if isinstance(value, int | float | str) and not isinstance(value, bool):

@@ -65,7 +65,7 @@ def _is_plain(written: str, unit: Unit) -> bool:
     try:
         found = parse_unit(written) if written else unit
     except InputError:
-        return False  # told with the first value
+        return False  # reported with the first value
     return found.is_si and found.same_dimension(unit)
 
 
@@ -189,15 +189,15 @@ class Reader:
         except InputError as error:
             self.problems.extend(error.problems)
             return default
-        said = "" if unit == "1" else f" {unit}"
+        suffix = "" if unit == "1" else f" {unit}"
         if above is not None and not number > above:
-            self.problem(name, key, f"{value!r} is refused: it must be greater than {above:g}{said}")
+            self.problem(name, key, f"{value!r} is refused: it must be greater than {above:g}{suffix}")
             return default
         if least is not None and not number >= least:
-            self.problem(name, key, f"{value!r} is refused: it must be at least {least:g}{said}")
+            self.problem(name, key, f"{value!r} is refused: it must be at least {least:g}{suffix}")
             return default
         if below is not None and not number < below:
-            self.problem(name, key, f"{value!r} is refused: it must be less than {below:g}{said}")
+            self.problem(name, key, f"{value!r} is refused: it must be less than {below:g}{suffix}")
             return default
         return number
 

@@ -35,7 +35,7 @@ _NUMBERED_EVENT = re.compile(r"(.*)\.(\w+)\[(\d+)\]", re.DOTALL)
 
 @dataclass(frozen=True)
 class Contact:
-    """A contact of the trace: the slave, its number, and its times in s, None if they cannot be told."""
+    """A contact of the trace: the slave, its number, and its times in s, None if they are unknown."""
 
     slave: str
     number: int

@@ -25,7 +25,7 @@ from fmu_builder.report.figure_sheet import (
     value_range,
 )
 
-MOST_CURVES = 10  # of a panel: more cannot be told apart
+MOST_CURVES = 10  # of a panel: more cannot be distinguished
 MOST_PANELS = 16
 _ORDER = ("m", "rad", "m/s", "rad/s", "N", "N.m", "J", "W")  # motion, force, energy; then the other units
 _GROUPS = re.compile(r"(?:^|\.)(energy|power|solver|coupling)\.[^.]+$")  # quantities that belong on one panel

@@ -65,6 +65,13 @@ def test_the_index_lists_every_page_once() -> None:
     assert sorted(listed) == sorted(path.name for path in PAGES if path.name != "index.md")
 
 
+def test_the_site_has_the_pages_in_the_order_of_the_index() -> None:
+    site = (GUIDE.parents[1] / ".ci" / "mkdocs.yml").read_text(encoding="utf-8")
+    index = (GUIDE / "index.md").read_text(encoding="utf-8")
+    pages = re.findall(r"^\d+\. \[[^\]]+\]\((\S+)\)", index, re.MULTILINE)
+    assert re.findall(r"^  - (\S+\.md)$", site, re.MULTILINE) == ["index.md", *pages]
+
+
 def test_every_link_of_the_guide_leads_to_a_page() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?://)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):

@@ -36,7 +36,7 @@ LIMIT = 500.0  # MB, unless FMU_BUILDER_CACHE_MB gives another
 INTERVAL = 600.0  # s between two looks at the whole folder, which take some 0.1 s
 _BLOCK = 4096  # bytes that a small file takes
 _BEGINNING = 10.0  # s; a file in users/ that is younger may not be locked yet
-_NO_LOCKS = 24 * 3600.0  # s for which a file in users/ counts as a running process where files cannot be locked
+_UNKNOWN = 24 * 3600.0  # s for which a file in users/ that cannot be locked counts as a running process
 _MARKER = ".fmu-builder-cache"
 _ROOMS = ("sources", "objects", "fmus", "host", "prototypes", "checks", "tried", "guide", "discarded")
 _USERS = "users"
@@ -185,12 +185,19 @@ def _running(folder: Path) -> Iterator[float]:
     for path in (folder / _USERS).glob("*"):
         with suppress(OSError):
             began = path.stat().st_mtime
-            with _held(path) as ended:
-                least = {True: _BEGINNING, False: math.inf, None: _NO_LOCKS}[ended]
-            if time.time() - began > least:
+            if time.time() - began > _longest(path):
                 path.unlink()  # closed: Windows removes no open file
             else:
                 yield began
+
+
+def _longest(user: Path) -> float:
+    """How long a file in users/ stands for a running process at most, s."""
+    try:
+        with _held(user) as ended:
+            return {True: _BEGINNING, False: math.inf, None: _UNKNOWN}[ended]
+    except PermissionError:  # of another user
+        return _UNKNOWN
 
 
 def _entries(folder: Path) -> Iterator[tuple[float, int, Path]]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -195,6 +195,26 @@ def test_where_files_cannot_be_locked_a_process_counts_for_a_day(
     os.utime(stale, (time.time() - age,) * 2)
     assert prune(0.0)[0] == removed
     assert stale.exists() == (removed == 0)
+
+
+def test_the_process_of_another_user_counts_though_its_file_cannot_be_opened(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = entry(folder, "used", 50)
+    other = folder / "users" / "1-0123"
+    other.parent.mkdir()
+    other.touch()
+    os.utime(other, (time.time() - 100.0,) * 2)
+    held = cache._held
+
+    def refused(lock: Path, wait: bool = False) -> AbstractContextManager[bool | None]:
+        if lock == other:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return held(lock, wait)
+
+    monkeypatch.setattr(cache, "_held", refused)
+    assert prune(0.0) == (0, MB)
+    assert kept.exists() and other.exists()
 
 
 def test_the_file_of_a_process_that_ended_is_closed_before_it_is_removed(

@@ -47,7 +47,8 @@ _LOCK = "lock"  # held for the moment of an entry's use, and while one is taken 
 @functools.cache
 def cache_folder() -> Path:
     """A writable folder with our marker: FMU_BUILDER_CACHE, the user's, a temporary one; or fmu-builder in it."""
-    places = [Path(os.environ["FMU_BUILDER_CACHE"])] if os.environ.get("FMU_BUILDER_CACHE") else []
+    named = [Path(os.environ["FMU_BUILDER_CACHE"])] if os.environ.get("FMU_BUILDER_CACHE") else []
+    places = []
     user_caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     if user_caches:
         places.append(Path(user_caches) / "fmu-builder")
@@ -56,11 +57,11 @@ def cache_folder() -> Path:
             places.append(Path.home() / ".cache" / "fmu-builder")
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     shared = Path(tempfile.gettempdir()) / f"fmu-builder-{user}"
-    places = [folder for place in places for folder in (place, place / "fmu-builder")]
-    for folder in (*places, shared):
-        if _usable(folder, folder is shared):
+    named, places = ([folder for one in some for folder in (one, one / "fmu-builder")] for some in (named, places))
+    for folder in (*named, *places, shared):
+        if _usable(folder, default=folder not in named, shared=folder is shared):
             return folder.absolute()  # compilers run in other folders
-    tried = ", ".join(map(str, (*places, shared)))
+    tried = ", ".join(map(str, (*named, *places, shared)))
     raise ToolError(f"no writable cache folder: tried {tried}; set FMU_BUILDER_CACHE to one")
 
 
@@ -73,11 +74,11 @@ def limit() -> float:
     raise InputError(Problem("FMU_BUILDER_CACHE_MB", f"'{text}' must be a number of MB, such as {LIMIT:g}"))
 
 
-def _usable(folder: Path, shared: bool) -> bool:
+def _usable(folder: Path, default: bool, shared: bool) -> bool:
     """Whether the folder can be written to and holds nothing of other programs; then it is there, with our marker."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if (shared and not _is_own(folder)) or not _is_ours(folder):
+        if (shared and not _is_own(folder)) or not _is_ours(folder, default):
             return False
         (folder / _MARKER).touch()
         with tempfile.TemporaryFile(dir=folder):
@@ -86,11 +87,12 @@ def _usable(folder: Path, shared: bool) -> bool:
         return False
 
 
-def _is_ours(folder: Path) -> bool:
+def _is_ours(folder: Path, default: bool) -> bool:
     """True for an empty folder, one with the marker, and a default one with nothing but our names, made without it."""
-    others = {name for name in os.listdir(folder) if not name.startswith("discarded-")}  # noqa: PTH208
-    if folder.name.startswith("fmu-builder"):
-        others -= {*_ROOMS, _USERS, _STAMP, _LOCK, "zig"}
+    others = set(os.listdir(folder))  # noqa: PTH208
+    if default:
+        own = {*_ROOMS, _USERS, _STAMP, _LOCK, "zig"}
+        others = {name for name in others - own if not name.startswith("discarded-")}
     return not others or (folder / _MARKER).is_file()  # asked last: another process may have written it meanwhile
 
 

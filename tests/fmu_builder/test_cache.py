@@ -290,6 +290,21 @@ def test_nothing_of_others_is_removed_from_the_folder_that_the_environment_names
         cache_folder.cache_clear()
 
 
+@pytest.mark.parametrize("name", ["fmu-builder", "fmu-builder-work", "cache"])
+def test_a_folder_that_the_environment_names_is_not_ours_for_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The recipes of a project lie in a folder fmus too."""
+    recipe = entry(tmp_path / name, "Mine", 100)
+    monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / name))
+    cache_folder.cache_clear()
+    try:
+        assert cache_folder() == tmp_path / name / "fmu-builder"
+        assert prune(0.0) == (0, 0) and recipe.exists()
+    finally:
+        cache_folder.cache_clear()
+
+
 def test_what_is_in_the_cache_but_in_none_of_its_rooms_stays(folder: Path) -> None:
     for name in ("letters/one.txt", "notes.txt"):
         (folder / name).parent.mkdir(exist_ok=True)

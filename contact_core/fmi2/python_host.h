@@ -26,10 +26,12 @@ __declspec(dllimport) void *__stdcall LoadLibraryExW(const unsigned short *path,
 __declspec(dllimport) void *__stdcall GetProcAddress(void *library, const char *name);
 __declspec(dllimport) void *__stdcall GetModuleHandleA(const char *name);
 __declspec(dllimport) unsigned long __stdcall GetLastError(void);
+__declspec(dllimport) int __stdcall SwitchToThread(void);
 __declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned page, unsigned long flags, const char *text,
                                                         int length, unsigned short *wide, int size);
 #else
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdlib.h>
 #define CC_SLAVE_LIBRARY "pythonfmu.so"
 #define CC_ANYWHERE NULL /* RTLD_DEFAULT of glibc */
@@ -78,6 +80,8 @@ CC_RARE void *cc_load(const char *path, CcText *why)
 
 static void *cc_find(void *library, const char *name) { return GetProcAddress(library, name); }
 
+static void cc_let_others_run(void) { SwitchToThread(); }
+
 static int cc_has_python(CcText *why) /* the slave's library is linked to it */
 {
     (void)why;
@@ -100,6 +104,7 @@ CC_RARE void *cc_load(const char *path, CcText *why)
 
 static void *cc_find(void *library, const char *name) { return dlsym(library, name); }
 static void *cc_of_python(const char *name) { return dlsym(CC_ANYWHERE, name); }
+static void cc_let_others_run(void) { sched_yield(); }
 
 CC_RARE int cc_has_python(CcText *why)
 {
@@ -125,6 +130,29 @@ CC_RARE int cc_has_python(CcText *why)
 
 #endif
 
+typedef int (*CcPythonHook)(void);
+
+/* 1: this thread is to start Python, and sets `busy` back then; 0: it runs.
+ *
+ * One thread of the process at a time may start it, whichever FMU it is in, and two FMUs share nothing but Python's
+ * library.  Of its variables PyOS_InputHook, a function that an interactive Python calls before it waits for input, is
+ * NULL before Python runs.  It is the lock: while Python starts it is Py_IsInitialized, which may be called at any time
+ * and is the same for all.  Where Python runs nothing is written.  Loading takes no lock: Python's own one orders it,
+ * and a thread that holds that one must not wait here for another that needs it. */
+CC_RARE int cc_is_to_start(CcPythonHook runs, CcPythonHook *busy)
+{
+    for (;;) {
+        int is_running = runs(); /* read first: it is true before the start has ended */
+        CcPythonHook holder = __atomic_load_n(busy, __ATOMIC_ACQUIRE);
+        if (holder == runs)
+            cc_let_others_run();
+        else if (is_running)
+            return 0;
+        else if (holder || __atomic_compare_exchange_n(busy, &holder, runs, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return 1;
+    }
+}
+
 /* Start Python, unless it runs, and leave it to every thread.  numpy is imported before the slave's library is loaded:
  * imported by its functions in a process that is no Python, numpy breaks the memory in which the process ends. */
 CC_RARE int cc_start_python(CcText *why)
@@ -138,9 +166,16 @@ CC_RARE int cc_start_python(CcText *why)
     void (*clear)(void) = (void (*)(void))cc_of_python("PyErr_Clear");
     if (!is_initialized || !initialize || !save_thread || !ensure || !leave || !import || !clear)
         return 1; /* Windows, where the slave's library brings it */
-    if (!is_initialized()) {
-        initialize(0); /* the importer's signals stay its own */
-        save_thread();
+    static CcPythonHook of_this_fmu; /* should Python lack the variable */
+    CcPythonHook *shared = (CcPythonHook *)cc_of_python("PyOS_InputHook");
+    CcPythonHook *busy = shared ? shared : &of_this_fmu;
+    if (cc_is_to_start(is_initialized, busy)) {
+        if (!is_initialized()) { /* another thread may have started it since it was looked at */
+            initialize(0); /* the importer's signals stay its own */
+            save_thread();
+        }
+        CcPythonHook holder = is_initialized;
+        __atomic_compare_exchange_n(busy, &holder, (CcPythonHook)NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
     }
     int state = ensure(), is_there = import("numpy") != NULL;
     if (!is_there)

@@ -6,9 +6,11 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,16 +56,22 @@ class Host:
     folder: Path
     python: str
 
+    @property
+    def library(self) -> Path:
+        name = f"{read_slave(self.fmu).identifier}{PLATFORMS[host_platform()].suffix}"
+        return self.folder / "binaries" / host_platform() / name
+
     def run(self, fault: int = 0, guid: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-        description = read_slave(self.fmu)
-        name = f"{description.identifier}{PLATFORMS[host_platform()].suffix}"
-        library = self.folder / "binaries" / host_platform() / name
+        description, library = read_slave(self.fmu), self.library
         resources = (self.folder / "resources").as_uri()
         x = str(description.variables["x"].reference)
         command = [str(self.program), str(library), guid or description.guid, resources, str(fault), x]
+        return self.started(command, **environment)
+
+    def started(self, command: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         settings = {**os.environ, "PATH": path, "FMU_BUILDER_PYTHON": self.python, **environment}
-        return subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+        return subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +91,15 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Host:
     fmu = host_fmu(recipe)
     with zipfile.ZipFile(fmu) as archive:
         archive.extractall(folder / "unpacked")
-    program = folder / "prototype_host"
-    source = Path(__file__).with_name("prototype_host.c")
+    return Host(compiled("prototype_host", folder), fmu, folder / "unpacked", python)
+
+
+def compiled(name: str, folder: Path) -> Path:
+    """A program of this folder."""
+    program, source = folder / name, Path(__file__).with_name(f"{name}.c")
     options = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-isystem", str(fmi_headers())]
-    subprocess.run([find_tool("gcc"), *options, str(source), "-o", str(program), "-ldl"], check=True)
-    return Host(program, fmu, folder / "unpacked", python)
+    subprocess.run([find_tool("gcc"), *options, str(source), "-o", str(program), "-ldl", "-pthread"], check=True)
+    return program
 
 
 def test_the_trace_is_that_under_fmpy(host: Host) -> None:
@@ -142,3 +154,14 @@ def test_a_python_without_numpy_is_told(host: Host, tmp_path: Path) -> None:
     done = host.run(PYTHONPATH=str(tmp_path))
     assert done.returncode == 1, done.stdout + done.stderr
     assert "fmi2Instantiate: this Python cannot import numpy" in done.stdout
+
+
+def test_binaries_that_start_python_at_once_start_it_once(host: Host, tmp_path: Path) -> None:
+    """Each is loaded from a copy of its own, so they share no variable."""
+    program = compiled("prototype_threads", tmp_path)
+    libraries = [shutil.copy(host.library, tmp_path / f"{i}.so") for i in range(6)]
+    resources = (host.folder / "resources").as_uri()
+    command = [str(program), str(read_slave(host.fmu).guid), resources, *map(str, libraries)]
+    for _ in range(2):
+        done = host.started(command)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "6\n", "")

@@ -187,7 +187,8 @@ class Life:
     rates      du/dt of the next step by value reference; None before fmi2SetRealInputDerivatives
     ledger     contact counts and dissipated energies after the last step, which may not fall; None before the first
     last_step  status of the last fmi2DoStep
-    tame       only tame numbers were ever given to it"""
+    tame       only tame numbers were ever given to it
+    placed     states were set that may be a singular position"""
 
     fmu: Fmu
     kind: int
@@ -202,6 +203,7 @@ class Life:
     ledger: list[float] | None = None
     last_step: Status = Status.OK
     tame: bool = True
+    placed: bool = False
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -232,6 +234,10 @@ class Life:
     def is_finite(self) -> bool:
         """True if nothing can overflow or divide by zero, so that no answer may be an error for not being finite."""
         return self.tame and self.rules_hold() and self.is_of_bodies()
+
+    def is_regular(self) -> bool:
+        """The same of positions: that no answer may be an error for being singular."""
+        return self.is_finite() and not self.placed
 
     def is_of_bodies(self) -> bool:
         """Whether inertias are those of bodies, as rigid_body and pendulum ask: moments along the principal axes below

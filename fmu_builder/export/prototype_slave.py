@@ -30,7 +30,6 @@ Vector = NDArray[np.float64]
 
 _HERE = Path(__file__).resolve().parent
 
-
 # ---- contact_core ------------------------------------------------------------------------------------------------
 
 _KINDS: dict[str, Any] = {"double": ctypes.c_double, "int": ctypes.c_int}
@@ -200,16 +199,14 @@ class _Host:
         return float(self._calls.held_over(self._calls.host))
 
     def keep(self, record: Any) -> None:
-        """Keep the variables of a contact that has ended, such as e.last_contact: call before those of the next one are
-        written, in accept only."""
+        """In accept: keep what has ended, such as e.last_contact, before the variables of the next one are written."""
         if not self._keeps:
             raise RuntimeError("host.keep is for the function accept alone: only there a contact can end")
         at, length = record._place
-        place, size = self._block + 8 * at, 8 * length
-        before = ctypes.string_at(place, size)
-        ctypes.memmove(place, self._memory + 8 * at, size)  # the core reads values and place at one address
+        place, before = self._block + 8 * at, ctypes.string_at(self._block + 8 * at, 8 * length)
+        ctypes.memmove(place, self._memory + 8 * at, len(before))  # the core reads values and place at one address
         self._calls.keep(self._calls.host, place, length)
-        ctypes.memmove(place, before, size)  # nothing is written yet where accept ends with an exception
+        ctypes.memmove(place, before, len(before))  # nothing is written yet where accept ends with an exception
 
     def _listen(self, block: int, pointer: int, keeps: bool = False) -> None:
         self._block, self._keeps, self._calls = block, keeps, _HostCalls.from_address(pointer)

@@ -128,10 +128,9 @@ class Fmu:
         return self.references("state") if self.named("deflection", "integrated") else frozenset()
 
     @property
-    def may_be_singular(self) -> bool:
-        """A mechanism with constraints, loops or profiles: states that an importer sets may be a position that these
-        cannot meet, or a singular one.  Without constraints every position is one."""
-        return bool(self.named("lambda"))
+    def is_mechanism(self) -> bool:
+        """States that an importer sets may then be a position that the constraints cannot meet, or a singular one."""
+        return any(folder.name == "planar_mechanism" for folder in self.model.folders().values())
 
     @property
     def categories(self) -> frozenset[str]:
@@ -187,8 +186,7 @@ class Life:
     rates      du/dt of the next step by value reference; None before fmi2SetRealInputDerivatives
     ledger     contact counts and dissipated energies after the last step, which may not fall; None before the first
     last_step  status of the last fmi2DoStep
-    tame       only tame numbers were ever given to it
-    placed     states were set that may be a singular position"""
+    tame       only tame numbers were ever given to it"""
 
     fmu: Fmu
     kind: int
@@ -203,7 +201,6 @@ class Life:
     ledger: list[float] | None = None
     last_step: Status = Status.OK
     tame: bool = True
-    placed: bool = False
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -234,10 +231,6 @@ class Life:
     def is_finite(self) -> bool:
         """True if nothing can overflow or divide by zero, so that no answer may be an error for not being finite."""
         return self.tame and self.rules_hold() and self.is_of_bodies()
-
-    def is_regular(self) -> bool:
-        """The same of positions: that no answer may be an error for being singular."""
-        return self.is_finite() and not self.placed
 
     def is_of_bodies(self) -> bool:
         """Whether inertias are those of bodies, as rigid_body and pendulum ask: moments along the principal axes below

@@ -23,7 +23,7 @@
  *                            of U
  *
  * Of the struct: line_points ... from lines.py, POINTS, BODIES, BRIDGES, CLOSED, INTERPOLATION, and the variables of
- * elements/point_line_2/element.toml, which elements/point_line_1 takes over.
+ * elements/point_line_2/element.toml, which elements/point_line_1 extends.
  *
  * Source: EULER manual, forcePointLine2. */
 #ifndef CC_GUIDE_H

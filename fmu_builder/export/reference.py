@@ -27,7 +27,7 @@ from fmu_builder.model.declaration import (
     StructureEntry,
     Variable,
 )
-from fmu_builder.model.extends import TakesOver
+from fmu_builder.model.extends import Extends
 from fmu_builder.model.ports import PORT_KINDS, Role
 from fmu_builder.paths import PACKAGE, shipped
 
@@ -38,7 +38,7 @@ EXAMPLE = GUIDE / "element.toml"
 # Models in the order of the page, with the heading and the tables of the example that show them.
 SECTIONS: tuple[tuple[str, type[BaseModel], tuple[str, ...]], ...] = (
     ("The file", Declaration, ("", "log", "sets", "rules")),
-    ("[takes_over]", TakesOver, ("takes_over",)),
+    ("[extends]", Extends, ("extends",)),
     ("[experiment]", Experiment, ("experiment",)),
     ("[structure]", StructureEntry, ("structure",)),
     ("Variables: " + ", ".join(f"[{name}]" for name in VARIABLE_TABLES), Variable, VARIABLE_TABLES),
@@ -50,13 +50,13 @@ SECTIONS: tuple[tuple[str, type[BaseModel], tuple[str, ...]], ...] = (
     ("Changes of a slot", SlotChange, ("slots.F.changes",)),
 )
 _HEADERS = ("waist.h", "base/real.h", "base/vector.h", "base/elementary.h")
-TAKES_OVER = (  # two examples: a file has one such table
-    """[takes_over]
+EXTENDS = (  # two examples: a file has one such table
+    """[extends]
 element = "point_line_2"
 renamed = { k_r1 = "k_r" }
 without = ["k_r2", "point.q"]
 """,
-    """[takes_over]
+    """[extends]
 group = "coupling"
 words = { force = "torque" }
 """,
@@ -145,7 +145,7 @@ def _cell(text: str) -> str:
 def _example(tables: tuple[str, ...]) -> list[str]:
     """What the example has in tables of these names, and in tables in them."""
     found: list[str] = []
-    for block in _blocks("\n".join((EXAMPLE.read_text(encoding="utf-8"), *TAKES_OVER))):
+    for block in _blocks("\n".join((EXAMPLE.read_text(encoding="utf-8"), *EXTENDS))):
         name = block.splitlines()[0].strip("[]") if block.startswith("[") else ""
         if name in tables or any(table and name.startswith(f"{table}.") for table in tables):
             found += ["", *block.splitlines()] if found else block.splitlines()

@@ -12,7 +12,7 @@ from typing import Any
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, StructureEntry, Variable, plain
 from fmu_builder.model.declaration_reader import CORE_GROUPS, core_declaration, read_declaration
 from fmu_builder.model.documents import DOCUMENTS
-from fmu_builder.model.extends import TakesOver
+from fmu_builder.model.extends import Extends
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
 from fmu_builder.paths import find_element
 from fmu_builder.units import quantity
@@ -70,10 +70,10 @@ _LISTS: Schema = {  # what may be written shorter than the models have it: one w
 
 
 def element_schema() -> Schema:
-    """Of element.toml.  An entry may be a list of variants; one of an element that takes over another may leave out
+    """Of element.toml.  An entry may be a list of variants; one of an element that extends another may leave out
     keys, so none is required but the description of the element."""
     schema = Declaration.model_json_schema()
-    takes_over = TakesOver.model_json_schema()
+    extends = Extends.model_json_schema()
     for model in schema["$defs"].values():
         model.pop("required", None)
         for key, field in model["properties"].items():
@@ -83,7 +83,7 @@ def element_schema() -> Schema:
     for name in (*VARIABLE_TABLES, "ports", "indicators"):
         entry = schema["properties"][name]["additionalProperties"]
         schema["properties"][name]["additionalProperties"] = {"anyOf": [entry, {"type": "array", "items": entry}]}
-    schema["properties"]["takes_over"] = takes_over | {"additionalProperties": False}
+    schema["properties"]["extends"] = extends | {"additionalProperties": False}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,

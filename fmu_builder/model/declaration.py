@@ -318,6 +318,7 @@ class Declaration(_Entry):
     locals: dict[str, Variable] = Field(default={}, description="as outputs, for plots and for rates; no output of FMI")
     indicators: dict[str, Indicator] = Field(default={}, description="zero-crossing functions, z->name in C")
     _content: str = PrivateAttr(default="")
+    _notes: tuple[str, ...] = PrivateAttr(default=())
 
     @property
     def default_sizes(self) -> dict[str, int]:
@@ -344,8 +345,13 @@ class Declaration(_Entry):
 
     @property
     def content(self) -> str:
-        """A name that changes with everything that the file declares, with what it takes over."""
+        """A hash of all that the file declares, including what it extends."""
         return self._content
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the author of the file has to change before the next version."""
+        return self._notes
 
     def chosen(self, choices: Choices, empty: Collection[str] = ()) -> Declaration:
         """The declaration with the entries that are there with these choices, each under its plain name.  Entries for

@@ -12,7 +12,7 @@ from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.c_structs import count_doubles
 from fmu_builder.model.declaration import VARIABLE_TABLES, VARIANT, Declaration
 from fmu_builder.model.declaration_rules import NAME_RULE, declaration_problems
-from fmu_builder.model.extends import base_of, with_taken_over
+from fmu_builder.model.extends import base_of, extended, renamed_key
 from fmu_builder.model.sets import with_sets
 from fmu_builder.model.toml_files import explain, read_toml
 from fmu_builder.paths import shared_folder, shipped
@@ -69,11 +69,13 @@ def _with_variants(path: Path, tables: dict[str, object]) -> dict[str, object]:
     return expanded
 
 
-def _tables(path: Path) -> dict[str, object]:
-    """The tables of the file, with those that it takes over, and without names of sets."""
+def _tables(path: Path, notes: list[str]) -> dict[str, object]:
+    """The tables of the file, with those that it extends, and with sets in place of their names.  Adds to `notes`."""
     tables = read_toml(path)
+    if note := renamed_key(path, tables):
+        notes.append(note)
     base = base_of(path, tables)
-    return with_sets(path, tables if base is None else with_taken_over(path, tables, _tables(base)))
+    return with_sets(path, tables if base is None else extended(path, tables, _tables(base, notes)))
 
 
 def header_folders(element: Path) -> tuple[Path, ...]:
@@ -99,9 +101,11 @@ def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:
 
 
 def _read(path: Path) -> Declaration:
-    tables = _with_structs(path, _with_variants(path, _tables(path)))
+    notes: list[str] = []
+    tables = _with_structs(path, _with_variants(path, _tables(path, notes)))
     try:
         declaration = Declaration.model_validate(tables)
+        declaration._notes = tuple(notes)
         declaration._content = hashlib.sha256(repr(tables).encode()).hexdigest()
         return declaration
     except ValidationError as error:

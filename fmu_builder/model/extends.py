@@ -1,14 +1,14 @@
-"""An element.toml that takes over another one and declares what differs, or a group of elements/shared.
+"""`[extends]` of element.toml: the entries of another element, or of a group of elements/shared, and what differs.
 
-[takes_over]
+[extends]
 element = "point_line_2"          # found as a recipe finds its element; or group = "coupling", for coupling.toml
-renamed = { k_r1 = "k_r" }        # entries that have another name here, wherever they are named
-without = ["k_r2", "point.q"]     # entries that are missing here, and what nothing depends on: a structure choice then
-                                  # keeps its default, a slot stays empty
-words = { force = "torque" }      # of a group: words that its descriptions say otherwise here
+renamed = { k_r1 = "k_r" }        # entries with another name here, wherever they are named
+without = ["k_r2", "point.q"]     # entries that are left out, also from every `depends`; a structure choice keeps its
+                                  # default, a slot stays empty
+words = { force = "torque" }      # of a group: words that are replaced in its descriptions
 
-All other tables are entries of its own.  One with the name of an entry, or a set, of the other element stands in its
-place; one with the name of an entry of the group changes the keys of that which it has.
+All other tables declare further entries.  One with the name of an entry, or a set, of the other element replaces it;
+one with the name of an entry of the group changes the keys that it gives.
 """
 
 from __future__ import annotations
@@ -24,23 +24,36 @@ from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.paths import find_element, shared_folder
 
 
-class TakesOver(BaseModel):
-    """Another element.toml, or a group of variables, whose entries this one has where it declares no others."""
+class Extends(BaseModel):
+    """Another element, or a group of variables, whose entries this element has as well, except for those that it
+    declares differently."""
 
     element: str | None = Field(default=None, description="the other element, found as a recipe finds its element")
-    group: str | None = Field(default=None, description="in place of an element a group that elements/shared declares")
-    renamed: dict[str, str] = Field(default={}, description="entries that have another name here, wherever they stand")
-    without: list[str] = Field(default=[], description="entries that are missing here, and what nothing depends on")
-    words: dict[str, str] = Field(default={}, description="of a group: words that its descriptions replace here")
+    group: str | None = Field(default=None, description="instead of an element: a group that elements/shared declares")
+    renamed: dict[str, str] = Field(default={}, description="entries with another name here, wherever they are named")
+    without: list[str] = Field(default=[], description="entries that are left out, also from every `depends`")
+    words: dict[str, str] = Field(default={}, description="of a group: words that are replaced in its descriptions")
 
 
-_KEYS = tuple(TakesOver.model_fields)
+_KEYS = tuple(Extends.model_fields)
+_FORMER_KEY = "takes_over"  # accepted for one version
 
 
-def with_taken_over(path: Path, tables: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of the declaration `path` with those of `base`, which it takes over.  Raises InputError."""
-    rules = tables["takes_over"]
-    where = f"{path}: [takes_over]"
+def renamed_key(path: Path, tables: dict[str, Any]) -> str:
+    """Move a table under its former key to `extends`; returns a note, empty if there is none.  Raises InputError."""
+    if _FORMER_KEY not in tables:
+        return ""
+    where = f"{path}: [{_FORMER_KEY}]"
+    if "extends" in tables:
+        raise InputError(Problem(where, "is the former name of [extends], which is given as well: remove it"))
+    tables["extends"] = tables.pop(_FORMER_KEY)
+    return f"{where} is now [extends]; rename it, the next version refuses the former name"
+
+
+def extended(path: Path, tables: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of the declaration `path` with those of `base`, which it extends.  Raises InputError."""
+    rules = tables["extends"]
+    where = f"{path}: [extends]"
     known = {name for table in base.values() if isinstance(table, dict) for name in table}
     known |= {one for one in _texts(base) if "." in one and " " not in one}
     renamed, without = dict(rules.get("renamed", {})), list(rules.get("without", []))
@@ -48,7 +61,7 @@ def with_taken_over(path: Path, tables: Mapping[str, Any], base: Mapping[str, An
         Problem(f"{where} {key}", "this key is unknown" + did_you_mean(key, _KEYS)) for key in rules if key not in _KEYS
     ]
     problems += [
-        Problem(f"{where} {name}", "there is no such entry to take over" + did_you_mean(name, known))
+        Problem(f"{where} {name}", "there is no such entry to extend" + did_you_mean(name, known))
         for name in (*renamed, *without)
         if name not in known
     ]
@@ -72,7 +85,7 @@ def with_taken_over(path: Path, tables: Mapping[str, Any], base: Mapping[str, An
     }
     found: dict[str, Any] = {}
     for title, table in base.items():
-        if not isinstance(table, dict) or title == "takes_over":
+        if not isinstance(table, dict) or title == "extends":
             found[title] = table
             continue
         found[title] = {}
@@ -83,19 +96,19 @@ def with_taken_over(path: Path, tables: Mapping[str, Any], base: Mapping[str, An
     for title, table in tables.items():
         if isinstance(table, dict) and isinstance(found.get(title), dict):
             found[title] = _with_group(table, found[title]) if "group" in rules else found[title] | table
-        elif title != "takes_over":
+        elif title != "extends":
             found[title] = table
     return found
 
 
 def _with_group(own: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of its own, then those of the group, as the own ones of these names change them."""
+    """The entries of the file, then those of the group, changed by the entries of the file with the same name."""
     changed = {name: _changed(entry, own.get(name, {})) for name, entry in group.items()}
     return {name: entry for name, entry in own.items() if name not in group} | changed
 
 
 def _reworded(entry: Any, words: Mapping[str, str]) -> Any:
-    """An entry whose description says it in other words, which are capital where those are."""
+    """An entry with words of its description replaced; a capital letter stays one."""
     text = entry.get("description", "") if isinstance(entry, dict) else ""
     for word, other in words.items():
         text = _word(word).sub(lambda found, o=other: o if found[0][0].islower() else o[:1].upper() + o[1:], text)
@@ -107,7 +120,7 @@ def _word(word: str) -> re.Pattern[str]:
 
 
 def _changed(entry: Any, own: Any) -> Any:
-    """An entry with the keys of its own in the place of those it had; of variants each of them."""
+    """An entry with the keys of `own` in place of those it had; of variants each of them."""
     if isinstance(own, list):
         return [_changed(entry, one) for one in own]
     return {**entry, **own} if isinstance(own, dict) else own
@@ -121,23 +134,23 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def base_of(path: Path, tables: Mapping[str, Any]) -> Path | None:
-    """The declaration that the tables of the one at `path` take over, if any.  Raises InputError if it is not there."""
-    rules = tables.get("takes_over")
+    """The declaration that the one at `path` extends, if any.  Raises InputError if it does not exist."""
+    rules = tables.get("extends")
     if rules is None:
         return None
     if not isinstance(rules, dict) or [type(rules.get(key)) for key in ("element", "group")].count(str) != 1:
-        raise InputError(Problem(f"{path}: [takes_over]", "must name the element, or the group, that is taken over"))
+        raise InputError(Problem(f"{path}: [extends]", "must name either the element or the group that is extended"))
     if "group" in rules:
         groups = sorted(place.stem for place in shared_folder().glob("*.toml"))
         if rules["group"] not in groups:
             what = f"'{rules['group']}' is no group" + did_you_mean(rules["group"], groups)
-            raise InputError(Problem(f"{path}: [takes_over] group", what))
+            raise InputError(Problem(f"{path}: [extends] group", what))
         return shared_folder() / f"{rules['group']}.toml"
     return find_element(rules["element"], path.parent, f"{path}: element") / "element.toml"
 
 
 def _kept(entry: Any, without: set[str], fallen: Mapping[str, Any], renamed: Mapping[str, str]) -> Any:
-    """An entry, or its variants, under the new names; [] for one that there is with other choices only."""
+    """An entry, or its variants, under the new names; [] for one that exists with other choices only."""
     if isinstance(entry, list) and all(isinstance(one, dict) for one in entry):
         variants = list(_variants(entry, without, fallen, renamed))
         return variants[0] if len(variants) == 1 else variants

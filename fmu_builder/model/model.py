@@ -196,7 +196,7 @@ class ElementModel(Model):
         return self.recipe.absent.get(re.sub(r"\[\d+\]", "", name), "")
 
     def notes(self) -> tuple[str, ...]:
-        return (*self.recipe.notes, *(self.recipe.laws.notes if self.recipe.laws else ()))
+        return (*self.element.notes, *self.recipe.notes, *(self.recipe.laws.notes if self.recipe.laws else ()))
 
     def warnings(self) -> tuple[str, ...]:
         return self.recipe.laws.warnings if self.recipe.laws else ()

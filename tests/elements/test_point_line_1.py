@@ -1,4 +1,4 @@
-"""point_line_1: its law written anew with numpy, the ledger, and all that it takes over from point_line_2."""
+"""point_line_1: its law written anew with numpy, the ledger, and all that it shares with point_line_2."""
 
 from __future__ import annotations
 
@@ -162,13 +162,13 @@ def test_everything_else_is_that_of_type_2() -> None:
     assert "VectorFr1" not in str(one) and "k_r2" not in str(one) and "point.q" not in str(one)
 
 
-def test_what_cannot_be_taken_over_is_named(tmp_path: Path) -> None:
+def test_what_cannot_be_extended_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "elements" / "own"
     folder.mkdir(parents=True)
     (folder / "element.toml").write_text(
-        'description = "x y z"\n[takes_over]\nelement = "point_line_2"\nwithout = ["k_r3"]\nrename = { a = "b" }\n',
+        'description = "x y z"\n[extends]\nelement = "point_line_2"\nwithout = ["k_r3"]\nrename = { a = "b" }\n',
         encoding="utf-8",
     )
-    with pytest.raises(InputError, match="k_r3: there is no such entry to take over; did you mean") as caught:
+    with pytest.raises(InputError, match="k_r3: there is no such entry to extend; did you mean") as caught:
         read_declaration(folder)
     assert "rename: this key is unknown" in str(caught.value)

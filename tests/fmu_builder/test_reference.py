@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from fmu_builder.export.reference import EXAMPLE, PAGE, SECTIONS, TAKES_OVER, c_functions, reference
+from fmu_builder.export.reference import EXAMPLE, EXTENDS, PAGE, SECTIONS, c_functions, reference
 from fmu_builder.model.declaration import VARIABLE_TABLES, Hold, PortState, SlotChange
 from fmu_builder.model.declaration_reader import read_declaration
-from fmu_builder.model.extends import TakesOver
+from fmu_builder.model.extends import Extends
 from fmu_builder.paths import shipped
 
 
@@ -31,8 +31,8 @@ def test_the_example_is_an_element_that_can_be_read(tmp_path: Path) -> None:
 def entries_of(model: type[BaseModel], tables: tuple[str, ...]) -> Iterator[dict[str, object]]:
     """What the example has of a model."""
     given = tomllib.loads(EXAMPLE.read_text(encoding="utf-8"))
-    if model is TakesOver:
-        yield from (tomllib.loads(text)["takes_over"] for text in TAKES_OVER)
+    if model is Extends:
+        yield from (tomllib.loads(text)["extends"] for text in EXTENDS)
     elif "" in tables:
         yield given
     elif model in (PortState, Hold):

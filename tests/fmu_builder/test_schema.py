@@ -101,7 +101,7 @@ def test_every_shipped_element_fits_the_schema_of_element_toml(folder: Path) -> 
         ("experiment", {"stop": "1 s"}, "'1 s' is not of type 'number'"),
         ("log", {"contact": 3}, "3 is not of type 'string'"),
         ("sets", {"motion": "x"}, "'x' is not of type 'array'"),
-        ("takes_over", {"elemnt": "x"}, "'elemnt' was unexpected"),
+        ("extends", {"elemnt": "x"}, "'elemnt' was unexpected"),
     ],
 )
 def test_an_editor_marks_what_cannot_be_in_element_toml(table: str, entry: dict[str, Any], said: str) -> None:

@@ -61,11 +61,11 @@ def test_sets_stand_for_their_lists_wherever_names_are_listed(tmp_path: Path) ->
     assert [model.variables[i].name for i in model["y[2]"].depends] == ["u", "x"]
 
 
-def test_an_element_that_takes_over_another_one_has_its_sets_under_the_new_names(tmp_path: Path) -> None:
+def test_an_element_that_extends_another_one_has_its_sets_under_the_new_names(tmp_path: Path) -> None:
     element(tmp_path, TOML)
     new = element(
         tmp_path,
-        'description = "Another"\n[takes_over]\nelement = "gain"\nrenamed = { u = "w" }\nwithout = ["k"]\n'
+        'description = "Another"\n[extends]\nelement = "gain"\nrenamed = { u = "w" }\nwithout = ["k"]\n'
         '[sets]\nall = ["@force", "radius"]\n[locals]\nz = { depends = "@all", description = "Local" }\n'
         'far = { depends = [], when = { form = "@round" }, description = "Local" }\n',
         "other",

@@ -649,7 +649,7 @@ def test_faults_of_lists_are_told_with_their_number(chain: Path, text: str, said
 DRIVE = """
 description = "A torque that nothing drives"
 
-[takes_over]
+[extends]
 group = "coupling"
 renamed = { "coupling.m_eff" = "coupling.J_eff" }
 without = ["coupling.beta"]
@@ -676,7 +676,7 @@ def drive(folder: Path, old: str = "", new: str = "") -> Path:
     return place
 
 
-def test_a_group_is_taken_over_in_other_words_and_with_changed_keys(tmp_path: Path) -> None:
+def test_a_group_is_extended_in_other_words_and_with_changed_keys(tmp_path: Path) -> None:
     own, group = read_declaration(drive(tmp_path)), read_declaration(shipped("elements") / "translational_spring")
     assert list(own.parameters) == ["gain", "coupling.mode", "coupling.J_eff", "coupling.identify"]
     moment, mass = own.parameters["coupling.J_eff"], group.parameters["coupling.m_eff"]
@@ -695,22 +695,33 @@ def test_a_group_is_taken_over_in_other_words_and_with_changed_keys(tmp_path: Pa
         (
             'group = "coupling"',
             'group = "couplin"',
-            "[takes_over] group: 'couplin' is no group; did you mean 'coupling'",
+            "[extends] group: 'couplin' is no group; did you mean 'coupling'",
         ),
-        ('group = "coupling"', "", "[takes_over]: must name the element, or the group, that is taken over"),
-        ('group = "coupling"', 'group = "coupling"\nelement = "inertia"', "[takes_over]: must name the element, or"),
-        ('["coupling.beta"]', '["coupling.bta"]', "[takes_over] coupling.bta: there is no such entry to take over"),
-        ('force = "torque"', 'fork = "torque"', "[takes_over] words: no description has the word 'fork'"),
+        ('group = "coupling"', "", "[extends]: must name either the element or the group that is extended"),
+        ('group = "coupling"', 'group = "coupling"\nelement = "inertia"', "[extends]: must name either the element"),
+        ('["coupling.beta"]', '["coupling.bta"]', "[extends] coupling.bta: there is no such entry to extend"),
+        ('force = "torque"', 'fork = "torque"', "[extends] words: no description has the word 'fork'"),
         (
             'force = "torque"',
             "force = 1",
-            "[takes_over] words: {'force': 1, 'mass': 'moment of inertia'} must be a table",
+            "[extends] words: {'force': 1, 'mass': 'moment of inertia'} must be a table",
         ),
         ('"coupling.lag" = {', '"coupling.leg" = {', "[memory.coupling.leg] description: this key is missing"),
     ],
 )
-def test_a_group_that_cannot_be_taken_over_is_told(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_a_group_that_cannot_be_extended_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
     place = drive(tmp_path, old, new)
     with pytest.raises(InputError) as caught:
         read_declaration(place)
     assert str(caught.value.problems[0]).startswith(f"{place / 'element.toml'}: {said}"), caught.value
+
+
+def test_the_former_name_of_extends_is_read_with_a_note(tmp_path: Path) -> None:
+    place = drive(tmp_path, "[extends]", "[takes_over]")
+    former, now = read_declaration(place), read_declaration(drive(tmp_path / "now"))
+    assert former.content == now.content and now.notes == ()
+    (note,) = former.notes
+    assert note.startswith(f"{place / 'element.toml'}: [takes_over] is now [extends]; rename it")
+    (place / "element.toml").write_text(DRIVE + "\n[takes_over]\ngroup = 'coupling'\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"\[takes_over\]: is the former name of \[extends\]"):
+        read_declaration(place)

@@ -86,7 +86,7 @@ static CcPortLaw port_law(const Element *e)
 static CcCouplingOptions coupling_options(const Element *e)
 {
     int mode = (int)e->coupling.mode;
-    CcCouplingOptions options = {.lag = cc_lag_of(mode),
+    CcCouplingOptions options = {.lag = cc_lag_of((int)e->coupling.order, mode),
                                  .identify = e->coupling.identify != 0.0,
                                  .straight = mode == SLOPE,
                                  .m_eff = e->coupling.m_eff};

@@ -550,7 +550,7 @@ static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
     return (CcPointOptions){.potential = guide_seen_at,
                             .data = seen,
                             .c = guide_damping(e, seen->g),
-                            .lag = cc_lag_of(mode),
+                            .lag = cc_lag_of((int)e->coupling.order, mode),
                             .identify = e->coupling.identify != 0.0,
                             .straight = mode == SLOPE,
                             .m_eff = e->coupling.m_eff};

@@ -21,7 +21,7 @@ static CcAxisOptions coupling_options(const Element *e, double k, double d)
     int mode = (int)e->coupling.mode;
     CcAxisOptions options = {.k = k,
                              .d = d,
-                             .lag = cc_lag_of(mode),
+                             .lag = cc_lag_of((int)e->coupling.order, mode),
                              .identify = e->coupling.identify != 0.0,
                              .straight = mode == SLOPE,
                              .inertia = e->coupling.INERTIA};

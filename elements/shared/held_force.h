@@ -19,12 +19,18 @@
 
 #include "base/elementary.h"
 
-enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO }; /* coupling.mode */
+enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO };      /* coupling.mode */
+enum { UNKNOWN_ORDER = 1, SEQUENTIAL, PARALLEL, LATE_ORDER }; /* coupling.order */
 
 #define CC_HOLD_ERROR 0.01 /* share by which a held force is wrong, from which on it is reported */
 
-/* L that a mode names; -1: it has to be found. */
-CC_API int cc_lag_of(int mode) { return mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : -1; }
+/* L that the order of the calls means, or else the mode; -1: it has to be found. */
+CC_API int cc_lag_of(int order, int mode)
+{
+    if (order != UNKNOWN_ORDER)
+        return order - SEQUENTIAL;
+    return mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : -1;
+}
 
 #ifndef CC_DUAL
 

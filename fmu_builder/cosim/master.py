@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fmu_builder.cosim.call_order import ORDER, call_orders
 from fmu_builder.cosim.contact_record import ContactRecord
 from fmu_builder.cosim.events import ContactEvent, event_values, lively_contacts
 from fmu_builder.cosim.exchange import Exchange, drive_calls
@@ -195,6 +196,8 @@ class _Master:
         if problems:
             raise InputError(problems)
         self.signals = [s for s in self.signals if s.node not in self.wiring.sources]
+        for name, order in call_orders(self.descriptions, self.wiring, scenario.experiment.algorithm):
+            self.starts[name].setdefault(ORDER, order)
 
     def run(self, progress: Callable[[float], None]) -> Run:
         slaves: dict[str, Slave] = {}

@@ -86,15 +86,18 @@ typedef struct {
 #define CC_STATE_SHORT sizeof(CcState)
 #endif
 
+/* `now` and `before` lie at multiples of 16 bytes, as memory for an instance does: every step copies one to the other,
+ * and 16 bytes that lie across two lines of the cache take twice the time of others. */
 struct CcHost {
+    CcState now;
+    unsigned char gap[16 - sizeof(CcState) % 16];
+    CcState before;                  /* what a call began with, to return to when it fails: cc_save, cc_return */
+    int records_saved;               /* 1 if that holds the records too: one was kept since */
     fmi2CallbackFunctions callbacks; /* a copy: the importer's struct is valid during fmi2Instantiate only */
     char name[CC_NAME_SIZE];
-    int failures; /* of rules, counted by cc_fail */
-    const char *part; /* of an assembly: the one that is speaking, else NULL */
-    CcState now;
-    CcState before;                       /* what a call began with, to return to when it fails: cc_save, cc_return */
-    int records_saved;                    /* 1 if that holds the records too: one was kept since */
-    double input_starts[CC_INPUTS + 1];   /* continuous inputs at the beginning of the step */
+    int failures;                       /* of rules, counted by cc_fail */
+    const char *part;                   /* of an assembly: the one that is speaking, else NULL */
+    double input_starts[CC_INPUTS + 1]; /* continuous inputs at the beginning of the step */
     /* states at the beginning of a substep, at its end or a stage, at the last stage but one, and in between */
     double x_0[CC_STATES + 1], x_1[CC_STATES + 1], x_late[CC_STATES + 1], x_between[CC_STATES + 1];
     double slopes[CC_STAGES][CC_STATES + 1]; /* x' at the stages of a substep */
@@ -111,6 +114,7 @@ struct CcHost {
 };
 
 typedef struct CcHost Instance;
+_Static_assert(offsetof(Instance, before) % 16 == 0, "gap is not what separates now and before");
 
 static void cc_save(Instance *instance)
 {

@@ -128,7 +128,7 @@ typedef struct {
 } Probe;
 
 /* Keeps a finding; of all kinds but UNDECLARED and UNSHOWN the first of each value. */
-static void cc_find(Probe *p, Finding one)
+static void cc_note_finding(Probe *p, Finding one)
 {
     if (one.what > UNDECLARED && one.what <= UNWRITTEN) {
         unsigned char *seen = &p->seen[(int)one.what * (p->plan.size + p->plan.indicators + 2) + (int)one.value];
@@ -146,7 +146,7 @@ typedef struct {
     long points_at, points, findings, tried;
 } Counts;
 
-static void cc_count(const Probe *p, Counts *counts)
+static void cc_count_findings(const Probe *p, Counts *counts)
 {
     counts->points_at = p->points_at, counts->points = p->tried, counts->findings = p->found;
 }
@@ -176,7 +176,7 @@ static void cc_watch(Probe *p, int function)
     for (const int *at = p->canaries, *end = at + p->guards; at < end; at++) {
         int i = *at;
         if (cc_bits(p->block[i]) != (0x7FF8ull << 48 | CANARY_MARK << 40 | (unsigned)i)) {
-            cc_find(p, (Finding){.what = OVERWRITTEN, .value = p->plan.behind[i], .known = function});
+            cc_note_finding(p, (Finding){.what = OVERWRITTEN, .value = p->plan.behind[i], .known = function});
             p->block[i] = cc_marked(CANARY_MARK, i);
         }
     }
@@ -302,7 +302,7 @@ static void cc_random_point(Probe *p, double *point)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static double *cc_take(double *memory, long *used, long count)
+static double *cc_reserve(double *memory, long *used, long count)
 {
     long begin = *used;
     *used += count;
@@ -316,15 +316,15 @@ static long cc_set_up(Probe *p, const double *plan, double *memory)
     *p = (Probe){.plan = cc_plan(plan), .random = 88172645463325252ull};
     int size = p->plan.size, marks = UNSHOWN * (size + p->plan.indicators + 2);
     p->most_found = 4 * size + (p->plan.every ? 1000000 : 1000);
-    p->findings = (Finding *)cc_take(memory, &used, p->most_found * (long)(sizeof(Finding) / sizeof(double)));
+    p->findings = (Finding *)cc_reserve(memory, &used, p->most_found * (long)(sizeof(Finding) / sizeof(double)));
     p->points_at = used;
-    p->points = cc_take(memory, &used, (long)(p->plan.points + SPARE) * size);
-    p->flags = (int *)cc_take(memory, &used, size);
-    p->canaries = (int *)cc_take(memory, &used, size);
-    p->knowns = (int *)cc_take(memory, &used, size);
-    p->block = cc_take(memory, &used, size);
-    p->blank = cc_take(memory, &used, size);
-    p->seen = (unsigned char *)cc_take(memory, &used, marks / 8 + 1);
+    p->points = cc_reserve(memory, &used, (long)(p->plan.points + SPARE) * size);
+    p->flags = (int *)cc_reserve(memory, &used, size);
+    p->canaries = (int *)cc_reserve(memory, &used, size);
+    p->knowns = (int *)cc_reserve(memory, &used, size);
+    p->block = cc_reserve(memory, &used, size);
+    p->blank = cc_reserve(memory, &used, size);
+    p->seen = (unsigned char *)cc_reserve(memory, &used, marks / 8 + 1);
     if (!memory)
         return used;
     for (int i = 0; i < size; i++) {

@@ -7,8 +7,8 @@ CC_HIDDEN int cc_check_settle(double *block, double *before);
 static long lay_out(Probe *p, const double *plan, double *memory, double **scheduled, double **before)
 {
     long used = cc_set_up(p, plan, memory);
-    *scheduled = cc_take(memory, &used, p->plan.size);
-    *before = cc_take(memory, &used, p->plan.size);
+    *scheduled = cc_reserve(memory, &used, p->plan.size);
+    *before = cc_reserve(memory, &used, p->plan.size);
     return used;
 }
 
@@ -38,9 +38,9 @@ CC_EXPORT void cc_check_run(const double *plan, double *memory, Counts *counts)
         for (int i = 0; i < p.plan.size; i++) {
             double a = scheduled[i], b = p.block[i];
             if (cc_has(&p, i, COMPUTED) && cc_bits(a) != cc_bits(b) && (a == a || b == b))
-                cc_find(&p, (Finding){.what = DISORDERED, .value = i});
+                cc_note_finding(&p, (Finding){.what = DISORDERED, .value = i});
         }
     }
-    cc_count(&p, counts);
+    cc_count_findings(&p, counts);
     counts->tried = p.tried;
 }

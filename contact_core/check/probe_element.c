@@ -75,7 +75,7 @@ static void remember(ElementProbe *p, double *point, void (*keep)(double *, doub
     cc_watch(q, function);
     for (int i = 0; i < q->plan.size; i++) {
         if (cc_has(q, i, KNOWN) && !cc_has(q, i, STATE) && cc_bits(q->block[i]) != cc_bits(p->before[i]))
-            cc_find(q, (Finding){.what = CHANGED, .value = i, .known = function});
+            cc_note_finding(q, (Finding){.what = CHANGED, .value = i, .known = function});
         if (cc_has(q, i, MEMORY) && cc_is_finite(q->block[i]))
             point[i] = q->block[i];
     }
@@ -95,9 +95,9 @@ static void indicators(ElementProbe *p, const double *point)
         int behind = i < count ? (int)q->plan.z_behind[i] : q->plan.size + count;
         int kept = cc_bits(p->z[i]) == cc_mark(UNASSIGNED_MARK, i);
         if (behind && !kept)
-            cc_find(q, (Finding){.what = OVERWRITTEN, .value = behind, .known = INDICATORS});
+            cc_note_finding(q, (Finding){.what = OVERWRITTEN, .value = behind, .known = INDICATORS});
         if (!behind && kept)
-            cc_find(q, (Finding){.what = UNWRITTEN, .value = i});
+            cc_note_finding(q, (Finding){.what = UNWRITTEN, .value = i});
     }
 }
 
@@ -259,13 +259,13 @@ static void try_evaluation(ElementProbe *p, const double *point)
         Bits bits = cc_bits(p->bits[i]);
         if (cc_has(q, i, COMPUTED)) {
             if (bits == cc_mark(UNASSIGNED_MARK, i))
-                cc_find(q, (Finding){.what = UNASSIGNED, .value = i});
+                cc_note_finding(q, (Finding){.what = UNASSIGNED, .value = i});
             else if (bits != cc_bits(again[i]))
-                cc_find(q, (Finding){.what = STALE, .value = i});
+                cc_note_finding(q, (Finding){.what = STALE, .value = i});
             else if (bits >> 40 == cc_mark(CANARY_MARK, 0) >> 40 && (int)(unsigned)bits < size)
-                cc_find(q, (Finding){.what = READ_BEHIND, .value = i, .known = q->plan.behind[(unsigned)bits]});
+                cc_note_finding(q, (Finding){.what = READ_BEHIND, .value = i, .known = q->plan.behind[(unsigned)bits]});
         } else if (cc_has(q, i, KNOWN | MEMORY) && bits != cc_bits(point[i]))
-            cc_find(q, (Finding){.what = CHANGED, .value = i, .known = OUTPUTS});
+            cc_note_finding(q, (Finding){.what = CHANGED, .value = i, .known = OUTPUTS});
     }
     if (!q->has_on_demand)
         return;
@@ -273,7 +273,7 @@ static void try_evaluation(ElementProbe *p, const double *point)
     for (int i = 0; i < size; i++)
         if (cc_has(q, i, COMPUTED) && !cc_has(q, i, ON_DEMAND) && cc_bits(rates[i]) == cc_mark(UNASSIGNED_MARK, i) &&
             cc_bits(p->bits[i]) != cc_bits(rates[i]))
-            cc_find(q, (Finding){.what = UNASSIGNED, .value = i});
+            cc_note_finding(q, (Finding){.what = UNASSIGNED, .value = i});
 }
 
 static int is_enough(const Probe *p)
@@ -292,7 +292,7 @@ static void undeclared(ElementProbe *p, int value, int known, Finding one)
             return;
     one.what = UNDECLARED, one.value = value, one.known = known;
     if (!is_enough(q))
-        cc_find(q, one);
+        cc_note_finding(q, one);
 }
 
 /* Which of the knowns the set, which rises, leaves out. */
@@ -466,7 +466,7 @@ static void find_unshown(ElementProbe *p)
             for (int i = 0; i < p->sets[k].known.count; i++)
                 if (!p->shown[pair++]) {
                     double value = p->sets[k].values.of[j], known = p->sets[k].known.of[i];
-                    cc_find(q, (Finding){.what = UNSHOWN, .value = value, .known = known});
+                    cc_note_finding(q, (Finding){.what = UNSHOWN, .value = value, .known = known});
                 }
 }
 
@@ -480,17 +480,17 @@ static long lay_out(ElementProbe *p, const double *plan, double *memory)
     int size = q->plan.size, indicator_count = q->plan.indicators;
     double **blocks[] = {&p->bits, &p->other, &p->moving, &p->before};
     for (int i = 0; i < 4; i++)
-        *blocks[i] = cc_take(memory, &used, size);
-    p->duals = cc_take(memory, &used, 2l * size);
-    p->z = cc_take(memory, &used, indicator_count + FENCE);
-    p->pool = (Pooled *)cc_take(memory, &used, q->plan.points + SPARE);
-    p->sides = (unsigned char *)cc_take(memory, &used, indicator_count / 8 + 1);
-    p->left_out = (int *)cc_take(memory, &used, size);
-    p->suspects = (int *)cc_take(memory, &used, size);
-    p->order = (int *)cc_take(memory, &used, size + indicator_count);
-    p->narrow = (int *)cc_take(memory, &used, q->plan.sets);
-    p->sets = (Declared *)cc_take(memory, &used, q->plan.sets * (long)(sizeof(Declared) / sizeof(double)));
-    p->memories = (Declared *)cc_take(memory, &used, q->plan.memories * (long)(sizeof(Declared) / sizeof(double)));
+        *blocks[i] = cc_reserve(memory, &used, size);
+    p->duals = cc_reserve(memory, &used, 2l * size);
+    p->z = cc_reserve(memory, &used, indicator_count + FENCE);
+    p->pool = (Pooled *)cc_reserve(memory, &used, q->plan.points + SPARE);
+    p->sides = (unsigned char *)cc_reserve(memory, &used, indicator_count / 8 + 1);
+    p->left_out = (int *)cc_reserve(memory, &used, size);
+    p->suspects = (int *)cc_reserve(memory, &used, size);
+    p->order = (int *)cc_reserve(memory, &used, size + indicator_count);
+    p->narrow = (int *)cc_reserve(memory, &used, q->plan.sets);
+    p->sets = (Declared *)cc_reserve(memory, &used, q->plan.sets * (long)(sizeof(Declared) / sizeof(double)));
+    p->memories = (Declared *)cc_reserve(memory, &used, q->plan.memories * (long)(sizeof(Declared) / sizeof(double)));
     const double *at = q->plan.set_at;
     for (int k = 0; k < q->plan.sets; k++) {
         Declared set = cc_declared(&at);
@@ -501,7 +501,7 @@ static long lay_out(ElementProbe *p, const double *plan, double *memory)
     at = q->plan.memory_at;
     for (int k = 0; k < q->plan.memories && memory; k++)
         p->memories[k] = cc_declared(&at);
-    p->shown = (unsigned char *)cc_take(memory, &used, q->plan.every ? pairs / 8 + 1 : 0);
+    p->shown = (unsigned char *)cc_reserve(memory, &used, q->plan.every ? pairs / 8 + 1 : 0);
     return used;
 }
 
@@ -553,5 +553,5 @@ CC_EXPORT void cc_check_run(const double *plan, double *memory, Counts *counts)
     }
     if (q->plan.every)
         find_unshown(p);
-    cc_count(q, counts);
+    cc_count_findings(q, counts);
 }

@@ -20,7 +20,7 @@ CC_RARE void cc_put(unsigned char *to, unsigned long long bits, int bytes)
         to[i] = (unsigned char)(bits >> 8 * i);
 }
 
-CC_RARE unsigned long long cc_take(const unsigned char *from, int bytes)
+CC_RARE unsigned long long cc_read_number(const unsigned char *from, int bytes)
 {
     unsigned long long bits = 0;
     for (int i = 0; i < bytes; i++)
@@ -119,12 +119,12 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
     const char *fault = NULL;
     /* Undamaged first, so that a GUID that differs is one of another model. */
     const unsigned char *magic = from + CC_STATE_MAGIC;
-    if (size < CC_STATE_MAGIC + 12 || cc_take(from, CC_STATE_MAGIC) != 0
-        || cc_take(magic, 8) != cc_take((const unsigned char *)cc_state_magic, 8))
+    if (size < CC_STATE_MAGIC + 12 || cc_read_number(from, CC_STATE_MAGIC) != 0
+        || cc_read_number(magic, 8) != cc_read_number((const unsigned char *)cc_state_magic, 8))
         fault = "it is no state of an FMU of this kind";
-    else if (cc_take(magic + 8, 4) != CC_STATE_VERSION)
+    else if (cc_read_number(magic + 8, 4) != CC_STATE_VERSION)
         fault = "it has another version of the state format";
-    else if (size < CC_STATE_HEADER + 8 || cc_take(from + size - 8, 8) != cc_checksum(from, size - 8))
+    else if (size < CC_STATE_HEADER + 8 || cc_read_number(from + size - 8, 8) != cc_checksum(from, size - 8))
         fault = "its checksum is wrong, so it was damaged or cut short";
     if (fault)
         return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: %s", fault);
@@ -136,12 +136,12 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
                          "'%s', but this binary to '%s': it comes from another model, or from another build of this "
                          "one",
                          guid, CC_GUID);
-    if (size != CC_STATE_SIZE || cc_take(from + CC_STATE_HEADER - 8, 8) != CC_STATE_DOUBLES)
+    if (size != CC_STATE_SIZE || cc_read_number(from + CC_STATE_HEADER - 8, 8) != CC_STATE_DOUBLES)
         return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it has %g bytes instead "
                          "of %g", (double)size, (double)CC_STATE_SIZE);
     CcState *state = &instance->before; /* free between calls */
     for (size_t i = 0; i < CC_STATE_DOUBLES; i++) {
-        unsigned long long bits = cc_take(from + CC_STATE_HEADER + 8 * i, 8);
+        unsigned long long bits = cc_read_number(from + CC_STATE_HEADER + 8 * i, 8);
         __builtin_memcpy((double *)state + i, &bits, 8);
     }
     if (!cc_check_state(instance, state))

@@ -78,7 +78,7 @@ CC_RARE void *cc_load(const char *path, CcText *why)
     return library;
 }
 
-static void *cc_find(void *library, const char *name) { return GetProcAddress(library, name); }
+static void *cc_symbol(void *library, const char *name) { return GetProcAddress(library, name); }
 
 static void cc_let_others_run(void) { SwitchToThread(); }
 
@@ -102,7 +102,7 @@ CC_RARE void *cc_load(const char *path, CcText *why)
     return library ? library : cc_say(why, "%s", dlerror());
 }
 
-static void *cc_find(void *library, const char *name) { return dlsym(library, name); }
+static void *cc_symbol(void *library, const char *name) { return dlsym(library, name); }
 static void *cc_of_python(const char *name) { return dlsym(CC_ANYWHERE, name); }
 static void cc_let_others_run(void) { sched_yield(); }
 
@@ -259,14 +259,14 @@ CC_RARE int cc_load_python(fmi2String instance_name, fmi2String resources, CcTex
     void *library = cc_load(path.chars, why);
     if (!library)
         return 0;
-    fmi2InstantiateTYPE *instantiate = (fmi2InstantiateTYPE *)cc_find(library, "fmi2Instantiate");
-    fmi2SetStringTYPE *set_string = (fmi2SetStringTYPE *)cc_find(library, "fmi2SetString");
+    fmi2InstantiateTYPE *instantiate = (fmi2InstantiateTYPE *)cc_symbol(library, "fmi2Instantiate");
+    fmi2SetStringTYPE *set_string = (fmi2SetStringTYPE *)cc_symbol(library, "fmi2SetString");
     if (!instantiate || !set_string)
         return cc_say(why, "%s has no function %s", path.chars, instantiate ? "fmi2SetString" : "fmi2Instantiate")
                != NULL;
     fmi2Component slave =
         instantiate(instance_name, fmi2CoSimulation, CC_GUID, folder, &cc_no_callbacks, fmi2False, fmi2False);
-    void (*let_go)(void) = (void (*)(void))cc_find(library, "finalizePythonInterpreter");
+    void (*let_go)(void) = (void (*)(void))cc_symbol(library, "finalizePythonInterpreter");
     if (let_go)
         let_go();
     if (!slave)

@@ -158,8 +158,8 @@ CC_API void cc_row(const CcConstraint *one, const CcMove m[], CcRow *row)
 CC_API Real cc_row_bias(const CcConstraint *one, const CcRow *row, const CcMove m[], Real v[2])
 {
     Real v_P[2], a_P[2], v_Q[2], a_Q[2], sum = 0.0;
-    cc_motion_at(m, one->body, row->P, v_P, a_P);
-    cc_motion_at(m, one->other, row->Q, v_Q, a_Q);
+    cc_point_motion(m, one->body, row->P, v_P, a_P);
+    cc_point_motion(m, one->other, row->Q, v_Q, a_Q);
     for (int k = 0; k < 2; k++) {
         v[k] = v_P[k] - v_Q[k];
         sum += row->n[k] * (a_P[k] - a_Q[k]);
@@ -395,7 +395,7 @@ CC_API void cc_multipliers(int n, int count, const Real J[], const Real bias[], 
 }
 
 /* qdd less what the multipliers make of it. */
-CC_API void cc_take(int n, int count, const Real Y[], const Real lambda[], Real qdd[])
+CC_API void cc_subtract_responses(int n, int count, const Real Y[], const Real lambda[], Real qdd[])
 {
     for (int k = 0; k < count; k++)
         for (int i = 0; i < n; i++)
@@ -410,7 +410,7 @@ CC_API void cc_constrain(int n, const CcBody bodies[], const CcMove m[], int cou
     double left[CC_MOST_ROWS];
     cc_responses(n, bodies, m, count, J, p, Y);
     cc_multipliers(n, count, J, bias, Y, qdd, A, pivots, lambda, left);
-    cc_take(n, count, Y, lambda, qdd);
+    cc_subtract_responses(n, count, Y, lambda, qdd);
 }
 
 /* ---- friction --------------------------------------------------------------------------------------------------- */

@@ -82,7 +82,7 @@ CC_API void cc_point_of(const CcMove m[], int body, const Real own[2], Real P[2]
 }
 
 /* Velocity of the body at the world's point P, and its acceleration there without qdd. */
-CC_API void cc_motion_at(const CcMove m[], int body, const Real P[2], Real v[2], Real a[2])
+CC_API void cc_point_motion(const CcMove m[], int body, const Real P[2], Real v[2], Real a[2])
 {
     v[0] = v[1] = a[0] = a[1] = 0.0;
     if (body < 0)

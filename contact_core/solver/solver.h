@@ -81,7 +81,7 @@ static void cc_accept(Instance *instance, CcStep *step, double h)
 
 /* From tau across a zero expected within h, along the slope at the beginning; twice as far if that was not enough.
  * Returns the time behind it. */
-static double cc_cross(Instance *instance, CcStep *step, double tau, double h)
+static double cc_step_across(Instance *instance, CcStep *step, double tau, double h)
 {
     double end = tau;
     int turned = 0;
@@ -154,7 +154,7 @@ __attribute__((noinline)) static double cc_approach(Instance *instance, CcStep *
         return tau;
     if (instance->now.element.solver.method == CC_AUTO)
         cc_choose(instance, 0);
-    return cc_cross(instance, step, tau, before + step->width);
+    return cc_step_across(instance, step, tau, before + step->width);
 }
 
 /* One attempt from the beginning of the substep, at tau, to `end`.  Returns the share at which the first zero of an
@@ -222,7 +222,7 @@ static void cc_choose_next(Instance *instance, const CcStep *step, double stiffn
 
 static double cc_clamp_count(double count) { return count < 2147483647.0 ? count : 2147483647.0; }
 
-static void cc_count(Instance *instance, const CcStep *step)
+static void cc_add_counters(Instance *instance, const CcStep *step)
 {
     Element *e = &instance->now.element;
     e->solver.steps = cc_clamp_count(e->solver.steps + step->accepted);
@@ -284,7 +284,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
 #if CC_EXACT
     if (instance->now.extrapolate == 0.0) {
         cc_exact_step(instance, &step, tau);
-        cc_count(instance, &step);
+        cc_add_counters(instance, &step);
         return 1;
     }
 #endif
@@ -363,7 +363,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
             cc_choose_next(instance, &step, stiffness);
     }
     instance->now.substep = step.proposed;
-    cc_count(instance, &step);
+    cc_add_counters(instance, &step);
     return 1;
 }
 

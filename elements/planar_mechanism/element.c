@@ -334,7 +334,7 @@ static void forces(Element *e, Work *work)
     for (int k = 0; k < POINTS; k++) {
         Real a[2];
         cc_point_of(work->m, point_bodies[k], e->point[k].offset, e->point[k].r);
-        cc_motion_at(work->m, point_bodies[k], e->point[k].r, e->point[k].v, a);
+        cc_point_motion(work->m, point_bodies[k], e->point[k].r, e->point[k].v, a);
         e->point[k].r[2] = e->point[k].v[2] = 0.0;
         Real f[2] = {e->point[k].f[0], e->point[k].f[1]}, law[1];
         (void)law;
@@ -433,8 +433,8 @@ static void reactions(Element *e, Work *work, Real p[JOINTS][3])
 static void slip_at(int body, int other, const CcRow *row, const CcMove m[], Real v[2])
 {
     Real v_Q[2], a[2];
-    cc_motion_at(m, body, row->P, v, a);
-    cc_motion_at(m, other, row->Q, v_Q, a);
+    cc_point_motion(m, body, row->P, v, a);
+    cc_point_motion(m, other, row->Q, v_Q, a);
     for (int k = 0; k < 2; k++)
         v[k] -= v_Q[k];
 }
@@ -708,7 +708,7 @@ static void outputs(Element *e)
 #if FRICTION
     rub(e, &work, lambda);
 #endif
-    cc_take(JOINTS, work.count, work.Y, lambda, e->qdd);
+    cc_subtract_responses(JOINTS, work.count, work.Y, lambda, e->qdd);
     for (int k = 0; k < CONSTRAINTS; k++)
         e->lambda[k] = 0.0;
     for (int k = 0; k < work.count; k++)

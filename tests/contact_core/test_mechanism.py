@@ -380,7 +380,7 @@ class Core:
         margin = self.lib.cc_rub(count, X, friction, B, multipliers)
         kappa = np.repeat([one.kappa for one in friction], n)
         rough = np.array(list(self.Y)) - kappa * np.array(list(Y_T))
-        self.lib.cc_take(n, count, list(rough), multipliers, qdd)
+        self.lib.cc_subtract_responses(n, count, list(rough), multipliers, qdd)
         return friction, (np.array(list(qdd)), np.array(list(multipliers)), margin)
 
     def choose(self) -> Any:

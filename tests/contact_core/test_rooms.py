@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -51,6 +52,29 @@ def test_a_file_of_the_core_has_a_name_that_no_other_has() -> None:
     """An element of its own may include a header by its name alone."""
     names = [path.name for path in (*FILES, *shared_folder().glob("*.h"))]
     assert len(names) == len(set(names)) > 60
+
+
+def functions(text: str) -> set[str]:
+    """Names of the functions that a C text defines, once each: a platform may have a definition of its own."""
+    text = re.sub(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
+    return set(re.findall(r"^(?:CC_\w+|static)\b[^;{}=]*?\b(\w+)\([^;{}]*\)\s*\{", text, re.MULTILINE))
+
+
+def test_a_function_of_the_core_is_defined_in_one_header() -> None:
+    """Any two headers may be included together."""
+    defined = [
+        (name, path.name) for path in FILES if path.suffix == ".h" for name in functions(path.read_text("utf-8"))
+    ]
+    times = Counter(name for name, _ in defined)
+    assert [one for one in defined if times[one[0]] > 1] == []
+    assert len(defined) > 400
+
+
+@pytest.mark.parametrize(
+    "head", ["CC_API Real", "static double *", "CC_RARE __attribute__((format(printf, 1, 2))) void"]
+)
+def test_a_definition_is_found_and_a_declaration_is_none(head: str) -> None:
+    assert functions(f"{head} f(int a,\n  int b)\n{{\n}}\n{head} g(void);\n") == {"f"}
 
 
 def test_the_map_is_up_to_date() -> None:

@@ -203,7 +203,7 @@ def _place_problems(point: Point) -> list[Problem]:
     """A point away from the origin of its body: where a port lies on a body is the body's affair, not the recipe's."""
     if all(float(x) == 0.0 for x in point.r):
         return []
-    what = f"r = {tuple(point.r)!r} m on '{point.body}' has no place in this recipe, which knows ports only"
+    what = f"r = {tuple(point.r)!r} m on '{point.body}' cannot be given in this recipe, which has ports only"
     repair = "give (0, 0, 0) here, and connect a port of the body at r, such as attach[i] of a rigid_body"
     return [Problem("Point", f"{what}: {repair}")]
 

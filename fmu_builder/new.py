@@ -48,7 +48,7 @@ def new_element(name: str, folder: Path, python: bool = False, port: str = "poin
     what = "exists already; choose another name or move it away"
     taken = [Problem(str(path), what) for path in (element, recipe) if path.exists() or path.is_symlink()]
     if (element / _physics(not python)).is_file() and not (element / _physics(python)).exists():
-        own = f"has not the element.toml of the template, which {_physics(python)} would have to fit: write it yourself"
+        own = f"has not the element.toml of the template, so {_physics(python)} of the template does not fit: write it"
         taken.insert(0, Problem(str(element), own))
     if taken:
         raise InputError(taken)

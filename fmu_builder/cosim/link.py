@@ -55,5 +55,5 @@ class Link:
 
 
 def not_finite(node: Node, value: float, time: float) -> SlaveError:
-    what = f"{node[1]} is {value} at {time:g} s, though the slave answered fmi2OK; the run is worth nothing from there"
+    what = f"{node[1]} is {value} at {time:g} s, though the slave answered fmi2OK; later results are invalid"
     return SlaveError(Problem(node[0], what))

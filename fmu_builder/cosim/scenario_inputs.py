@@ -80,7 +80,7 @@ def _settable(variable: SlaveVariable) -> bool:
 
 def _start(variable: SlaveVariable, value: bool | int | float | str, where: str) -> Start:
     if not _settable(variable):
-        what = f"{variable.name} is {variable.variability}, {variable.causality}: the FMU computes it, no start is set"
+        what = f"{variable.name} is {variable.variability}, {variable.causality}: the FMU computes it; remove it"
         raise InputError(Problem(where, what))
     if variable.type == "Boolean":
         if not isinstance(value, bool):

@@ -87,7 +87,7 @@ def read_slave(path: Path) -> SlaveDescription:
         version = root.get("fmiVersion")
         if version != "2.0":
             what = (
-                f"is for FMI {version}; only FMI 2.0 is run here"
+                f"is for FMI {version}; only FMI 2.0 is supported"
                 if version
                 else "modelDescription.xml has no fmiVersion"
             )
@@ -99,13 +99,9 @@ def read_slave(path: Path) -> SlaveDescription:
     except Exception as error:  # fmpy raises bare exceptions and lxml errors alike
         raise InputError(Problem(str(path), f"modelDescription.xml cannot be read: {error}")) from error
     if description.coSimulation is None and description.modelExchange is None:
-        raise InputError(
-            Problem(str(path), "modelDescription.xml names no interface: neither co-simulation nor another")
-        )
+        raise InputError(Problem(str(path), "modelDescription.xml declares neither CoSimulation nor ModelExchange"))
     if description.coSimulation is None:
-        raise InputError(
-            Problem(str(path), "is for model exchange only; a slave needs co-simulation: export it again with that")
-        )
+        raise InputError(Problem(str(path), "is for model exchange only; export it again for co-simulation"))
     identifier = description.coSimulation.modelIdentifier
     unknowns = {u.variable.name: u.dependencies for u in (*description.outputs, *description.initialUnknowns)}
     free = {u.variable.name for u in description.outputs if u.dependencies == [] and unknowns[u.variable.name] == []}
@@ -368,7 +364,7 @@ class Slave:
 
     def _error(self, call: str, status: int | None, note: str = "") -> SlaveError:
         if status is None:
-            answer = "gave no instance"
+            answer = "returned no instance"
         elif 0 <= status < len(STATUS):
             answer = f"answered {STATUS[status]}"
         else:

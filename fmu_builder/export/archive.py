@@ -41,7 +41,7 @@ def check_archive(path: Path) -> frozenset[str]:
                 Problem(str(path), f"holds '{name}', which would be written outside its folder; the FMU is refused")
             )
         elif "\\" in name:
-            problems.append(Problem(str(path), f"holds '{name}'; FMI wants forward slashes: pack the FMU again"))
+            problems.append(Problem(str(path), f"holds '{name}'; FMI requires forward slashes: pack the FMU again"))
     if "modelDescription.xml" not in names:
         problems.append(Problem(str(path), "holds no modelDescription.xml, so it is no FMU"))
     if problems:
@@ -62,7 +62,7 @@ def _check_size(path: Path, archive: zipfile.ZipFile) -> None:
         problems.append(Problem(str(path), f"{what}: keep large data outside the FMU"))
     if total > max(_SMALL, MOST_RATIO * packed):
         what = f"unpacks to {total / packed:.0f} times its size, {total / 2**20:.0f} MiB"
-        problems.append(Problem(str(path), f"{what}; at most {MOST_RATIO} times are unpacked, real FMUs stay below"))
+        problems.append(Problem(str(path), f"{what}; at most {MOST_RATIO} times are unpacked"))
     if problems:
         raise InputError(problems)
 

@@ -323,7 +323,7 @@ def _trie_names(trie: _Image) -> set[str]:
     while pending:
         name, offset = pending.pop()
         if offset in visited:
-            raise trie.refusal(f"the export trie reaches its node at {offset} on two ways")
+            raise trie.refusal(f"the export trie reaches its node at {offset} on two paths")
         visited.add(offset)
         size, offset = number(offset)
         if size:
@@ -448,11 +448,11 @@ def _faults(library: Library, expected_exports: frozenset[str]) -> Iterator[str]
         allowed = "only libSystem" if library.format == "macho" else "nothing"
         yield f"imports {_listed(imports)}; it may import {allowed} (build it with -nostdlib and functions of its own)"
     if undefined:
-        yield f"takes {_listed(undefined)} from the system; it may take nothing but dyld_stub_binder"
+        yield f"imports {_listed(undefined)} from the system; it may import nothing but dyld_stub_binder"
     if library.run_path:
-        yield f"has run path '{library.run_path}'; it may have none, for the folder need not exist elsewhere"
+        yield f"has run path '{library.run_path}'; it may have none, as the folder may not exist elsewhere"
     if library.executable_stack:
-        yield "asks for an executable stack, which hardened systems refuse to load; link with -Wl,-z,noexecstack"
+        yield "requests an executable stack, which hardened systems refuse to load; link with -Wl,-z,noexecstack"
     if library.signed is False:
         yield f"{library.signature_fault}; macOS loads aarch64 code only with a valid signature"
     if library.format == "macho" and not (library.install_name or "").startswith("@rpath/"):

@@ -214,16 +214,16 @@ def _findings(model: ElementModel, padded: ElementModel, found: Mapping[str, Any
         ("unassigned", "is never assigned{at}: assign it in every branch of the function that computes it"),
         (
             "stale",
-            "follows from what computed variables held before{at}: assign what it reads first, or declare memory",
+            "is computed from the old value of a computed variable{at}: assign that one first, or declare memory",
         ),
     ):
         for index, point in found[key].items():
             at = f" at {point_text(point)}" if point else " at the start values"
             problems.append(Problem(source, f"{names[int(index)]} {what.format(at=at)}"))
     for index, array in found["read_behind"].items():
-        problems.append(Problem(source, f"{names[int(index)]} is computed from what lies behind the array {array}"))
+        problems.append(Problem(source, f"{names[int(index)]} is computed from a value behind the array {array}"))
     for array, function in found["overwritten"].items():
-        problems.append(Problem(source, f"the function `{function}` writes behind the end of the array {array}"))
+        problems.append(Problem(source, f"the function `{function}` writes beyond the end of the array {array}"))
     for index, function in found["changed"].items():
         kind = padded.variables[int(index)].kind
         what = f"the function `{function}` changes {names[int(index)]}: it must not change {_KINDS[kind]}"

@@ -103,7 +103,7 @@ def _build_files(
     reachable, notes = _reachable(wanted, compiler)
     notes = (*model.notes(), *notes)
     if model.is_prototype:
-        notes = (*notes, f"a prototype in Python: where it runs it needs {PROTOTYPE_NEEDS}")
+        notes = (*notes, f"a prototype in Python, which needs {PROTOTYPE_NEEDS} to run")
     target = folder / f"{model.name}.fmu"
     with ThreadPoolExecutor(max_workers=1) as pool:  # the elements are checked while they are compiled
         checks = None

@@ -159,7 +159,7 @@ def read_origin(fmu: Path) -> Origin | None:
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(Problem(f"{fmu}: {_ABOUT}", f"cannot be read: {error}")) from error
     if str(origin.recipe) not in files:
-        raise InputError(Problem(f"{fmu}: {_ABOUT}", f"names the recipe {origin.recipe}, which is not there"))
+        raise InputError(Problem(f"{fmu}: {_ABOUT}", f"names the recipe {origin.recipe}, which is missing in it"))
     return origin
 
 
@@ -178,7 +178,7 @@ def changes_since(origin: Origin, model: Model) -> list[str]:
     found = [f"it was built by fmu-builder {origin.version}, this is {version}"] if origin.version != version else []
     for folder in _element_folders(model):
         if origin.elements.get(folder.name) != element_hash(folder):
-            found.append(f"the element {folder.name} is another one than then")
+            found.append(f"the element {folder.name} has changed since then")
     return found
 
 

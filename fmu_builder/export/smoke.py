@@ -273,7 +273,7 @@ def _compare_ends(states: Sequence[ElementTree.Element], ends: Sequence[list[flo
         if abs(a - b) > 1e-9 * size + 1e-12:
             sys.exit(
                 f"{state.attrib['name']} is {a:.9g} after one step of {length:g} s and {b:.9g} after ten of a tenth: "
-                "its rate follows more than `depends` in element.toml says; complete the list, or leave it out"
+                "its rate depends on more than `depends` in element.toml lists; complete the list, or leave it out"
             )
 
 
@@ -287,7 +287,7 @@ def _try_still(fmu: _Instance, reals: Sequence[ElementTree.Element], known: Elem
         if a != b:
             sys.exit(
                 f"{one.attrib['name']} is {a:.9g} after a step and {b:.9g} when it is computed there: "
-                "it follows more than `depends` in element.toml says; complete the list, or leave it out"
+                "it depends on more than `depends` in element.toml lists; complete the list, or leave it out"
             )
 
 

@@ -46,7 +46,7 @@ def derivative(expression: Expression, argument: str, where: str) -> Expression:
     size = sum(1 for _ in walk_once(found))
     if size > MOST_NODES:
         raise InputError(
-            Problem(where, f"its derivative has {size} different operators; at most {MOST_NODES} are taken")
+            Problem(where, f"its derivative has {size} different operators; at most {MOST_NODES} are allowed")
         )
     return found
 

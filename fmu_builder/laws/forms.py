@@ -52,8 +52,8 @@ def inlined(law: LawFunction, laws: Laws, where: str) -> Expression:
     whole = _extent(law.body, extents)
     depth = max([whole.depth, *whole.depths.values()])
     if depth > MOST_DEEP:
-        what = f"{depth} operators of the law stand inside each other when its functions are put in"
-        raise InputError(Problem(where, f"{what}; at most {MOST_DEEP} are taken"))
+        what = f"the law nests {depth} operators when its functions are expanded"
+        raise InputError(Problem(where, f"{what}; at most {MOST_DEEP} are allowed"))
     inliner = _Inliner(where)
     for name, (parameters, body) in called.items():
         inliner.bodies[name] = parameters, inliner.put_in(body, {}, {})
@@ -65,7 +65,7 @@ def inlined(law: LawFunction, laws: Laws, where: str) -> Expression:
 
 
 def _too_large(size: str, where: str) -> Problem:
-    what = f"the law has {size} different operators when its functions are put in; at most {MOST_NODES} are taken"
+    what = f"the law has {size} different operators when its functions are expanded; at most {MOST_NODES} are allowed"
     return Problem(where, what)
 
 

@@ -196,7 +196,7 @@ def rule_warnings(checked: Checked) -> Iterator[str]:
         if float(product[worst]) < -_ROUNDING * largest:
             at = checked.at(grid, tuple(int(i) for i in worst))
             yield (
-                f"{name} = {checked.value(float(value[worst]))} at {at} makes energy: it must have the sign of "
+                f"{name} = {checked.value(float(value[worst]))} at {at} adds energy: it must have the sign of "
                 f"{slot.same_sign}"
             )
 

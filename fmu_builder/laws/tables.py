@@ -159,7 +159,7 @@ def _points(
 ) -> Iterator[tuple[int, float, float]]:
     """Line, x and y."""
     if len(rows) > MOST_POINTS + 1:
-        problems.append(Problem(str(file), f"{len(rows) - 1} points; at most {MOST_POINTS} are taken"))
+        problems.append(Problem(str(file), f"{len(rows) - 1} points; at most {MOST_POINTS} are allowed"))
         return
     for line, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):

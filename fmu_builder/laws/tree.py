@@ -17,7 +17,7 @@ from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
-MOST_NESTED = 100  # operators and calls inside each other: Python and C compilers follow them by recursion
+MOST_NESTED = 100  # nested operators and calls; Python and C compilers handle them by recursion
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ def _parse(
         body = tree.value if isinstance(tree, ScalarText) else tree.body if isinstance(tree, FunctionText) else tree
         if _depth(body) <= MOST_NESTED:
             return tree
-        what = f"more than {MOST_NESTED} operators and calls stand inside each other; split it into functions"
+        what = f"more than {MOST_NESTED} nested operators and calls; split it into functions"
         problems.append(source.problem(tree.place, what))
     return None
 
@@ -312,7 +312,7 @@ def _syntax_problem(error: UnexpectedInput, source: Source) -> Problem:
         place = Place(error.line, error.column)
         lines = source.text.splitlines()
         character = lines[place.line - 1][place.column - 1]
-        rule = "names of laws are ASCII letters, digits and _" if character.isalpha() else "no law holds this character"
+        rule = "names of laws are ASCII letters, digits and _" if character.isalpha() else "no law uses this character"
         return source.problem(place, f"'{character}': {rule}")
     assert isinstance(error, UnexpectedToken)
     expected = {_SPOKEN[name] for name in error.accepts | error.expected if name in _SPOKEN}
@@ -336,7 +336,9 @@ def _quantity(number: Token, unit: Token | None) -> Number:
     if unit is None:
         return Number(_at(number), float(number), None)
     if _unit(unit).offset != 0.0:
-        raise _FaultyLawError(_at(unit), f"{unit[1:-1]} has an offset, so its sign and sums would mislead; write K")
+        raise _FaultyLawError(
+            _at(unit), f"{unit[1:-1]} has an offset, so signs and sums of its values are wrong; write K"
+        )
     try:
         return Number(_at(number), parse_quantity(f"{number}{unit}", _unit(unit), ""), _unit(unit))
     except InputError:

@@ -231,8 +231,8 @@ class AssemblyBuilder:
                 if any(i in self.sources for i in motion) and not any(i in used for i in force):
                     first = self.names[force[0]]
                     what = (
-                        f"{part.name}.{port.name} is given a motion, but its force goes nowhere: connect the port to "
-                        f"that of a body, or connect or expose {first}"
+                        f"{part.name}.{port.name} receives a motion, but its force acts on nothing: connect the port "
+                        f"to that of a body, or connect or expose {first}"
                     )
                     self.problems.append(Problem(f"{self.recipe.path}: connections", what))
 

@@ -127,7 +127,7 @@ def _own_problems(recipe: AssemblyRecipe) -> Iterator[Problem]:
     for name, part in recipe.parts.items():
         if part.mass is not None:
             yield Problem(
-                f"{recipe.path}: [parts] {name} mass", "is for slaves of a scenario; a part's is known: leave it"
+                f"{recipe.path}: [parts] {name} mass", "is for slaves of a scenario; that of a part is known: remove it"
             )
     path = recipe.path
     yield from name_of_file_problems(path)

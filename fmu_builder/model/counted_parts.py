@@ -123,7 +123,7 @@ def members(
         if numbered and not 1 <= int(numbered["index"]) <= counts.get(numbered["family"], 0):
             family = numbered["family"]
             there = f"{family}[1] to {family}[{counts[family]}]" if family in counts else f"no '{family}' with a count"
-            problems.append(Problem(f"{path}: [{table}] {name}", f"one of many is meant, but there is {there}"))
+            problems.append(Problem(f"{path}: [{table}] {name}", f"names one of several entries, but there is {there}"))
         elif name in counts and isinstance(entry, dict):
             one = {key: value for key, value in entry.items() if key != "count"}
             found |= {each: entries.get(each, one) for each in (f"{name}[{i + 1}]" for i in range(counts[name]))}

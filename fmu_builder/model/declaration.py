@@ -259,7 +259,9 @@ class Slot(LawRules):
     )
     group: str = Field(default="", description="laws of one group have the same arguments; C calls them by `number`")
     number: int = Field(default=0, description="of the law in its group")
-    derivatives: int = Field(default=0, ge=0, le=2, description="so many by the only argument C needs as well")
+    derivatives: int = Field(
+        default=0, ge=0, le=2, description="number of derivatives, by the only argument, that C needs"
+    )
     changes: tuple[SlotChange, ...] = Field(
         default=(), description="`renamed` arguments and another `least_means`, each `when` structure choices hold"
     )

@@ -66,7 +66,7 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
             if table == "parameters" and entry.start is None:
                 add(table, name, "start is missing: a parameter needs a default")
             if (entry.type == "enum") != bool(entry.literals):
-                add(table, name, "an enumeration needs literals, and nothing else has any")
+                add(table, name, "literals belong to an enumeration, which needs them")
             elif entry.type == "enum" and table != "parameters":
                 add(table, name, "an enumeration must be a parameter")
             elif entry.type == "enum" and entry.start not in entry.literals:
@@ -86,7 +86,7 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
                 add(table, name, "on_demand belongs to an output or a local")
             for role in (entry.rate, entry.primitive):
                 if any(t[role].on_demand for t in (declaration.outputs, declaration.locals) if role in t):
-                    add(table, name, f"'{role}' is on_demand: what the rate of a state is made of must not be")
+                    add(table, name, f"'{role}' is on_demand: a variable that gives the rate of a state must not be")
             for key in ("reinit", "constant_where_used"):
                 if getattr(entry, key) is not False and table != "states":
                     add(table, name, f"{key} belongs to a state")
@@ -125,7 +125,7 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
 
 
 def _variant_problems(path: Path, declaration: Declaration) -> Iterator[Problem]:
-    """Variants of one entry that are there at once; the first form in which it happens."""
+    """Variants of one entry that apply at once; the first form in which it happens."""
     values, default = choice_values(declaration), declaration.default_choices
     values = {name: tuple(sorted(v, key=lambda one, n=name: one != default[n])) for name, v in values.items()}  # type: ignore[misc]
     for table in (*VARIABLE_TABLES, "ports", "indicators"):
@@ -141,7 +141,7 @@ def _variant_problems(path: Path, declaration: Declaration) -> Iterator[Problem]
                 form = default | dict(zip(involved, combination, strict=True))
                 if sum(entry.is_in(form) for entry in several) > 1:
                     chosen = ", ".join(f"{key} = {value_text(value)}" for key, value in form.items())
-                    what = f"two variants are there at once{' with ' if chosen else ''}{chosen}"
+                    what = f"two variants apply at once{' with ' if chosen else ''}{chosen}"
                     yield Problem(f"{path}: [{table}] {name}", what)
                     break
 

@@ -105,7 +105,7 @@ def _check(points: Points, bodies: Bodies, closed: bool, read: Reader) -> None:
     """The rules, as far as they hold within one body; those between bodies need the poses of the start."""
     count = len(points)
     if count > MOST_POINTS:
-        read.problem("line", "points", f"{count} points: at most {MOST_POINTS} are taken")
+        read.problem("line", "points", f"{count} points: at most {MOST_POINTS} are allowed")
         return
     least = 3 if closed else 2
     if count < least:

@@ -113,8 +113,8 @@ def warnings(model: Assembly) -> tuple[str, ...]:
         ends = {(elements[s][0].name, elements[s][1].name, at.name): (s, at) for s, at in sources if s in elements}
         points = [_Point(*elements[s], at) for s, at in ends.values()]
         found += [
-            f"{point.part.name} does not know the angle of {body.name}, so its offsets do not turn with it: build the "
-            "point with [structure] large_angle = true too"
+            f"{point.part.name} has no input for the angle of {body.name}, so its offsets do not turn with it: build "
+            "the point with [structure] large_angle = true too"
             for point in points
             if "r" in point.at.motion and "r" not in point.port.motion and not _holds(point).turning
         ]

@@ -93,8 +93,8 @@ class SlaveEntry(Table):
     start: dict[str, StartValue] = {}
     mass: Quantity | None = Field(
         default=None,
-        description="of a slave of a scenario that does not show it: the mass, or moment of inertia, that forces meet "
-        "at its ports, for advice on the communication step",
+        description="of a slave of a scenario without a variable for it: the mass, or moment of inertia, that forces "
+        "meet at its ports, for advice on the communication step",
     )
 
 

@@ -75,7 +75,7 @@ class _Sets:
         elif name not in self.sets:
             self._problem(where, f"there is no set '{member}' in [sets]" + did_you_mean(name, self.sets))
         elif name in chain:
-            self._problem(where, f"the set '{member}' holds itself: {' > '.join((*chain, name))}")
+            self._problem(where, f"the set '{member}' contains itself: {' > '.join((*chain, name))}")
         else:
             for one in self.sets[name]:
                 yield from self._members(one, where, (*chain, name))

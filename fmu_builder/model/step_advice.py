@@ -148,7 +148,7 @@ class Advice(NamedTuple):
         """What the steps are for; `quantity` writes a number."""
         name, value, unit = self.constant
         what = "moment of inertia" if self.mass_unit == "kg.m2" else "mass"
-        goes = f" (it goes with the {'' if self.error == 'the speed' else 'square root of the '}{what})"
+        goes = f" (proportional to the {'' if self.error == 'the speed' else 'square root of the '}{what})"
         return (
             f"for 1 % of {self.error}, with {name} = {quantity(value)} {unit} and an effective {what} of "
             f"{quantity(self.mass)} {self.mass_unit}{'' if self.given else goes}"

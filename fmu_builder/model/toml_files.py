@@ -28,7 +28,7 @@ def read_toml(path: Path) -> dict[str, object]:
     except ValueError as error:  # of tomllib, or an integer of more digits than Python reads
         raise InputError(Problem(str(path), f"is not valid TOML: {error}")) from error
     except RecursionError:
-        raise InputError(Problem(str(path), "has too many brackets inside one another to be read")) from None
+        raise InputError(Problem(str(path), "has too many nested brackets")) from None
     if problems:
         raise InputError(problems)
     return tables

@@ -17,7 +17,7 @@ from fmu_builder.units import Unit, dimension_text, parse_unit
 class Wiring:
     """`sources[input]` lists the outputs whose sum the input gets; more than one only on a force.
 
-    `notes` are worth telling the user: motion inputs that stay at their start values, moments that go nowhere."""
+    `notes` for the user: motion inputs that stay at their start values, moments that act on nothing."""
 
     sources: Mapping[Node, tuple[Node, ...]]
     notes: tuple[str, ...]
@@ -52,7 +52,7 @@ def wire(
             problems.append(
                 Problem(
                     where,
-                    f"{_name(target)} gets {_name(already[0])} already; only forces on a body may have several sources",
+                    f"{_name(target)} already gets {_name(already[0])}; only forces on a body may have several sources",
                 )
             )
         elif source in already:
@@ -130,7 +130,7 @@ def _on_one_body(
             opposed = "planar" not in (port.kind, other.kind) and _base(port) != _base(other)
             if opposed and _are_one_body(body, at, other_body, other_at, slaves[body].ports.keys()):
                 both = f"{slave}.{other.name} at {other_body}.{other_at.name}, {slave}.{port.name} at {body}.{at.name}"
-                yield f"{both} are on one body, within which a force does nothing; connect one of them to another body"
+                yield f"{both} are on one body, where the force has no effect; connect one of them to another body"
 
 
 def _unit_of(node: Node, slaves: Mapping[str, Connectable]) -> tuple[str, str]:
@@ -196,12 +196,12 @@ def _connect_ports(
                 Problem(
                     where,
                     f"{body}.{at.name} is a point and cannot take the moment of {element}.{to.name}; "
-                    "free_moment = true lets the moment go nowhere",
+                    "with free_moment = true the moment acts on nothing",
                 )
             )
             return []
         notes.append(
-            f"the moment of {element}.{to.name} goes nowhere: {body}.{at.name} is a point (free_moment = true)"
+            f"the moment of {element}.{to.name} acts on nothing: {body}.{at.name} is a point (free_moment = true)"
         )
     pairs = []
     for role in PORT_KINDS[to.kind].motion:
@@ -245,10 +245,7 @@ def _unit_problem(source: str, unit_a: str, target: str, unit_b: str) -> str | N
     if not a.same_dimension(b):
         return f"{source} is in {unit_a} ({dimension_text(a)}), {target} in {unit_b} ({dimension_text(b)})"
     if (a.factor, a.offset) != (b.factor, b.offset):
-        return (
-            f"{source} is in {unit_a}, {target} in {unit_b}: values are handed over as they are, "
-            "so the units must be equal"
-        )
+        return f"{source} is in {unit_a}, {target} in {unit_b}: values are not converted, so the units must be equal"
     return None
 
 

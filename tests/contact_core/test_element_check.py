@@ -195,7 +195,7 @@ w = { description = "Another" }
         ("e->y = 2.0 * e->u;", "w is never assigned at the start values"),
         ("e->y = e->u; if (re(e->u) < 0.5) e->w = 1.0;", "w is never assigned at the start values"),
         ("e->y = e->u; if (re(e->u) > 0.5) e->w = 1.0;", "w is never assigned at "),
-        ("e->y = e->u; e->w = re(e->w) < 1.0 ? e->u : 2.0;", "w follows from what computed variables held before"),
+        ("e->y = e->u; e->w = re(e->w) < 1.0 ? e->u : 2.0;", "w is computed from the old value of a computed variable"),
         ("e->y = e->u; e->w = 1.0; e->u = 3.0;", "the function `outputs` changes u: it must not change an input"),
     ],
 )
@@ -274,7 +274,7 @@ def test_a_write_behind_the_end_of_an_array_is_refused_with_its_name(
 ) -> None:
     assert ARRAYS_C.count(right) == 1
     told = refused(element(tmp_path, ARRAYS, ARRAYS_C.replace(right, wrong)))
-    wanted = f"element.c: the function `{function}` writes behind the end of the array {array}"
+    wanted = f"element.c: the function `{function}` writes beyond the end of the array {array}"
     assert any(wanted in one for one in told), told
 
 
@@ -461,5 +461,5 @@ def test_a_step_that_is_not_exact_is_refused_by_the_smoke_run(tmp_path: Path) ->
 def test_outputs_that_do_not_stand_still_are_refused_by_the_smoke_run(tmp_path: Path) -> None:
     toml = GAIN.replace("y = { desc", 'y = { depends = ["u"], desc').replace("w = { desc", "w = { depends = [], desc")
     recipe = element(tmp_path, toml, "static void outputs(Element *e) { e->y = e->u; e->w = e->time; }")
-    with pytest.raises(ToolError, match=r"w is 0\S* after a step and 0\.01 when it is computed there: it follows more"):
+    with pytest.raises(ToolError, match=r"w is 0\S* after a step and 0\.01 when it is computed there: it depends"):
         build_fmu(recipe, platforms=("host",))

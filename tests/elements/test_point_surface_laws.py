@@ -511,7 +511,7 @@ def test_a_guarded_division_is_allowed(tmp_path: Path) -> None:
     ("law", "note"),
     [
         ('F_d = "v/1[m/s]"', "F_d = -10 at v = -10 m/s, below -1: the surface would pull"),
-        ('F_d = "-0.01*v/1[m/s]"', "makes energy: it must have the sign of v"),
+        ('F_d = "-0.01*v/1[m/s]"', "adds energy: it must have the sign of v"),
         ('F_fr = "-0.1*N*min(v/1[m/s], 1)"', "F_fr = -1000 N at N = 10000 N, v = 1 m/s, below 0 N"),
         ('F_fr = "fr_sin"', "F_fr does not rise at v = 0 m/s: a sliding body never stops"),
         ('F_fr = "stribeck"', None),

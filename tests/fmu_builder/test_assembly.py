@@ -327,7 +327,7 @@ def test_all_that_is_wrong_with_the_connections_is_told(gains: Path) -> None:
     assert "there is no part 'nobody'" in text
     found = problems_of_chain(gains, "ab", ("a.y", "b.u"), ("a.z", "b.u"), ("a.y", "b.q"))
     text = "\n".join(found)
-    assert "b.u gets a.y already" in text
+    assert "b.u already gets a.y" in text
     assert "b (Gain) has no port or variable 'q'" in text
 
 
@@ -342,7 +342,7 @@ def test_a_force_that_acts_on_nobody_is_refused(tmp_path: Path) -> None:
     wires = ", ".join(f'["ball.p.{x}[{k}]", "floor.point.{x}[{k}]"]' for x in "rv" for k in (1, 2, 3))
     path = write(tmp_path, "Lost", f'connections = [{wires}]\n[parts]\nball = "PointMass"\nfloor = "PointSurface"\n')
     (found,) = problems(path)
-    assert "floor.point is given a motion, but its force goes nowhere" in found
+    assert "floor.point receives a motion, but its force acts on nothing" in found
     write(tmp_path, "Shown", path.read_text(encoding="utf-8") + '[expose]\noutputs = { F = "floor.point.f" }\n')
     load_model(tmp_path / "Shown.toml")
 
@@ -486,7 +486,7 @@ def test_a_spring_with_both_ends_on_one_shaft_is_refused(tmp_path: Path) -> None
     )
     text += 'spring = "RotationalSpring"\n'
     (found,) = problems(write(tmp_path, "Shaft", text.format("shaft")))
-    assert "spring.r at shaft.p, spring.c at shaft.p are on one body, within which a force does nothing" in found
+    assert "spring.r at shaft.p, spring.c at shaft.p are on one body, where the force has no effect" in found
     load_assembly(write(tmp_path, "Shafts", text.format("other")))
 
 

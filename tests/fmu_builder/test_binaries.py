@@ -233,7 +233,7 @@ def test_trie_that_runs_in_a_circle_is_refused(compiler: Compiler) -> None:
     circle = b"\0\1_\0\0"  # a node without export and one edge "_" back to itself
     offset = header_number(data, "<I", place)
     data = replaced(data, place + 4, struct.pack("<I", len(circle)))
-    with pytest.raises(ToolError, match="export trie reaches its node at 0 on two ways"):
+    with pytest.raises(ToolError, match="export trie reaches its node at 0 on two paths"):
         read_library(replaced(data, offset, circle))
 
 
@@ -268,7 +268,7 @@ def test_import_of_a_windows_dll_is_found(compiler: Compiler) -> None:
 
 def test_sine_of_the_macos_system_library_is_found_though_it_links(compiler: Compiler) -> None:
     found = only_problem(compiler("aarch64-darwin", "CALL_SINE"), "aarch64-darwin")
-    assert "takes _sin from the system" in found
+    assert "imports _sin from the system" in found
 
 
 def test_weak_reference_of_a_dylib_is_not_counted_as_undefined(compiler: Compiler) -> None:
@@ -352,7 +352,7 @@ def test_executable_or_undeclared_stack_is_refused(compiler: Compiler, name: str
     executable = replaced(data, stack + 4, struct.pack("<I", 7))
     undeclared = replaced(data, stack, struct.pack("<I", 0))
     for spoiled in (executable, undeclared):
-        assert "asks for an executable stack" in only_problem(spoiled, name)
+        assert "requests an executable stack" in only_problem(spoiled, name)
 
 
 # ---- Wrong and broken files ------------------------------------------------------------------------------------------

@@ -114,7 +114,9 @@ def test_contact_ps_takes_scalars_or_laws(tmp_path: Path) -> None:
 def test_a_place_on_the_body_of_the_point_is_refused_and_not_dropped(tmp_path: Path) -> None:
     """A recipe has nowhere to put it: the port that is connected decides where the point lies."""
     away = Point("ball", (0.0, 0.0, -0.1))
-    with pytest.raises(InputError, match=r"Point: r = \(0\.0, 0\.0, -0\.1\) m on 'ball' has no place in this recipe"):
+    with pytest.raises(
+        InputError, match=r"Point: r = \(0\.0, 0\.0, -0\.1\) m on 'ball' cannot be given in this recipe"
+    ):
         contactPS(away, Surface("ground", "plane"), "1e5 N/m", recipe=tmp_path / "Floor.toml")
     with pytest.raises(InputError, match=r"connect a port of the body at r, such as attach\[i\] of a rigid_body"):
         forcePointLine2(away, RAIL, (0, 1, 0), "#delta", (0, 0, 1), "#delta", recipe=tmp_path / "Guide.toml")

@@ -41,7 +41,7 @@ def toml(folder: Path, text: str) -> Path:
 def test_brackets_without_end_are_refused(tmp_path: Path, brackets: tuple[str, str]) -> None:
     opened, closed = (bracket * 20_000 for bracket in brackets)
     path = toml(tmp_path, f"{MASS}[start]\nm = {opened}1{closed}\n")
-    assert refusal(load_model, path) == f"{path}: has too many brackets inside one another to be read"
+    assert refusal(load_model, path) == f"{path}: has too many nested brackets"
 
 
 def test_a_number_of_too_many_digits_is_refused(tmp_path: Path) -> None:

@@ -234,14 +234,14 @@ def test_powers_of_dimensions_are_exact_fractions() -> None:
         ("function f(v[]) = 1; scalar a = f(1, 2);", "f takes 1 argument (v), 2 given", "f(1, 2)"),
         ("scalar a = atan2(1);", "atan2 takes 2 arguments (y, x), 1 given", "atan2"),
         ("scalar a = 1/0;", "division by zero", "/0"),
-        ("scalar T = -5[degC];", "degC has an offset, so its sign and sums would mislead; write K", "[degC]"),
+        ("scalar T = -5[degC];", "degC has an offset, so signs and sums of its values are wrong; write K", "[degC]"),
         ("scalar _a = 1;", "'_a': the name of a scalar begins with a letter", "_a"),
         ("scalar a = 1e999;", "1e999 is too large for a double", "1e999"),
         ("scalar a = 1 +;", "';' cannot stand here; expected '(' or a name or a number", ";"),
         ("scalar a = 1", "the text ends; expected ';'", ""),
         ("scalar größe = 1;", "'ö': names of laws are ASCII letters", "öße"),
-        ("scalar a = 1 @ 2;", "'@': no law holds this character", "@"),
-        ("scalar a = " + "(1 + " * 101 + "1" + ")" * 101 + ";", "more than 100 operators and calls stand inside", ""),
+        ("scalar a = 1 @ 2;", "'@': no law uses this character", "@"),
+        ("scalar a = " + "(1 + " * 101 + "1" + ")" * 101 + ";", "more than 100 nested operators and calls", ""),
     ],
 )
 def test_a_fault_is_told_with_line_caret_and_rule(text: str, what: str, marked: str) -> None:
@@ -361,14 +361,16 @@ def test_a_law_is_counted_once_however_often_it_is_evaluated(monkeypatch: pytest
 def test_a_law_that_grows_beyond_bounds_is_refused_without_being_written_out() -> None:
     """Each level calls the one before with two other arguments, so that nothing is equal."""
     laws = chain(25, "{before}(#h + 1[mm]) + {before}(2*#h)")
-    with pytest.raises(InputError, match="the law has more than 60000 different operators when its functions are put"):
+    with pytest.raises(
+        InputError, match="the law has more than 60000 different operators when its functions are expanded"
+    ):
         inlined(laws.functions["f24"], laws, "law")
 
 
 def test_a_law_that_becomes_too_deep_is_refused() -> None:
     laws = chain(250, "{before}(#h) + 1[N/m]*#h")
     inlined(laws.functions["f190"], laws, "law")
-    with pytest.raises(InputError, match="251 operators of the law stand inside each other"):
+    with pytest.raises(InputError, match="the law nests 251 operators"):
         inlined(laws.functions["f249"], laws, "law")
 
 

@@ -741,7 +741,9 @@ def test_a_value_that_is_no_number_and_goes_nowhere_is_found_as_well(tmp_path: P
 
 def test_a_slave_that_gives_no_instance_tells_why(tmp_path: Path) -> None:
     message = message_of(tmp_path, stuck(tmp_path, "0---"), SlaveError)
-    assert message == "body: fmi2Instantiate gave no instance; it logged: no licence: 3 seats of 3 are taken by others"
+    assert (
+        message == "body: fmi2Instantiate returned no instance; it logged: no licence: 3 seats of 3 are taken by others"
+    )
 
 
 def test_problems_of_all_slaves_and_connections_come_at_once(tmp_path: Path) -> None:

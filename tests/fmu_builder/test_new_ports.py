@@ -130,7 +130,7 @@ def test_an_element_that_was_edited_is_kept_as_it_is(tmp_path: Path) -> None:
     before = texts(tmp_path)
     with pytest.raises(InputError, match="exists already") as error:
         new_element("demo", tmp_path, python=True)
-    assert "has not the element.toml of the template, which element.py would have to fit" in str(error.value)
+    assert "has not the element.toml of the template, so element.py of the template does not fit" in str(error.value)
     assert texts(tmp_path) == before
 
 

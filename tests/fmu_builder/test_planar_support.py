@@ -261,7 +261,7 @@ def test_points_that_do_not_know_the_angle_of_their_body_are_warned_of(folder: P
     warnings = load_assembly(path).warnings()
     assert len(warnings) == 3  # a torque is the same at every angle
     for name, warning in zip("abc", warnings, strict=True):
-        assert f"{name} does not know the angle of body, so its offsets do not turn with it" in warning
+        assert f"{name} has no input for the angle of body, so its offsets do not turn with it" in warning
         assert "large_angle = true" in warning
 
 

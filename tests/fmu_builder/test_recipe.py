@@ -200,7 +200,12 @@ def written(folder: Path) -> Path:
             "[parameters] solver.K",
             "the group 'solver' belongs to contact_core",
         ),
-        ("K_fr = { start = 0.0,", 'K_fr = { type = "enum", start = "a",', "[parameters] K_fr", "needs literals"),
+        (
+            "K_fr = { start = 0.0,",
+            'K_fr = { type = "enum", start = "a",',
+            "[parameters] K_fr",
+            "literals belong to an",
+        ),
         (
             "K_fr = { start = 0.0,",
             'K_fr = { type = "enum", literals = ["a", "b"], start = "c",',

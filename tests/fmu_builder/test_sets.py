@@ -81,7 +81,7 @@ def test_an_element_that_extends_another_one_has_its_sets_under_the_new_names(tm
     [
         ('"@motion", description', '"@moton", description', "[states] x depends: there is no set '@moton' in [sets]"),
         ('["@force"]', '["@farce"]', "[outputs] y depends: there is no set '@farce' in [sets]; did you mean 'force'?"),
-        ('["u", "x"]', '["u", "@force"]', "the set '@motion' holds itself: motion > force > motion"),
+        ('["u", "x"]', '["u", "@force"]', "the set '@motion' contains itself: motion > force > motion"),
         ('["u", "x"]', '"u"', "[sets] motion: 'u' must be a list of texts"),
         ('"@round" }', '"@rond" }', "[parameters] radius when form: there is no set '@rond' in [sets]; did you mean"),
     ],

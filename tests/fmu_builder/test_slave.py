@@ -122,7 +122,7 @@ def test_other_versions_of_fmi_are_refused_by_name(tmp_path: Path, fmi_version: 
         "<ModelVariables/><ModelStructure/></fmiModelDescription>"
     )
     message = refusal(foreign_fmu(tmp_path, "X", description=text))
-    assert message == f"is for FMI {fmi_version}; only FMI 2.0 is run here"
+    assert message == f"is for FMI {fmi_version}; only FMI 2.0 is supported"
 
 
 def test_an_fmu_for_model_exchange_only_is_refused(tmp_path: Path) -> None:

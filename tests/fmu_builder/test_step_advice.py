@@ -204,4 +204,4 @@ def test_it_is_told_by_info_and_on_the_page() -> None:
     assert "This FMU does as hold; a recipe with <code>[structure] coupling = true</code> has the choice." in literal
     said = CliRunner().invoke(app, ["info", str(recipe)]).output
     assert "recommended communication step: 0.0016 s" in said
-    assert "with C_F = 1e5 N/m and an effective mass of 1 kg (it goes with the square root of the mass)" in said
+    assert "with C_F = 1e5 N/m and an effective mass of 1 kg (proportional to the square root of the mass)" in said

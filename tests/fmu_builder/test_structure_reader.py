@@ -392,7 +392,7 @@ def test_steps_of_an_assembly_are_exact_where_its_parts_leave_the_states_alone(
         (
             'rate = "v", ',
             'rate = "work", ',
-            "[states] s: 'work' is on_demand: what the rate of a state is made of must",
+            "[states] s: 'work' is on_demand: a variable that gives the rate of a state must",
         ),
         ('["F"], ', '["F"], reinit = { stiff = true }, ', "[states] v: reinit: 'stiff' is no choice in [structure]"),
         ('work = { unit = "J",', 'work = { reinit = true, unit = "J",', "work: reinit belongs to a state"),
@@ -493,7 +493,7 @@ def test_the_start_of_a_variable_of_another_form_is_refused(element: Path) -> No
         (
             'when = { form = "line", ledger = false }',
             "when = { ledger = false }",
-            "[locals] angle: two variants are there at once with form = plane, ledger = false",
+            "[locals] angle: two variants apply at once with form = plane, ledger = false",
         ),
         ('unit = ["m", "m", "rad"]', 'unit = ["m", "rad"]', "[parameters] mixed: unit has 2 entries, size is 3"),
         ('unit = ["m", "m", "rad"]', 'unit = ["m", "m", "rod"]', "[parameters] mixed: unit: "),

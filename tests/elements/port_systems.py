@@ -1,0 +1,178 @@
+"""Random systems of port FMUs and exact bodies under plain masters, and how right they are.
+
+python -m tests.elements.port_systems [--family F ...] [--count 300] [--seed S] [--method M ...] [--master M ...]
+
+Each system runs in fifteen phases of its step.  Right: the mean error of the phases is below 2 %.  Worse than hold: by
+the mean, above 1.25 times that of hold and half a percent; by the phase, in one of them by 2 % and more.  The seed and
+the index of a line give its system again.  PORT_TREE is the folder of another checkout whose FMUs are measured."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.elements.closed_loop import JACOBI, SEQUENTIAL, has_variable, run_loop
+from tests.elements.port_bodies import System
+from tests.elements.port_families import FAMILIES, draw_systems
+
+Array = NDArray[np.float64]
+RIGHT = 0.02
+_ORDERS = {JACOBI: "parallel", "late": "late"}  # words of coupling.order; others are sequential
+METHODS: Mapping[str, Mapping[str, str]] = {
+    "hold": {"coupling.mode": "hold"},
+    "auto": {"coupling.mode": "auto"},
+    "told": {"coupling.mode": "auto", "coupling.order": ""},  # the word of the master
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One system under one master and method: errors and energies of its phases, what was logged."""
+
+    index: int
+    system: System
+    errors: Array
+    energies: Array  # over the exact ones
+    messages: Counter[str]
+    coupling: Sequence[Mapping[str, float]]  # at the end of the last phase, of each FMU
+
+    @property
+    def right(self) -> bool:
+        return float(np.mean(self.errors)) < RIGHT
+
+
+def measure(index: int, system: System, master: str, method: str, exact: Sequence[Array]) -> Measured | None:
+    """None if the FMUs do not have the variables of the method."""
+    coupling = dict(METHODS[method])
+    if "coupling.order" in coupling:
+        if not all(has_variable(port, "coupling.order") for port in system.ports):
+            return None
+        coupling["coupling.order"] = _ORDERS.get(master, "sequential")
+    order = JACOBI if master == "late" else master
+    errors, energies, messages = [], [], Counter[str]()
+    for phase, (start, end) in enumerate(zip(system.starts, exact, strict=True)):
+        noise = None
+        if system.noise:
+            rng = np.random.default_rng((index, phase))
+            inputs = sum(len(port.inputs) for port in system.ports)
+            moving = np.concatenate([np.arange(len(p.inputs)) >= len(p.inputs) // 2 for p in system.ports])
+            noise = system.noise * rng.standard_normal((system.steps, inputs)) * moving
+        run = run_loop(
+            system.plant, system.ports, start, system.H, system.steps, order, coupling,
+            late=master == "late", noise=noise,
+        )  # fmt: skip
+        errors.append(system.error(start, run.states, run.forces, end))
+        with np.errstate(all="ignore"):
+            energies.append(system.energy(run.states[-1]) / max(system.energy(end[:-1]), 1e-300))
+        messages += run.messages
+    return Measured(index, system, np.array(errors), np.array(energies), messages, run.coupling)
+
+
+def worse_by_mean(one: Measured, hold: Measured) -> bool:
+    return bool(np.mean(one.errors) > 1.25 * np.mean(hold.errors) + 0.005)
+
+
+def worse_by_phase(one: Measured, hold: Measured) -> bool:
+    return bool(np.any(one.errors > hold.errors + RIGHT))
+
+
+def twice_hold(one: Measured, hold: Measured) -> bool:
+    return bool(np.any((one.errors > 2 * hold.errors) & (one.errors > RIGHT)))
+
+
+def too_much_energy(one: Measured, hold: Measured) -> bool:
+    return bool(np.any(one.energies > 2 * np.maximum(hold.energies, 1.0)))
+
+
+Results = dict[tuple[str, str, str], list[Measured]]  # by family, master, method
+
+
+def survey(systems: Iterable[tuple[int, System]], masters: Sequence[str], methods: Sequence[str]) -> Results:
+    results: Results = {}
+    for index, system in systems:
+        exact = system.reference()
+        for master in masters:
+            for method in methods:
+                one = measure(index, system, master, method, exact)
+                if one is not None:
+                    results.setdefault((system.family, master, method), []).append(one)
+    return results
+
+
+def _line(name: str, found: Sequence[Measured], hold: Sequence[Measured] | None) -> str:
+    errors = np.array([np.mean(one.errors) for one in found])
+    text = (
+        f"{name:38} {len(found):4} {100 * np.mean(errors < RIGHT):5.0f} {np.mean(np.minimum(errors, 1e3)):10.4f} "
+        f"{max(one.errors.max() for one in found):9.3g} {max(one.energies.max() for one in found):9.3g}"
+    )
+    if hold is None:
+        return text
+    pairs = list(zip(found, hold, strict=True))
+    by_mean = [one.index for one, other in pairs if worse_by_mean(one, other)]
+    by_phase = [one.index for one, other in pairs if worse_by_phase(one, other)]
+    twice = sum(twice_hold(one, other) for one, other in pairs)
+    energy = sum(too_much_energy(one, other) for one, other in pairs)
+    worst = sorted(pairs, key=lambda pair: -float(np.max(pair[0].errors - pair[1].errors)))
+    named = [str(one.index) for one, other in worst[:5] if worse_by_phase(one, other)]
+    return f"{text} {len(by_mean):5} {len(by_phase):6} {twice:6} {energy:6}  {' '.join(named)}"
+
+
+def print_table(results: Results) -> None:
+    print(
+        f"{'family, master, method':38} {'n':>4} {'right':>5} {'mean':>10} {'worst':>9} {'E/E*':>9} "
+        f"{'mean>':>5} {'phase>':>6} {'twice':>6} {'energy':>6}  worst indices"
+    )
+    methods = list(dict.fromkeys(method for _, _, method in results))
+    masters = list(dict.fromkeys(master for _, master, _ in results))
+    for family in dict.fromkeys(family for family, _, _ in results):
+        for master in masters:
+            for method in methods:
+                found = results.get((family, master, method))
+                if found:
+                    hold = results.get((family, master, "hold")) if method != "hold" else None
+                    print(_line(f"{family}, {master}, {method}", found, hold))
+    for method in methods:
+        found = [one for (_, _, m), ones in results.items() if m == method for one in ones]
+        hold = [one for (f, k, m), _ in results.items() if m == method for one in results.get((f, k, "hold"), [])]
+        print(_line(f"all, {method}", found, hold if method != "hold" and len(hold) == len(found) else None))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.elements.port_systems", description=__doc__)
+    parser.add_argument("--family", nargs="+", choices=list(FAMILIES), default=list(FAMILIES))
+    parser.add_argument("--count", type=int, default=90)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--index", type=int, nargs="+", help="only these of the drawn systems")
+    parser.add_argument("--method", nargs="+", choices=list(METHODS), default=list(METHODS))
+    parser.add_argument(
+        "--master", nargs="+", default=[JACOBI, SEQUENTIAL], help="jacobi, sequential, bodies first, late"
+    )
+    options = parser.parse_args(arguments)
+    began = time.perf_counter()
+    systems = draw_systems(options.seed, options.count, options.family)
+    if options.index:
+        systems = ((k, system) for k, system in systems if k in options.index)
+    results = survey(systems, options.master, options.method)
+    print_table(results)
+    if options.index:
+        for (family, master, method), found in results.items():
+            for one in found:
+                facts = ", ".join(f"{name} {value:.4g}" for name, value in one.system.facts.items())
+                print(
+                    f"{one.index} {family} {master} {method}: {facts}, H {one.system.H:.4g}, {one.system.steps} steps"
+                )
+                print("   errors", np.array2string(one.errors, precision=3, max_line_width=150))
+                print("   energy", np.array2string(one.energies, precision=3, max_line_width=150))
+                print("   coupling", [dict(part) for part in one.coupling], dict(one.messages))
+    print(f"{time.perf_counter() - began:.1f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -64,6 +64,12 @@ class Law:
         share = (1 - self.C_r**2) / (1 + self.C_r**2)
         return share, -share
 
+    def normal_force(self, depth: Array, rate: Array) -> Array:
+        """N, of a contact."""
+        compression, restitution = self.limits
+        N: Array = self.stiffness * np.maximum(depth, 0) * (1 + np.clip(self.k_D * rate, restitution, compression))
+        return N
+
 
 @dataclass(frozen=True)
 class Port:
@@ -144,7 +150,7 @@ def _library() -> ctypes.CDLL:
     compile_hosted([Path(__file__).with_name("port_systems.c")], path, [], compiler, ["-fvisibility=default"])
     library = ctypes.CDLL(str(path))
     library.closed_loop.argtypes = [POINTER(_Plant), POINTER(_Port), POINTER(_Run), _REAL]
-    library.exact.argtypes = [POINTER(_Plant), _REAL, c_double, c_double, _REAL]
+    library.exact.argtypes = [POINTER(_Plant), c_double, c_int, _REAL, _REAL]
     return library
 
 
@@ -296,11 +302,12 @@ def observed(plant: Plant, ports: Sequence[Port], z: Array) -> Array:
     return np.array(rows)
 
 
-def exact_end(plant: Plant, laws: Sequence[Law], start: Array, H: float, steps: int, scale: Array) -> Array:
-    """The state after the steps under the law itself, and behind it the work of friction, J.
+def exact_motion(plant: Plant, laws: Sequence[Law], start: Array, H: float, steps: int, scale: Array) -> Array:
+    """States under the law itself and, behind them, the work of friction in J, at each step: (steps + 1, n + 1).
 
     scale  of each state and of that work: errors per step of the integration are 1e-10 of it"""
-    z = np.append(start, 0.0)
-    status = _library().exact(_plant(plant, laws), _address(z), H * steps, H, _address(1e-10 * scale))
+    states = np.zeros((steps + 1, plant.state_count + 1))
+    states[0, :-1] = start
+    status = _library().exact(_plant(plant, laws), H, steps, _address(1e-10 * scale), _address(states))
     assert status >= 0, "the reference does not get on"
-    return z
+    return states

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.elements.closed_loop import Law
-from tests.elements.port_bodies import System, Wire, contact, linear_plant, rows, spring, start_states
+from tests.elements.closed_loop import Law, Plant
+from tests.elements.port_bodies import PHASES, System, Wire, contact, linear_plant, rows, spring, start_states
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
 
 class Draw:
-    """Numbers of one system."""
+    """Numbers of one system: the same for a seed, whatever else is drawn."""
 
-    def __init__(self, seed: int, index: int) -> None:
-        self.rng = np.random.default_rng((seed, index))
+    def __init__(self, *seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
 
     def even(self, low: float, high: float) -> float:
         return float(self.rng.uniform(low, high))
@@ -99,11 +100,12 @@ def axis(draw: Draw) -> System:
     H, ratio, zeta, v0 = interval(m, law, N), draw.log(0.1, 10), draw.even(0.5, 1.5), draw.log(0.1, 1)
     Kp, wall = ratio * law.stiffness, math.sqrt(law.stiffness / m)
     aim = 3 * v0 / wall
-    slow = min(math.sqrt(Kp / m), wall)
-    steps = min(int(max(60 / slow / min(zeta, 1 / zeta), 30 / wall) / H) + 40, 1200)
+    slowest = math.sqrt(Kp / m) * min(zeta, 1 / (2 * zeta))  # of its decays, 1/s
+    steps = min(40 + math.ceil(15 / slowest / H), 2000)
     wire = Wire(contact(law), rows(1, z=[1]))
     plant = linear_plant([m], H, [wire], K=[[Kp]], D=[[2 * zeta * math.sqrt(Kp * m)]], pull=[-Kp * aim])
     facts = {"m": m, "K": law.stiffness, "C_r": law.C_r, "N": N, "Kp/K": ratio, "zeta": zeta}
+    facts["fastest wH"] = max(math.sqrt(Kp / m), wall) * H
     return System(
         "PD axis", plant, (wire.port,), H, steps, start_states([1e-4 * v0], [-v0], H), np.array([0, m]), "force", N,
         facts, quadratic=np.array([[Kp, 0], [0, 0]]), linear=np.array([Kp * aim, 0]), constant=Kp * aim**2 / 2,
@@ -171,20 +173,178 @@ def spring_two_mass(draw: Draw, kind: str) -> System:
     )  # fmt: skip
 
 
-FAMILIES: dict[str, Callable[[Draw], System]] = {
+def spring_chain(draw: Draw) -> System:
+    """Two springs of ours on one line: ground, mass, mass; energy after five periods."""
+    kind = draw.pick(("Spring", "RotationalSpring", "SpringByPositions"))
+    m, k, N = draw.log(1e-2, 1e2), draw.log(1e2, 1e5), draw.log(8, 80)
+    masses, ratio, x0 = (m, m * draw.log(0.3, 3)), draw.log(0.3, 3), 0.01
+    H = math.pi * math.sqrt(m / (k * (1 + ratio))) / N
+    away = 0.0 if kind == "SpringByPositions" else x0
+    wires = [
+        Wire(spring(k, kind, away), np.array([[1.0, 0.0]])),
+        Wire(spring(ratio * k, kind, away), np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]])),
+    ]
+    facts = {"m": m, "k": k, "N": N, "k ratio": ratio, "m ratio": masses[1] / m}
+    return System(
+        "spring chain", linear_plant(masses, H, wires), tuple(wire.port for wire in wires), H, math.ceil(10 * N),
+        np.array([[x0, 2 * x0, 0, 0]]), np.array([0, 0, *masses]), "energy", N, facts,
+    )  # fmt: skip
+
+
+def two_bodies(draw: Draw) -> System:
+    """A body falls on one that carries the surface; both are free."""
+    m, ratio, N, v0, law = draw.log(1e-2, 1e2), draw.log(0.1, 10), draw.log(3, 40), draw.log(0.1, 3), draw.law()
+    H, lead = interval(m * ratio / (1 + ratio), law, N), draw.log(2, 30)
+    wire = Wire(contact(law, on_body=True), rows(2, z=[1, 0]), rows(2, z=[0, 1]))
+    masses, facts = (m, ratio * m), {"m": m, "K": law.stiffness, "C_r": law.C_r, "N": N, "ratio": ratio}
+    v = [-v0, draw.even(-0.5, 1) * v0]
+    starts = start_states([lead * H * (v[1] - v[0]), 0], v, H, first=1)
+    steps = math.ceil(lead + 1.15 * contact_steps(law, N) + 8)
+    weights = np.array([0, masses[0], 0, masses[1]])
+    return System(
+        "two bodies",
+        linear_plant(masses, H, [wire], first=1),
+        (wire.port,),
+        H,
+        steps,
+        starts,
+        weights,
+        N=N,
+        facts=facts,
+    )
+
+
+def cradle(draw: Draw) -> System:
+    """Three to five balls in a row, in touch or nearly; the first meets them.  A contact FMU between each two."""
+    count, m, N, v0, law = draw.pick((3, 4, 5)), draw.log(1e-2, 1e2), draw.log(3, 40), draw.log(0.1, 3), draw.law()
+    if law.C_r < 0.5:
+        law = replace(law, C_r=1.0)
+    H, lead = interval(m / 2, law, N), draw.log(2, 30)
+    masses = [m * draw.pick((1.0, draw.log(0.5, 2))) for _ in range(count)]
+    depth = v0 * math.sqrt(m / 2 / law.stiffness)
+    gaps = [lead * H * v0, *(draw.pick((0.0, draw.even(0, 1) * depth)) for _ in range(count - 2)), 0.0]
+    place, unit = np.cumsum(gaps[::-1])[::-1], np.eye(count)
+    wires = [Wire(contact(law, True), rows(count, z=unit[k]), rows(count, z=unit[k + 1])) for k in range(count - 1)]
+    steps = math.ceil(lead + 2 * count * contact_steps(law, N) + 8)
+    facts = {"balls": count, "m": m, "K": law.stiffness, "C_r": law.C_r, "N": N}
+    return System(
+        "cradle", linear_plant(masses, H, wires), tuple(wire.port for wire in wires), H, steps,
+        start_states(place, [-v0, *[0.0] * (count - 1)], H),
+        np.array([*[0.0] * count, *masses]), N=N, facts=facts,
+    )  # fmt: skip
+
+
+def pile(draw: Draw) -> System:
+    """Two or three bodies at rest on each other and on the floor; the uppermost falls on them."""
+    count, m, N, law = draw.pick((2, 3)), draw.log(1e-2, 1e2), draw.log(3, 40), draw.law()
+    H, g = interval(m / 2, law, N), 9.81
+    masses = np.array([m * draw.log(0.5, 2) for _ in range(count)])  # from the top
+    loads = np.cumsum(masses) * g  # on the contact below each
+    sunk = -np.cumsum((loads / law.stiffness)[::-1])[::-1]
+    v0 = draw.log(0.3, 3) * g * math.sqrt(m / law.stiffness)
+    unit = np.eye(count)
+    wires = [
+        Wire(contact(law, k < count - 1), rows(count, z=unit[k]), rows(count, z=unit[k + 1]) if k < count - 1 else None)
+        for k in range(count)
+    ]
+    steps = math.ceil(4 + draw.even(1, 4) * contact_steps(law, N))
+    facts = {"bodies": count, "m": m, "K": law.stiffness, "C_r": law.C_r, "N": N}
+    base = -float((masses * g) @ sunk) - float(np.sum(loads**2)) / (2 * law.stiffness)
+    return System(
+        "pile", linear_plant(masses, H, wires, pull=-masses * g), tuple(wire.port for wire in wires), H, steps,
+        start_states(sunk, [-v0, *[0.0] * (count - 1)], H), np.array([*[0.0] * count, *masses]), "amplitude", N, facts,
+        linear=np.array([*(masses * g), *[0.0] * count]), constant=base,
+    )  # fmt: skip
+
+
+def rod(draw: Draw) -> System:
+    """One end of a rod strikes the floor, with friction."""
+    m, length, v0, N = draw.log(1e-2, 1e2), draw.log(0.1, 2), draw.log(0.1, 3), draw.log(3, 40)
+    law = draw.law(mu=draw.even(0, 0.5))
+    angle = draw.even(-1.2, 1.2)
+    across, up = -length / 2 * math.cos(angle), -length / 2 * abs(math.sin(angle))
+    inertia = m * length**2 / 12
+    H, lead = interval(1 / (1 / m + across**2 / inertia), law, N), draw.log(2, 30)
+    motion = [draw.even(-1, 1) * v0, -v0, draw.even(-1, 1) * v0 / length]
+    falling = v0 - motion[2] * across  # of the end
+    start = np.array([0.0, lead * H * falling - up, abs(angle)])
+    plant = _planar("rod", m, inertia, [(-length / 2, 0.0)])
+    if angle < 0:  # the other end is the lower one
+        plant = replace(plant, arms=[(length / 2, 0.0)])
+        start[2] = angle
+        falling = v0 - motion[2] * -across
+        start[1] = lead * H * falling - up
+    steps = math.ceil(lead + 1.3 * contact_steps(law, N) + 8)
+    facts = {"m": m, "K": law.stiffness, "C_r": law.C_r, "N": N, "mu": law.mu, "angle": angle}
+    starts = np.array([[*(start + phase * H * np.array(motion)), *motion] for phase in PHASES])
+    return System("rod", plant, (contact(law),), H, steps, starts, np.array([0, 0, 0, m, m, inertia]), N=N, facts=facts)
+
+
+def rod_on_two(draw: Draw) -> System:
+    """Both ends of a rod strike the floor, nearly at once; a contact FMU each."""
+    m, length, v0, N, law = draw.log(1e-2, 1e2), draw.log(0.1, 2), draw.log(0.1, 3), draw.log(3, 40), draw.law()
+    inertia = m * length**2 * draw.even(1 / 12, 1 / 4)
+    H = interval(1 / (1 / m + length**2 / 4 / inertia), law, N)
+    lead, later = draw.log(2, 30), draw.pick((0.0, draw.even(0, 2) * N))  # steps
+    tilt = math.asin(min(later * H * v0 / length, 0.5))
+    start = np.array([0.0, lead * H * v0 + length / 2 * math.sin(tilt), tilt])
+    plant = _planar("rod", m, inertia, [(-length / 2, 0.0), (length / 2, 0.0)])
+    motion = np.array([0.0, -v0, 0.0])
+    starts = np.array([[*(start + phase * H * motion), *motion] for phase in PHASES])
+    steps = math.ceil(lead + later + 4 * contact_steps(law, N) + 8)
+    facts = {"m": m, "K": law.stiffness, "C_r": law.C_r, "N": N, "tilt": tilt, "J/ml2": inertia / m / length**2}
+    return System(
+        "rod on two", plant, (contact(law), contact(law)), H, steps, starts,
+        np.array([0, 0, 0, m, m, inertia]), N=N, facts=facts,
+    )  # fmt: skip
+
+
+def pendulum(draw: Draw) -> System:
+    """It hangs along -x and swings against the surface, with friction and gravity."""
+    m, length, N, law = draw.log(1e-2, 1e2), draw.log(0.1, 2), draw.log(3, 40), draw.law(mu=draw.even(0, 0.5))
+    inertia, v0 = m * length**2 * draw.even(0.3, 1), draw.log(0.1, 3)
+    H, lead = interval(inertia / length**2, law, N), draw.log(2, 30)
+    steps = math.ceil(lead + 1.15 * contact_steps(law, N) + 8)
+    v0 = max(v0, 3 * 9.81 * steps * H * min(1.0, steps * H * v0 / length))  # gravity does not turn it back
+    angle = -math.asin(min(lead * H * v0 / length, 0.9))
+    plant = replace(
+        _planar("pendulum", m, inertia, [(-length, 0.0)]), state_count=2, gravity=(-9.81, 0.0), law_offsets=np.zeros(6),
+        law_rows=np.array([-length * draw.even(0.5, 1), 0.0]),
+    )  # fmt: skip
+    facts = {"m": m, "K": law.stiffness, "C_r": law.C_r, "N": N, "mu": law.mu, "length": length}
+    starts = np.array([[angle + phase * H * v0 / length, v0 / length] for phase in PHASES])
+    return System("pendulum", plant, (contact(law),), H, steps, starts, np.array([0, inertia]), N=N, facts=facts)
+
+
+def _planar(kind: str, mass: float, inertia: float, arms: Sequence[tuple[float, float]]) -> Plant:
+    none = np.zeros(0)
+    return Plant(kind, 6, 3 * len(arms), none, none, mass=mass, inertia=inertia, arms=arms)
+
+
+SAMPLE: dict[str, Callable[[Draw], System]] = {  # of what the share that is right is told
     "free": free,
     "gravity": gravity,
     "pressed": pressed,
     "sine": sine,
     "PD axis": axis,
     "two-mass": two_mass,
+    "two bodies": two_bodies,
+    "cradle": cradle,
+    "rod": rod,
+    "rod on two": rod_on_two,
+    "pendulum": pendulum,
+}
+FAMILIES = SAMPLE | {
     "light tip": light_tip,
+    "pile": pile,
     "spring by rates": spring_by_rates,
     "spring by positions": spring_by_positions,
+    "spring chain": spring_chain,
 }
 
 
-def draw_systems(seed: int, count: int, families: Sequence[str] = tuple(FAMILIES)) -> Iterator[tuple[int, System]]:
-    """`count` systems, the families in turn, with the index of each: family and index give the system again."""
+def draw_systems(seed: int, count: int, families: Sequence[str] = tuple(SAMPLE)) -> Iterator[tuple[int, System]]:
+    """`count` systems, the families in turn, with the index of each."""
     for index in range(count):
-        yield index, FAMILIES[families[index % len(families)]](Draw(seed, index))
+        family = families[index % len(families)]
+        yield index, FAMILIES[family](Draw(seed, list(FAMILIES).index(family), index // len(families)))

@@ -255,9 +255,10 @@ static void lawful(const Plant *p, const double *z, double *dz)
     dz[p->state_count] = work;
 }
 
-/* Dormand and Prince's pair of order 5(4); z, one number longer than the state, from 0 to `time`.  `scale`: error per
- * step of each number; `longest`: of a step, below a contact.  Returns the number of steps, or -1 where they vanish. */
-int exact(const Plant *p, double *z, double time, double longest, const double *scale)
+/* One interval of Dormand and Prince's pair of order 5(4).  z is one number longer than the state, k0 its rates, which
+ * the next interval begins with; `scale`: error per step of each number; *h: a step to begin with, and afterwards.
+ * Returns 0, or -1 where the steps vanish. */
+static int integrate(const Plant *p, double *z, double *k0, double time, double *h_next, const double *scale)
 {
     static const double a[7][6] = {
         {0},
@@ -269,12 +270,13 @@ int exact(const Plant *p, double *z, double time, double longest, const double *
         {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
     };
     static const double e[7] = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
-    double k[7][MAX_STATE + 1], y[MAX_STATE + 1] = {0}, t = 0, h = longest;
-    int n = p->state_count + 1, steps = 0;
-    lawful(p, z, k[0]);
+    double k[7][MAX_STATE + 1], y[MAX_STATE + 1] = {0}, t = 0;
+    int n = p->state_count + 1;
+    memcpy(k[0], k0, sizeof k[0]);
     while (t < time) {
-        h = fmin(fmin(h, longest), time - t);
-        if (h < 1e-13 * time && time - t > h)
+        int last = *h_next >= time - t;
+        double h = last ? time - t : *h_next;
+        if (h < 1e-13 * time && !last)
             return -1;
         for (int s = 1; s < 7; s++) {
             for (int i = 0; i < n; i++) {
@@ -292,13 +294,30 @@ int exact(const Plant *p, double *z, double time, double longest, const double *
                 sum += e[j] * k[j][i];
             error = fmax(error, fabs(h * sum) / scale[i]);
         }
+        double wanted = h * fmin(5, fmax(0.2, 0.9 * pow(error + 1e-30, -0.2)));
         if (error <= 1) {
-            t += h;
-            steps++;
+            t = last ? time : t + h;
             memcpy(z, y, (size_t)n * sizeof *z);
             memcpy(k[0], k[6], sizeof k[0]);
-        }
-        h *= fmin(5, fmax(0.2, 0.9 * pow(error + 1e-30, -0.2)));
+            *h_next = last ? fmax(wanted, *h_next) : wanted;
+        } else
+            *h_next = wanted;
     }
-    return steps;
+    memcpy(k0, k[0], sizeof k[0]);
+    return 0;
+}
+
+/* The motion under the law: states (steps + 1) x (n + 1), the first one given; behind each the work of friction. */
+int exact(const Plant *p, double H, int steps, const double *scale, double *states)
+{
+    int n = p->state_count + 1;
+    double z[MAX_STATE + 1], k0[MAX_STATE + 1] = {0}, h = H;
+    memcpy(z, states, (size_t)n * sizeof *z);
+    lawful(p, z, k0);
+    for (int k = 1; k <= steps; k++) {
+        if (integrate(p, z, k0, H, &h, scale))
+            return -1;
+        memcpy(states + k * n, z, (size_t)n * sizeof *z);
+    }
+    return 0;
 }

@@ -11,6 +11,7 @@ from tests.elements.closed_loop import BODIES_FIRST, JACOBI, SEQUENTIAL, Law, ru
 from tests.elements.port_bodies import System
 from tests.elements.port_families import FAMILIES, Draw
 
+LINEAR = ("free", "gravity", "pressed", "sine", "PD axis", "two-mass", "two bodies", "spring by rates")
 Array = NDArray[np.float64]
 
 
@@ -42,11 +43,11 @@ def lawful_end(system: System, start: Array) -> Array:
     return end
 
 
-@pytest.mark.parametrize("family", list(FAMILIES))
+@pytest.mark.parametrize("family", LINEAR)
 def test_reference_agrees_with_scipy(family: str) -> None:
     """Far within the 2 % that a system may be wrong by."""
     system = FAMILIES[family](Draw(3, 0))
-    end = system.reference()[0][:-1]
+    end = system.reference()[0][-1, :-1]
     difference = (end - lawful_end(system, system.starts[0])) / system.scale()[:-1]
     assert np.max(np.abs(difference)) < 1e-5
 

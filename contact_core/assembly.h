@@ -5,8 +5,8 @@
  * Connections     are copies from outputs into inputs; an input with several sources gets their sum, added in the
  *                 order of the recipe.
  * Order           Found when the FMU is built (fmu_builder/model/evaluation_order.py), from what element.toml says an
- *                 output depends on.  A part is evaluated last when all its inputs are known, and once more before if
- *                 somebody needs an output of it that does not wait for all of them.  States are known before anything
+ *                 output depends on.  A part is evaluated when all its inputs are known, and once more before that if
+ *                 another part needs an output which does not depend on all of them.  States are known before anything
  *                 is evaluated. So one pass through the schedule computes all outputs and derivatives.  Algebraic
  *                 loops have no such order and are refused by the build.
  *
@@ -33,7 +33,7 @@ typedef struct {
     const CcPartType *type;
     int offset;     /* of its block, in variables */
     int indicators; /* place of its first one among those of the assembly */
-    int on_demand;  /* 1 if another part reads what is declared so: it is always computed */
+    int on_demand;  /* 1 if another part reads variables on demand: they are always computed */
 } CcPart;
 
 /* block[target + k] = or += block[source + k] for k < count */
@@ -51,7 +51,7 @@ CC_HIDDEN extern const CcPart CC_ENTRY(parts)[CC_PARTS];
 CC_HIDDEN extern const CcEvaluation CC_ENTRY(schedule)[CC_EVALUATIONS];
 CC_HIDDEN extern const CcCopy CC_ENTRY(copies)[];
 
-/* Messages are those of this part from now on; NULL: of the assembly itself. */
+/* The part that the following messages name; NULL: none. */
 CC_HIDDEN void CC_ENTRY(speaker)(CcHost *host, const char *part);
 
 /* Bring the inputs up to date that are known at this place of the schedule; returns the first copy left. */

@@ -44,7 +44,7 @@ void CC_ENTRY(start)(Element *e)
     }
 }
 
-/* Every part sees the outputs of one and the same point; if memory of one has changed, they are computed again. */
+/* Every part reads the outputs of the same point; they are computed again if the memory of a part changed. */
 int CC_ENTRY(accept)(Element *e, CcHost *host, double step)
 {
     double *block = (double *)e;

@@ -1,9 +1,9 @@
 /* Contacts that ended before the last one, so that all that ended within one communication step can be read after it.
  *
  * An element shows the contact of a place that ended last in a group of variables last_contact.*.  Before it writes
- * those of the next one, it has cc_keep keep them.  The CC_RECORDS that were kept last, of all places of the FMU
- * together, can be read: with contact_record.back = n > 0 the variables last_contact.* have the values of the n-th
- * contact of their place before the last one, or 0 if that is not kept. */
+ * those of the next one, it keeps them by cc_keep.  The last CC_RECORDS of these, of all places of the FMU together,
+ * can be read: with contact_record.back = n > 0 the variables last_contact.* have the values of the n-th contact of
+ * their place before the last one, or 0 if that is not kept. */
 #ifndef CC_CONTACT_RECORD_H
 #define CC_CONTACT_RECORD_H
 
@@ -42,7 +42,7 @@ static double cc_kept_value(const CcRecords *records, size_t reference, int back
     return 0.0;
 }
 
-/* Whether records that came as bytes can be those of a model with `variables` variables. */
+/* Whether deserialized records are possible in a model with `variables` variables. */
 static int cc_are_records(const CcRecords *records, size_t variables)
 {
     const double *next = &records->next;

@@ -30,7 +30,7 @@ static int sample(Element *e, CcHost *host, double step);
 #endif
 
 #if CC_HAS_LAWS
-#include CC_LAWS /* generated: the laws of the user's */
+#include CC_LAWS /* generated: the laws of the recipe */
 #endif
 #ifdef CC_ELEMENT
 #include CC_ELEMENT /* of one type of part in an assembly */
@@ -41,8 +41,8 @@ static int sample(Element *e, CcHost *host, double step);
 CC_STRUCTS /* generated: memory that is a C struct has its size */
 #endif
 
-/* Outputs and state derivatives of the point (t, p, u, x, m) in the block; on_demand: 0 leaves out what is declared
- * so. */
+/* Outputs and state derivatives of the point (t, p, u, x, m) in the block; on_demand = 0 leaves out variables on
+ * demand. */
 CC_API void cc_evaluate(Element *e, int on_demand)
 {
     Real *block = (Real *)e;

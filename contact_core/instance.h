@@ -52,7 +52,7 @@ enum {
     ENTRY(far, 1, 0.0, 1.0)      /* a value beyond CC_FAR_VALUE was set: what is on demand may overflow */             \
     ENTRY(jumped, 1, 0.0, 1.0)   /* a value was set since the last step or accepted point */                           \
     ENTRY(changed, 1, 0.0, 1.0)  /* a tunable parameter or discrete input was set since then */                        \
-    ENTRY(thrown, 1, 0.0, 1.0)   /* states jumped at an accepted point, and the importer does not know it yet */       \
+    ENTRY(thrown, 1, 0.0, 1.0)   /* states jumped at an accepted point; not reported to the importer yet */            \
     ENTRY(extrapolate, 1, 0.0, 1.0)    /* fmi2SetRealInputDerivatives was called since the last step */                \
     ENTRY(sloped, 1, 0.0, 1.0)   /* input_rates are those of the next step or, until one is given, of the last step */ \
     ENTRY(last_step, 0, 0.0, CC_HUGE)  /* length of the last communication or accepted integrator step, s; 0: none */  \
@@ -96,7 +96,7 @@ struct CcHost {
     fmi2CallbackFunctions callbacks; /* a copy: the importer's struct is valid during fmi2Instantiate only */
     char name[CC_NAME_SIZE];
     int failures;                       /* of rules, counted by cc_fail */
-    const char *part;                   /* of an assembly: the one that is speaking, else NULL */
+    const char *part;                   /* of an assembly: the one that logs, else NULL */
     double input_starts[CC_INPUTS + 1]; /* continuous inputs at the beginning of the step */
     /* states at the beginning of a substep, at its end or a stage, at the last stage but one, and in between */
     double x_0[CC_STATES + 1], x_1[CC_STATES + 1], x_late[CC_STATES + 1], x_between[CC_STATES + 1];
@@ -217,7 +217,7 @@ __attribute__((noinline)) static void cc_send(const fmi2CallbackFunctions *callb
         callbacks->logger(callbacks->componentEnvironment, name, status, category, escaped.chars);
 }
 
-/* Errors are always logged; everything else only while logging is on and its category wanted. */
+/* Errors are always logged; everything else only while logging and its category are on. */
 __attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status status, const char *category,
                                                  const char *format, va_list arguments)
 {
@@ -269,7 +269,7 @@ void cc_fail(CcHost *host, const char *format, ...)
 void CC_ENTRY(speaker)(CcHost *host, const char *part) { host->part = part; }
 #endif
 
-/* Say why, and return the status: `return cc_refuse(instance, fmi2Error, "...")`. */
+/* Log the reason and return the status: `return cc_refuse(instance, fmi2Error, "...")`. */
 __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refuse(Instance *instance, fmi2Status status,
                                                                   const char *format, ...)
 {
@@ -282,8 +282,8 @@ __attribute__((noinline, cold, format(printf, 3, 4))) static fmi2Status cc_refus
     return status;
 }
 
-/* Where a value that is not finite began: a table of a law that has no value there (law.h, cc_no_value), or what the
- * element knows of the point. */
+/* Log the origin of a value that is not finite: a table of a law without a value there (law.h, cc_no_value), or the
+ * reason that the element gives. */
 CC_RARE void cc_log_origin(Instance *instance, fmi2Status status, double value)
 {
 #if CC_LAW_TABLES
@@ -353,8 +353,8 @@ static int cc_check_element(Instance *instance, const Element *e)
     }
 #if CC_CORE > CC_MOST_CORE
     if (e->solver.method == 3.0)
-        cc_fail(instance, "solver.method = implicit: %d states depend on each other here, and at most %d can be "
-                "served; auto and explicit can", CC_CORE, CC_MOST_CORE);
+        cc_fail(instance, "solver.method = implicit: %d states depend on each other, at most %d are possible; "
+                "choose auto or explicit", CC_CORE, CC_MOST_CORE);
 #endif
     CC_ENTRY(check)(e, instance);
     return instance->failures;
@@ -377,10 +377,10 @@ static int cc_check_quaternions(Instance *instance)
     return instance->failures;
 }
 
-/* Numbers anywhere in memory, for sums that no order is asked of. */
+/* Two doubles at any address, for sums whose order does not matter. */
 typedef double CcTwo __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* 1 if a sum is finite that has all n numbers as terms: so are they then, each of them. */
+/* 1 if a sum of all n numbers is finite: then each of them is. */
 static int cc_sum_is_finite(const double *x, int n)
 {
     CcTwo sums[4] = {{0.0}};
@@ -425,8 +425,8 @@ static int cc_may_overflow(Instance *instance)
     return far;
 }
 
-/* Index of the first variable that is not finite, else -1; of those on demand only where they are not behind, or could
- * overflow: what an importer asks for after an accepted point is there. */
+/* Index of the first variable that is not finite, else -1; those on demand count only where they are current, or could
+ * overflow: an importer can read all of them after an accepted point. */
 static int cc_first_not_finite(Instance *instance)
 {
     const double *block = cc_block(instance);

@@ -125,7 +125,7 @@ def draw() -> str:
         (LEFT, 326),
         (full, 58),
         "waist.h",
-        ["all that the core knows of an element, and an element of the core"],
+        ["the interface between the core and an element"],
         [
             "element_real.c: over double",
             "element_dual.c: over dual numbers, for derivatives",

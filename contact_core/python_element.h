@@ -2,7 +2,7 @@
  * block.
  *
  * What a call had to compute is NaN where it raised an exception, as in C where a formula has no value: a point that an
- * integrator only tries may be such a one.  Where it makes an FMI call fail, the function `check` says why.
+ * integrator only tries may have none.  Where that makes an FMI call fail, the function `check` gives the reason.
  *
  * Derivatives of what is computed, y, over z, which are time, states and continuous inputs, are central differences
  * along the direction d that is asked for:
@@ -10,7 +10,7 @@
  *     (y(z + s d) - y(z - s d)) / (2 s),    s |d_i| <= 2^-20 max(|z_i|, nominal of z_i) for every i
  *
  * With s |d_i| = 2^-20 |z_i| rounding errs by 2^-32 |y/z_i| and the formula by 2^-40 z_i^2 |y'''|/6: enough for the
- * implicit method, which alone asks for them; fmi2GetDirectionalDerivative is not offered. */
+ * implicit method, which alone uses them; fmi2GetDirectionalDerivative is not supported. */
 #ifndef CC_PYTHON_ELEMENT_H
 #define CC_PYTHON_ELEMENT_H
 
@@ -37,7 +37,7 @@ static void cc_fill_computed(double *block, double value)
         block[cc_computed[i]] = value;
 }
 
-/* A point that is not finite itself is not shown to Python: the fault lies where it comes from. */
+/* A point that is not finite is not passed to Python: its origin is the fault. */
 static void cc_evaluate_python(double *block)
 {
     double sum = 0.0;
@@ -115,7 +115,8 @@ static void initial(Element *e) { cc_compute(CC_PHYSICS.initial, (double *)e); }
 #endif
 
 #if CC_INDICATORS
-/* An indicator without a value makes the point one without values, so that it is refused and `check` asked why. */
+/* An indicator without a value makes the point one without values, so that it is refused and `check` gives the reason.
+ * */
 static void indicators(const Element *e, Indicators *z)
 {
     double *values = (double *)z, *block = (double *)(size_t)e;

@@ -5,7 +5,7 @@
 
 #include "waist.h"
 
-/* What a function of element.py calls as `host`. */
+/* What a function of element.py has as `host`. */
 typedef struct {
     CcHost *host;
     void (*report)(CcHost *host, int level, const char *category, const char *text);
@@ -16,8 +16,8 @@ typedef struct {
 
 /* One element.py.  Each function takes a block, in which the time is NaN, and the time; it works on a copy, and copies
  * that back unless an exception ended it: the time stays NaN then.  indicators copies the indicators only, check
- * nothing.  lost is called after a call that brought nothing back, of which an interrupt from the keyboard may have
- * left no trace; check reports the exception that left values out. */
+ * nothing.  lost is called after a call that copied nothing back, as an interrupt from the keyboard may leave no other
+ * trace; check reports the exception behind missing values. */
 typedef struct {
     void (*evaluate)(double *block, double time); /* outputs and derivatives */
     void (*initial)(double *block, double time);

@@ -1,4 +1,4 @@
-/* The waist: all that contact_core knows of an element, and all that an element knows of contact_core.
+/* The waist: the interface between contact_core and an element; neither uses anything else of the other.
  *
  * An element is an ordinary differential equation with events over one flat struct `Element` of Reals, generated from
  * element.toml: time t, parameters p, inputs u, states x, their derivatives, outputs y, memory m.  It defines, as
@@ -22,10 +22,10 @@
  *   indicators   zero-crossing functions z->name, the generated struct Indicators; between two of their sign changes
  *                outputs are smooth                                                            if it has [indicators]
  *   check        rules across parameters, cc_fail for each one broken; and where a value of the point is not finite,
- *                the reason, if the element knows one                                              if it has [rules]
+ *                the reason, if the element has one                                                if it has [rules]
  *
- * What is on demand is computed where an importer reads it, and neither in the stages of the solver nor at trial points
- * of the importer's.
+ * Variables on demand are computed where an importer reads them, and neither in the stages of the solver nor at trial
+ * points of the importer.
  * Derivatives of all this are compiled from the same text (real.h); only outputs, rates and derivatives run on
  * duals. */
 #ifndef CC_WAIST_H
@@ -52,7 +52,7 @@
 
 #define CC_HIDDEN __attribute__((visibility("hidden")))
 
-typedef struct CcHost CcHost; /* who listens to an element: the instance it lives in */
+typedef struct CcHost CcHost; /* receives the messages of an element: its instance */
 
 enum { CC_INFO, CC_WARNING };
 enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
@@ -65,8 +65,7 @@ enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
 #define cc_keep CC_HOST_ENTRY(keep)
 #define cc_fail CC_HOST_ENTRY(fail)
 
-/* Say something in a declared log category.  Format: %s text, %d integer, %g number with up to 9 digits, %.3g with
- * 3. */
+/* Log a message in a declared category.  Format: %s text, %d integer, %g number with up to 9 digits, %.3g with 3. */
 CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int level, const char *category,
                                                             const char *format, ...);
 
@@ -82,8 +81,8 @@ CC_HIDDEN double cc_held_over(const CcHost *host);
 CC_HIDDEN void cc_keep(CcHost *host, const void *record, size_t size);
 
 /* What contact_core calls.  CC_ENTRY(name) carries the name of the model, so several FMUs can be linked together.
- * accept returns what the element's did, and computes the outputs again unless that is 0.  on_demand: 0 leaves out what
- * is declared so, as accept and sample do. */
+ * accept returns what the element's did, and computes the outputs again unless that is 0.  on_demand = 0 leaves out
+ * variables on demand, as accept and sample do. */
 #ifndef CC_DUAL
 CC_HIDDEN void CC_ENTRY(evaluate)(Element *e, int on_demand);
 CC_HIDDEN void CC_ENTRY(initial_states)(Element *e);

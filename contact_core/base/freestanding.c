@@ -1,6 +1,5 @@
-/* What a library without a C library has to bring along: the memory functions compilers call on their own, and the
- * entry points and the stack probe that Windows looks for.  Only in our own binaries; an importer who compiles the
- * sources has a C library. */
+/* What a binary without a C library has to provide: the memory functions that compilers call implicitly, and the entry
+ * points and the stack probe that Windows needs.  Not for an importer who compiles the sources with a C library. */
 #include <stddef.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -28,7 +27,7 @@ NO_BUILTIN void *memcpy(void *restrict to, const void *restrict from, size_t n)
     const unsigned char *others = from;
     for (size_t i = 0; i < n / sizeof *t; i++)
         t[i] = f[i];
-    if (n >= sizeof *t) /* the last ones, of which some are there already */
+    if (n >= sizeof *t) /* the last bytes, some of them a second time */
         *(struct Words *)(bytes + n - sizeof *t) = *(const struct Words *)(others + n - sizeof *t);
     else
         for (size_t i = 0; i < n; i++)
@@ -62,8 +61,8 @@ NO_BUILTIN void __bzero(void *to, size_t n) { memset(to, 0, n); }
 #endif
 
 #if defined _WIN32 && defined __x86_64__
-/* Called with the bytes in rax before a function takes a page of stack or more: Windows gives a stack its pages one
- * after the other, so each of them is read on the way down.  All registers are left as they were. */
+/* Called with the bytes in rax before a function takes a page of stack or more: Windows commits the pages of a stack
+ * one after the other, so each of them is read on the way down.  All registers keep their values. */
 __asm__(".globl ___chkstk_ms\n"
         "___chkstk_ms:\n"
         "    pushq %r10\n"
@@ -83,7 +82,7 @@ __asm__(".globl ___chkstk_ms\n"
 #endif
 
 #if defined _WIN32
-int _fltused = 1; /* the compiler asks for it where floating point is used */
+int _fltused = 1; /* compilers refer to it where floating point is used */
 int __stdcall DllMainCRTStartup(void *module, unsigned long reason, void *reserved);
 int __stdcall _DllMainCRTStartup(void *module, unsigned long reason, void *reserved);
 int __stdcall DllMainCRTStartup(void *module, unsigned long reason, void *reserved)

@@ -12,9 +12,10 @@
 #ifndef CC_REAL_H
 #define CC_REAL_H
 
-/* A product is rounded before it is added: an importer's own build then gives the bits of our binaries, for gcc fuses
- * both wherever the processor can.  The other two save gcc a call of sqrt that sets errno, and the repair of infinite
- * products that dual numbers do not want.  (clang with -ffp-contract=fast on its command line ignores every pragma.) */
+/* A product is rounded before it is added, so that a build from the sources gives the bits of the shipped binaries:
+ * gcc fuses both wherever the processor can.  The other two save gcc a call of sqrt that sets errno, and the repair of
+ * infinite products, which is wrong for dual numbers.  (clang with -ffp-contract=fast on its command line ignores
+ * every pragma.) */
 #if defined __clang__
 #pragma STDC FP_CONTRACT OFF
 #elif defined __GNUC__
@@ -76,7 +77,7 @@ CC_API Real cc_max(Real a, Real b) { return re(b) > re(a) ? b : a; }
 /* a within low .. high. */
 CC_API Real cc_clamp(Real a, Real low, Real high) { return cc_max(low, cc_min(a, high)); }
 
-/* 1 unless a is infinite or no number. */
+/* 1 unless a is infinite or NaN. */
 CC_API int cc_is_finite(double a) { return a - a == 0.0; }
 
 /* An index that is kept as a number, 0 <= a < count; 0 for anything else. */

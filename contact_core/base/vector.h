@@ -30,8 +30,8 @@ CC_API double cc_scale(const Real a[], int n)
     return largest > 1e150 ? 0x1p-600 : largest > 0.0 && largest < 1e-150 ? 0x1p600 : 1.0;
 }
 
-/* |a| of any finite vector.  At a = 0 the derivative is set to 0.  Directions are kept apart from what is scaled and
- * squared: at a small a they would be no small part any more. */
+/* |a| of any finite vector.  At a = 0 the derivative is set to 0.  Derivatives are kept apart from what is scaled and
+ * squared: at a small a they are not small beside it. */
 CC_API Real cc_norm(const Real a[3])
 {
     double scale = cc_scale(a, 3);

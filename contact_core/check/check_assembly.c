@@ -16,8 +16,8 @@ int cc_check_rules(const double *block)
     return cc_broken_rules;
 }
 
-/* All connections, then all parts from the last to the first, until no bit changes.  What the outputs truly follow is
- * free of loops, so this ends with the right values, whatever the parts declare.  1 if it ended, else 0. */
+/* All connections, then all parts from the last to the first, until no bit changes.  The true dependencies have no
+ * loop, so this ends with the right values, whatever the parts declare.  1 if it ended, else 0. */
 int cc_check_settle(double *block, double *before)
 {
     const CcCopy *last = &CC_ENTRY(copies)[CC_ENTRY(schedule)[CC_EVALUATIONS - 1].copies];

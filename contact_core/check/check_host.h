@@ -1,5 +1,5 @@
-/* Who listens to an element that a build checks (check.c, check_assembly.c): messages go nowhere, broken rules are
- * counted.  Behind waist.h. */
+/* The host of an element that a build checks (check.c, check_assembly.c): it drops messages and counts broken rules.
+ * Behind waist.h. */
 #ifndef CC_CHECK_HOST_H
 #define CC_CHECK_HOST_H
 

@@ -1,9 +1,9 @@
 /* Calling an element, or an assembly of some, at points that a build draws: what is declared of it, where findings go,
- * and how points are drawn.  probe_element.c and probe_assembly.c say what is compared there.
+ * and how points are drawn.  probe_element.c and probe_assembly.c define what is compared there.
  *
  * A point is one number for each value of the struct Element: time, parameters, inputs, states and memory with numbers
- * of their ranges, computed values with a NaN that says "not assigned", canaries with one that says "behind an array".
- * Random numbers are the same at every build. */
+ * of their ranges, computed values with a NaN that means "not assigned", canaries with one that means "behind an
+ * array".  Random numbers are the same at every build. */
 #ifndef CC_PROBE_H
 #define CC_PROBE_H
 
@@ -95,7 +95,7 @@ static Plan cc_plan(const double *at)
 /* value and known of each:
  *   UNDECLARED    value follows known; how: its derivative is a; with known at x it changes from a to b, or begins so
  *   UNASSIGNED, STALE, DISORDERED          value
- *   READ_BEHIND   value is computed from what lies behind the array `known`
+ *   READ_BEHIND   value is computed from values behind the array `known`
  *   OVERWRITTEN   the function `known` writes behind the array `value`
  *   CHANGED       the function `known` changes value
  *   UNWRITTEN     the indicator `value` is never assigned

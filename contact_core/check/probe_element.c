@@ -197,7 +197,7 @@ static const double *busy_point(ElementProbe *p)
     return p->probe.points + (long)p->pool[(int)(p->pooled * u * u * u)].place * p->probe.plan.size;
 }
 
-/* Keeps the last point for others to begin at; sees on which sides of the indicators it is. */
+/* Keeps the last point for others to begin at, and notes the sides of the indicators there. */
 static void into_pool(ElementProbe *p, const double *point)
 {
     Probe *q = &p->probe;
@@ -344,7 +344,7 @@ static double value_beside(Probe *p, int i, double x)
 }
 
 /* Which values of the set are others with the point `other` than in `bits`, and by which of what the set leaves out:
- * taken over one after the other, the one with which a value changes is to blame.  `call` computes them. */
+ * replaced one after the other; the one with which a value changes is the cause.  `call` computes them. */
 static void blame(ElementProbe *p, const double *point, const Declared *set, int how,
                   const double *(*call)(Probe *, const double *))
 {

@@ -2,9 +2,9 @@
  * in fmi2_*.h.
  *
  * A call that is not legal now, or has a wrong argument, is logged, answered with fmi2Error, and changes nothing; a
- * rejected value is kept out, and answered with fmi2Error for a parameter, with fmi2Discard for an input.  Only a step,
- * an accepted point or an initialization that fails puts the instance into the mode CC_ERROR, with its state as before
- * the call; fmi2SetFMUstate or fmi2Reset bring it back. */
+ * rejected value is not stored, and answered with fmi2Error for a parameter, with fmi2Discard for an input.  Only a
+ * step, an accepted point or an initialization that fails puts the instance into the mode CC_ERROR, with its state as
+ * before the call; fmi2SetFMUstate or fmi2Reset end that mode. */
 #ifndef CC_FMI2_H
 #define CC_FMI2_H
 
@@ -36,7 +36,7 @@ CC_RARE const char *cc_standard_name(const char *name)
 
 CC_RARE const char *cc_type_name(int type) { return type == fmi2CoSimulation ? "co-simulation" : "model exchange"; }
 
-/* Why a function is refused; apart from them, for there are fifty. */
+/* The reason of a refusal; not in the macro, which fifty functions use. */
 CC_RARE fmi2Status cc_refuse_mode(Instance *instance, const char *name)
 {
     return cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", cc_standard_name(name),
@@ -91,7 +91,7 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nC
     fmi2Status status = fmi2OK;
     unsigned wanted = nCategories ? 0u : ~0u;
     instance->now.logging = loggingOn != fmi2False;
-    instance->now.categories = ~0u; /* a misspelt category is reported even where it leaves no category switched on */
+    instance->now.categories = ~0u; /* a misspelt category is reported even if no other category is on */
     for (size_t k = 0; k < nCategories; k++) {
         int found = 0;
         for (int i = 0; i < CC_LOG_CATEGORIES && categories[k]; i++)
@@ -143,7 +143,7 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
                               fmi2Boolean visible, fmi2Boolean loggingOn)
 {
     static const fmi2CallbackFunctions none = {0};
-    (void)fmuResourceLocation; /* what is C is compiled in, so any form of the address will do */
+    (void)fmuResourceLocation; /* elements in C need no resources, so any address is accepted */
     (void)visible;
     if (!functions)
         functions = &none;
@@ -220,7 +220,7 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fm
                          "startTime = %g s", stopTime, startTime);
     if (toleranceDefined && !(tolerance >= 0.0 && cc_is_finite(tolerance)))
         return cc_refuse(instance, fmi2Error, "fmi2SetupExperiment: tolerance = %g must be greater than 0", tolerance);
-    if (toleranceDefined && tolerance == 0.0) /* what importers send that have none */
+    if (toleranceDefined && tolerance == 0.0) /* sent by importers without a tolerance */
         cc_report(instance, CC_WARNING, "logStatusWarning",
                   "fmi2SetupExperiment: tolerance = 0 is ignored, it must be greater than 0");
     instance->now.experiment = 1.0;

@@ -14,7 +14,7 @@ CC_RARE void cc_make_dual(Instance *instance)
     }
 }
 
-/* The derivative that was computed of a variable; 0 of one that is discrete, which moves at events only. */
+/* The computed derivative of a variable; 0 of a discrete one, which changes at events only. */
 static double cc_slope(const Instance *instance, fmi2ValueReference vr)
 {
     return cc_variable(vr)->type == CC_REAL ? instance->dual[2 * vr + 1] / CC_DUAL_STEP : 0.0;
@@ -22,15 +22,15 @@ static double cc_slope(const Instance *instance, fmi2ValueReference vr)
 
 static int cc_is_continuous_input(const CcVariable *v) { return v->kind == CC_INPUT && v->type == CC_REAL; }
 
-/* Those of Python are differences, which modelDescription.xml does not promise. */
+/* Elements in Python have differences only, so modelDescription.xml does not announce derivatives. */
 CC_RARE fmi2Status cc_refuse_derivatives(Instance *instance, const char *name)
 {
-    return cc_refuse(instance, fmi2Error, "%s is not offered: physics in Python has no exact derivatives",
+    return cc_refuse(instance, fmi2Error, "%s is not supported: an element in Python has no exact derivatives",
                      cc_standard_name(name));
 }
 
-/* Of every unknown that ModelStructure names, over every known that it names except parameters.  Importers ask for all
- * outputs over all inputs: what is discrete, on either side, has the derivative 0. */
+/* Of every unknown that ModelStructure names, over every known that it names except parameters.  Some importers
+ * request all outputs over all inputs: a discrete variable, on either side, has the derivative 0. */
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,
                                         const fmi2ValueReference vKnown_ref[], size_t nKnown, const fmi2Real dvKnown[],
                                         fmi2Real dvUnknown[])
@@ -88,7 +88,7 @@ static int cc_input_place(fmi2ValueReference vr)
     return low;
 }
 
-/* The first slope since the last step ends those of that step. */
+/* The first slope after a step clears those of that step. */
 static void cc_begin_slopes(Instance *instance)
 {
     for (int i = 0; i < CC_INPUTS && instance->now.extrapolate == 0.0; i++)

@@ -1,15 +1,15 @@
 /* Model exchange: the importer integrates the states and locates the events, the FMU evaluates.
  *
- * Evaluation  Setting time, states or inputs only marks the outputs as old; the first question after it computes them.
+ * Evaluation  Setting time, states or inputs only marks the outputs as old; the next read computes them.
  * Acceptance  The memory of the element (counts, peaks, switched energy) follows the accepted points: completed
  *             integrator steps, and events, at which inputs and parameters may have jumped.  A derivative that
- *             follows the memory may jump with it, and so may states, as in an impact: that asks for an event.  States
+ *             follows the memory may jump with it, and so may states, as in an impact: that needs an event.  States
  *             that element.toml declares `reinit` may; a change of any other is an error.
- * Indicators  One that rounding shakes around zero would be a chain of events.  Each event remembers the side
+ * Indicators  An indicator that rounding moves about zero would cause a chain of events.  Each event remembers the side
  *             s = z > 0 ? +1 : -1, and until the next one
  *                 z / z_nominal + s * tolerance
- *             is handed out: of the order of one, not zero where the importer restarts, and seen to change its sign
- *             when z lies tolerance * z_nominal behind zero.
+ *             is returned: of the order of one, not zero where the importer restarts, with a change of sign when z lies
+ *             tolerance * z_nominal behind zero.
  * Not finite  Derivatives, indicators and values of a trial point are answered with fmi2Discard: a shorter step may
  *             help.  An accepted point has to be finite.
  *
@@ -34,8 +34,8 @@ CC_RARE fmi2Status cc_refuse_size(Instance *instance, const char *name, size_t n
 
 /* ---- accepted points ------------------------------------------------------------------------------------------- */
 
-/* States that the element changed although element.toml does not declare them `reinit`, so that modelDescription.xml
- * promises that they are the importer's alone. */
+/* Report states that the element changed although element.toml does not declare them `reinit`: by modelDescription.xml
+ * only the importer changes them. */
 static void cc_check_jumps(Instance *instance, const char *function)
 {
     const double *block = cc_block(instance), *before = (const double *)&instance->before.element;
@@ -174,7 +174,7 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
     return fmi2OK;
 }
 
-#define CC_FAR 1e300 /* largest indicator handed out: an edge that is nowhere lies at the largest double */
+#define CC_FAR 1e300 /* largest indicator returned; without an edge the element gives the largest double */
 #define CC_ASKED (CC_INITIALIZATION | CC_EVENT | CC_CONTINUOUS | CC_ERROR | CC_TERMINATED)
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx)
@@ -216,7 +216,7 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
         cc_remember_sides(instance);
     double tolerance = cc_tolerance(instance), *z = instance->z_0;
     for (size_t i = 0; i < ni; i++)
-        z[i] = __builtin_nan(""); /* what the element does not write shows */
+        z[i] = __builtin_nan(""); /* shows what the element does not write */
     CC_ENTRY(indicators)(&instance->now.element, z);
     for (size_t i = 0; i < ni; i++)
         if (!cc_is_finite(z[i])) {

@@ -46,7 +46,7 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
         return cc_refuse(instance, fmi2Error, "fmi2GetFMUstate: no memory for one more state");
     CcState *state = *FMUstate;
     *state = instance->now;
-    state->behind = 1.0; /* a state is the same whatever was read before */
+    state->behind = 1.0; /* the state does not depend on what was read before */
     for (size_t i = 0; i < CC_VARIABLES && CC_HAS_RATES; i++)
         if (cc_variable(i)->on_demand)
             ((double *)&state->element)[i] = 0.0;
@@ -117,7 +117,7 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
     CC_NEED(1, FMUstate);
     const unsigned char *from = (const unsigned char *)serializedState;
     const char *fault = NULL;
-    /* Undamaged first, so that a GUID that differs is one of another model. */
+    /* The checksum first: then a different GUID means another model. */
     const unsigned char *magic = from + CC_STATE_MAGIC;
     if (size < CC_STATE_MAGIC + 12 || cc_read_number(from, CC_STATE_MAGIC) != 0
         || cc_read_number(magic, 8) != cc_read_number((const unsigned char *)cc_state_magic, 8))

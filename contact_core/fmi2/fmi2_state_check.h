@@ -1,10 +1,10 @@
-/* A state that came as bytes: their checksum is right, and may have been computed by anybody.
+/* Checks of a deserialized state: its checksum is right, but anybody can compute one.
  *
  * Numbers of the instance   each within its range (CC_STATE_NUMBERS), the mode one of the type
  * Variables                 time, parameters and inputs finite and as fmi2Set... takes them; states finite; memory
  *                           finite, whole where it is an Integer, 0 or 1 where it is a Boolean, and within the min and
  *                           max that element.toml declares, or the header of a struct (CC_IN), of hidden memory too;
- *                           parameters keep the rules that a step asks for
+ *                           parameters keep the rules that a step requires
  * Before the start          up to the end of the initialization, and after one that failed, memory and states follow
  *                           from the parameters: those out of range get their start values
  * Outputs, derivatives      follow from the rest and are computed anew, to the same bits if they are those of the state

@@ -30,8 +30,8 @@ static int cc_may_step(Instance *instance, double t_c, double h)
     if (t_c != t) {
         double slack = cc_clock_slack(cc_max(cc_abs(t), cc_abs(t_c)), h, instance->now.steps_done);
         if (cc_abs(t_c - t) > slack) {
-            cc_refuse(instance, fmi2Error, "fmi2DoStep: the step begins at %g s, but the last one ended at %g s: they "
-                      "may differ by %.3g s and differ by %.3g s", t_c, t, slack, cc_abs(t_c - t));
+            cc_refuse(instance, fmi2Error, "fmi2DoStep: the step begins at %g s, but the last one ended at %g s: the "
+                      "difference of %.3g s must be at most %.3g s", t_c, t, cc_abs(t_c - t), slack);
             return 0;
         }
     }
@@ -102,7 +102,7 @@ fmi2Status fmi2CancelStep(fmi2Component c)
 
 CC_RARE fmi2Status cc_refuse_kind(Instance *instance, const char *name, fmi2StatusKind kind)
 {
-    return cc_refuse(instance, fmi2Discard, "%s: the kind %d is not offered", cc_standard_name(name), (int)kind);
+    return cc_refuse(instance, fmi2Discard, "%s: the kind %d is not supported", cc_standard_name(name), (int)kind);
 }
 
 #define CC_ASKABLE (CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED)

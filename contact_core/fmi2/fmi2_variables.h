@@ -10,7 +10,7 @@
 
 static const char *const cc_type_names[] = {"Real", "Integer", "Boolean"};
 
-/* The variable of a reference that importers know; NULL, with a message, if there is none. */
+/* The visible variable of a reference; NULL, with a message, if there is none. */
 static const CcVariable *cc_known_reference(Instance *instance, const char *function, fmi2ValueReference vr)
 {
     if (vr < CC_VARIABLES && !cc_variable(vr)->hidden)
@@ -34,13 +34,13 @@ static fmi2Status cc_check_references(Instance *instance, const char *function, 
     return fmi2OK;
 }
 
-/* The answer to a question whose result is not finite: in continuous-time mode the importer may take a shorter step. */
+/* The answer to a call whose result is not finite: in continuous-time mode the importer may take a shorter step. */
 static fmi2Status cc_not_finite(const Instance *instance)
 {
     return instance->now.mode == CC_CONTINUOUS ? fmi2Discard : fmi2Error;
 }
 
-/* Before a get: references right, outputs current, and nothing that would be handed out is NaN or infinite. */
+/* Before a get: references right, outputs current, and no value to be returned is NaN or infinite. */
 static fmi2Status cc_prepare_get(Instance *instance, const char *function, int type, const fmi2ValueReference vr[],
                                  size_t n)
 {
@@ -60,8 +60,8 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
 }
 
 /* fmi2Error if a variable may not be set now, or a parameter not to this value, which must be finite and in its range:
- * an importer that goes on after fmi2Discard would go on with the value before.  An input is answered with fmi2Discard:
- * the solver of an importer may try another value. */
+ * an importer that continues after fmi2Discard would use the value before.  An input is answered with fmi2Discard: the
+ * solver of an importer may try another value. */
 static fmi2Status cc_check_value(Instance *instance, const char *function, fmi2ValueReference vr, double value)
 {
     const CcVariable *v = cc_variable(vr);

@@ -1,16 +1,17 @@
 /* Python for the elements that are written in it: found or started, the functions of the waist fetched.
  *
  * pythonfmu's binary, which lies in the folder `resources`, loads the module prototype_<GUID>.py that lies there too
- * and makes its slave, which fills in CcPythonLoad.  Nothing else is asked of the slave.
+ * and makes its slave, which fills in CcPythonLoad.  The slave does nothing else.
  *
  * The binary for Linux looks for Python in the process and does not load it.  Here a shared libpython is loaded where
  * the process has none: FMU_BUILDER_PYTHON names the file, else the newest that is found.
  *
- * The libraries stay loaded, the slave is not freed and Python stays alive: its extension modules survive no end.
+ * The libraries stay loaded, the slave is not freed and Python is never finalized: its extension modules do not survive
+ * that.
  *
- * pythonfmu 0.7 counts who holds its Python, and its own end, finalizePythonInterpreter, counts down in memory that the
- * destructors of C++ freed before, which breaks the memory in which a process ends.  Called early it lets go once and
- * for all, and the slave holds on. */
+ * pythonfmu 0.7 counts references to its interpreter.  finalizePythonInterpreter, which runs when the process ends,
+ * decrements the counter after destructors of C++ have freed it, and so corrupts memory.  Called early it gives up its
+ * reference once; the slave keeps another. */
 #ifndef CC_PYTHON_HOST_H
 #define CC_PYTHON_HOST_H
 
@@ -49,8 +50,8 @@ typedef struct {
     char why[CC_TEXT_SIZE]; /* not */
 } CcPythonLoad;
 
-/* Add to the text; returns NULL, so that `return cc_say(...)` says why there is none. */
-CC_RARE __attribute__((format(printf, 2, 3))) void *cc_say(CcText *text, const char *format, ...)
+/* Append to the text; returns NULL, so that `return cc_append(...)` gives the reason. */
+CC_RARE __attribute__((format(printf, 2, 3))) void *cc_append(CcText *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -67,14 +68,14 @@ CC_RARE void *cc_load(const char *path, CcText *why)
 {
     unsigned short wide[CC_TEXT_SIZE];
     if (!MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, CC_TEXT_SIZE))
-        return cc_say(why, "%s is no path in UTF-8", path);
+        return cc_append(why, "%s is no path in UTF-8", path);
     for (unsigned short *w = wide; *w; w++)
         if (*w == '/')
             *w = '\\';
     void *library = LoadLibraryExW(wide, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
     if (!library)
-        cc_say(why, "%s: Windows error %d; it needs python3.dll of Python 3.11 or newer on the PATH and the Visual C++ "
-               "runtime", path, (int)GetLastError());
+        cc_append(why, "%s: Windows error %d; it needs python3.dll of Python 3.11 or newer on the PATH and the Visual "
+                  "C++ runtime", path, (int)GetLastError());
     return library;
 }
 
@@ -99,7 +100,7 @@ static void *cc_of_python(const char *name)
 CC_RARE void *cc_load(const char *path, CcText *why)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    return library ? library : cc_say(why, "%s", dlerror());
+    return library ? library : cc_append(why, "%s", dlerror());
 }
 
 static void *cc_symbol(void *library, const char *name) { return dlsym(library, name); }
@@ -114,17 +115,17 @@ CC_RARE int cc_has_python(CcText *why)
     if (given && *given) {
         if (dlopen(given, RTLD_NOW | RTLD_GLOBAL))
             return 1;
-        cc_say(why, "FMU_BUILDER_PYTHON: %s", dlerror());
+        cc_append(why, "FMU_BUILDER_PYTHON: %s", dlerror());
         return 0;
     }
     for (int minor = 30; minor >= 11; minor--) {
         CcText name = {0};
-        cc_say(&name, "libpython3.%d.so.1.0", minor);
+        cc_append(&name, "libpython3.%d.so.1.0", minor);
         if (dlopen(name.chars, RTLD_NOW | RTLD_GLOBAL))
             return 1;
     }
-    cc_say(why, "there is no Python in this process and no shared library of Python 3.11 or newer where libraries are "
-           "looked for: install one (Debian: libpython3.11), or set FMU_BUILDER_PYTHON to the file");
+    cc_append(why, "there is no Python in this process and no shared library of Python 3.11 or newer where libraries "
+              "are looked for: install one (Debian: libpython3.11), or set FMU_BUILDER_PYTHON to the file");
     return 0;
 }
 
@@ -154,7 +155,7 @@ CC_RARE int cc_is_to_start(CcPythonHook runs, CcPythonHook *busy)
 }
 
 /* Start Python, unless it runs, and leave it to every thread.  numpy is imported before the slave's library is loaded:
- * imported by its functions in a process that is no Python, numpy breaks the memory in which the process ends. */
+ * imported by its functions in a process that is no Python, numpy corrupts memory when the process ends. */
 CC_RARE int cc_start_python(CcText *why)
 {
     int (*is_initialized)(void) = (int (*)(void))cc_of_python("Py_IsInitialized");
@@ -171,7 +172,7 @@ CC_RARE int cc_start_python(CcText *why)
     CcPythonHook *busy = shared ? shared : &of_this_fmu;
     if (cc_is_to_start(is_initialized, busy)) {
         if (!is_initialized()) { /* another thread may have started it since it was looked at */
-            initialize(0); /* the importer's signals stay its own */
+            initialize(0); /* without signal handlers: the importer has its own */
             save_thread();
         }
         CcPythonHook holder = is_initialized;
@@ -182,8 +183,8 @@ CC_RARE int cc_start_python(CcText *why)
         clear();
     leave(state);
     if (!is_there)
-        cc_say(why, "this Python cannot import numpy: install it there, or put the Python that has it on the PATH "
-               "first");
+        cc_append(why, "this Python cannot import numpy: install it there, or put the Python that has it on the PATH "
+                  "first");
     return is_there;
 }
 
@@ -249,20 +250,20 @@ CC_RARE int cc_load_python(fmi2String instance_name, fmi2String resources, CcTex
         return 1;
     char folder[CC_PATH_SIZE];
     if (!resources)
-        return cc_say(why, "the argument fmuResourceLocation is NULL") != NULL;
+        return cc_append(why, "the argument fmuResourceLocation is NULL") != NULL;
     if (!cc_path_of(resources, folder, CC_PATH_SIZE))
-        return cc_say(why, "the path of the resources has more than %d characters", CC_PATH_SIZE - 1) != NULL;
+        return cc_append(why, "the path of the resources has more than %d characters", CC_PATH_SIZE - 1) != NULL;
     if (!cc_has_python(why) || !cc_start_python(why))
         return 0;
     CcText path = {0}, address = {0};
-    cc_say(&path, "%s/" CC_SLAVE_LIBRARY, folder);
+    cc_append(&path, "%s/" CC_SLAVE_LIBRARY, folder);
     void *library = cc_load(path.chars, why);
     if (!library)
         return 0;
     fmi2InstantiateTYPE *instantiate = (fmi2InstantiateTYPE *)cc_symbol(library, "fmi2Instantiate");
     fmi2SetStringTYPE *set_string = (fmi2SetStringTYPE *)cc_symbol(library, "fmi2SetString");
     if (!instantiate || !set_string)
-        return cc_say(why, "%s has no function %s", path.chars, instantiate ? "fmi2SetString" : "fmi2Instantiate")
+        return cc_append(why, "%s has no function %s", path.chars, instantiate ? "fmi2SetString" : "fmi2Instantiate")
                != NULL;
     fmi2Component slave =
         instantiate(instance_name, fmi2CoSimulation, CC_GUID, folder, &cc_no_callbacks, fmi2False, fmi2False);
@@ -270,14 +271,14 @@ CC_RARE int cc_load_python(fmi2String instance_name, fmi2String resources, CcTex
     if (let_go)
         let_go();
     if (!slave)
-        return cc_say(why, "Python cannot load the prototype: it must be 3.11 or newer") != NULL;
+        return cc_append(why, "Python cannot load the prototype: it must be 3.11 or newer") != NULL;
     CcPythonLoad load = {.elements = CC_PYTHON_ELEMENTS, .count = CC_PYTHON};
     cc_text_integer(&address, (long long)(size_t)&load);
     const fmi2String values[] = {CC_GUID, address.chars};
     const fmi2ValueReference references[] = {0, 1};
     set_string(slave, references, 2, values);
     if (!load.is_done)
-        return cc_say(why, "%s", *load.why ? load.why : "the prototype does not answer") != NULL;
+        return cc_append(why, "%s", *load.why ? load.why : "the prototype does not answer") != NULL;
     __atomic_store_n(&is_loaded, 1, __ATOMIC_RELEASE);
     return 1;
 }

@@ -15,26 +15,25 @@
  * k  stiffness of the bristle, N/m, > 0         n    unit normal of the surface
  * c  damping of the bristle, N s/m, > 0         v_t  velocity of the point along the surface, relative to its material
  *
- * Stiction.  Below the limit z' = v_t holds exactly: no speed is needed to make a force.  A body that is held by a
- * constant load T < L stands T/k from where the bristle was relaxed, for ever, and a load that swings below the limit
- * moves it to and fro on one straight line, without drift and without a loop but for c.  (LuGre's bristle slips at
- * every load, and drifts.)
+ * Stiction.  Below the limit z' = v_t holds exactly: no speed is needed to make a force.  A body that is held under a
+ * constant load T < L stays T/k from where the bristle was relaxed.  A load that swings below the limit moves it to
+ * and fro on one line, without drift and, except for c, without hysteresis.  (LuGre's bristle slips at every load, and
+ * drifts.)
  * Sliding.  |F| = L exactly.  z follows the limit, the direction of slip and a surface that turns with the time
  * constant c/k.  No equation needs the rate of N, and nothing jumps: with N the force goes to zero.
  * Turning surfaces.  z is kept in the frame of the surface, so it turns with its body.  Where the normal turns in that
  * frame, as on a ball, the part of z along n decays with c/k: z stays in the tangent plane up to (c/k times the rate at
  * which n turns), of its length, and in force it has no part.
  *
- * Choice of c.  m z'' + c z' + k z is what a body of the mass m does that sticks: c = 2 D sqrt(k m) damps it with the
- * ratio D.  A small c makes sliding stiff: the rate is k/c.
+ * Choice of c.  A sticking body of the mass m follows m z'' + c z' + k z: c = 2 D sqrt(k m) damps it with the ratio D.
+ * A small c makes sliding stiff: the rate is k/c.
  *
  * Not modelled: creep below the limit (there is none), rolling and spin of the point.
  *
  * Sources: the slider with a spring is Prandtl's, ZAMM 8 (1928) 85; Dahl, The Aerospace Corp. TOR-0158 (1968); elastic
  * up to the limit against the drift of LuGre: Dupont, Hayward, Armstrong & Altpeter, IEEE Trans. Autom. Control 47
  * (2002) 787; the drift: Rill, Schaeffer & Schuderer, Multibody Syst. Dyn. (2023), doi 10.1007/s11044-023-09909-5.  The
- * damper beside the spring, in place of a rule for plastic flow, makes all of it one differential equation for any
- * N(t). */
+ * damper beside the spring replaces a rule for plastic flow: the model is one differential equation for any N(t). */
 #ifndef CC_BRISTLE_H
 #define CC_BRISTLE_H
 

@@ -20,7 +20,7 @@
  * E/Delta, restitution gives back C_r^2 E/Delta.  At speeds below d_comp/k_D the damping does not reach its limits and
  * the effective restitution is larger.
  *
- * Range: finite while N is; what overflows comes out infinite or NaN, and the FMI layer lets no such value out.
+ * Range: finite while N is; overflow gives infinity or NaN, which the FMI layer refuses.
  * Not modelled: sticking (the ramp creeps under a tangential load), adhesion, plastic deformation.
  *
  * Source: EULER manual, contactPS; limits d_comp and d_rest follow from the energy balance.

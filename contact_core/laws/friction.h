@@ -11,7 +11,7 @@
 
 #include "../base/real.h"
 
-/* F_fr/(K_fr N u), s/m: a factor of the slip, so that at rest there is nothing to divide. */
+/* F_fr/(K_fr N u), s/m: a factor of the slip, so that nothing is divided at rest. */
 CC_API Real cc_friction_per_slip(Real k_T, Real u) { return re(u) * re(k_T) < 1.0 ? k_T : 1.0 / u; }
 
 /* F_fr/(K_fr N) of a slip with sign, along one line. */

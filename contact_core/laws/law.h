@@ -1,8 +1,7 @@
-/* What the C of user laws is made of: sign, powers, tables, kinks, integrals.  fmu_builder/laws/c_source.py generates
- * the rest.
+/* Support of user laws in C: sign, powers, tables, kinks, integrals.  fmu_builder/laws/c_source.py generates the rest.
  *
  * Table      y = c0 + c1 t + c2 t^2 + c3 t^3, t = x - x_k, on x_k <= x < x_k+1; before the first and after the last
- *            point y = y_end + slope (x - x_end), or NaN, which the FMI layer lets no importer have, and reports where
+ *            point y = y_end + slope (x - x_end), or NaN, which the FMI layer refuses, and names its place
  * Side       a function that changes sign where a law has a kink or a jump.  Where it has no value (the law is not
  *            evaluated there) it is 1.
  * Integral   of a law f over x from 0 to h >= 0: Gauss's rule with 12 points (exact for degree 23) between the kinks.
@@ -39,8 +38,8 @@ typedef struct {
     double outside[4];       /* value and slope before the first point, then after the last one */
 } CcTable;
 
-/* The NaN of a table without values outside: its number, if below 128, and x to 9 digits lie in the lower bits, and
- * sums and products hand them on, so that the FMI layer can find where it began (instance.h). */
+/* The NaN of a table without values outside: its number, if below 128, and x to 9 digits lie in the lower bits, which
+ * sums and products propagate, so that the FMI layer finds its origin (instance.h). */
 static inline double cc_no_value(int number, double x)
 {
     unsigned long long rounded = cc_bits(x) + (1ull << 19);
@@ -80,7 +79,7 @@ CC_API Real cc_table(const CcTable *t, Real x)
     return c[0] + s * (c[1] + s * (c[2] + s * c[3]));
 }
 
-/* Positive and negative by turns between the points, zero at them. */
+/* Of alternating sign between the points, zero at them. */
 CC_API Real cc_table_side(const CcTable *t, Real x)
 {
     if (re(x) <= t->x[0])

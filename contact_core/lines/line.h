@@ -13,9 +13,9 @@
  *              D_i = sqrt|c_i|, q_i = c_i/D_i             centripetal Catmull-Rom; at an open end the parabola through
  *                                                         its three points, with two points the chord
  *
- * Both are local: four points make a span, whatever the others do.  Rates (r_t, tau_t) are those at a fixed u.
+ * Both are local: a span depends on four points only.  Rates (r_t, tau_t) are those at a fixed u.
  *
- * Closed lines run round: the point after the last is the first, which is listed once.
+ * Closed lines: the first point follows the last; it is listed once.
  *
  * Source of the centripetal choice: Yuksel, Schaefer & Keyser, Computer-Aided Design 43 (2011) 747: no loops, no
  * cusps. */
@@ -63,7 +63,7 @@ CC_API void cc_carrier(const Real r[3], const Real q[4], const Real v[3], const 
 
 CC_API int cc_line_spans(const CcLine *line) { return line->closed ? line->count : line->count - 1; }
 
-/* The index of a point, or of a span, that closed lines count on beyond both ends. */
+/* The index of a point or span; closed lines continue it beyond both ends. */
 CC_API int cc_line_index(const CcLine *line, int i)
 {
     return !line->closed ? i : i < 0 ? i + line->count : i >= line->count ? i - line->count : i;
@@ -179,7 +179,7 @@ CC_API void cc_line_coefficients(int spline, int k, Real r_i, Real c, Real a, Re
 }
 
 /* Span i from the point i to the next, 0 <= i < cc_line_spans.  Never inlined, as its callers: over dual numbers their
- * memory together would exceed the page of the stack that Windows lets a function use without asking. */
+ * memory together would exceed a page, the most that Windows lets a function use without a stack probe. */
 CC_API __attribute__((noinline)) void cc_line_span(const CcLine *line, const CcCarrier carriers[], int i,
                                                    CcLineSpan *out)
 {

@@ -16,9 +16,10 @@
  *   FLP' = r_t + r_u u',   tau' = tau_t + tau_u u',   t' = (tau' - t (t tau'))/|tau|
  *
  * Tracking: from the span of the foot before, span after span in the direction the gates show.  So the foot never jumps
- * to another part of a line that comes close to itself, and a step costs what it moves, not what the line has.
- * Ends of an open line: off where P has passed the plane at an end; it is the foot that has to be there, as a line that
- * turns by more than half a turn passes through the endless plane.
+ * to another part of a line that comes close to itself, and the cost of a step depends on the motion of the foot, not
+ * on the number of points.
+ * Ends of an open line: P is off where it has passed the plane at an end and the foot is there: a line that turns by
+ * more than half a turn crosses the infinite plane elsewhere as well.
  *
  * Searching: the chord closest to P.  Of n points it looks at every 64th; between two of them it skips what lies
  * farther off than the greatest spacing allows. */
@@ -241,7 +242,7 @@ CC_API int cc_line_search(const CcLine *line, const CcCarrier carriers[], const 
     enum { BLOCK = 64 };
     double at[3] = {re(P[0]), re(P[1]), re(P[2])}, seen[3], best = __builtin_inf();
     int spans = cc_line_spans(line), found = 0;
-    if (line->bodies) { /* neighbours on different bodies can be any distance apart: every span has its turn */
+    if (line->bodies) { /* neighbours on different bodies can be any distance apart: every span is looked at */
         for (int i = 0; i < spans; i++) {
             double square = cc_chord_square(line, carriers, i, at);
             if (square < best) {

@@ -36,9 +36,9 @@
  * It is 1 without friction; N grows beyond all bounds as it falls to 0, and below, no N or more than one would do
  * (Painleve).  Margin of all contacts together: det(1 - (J Y)^-1 J Y_T K).
  *
- * Dependent coordinates v: h(u, v) = 0 by Newton's method from the v at hand, and v' = -J_v^-1 J_u u'.  Which ones, is
- * chosen by pivots of J over all rows and columns, each column divided by sqrt(D_i), so that rad and m compare as the
- * inertia they move.
+ * Dependent coordinates v: h(u, v) = 0 by Newton's method from the v at hand, and v' = -J_v^-1 J_u u'.  They are chosen
+ * by pivots of J over all rows and columns, each column divided by sqrt(D_i), so that rad and m compare as the inertia
+ * they move.
  *
  * Sources: Lipinski, Modelowanie Inzynierskie 37 (2009) 193, (3) to (18); the printed signs of (16) and (18) do not fit
  * together; Haug & Yen, NATO ASI 69 (1990) 97: coordinate partitioning; Painleve, Lecons sur le frottement (1895);
@@ -171,7 +171,7 @@ CC_API Real cc_row_bias(const CcConstraint *one, const CcRow *row, const CcMove 
     return sum;
 }
 
-/* What a force `direction` on a body at P asks of each joint, added to J with the factor `sign`. */
+/* The joint forces of a force `direction` on a body at P, added to J with the factor `sign`. */
 CC_API void cc_gradient(const CcBody bodies[], const CcMove m[], int body, const Real P[2], const Real direction[2],
                         double sign, Real J[])
 {
@@ -203,7 +203,7 @@ CC_API void cc_rows(int n, const CcBody bodies[], int count, const CcConstraint 
 
 /* ---- dependent coordinates -------------------------------------------------------------------------------------- */
 
-#define CC_RANK 1e-9 /* share of the first pivot below which a row has nothing of its own */
+#define CC_RANK 1e-9 /* share of the first pivot below which a row counts as dependent */
 
 typedef struct {
     int rank;       /* rows that are independent: count, or less at a singular position and with redundant rows */
@@ -213,7 +213,7 @@ typedef struct {
     int weakest;
 } CcChoice;
 
-/* The dependent coordinates by pivots of J, ascending.  J and D are left alone; `work`: count * n values. */
+/* The dependent coordinates by pivots of J, ascending.  J and D do not change; `work`: count * n values. */
 CC_API CcChoice cc_choose_dependent(int n, int count, const Real J[], const CcMove m[], double work[], int rows[],
                                     int dependent[])
 {
@@ -290,7 +290,7 @@ CC_API double cc_close(int n, const CcBody bodies[], int count, const CcConstrai
                        Real q[], CcMove m[], CcRow rows[], Real J[], Real A[], int pivots[], Real b[])
 {
 #ifdef CC_DUAL
-    int exact = 0; /* one more step, at the end, brings the derivatives of v with it */
+    int exact = 0; /* one more step, at the end, gives the derivatives of v */
 #else
     int exact = 1;
 #endif
@@ -308,7 +308,7 @@ CC_API double cc_close(int n, const CcBody bodies[], int count, const CcConstrai
         cc_factor_solve(count, A, pivots, b);
         for (int k = 0; k < count; k++) {
             double v = re(cc_abs(q[dependent[k]])), one = re(cc_abs(b[k])) / (v > 1.0 ? v : 1.0);
-            size = one <= size ? size : one; /* no number is larger than any */
+            size = one <= size ? size : one; /* NaN counts as the largest */
         }
         if (!cc_is_finite(size))
             return __builtin_inf();
@@ -360,8 +360,8 @@ CC_API Real cc_product(int n, const Real a[], const Real b[])
     return sum;
 }
 
-/* Of A = J Y, not factored: what the constraints before k leave of A_kk, 0 where they leave nothing.  Divided by what a
- * constraint may ask, the square of the sine between it and the others: 0 in a singular position. */
+/* Of A = J Y, not factored: the remainder of A_kk after elimination of the constraints before k, 0 if k depends on
+ * them.  Divided by A_kk it is the square of the sine between k and the others: 0 in a singular position. */
 CC_API void cc_remainders(int count, const Real A[], double left[])
 {
     double L[CC_MOST_ROWS * CC_MOST_ROWS];
@@ -394,7 +394,7 @@ CC_API void cc_multipliers(int n, int count, const Real J[], const Real bias[], 
     cc_factor_solve(count, A, pivots, lambda);
 }
 
-/* qdd less what the multipliers make of it. */
+/* Subtract the responses to the multipliers from qdd. */
 CC_API void cc_subtract_responses(int n, int count, const Real Y[], const Real lambda[], Real qdd[])
 {
     for (int k = 0; k < count; k++)

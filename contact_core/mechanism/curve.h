@@ -1,11 +1,11 @@
 /* Plane curves (x(s), y(s)), from <= s <= to, and the point of one that is closest to a point P.
  *
  * Foot:  g(s) = (C - P) C' = 0 by Newton's method from a parameter near by, g' = C' C' + (C - P) C''; where P is beyond
- * nine tenths of the way to the centre of curvature, C' C' alone steps downhill.  A closed curve runs round; an open
- * one goes on straight beyond its ends.  Derivatives: one step over Real from the s found.
+ * nine tenths of the way to the centre of curvature, C' C' alone steps downhill.  A closed curve is periodic; an open
+ * one continues straight beyond its ends.  Derivatives: one step over Real from the s found.
  *
  * Spline: cubic polynomials between n knots, c0 + c1 t + c2 t^2 + c3 t^3 with t = s - s_k; beyond the knots the outer
- * polynomials go on. */
+ * polynomials continue. */
 #ifndef CC_CURVE_H
 #define CC_CURVE_H
 
@@ -49,7 +49,7 @@ CC_API Real cc_foot_step(const Real values[6], const Real P[2])
     return -(dx * values[1] + dy * values[4]) / (re(slope) > 0.1 * re(square) ? slope : square);
 }
 
-/* The foot of P near s; not a number if there is none.  values: the curve there. */
+/* The foot of P near s; NaN if there is none.  values: the curve there. */
 CC_API Real cc_curve_foot(const CcCurve *curve, double s, const Real P[2], Real values[6])
 {
     double range = curve->to - curve->from, last = range;
@@ -114,7 +114,7 @@ CC_API void cc_spline(const double knots[], const double c[], int n, Real s, Rea
     values[2] = 2.0 * a[2] + t * (6.0 * a[3]);
 }
 
-/* Positive and negative by turns between the inner knots of a spline, zero at them. */
+/* Of alternating sign between the inner knots of a spline, zero at them. */
 CC_API double cc_spline_side(const double knots[], int n, double s)
 {
     int k = cc_spline_interval(knots, n, s);

@@ -7,19 +7,19 @@
  *     revolute    theta_i = theta_p + alpha_i + q_i,   d_i = R_p a_i
  *     prismatic   theta_i = theta_p + alpha_i,         d_i = R_p a_i + q_i e_i        it slides along its own x axis
  *
- *     M(q) qdd + F(q, qd) + Q = 0      M mass matrix, F inertial forces that are there without qdd, Q applied forces
+ *     M(q) qdd + F(q, qd) + Q = 0      M mass matrix, F inertial forces at qdd = 0, Q applied forces
  *
  * in which neither M nor F is formed.  Each body's equations are written about its origin in world axes, and the joints
- * are taken off from the tips to the ground (articulated bodies): what is left of body i and all it carries answers an
- * acceleration A = (angular, x, y) of its origin with the force (moment, x, y)
+ * are eliminated from the tips to the ground (articulated bodies): for an acceleration A = (angular, x, y) of its
+ * origin, body i with all it carries needs the force (moment, x, y)
  *
  *     I_i A + p_i     with s_i the direction of the joint, U = I s, D = s U, u = tau - s p, and towards the parent
  *     I - U U^T / D,  p + U u / D,     and back:  qdd = (u - U A) / D
  *
  * So M^-1 times a vector costs time proportional to the number of bodies, and no matrix.
  *
- * The coordinate of a driven joint is given, with its speed and acceleration: it hands all of I on, 1/D = 0, and its
- * acceleration is among those that are there without qdd.
+ * The coordinate of a driven joint is given, with its speed and acceleration: all of I goes to the parent, 1/D = 0, and
+ * its acceleration counts among those without qdd.
  *
  * q rad or m, qd, qdd its derivatives, tau the force of a joint on its coordinate, N.m or N, positive along +q.
  * Range: mass > 0 and inertia > 0.   Rounding: lengths are measured from joint to joint, not from the ground.
@@ -43,7 +43,7 @@ typedef struct {
     Real centre[2]; /* of mass in its own axes, m */
 } CcBody;
 
-/* A body as it stands and moves, and what is left of it and all it carries. */
+/* Position and motion of a body, and its articulated inertia with all it carries. */
 typedef struct {
     Real theta;      /* rad */
     Real e[2], c[2]; /* its x axis; from its origin to its centre of mass, m */
@@ -141,7 +141,7 @@ CC_API Real cc_joint_share(int slides, const CcMove *m, const Real force[3])
     return slides ? cc_along(m->e, force + 1) : force[0];
 }
 
-/* I, U and D, after positions.  D, kg m^2 or kg: what a joint feels of what it carries, all joints behind it free. */
+/* I, U and D, after positions.  D, kg m^2 or kg: inertia that a joint moves, all joints behind it free. */
 CC_API void cc_tree_factor(int n, const CcBody bodies[], CcMove m[])
 {
     for (int i = 0; i < n; i++) {
@@ -181,8 +181,8 @@ CC_API void cc_tree_factor(int n, const CcBody bodies[], CcMove m[])
     }
 }
 
-/* qdd = M^-1 (tau - what the forces p ask of the joints), after cc_tree_factor; 0 of driven joints.
- * p: for each body the force (moment about its origin, x, y) that it needs without qdd, N.m, N; is changed. */
+/* qdd = M^-1 (tau - forces of p at the joints), after cc_tree_factor; 0 of driven joints.
+ * p: for each body the force (moment about its origin, x, y) that it needs at qdd = 0, N.m, N; is changed. */
 CC_API void cc_tree_solve(int n, const CcBody bodies[], const CcMove m[], const Real tau[], Real p[][3], Real qdd[])
 {
     for (int i = n - 1; i >= 0; i--) {

@@ -8,7 +8,7 @@
  *             the rounding of x_1.
  *
  * It is tried up to the length `short_length`, which begins at that of a substep in which the error of the larger pair
- * was rounding alone; failures halve it, and longer substeps let it grow slowly, for motions get smoother again.
+ * was rounding alone; failures halve it, and longer substeps let it grow slowly, as motions become smooth again.
  *
  * Source: Bogacki & Shampine, Appl. Math. Lett. 2 (1989) 321. */
 #ifndef CC_BOGACKI_SHAMPINE_H
@@ -45,7 +45,7 @@ static void cc_short_states(Instance *instance, int stage, double h)
 }
 
 /* The stages behind the first, from x_0 at tau to `end`, where the block is left evaluated, with k_4 as the last
- * slopes; broken off and answered as cc_explicit_stages does. */
+ * slopes; stops and returns as cc_explicit_stages does. */
 static double cc_short_stages(Instance *instance, CcStep *step, double tau, double end)
 {
     static const double nodes[4] = {0.0, 0.5, 0.75, 1.0};
@@ -78,7 +78,7 @@ static double cc_short_error(const Instance *instance, const CcStep *step, doubl
     return h * worst / (72.0 * share);
 }
 
-/* Learn from an attempt of length h whose error was e. */
+/* Adapt short_length after an attempt of length h with the error e. */
 static void cc_learn_short(Instance *instance, double h, double e)
 {
     double *length = &instance->now.short_length;
@@ -88,7 +88,7 @@ static void cc_learn_short(Instance *instance, double h, double e)
         *length = halved ? 0.5 * *length : 0.5 * h;
 }
 
-/* Learn from an accepted substep of the larger pair. */
+/* Adapt short_length after an accepted substep of the larger pair. */
 static void cc_learn_long(Instance *instance, const CcStep *step, double h, double error)
 {
     double length = instance->now.short_length;

@@ -3,9 +3,9 @@
  * Inputs are held, or follow u(t) = u(t_c) + u' (t - t_c) where the importer gave derivatives.
  *
  * Exact       Where held inputs fix the course of all states (CC_EXACT, from what element.toml says they depend on),
- *             the step is one substep with one evaluation, without error; solver.method, .tolerance and .max_step mean
- *             nothing there.  Where held inputs hold all that is computed (CC_STILL), there is nothing to evaluate at
- *             its end.  All else is about the other models, and about inputs with derivatives.
+ *             the step is one substep with one evaluation, without error; solver.method, .tolerance and .max_step have
+ *             no effect there.  Where held inputs hold all that is computed (CC_STILL), there is nothing to evaluate
+ *             at its end.  All else is about the other models, and about inputs with derivatives.
  * Substeps    An attempt is refused while its estimated error in a state is greater than cc_allowed (substep.h).  The
  *             next one is 0.9 e^(-3/16) times as long, e its error as a multiple of what is allowed, between 1/5 and 5
  *             times: the roots of orders 4 and 5 without a power function.  The length is remembered over communication
@@ -21,7 +21,7 @@
  *             of Euler's method of that length leads across.  So no substep mixes both sides, whatever jumps there, and
  *             no zero is found later than width = 2^-42 of the communication step.
  *             Where that step turns no sign, or CC_MOST_LANDINGS substeps in a row did not come near enough, the
- *             estimates had gone astray: the next substep is left to the control of its error.
+ *             estimates are wrong: only error control limits the next substep.
  * Grazing     Where an indicator turns inside a substep without having crossed at a stage, the dense output is looked
  *             at where a parabola has its extremum.
  * Rounding    Crossings within tolerance * nominal of an indicator on both sides are no events: a body at rest, whose
@@ -97,7 +97,7 @@ static double cc_step_across(Instance *instance, CcStep *step, double tau, doubl
     step->events += turned;
     cc_accept(instance, step, end - tau);
     step->landings = 0;
-    step->blind = !turned; /* the stage that seemed to be behind a zero was not to be trusted */
+    step->ignores_zeros = !turned; /* the stage behind a zero was a wrong estimate */
     return end;
 }
 
@@ -107,7 +107,7 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
 {
     double first = CC_NO_ZERO;
 #if CC_INDICATORS
-    if (instance->now.implicit != 0.0 || step->blind)
+    if (instance->now.implicit != 0.0 || step->ignores_zeros)
         return first;
     double *z_end = instance->z_end;
     __builtin_memcpy(z_end, instance->z_1, sizeof instance->z_end);
@@ -139,8 +139,8 @@ static void cc_choose(Instance *instance, int implicit)
     instance->now.stiff_hints = instance->now.smooth_hints = 0.0;
 }
 
-/* A zero is expected at the share `zero` of the attempt from tau: cross it if it is near, else want an attempt that
- * ends before it.  Returns the time now. */
+/* A zero is expected at the share `zero` of the attempt from tau: cross it if it is near, else set `wanted` to end
+ * before it.  Returns the time now. */
 __attribute__((noinline)) static double cc_approach(Instance *instance, CcStep *step, double tau, double tried,
                                                     double zero)
 {
@@ -196,9 +196,9 @@ static void cc_propose(CcStep *step, double tried, double growth)
 {
     double grown = tried * (step->refused ? cc_min(growth, 1.0) : growth);
     if (step->noisy)
-        return; /* what is right for a short time, until the next flicker, is no measure */
+        return; /* a length that is right until the next flicker is no measure */
     if (step->refused || tried >= step->proposed || grown > step->proposed)
-        step->proposed = grown; /* else it was cut short by an event or the end, and says nothing of longer ones */
+        step->proposed = grown; /* else it ended at an event or the end of the step, and shows nothing of longer ones */
 }
 
 /* After an accepted substep: whether the next one is implicit. */
@@ -356,7 +356,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         if (!step.is_short && instance->now.implicit == 0.0)
             cc_learn_long(instance, &step, tried, error);
         step.landings = step.broken_off ? step.landings + 1 : 0;
-        step.blind = step.landings > CC_MOST_LANDINGS;
+        step.ignores_zeros = step.landings > CC_MOST_LANDINGS;
         tau = end;
         cc_propose(&step, tried, cc_growth(error));
         if (method == CC_AUTO)

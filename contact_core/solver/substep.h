@@ -13,17 +13,17 @@ typedef struct {
     double t_c, t_end, length; /* s */
     double tolerance, width;   /* width, s: how sharply events are located */
     double attempts, accepted, events, evaluations;
-    double proposed;  /* length by the error control, s */
-    double wanted;    /* length of the next attempt from this point, s */
-    int is_short;     /* 1 if the last attempt was that of bogacki_shampine.h */
-    int landings;     /* substeps in a row that ended before a zero */
-    int blind;        /* 1 while zeros of indicators are passed over */
-    int broken_off;   /* attempts from this point that met an event */
-    int refused;      /* attempts from this point that had too large an error */
-    int noisy;        /* of these, for a ledger that rounding turns on and off */
-    int flickers;     /* 1 if rounding turned the sign of an indicator in the last attempt */
-    int worst_state;  /* that had the largest error in the last attempt */
-    int is_lost;      /* 1 if an indicator was no number in the last attempt; looked for where there is Python */
+    double proposed;   /* length by the error control, s */
+    double wanted;     /* length of the next attempt from this point, s */
+    int is_short;      /* 1 if the last attempt was that of bogacki_shampine.h */
+    int landings;      /* substeps in a row that ended before a zero */
+    int ignores_zeros; /* 1 while zeros of indicators are passed over */
+    int broken_off;    /* attempts from this point that met an event */
+    int refused;       /* attempts from this point that had too large an error */
+    int noisy;         /* of these, for a ledger that rounding turns on and off */
+    int flickers;      /* 1 if rounding turned the sign of an indicator in the last attempt */
+    int worst_state;   /* that had the largest error in the last attempt */
+    int is_lost;       /* 1 if an indicator was no number in the last attempt; looked for where there is Python */
 } CcStep;
 
 /* Keep the inputs of the communication point, if they are going to move. */
@@ -121,7 +121,7 @@ static double cc_expected_zero(Instance *instance, CcStep *step, double share, d
     for (int i = 0; i < CC_INDICATORS; i++) {
         if (CC_PYTHON && (z_0[i] != z_0[i] || z_1[i] != z_1[i]))
             step->is_lost = 1;
-        if (z_0[i] * z_1[i] > 0.0 || !cc_has_crossed(instance, step, i) || step->blind)
+        if (z_0[i] * z_1[i] > 0.0 || !cc_has_crossed(instance, step, i) || step->ignores_zeros)
             continue;
         double zero = cc_zero_of_parabola(z_0[i], instance->z_slope[i], z_1[i], share);
         first = zero < first ? zero : first;

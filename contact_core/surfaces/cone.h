@@ -7,7 +7,7 @@
  *
  * h and n are continuous where the two meet.  Drawn part: z[0] <= Q_z <= z[1] with z[0] >= 0.
  * Singular: the axis above the apex, and the apex itself.  Reach at the height z of Q: z sin a / cos^2 a from outside,
- * endless from inside. */
+ * unlimited from inside. */
 #ifndef CC_CONE_H
 #define CC_CONE_H
 

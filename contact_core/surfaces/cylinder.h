@@ -4,8 +4,8 @@
  * Closest point, m            Q = (R e, z)
  * Depth, m                    h = side (R - d),       normal  n = side (e, 0)
  *
- * Drawn part: z[0] <= z <= z[1].  Its end faces are no part of it: a disc each, if they are wanted.
- * Singular: the axis.  Reach: R from outside, endless from inside. */
+ * Drawn part: z[0] <= z <= z[1].  End faces are not part of it; a disc can stand for each.
+ * Singular: the axis.  Reach: R from outside, unlimited from inside. */
 #ifndef CC_CYLINDER_H
 #define CC_CYLINDER_H
 

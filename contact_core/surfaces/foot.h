@@ -1,4 +1,4 @@
-/* What every curved surface answers for a point P, all in the frame of the surface, and what they share.
+/* What every curved surface computes for a point P, in the frame of the surface, and what they share.
  *
  * The closest point Q is sought on the extended surface and only then has to lie on the drawn part, so that edges never
  * push.  n is the unit normal out of the material, h = -(P - Q) n the depth of P, positive in the material.

@@ -1,8 +1,8 @@
 /* The plane z = 0 of its own frame, outward normal +z, material below.
  *
  * For a point P = (x, y, z) the closest point is Q = (x, y, 0) and the depth is h = -(P - Q) n = -z, m.
- * The drawn part is the rectangle x_1 <= x <= x_2, y_1 <= y <= y_2 (edges included): the closest point is sought on
- * the endless plane first and then has to lie on the drawn part, so the edges themselves never push.
+ * The drawn part is the rectangle x_1 <= x <= x_2, y_1 <= y <= y_2 (edges included): the closest point is sought on the
+ * infinite plane first and then has to lie on the drawn part, so the edges themselves never push.
  *
  * Source: EULER manual, contactPS: order of the tests. */
 #ifndef CC_PLANE_H

@@ -14,7 +14,7 @@
  * along the profile is taken.  A span whose control points lie in a box farther off than the closest point so far is
  * left out.
  *
- * Ends: an open profile goes on straight beyond its ends, and is not drawn there; only where an end is the closest
+ * Ends: an open profile continues straight beyond its ends, and is not drawn there; only where an end is the closest
  * point of what is drawn does Q lie there.  An end on the axis of a revolution is a point of the surface as any other.
  * Corners: where the closest point is a corner, n points from it to P, or away.
  *
@@ -206,9 +206,9 @@ CC_API void cc_try_rival(const double P[2], double x, double y, double closest, 
     }
 }
 
-/* Point k of a chain of straight spans, k <= count, and the unit directions of travel before and behind it; on the axis
- * of a revolution the other half of the section goes on.  Returns 1 if nothing goes on beyond an end, 2 at the
- * first. */
+/* Point k of a chain of straight spans, k <= count, and the unit directions of travel before and behind it; on the
+ * axis of a revolution the other half of the section follows.  Returns 1 at an end that nothing follows, 2 at the
+ * first one. */
 CC_API int cc_joint(const CcSpan spans[], int count, int kind, int k, double V[2], double t[2][2])
 {
     int closed = kind & CC_PROFILE_CLOSED, end = closed ? 0 : k == 0 ? 2 : k == count ? 1 : 0;
@@ -328,7 +328,7 @@ CC_API void cc_profile(const CcSpan spans[], int count, int kind, const Real P[2
         Real u = best.u, C[2] = {cc_span(s->p, 0, u), cc_span(s->q, 0, u)};
         Real t[2] = {cc_span(s->p, 1, u), cc_span(s->q, 1, u)}, square = t[0] * t[0] + t[1] * t[1];
         Real out[2] = {P[0] - C[0], P[1] - C[1]};
-        if (place != SMOOTH) { /* on the straight line that goes on beyond the end */
+        if (place != SMOOTH) { /* on the straight line beyond the end */
             Real along = (out[0] * t[0] + out[1] * t[1]) / square;
             C[0] += along * t[0];
             C[1] += along * t[1];

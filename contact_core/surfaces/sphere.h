@@ -4,7 +4,7 @@
  * Closest point, m   Q = R P/d
  * Depth, m           h = side (R - d),    normal  n = side P/d
  *
- * No edge.  Singular: the centre.  Reach: R from outside, endless from inside. */
+ * No edge.  Singular: the centre.  Reach: R from outside, unlimited from inside. */
 #ifndef CC_SPHERE_H
 #define CC_SPHERE_H
 

@@ -47,7 +47,7 @@ static void start(Element *e)
     e->held = 0.0;
     outputs(e);
 #ifndef CC_DUAL
-    start_coupling(e, 0.0, re(coefficient(e)), 0.0);
+    start_axis_coupling(e, 0.0, re(coefficient(e)), 0.0);
 #endif
 }
 
@@ -62,7 +62,7 @@ static int accept(Element *e, CcHost *host, double step)
 static int sample(Element *e, CcHost *host, double step)
 {
     CcAxis *c = partner_of(e);
-    CcAxisOptions options = coupling_options(e, 0.0, coefficient(e));
+    CcAxisOptions options = axis_options(e, 0.0, coefficient(e));
     double rate = e->r.RATE - e->c.RATE;
     if ((int)e->coupling.mode == HOLD) {
         watch_held(e, host, &options, 0, rate, cc_damper_force(options.d, rate), step);
@@ -75,7 +75,7 @@ static int sample(Element *e, CcHost *host, double step)
     e->energy.work = work;
     e->energy.damping = taken;
 #endif
-    hold_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
+    hold_axis_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
     return CC_CHANGED;
 }
 

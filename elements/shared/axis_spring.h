@@ -55,7 +55,7 @@ static void start(Element *e)
     e->energy.switched = 0.0;
     e->previous.stiffness = stiffness(e);
 #if COUPLING && !defined CC_DUAL
-    start_coupling(e, re(stiffness(e)), 0.0, re(e->DEFORMATION));
+    start_axis_coupling(e, re(stiffness(e)), 0.0, re(e->DEFORMATION));
 #endif
 }
 
@@ -82,7 +82,7 @@ static int accept(Element *e, CcHost *host, double step)
 static int sample(Element *e, CcHost *host, double step)
 {
     CcAxis *c = partner_of(e);
-    CcAxisOptions options = coupling_options(e, e->previous.stiffness, 0.0);
+    CcAxisOptions options = axis_options(e, e->previous.stiffness, 0.0);
     double rate = e->r.RATE - e->c.RATE;
 #if BY_PLACE
     double known = e->START + (e->r.PLACE - e->c.PLACE), *place = &known;
@@ -108,7 +108,7 @@ static int sample(Element *e, CcHost *host, double step)
     e->energy.work = U - e->energy.start + e->energy.switched - e->coupling.residual;
 #endif
     options.k = stiffness(e);
-    hold_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
+    hold_axis_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
     return CC_CHANGED;
 }
 

@@ -567,7 +567,7 @@ static void guide_start_coupling(Element *e, Guide *g)
     cc_point_start(p, &options);
     if (e->on != 0.0)
         cc_point_begin(p, &options, g->P, g->v, f);
-    e->told = 0.0;
+    e->warned = 0.0;
 }
 
 /* What is known of the bodies at the point. */
@@ -632,8 +632,8 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     guide_show_partner(e, options, k);
     double omega = cc_axis_omega(&p->axis, k);
     if (omega > 0.0)
-        cc_warn_of_hold(host, &e->told, "guide", 0, "swing across the line", "one", "large", CC_PI_HI / (omega * step),
-                        cc_axis_hold_growth(&p->axis, omega, 1, step), step);
+        cc_warn_of_hold(host, &e->warned, "guide", 0, "swing across the line", "one", "large",
+                        CC_PI_HI / (omega * step), cc_axis_hold_growth(&p->axis, omega, 1, step), step);
 }
 
 /* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
@@ -641,7 +641,7 @@ static int sample(Element *e, CcHost *host, double step)
 {
     CcPoint *p = (CcPoint *)e->partner;
     int hold = (int)e->coupling.mode == HOLD;
-    if (hold && (e->told != 0.0 || (p->axis.taught > CC_AXIS_LASTING && step == p->axis.H)))
+    if (hold && (e->warned != 0.0 || (p->axis.taught > CC_AXIS_LASTING && step == p->axis.H)))
         return 0;
     Guide g;
     outputs(e);

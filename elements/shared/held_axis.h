@@ -1,6 +1,6 @@
-/* What springs and dampers along one coordinate share when they are coupled at communication points: coupled_axis.h as
- * the group `coupling` of an element.  From the first sample on the force is the one that the coupling returned, until
- * the next.  The element names its variables before it includes this: spring.h, damper.h. */
+/* Springs and dampers along one coordinate that are coupled at communication points: coupled_axis.h as the group
+ * `coupling` of an element.  From each sample to the next the force is the one that the coupling returned. The element
+ * names its variables before it includes this: spring.h, damper.h. */
 #ifndef CC_HELD_AXIS_H
 #define CC_HELD_AXIS_H
 
@@ -16,7 +16,7 @@
 
 static CcAxis *partner_of(Element *e) { return (CcAxis *)e->partner; }
 
-static CcAxisOptions coupling_options(const Element *e, double k, double d)
+static CcAxisOptions axis_options(const Element *e, double k, double d)
 {
     int mode = (int)e->coupling.mode;
     CcAxisOptions options = {.k = k,
@@ -29,14 +29,14 @@ static CcAxisOptions coupling_options(const Element *e, double k, double d)
 }
 
 /* The literal force at the start is the first one that a master reads. */
-static void start_coupling(Element *e, double k, double d, double x)
+static void start_axis_coupling(Element *e, double k, double d, double x)
 {
-    CcAxisOptions options = coupling_options(e, k, d);
+    CcAxisOptions options = axis_options(e, k, d);
     cc_axis_start(partner_of(e), &options, x, e->RATE, e->FORCE);
-    e->told = 0.0;
+    e->warned = 0.0;
 }
 
-/* What is known of the partners. */
+/* Show what is identified of the partners. */
 static void show_partner(Element *e, const CcAxisOptions *options)
 {
     const CcAxis *c = partner_of(e);
@@ -49,15 +49,15 @@ static void show_partner(Element *e, const CcAxisOptions *options)
 #endif
 }
 
-/* Under coupling.mode = hold: the literal force F acts, and what it shows is reported if it has to be. */
+/* Under coupling.mode = hold: the literal force F acts; warn if the step is too long for it. */
 static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, const double *place, double rate,
                        double F, double step)
 {
     CcAxis *c = partner_of(e);
     int lasting = c->taught > CC_AXIS_LASTING;
-    if (e->told != 0.0 || (lasting && step == c->H))
+    if (e->warned != 0.0 || (lasting && step == c->H))
         return;
-    if (lasting) { /* what happened since was not looked at */
+    if (lasting) { /* the motion since then was not observed */
         cc_axis_start(c, options, place ? *place : 0.0, rate, F);
         cc_axis_wait(c);
     }
@@ -66,27 +66,28 @@ static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, c
     if (!cc_axis_is_sure(c))
         return;
     if (options->d > 0.0)
-        cc_warn_of_held_brake(host, &e->told, "coupling", c->lag, options->d * c->W * step, step);
+        cc_warn_of_held_brake(host, &e->warned, "coupling", c->lag, options->d * c->W * step, step);
     double omega = cc_axis_omega(c, options->k);
     if (omega > 0.0)
-        cc_warn_of_hold(host, &e->told, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
+        cc_warn_of_hold(host, &e->warned, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
                         cc_axis_hold_growth(c, omega, place != 0, step), step);
 }
 
-/* Keep the force, show what is known of the partners, and say where it ends (README.md, Large communication steps). */
-static void hold_force(Element *e, CcHost *host, const CcAxisOptions *options, double force, double step)
+/* Keep the force, show what is identified of the partners, and log the limit of the step (README.md, Large
+ * communication steps). */
+static void hold_axis_force(Element *e, CcHost *host, const CcAxisOptions *options, double force, double step)
 {
     const CcAxis *c = partner_of(e);
     e->held = 1.0;
     e->held_force = force;
     show_partner(e, options);
     double advised = e->coupling.step_advised;
-    if (e->told != 0.0 || !(advised > 0.0 && step > advised) || !cc_axis_is_sure(c))
+    if (e->warned != 0.0 || !(advised > 0.0 && step > advised) || !cc_axis_is_sure(c))
         return;
-    e->told = 1.0;
-    cc_report(host, CC_INFO, "coupling", "at this step the element is right where no other acts on its bodies, and as "
-              "soon as their inertia is known (coupling." HELD_NAME(INERTIA) " = %.3g); beside others take steps "
-              "below %.3g s",
+    e->warned = 1.0;
+    cc_report(host, CC_INFO, "coupling", "this step is accurate only where no other element acts on the bodies, and "
+              "once their inertia is identified (coupling." HELD_NAME(INERTIA) " = %.3g); otherwise take steps below "
+              "%.3g s",
               1.0 / c->W, advised);
 }
 

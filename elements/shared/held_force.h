@@ -1,10 +1,10 @@
-/* What all elements share that are coupled at communication points: coupling.mode, and what they say of a force that is
+/* What all elements share that are coupled at communication points: coupling.mode, and warnings about a force that is
  * held.
  *
- * A held force follows the motion by a delay tau, on an average: L intervals from the sample to the interval on which
- * it acts, and half an interval more where it is found from positions (a deformation that is integrated from held
- * speeds is ahead by that half).  With the force of t - tau an oscillation of angular frequency omega grows as
- * exp(omega^2 tau t/2), in half a period, the time of a swing or of a contact, by the factor
+ * A held force follows the motion with a delay tau, on average: L intervals from the sample to the interval on which it
+ * acts, and half an interval more where it is found from positions (a deformation that is integrated from held speeds
+ * is ahead by that half).  With the force of t - tau an oscillation of angular frequency omega grows as exp(omega^2
+ * tau t/2), in half a period, the time of a swing or of a contact, by the factor
  *
  *     exp(pi omega tau/2),    tau = (L + 1/2) H from positions,  L H from speeds           (to first order in omega H)
  *
@@ -24,7 +24,7 @@ enum { UNKNOWN_ORDER = 1, SEQUENTIAL, PARALLEL, LATE_ORDER }; /* coupling.order 
 
 #define CC_HOLD_ERROR 0.01 /* share by which a held force is wrong, from which on it is reported */
 
-/* L that the order of the calls means, or else the mode; -1: it has to be found. */
+/* L by the order of the calls, or else by the mode; -1: unknown. */
 CC_API int cc_lag_of(int order, int mode)
 {
     if (order != UNKNOWN_ORDER)
@@ -36,7 +36,7 @@ CC_API int cc_lag_of(int order, int mode)
 
 /* Warn once, `warned`, of N steps of H, s, in half a period in which a held force makes the motion exp(growth) times as
  * large as it should be.  `when`: what lasts that long; `what` grows and gets too `big`; point: its number, 0 if there
- * is but one. */
+ * is only one. */
 CC_API void cc_warn_of_hold(CcHost *host, double *warned, const char *category, int point, const char *when,
                             const char *what, const char *big, double N, double growth, double H)
 {

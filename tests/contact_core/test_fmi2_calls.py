@@ -377,7 +377,7 @@ def test_the_last_of_several_experiments_counts(slave: Slave) -> None:
         (math.inf, 0.1, "from infinity s"),
         (1.1, 0.1, "begins at 1.1 s, but the last one ended at 1 s"),
         (0.9, 0.1, "begins at 0.9 s, but the last one ended at 1 s"),
-        (1.0 + 2e-10, 0.1, "but the last one ended at 1 s: they may differ by 1e-10 s and differ by 2e-10 s"),
+        (1.0 + 2e-10, 0.1, "but the last one ended at 1 s: the difference of 2e-10 s must be at most 1e-10 s"),
         (1.0, 1e-17, "does not move the clock"),
         (1.0, 1.5, "ends at 2.5 s, after the stop time 2 s"),
         (1.0, 1.0 + 1e-8, "after the stop time 2 s"),
@@ -467,7 +467,7 @@ def test_a_kind_of_status_that_is_not_offered_is_discarded(
         slave.importer.messages.clear()
         assert slave.call(function, kind, place) == DISCARD
         message = only(slave.importer.messages)
-        assert message.text == f"{function}: the kind {kind} is not offered"
+        assert message.text == f"{function}: the kind {kind} is not supported"
         assert message.category == "logStatusDiscard"
         assert bytes(place) == untouched
 

@@ -268,7 +268,7 @@ def rod(draw: Draw) -> System:
     motion = [draw.even(-1, 1) * v0, -v0, draw.even(-1, 1) * v0 / length]
     falling = v0 - motion[2] * across  # of the end
     start = np.array([0.0, lead * H * falling - up, abs(angle)])
-    plant = _planar("rod", m, inertia, [(-length / 2, 0.0)])
+    plant = planar_plant("rod", m, inertia, [(-length / 2, 0.0)])
     if angle < 0:  # the other end is the lower one
         plant = replace(plant, arms=[(length / 2, 0.0)])
         start[2] = angle
@@ -288,7 +288,7 @@ def rod_on_two(draw: Draw) -> System:
     lead, later = draw.log(2, 30), draw.pick((0.0, draw.even(0, 2) * N))  # steps
     tilt = math.asin(min(later * H * v0 / length, 0.5))
     start = np.array([0.0, lead * H * v0 + length / 2 * math.sin(tilt), tilt])
-    plant = _planar("rod", m, inertia, [(-length / 2, 0.0), (length / 2, 0.0)])
+    plant = planar_plant("rod", m, inertia, [(-length / 2, 0.0), (length / 2, 0.0)])
     motion = np.array([0.0, -v0, 0.0])
     starts = np.array([[*(start + phase * H * motion), *motion] for phase in PHASES])
     steps = math.ceil(lead + later + 4 * contact_steps(law, N) + 8)
@@ -308,15 +308,15 @@ def pendulum(draw: Draw) -> System:
     v0 = max(v0, 3 * 9.81 * steps * H * min(1.0, steps * H * v0 / length))  # gravity does not turn it back
     angle = -math.asin(min(lead * H * v0 / length, 0.9))
     plant = replace(
-        _planar("pendulum", m, inertia, [(-length, 0.0)]), state_count=2, gravity=(-9.81, 0.0), law_offsets=np.zeros(6),
-        law_rows=np.array([-length * draw.even(0.5, 1), 0.0]),
+        planar_plant("pendulum", m, inertia, [(-length, 0.0)]), state_count=2, gravity=(-9.81, 0.0),
+        law_offsets=np.zeros(6), law_rows=np.array([-length * draw.even(0.5, 1), 0.0]),
     )  # fmt: skip
     facts = {"m": m, "K": law.stiffness, "C_r": law.C_r, "N": N, "mu": law.mu, "length": length}
     starts = np.array([[angle + phase * H * v0 / length, v0 / length] for phase in PHASES])
     return System("pendulum", plant, (contact(law),), H, steps, starts, np.array([0, inertia]), N=N, facts=facts)
 
 
-def _planar(kind: str, mass: float, inertia: float, arms: Sequence[tuple[float, float]]) -> Plant:
+def planar_plant(kind: str, mass: float, inertia: float, arms: Sequence[tuple[float, float]]) -> Plant:
     none = np.zeros(0)
     return Plant(kind, 6, 3 * len(arms), none, none, mass=mass, inertia=inertia, arms=arms)
 

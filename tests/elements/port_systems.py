@@ -54,13 +54,19 @@ class Measured:
         return float(np.mean(self.errors)) < RIGHT
 
 
+def coupling_of(system: System, master: str, values: Mapping[str, str]) -> dict[str, str] | None:
+    """The parameters of a method under a master; None if an FMU does not have them."""
+    if any(not has_variable(port, name) for name in values for port in system.ports):
+        return None
+    word = _ORDERS.get(master, "sequential")
+    return {name: word if name == "coupling.order" else given for name, given in values.items()}
+
+
 def measure(index: int, system: System, master: str, method: str, exact: Sequence[Array]) -> Measured | None:
     """None if the FMUs do not have the variables of the method."""
-    coupling = dict(METHODS[method])
-    if "coupling.order" in coupling:
-        if not all(has_variable(port, "coupling.order") for port in system.ports):
-            return None
-        coupling["coupling.order"] = _ORDERS.get(master, "sequential")
+    coupling = coupling_of(system, master, METHODS[method])
+    if coupling is None:
+        return None
     order = JACOBI if master == "late" else master
     errors, energies, messages = [], [], Counter[str]()
     for phase, (start, motion) in enumerate(zip(system.starts, exact, strict=True)):

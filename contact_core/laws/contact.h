@@ -73,23 +73,64 @@ CC_API void cc_damping_sides(const CcContactLaw *law, Real w, double *rest, doub
     *comp = ratio - re(d.comp);
 }
 
-/* Forces of a point at depth h > 0 whose velocity relative to the surface is v. */
-CC_API void cc_contact(const CcContactLaw *law, Real h, const Real n[3], const Real v[3], CcContact *out)
+/* What a contact is composed of: laws as functions of numbers, `of` what they belong to. */
+typedef struct {
+    Real (*elastic)(const void *of, Real h); /* F_e, N, at the depth h > 0 */
+    Real (*energy)(const void *of, Real h);  /* U, J; 0: not asked for */
+    Real (*damping)(const void *of, Real w); /* d, 1 */
+    /* F_fr, N, of N >= 0 at the slip speed |v_t|; F_t, N, is against the slip.  0: none */
+    Real (*friction)(const void *of, Real N, Real slip, const Real v_t[3], Real F_t[3]);
+    const void *of;
+} CcContactParts;
+
+/* Forces of a point at depth h whose velocity relative to the surface is v; none unless h > 0. */
+static inline void cc_contact_of(const CcContactParts *law, Real h, const Real n[3], const Real v[3], CcContact *out)
 {
-    Real w = -cc_dot(v, n);
+    Real w = -cc_dot(v, n), F_e = 0.0, d = 0.0;
     Real v_t[3] = {v[0] + w * n[0], v[1] + w * n[1], v[2] + w * n[2]};
-    Real F_e = cc_spring_force(law->C_F, h);
-    Real N = F_e * (1.0 + cc_damping_ratio(law, w));
-    Real slip = cc_norm(v_t);
-    Real share = cc_friction_per_slip(law->k_T, slip);
+    Real F_t[3] = {0.0 * v_t[0], 0.0 * v_t[1], 0.0 * v_t[2]};
+    int touches = !(re(h) <= 0.0);
+    out->slip_speed = cc_norm(v_t);
+    out->friction_force = out->elastic_energy = 0.0;
+    if (touches) {
+        F_e = law->elastic(law->of, h);
+        d = law->damping(law->of, w);
+        if (law->energy)
+            out->elastic_energy = law->energy(law->of, h);
+    }
+    Real N = F_e * (1.0 + d);
+    if (touches && law->friction) /* where the surface pulls, nothing is pressed that could rub */
+        out->friction_force = law->friction(law->of, cc_max(N, 0.0), out->slip_speed, v_t, F_t);
     out->elastic_force = F_e;
     out->damping_force = N - F_e;
     out->normal_force = N;
-    out->slip_speed = slip;
-    out->friction_force = law->K_fr * (N * (share * slip));
-    out->elastic_energy = cc_spring_energy(law->C_F, h);
     CC_UNROLL for (int i = 0; i < 3; i++)
-        out->force[i] = N * n[i] - law->K_fr * (N * (share * v_t[i]));
+        out->force[i] = N * n[i] - F_t[i];
+}
+
+/* The laws of CcContactLaw. */
+static inline Real cc_contact_elastic(const void *of, Real h)
+{
+    return cc_spring_force(((const CcContactLaw *)of)->C_F, h);
+}
+
+static inline Real cc_contact_energy(const void *of, Real h)
+{
+    return cc_spring_energy(((const CcContactLaw *)of)->C_F, h);
+}
+
+static inline Real cc_contact_damping(const void *of, Real w) { return cc_damping_ratio((const CcContactLaw *)of, w); }
+
+static inline Real cc_contact_friction(const void *of, Real N, Real slip, const Real v_t[3], Real F_t[3])
+{
+    const CcContactLaw *law = of;
+    return cc_ramp_force(law->K_fr, law->k_T, N, slip, v_t, F_t);
+}
+
+CC_API void cc_contact(const CcContactLaw *law, Real h, const Real n[3], const Real v[3], CcContact *out)
+{
+    const CcContactParts parts = {cc_contact_elastic, cc_contact_energy, cc_contact_damping, cc_contact_friction, law};
+    cc_contact_of(&parts, h, n, v, out);
 }
 
 #endif

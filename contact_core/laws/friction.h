@@ -14,6 +14,15 @@
 /* F_fr/(K_fr N u), s/m: a factor of the slip, so that nothing is divided at rest. */
 CC_API Real cc_friction_per_slip(Real k_T, Real u) { return re(u) * re(k_T) < 1.0 ? k_T : 1.0 / u; }
 
+/* F_fr of a slip v_t of the speed u, m/s, and F_t, the force against it, N. */
+CC_API Real cc_ramp_force(Real K_fr, Real k_T, Real N, Real u, const Real v_t[3], Real F_t[3])
+{
+    Real share = cc_friction_per_slip(k_T, u);
+    CC_UNROLL for (int i = 0; i < 3; i++)
+        F_t[i] = K_fr * (N * (share * v_t[i]));
+    return K_fr * (N * (share * u));
+}
+
 /* F_fr/(K_fr N) of a slip with sign, along one line. */
 CC_API Real cc_friction_share(Real k_T, Real slip) { return cc_clamp(k_T * slip, -1.0, 1.0); }
 

@@ -131,19 +131,27 @@ def tables_without_ends(model: ElementModel) -> dict[str, LawTable]:
 
 def _choice_macros(model: ElementModel) -> list[str]:
     """`MOTION` of the structure choice `motion` is one of `MOTION_FRAME`, `MOTION_PLANAR`, ...; a switch is 0 or 1,
-    and so is `SLOT_F` of the slot F: whether it is filled.  `MOTION_FILE` is the file motion/<choice>.h of the element,
-    if it has a folder `motion`."""
+    and so is `SLOT_F` of the slot F: whether it is filled.  If the element has a folder of the name, `MOTION_FILE` is
+    its file for what the recipe chose: motion/<choice>.h, of a switch on.h or off.h, of a slot law.h or built_in.h."""
     lines = []
     for name, value in model.recipe.choices.items():
-        if name in model.element.slots:
-            lines.append(f"#define SLOT_{name.upper()} {int(value)}")
-            continue
         macro = name.upper()
-        choices = model.element.structure[name].choices
-        lines += [f"#define {macro}_{choice.upper()} {i}" for i, choice in enumerate(choices)]
-        lines.append(f"#define {macro} {int(value) if isinstance(value, bool) else f'{macro}_{value.upper()}'}")
-        if choices and (model.recipe.element_folder / name).is_dir():
-            lines.append(f'#define {macro}_FILE "{name}/{value}.h"')
+        if name in model.element.slots:
+            lines.append(f"#define SLOT_{macro} {int(value)}")
+            file = "law" if value else "built_in"
+        elif isinstance(value, bool):
+            lines.append(f"#define {macro} {int(value)}")
+            file = "on" if value else "off"
+        else:
+            choices = model.element.structure[name].choices
+            lines += [f"#define {macro}_{choice.upper()} {i}" for i, choice in enumerate(choices)]
+            lines.append(f"#define {macro} {macro}_{value.upper()}")
+            file = value
+        if (model.recipe.element_folder / name).is_dir():
+            lines.append(f'#define {macro}_FILE "{name}/{file}.h"')
+    for name, size in model.sizes.items():
+        if (model.recipe.element_folder / name).is_dir():
+            lines.append(f'#define {name.upper()}_FILE "{name}/{"some" if size else "none"}.h"')
     return [*lines, ""] if lines else []
 
 

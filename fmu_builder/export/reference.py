@@ -76,12 +76,15 @@ _ELEMENT_C = """
 ## element.c
 
 The struct `Element` has a member for each variable: `Real k`, of a vector `Real v[3]`, with `each` an array of these.
-Sizes of [structure] are constants (`POINTS`), choices macros (`SHAPE == SHAPE_BALL`), switches 0 or 1 (`LEDGER`). If
-the element has a folder `shape`, `#include SHAPE_FILE` includes its file for the choice, `shape/ball.h`. Slots are 1
-where a law fills them (`SLOT_F`): then `slot_F(e, d)` is the law, `slot_F_integral(e, d)` its integral, and
+Sizes of [structure] are constants (`POINTS`), choices macros (`SHAPE == SHAPE_BALL`), switches 0 or 1 (`LEDGER`), and
+slots 1 where a law fills them (`SLOT_F`): then `slot_F(e, d)` is the law, `slot_F_integral(e, d)` its integral, and
 `slot_F_indicators(e, i, d, z)`, with the index `i` if the slot has `each`, writes where it has kinks. The struct
 `Indicators` has a member for each entry of [indicators]: `z->touch[i] = ...`. A name that is not declared is an error
 of the compiler.
+
+Variants of a part are files of one signature, of which the build includes one. If the element has a folder `shape`,
+`#include SHAPE_FILE` in `element.c` is its file for the choice, `shape/ball.h`; of a switch `on.h` or `off.h`, of a
+slot `law.h` or `built_in.h`, of a size `some.h` or, for 0, `none.h`.
 """
 
 

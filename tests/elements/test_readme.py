@@ -264,7 +264,8 @@ floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", C_r = 0.5, K_fr = 
 
 
 def test_every_log_message_of_the_element_is_explained() -> None:
-    source = (POINT_SURFACE / "element.c").read_text(encoding="utf-8")
+    files = [POINT_SURFACE / "element.c", *POINT_SURFACE.glob("*/*.h")]
+    source = "".join(path.read_text(encoding="utf-8") for path in files)
     calls = re.findall(r'cc_report\(host, \w+, "\w+",\s+((?:"[^"]*"\s*)+)', source)
     assert len(calls) == source.count("cc_report(") > 0
     text = _readme()

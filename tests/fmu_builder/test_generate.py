@@ -109,3 +109,20 @@ def test_a_large_table_is_compiled_once_with_the_bits_of_its_numbers(tmp_path: P
     if gcc := shutil.which("gcc"):
         options = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fPIC", "-c", "-I", str(folder)]
         subprocess.run([gcc, *options, str(folder / "constants.c"), "-o", str(tmp_path / "c.o")], check=True)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "files"),
+    [
+        ("PointSurface", {"C_F/built_in.h", "F_d/built_in.h", "F_fr/built_in.h", "bristle/off.h", "coupling/off.h"}),
+        ("FloorWithLaws", {"C_F/built_in.h", "F_d/law.h", "F_fr/law.h", "bristle/off.h", "coupling/off.h"}),
+        ("FloorWithStribeck", {"F_d/built_in.h", "F_slip/law.h", "bristle/on.h", "laws/bristle.h", "coupling/off.h"}),
+        ("PointSurfaceCoupled", {"F_fr/built_in.h", "bristle/off.h", "coupling/on.h", "coupled.h"}),
+    ],
+)
+def test_of_switches_and_slots_the_file_of_what_was_chosen_goes_in(recipe: str, files: set[str]) -> None:
+    sources = fmu_sources(load_model(shipped("fmus") / f"{recipe}.toml"), GUID)
+    assert files <= sources.keys()
+    others = {"law.h": "built_in.h", "built_in.h": "law.h", "on.h": "off.h", "off.h": "on.h"}
+    for folder, _, name in (file.partition("/") for file in files - {"laws/bristle.h", "coupled.h"}):
+        assert f"{folder}/{others[name]}" not in sources

@@ -678,7 +678,7 @@ def drive(folder: Path, old: str = "", new: str = "") -> Path:
 
 def test_a_group_is_extended_in_other_words_and_with_changed_keys(tmp_path: Path) -> None:
     own, group = read_declaration(drive(tmp_path)), read_declaration(shipped("elements") / "translational_spring")
-    assert list(own.parameters) == ["gain", "coupling.mode", "coupling.J_eff", "coupling.identify"]
+    assert list(own.parameters) == ["gain", "coupling.mode", "coupling.J_eff", "coupling.order", "coupling.identify"]
     moment, mass = own.parameters["coupling.J_eff"], group.parameters["coupling.m_eff"]
     assert moment.description.replace("moment of inertia", "mass").replace("torque", "force") == mass.description
     assert "torque" in moment.description and own.parameters["coupling.mode"].description.startswith("Torque at")

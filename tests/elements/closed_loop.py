@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import POINTER, c_double, c_int, c_uint, c_void_p, cast
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ class Plant:
     arms: Sequence[tuple[float, float]] = ()
 
 
-_REAL = POINTER(c_double)
+_REAL = c_void_p  # the address of an array
 
 
 class _Port(ctypes.Structure):
@@ -151,14 +152,16 @@ def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(path))
     library.closed_loop.argtypes = [POINTER(_Plant), POINTER(_Port), POINTER(_Run), _REAL]
     library.exact.argtypes = [POINTER(_Plant), c_double, c_int, _REAL, _REAL]
+    library.driven.argtypes = [POINTER(_Plant), _REAL, _REAL, _REAL, c_double, c_int]
+    library.driven.restype = None
     return library
 
 
-def _address(array: Array | None) -> Any:
+def _address(array: Array | None) -> int | None:
     if array is None:
-        return _REAL()
+        return None
     assert array.flags.c_contiguous and array.dtype == np.float64
-    return array.ctypes.data_as(_REAL)
+    return array.ctypes.data
 
 
 def _plant(plant: Plant, laws: Sequence[Law]) -> _Plant:
@@ -198,29 +201,45 @@ class Instance:
         self._used = False
         self.inputs = (c_uint * len(port.inputs))(*(self.variables[name].reference for name in port.inputs))
         self.outputs = (c_uint * len(port.forces))(*(self.variables[name].reference for name in port.forces))
-        self.shown = [name for name in self.variables if name.startswith("coupling.")]
+        self._get_shown: list[Callable[[], int]] = []
+        self._shown: list[tuple[Any, list[str]]] = []
+        for kind, number in (("Real", c_double), ("Integer", c_int), ("Boolean", c_int)):
+            names = [n for n, v in self.variables.items() if n.startswith("coupling.") and FAMILY[v.type] == kind]
+            values = (number * len(names))()
+            references = (c_uint * len(names))(*(self.variables[name].reference for name in names))
+            get = getattr(self.dll, f"fmi2Get{kind}")
+            self._get_shown.append(partial(get, self.component, references, len(names), values))
+            self._shown.append((values, names))
         self.raw = _Port(
             *(cast(getattr(self.dll, name), c_void_p) for name in ("fmi2SetReal", "fmi2GetReal", "fmi2DoStep")),
             self.component, cast(self.inputs, POINTER(c_uint)), cast(self.outputs, POINTER(c_uint)),
             len(port.inputs), len(port.forces),
         )  # fmt: skip
 
-    def start(self, parameters: Mapping[str, float | str], inputs: Array) -> None:
+    def prepared(self, parameters: Mapping[str, float | str]) -> list[Callable[[], int]]:
+        """The calls that give these values."""
+        calls: list[Callable[[], int]] = []
+        for kind, number in (("Real", c_double), ("Integer", c_int), ("Boolean", c_int)):
+            given = {
+                variable.reference: variable.literals[value] if isinstance(value, str) else value
+                for variable, value in ((self.variables[name], value) for name, value in parameters.items())
+                if FAMILY[variable.type] == kind
+            }
+            if given:
+                references, values = (c_uint * len(given))(*given), (number * len(given))(*given.values())
+                calls.append(
+                    partial(getattr(self.dll, f"fmi2Set{kind}"), self.component, references, len(given), values)
+                )
+        return calls
+
+    def start(self, values: Sequence[Callable[[], int]], inputs: Array) -> None:
         """Initialized at time 0 with these inputs."""
         if self._used:
             self.slave.call("fmi2Reset")
         self._used = True
         self.slave.log.clear()
-        reals: dict[int, float] = {}
-        for name, value in parameters.items():
-            variable = self.variables.get(name) or self.variables[f"{name}[1]"]
-            if FAMILY[variable.type] == "Real":
-                reals[variable.reference] = float(value)
-            else:
-                self.slave.set(variable, variable.literals[value] if isinstance(value, str) else value)
-        self.dll.fmi2SetReal(
-            self.component, (c_uint * len(reals))(*reals), len(reals), (c_double * len(reals))(*reals.values())
-        )
+        for call in values:
+            self.slave.check(call(), "fmi2Set")
         self.slave.setup(0.0, 1e9, None)
         self.slave.call("fmi2EnterInitializationMode")
         self.dll.fmi2SetReal(self.component, self.inputs, len(inputs), (c_double * len(inputs))(*inputs))
@@ -228,7 +247,9 @@ class Instance:
 
     def found(self) -> dict[str, float]:
         """Outputs and parameters of the group coupling, by their names."""
-        return {name: self.slave.get(self.variables[name]) for name in self.shown}
+        for get in self._get_shown:
+            get()
+        return {name: values[k] for values, names in self._shown for k, name in enumerate(names)}
 
     def messages(self) -> Counter[str]:
         """Logged texts without their numbers, and how often."""
@@ -260,54 +281,86 @@ class Outcome:
     messages: Counter[str]
 
 
-def run_loop(
-    plant: Plant, ports: Sequence[Port], start: Array, H: float, steps: int, master: str,
-    coupling: Mapping[str, float | str], *, late: bool = False, differences: bool = False, noise: Array | None = None,
-) -> Outcome:  # fmt: skip
-    """One run from a start state under a master; `coupling`: parameters of all FMUs beside their own.
+class Bench:
+    """Bodies with the FMUs on them."""
 
-    late  the ports see the motion of the communication point before; differences  their rates are backward
-    differences; noise  shape (steps, inputs), added to what they see"""
-    made = _plant(plant, [port.law for port in ports])
-    instances = [_instance(port, k) for k, port in enumerate(ports)]
-    at = 0
-    inputs = observed(plant, ports, start)
-    for port, instance in zip(ports, instances, strict=True):
-        instance.start({**port.parameters, **coupling}, inputs[at : at + len(port.inputs)])
-        at += len(port.inputs)
-    z = np.array(start, dtype=float)
-    states, forces = np.zeros((steps + 1, plant.state_count)), np.zeros((steps, plant.force_count))
-    run = _Run(H, steps, MASTERS.index(master), late, differences, _address(noise), _address(states), _address(forces))
-    done = _library().closed_loop(made, (_Port * len(ports))(*(i.raw for i in instances)), run, _address(z))
-    messages: Counter[str] = sum((instance.messages() for instance in instances), Counter())
-    return Outcome(
-        states[: done + 1], forces[:done], done < steps, [instance.found() for instance in instances], messages
-    )
+    def __init__(self, plant: Plant, ports: Sequence[Port]) -> None:
+        self.plant, self.ports = plant, ports
+        self._raw = _plant(plant, [port.law for port in ports])
+        self._splits = np.cumsum([len(port.inputs) for port in ports])[:-1]
+        self._prepared: dict[tuple[tuple[str, float | str], ...], list[list[Callable[[], int]]]] = {}
 
+    @functools.cached_property
+    def instances(self) -> list[Instance]:
+        return [_instance(port, k) for k, port in enumerate(self.ports)]
 
-def observed(plant: Plant, ports: Sequence[Port], z: Array) -> Array:
-    """Inputs of all ports in the state z."""
-    if plant.kind == "linear":
-        assert plant.input_rows is not None and plant.input_offsets is not None
-        seen: Array = plant.input_rows @ z + plant.input_offsets
-        return seen
-    rod = plant.kind == "rod"
-    angle, w = (z[2], z[5]) if rod else z
-    C, S = np.cos(angle), np.sin(angle)
-    place, speed = (z[[0, 1]], z[[3, 4]]) if rod else (plant.law_offsets[[0, 2]], np.zeros(2))
-    rows = []
-    for x, y in plant.arms:
-        a, b = C * x - S * y, S * x + C * y
-        rows += [place[0] + a, 0.0, place[1] + b, speed[0] - w * b, 0.0, speed[1] + w * a]
-    return np.array(rows)
+    @functools.cached_property
+    def _raw_ports(self) -> ctypes.Array[_Port]:
+        return (_Port * len(self.ports))(*(instance.raw for instance in self.instances))
 
+    def start(self, z: Array, coupling: Mapping[str, float | str]) -> None:
+        """All FMUs initialized at the state z; `coupling`: parameters of all of them beside their own."""
+        key = tuple(coupling.items())
+        if key not in self._prepared:
+            self._prepared[key] = [
+                one.prepared({**port.parameters, **coupling})
+                for port, one in zip(self.ports, self.instances, strict=True)
+            ]
+        for one, values, inputs in zip(self.instances, self._prepared[key], self.parts(self.inputs(z)), strict=True):
+            one.start(values, inputs)
 
-def exact_motion(plant: Plant, laws: Sequence[Law], start: Array, H: float, steps: int, scale: Array) -> Array:
-    """States under the law itself and, behind them, the work of friction in J, at each step: (steps + 1, n + 1).
+    def parts(self, inputs: Array) -> list[Array]:
+        """Those of each FMU."""
+        return np.split(inputs, self._splits)
 
-    scale  of each state and of that work: errors per step of the integration are 1e-10 of it"""
-    states = np.zeros((steps + 1, plant.state_count + 1))
-    states[0, :-1] = start
-    status = _library().exact(_plant(plant, laws), H, steps, _address(1e-10 * scale), _address(states))
-    assert status >= 0, "the reference does not get on"
-    return states
+    def run(
+        self, start: Array, H: float, steps: int, master: str, coupling: Mapping[str, float | str], *,
+        late: bool = False, differences: bool = False, noise: Array | None = None,
+    ) -> Outcome:  # fmt: skip
+        """One run from a start state under a plain master.
+
+        late  the ports see the motion of the communication point before; differences  their rates are backward
+        differences; noise  shape (steps, inputs), added to what they see"""
+        self.start(start, coupling)
+        z = np.array(start, dtype=float)
+        states, forces = np.zeros((steps + 1, len(z))), np.zeros((steps, self.plant.force_count))
+        arrays = (_address(noise), _address(states), _address(forces))
+        run = _Run(H, steps, MASTERS.index(master), late, differences, *arrays)
+        done = _library().closed_loop(self._raw, self._raw_ports, run, _address(z))
+        messages: Counter[str] = sum((one.messages() for one in self.instances), Counter())
+        found = [one.found() for one in self.instances]
+        return Outcome(states[: done + 1], forces[:done], done < steps, found, messages)
+
+    def inputs(self, z: Array) -> Array:
+        """Of all FMUs in the state z."""
+        plant = self.plant
+        if plant.kind == "linear":
+            assert plant.input_rows is not None and plant.input_offsets is not None
+            seen: Array = plant.input_rows @ z + plant.input_offsets
+            return seen
+        rod = plant.kind == "rod"
+        angle, w = (z[2], z[5]) if rod else z
+        C, S = np.cos(angle), np.sin(angle)
+        place, speed = (z[[0, 1]], z[[3, 4]]) if rod else (plant.law_offsets[[0, 2]], np.zeros(2))
+        rows: list[float] = []
+        for x, y in plant.arms:
+            a, b = C * x - S * y, S * x + C * y
+            rows += [place[0] + a, 0.0, place[1] + b, speed[0] - w * b, 0.0, speed[1] + w * a]
+        return np.array(rows)
+
+    def driven(self, z: Array, u: Array, slope: Array, time: float) -> Array:
+        """The state a time later, s, under forces u + slope t."""
+        end = np.array(z)
+        _library().driven(self._raw, _address(end), _address(u), _address(slope), time, 20)
+        return end
+
+    def exact(self, start: Array, H: float, steps: int, scale: Array) -> Array:
+        """States under the law itself and, behind them, the work of friction in J, at each step: (steps + 1, n + 1).
+
+        scale  of each state and of that work: errors per step of the integration are 1e-10 of it"""
+        states = np.zeros((steps + 1, len(start) + 1))
+        states[0, :-1] = start
+        allowed = 1e-10 * scale
+        status = _library().exact(self._raw, H, steps, _address(allowed), _address(states))
+        assert status >= 0, "the reference does not get on"
+        return states

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import expm
 
-from tests.elements.closed_loop import Law, Plant, Port, exact_motion
+from tests.elements.closed_loop import Bench, Law, Plant, Port
 
 Array = NDArray[np.float64]
 PHASES = (np.arange(15) + 0.37) / 15  # of a step, by which the starts differ
@@ -62,6 +63,10 @@ class System:
     expected: float = 0.0
     noise: float = 0.0
 
+    @functools.cached_property
+    def bench(self) -> Bench:
+        return Bench(self.plant, self.ports)
+
     @property
     def laws(self) -> list[Law]:
         return [port.law for port in self.ports]
@@ -101,7 +106,7 @@ class System:
     def reference(self) -> list[Array]:
         """The motion of each phase under the law, and the work of friction: (steps + 1, n + 1)."""
         scale = self.scale()
-        return [exact_motion(self.plant, self.laws, start, self.H, self.steps, scale) for start in self.starts]
+        return [self.bench.exact(start, self.H, self.steps, scale) for start in self.starts]
 
     def error(self, states: Array, forces: Array, exact: Array) -> float:
         """Of one run, at most 1e6."""

@@ -125,6 +125,25 @@ static void rates(const Plant *p, const double *z, const double *u, double *dz)
     dz[1] = (moment + p->mass * (a * p->gravity[1] - b * p->gravity[0])) / p->inertia;
 }
 
+/* z after the time under forces u + slope t, by RK4: for intervals other than that of Ad. */
+void driven(const Plant *p, double *z, const double *u, const double *slope, double time, int substeps)
+{
+    static const double at[4] = {0, 0.5, 0.5, 1};
+    int n = p->state_count;
+    double h = time / substeps, k[4][MAX_STATE], y[MAX_STATE], f[MAX_FORCE];
+    for (int s = 0; s < substeps; s++) {
+        for (int stage = 0; stage < 4; stage++) {
+            for (int i = 0; i < n; i++)
+                y[i] = z[i] + (stage ? h * at[stage] * k[stage - 1][i] : 0);
+            for (int j = 0; j < p->force_count; j++)
+                f[j] = u[j] + slope[j] * h * (s + at[stage]);
+            rates(p, y, f, k[stage]);
+        }
+        for (int i = 0; i < n; i++)
+            z[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+    }
+}
+
 /* States [from, to) after one interval with the forces u; bodies other than linear ones have one range. */
 static void advance(const Plant *p, double *z, const double *u, double H, int from, int to)
 {
@@ -138,17 +157,8 @@ static void advance(const Plant *p, double *z, const double *u, double H, int fr
         memcpy(z + from, next, (size_t)(to - from) * sizeof *z);
         return;
     }
-    double h = H / RK4_SUBSTEPS, k[4][MAX_STATE], y[MAX_STATE];
-    for (int s = 0; s < RK4_SUBSTEPS; s++) {
-        static const double at[4] = {0, 0.5, 0.5, 1};
-        for (int stage = 0; stage < 4; stage++) {
-            for (int i = 0; i < n; i++)
-                y[i] = z[i] + (stage ? h * at[stage] * k[stage - 1][i] : 0);
-            rates(p, y, u, k[stage]);
-        }
-        for (int i = 0; i < n; i++)
-            z[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
-    }
+    static const double steady[MAX_FORCE];
+    driven(p, z, u, steady, H, RK4_SUBSTEPS);
 }
 
 /* ---- closed loop */

@@ -9,6 +9,7 @@ the index of a line give its system again.  PORT_TREE is the folder of another c
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections import Counter
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.elements.closed_loop import JACOBI, MIXED, SEQUENTIAL, has_variable, run_loop
+from tests.elements.closed_loop import JACOBI, MIXED, SEQUENTIAL, has_variable
 from tests.elements.port_bodies import System
 from tests.elements.port_families import FAMILIES, SAMPLE, draw_systems
 
@@ -76,15 +77,15 @@ def measure(index: int, system: System, master: str, method: str, exact: Sequenc
             inputs = sum(len(port.inputs) for port in system.ports)
             moving = np.concatenate([np.arange(len(p.inputs)) >= len(p.inputs) // 2 for p in system.ports])
             noise = system.noise * rng.standard_normal((system.steps, inputs)) * moving
-        run = run_loop(
-            system.plant, system.ports, start, system.H, system.steps, order, coupling,
-            late=master == "late", noise=noise,
+        run = system.bench.run(
+            start, system.H, system.steps, order, coupling, late=master == "late", noise=noise
         )  # fmt: skip
         errors.append(system.error(run.states, run.forces, motion))
         with np.errstate(all="ignore"):
             energies.append([system.energy(z) / system.energy(start) for z in (run.states[-1], motion[-1, :-1])])
         messages += run.messages
-    return Measured(index, system, np.array(errors), *np.array(energies).T, messages, run.coupling)
+    found, exact_energies = np.array(energies).T
+    return Measured(index, system, np.array(errors), found, exact_energies, messages, run.coupling)
 
 
 def worse_by_mean(one: Measured, hold: Measured) -> bool:
@@ -152,11 +153,11 @@ def print_table(results: Results) -> None:
                 if found:
                     hold = results.get((family, master, "hold")) if method != "hold" else None
                     print(_line(f"{family}, {master}, {method}", found, hold))
-    parts = {"all": lambda one: True, "N < 5": lambda one: one.system.N < 5, "N >= 5": lambda one: one.system.N >= 5}
-    for part, within in parts.items():
+    for part, low, high in (("all", 0, math.inf), ("N < 5", 0, 5), ("N >= 5", 5, math.inf)):
         for method in methods:
-            found = [one for (_, _, m), ones in results.items() if m == method for one in ones if within(one)]
-            hold = [one for f, k, m in results if m == method for one in results.get((f, k, "hold"), []) if within(one)]
+            keys = [key for key in results if key[2] == method]
+            found = [one for key in keys for one in results[key] if low <= one.system.N < high]
+            hold = [one for f, m, _ in keys for one in results.get((f, m, "hold"), []) if low <= one.system.N < high]
             if found:
                 paired = method != "hold" and len(hold) == len(found)
                 print(_line(f"{part}, {method}", found, hold if paired else None))

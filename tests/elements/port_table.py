@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.elements.closed_loop import JACOBI, SEQUENTIAL, Law, Outcome, run_loop
+from tests.elements.closed_loop import JACOBI, SEQUENTIAL, Law, Outcome
 from tests.elements.port_bodies import PHASES, System, Wire, contact, linear_plant, rows, spring, start_states
 from tests.elements.port_families import Draw, interval, joined, planar_plant, spring_by_rates
 from tests.elements.port_systems import METHODS, coupling_of, measure
@@ -197,10 +197,9 @@ def value(row: Row, mode: Mapping[str, str]) -> float | None:
         return None
     values = []
     for start, exact in zip(row.system.starts, row.system.reference(), strict=True):
-        run = run_loop(
-            row.system.plant, row.system.ports, start, row.system.H, row.system.steps, row.master, coupling,
-            differences=row.differences,
-        )  # fmt: skip
+        run = row.system.bench.run(
+            start, row.system.H, row.system.steps, row.master, coupling, differences=row.differences
+        )
         values.append(row.value(row.system, run, exact))
     return float(row.shows(np.array(values)))
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from tests.elements.closed_loop import BODIES_FIRST, JACOBI, SEQUENTIAL, Law, run_loop
+from tests.elements.closed_loop import BODIES_FIRST, JACOBI, SEQUENTIAL, Law
 from tests.elements.port_bodies import System
 from tests.elements.port_families import FAMILIES, Draw
 
@@ -73,7 +73,7 @@ def test_loop_under_hold_is_the_law_at_the_samples(family: str, master: str) -> 
         z = Ad @ z + Bd * acting + cd
         last = force(z) if master == BODIES_FIRST else seen
         expected.append(z)
-    run = run_loop(plant, system.ports, start, system.H, steps, master, {"coupling.mode": "hold"})
+    run = system.bench.run(start, system.H, steps, master, {"coupling.mode": "hold"})
     assert not run.broke_off
     largest = np.max(np.abs(expected), axis=0) + 1e-300
     assert np.max(np.abs(run.states - expected) / largest) < 1e-9  # rounding, which bounces raise

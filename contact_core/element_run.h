@@ -9,24 +9,29 @@ static void outputs(Element *e);
 #if CC_HAS_RATES
 static void rates(Element *e);
 #endif
-#if CC_HAS_CHECK
-static void check(const Element *e, CcHost *host) __attribute__((unused));
-#endif
 #if CC_HAS_DERIVATIVES
 static void derivatives(Element *e);
 #endif
+#ifdef CC_DUAL
+/* What has no derivatives is not called here, and an element may leave it out. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#else
+#if CC_HAS_CHECK
+static void check(const Element *e, CcHost *host);
+#endif
 #if CC_HAS_INITIAL
-static void initial(Element *e) __attribute__((unused));
+static void initial(Element *e);
 #endif
 #if CC_INDICATORS
-static void indicators(const Element *e, Indicators *z) __attribute__((unused));
+static void indicators(const Element *e, Indicators *z);
 #endif
 #if CC_HAS_ACCEPT
-static void start(Element *e) __attribute__((unused));
-static int accept(Element *e, CcHost *host, double step) __attribute__((unused));
+static void start(Element *e);
+static int accept(Element *e, CcHost *host, double step);
 #endif
-#if CC_HAS_SAMPLE && !defined CC_DUAL
+#if CC_HAS_SAMPLE
 static int sample(Element *e, CcHost *host, double step);
+#endif
 #endif
 
 #if CC_HAS_LAWS

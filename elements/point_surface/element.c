@@ -139,6 +139,8 @@ static void forces(Element *e, int on_demand)
 static void outputs(Element *e) { forces(e, 1); }
 static void rates(Element *e) { forces(e, 0); }
 
+#ifndef CC_DUAL /* to the end: what has no derivatives */
+
 static void indicators(const Element *e, Indicators *z)
 {
     for (int i = 0; i < POINTS; i++) {
@@ -342,3 +344,5 @@ static int accept(Element *e, CcHost *host, double step)
     e->energy.switched += switched;
     return changed | (LEDGER && switched != 0.0);
 }
+
+#endif

@@ -24,7 +24,14 @@ from fmu_builder.export.canaries import Guarded, with_canaries
 from fmu_builder.export.description import initial_dependencies
 from fmu_builder.export.generate import check_sources, write_sources
 from fmu_builder.export.probe_plan import Plan, pack, same_lists, unpack
-from fmu_builder.export.toolchain import PLATFORMS, Compiler, compile_folder, compile_unoptimized, host_platform
+from fmu_builder.export.toolchain import (
+    PLATFORMS,
+    Compiler,
+    compile_folder,
+    compile_object,
+    compile_unoptimized,
+    host_platform,
+)
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, plain
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.model import ElementModel, Variable
@@ -180,7 +187,7 @@ def _probe(
     with compile_folder(called.place) as folder:
         write_sources(dict(sources), folder)
         library = folder / f"check{PLATFORMS[host_platform()].suffix}"
-        compile_unoptimized(folder, library, compiler, (*compiled, str(_probes() / called.probe)))
+        compile_unoptimized(folder, library, compiler, (*compiled, *_objects(called.probe, compiler)))
         try:
             done = subprocess.run(
                 [sys.executable, "-I", "-S", probe.__file__, str(library)],
@@ -197,6 +204,24 @@ def _probe(
         last = text.splitlines()[-1:] or [f"it crashed, exit code {done.returncode}"]
         raise ToolError(Problem(called.source, f"the check of its declaration failed: {last[0]}"))
     return unpack(plan, done.stdout)
+
+
+def _objects(probe: str, compiler: Compiler) -> list[str]:
+    """The probe and the memory functions that it needs, compiled once and optimized: most of a run is theirs."""
+    base = shipped("contact_core") / "base"
+    digest = content_of_tools(compiler)
+    for path in sorted(base.glob("*.[ch]")):
+        digest.update(path.read_bytes() + b"\0")
+    objects = []
+    for source in (_probes() / probe, base / "freestanding.c"):
+        kept = used(cache_folder() / "host" / f"{source.stem}-{digest.hexdigest()[:32]}.o")
+        if not kept.is_file():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=kept.parent, prefix="object-") as folder:
+                compile_object(source, Path(folder) / kept.name, compiler)
+                Path(folder, kept.name).replace(kept)
+        objects.append(str(kept))
+    return objects
 
 
 # ---- what was found, as text -----------------------------------------------------------------------------------------
@@ -275,6 +300,8 @@ def _undeclared(model: ElementModel, padded: ElementModel, found: Sequence[Seque
 
 def _unshown(model: ElementModel, padded: ElementModel, found: Sequence[Sequence[int]]) -> Iterator[str]:
     """Declared names of which no component showed in any component of the entry that lists them."""
+    if not found:
+        return
     computed = [v for v in padded.variables if v.kind in ("calculated", "output", "derivative")]
     never = {(value, known) for value, known in found}
     listed: dict[str, dict[str, bool]] = {}

@@ -128,7 +128,7 @@ def write_sources(files: dict[str, str], folder: Path) -> None:
             path.unlink()
     for name, text in files.items():
         path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
         data = text.encode("utf-8")
         if not path.is_file() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)

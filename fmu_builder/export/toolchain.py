@@ -264,30 +264,29 @@ def _compile_target(
 
 
 def compile_unoptimized(folder: Path, library: Path, compiler: Compiler, files: Sequence[str]) -> None:
-    """Compile a shared library of the sources in the folder for this machine, which needs no C library, as one that
-    is called a few times: in the shortest time."""
+    """Compile a shared library of the sources in the folder, and of objects, for this machine, which needs no C
+    library, as one that is called a few times: in the shortest time."""
+    # the compilation of the FMU shows warnings
+    run_compiler(compiler, [*_alone(compiler), *_LIBRARY, "-O0", "-w", "-I.", *files, "-o", str(library)], folder)
+
+
+def compile_object(source: Path, target: Path, compiler: Compiler) -> None:
+    """Compile one source for a library of `compile_unoptimized`, optimized."""
+    flags = [flag for flag in _LIBRARY if flag != "-shared"]
+    run_compiler(compiler, [*_alone(compiler), *flags, *_WARNINGS, "-c", str(source), "-o", str(target)])
+
+
+def _alone(compiler: Compiler) -> list[str]:
+    """For what this machine runs without a C library."""
     target = PLATFORMS[host_platform()].targets[_machine()]
-    base = shipped("contact_core") / "base"
-    run_compiler(
-        compiler,
-        [
-            *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
-            *_LANGUAGE,
-            *_LIBRARY,
-            *FREESTANDING,
-            *(_NO_LIBGCC_ATOMICS if "aarch64" in target and not compiler.cross else ()),
-            "-O0",
-            "-w",  # the compilation of the FMU shows warnings
-            "-I.",
-            "-isystem",
-            str(base / "freestanding_include"),
-            *files,
-            str(base / "freestanding.c"),
-            "-o",
-            str(library),
-        ],
-        folder,
-    )
+    return [
+        *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
+        *_LANGUAGE,
+        *FREESTANDING,
+        *(_NO_LIBGCC_ATOMICS if "aarch64" in target and not compiler.cross else ()),
+        "-isystem",
+        str(shipped("contact_core") / "base" / "freestanding_include"),
+    ]
 
 
 def compile_hosted(

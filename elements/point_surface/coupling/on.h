@@ -17,7 +17,3 @@ static inline void book_held_powers(Element *e)
 static inline void start_watch(Element *e) { (void)e; }
 
 static inline void watch_step(Element *e, int i, CcHost *host) { (void)e, (void)i, (void)host; }
-
-#ifdef CC_DUAL
-static inline void start_coupling(Element *e) { (void)e; }
-#endif

@@ -1,4 +1,5 @@
 /* The elastic force is that of a linear spring, F_e = C_F h. */
+
 static Real elastic_force(const void *of, Real h) { return cc_spring_force(((const Element *)of)->C_F, h); }
 
 static Real elastic_energy(const void *of, Real h) { return cc_spring_energy(((const Element *)of)->C_F, h); }

@@ -1,4 +1,5 @@
 /* The elastic force is the law C_F of the recipe. */
+
 static Real elastic_force(const void *of, Real h) { return slot_C_F((const Element *)of, h); }
 
 static Real elastic_energy(const void *of, Real h) { return slot_C_F_integral((const Element *)of, h); }

@@ -1,4 +1,5 @@
 /* Damping with restitution, between the limits of contact.h. */
+
 static inline CcContactLaw restitution_of(const Element *e)
 {
     return (CcContactLaw){.C_r = e->C_r, .k_D = e->k_D, .k_E = e->k_E};

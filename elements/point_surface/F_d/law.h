@@ -1,5 +1,6 @@
 /* The damping ratio is the law F_d of the recipe.  Below -1 the surface would pull: without allow_adhesion it stays -1
  * there, and accepted points at which that is so are counted. */
+
 static Real damping_ratio(const void *of, Real w)
 {
     Real d = slot_F_d((const Element *)of, w);

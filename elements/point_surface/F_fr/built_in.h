@@ -1,4 +1,5 @@
 /* Friction on the ramp of friction.h. */
+
 static Real friction_force(const void *of, Real N, Real slip, const Real v_t[3], Real F_t[3])
 {
     const Element *e = of;

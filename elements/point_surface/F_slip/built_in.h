@@ -1,4 +1,5 @@
 /* The bristle holds up to the limit of Coulomb, K_fr N. */
+
 static inline Real bristle_limit(const Element *e, int i, Real N, Real slip)
 {
     (void)i, (void)slip;

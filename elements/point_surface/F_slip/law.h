@@ -1,4 +1,5 @@
 /* The bristle holds up to the law F_slip of the recipe. */
+
 static inline Real bristle_limit(const Element *e, int i, Real N, Real slip)
 {
     Real limit = cc_max(slot_F_slip(e, N, slip), 0.0);

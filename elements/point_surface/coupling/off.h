@@ -1,4 +1,5 @@
 /* The force follows its inputs.  If these are held over long communication steps, it says so. */
+
 static inline int is_without_law(const Element *e, int i, int on_demand)
 {
     (void)e, (void)i, (void)on_demand;

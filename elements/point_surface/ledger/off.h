@@ -1,4 +1,5 @@
 /* No account is kept. */
+
 static inline void book_rates(Element *e, int i, int in_contact) { (void)e, (void)i, (void)in_contact; }
 
 static inline void book_friction(Element *e, double energy) { (void)e, (void)energy; }

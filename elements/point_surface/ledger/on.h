@@ -1,4 +1,5 @@
 /* Account of impulse, contact time and energies. */
+
 static inline void book_rates(Element *e, int i, int in_contact) { e->contact_rate[i] = in_contact; }
 
 static inline void book_friction(Element *e, double energy) { e->energy.friction += energy; }

@@ -54,23 +54,14 @@ from typing import Any
 
 from fmu_builder.errors import InputError
 from fmu_builder.model import Constant, Reader, Slot, Structure, Table
+from fmu_builder.model.structure_tables import CONSTRAINTS, Body, Point
 from fmu_builder.units import parse_quantity, parse_unit
 
-LISTS = ("body", "constraint", "point")
+LISTS = {"body": Body, "constraint": CONSTRAINTS, "point": Point}
 
 GROUND = "ground"
 INPUTS = "inputs"  # a motion that comes from outside
-BODY = (
-    "name", "on", "joint", "place", "angle", "mass", "inertia", "centre", "stiffness", "free", "damping", "start",
-    "speed", "closes", "force", "motion", "port",
-)  # fmt: skip
 PROFILE_KEYS = ("profile", "profile_points", "curve_points", "curve_x", "curve_y")
-OWN = {
-    "profile": (*PROFILE_KEYS, "closed", "range", "side", "base", "angle", "unilateral", "friction", "k_T"),
-    "pin": ("base",),
-    "distance": ("base", "length"),
-}
-CONSTRAINT = ("kind", "body", "point", "on", *dict.fromkeys(key for keys in OWN.values() for key in keys))
 ALONG_X, ALONG_Y, DISTANCE, PROFILE, CURVE = range(5)  # as in contact_core/mechanism/constraint.h
 UNITS = {  # of a revolute and of a prismatic joint
     "joint.stiffness": ("N.m/rad", "N/m"),
@@ -195,7 +186,7 @@ def _profile(hold: Table, read: Reader) -> Profile:
         return _by_laws(hold, given, closed, read)
     if "range" in hold:
         read.problem(place, "range", "belongs to a law or a curve by laws: the points say where they end")
-    points = read.points(hold, given[0], ("m", "m"))
+    points = read.points(hold, given[0], 2)
     if not points:
         return Profile()
     return _graph(points, place, read) if given[0] == "profile_points" else _curve(points, closed, place, read)
@@ -264,7 +255,7 @@ def _coefficients(c: Any) -> tuple[float, ...]:
 def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
     """Check the tables; returns who hangs on whom, what is held where, and start values of all that they say."""
     starts: dict[str, object] = {}
-    bodies = read.rows("body", BODY, required=("joint", "mass", "inertia"))
+    bodies = read.rows("body", Body)
     if not bodies:
         read.problem("[[body]]", "", "there is none: a mechanism needs a body, with the joint that carries it")
     names = _names(bodies, read)
@@ -274,22 +265,23 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
     for i, body in enumerate(bodies):
         starts |= _body(body, i + 1, slides[i], read)
 
-    holds = read.rows("constraint", CONSTRAINT, required=("kind", "body"))
+    holds = read.rows("constraint", CONSTRAINTS)
     rows: list[tuple[int, int]] = []  # kind in C, number of the constraint
     carriers, sides, profiles, contacts, unilateral = [], [], [], [], []
     with_friction = any("friction" in hold for hold in holds)
+    of_any_kind = {key for model in CONSTRAINTS.values() for key in model.model_fields}
     for k, hold in enumerate(holds):
-        kind = read.choice(hold, "kind", tuple(OWN))
+        kind = read.choice(hold, "kind", tuple(CONSTRAINTS))
         for key in hold:
-            if key in CONSTRAINT and key not in ("kind", "body", "point", "on", *OWN[kind]):
+            if key in of_any_kind and key not in CONSTRAINTS[kind].model_fields:
                 read.problem(read.place(hold), key, f"this key does not belong to kind = '{kind}'")
         carriers.append((_body_of(hold, "body", names, read), _body_of(hold, "on", names, read, GROUND)))
         if carriers[k][0] == carriers[k][1] and carriers[k][0] >= 0:
             read.problem(read.place(hold), "on", f"'{names[carriers[k][0]]}' is held against itself: name another body")
-        starts[f"hold[{k + 1}].point"] = list(read.vector(hold, "point", ("m",), (0.0, 0.0)))
-        starts[f"hold[{k + 1}].base"] = list(read.vector(hold, "base", ("m",), (0.0, 0.0)))
-        starts[f"hold[{k + 1}].angle"] = read.quantity(hold, "angle", "rad", 0.0)
-        starts[f"hold[{k + 1}].length"] = read.quantity(hold, "length", "m", 1.0, above=0.0)
+        starts[f"hold[{k + 1}].point"] = list(read.vector(hold, "point"))
+        starts[f"hold[{k + 1}].base"] = list(read.vector(hold, "base"))
+        starts[f"hold[{k + 1}].angle"] = read.quantity(hold, "angle")
+        starts[f"hold[{k + 1}].length"] = read.quantity(hold, "length", default=1.0)
         if kind == "distance" and "length" not in hold:
             read.problem(read.place(hold), "length", "this key is missing")
         profiles.append(_profile(hold, read) if kind == "profile" else Profile())
@@ -297,10 +289,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
         if kind == "profile":
             contacts.append(len(rows))
             unilateral.append(_switch(hold, "unilateral", read))
-            mu, k_T = (
-                read.quantity(hold, "friction", "1", 0.0, least=0.0),
-                read.quantity(hold, "k_T", "s/m", 100.0, 0.0),
-            )
+            mu, k_T = read.quantity(hold, "friction"), read.quantity(hold, "k_T")
             if with_friction:
                 starts |= {f"contact[{len(contacts)}].mu": mu, f"contact[{len(contacts)}].k_T": k_T}
             elif "k_T" in hold:
@@ -317,7 +306,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
         starts[f"hold[{k + 1}].f"] = [*one.coefficients, *[0.0] * (most - len(one.coefficients))]
     firsts = list(itertools.accumulate((len(one.knots) for one in profiles), initial=0))
 
-    points = read.rows("point", ("body", "offset", "force_x", "force_y"), required=("body",))
+    points = read.rows("point", Point)
     for table in (*bodies, *points):
         for key in ("force", "motion", "force_x", "force_y"):
             if key in table and not isinstance(table[key], str):
@@ -334,7 +323,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
     timed |= any(body.get("motion", INPUTS) != INPUTS for body in bodies)
     point_bodies = [_body_of(point, "body", names, read) for point in points]
     for k, point in enumerate(points):
-        starts[f"point[{k + 1}].offset"] = list(read.vector(point, "offset", ("m",), (0.0, 0.0)))
+        starts[f"point[{k + 1}].offset"] = list(read.vector(point, "offset"))
     contact_of = {row: i for i, row in enumerate(contacts)}
     return Structure(
         constants=(
@@ -465,14 +454,14 @@ def _body(body: Table, number: int, slides: int, read: Reader) -> dict[str, obje
     unit = {name: pair[slides] for name, pair in UNITS.items()}
     joint = f"joint[{number}]"
     return {
-        f"body[{number}].m": read.quantity(body, "mass", "kg", 1.0, above=0.0),
-        f"body[{number}].J": read.quantity(body, "inertia", "kg.m2", 0.1, above=0.0),
-        f"body[{number}].centre": list(read.vector(body, "centre", ("m",), (0.0, 0.0))),
-        f"{joint}.place": list(read.vector(body, "place", ("m",), (0.0, 0.0))),
-        f"{joint}.angle": read.quantity(body, "angle", "rad", 0.0),
-        f"{joint}.stiffness": read.quantity(body, "stiffness", unit["joint.stiffness"], 0.0, least=0.0),
-        f"{joint}.free": read.quantity(body, "free", unit["joint.free"], 0.0),
-        f"{joint}.damping": read.quantity(body, "damping", unit["joint.damping"], 0.0, least=0.0),
-        f"{joint}.q0": read.quantity(body, "start", unit["joint.q0"], 0.0),
-        f"{joint}.qd0": read.quantity(body, "speed", unit["joint.qd0"], 0.0),
+        f"body[{number}].m": read.quantity(body, "mass", default=1.0),
+        f"body[{number}].J": read.quantity(body, "inertia", default=0.1),
+        f"body[{number}].centre": list(read.vector(body, "centre")),
+        f"{joint}.place": list(read.vector(body, "place")),
+        f"{joint}.angle": read.quantity(body, "angle"),
+        f"{joint}.stiffness": read.quantity(body, "stiffness", unit["joint.stiffness"]),
+        f"{joint}.free": read.quantity(body, "free", unit["joint.free"]),
+        f"{joint}.damping": read.quantity(body, "damping", unit["joint.damping"]),
+        f"{joint}.q0": read.quantity(body, "start", unit["joint.q0"]),
+        f"{joint}.qd0": read.quantity(body, "speed", unit["joint.qd0"]),
     }

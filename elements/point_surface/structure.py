@@ -8,30 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.model import Constant, Limit, Reader, Structure, Table
+from fmu_builder.model.structure_tables import SURFACES, Curve, Side
 
-TABLES = ("surface",)
+TABLES = {"surface": SURFACES}
 
 UNBOUNDED = 1.7976931348623157e308  # the largest double: no closest point lies beyond
 ENDLESS = (-UNBOUNDED, UNBOUNDED)
-
-# kind -> keys it needs, keys it may have
-KEYS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "plane": ((), ("x", "y")),
-    "disc": (("radius",), ()),
-    "sphere": (("radius",), ("side",)),
-    "cylinder": (("radius",), ("length", "side")),
-    "cone": (("angle", "z"), ("side",)),
-    "torus": (("major_radius", "minor_radius"), ("side",)),
-    "revolution": (("profile",), ("curve", "side")),
-    "extrusion": (("profile",), ("curve", "length", "side")),
-}
-KINDS = tuple(KEYS)
 
 CLOSED, CORNERS, AXIS_FROM, AXIS_TO = 1, 2, 4, 8  # contact_core/surfaces/profile.h
 
@@ -55,13 +43,11 @@ def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
     """Check `[surface]`; returns the choice `surface`, the constants surface_<name>, SI, the limit of D_max, and where
     a point starts."""
     kind = tables["surface"].get("kind")
-    if kind not in KINDS:
-        every = {key for needed, optional in KEYS.values() for key in (*needed, *optional)}
-        read.choice(read.table("surface", keys=("kind", *sorted(every)), required=("kind",)), "kind", KINDS)
+    if kind not in SURFACES:
+        read.choice(read.table("surface", SURFACES), "kind", tuple(SURFACES))
         return Structure(constants=(Constant("surface_x", ENDLESS), Constant("surface_y", ENDLESS)))
-    needed, optional = KEYS[str(kind)]
-    table = read.table("surface", keys=("kind", *needed, *optional), required=("kind", *needed))
-    side = read.choice(table, "side", ("outside", "inside"))
+    table = read.table("surface", SURFACES[str(kind)])
+    side = read.choice(table, "side", get_args(Side))
     surface = _READERS[str(kind)](table, read, 1.0 if side == "outside" else -1.0)
     limits = {}
     if 0.0 < surface.reach < math.inf:
@@ -76,15 +62,15 @@ def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
 
 
 def _plane(table: Table, read: Reader, side: float) -> Surface:
-    return Surface({axis: read.interval(table, axis, "m", default=ENDLESS) for axis in ("x", "y")})
+    return Surface({axis: read.interval(table, axis, default=ENDLESS) for axis in ("x", "y")})
 
 
 def _disc(table: Table, read: Reader, side: float) -> Surface:
-    return Surface({"radius": (read.quantity(table, "radius", "m", default=1.0, above=0.0),)})
+    return Surface({"radius": (read.quantity(table, "radius", default=1.0),)})
 
 
 def _sphere(table: Table, read: Reader, side: float) -> Surface:
-    radius = read.quantity(table, "radius", "m", default=1.0, above=0.0)
+    radius = read.quantity(table, "radius", default=1.0)
     off = radius + min(radius, MOST_OFF) if side > 0.0 else radius - min(radius / 2, MOST_OFF)
     return Surface({"radius": (radius,), "side": (side,)}, radius if side > 0.0 else math.inf, (off, 0.0, 0.0))
 
@@ -98,13 +84,13 @@ def _length(table: Table, read: Reader) -> tuple[float, float]:
     """From and to, m, of a length about z = 0."""
     if "length" not in table:
         return ENDLESS
-    length = read.quantity(table, "length", "m", default=1.0, above=0.0)
+    length = read.quantity(table, "length", default=1.0)
     return -length / 2, length / 2
 
 
 def _cone(table: Table, read: Reader, side: float) -> Surface:
-    angle = read.quantity(table, "angle", "rad", default=0.5, above=0.0, below=math.pi / 2)
-    z = read.interval(table, "z", "m", default=(0.1, 1.0))
+    angle = read.quantity(table, "angle", default=0.5)
+    z = read.interval(table, "z", default=(0.1, 1.0))
     if z[0] < 0.0:
         read.problem("surface", "z", f"from {z[0]:g} m: the cone opens to +z from its apex at 0, so z is not negative")
     reach = z[0] * math.sin(angle) / math.cos(angle) ** 2 if side > 0.0 else math.inf
@@ -124,8 +110,8 @@ def _cone(table: Table, read: Reader, side: float) -> Surface:
 
 
 def _torus(table: Table, read: Reader, side: float) -> Surface:
-    major = read.quantity(table, "major_radius", "m", default=2.0, above=0.0)
-    minor = read.quantity(table, "minor_radius", "m", default=major / 2, above=0.0)
+    major = read.quantity(table, "major_radius", default=2.0)
+    minor = read.quantity(table, "minor_radius", default=major / 2)
     if minor >= major:
         read.problem(
             "surface",
@@ -155,9 +141,9 @@ def _extrusion(table: Table, read: Reader, side: float) -> Surface:
 
 
 def _swept(table: Table, read: Reader, side: float, turned: bool) -> Surface:
-    curve = read.choice(table, "curve", ("polyline", "spline"))
+    curve = read.choice(table, "curve", get_args(Curve))
     before = len(read.problems)
-    points = np.array(read.points(table, "profile", ("m", "m")))
+    points = np.array(read.points(table, "profile", 2))
     fallback = Surface({"profile": (0.0,) * 12, "profile_kind": (0.0,), "side": (side,)})
     if len(read.problems) > before or "profile" not in table:
         return fallback

@@ -30,14 +30,13 @@ from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.recipe import name_problems as name_of_file_problems
 from fmu_builder.model.scenario import (
     Pair,
-    Quantity,
     Scenario,
     SlaveEntry,
     StartValue,
-    Table,
     loose_ends,
     name_problems,
 )
+from fmu_builder.model.table_model import Quantity, TableModel
 from fmu_builder.model.toml_files import FIELDS_OF_OURS, explain, read_toml
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -45,7 +44,7 @@ _RESERVED = ("time", "der", *CORE_GROUPS)
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\[\d+(,\d+)*\])?", re.ASCII)
 
 
-class Defaults(Table):
+class Defaults(TableModel):
     """DefaultExperiment of the FMU; by default the longest stop and step and the smallest tolerance of the parts."""
 
     stop: Quantity | None = None
@@ -53,7 +52,7 @@ class Defaults(Table):
     tolerance: FiniteFloat | None = Field(default=None, gt=0)
 
 
-class Expose(Table):
+class Expose(TableModel):
     """New names of variables and ports, by the old ones: `new = "part.name"`."""
 
     inputs: dict[str, str] = Field(default_factory=dict)
@@ -62,7 +61,7 @@ class Expose(Table):
     ports: dict[str, str] = Field(default_factory=dict)
 
 
-class AssemblyRecipe(Table):
+class AssemblyRecipe(TableModel):
     """A checked recipe of an assembly; names of variables are checked when the parts are known.
 
     `table`: what its parts are called where it was read from, `parts` or, in a scenario, `slaves`."""

@@ -9,18 +9,20 @@ interpolation = "polyline"                     # or "spline"
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.model.structure_reader import Constant, Reader, Structure
+from fmu_builder.model.structure_tables import Curve, Line
 
-TABLES = ("line",)
+TABLES = {"line": Line}
 LARGEST_RATIO = 4.0  # of the distances of neighbours
 LARGEST_TURN = 30.0  # degrees between neighbouring chords
 MOST_BODIES = 200  # their poses lie on the stack: 100 kB
 MOST_POINTS = 1_000_000
 _SHOWN = 20  # of problems of one kind
-_KEYS = ("points", "body", "closed", "interpolation")
 
 Points = NDArray[np.float64]
 Bodies = NDArray[np.int_]
@@ -34,14 +36,14 @@ def line_structure(tables: dict[str, dict[str, object]], read: Reader) -> Struct
     constants  line_points[3 points], m; line_bodies[points], counted from 0; line_way[points], m: chords on one body up
                to each point; line_bridges[bridges]: spans between bodies, counted from 0; line_spacing[2], m: least and
                greatest distance of neighbours on one body, 0 if there are none"""
-    table = read.table("line", keys=_KEYS, required=("points",))
-    interpolation = read.choice(table, "interpolation", ("polyline", "spline"))
+    table = read.table("line", Line)
+    interpolation = read.choice(table, "interpolation", get_args(Curve))
     closed = table.get("closed", False)
     if not isinstance(closed, bool):
         read.problem("line", "closed", f"{closed!r} must be true or false")
         closed = False
     before = len(read.problems)
-    points = np.array(read.points(table, "points", ("m", "m", "m")), float).reshape(-1, 3)
+    points = np.array(read.points(table, "points", 3), float).reshape(-1, 3)
     bodies = _bodies(table.get("body"), len(points), read)
     if len(read.problems) == before and "points" in table:
         points, bodies, closed = _without_repetition(points, bodies, closed)

@@ -21,46 +21,35 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, model_validator
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.counted_parts import is_member_name, members
 from fmu_builder.model.recipe import correct_kind
+from fmu_builder.model.table_model import Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
 from fmu_builder.units import parse_quantity, parse_unit
-
-
-def _rule(text: str) -> PydanticCustomError:
-    return PydanticCustomError("rule", text)
-
-
-def _quantity(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise _rule("must be a number (SI) or a text with a unit such as '1 ms'")
-    return value
 
 
 def _start_value(value: object) -> object:
     items = value if isinstance(value, list) else [value]
     if not items or not all(isinstance(item, bool | int | float | str) for item in items):
-        raise _rule("must be a number, a text, true, false, or a list of these")
+        raise rule("must be a number, a text, true, false, or a list of these")
     return value
 
 
 def _pair(value: object) -> object:
     if not isinstance(value, list | tuple) or len(value) != 2 or not all(isinstance(end, str) for end in value):
-        raise _rule("must be a pair of texts ['slave.port', 'slave.port']")
+        raise rule("must be a pair of texts ['slave.port', 'slave.port']")
     return tuple(value)
 
 
 def _truth_or_number(value: object) -> object:
     if not isinstance(value, bool | int | float) or not math.isfinite(value):
-        raise _rule("must be a finite number (SI), true or false")
+        raise rule("must be a finite number (SI), true or false")
     return value
 
 
-Quantity = Annotated[int | float | str, BeforeValidator(_quantity)]
 MOST_STEPS = 1e9  # an hour and more
 _MOST_ROWS = 1e7  # of some fifty doubles each
 ALGORITHMS = ("jacobi", "gauss_seidel")
@@ -69,11 +58,7 @@ Pair = Annotated[tuple[str, str], BeforeValidator(_pair)]
 StartValue = Annotated[Scalar | list[Scalar], BeforeValidator(_start_value)]
 
 
-class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Experiment(Table):
+class Experiment(TableModel):
     """Times in s, as numbers or texts with a unit.  `output_step` is a multiple of `step`, by default equal to it.
 
     `record`: names of the signals that go to the trace, such as "body.p.r[3]" or "floor.energy.*", where * stands for
@@ -88,9 +73,9 @@ class Experiment(Table):
     record: list[str] | None = Field(default=None, min_length=1)
 
 
-class SlaveEntry(Table):
+class SlaveEntry(TableModel):
     recipe: str = Field(min_length=1, description="name or path of a recipe, or path of an .fmu")
-    start: dict[str, StartValue] = {}
+    start: dict[str, StartValue] = Field(default_factory=dict)
     mass: Quantity | None = Field(
         default=None,
         description="of a slave of a scenario without a variable for it: the mass, or moment of inertia, that forces "
@@ -98,7 +83,7 @@ class SlaveEntry(Table):
     )
 
 
-class Drive(Table):
+class Drive(TableModel):
     """A signal given over time: a law of the time, or a table in place or in a CSV file (first column time, s; one
     column of values, SI).
 
@@ -113,35 +98,35 @@ class Drive(Table):
     def _one_source(self) -> Drive:
         given = (self.law is not None, self.table is not None, self.time is not None and self.value is not None)
         if sum(given) != 1:
-            raise _rule("give either table = 'file.csv', or both time and value")
+            raise rule("give either table = 'file.csv', or both time and value")
         if self.time is not None and self.value is not None:
             if len(self.time) != len(self.value) or not self.time:
-                raise _rule("time and value must have the same number of entries, at least one")
+                raise rule("time and value must have the same number of entries, at least one")
             if any(b < a for a, b in zip(self.time, self.time[1:], strict=False)):
-                raise _rule("time must not decrease")
+                raise rule("time must not decrease")
         return self
 
 
-class ToleranceEntry(Table):
+class ToleranceEntry(TableModel):
     absolute: Quantity = 0.0
     relative: float = Field(default=0.0, ge=0)
     time: Quantity = 0.0
 
 
-class Reference(Table):
+class Reference(TableModel):
     file: str
     source: str = Field(min_length=10, description="where the values come from: formula, script, publication")
-    signals: dict[str, ToleranceEntry] = {}
-    events: dict[str, ToleranceEntry] = {}
+    signals: dict[str, ToleranceEntry] = Field(default_factory=dict)
+    events: dict[str, ToleranceEntry] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _something(self) -> Reference:
         if not self.signals and not self.events:
-            raise _rule("signals and events are both empty: nothing would be compared")
+            raise rule("signals and events are both empty: nothing would be compared")
         return self
 
 
-class Convergence(Table):
+class Convergence(TableModel):
     """The error of `quantity` (an event, or the last value of a signal) must fall with `order` over `steps`."""
 
     quantity: str
@@ -150,16 +135,16 @@ class Convergence(Table):
     order_tolerance: float = Field(default=0.15, gt=0)
 
 
-class Scenario(Table):
+class Scenario(TableModel):
     """A checked scenario; `path` is where it was read from."""
 
     path: Path
     description: str = ""
-    connections: list[Pair] = []
+    connections: list[Pair] = Field(default_factory=list)
     free_moment: bool = False
     experiment: Experiment
     slaves: dict[str, SlaveEntry]
-    drive: dict[str, Drive] = {}
+    drive: dict[str, Drive] = Field(default_factory=dict)
     reference: Reference | None = None
     convergence: Convergence | None = None
 

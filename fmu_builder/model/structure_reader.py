@@ -6,14 +6,20 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+from pydantic.fields import FieldInfo
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.files import read_text
+from fmu_builder.model.table_model import KIND, In, TableModel
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Table = Mapping[str, object]
+# names of keys; or the model of a table, whose units and limits its values have; or of `kind` by kind
+Keys = Sequence[str] | type[TableModel] | Mapping[str, type[TableModel]]
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,17 @@ def _numbers(texts: Sequence[str]) -> tuple[float, ...]:
     return found if all(map(math.isfinite, found)) else ()
 
 
+def _fields(keys: type[TableModel] | Mapping[str, type[TableModel]]) -> tuple[dict[str, FieldInfo], list[str]]:
+    """The fields of a table, and the keys it needs; of several kinds those that any of them has, and all need."""
+    kinds = [keys] if isinstance(keys, type) else list(keys.values())
+    fields = {name: field for kind in kinds for name, field in kind.model_fields.items()}
+    needed = [] if isinstance(keys, type) else [KIND]
+    for name in fields:
+        if all(name in kind.model_fields and kind.model_fields[name].is_required() for kind in kinds):
+            needed.append(name)
+    return fields, needed
+
+
 class Reader:
     """Reads the structure tables of one recipe and collects every problem; `finish` raises them together.
 
@@ -87,6 +104,7 @@ class Reader:
         self._recipe = recipe
         self._tables = tables
         self._table_of: dict[int, str] = {}
+        self._fields_of: dict[int, Mapping[str, FieldInfo]] = {}
         self.problems: list[Problem] = []
 
     def problem(self, table: str, key: str, what: str) -> None:
@@ -101,13 +119,13 @@ class Reader:
         """The folder of the recipe, where the files it names lie."""
         return self._recipe.parent
 
-    def table(self, name: str, keys: Sequence[str], required: Sequence[str] = ()) -> Table:
+    def table(self, name: str, keys: Keys, required: Sequence[str] = ()) -> Table:
         """The table `[name]` of the recipe, an empty one if it is missing; its keys are checked."""
         table = self._tables.get(name, {})
         assert isinstance(table, Mapping)
         return self._checked(table, name, keys, required)
 
-    def rows(self, name: str, keys: Sequence[str], required: Sequence[str] = ()) -> list[Table]:
+    def rows(self, name: str, keys: Keys, required: Sequence[str] = ()) -> list[Table]:
         """The tables `[[name]]` of the recipe in their order; their keys are checked."""
         tables = self._tables.get(name, ())
         assert not isinstance(tables, Mapping)
@@ -117,8 +135,11 @@ class Reader:
         """What `problem` needs as the table's name."""
         return self._table_of[id(table)]
 
-    def _checked(self, table: Table, name: str, keys: Sequence[str], required: Sequence[str]) -> Table:
+    def _checked(self, table: Table, name: str, keys: Keys, required: Sequence[str]) -> Table:
         self._table_of[id(table)] = name
+        if not isinstance(keys, Sequence):
+            self._fields_of[id(table)], required = _fields(keys)
+            keys = tuple(self._fields_of[id(table)])
         for key in table:
             if key not in keys:
                 self.problem(name, key, "this key is unknown" + did_you_mean(key, keys))
@@ -126,6 +147,21 @@ class Reader:
             if key not in table:
                 self.problem(name, key, "this key is missing")
         return table
+
+    def _declared(self, table: Table, key: str) -> In | None:
+        """Unit and limits of a value by the model of its table."""
+        field = self._fields_of.get(id(table), {}).get(key)
+        return field and In.of(field)
+
+    def _unit(self, table: Table, key: str) -> str:
+        rule = self._declared(table, key)
+        assert rule is not None and isinstance(rule.unit, str), f"{key} declares no unit, or two"
+        return rule.unit
+
+    def _default(self, table: Table, key: str) -> Any:
+        field = self._fields_of[id(table)][key]
+        assert not field.is_required(), f"{key} declares no default"
+        return field.default
 
     def choice(self, table: Table, key: str, choices: Sequence[str]) -> str:
         """One of the given words; the first if the key is missing."""
@@ -150,60 +186,62 @@ class Reader:
         self,
         table: Table,
         key: str,
-        unit: str,
-        default: float,
+        unit: str | None = None,
+        default: float | None = None,
         above: float | None = None,
         least: float | None = None,
         below: float | None = None,
     ) -> float:
-        """A quantity in the SI unit of `unit`, greater than `above`, at least `least`, less than `below`."""
-        return self._quantity(table, key, table.get(key, default), unit, default, above, least, below)
+        """A quantity in the SI unit of `unit`, greater than `above`, at least `least`, less than `below`.
 
-    def vector(self, table: Table, key: str, units: Sequence[str], default: Sequence[float]) -> tuple[float, ...]:
-        """As many quantities as there are units, in these; of no default values any number, in the last unit."""
+        What the model of the table declares need not be given: limits, default, and the unit where it is one."""
+        if default is None:
+            default = self._default(table, key)
+        rule = self._declared(table, key) or In("1", above, least, below)
+        if unit is not None:
+            rule = replace(rule, unit=unit)
+        return self._quantity(table, key, table.get(key, default), rule, default)
+
+    def vector(
+        self, table: Table, key: str, units: Sequence[str] | None = None, default: Sequence[float] | None = None
+    ) -> tuple[float, ...]:
+        """As many quantities as there are units, in these; of no default values any number, in the last unit.
+
+        Without `units` and `default` they are those that the model of the table declares."""
+        if units is None:
+            units = (self._unit(table, key),)
+        if default is None:
+            default = self._default(table, key)
         value = table.get(key, list(default))
         if not isinstance(value, list) or (default and len(value) != len(default)) or not value:
             wanted = f"{len(default)} quantities" if default else "one or more quantities"
             self.problem(self.place(table), key, f"{value!r} is no list of {wanted}")
             return tuple(default) or (0.0,)
         last = len(units) - 1
-        return tuple(self._quantity(table, key, v, units[min(i, last)], 0.0) for i, v in enumerate(value))
+        return tuple(self._quantity(table, key, v, In(units[min(i, last)]), 0.0) for i, v in enumerate(value))
 
-    def _quantity(
-        self,
-        table: Table,
-        key: str,
-        value: object,
-        unit: str,
-        default: float,
-        above: float | None = None,
-        least: float | None = None,
-        below: float | None = None,
-    ) -> float:
+    def _quantity(self, table: Table, key: str, value: object, rule: In, default: float) -> float:
         name = self.place(table)
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             self.problem(name, key, f"{value!r} must be a number, or text 'number unit'")
             return default
         try:
-            number = parse_quantity(value, parse_unit(unit), self._where(name, key))
+            number = parse_quantity(value, parse_unit(str(rule.unit)), self._where(name, key))
         except InputError as error:
             self.problems.extend(error.problems)
             return default
-        suffix = "" if unit == "1" else f" {unit}"
-        if above is not None and not number > above:
-            self.problem(name, key, f"{value!r} is refused: it must be greater than {above:g}{suffix}")
-            return default
-        if least is not None and not number >= least:
-            self.problem(name, key, f"{value!r} is refused: it must be at least {least:g}{suffix}")
-            return default
-        if below is not None and not number < below:
-            self.problem(name, key, f"{value!r} is refused: it must be less than {below:g}{suffix}")
+        if broken := rule.broken_by(number):
+            self.problem(name, key, f"{value!r} is refused: it must be {broken}")
             return default
         return number
 
-    def points(self, table: Table, key: str, units: Sequence[str]) -> list[tuple[float, ...]]:
+    def points(self, table: Table, key: str, units: Sequence[str] | int) -> list[tuple[float, ...]]:
         """Points with coordinates in the SI units of `units`: a list of lists, or the name of a CSV file beside the
-        recipe whose first line names each column with its unit, as `x [mm]`.  Empty if they are missing or wrong."""
+        recipe whose first line names each column with its unit, as `x [mm]`.  Empty if they are missing or wrong.
+
+        units   or how many coordinates, in the unit that the model of the table declares"""
+        if isinstance(units, int):
+            units = (self._unit(table, key),) * units
         given = table.get(key)
         if given is None:
             return []
@@ -212,7 +250,7 @@ class Reader:
             points = self._file(name, key, self.folder / given, [parse_unit(unit) for unit in units])
         elif isinstance(given, list) and all(isinstance(row, list) and len(row) == len(units) for row in given):
             points = [
-                tuple(self._quantity(table, key, value, unit, 0.0) for value, unit in zip(row, units, strict=True))
+                tuple(self._quantity(table, key, value, In(unit), 0.0) for value, unit in zip(row, units, strict=True))
                 for row in given
             ]
         else:
@@ -250,8 +288,12 @@ class Reader:
                     self.problems.extend(error.problems)
         return rows
 
-    def interval(self, table: Table, key: str, unit: str, default: tuple[float, float]) -> tuple[float, float]:
-        """Two increasing quantities in the SI unit of `unit`."""
+    def interval(
+        self, table: Table, key: str, unit: str | None = None, default: tuple[float, float] = (0.0, 1.0)
+    ) -> tuple[float, float]:
+        """Two increasing quantities in the SI unit of `unit`, or in that which the model of the table declares."""
+        if unit is None:
+            unit = self._unit(table, key)
         value = table.get(key)
         if value is None:
             return default

@@ -1,0 +1,99 @@
+"""Base of the pydantic models of tables in files, and the types of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
+
+from fmu_builder.errors import InputError
+from fmu_builder.model.toml_files import explain
+from fmu_builder.units import quantity as si_text
+
+KIND = "kind"  # the key that says which of several models a table has
+
+if TYPE_CHECKING:
+    _Base = BaseModel
+else:
+
+    class _Explained(type(BaseModel)):
+        """Faults of a model that is made in Python are an InputError; those of one inside another stay its part."""
+
+        def __call__(cls, *given: object, **fields: object) -> object:
+            try:
+                return super().__call__(*given, **fields)
+            except ValidationError as error:
+                where = Path(f"{fields.get('name') or cls.__name__}()")
+                raise InputError(explain(where, error, cls)) from None
+
+    class _Base(BaseModel, metaclass=_Explained):
+        pass
+
+
+class TableModel(_Base):
+    """A table of a file.  Made in Python it raises InputError with every field that is unknown, missing or wrong."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class In:
+    """Unit and limits of a quantity, or of each of several: greater than `above`, at least `least`, less than `below`.
+
+    unit   of two the other keys of the table say which"""
+
+    unit: str | tuple[str, str]
+    above: float | None = None
+    least: float | None = None
+    below: float | None = None
+
+    @staticmethod
+    def of(field: FieldInfo) -> In | None:
+        """What a field declares."""
+        return next((one for one in field.metadata if isinstance(one, In)), None)
+
+    def broken_by(self, number: float) -> str:
+        """What a number in the SI unit is not: `greater than 0 m`; "" if it keeps within the limits."""
+        if self.above is not None and not number > self.above:
+            limit = f"greater than {self.above:g}"
+        elif self.least is not None and not number >= self.least:
+            limit = f"at least {self.least:g}"
+        elif self.below is not None and not number < self.below:
+            limit = f"less than {self.below:g}"
+        else:
+            return ""
+        return limit if self.unit == "1" else f"{limit} {self.unit}"
+
+    def __str__(self) -> str:
+        units = " or ".join((self.unit,) if isinstance(self.unit, str) else self.unit)
+        limits = {">": self.above, "≥": self.least, "<": self.below}
+        return ", ".join([units, *(f"{sign} {si_text(limit)}" for sign, limit in limits.items() if limit is not None)])
+
+
+def rule(text: str) -> PydanticCustomError:
+    """What a validator raises, in our words."""
+    return PydanticCustomError("rule", text)
+
+
+def _quantity(value: object) -> object:
+    value = _listed(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise rule("must be a number (SI) or a text with a unit such as '1 ms'")
+    return value
+
+
+def _listed(value: Any) -> object:
+    """An array of numpy as a list, a scalar of numpy as one of Python."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+Quantity = Annotated[int | float | str, BeforeValidator(_quantity)]
+Quantities = Annotated[Sequence[Quantity], BeforeValidator(_listed)]
+Pair = Annotated[Quantities, Field(min_length=2, max_length=2)]
+Points = Annotated[Sequence[Quantities] | str, BeforeValidator(_listed)]  # or the name of a CSV file
+WholeNumbers = Annotated[Sequence[int], BeforeValidator(_listed)]

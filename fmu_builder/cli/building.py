@@ -18,7 +18,7 @@ from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
 from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.recipe import file_kind, is_recipe
-from fmu_builder.model.scenario import Scenario, read_scenario
+from fmu_builder.model.scenario import CheckedScenario, read_scenario
 from fmu_builder.paths import catalogue, find_recipe
 
 
@@ -108,7 +108,7 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Bu
     return replace(built, notes=(*built.notes, *notes))
 
 
-def _scenario(path: Path) -> Scenario:
+def _scenario(path: Path) -> CheckedScenario:
     """A scenario, and nothing else that can be run."""
     recipe = path if path.suffix == ".fmu" else find_recipe(str(path))
     if recipe.suffix == ".fmu" or is_recipe(recipe):

@@ -22,7 +22,7 @@ from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.slave import WARNING, LogEntry
 from fmu_builder.cosim.trace import write_trace
 from fmu_builder.files import is_stream
-from fmu_builder.model.scenario import Scenario
+from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.report.trace_plot import write_trace_plot
 
 _TABLE_WIDTH = 160  # at most; a number cut short would be a wrong one
@@ -68,7 +68,7 @@ def run_system(
     _print_events(done, output)
 
 
-def _run_with_progress(scenario: Scenario) -> Run:
+def _run_with_progress(scenario: CheckedScenario) -> Run:
     if not err.is_terminal:
         return run_scenario(scenario, _progress_lines())
     with Progress(TextColumn("running"), BarColumn(), TimeElapsedColumn(), console=err, transient=True) as progress:

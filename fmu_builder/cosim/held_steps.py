@@ -29,7 +29,7 @@ from fmu_builder.cosim.slave import DISCARD, FATAL, OK, Slave
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.connectable import Node
 from fmu_builder.model.ports import PORT_KINDS
-from fmu_builder.model.scenario import Scenario
+from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.model.step_advice import HELD, HOLD, MODE, HeldForce, advice_of, mode_row, number_of, two_digits
 from fmu_builder.model.wiring import Wiring
 from fmu_builder.units import parse_quantity, parse_unit, quantity
@@ -82,7 +82,7 @@ class HeldConstant:
         return f"{self.slave}: steps of up to {best} s are advised {advice.sentence(quantity)} ({how}){assumed}"
 
 
-def stated_masses(scenario: Scenario) -> dict[str, tuple[float, str]]:
+def stated_masses(scenario: CheckedScenario) -> dict[str, tuple[float, str]]:
     """By slave: the mass that the scenario states, SI, and its unit, "" of a number.  Raises InputError."""
     found: dict[str, tuple[float, str]] = {}
     problems: list[Problem] = []

@@ -17,7 +17,7 @@ from fmu_builder.model.connectable import Node
 from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
-from fmu_builder.model.scenario import Scenario
+from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.model.wiring import Wiring
 from fmu_builder.paths import find_recipe
 
@@ -32,7 +32,7 @@ class Initialization:
 
     starts: SI, by slave and variable; signals: of the inputs that the scenario drives"""
 
-    scenario: Scenario
+    scenario: CheckedScenario
     descriptions: Mapping[str, SlaveDescription]
     starts: Mapping[str, Mapping[str, Start]]
     signals: Sequence[Signal]
@@ -144,7 +144,7 @@ class Initialization:
         )
 
 
-def model_of(scenario: Scenario, slave: str) -> Model | None:
+def model_of(scenario: CheckedScenario, slave: str) -> Model | None:
     """The model of a slave that is given by its recipe; of other FMUs nobody knows any."""
     recipe = scenario.slaves[slave].recipe
     return None if Path(recipe).suffix == ".fmu" else load_model(find_recipe(recipe, scenario.path.parent))

@@ -29,7 +29,7 @@ from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.model.element_model import is_scalar_of_laws
 from fmu_builder.model.recipe import is_recipe
-from fmu_builder.model.scenario import MOST_STEPS, Experiment, Scenario, SlaveEntry, check_times, parse_scenario
+from fmu_builder.model.scenario import MOST_STEPS, CheckedScenario, Experiment, SlaveEntry, check_times, parse_scenario
 from fmu_builder.model.start_values import law_problems
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring, wire
@@ -46,16 +46,16 @@ class Run:
     log: tuple[LogEntry, ...]
 
 
-def run(scenario: Scenario | Path | str, progress: Callable[[float], None] | None = None) -> Run:
+def run(scenario: CheckedScenario | Path | str, progress: Callable[[float], None] | None = None) -> Run:
     """Run a scenario, or a single .fmu or recipe with its defaults.
 
     `progress` is called with the share done, 0 .. 1.  Raises InputError or SlaveError; no instance is left behind."""
-    if not isinstance(scenario, Scenario):
+    if not isinstance(scenario, CheckedScenario):
         scenario = load_scenario(Path(scenario))
     return _Master(scenario).run(progress or (lambda share: None))
 
 
-def load_scenario(path: Path, given: Collection[str] = ()) -> Scenario:
+def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:
     """A scenario file; for an .fmu or a recipe the scenario of this one slave, with its default experiment.
 
     given   keys of [experiment] that the caller replaces: whatever the FMU says of them does not matter.
@@ -66,7 +66,7 @@ def load_scenario(path: Path, given: Collection[str] = ()) -> Scenario:
             return checked_scenario(path)
     description = read_slave(path if path.suffix == ".fmu" else host_fmu(path))
     start, stop, step = _default_times(description, path, given)
-    return Scenario(
+    return CheckedScenario(
         path=path,
         description=description.model_name,
         experiment=Experiment(start=start, stop=stop, step=step),
@@ -74,7 +74,7 @@ def load_scenario(path: Path, given: Collection[str] = ()) -> Scenario:
     )
 
 
-def checked_scenario(path: Path) -> Scenario:
+def checked_scenario(path: Path) -> CheckedScenario:
     """As read_scenario; what is wrong with the slaves is named together with what is wrong in the text."""
     scenario, problems = parse_scenario(path)
     if problems:
@@ -107,7 +107,7 @@ def _default_times(description: SlaveDescription, path: Path, given: Collection[
     return start, stop, step
 
 
-def describe_slaves(scenario: Scenario) -> dict[str, SlaveDescription]:
+def describe_slaves(scenario: CheckedScenario) -> dict[str, SlaveDescription]:
     """The FMU of every slave: a given .fmu, or the one built from its recipe for this machine.
 
     Raises InputError with the problems of all slaves."""
@@ -118,7 +118,7 @@ def describe_slaves(scenario: Scenario) -> dict[str, SlaveDescription]:
     return found
 
 
-def _describe(scenario: Scenario, problems: list[Problem]) -> dict[str, SlaveDescription]:
+def _describe(scenario: CheckedScenario, problems: list[Problem]) -> dict[str, SlaveDescription]:
     """As describe_slaves, leaving out the slaves that have problems."""
     read: dict[str, SlaveDescription] = {}  # a recipe or file that is used several times is read once
     found = {}
@@ -146,7 +146,7 @@ def _fmu_of(recipe: str, folder: Path) -> Path:
 
 
 def _law_problems(
-    scenario: Scenario, slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, Start]]
+    scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, Start]]
 ) -> list[Problem]:
     """What start values of scalars break of the rules on the laws of a recipe."""
     problems = []
@@ -162,7 +162,7 @@ def _law_problems(
 
 
 class _Master:
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: CheckedScenario) -> None:
         """Reads and checks everything that can be checked before a slave is loaded; all problems at once."""
         self.scenario = scenario
         problems: list[Problem] = []

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.trace import Trace
-from fmu_builder.model.assembly_format import AssemblyRecipe, read_assembly
+from fmu_builder.model.assembly_format import CheckedAssembly, read_assembly
 from fmu_builder.model.element_model import load_element
 from fmu_builder.model.recipe import file_kind
-from fmu_builder.model.scenario import Scenario
+from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.model.start_values import start_values
 from fmu_builder.paths import find_recipe, load_module
 
@@ -58,7 +58,7 @@ class Animation:
     motion: Motion
 
 
-def animation(scenario: Scenario, trace: Trace) -> Animation | None:
+def animation(scenario: CheckedScenario, trace: Trace) -> Animation | None:
     """Of the first slave that is built from a recipe of an element which can be drawn, or of an assembly with such a
     part; None if there is none, or if the trace has few samples."""
     if len(trace.time) < _FEWEST:
@@ -78,7 +78,7 @@ def animation(scenario: Scenario, trace: Trace) -> Animation | None:
     return None
 
 
-def _motion_of_part(assembly: AssemblyRecipe, own: Signals) -> Motion | None:
+def _motion_of_part(assembly: CheckedAssembly, own: Signals) -> Motion | None:
     """Of the first part that can be drawn."""
     for new, old in assembly.expose.outputs.items():
         own = own | {old + n.removeprefix(new): v for n, v in own.items() if n.partition("[")[0] == new}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.model.scenario import ALGORITHMS, Scenario, StartValue, check_times
+from fmu_builder.model.scenario import ALGORITHMS, CheckedScenario, StartValue, check_times
 from fmu_builder.units import parse_quantity, parse_unit
 
 
 def overridden(
-    scenario: Scenario,
+    scenario: CheckedScenario,
     where: str,
     *,
     step: str | float | None = None,
@@ -18,7 +18,7 @@ def overridden(
     algorithm: str | None = None,
     record: str | Sequence[str] | None = None,
     start: Mapping[str, StartValue] | None = None,
-) -> Scenario:
+) -> CheckedScenario:
     """The scenario with these changes, checked like one from a file.
 
     where   how messages name a change, with {} for its key: "--{}"

@@ -15,7 +15,7 @@ from fmu_builder.cosim.master import run as run_scenario
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.model.documents import Document, as_file
-from fmu_builder.model.scenario import Scenario, StartValue
+from fmu_builder.model.scenario import CheckedScenario, StartValue
 
 _OF_TRACE = frozenset(field.name for field in fields(Trace)) - {"events"}
 
@@ -52,7 +52,7 @@ class Result(Run):
 
 
 def run(
-    scenario: Document | Scenario | Path | str,
+    scenario: Document | CheckedScenario | Path | str,
     *,
     start: Mapping[str, StartValue] | None = None,
     stop: str | float | None = None,
@@ -68,7 +68,7 @@ def run(
     stop, step, algorithm, record   in place of those of [experiment]
     progress   is called with the share done, 0 .. 1
     Raises InputError with every problem found, SlaveError if an FMU fails; no instance is left behind."""
-    if isinstance(scenario, Scenario):
+    if isinstance(scenario, CheckedScenario):
         return _run(scenario, start, stop, step, algorithm, record, progress)
     given = [key for key, value in (("step", step), ("stop", stop)) if value is not None]
     with as_file(scenario) as path:
@@ -76,7 +76,7 @@ def run(
 
 
 def _run(
-    scenario: Scenario,
+    scenario: CheckedScenario,
     start: Mapping[str, StartValue] | None,
     stop: str | float | None,
     step: str | float | None,

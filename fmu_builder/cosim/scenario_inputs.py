@@ -19,13 +19,13 @@ from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.text import read_value
 from fmu_builder.model.connectable import Node, SlavePort, SlaveVariable
 from fmu_builder.model.ports import PORT_KINDS
-from fmu_builder.model.scenario import Drive, Scenario
+from fmu_builder.model.scenario import CheckedScenario, Drive
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Start = float | str
 
 
-def start_values(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> dict[str, dict[str, Start]]:
+def start_values(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription]) -> dict[str, dict[str, Start]]:
     """SI start values by slave and variable, of the given slaves.  Raises InputError with every problem found."""
     problems: list[Problem] = []
     values: dict[str, dict[str, Start]] = {}
@@ -189,7 +189,7 @@ class TableSignal:
 Signal = LawSignal | TableSignal
 
 
-def drive_signals(scenario: Scenario, slaves: Mapping[str, SlaveDescription]) -> list[Signal]:
+def drive_signals(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription]) -> list[Signal]:
     """All driven inputs of the given slaves; a driven position drives its velocity with the exact slope, unless that is
     driven itself.  Raises InputError with every problem found."""
     problems: list[Problem] = []
@@ -230,7 +230,7 @@ def _rate_of(port: SlavePort, name: str) -> str | None:
     return None
 
 
-def _signal(scenario: Scenario, drive: Drive, node: Node, variable: SlaveVariable, where: str) -> Signal:
+def _signal(scenario: CheckedScenario, drive: Drive, node: Node, variable: SlaveVariable, where: str) -> Signal:
     if drive.law is None:
         return TableSignal(node, variable, *_drive_table(scenario.path, drive, variable, where))
     if variable.type != "Real":

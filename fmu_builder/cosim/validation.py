@@ -19,7 +19,7 @@ from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError,
 from fmu_builder.export.law_sections import LawSection, law_sections
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.recipe import has_laws
-from fmu_builder.model.scenario import Convergence, Scenario, ToleranceEntry, read_scenario
+from fmu_builder.model.scenario import CheckedScenario, Convergence, ToleranceEntry, read_scenario
 from fmu_builder.paths import find_recipe, own_elements, shipped
 from fmu_builder.processes import in_processes
 from fmu_builder.units import parse_quantity, parse_unit
@@ -94,7 +94,7 @@ def recipes_of(cases: Mapping[str, Path]) -> list[Path]:
     return sorted(found, key=lambda recipe: recipe.stem)
 
 
-def _recipes(scenario: Scenario) -> set[Path]:
+def _recipes(scenario: CheckedScenario) -> set[Path]:
     names = {entry.recipe for entry in scenario.slaves.values() if not entry.recipe.endswith(".fmu")}
     return {find_recipe(name, scenario.path.parent) for name in names}
 
@@ -163,7 +163,7 @@ def _failed(name: str, why: str, exit_code: int, seconds: float) -> CaseResult:
     return CaseResult(name, "", "", None, None, None, None, (), seconds, why, exit_code)
 
 
-def _run(name: str, scenario: Scenario, begin: float) -> CaseResult:
+def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
     if scenario.reference is None:
         raise InputError(Problem(str(scenario.path), "has no [reference], so there is nothing to compare with"))
     reference = read_trace(scenario.path.parent / scenario.reference.file)
@@ -190,7 +190,7 @@ def _run(name: str, scenario: Scenario, begin: float) -> CaseResult:
     )
 
 
-def _laws(scenario: Scenario) -> tuple[LawSection, ...]:
+def _laws(scenario: CheckedScenario) -> tuple[LawSection, ...]:
     """The laws of all recipes, each with the name of its recipe."""
     models = [load_model(path) for path in sorted(_recipes(scenario)) if has_laws(path)]
     found = [replace(one, recipe=one.recipe or model.name) for model in models for one in law_sections(model)]
@@ -205,7 +205,7 @@ def _only(reference: Trace, signals: dict[str, Tolerance]) -> Trace:
     return Trace(reference.time, names, reference.values[:, keep], units, reference.events, reference.provenance)
 
 
-def _tolerance(scenario: Scenario, name: str, entry: ToleranceEntry, unit: str) -> Tolerance:
+def _tolerance(scenario: CheckedScenario, name: str, entry: ToleranceEntry, unit: str) -> Tolerance:
     where = f"{scenario.path}: [reference] {name}"
     return Tolerance(
         absolute=parse_quantity(entry.absolute, parse_unit(unit or "1"), f"{where} absolute"),
@@ -214,7 +214,7 @@ def _tolerance(scenario: Scenario, name: str, entry: ToleranceEntry, unit: str) 
     )
 
 
-def _order(scenario: Scenario, convergence: Convergence, reference: Trace) -> Order:
+def _order(scenario: CheckedScenario, convergence: Convergence, reference: Trace) -> Order:
     """Least-squares slope of log(error) over log(step) of the last value of a signal, or of an event."""
     steps = [parse_quantity(s, parse_unit("s"), f"{scenario.path}: [convergence] steps") for s in convergence.steps]
     errors = [abs(error) for error in coupling_errors(scenario, convergence.quantity, steps, reference)]
@@ -238,7 +238,9 @@ def _order(scenario: Scenario, convergence: Convergence, reference: Trace) -> Or
     )
 
 
-def coupling_errors(scenario: Scenario, quantity: str, steps: Sequence[float], reference: Trace) -> Iterator[float]:
+def coupling_errors(
+    scenario: CheckedScenario, quantity: str, steps: Sequence[float], reference: Trace
+) -> Iterator[float]:
     """Signed error of a quantity for each communication step: the last value of a signal, or an event."""
     for step in steps:
         experiment = scenario.experiment.model_copy(update={"step": step, "output_step": step})
@@ -246,7 +248,7 @@ def coupling_errors(scenario: Scenario, quantity: str, steps: Sequence[float], r
         yield _last(trace, quantity, scenario) - _last(reference, quantity, scenario)
 
 
-def _last(trace: Trace, quantity: str, scenario: Scenario) -> float:
+def _last(trace: Trace, quantity: str, scenario: CheckedScenario) -> float:
     if quantity in trace:
         return float(trace[quantity][-1])
     if quantity in trace.events:

@@ -16,10 +16,10 @@ from fmu_builder.export.model_data import (
     model_data,
     tables_without_ends,
 )
-from fmu_builder.model.assembly import Assembly, PartType
+from fmu_builder.model.assembly import AssemblyModel, PartType
 
 
-def assembly_sources(model: Assembly) -> dict[str, str]:
+def assembly_sources(model: AssemblyModel) -> dict[str, str]:
     """File name -> text of what is generated for an assembly: its own struct and tables, and for each type of part a
     struct in a folder of its own and two files to compile."""
     files = {"model_data.h": _assembly_data(model), "assembly_tables.c": _assembly_tables(model)}
@@ -48,11 +48,11 @@ def assembly_sources(model: Assembly) -> dict[str, str]:
     return files
 
 
-def _entry(model: Assembly, kind: PartType) -> str:
+def _entry(model: AssemblyModel, kind: PartType) -> str:
     return f"{model.name}_{kind.name}"
 
 
-def _assembly_data(model: Assembly) -> str:
+def _assembly_data(model: AssemblyModel) -> str:
     lines = [
         *guarded(model, "MODEL_DATA_H"),
         f"#define CC_ENTRY(name) {model.name}_##name",
@@ -68,7 +68,7 @@ def _assembly_data(model: Assembly) -> str:
     return "\n".join(lines)
 
 
-def _assembly_tables(model: Assembly) -> str:
+def _assembly_tables(model: AssemblyModel) -> str:
     """assembly_tables.c: what assembly.h declares."""
     read = {i for found in model.sources.values() for i in found if model.variables[i].on_demand}
     offsets = [part.offset for part in model.parts]

@@ -14,7 +14,7 @@ from fmu_builder.export.element_check import TIMEOUT, Called, check_element, con
 from fmu_builder.export.generate import assembly_check_sources
 from fmu_builder.export.probe_plan import pack
 from fmu_builder.export.toolchain import Compiler
-from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import shipped_elements
 
@@ -65,7 +65,7 @@ def _content(model: Model, files: Mapping[str, bytes], compiler: Compiler) -> st
 def _problems(model: Model, compiler: Compiler, timeout: float) -> list[Problem]:
     forms = [form for form in _forms(model) if not form.is_prototype]
     found = [problem for form in forms for problem in check_element(form, compiler, timeout=timeout).problems]
-    if not found and isinstance(model, Assembly) and not model.is_prototype:
+    if not found and isinstance(model, AssemblyModel) and not model.is_prototype:
         found = assembly_problems(model, compiler, timeout + len(model.variables) // 1000)
     return found
 
@@ -85,10 +85,12 @@ def unshown_dependencies(model: Model, compiler: Compiler) -> Iterator[str]:
 
 def _forms(model: Model) -> list[ElementModel]:
     """The elements, each form once."""
-    return [kind.model for kind in model.types] if isinstance(model, Assembly) else [m for _, m in model.elements()]
+    return (
+        [kind.model for kind in model.types] if isinstance(model, AssemblyModel) else [m for _, m in model.elements()]
+    )
 
 
-def assembly_problems(model: Assembly, compiler: Compiler, timeout: float = TIMEOUT) -> list[Problem]:
+def assembly_problems(model: AssemblyModel, compiler: Compiler, timeout: float = TIMEOUT) -> list[Problem]:
     """Values that an evaluation in that order gets wrong.
 
     The right values come from all parts, evaluated from the last to the first, again and again until no bit changes:
@@ -100,7 +102,7 @@ def assembly_problems(model: Assembly, compiler: Compiler, timeout: float = TIME
     return list(_told(model, found["disordered"]))
 
 
-def _told(model: Assembly, disordered: dict[str, dict[str, float]]) -> Iterator[Problem]:
+def _told(model: AssemblyModel, disordered: dict[str, dict[str, float]]) -> Iterator[Problem]:
     for index, point in list(disordered.items())[:_MOST]:
         part = max((part for part in model.parts if part.offset <= int(index)), key=lambda one: one.offset)
         element = part.model.recipe.element_folder / "element.toml"

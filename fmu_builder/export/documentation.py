@@ -20,7 +20,7 @@ from fmu_builder.export.law_sections import law_sections
 from fmu_builder.export.model_tables import log_categories
 from fmu_builder.export.origin import build_date, structure_tables
 from fmu_builder.files import read_text
-from fmu_builder.model.assembly import Assembly, PartType
+from fmu_builder.model.assembly import AssemblyModel, PartType
 from fmu_builder.model.model import ElementModel, Model, Variable
 from fmu_builder.model.step_advice import MODE, step_advice
 from fmu_builder.paths import PACKAGE, own_version
@@ -48,7 +48,7 @@ def templates() -> jinja2.Environment:
 def documentation_files(model: Model) -> dict[str, bytes]:
     """Archive name -> bytes of documentation/ and model.png."""
     folders = list(dict.fromkeys(model.folders().values()))  # each element once
-    assembly = model if isinstance(model, Assembly) else None
+    assembly = model if isinstance(model, AssemblyModel) else None
     page = (
         templates()
         .get_template("fmu.html")
@@ -150,7 +150,7 @@ class _PartTable:
     groups: dict[str, list[VariableRow]]
 
 
-def _parts_of(assembly: Assembly, kind: PartType) -> tuple[str, str]:
+def _parts_of(assembly: AssemblyModel, kind: PartType) -> tuple[str, str]:
     """The recipe of a type, and the names of its parts."""
     names = [part.name for part in assembly.parts if assembly.types[part.type] is kind]
     shown = ", ".join(names[:_SHOWN_PARTS])

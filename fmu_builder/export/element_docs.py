@@ -26,7 +26,7 @@ from fmu_builder.model.declaration import Choices, Declaration, StructureEntry, 
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.model import Model
-from fmu_builder.model.recipe import Recipe, read_recipe
+from fmu_builder.model.recipe import CheckedRecipe, read_recipe
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import PACKAGE, catalogue, find_element, shipped, shipped_elements
 
@@ -40,7 +40,7 @@ def default_model(element_folder: Path) -> Model:
     return _default_model(default_recipe(element_folder), read_declaration(element_folder), {})
 
 
-def default_recipe(element_folder: Path) -> Recipe:
+def default_recipe(element_folder: Path) -> CheckedRecipe:
     """The recipe named after the element: fmus/PointMass.toml for point_mass, or PointMassX.toml.
 
     Raises InputError if there is no such recipe."""
@@ -53,7 +53,7 @@ def default_recipe(element_folder: Path) -> Recipe:
     return read_recipe(path)
 
 
-def _default_model(recipe: Recipe, declaration: Declaration, choices: Choices) -> Model:
+def _default_model(recipe: CheckedRecipe, declaration: Declaration, choices: Choices) -> Model:
     recipe = replace(recipe, sizes={**recipe.sizes, **declaration.default_sizes}).with_choices(declaration, choices)
     return build_model(replace(recipe, starts={}, given_sizes=frozenset(), units={}))
 

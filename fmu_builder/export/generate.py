@@ -15,7 +15,7 @@ from fmu_builder.export.c_text import c_literal
 from fmu_builder.export.model_data import constants_file, heading, large_constants, law_sources, model_data
 from fmu_builder.export.model_tables import model_tables
 from fmu_builder.export.toolchain import SOURCE_FILES
-from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import shared_folder, shipped
 
@@ -24,7 +24,7 @@ _INCLUDE = re.compile(r'^\s*#\s*(?:include|define \w+_FILE)\s*"([^"]+)"', re.MUL
 
 def source_files(model: Model) -> tuple[str, ...]:
     """What an importer compiles; everything else is included by these files."""
-    if not isinstance(model, Assembly):
+    if not isinstance(model, AssemblyModel):
         assert isinstance(model, ElementModel)
         return (*SOURCE_FILES, "constants.c") if large_constants(model) else SOURCE_FILES
     parts = [f"part_{kind.name}_{real}.c" for kind in model.types for real in ("real", "dual")]
@@ -36,7 +36,7 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
     """File name -> text of the FMU's sources folder: the generated files, the elements' own, and what they include of
     contact_core, so that a part of it that no element uses changes neither its GUID nor its size."""
     generated = {"model_guid.h": model_guid(model, guid), "model_tables.h": model_tables(model)}
-    if isinstance(model, Assembly):
+    if isinstance(model, AssemblyModel):
         generated |= assembly_sources(model)
     else:
         assert isinstance(model, ElementModel)
@@ -59,7 +59,7 @@ def check_sources(model: ElementModel) -> tuple[dict[str, str], tuple[str, ...]]
     return _with_included(plain, generated | law_sources(plain), compiled), tuple(compiled)
 
 
-def assembly_check_sources(model: Assembly) -> tuple[dict[str, str], tuple[str, ...]]:
+def assembly_check_sources(model: AssemblyModel) -> tuple[dict[str, str], tuple[str, ...]]:
     """The same for the assembly as a whole (contact_core/check)."""
     plain = replace(model, name="Check", path=Path("check"))
     generated = {"model_guid.h": model_guid(plain, ""), **assembly_sources(plain)}

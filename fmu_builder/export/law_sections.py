@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fmu_builder.laws.figures import law_svg
-from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import ElementModel, Model
 
 
@@ -31,7 +31,7 @@ class LawSection:
 def law_sections(model: Model) -> tuple[LawSection, ...]:
     """Of the model, or of the recipes of an assembly's parts; those without laws are left out.  `recipe` is "" for the
     model's own."""
-    models: list[Model] = [kind.model for kind in model.types] if isinstance(model, Assembly) else [model]
+    models: list[Model] = [kind.model for kind in model.types] if isinstance(model, AssemblyModel) else [model]
     found = []
     for one in models:
         laws = one.recipe.laws if isinstance(one, ElementModel) else None

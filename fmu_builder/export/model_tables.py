@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fmu_builder.export.c_text import c_literal, c_number, c_table, counting_table, name_literals
 from fmu_builder.export.model_data import heading, index_tables, tables_without_ends
-from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import ElementModel, Model, Variable
 
 _KINDS = {
@@ -36,7 +36,7 @@ def log_categories(model: Model) -> dict[str, str]:
 
 def _law_tables(model: Model) -> list[str]:
     """What the FMI layer reports of a table without values outside, in the unit of the table."""
-    of_types = [(kind.model, f"{kind.name}: ") for kind in model.types] if isinstance(model, Assembly) else []
+    of_types = [(kind.model, f"{kind.name}: ") for kind in model.types] if isinstance(model, AssemblyModel) else []
     models = of_types or ([(model, "")] if isinstance(model, ElementModel) else [])
     tables = [(f"{part}{name}", one) for owner, part in models for name, one in tables_without_ends(owner).items()]
     if not tables:
@@ -98,7 +98,7 @@ def model_tables(model: Model) -> str:
         f"#define CC_LOG_CATEGORIES {len(categories)}",
         f"static const char *const cc_log_categories[] = {{{', '.join(map(c_literal, categories))}}};",
         *_law_tables(model),
-        *(index_tables(model) if isinstance(model, Assembly) else []),  # the parts have their own
+        *(index_tables(model) if isinstance(model, AssemblyModel) else []),  # the parts have their own
         "",
         "#endif",
         "",

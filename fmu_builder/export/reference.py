@@ -17,7 +17,7 @@ from pydantic_core import PydanticUndefined
 from fmu_builder.model.declaration import (
     VARIABLE_TABLES,
     Declaration,
-    Experiment,
+    DefaultExperiment,
     Hold,
     Indicator,
     Port,
@@ -39,7 +39,7 @@ EXAMPLE = GUIDE / "element.toml"
 SECTIONS: tuple[tuple[str, type[BaseModel], tuple[str, ...]], ...] = (
     ("The file", Declaration, ("", "log", "sets", "rules")),
     ("[extends]", Extends, ("extends",)),
-    ("[experiment]", Experiment, ("experiment",)),
+    ("[experiment]", DefaultExperiment, ("experiment",)),
     ("[structure]", StructureEntry, ("structure",)),
     ("Variables: " + ", ".join(f"[{name}]" for name in VARIABLE_TABLES), Variable, VARIABLE_TABLES),
     ("[ports]", Port, ("ports",)),

@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING
 from fmu_builder.facade import on_demand
 
 if TYPE_CHECKING:
-    from fmu_builder.model.assembly import Assembly
-    from fmu_builder.model.assembly_format import AssemblyRecipe, read_assembly
+    from fmu_builder.model.assembly import AssemblyModel
+    from fmu_builder.model.assembly_format import CheckedAssembly, read_assembly
     from fmu_builder.model.declaration import Declaration, Slot
     from fmu_builder.model.declaration_reader import read_declaration
     from fmu_builder.model.element_model import build_model, load_element
     from fmu_builder.model.loader import assembly_of_scenario, load_assembly, load_model
     from fmu_builder.model.model import ElementModel, Model, Variable
-    from fmu_builder.model.recipe import Recipe, read_recipe
-    from fmu_builder.model.scenario import Scenario, read_scenario
+    from fmu_builder.model.recipe import CheckedRecipe, read_recipe
+    from fmu_builder.model.scenario import CheckedScenario, read_scenario
     from fmu_builder.model.step_advice import Advice, step_advice
     from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure, Table
     from fmu_builder.model.wiring import Wiring, wire
 
 __all__ = [
     "Advice",
-    "Assembly",
-    "AssemblyRecipe",
+    "AssemblyModel",
+    "CheckedAssembly",
+    "CheckedRecipe",
+    "CheckedScenario",
     "Constant",
     "Declaration",
     "ElementModel",
     "Limit",
     "Model",
     "Reader",
-    "Recipe",
-    "Scenario",
     "Slot",
     "Structure",
     "Table",

@@ -64,7 +64,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Assembly(Model):
+class AssemblyModel(Model):
     """The model of several elements.  `sources`: the outputs whose sum a connected input gets.   `ends`: what an
     assembly around this one can connect.   `connections`: the recipe's.   `remarks`: what the user should know."""
 

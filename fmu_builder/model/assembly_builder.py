@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.model.assembly import Assembly, Part, end_of_variable, shared_types
-from fmu_builder.model.assembly_format import AssemblyRecipe, default_experiment
+from fmu_builder.model.assembly import AssemblyModel, Part, end_of_variable, shared_types
+from fmu_builder.model.assembly_format import CheckedAssembly, default_experiment
 from fmu_builder.model.connectable import Ends, SlavePort, SlaveVariable
-from fmu_builder.model.declaration import Experiment
+from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration import Variable as Entry
 from fmu_builder.model.declaration_reader import is_core_variable
 from fmu_builder.model.element_model import build_model, core_variables
 from fmu_builder.model.evaluation_order import EvaluationOrder
 from fmu_builder.model.model import ElementModel, Model, PortUse, Variable
-from fmu_builder.model.recipe import Recipe
+from fmu_builder.model.recipe import CheckedRecipe
 from fmu_builder.model.start_values import law_problems, start_values
 from fmu_builder.model.step_advice import HeldForce
 from fmu_builder.model.wiring import Wiring, wire
@@ -30,26 +30,26 @@ _SHOWN_NOTES = 20
 class PartModels(Protocol):
     """The models of the parts of an assembly, by the names or paths of their recipes."""
 
-    def part(self, name: str, beside: Path) -> ElementModel | Assembly: ...
+    def part(self, name: str, beside: Path) -> ElementModel | AssemblyModel: ...
 
-    def ends(self, model: ElementModel | Assembly) -> Ends: ...
+    def ends(self, model: ElementModel | AssemblyModel) -> Ends: ...
 
 
 class AssemblyBuilder:
     """Makes the model of one recipe.  Indices count the variables of the FMU, those of the assembly itself first."""
 
-    def __init__(self, recipe: AssemblyRecipe, models: PartModels, solver: bool) -> None:
+    def __init__(self, recipe: CheckedAssembly, models: PartModels, solver: bool) -> None:
         self.recipe, self.part_models, self.solver = recipe, models, solver
         self.where = f"{recipe.path}: [{recipe.table}]"
         self.problems: list[Problem] = []
-        self.models: dict[str, ElementModel | Assembly] = {}
+        self.models: dict[str, ElementModel | AssemblyModel] = {}
         self.parts: list[Part] = []
         self.names: list[str] = []
         self.starts: list[float] = []
         self.sources: dict[int, list[int]] = {}
         self.offsets: dict[str, int] = {}  # added to an index in the model of a part gives that in the FMU
 
-    def build(self) -> Assembly:
+    def build(self) -> AssemblyModel:
         self._read_parts()
         experiment = default_experiment(self.recipe, [m.experiment for m in self.models.values()], self.problems)
         wiring = self._wire()
@@ -83,14 +83,14 @@ class AssemblyBuilder:
                 reported.add(entry.recipe)
         self._raise()
 
-    def _own(self, experiment: Experiment, wiring: Wiring) -> ElementModel:
+    def _own(self, experiment: DefaultExperiment, wiring: Wiring) -> ElementModel:
         """Time, the forces from outside and what contact_core declares."""
         variables = [v for m in self.models.values() for v in m.variables]
         states = any(v.kind == "state" for v in variables)
         records = any(v.recorded for v in variables)
         declaration = core_variables(experiment, self.solver and states, self.solver and records)
         declaration = declaration.model_copy(update={"inputs": dict(self._outer_forces(wiring))})
-        recipe = Recipe(
+        recipe = CheckedRecipe(
             path=self.recipe.path,
             name=self.recipe.name,
             description=self.recipe.description,
@@ -131,14 +131,14 @@ class AssemblyBuilder:
 
     def _is_summed_inside(self, part: str, name: str) -> bool:
         model = self.models[part]
-        return isinstance(model, Assembly) and model[name].index in model.sources
+        return isinstance(model, AssemblyModel) and model[name].index in model.sources
 
     def _place_parts(self, own: ElementModel) -> None:
         self.names = [v.name for v in own.variables]
         self.starts = [v.start for v in own.variables]
         indicators = 0
         for name, model in self.models.items():
-            inner = model.parts if isinstance(model, Assembly) else (Part("", 0, 0, 0, model),)
+            inner = model.parts if isinstance(model, AssemblyModel) else (Part("", 0, 0, 0, model),)
             first = inner[0].offset  # an assembly inside has a time of its own, which nobody needs
             shift = self.offsets[name] = len(self.names) - first
             for part in inner:
@@ -150,11 +150,11 @@ class AssemblyBuilder:
             ]
             self.starts += [v.start for v in model.variables[first:]]
             self._read_starts(name, model, shift)
-            if isinstance(model, Assembly):
+            if isinstance(model, AssemblyModel):
                 for target, found in model.sources.items():  # without its forces from outside
                     self.sources[target + shift] = [s + shift for s in found if s >= first]
 
-    def _read_starts(self, name: str, model: ElementModel | Assembly, shift: int) -> None:
+    def _read_starts(self, name: str, model: ElementModel | AssemblyModel, shift: int) -> None:
         where = f"{self.where} {name} start"
         given = dict(self.recipe.parts[name].start)
         for key in [key for key in given if is_core_variable(key)]:
@@ -361,11 +361,11 @@ class AssemblyBuilder:
     def _model(
         self,
         own: ElementModel,
-        experiment: Experiment,
+        experiment: DefaultExperiment,
         exposed: set[int],
         order: EvaluationOrder,
         notes: tuple[str, ...],
-    ) -> Assembly:
+    ) -> AssemblyModel:
         variables = [*own.variables]
         for part in self.parts:
             variables += self._variables(part, exposed, order)
@@ -375,7 +375,7 @@ class AssemblyBuilder:
         log: dict[str, str] = {}
         for kind in types:
             log |= kind.model.log
-        return Assembly(
+        return AssemblyModel(
             name=self.recipe.name,
             description=self.recipe.description or f"{', '.join([*self.models][:5])} in one FMU",
             path=self.recipe.path,
@@ -473,7 +473,7 @@ class AssemblyBuilder:
                 name = self.exposed_ports[old].name if old in self.exposed_ports else old
                 yield SlavePort(name, port.kind, port.side, roles[0], roles[1])
 
-    def _with_starts(self, model: Assembly) -> Assembly:
+    def _with_starts(self, model: AssemblyModel) -> AssemblyModel:
         where = f"{self.recipe.path}: [start]"
         starts, problems = start_values(model, self.recipe.start, where)
         self.problems += problems + law_problems(model, starts, where)

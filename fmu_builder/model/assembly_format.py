@@ -24,13 +24,13 @@ from pydantic import Field, FiniteFloat, ValidationError
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.counted_parts import members
-from fmu_builder.model.declaration import Experiment
+from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration_reader import CORE_GROUPS
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.recipe import name_problems as name_of_file_problems
 from fmu_builder.model.scenario import (
+    CheckedScenario,
     Pair,
-    Scenario,
     SlaveEntry,
     StartValue,
     loose_ends,
@@ -61,7 +61,7 @@ class Expose(TableModel):
     ports: dict[str, str] = Field(default_factory=dict)
 
 
-class AssemblyRecipe(TableModel):
+class CheckedAssembly(TableModel):
     """A checked recipe of an assembly; names of variables are checked when the parts are known.
 
     `table`: what its parts are called where it was read from, `parts` or, in a scenario, `slaves`."""
@@ -82,7 +82,7 @@ class AssemblyRecipe(TableModel):
         return self.path.stem
 
 
-def read_assembly(path: Path) -> AssemblyRecipe:
+def read_assembly(path: Path) -> CheckedAssembly:
     """Read and check the recipe's own text.  Raises InputError with every problem found."""
     recipe, problems = parse_assembly(path)
     if problems:
@@ -90,7 +90,7 @@ def read_assembly(path: Path) -> AssemblyRecipe:
     return recipe
 
 
-def parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
+def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
     """The recipe without the connections that name no part, and what is wrong with it.  Raises InputError where its
     tables cannot be understood."""
     tables = read_toml(path)
@@ -112,9 +112,9 @@ def parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
         problems += loose_ends(path, parts, tables["connections"], "part")
         tables["parts"] = {name: {"recipe": p} if isinstance(p, str) else p for name, p in parts.items()}
     try:
-        recipe = AssemblyRecipe.model_validate({"path": path, **tables})
+        recipe = CheckedAssembly.model_validate({"path": path, **tables})
     except ValidationError as error:
-        raise InputError([*problems, *explain(path, error, AssemblyRecipe)]) from None
+        raise InputError([*problems, *explain(path, error, CheckedAssembly)]) from None
     problems += _own_problems(recipe)
     if not recipe.parts:
         raise InputError(problems)
@@ -122,7 +122,7 @@ def parse_assembly(path: Path) -> tuple[AssemblyRecipe, list[Problem]]:
     return recipe.model_copy(update={"connections": sound}), problems
 
 
-def _own_problems(recipe: AssemblyRecipe) -> Iterator[Problem]:
+def _own_problems(recipe: CheckedAssembly) -> Iterator[Problem]:
     for name, part in recipe.parts.items():
         if part.mass is not None:
             yield Problem(
@@ -140,7 +140,9 @@ def _own_problems(recipe: AssemblyRecipe) -> Iterator[Problem]:
                 yield Problem(f"{path}: [expose] {table} {name}", what)
 
 
-def default_experiment(recipe: AssemblyRecipe, parts: Sequence[Experiment], problems: list[Problem]) -> Experiment:
+def default_experiment(
+    recipe: CheckedAssembly, parts: Sequence[DefaultExperiment], problems: list[Problem]
+) -> DefaultExperiment:
     """DefaultExperiment of the FMU, from the recipe and those of its parts; adds what is wrong with the recipe's."""
     found = {}
     for key in ("stop", "step"):
@@ -156,10 +158,10 @@ def default_experiment(recipe: AssemblyRecipe, parts: Sequence[Experiment], prob
             except InputError as error:
                 problems += error.problems
     tolerance = recipe.experiment.tolerance or min(part.tolerance for part in parts)
-    return Experiment(stop=found["stop"], step=found["step"], tolerance=tolerance)
+    return DefaultExperiment(stop=found["stop"], step=found["step"], tolerance=tolerance)
 
 
-def recipe_of_scenario(scenario: Scenario) -> AssemblyRecipe:
+def recipe_of_scenario(scenario: CheckedScenario) -> CheckedAssembly:
     """The scenario as the recipe of an assembly: slaves become parts, constant drives become start values.
 
     Raises InputError for what one FMU cannot hold: other FMUs, and signals over time."""
@@ -173,7 +175,7 @@ def recipe_of_scenario(scenario: Scenario) -> AssemblyRecipe:
         elif part in parts:
             parts[part] = {**parts[part], variable: drive.value[0]}
     experiment = scenario.experiment
-    recipe = AssemblyRecipe(
+    recipe = CheckedAssembly(
         path=scenario.path,
         table="slaves",
         description=scenario.description,

@@ -289,7 +289,7 @@ class Slot(LawRules):
         return made
 
 
-class Experiment(_Entry):
+class DefaultExperiment(_Entry):
     """DefaultExperiment of the FMU, s.  `step`: the preferred communication step of an element whose parameters advise
     none (`acts_as`)."""
 
@@ -303,7 +303,7 @@ class Declaration(_Entry):
 
     description: str = Field(min_length=3, description="what the element is, in a line")
     origin: str = Field(default="", description="where its law is from")
-    experiment: Experiment = Field(default=Experiment(), description="default experiment")
+    experiment: DefaultExperiment = Field(default=DefaultExperiment(), description="default experiment")
     structure: dict[str, StructureEntry] = Field(default={}, description="sizes, choices and switches of a recipe")
     log: dict[str, str] = Field(default={}, description="log category -> what is reported in it, with cc_report")
     sets: dict[str, list[str]] = Field(

@@ -11,7 +11,7 @@ from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.declaration import Variable as Entry
 from fmu_builder.model.layout import Layout
 from fmu_builder.model.model import Kind
-from fmu_builder.model.recipe import Recipe
+from fmu_builder.model.recipe import CheckedRecipe
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ EVERYTHING = ("*[*]", "time")  # the patterns of who declares no dependencies
 class Patterns:
     """Resolves `depends` patterns such as "point.*" or "C_F" to value references."""
 
-    def __init__(self, recipe: Recipe, declared: Iterable[Declared], layout: Layout) -> None:
+    def __init__(self, recipe: CheckedRecipe, declared: Iterable[Declared], layout: Layout) -> None:
         self._recipe = recipe
         self._declared = {d.base: d for d in declared}
         self._indices = {base: layout.indices(d.path) for base, d in self._declared.items()}

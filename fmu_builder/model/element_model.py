@@ -10,14 +10,14 @@ from types import MappingProxyType
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.laws.c_source import kinks_of
 from fmu_builder.model.c_structs import limits_of_doubles
-from fmu_builder.model.declaration import Declaration, Depends, Experiment, Port, applies
+from fmu_builder.model.declaration import Declaration, DefaultExperiment, Depends, Port, applies
 from fmu_builder.model.declaration import Variable as Entry
 from fmu_builder.model.declaration_reader import core_declaration, header_folders, is_core_variable
 from fmu_builder.model.dependencies import EVERYTHING, Declared, Patterns
 from fmu_builder.model.layout import Layout, fmi_name
 from fmu_builder.model.model import ElementModel, EventIndicator, Kind, PortUse, Variable
 from fmu_builder.model.ports import Role, roles_of
-from fmu_builder.model.recipe import Recipe, parse_recipe
+from fmu_builder.model.recipe import CheckedRecipe, parse_recipe
 from fmu_builder.model.slots import ElementLaws, scalar_unit
 from fmu_builder.model.start_values import start_values
 from fmu_builder.model.step_advice import held_forces, preferred_step
@@ -36,7 +36,7 @@ def load_element(path: Path, solver: bool = True) -> ElementModel:
     return model
 
 
-def build_model(recipe: Recipe, solver: bool = True) -> ElementModel:
+def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     """Flatten a recipe's element into scalars and apply the recipe's start values.
 
     solver  false for the part of an assembly, which has no solver of its own; start values of one are left aside
@@ -182,7 +182,7 @@ def _scalar_variables(laws: ElementLaws) -> Iterator[Declared]:
         yield Declared(("previous_laws", name), "memory", entry, None, 0)
 
 
-def core_variables(experiment: Experiment, states: bool, records: bool) -> Declaration:
+def core_variables(experiment: DefaultExperiment, states: bool, records: bool) -> Declaration:
     """What contact_core declares for a model with states, and for one with records of contacts.
 
     solver.tolerance starts at that of the experiment."""
@@ -195,11 +195,11 @@ def core_variables(experiment: Experiment, states: bool, records: bool) -> Decla
     return Declaration(description="contact_core").model_copy(update={"parameters": parameters, "memory": memory})
 
 
-def _core_variables(experiment: Experiment, states: bool, records: bool) -> Iterator[Declared]:
+def _core_variables(experiment: DefaultExperiment, states: bool, records: bool) -> Iterator[Declared]:
     return (d for d in _declared(core_variables(experiment, states, records), {}) if d.kind != "time")
 
 
-def _indicators(recipe: Recipe) -> tuple[tuple[EventIndicator, ...], Layout]:
+def _indicators(recipe: CheckedRecipe) -> tuple[tuple[EventIndicator, ...], Layout]:
     """The zero-crossing functions in the order of the C struct `Indicators`, and that struct: a member for each entry
     of [indicators], and for each law with kinks an array <slot>_kinks."""
     entries: list[tuple[tuple[str, ...], str | None, int, tuple[float, ...]]] = [
@@ -226,7 +226,7 @@ def _greatest(entry: Entry) -> float | None:
     return float(len(entry.literals)) if entry.type == "enum" else 1.0 if entry.type == "bool" else entry.max
 
 
-def _scalars(recipe: Recipe, d: Declared, layout: Layout, patterns: Patterns) -> Iterator[Variable]:
+def _scalars(recipe: CheckedRecipe, d: Declared, layout: Layout, patterns: Patterns) -> Iterator[Variable]:
     entry = d.entry
     groups = layout.indices(d.path)
     derivatives = layout.indices(("der", *d.path)) if d.kind == "state" else groups
@@ -287,11 +287,11 @@ def _scalars(recipe: Recipe, d: Declared, layout: Layout, patterns: Patterns) ->
                 )
 
 
-def _is_reinit(entry: Entry, recipe: Recipe) -> bool:
+def _is_reinit(entry: Entry, recipe: CheckedRecipe) -> bool:
     return entry.reinit if isinstance(entry.reinit, bool) else applies(entry.reinit, recipe.choices)
 
 
-def _unit(recipe: Recipe, d: Declared, each_index: int, component: int) -> str:
+def _unit(recipe: CheckedRecipe, d: Declared, each_index: int, component: int) -> str:
     if d.base in recipe.units:
         return recipe.units[d.base][each_index]
     return d.entry.unit[component] if isinstance(d.entry.unit, list) else d.entry.unit
@@ -355,7 +355,7 @@ def _per_second(unit: Unit) -> Unit:
     return parse_unit(_RATE_UNITS.get(unit.name, f"({unit.name})/s"))
 
 
-def _port_uses(recipe: Recipe) -> Iterator[PortUse]:
+def _port_uses(recipe: CheckedRecipe) -> Iterator[PortUse]:
     for name, port in recipe.element.ports.items():
         kind = roles_of(port.kind, port.optional)
         numbered = port.each is not None and (recipe.sizes[port.each] > 1 or port.each in recipe.given_sizes)
@@ -377,7 +377,7 @@ def _port_uses(recipe: Recipe) -> Iterator[PortUse]:
             )
 
 
-def _quaternions(recipe: Recipe, layout: Layout) -> Iterator[tuple[int, int]]:
+def _quaternions(recipe: CheckedRecipe, layout: Layout) -> Iterator[tuple[int, int]]:
     for name, port in recipe.element.ports.items():
         if port.kind == "frame" and port.side == "force":
             for q, w in zip(layout.indices((name, "q")), layout.indices((name, "w")), strict=True):

@@ -8,15 +8,15 @@ from pathlib import Path
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import recorded_reads
 from fmu_builder.model import planar_support
-from fmu_builder.model.assembly import Assembly, end_of_variable
+from fmu_builder.model.assembly import AssemblyModel, end_of_variable
 from fmu_builder.model.assembly_builder import AssemblyBuilder
-from fmu_builder.model.assembly_format import AssemblyRecipe, parse_assembly, read_assembly, recipe_of_scenario
+from fmu_builder.model.assembly_format import CheckedAssembly, parse_assembly, read_assembly, recipe_of_scenario
 from fmu_builder.model.connectable import Ends, SlavePort
 from fmu_builder.model.element_model import load_element
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.model.recipe import file_kind
 from fmu_builder.model.scenario import (
-    Scenario,
+    CheckedScenario,
 )
 from fmu_builder.paths import find_recipe
 
@@ -31,7 +31,7 @@ def load_model(path: Path) -> Model:
     return replace(model, files=tuple(dict.fromkeys(files)))
 
 
-def load_assembly(path: Path) -> Assembly:
+def load_assembly(path: Path) -> AssemblyModel:
     """The model of an assembly's recipe.  Raises InputError with every problem of the recipe and of its parts."""
     recipe, problems = parse_assembly(path)
     try:
@@ -43,14 +43,14 @@ def load_assembly(path: Path) -> Assembly:
     return model
 
 
-def assembly_of_scenario(scenario: Scenario) -> Assembly:
+def assembly_of_scenario(scenario: CheckedScenario) -> AssemblyModel:
     """The model of a scenario as one FMU.  Raises InputError with every problem found."""
     with recorded_reads() as files:
         model = _whole(recipe_of_scenario(scenario))
     return replace(model, files=tuple(dict.fromkeys(files)))
 
 
-def _whole(recipe: AssemblyRecipe) -> Assembly:
+def _whole(recipe: CheckedAssembly) -> AssemblyModel:
     """The model of an assembly that is no part of another: it has the solver."""
     model = _Loader().assembly(recipe, solver=True)
     return replace(model, unsupported=planar_support.warnings(model))
@@ -60,18 +60,18 @@ class _Loader:
     """Models of recipes, each read once."""
 
     def __init__(self) -> None:
-        self._models: dict[Path, ElementModel | Assembly] = {}
+        self._models: dict[Path, ElementModel | AssemblyModel] = {}
         self._ends: dict[Path, Ends] = {}
         self._open: list[Path] = []  # assemblies that are being read, each part of the one before
 
-    def assembly(self, recipe: AssemblyRecipe, solver: bool) -> Assembly:
+    def assembly(self, recipe: CheckedAssembly, solver: bool) -> AssemblyModel:
         self._open.append(recipe.path.resolve())
         try:
             return AssemblyBuilder(recipe, self, solver).build()
         finally:
             self._open.pop()
 
-    def part(self, name: str, beside: Path) -> ElementModel | Assembly:
+    def part(self, name: str, beside: Path) -> ElementModel | AssemblyModel:
         """The model of a part's recipe, without a solver of its own."""
         if Path(name).suffix == ".fmu":
             what = "a part must be a recipe: an FMU that is built already has a solver of its own"
@@ -92,8 +92,8 @@ class _Loader:
                 self._models[known] = load_element(path, solver=False)
         return self._models[known]
 
-    def ends(self, model: ElementModel | Assembly) -> Ends:
-        if isinstance(model, Assembly):
+    def ends(self, model: ElementModel | AssemblyModel) -> Ends:
+        if isinstance(model, AssemblyModel):
             return model.ends
         known = model.path.resolve()
         if known not in self._ends:

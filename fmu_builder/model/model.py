@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from fmu_builder.model.declaration import Declaration, Experiment, Hold
+from fmu_builder.model.declaration import Declaration, DefaultExperiment, Hold
 from fmu_builder.model.layout import Layout
-from fmu_builder.model.recipe import Recipe
+from fmu_builder.model.recipe import CheckedRecipe
 from fmu_builder.model.step_advice import HeldForce
 from fmu_builder.model.structure_reader import Constant
 from fmu_builder.units import Unit
@@ -91,7 +91,7 @@ class PortUse:
 
 @dataclass(frozen=True)
 class Model:
-    """What every FMU has: that of one element (ElementModel) as that of several (assembly.Assembly).
+    """What every FMU has: that of one element (ElementModel) as that of several (assembly.AssemblyModel).
 
     `path` is the recipe, or the scenario, it was read from, `files` all that were read and are not shipped; `log` holds
     the descriptions of its own log categories."""
@@ -104,7 +104,7 @@ class Model:
     layout: Layout
     quaternions: tuple[tuple[int, int], ...]  # first index of q and of the w that turns it
     indicators: tuple[EventIndicator, ...]  # as fmi2GetEventIndicators has them
-    experiment: Experiment
+    experiment: DefaultExperiment
     log: Mapping[str, str]
     files: tuple[Path, ...] = field(default=(), kw_only=True)
 
@@ -167,7 +167,7 @@ class ElementModel(Model):
     """The model of a recipe of one element."""
 
     element: Declaration
-    recipe: Recipe
+    recipe: CheckedRecipe
     indicator_layout: Layout  # of the C struct `Indicators`
 
     @property

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.model.assembly import Assembly, Part
+from fmu_builder.model.assembly import AssemblyModel, Part
 from fmu_builder.model.declaration import Hold
 from fmu_builder.model.model import PortUse
 
@@ -94,7 +94,7 @@ class _Point:
     at: PortUse
 
 
-def warnings(model: Assembly) -> tuple[str, ...]:
+def warnings(model: AssemblyModel) -> tuple[str, ...]:
     """What the points of the assembly leave free of the bodies they act on, and points that do not know how far their
     body has turned."""
     elements = {
@@ -124,7 +124,7 @@ def warnings(model: Assembly) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _loose(model: Assembly, body: Part, points: Sequence[_Point]) -> Iterator[str]:
+def _loose(model: AssemblyModel, body: Part, points: Sequence[_Point]) -> Iterator[str]:
     """What to say of a body that something holds, but not enough."""
     free = free_motions([_line(model, point) for point in points])
     if points and free:
@@ -145,7 +145,7 @@ def _is_moved(part: Part, port: PortUse) -> bool:
     return any(part.model.variables[i].kind == "state" for name in port.motion["v"] for i in part.model[name].depends)
 
 
-def _resists(model: Assembly, part: Part) -> bool:
+def _resists(model: AssemblyModel, part: Part) -> bool:
     """Whether the force of a point can follow its motion: a spring is there, or may be, outside of the FMU."""
     ports = [port for port in part.model.ports if port.side == "body"]
     inside = any(i in model.sources for port in ports for i in _indices(part, port.force))
@@ -156,7 +156,7 @@ def _holds(point: _Point) -> Hold:
     return point.port.holds or Hold()
 
 
-def _line(model: Assembly, point: _Point) -> Line:
+def _line(model: AssemblyModel, point: _Point) -> Line:
     """What a point holds at the start; where it knows the body's angle, its offset is turned by that."""
     part, hold = point.part, _holds(point)
 
@@ -168,7 +168,7 @@ def _line(model: Assembly, point: _Point) -> Line:
     return Line(x * cosine - y * sine, x * sine + y * cosine, value(hold.angle), hold.turning)
 
 
-def _angle_at_start(model: Assembly, point: _Point) -> float:
+def _angle_at_start(model: AssemblyModel, point: _Point) -> float:
     """The start value of the state that the port shows as r[3], 0 where the point does not know it."""
     if "r" not in point.port.motion:
         return 0.0

@@ -82,7 +82,7 @@ def has_laws(recipe: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class CheckedRecipe:
     """`name` is the modelIdentifier; `starts` holds start values by FMU name, as written.  `element` is what the
     element declares with the structure `choices`; `absent` are the variables it declares with others only, with the
     keys that would bring them, `replaced` its parameters in whose place a law stands, with the slot."""
@@ -118,7 +118,7 @@ class Recipe:
     def element_name(self) -> str:
         return self.element_folder.name
 
-    def with_choices(self, declared: Declaration, choices: Choices) -> Recipe:
+    def with_choices(self, declared: Declaration, choices: Choices) -> CheckedRecipe:
         """The recipe of the declared element with the structure choices given, and the default ones for the others."""
         every = {**declared.default_choices, **choices}
         element = declared.chosen(every, {name for name, size in self.sizes.items() if size == 0})
@@ -141,7 +141,7 @@ class Recipe:
         )
 
 
-def read_recipe(path: Path) -> Recipe:
+def read_recipe(path: Path) -> CheckedRecipe:
     """Read a recipe and all it names.  Raises InputError with every problem found; start values are checked by
     `model.build_model`, which knows the variables."""
     recipe, problems = parse_recipe(path)
@@ -150,7 +150,7 @@ def read_recipe(path: Path) -> Recipe:
     return recipe
 
 
-def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]:
+def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Problem]]:
     """The recipe, with defaults where it is wrong, and what is wrong; of a `part` of an assembly without what belongs
     to communication points.  Raises InputError without an element."""
     tables = read_toml(path)
@@ -237,7 +237,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[Recipe, list[Problem]]
     language = _language(path, folder, tables.get("language"), problems)
     if functions and language == "python":
         problems.append(Problem(f"{path}: [functions]", "laws are compiled with C: a prototype in Python has none"))
-    recipe = Recipe(
+    recipe = CheckedRecipe(
         path=path,
         name=path.stem,
         description=str(description),

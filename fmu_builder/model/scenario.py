@@ -135,7 +135,7 @@ class Convergence(TableModel):
     order_tolerance: float = Field(default=0.15, gt=0)
 
 
-class Scenario(TableModel):
+class CheckedScenario(TableModel):
     """A checked scenario; `path` is where it was read from."""
 
     path: Path
@@ -165,7 +165,7 @@ def _seconds(path: Path, experiment: Experiment, key: Literal["start", "stop", "
     return parse_quantity(getattr(experiment, key), parse_unit("s"), f"{path}: [experiment] {key}")
 
 
-def read_scenario(path: Path) -> Scenario:
+def read_scenario(path: Path) -> CheckedScenario:
     """Read and check a scenario's own text; variables, units and ends of connections are checked when its slaves are
     known: where nothing else is wrong a connection to no slave is named then, together with what is wrong in these.
 
@@ -176,7 +176,7 @@ def read_scenario(path: Path) -> Scenario:
     return scenario
 
 
-def parse_scenario(path: Path) -> tuple[Scenario, list[Problem]]:
+def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
     """The scenario without the keys, drives and references that are wrong, and what is wrong: its slaves can be
     checked all the same.  Raises InputError where slaves or connections cannot be understood."""
     tables = read_toml(path)
@@ -200,11 +200,11 @@ def parse_scenario(path: Path) -> tuple[Scenario, list[Problem]]:
     wrong_times = _time_problems(path, tables.get("experiment"))
     problems += wrong_times
     try:
-        scenario = Scenario.model_validate({"path": path, **tables})
+        scenario = CheckedScenario.model_validate({"path": path, **tables})
     except ValidationError as error:
-        problems += explain(path, error, Scenario)
+        problems += explain(path, error, CheckedScenario)
         try:
-            scenario = Scenario.model_validate({"path": path, **_without(tables, error, bool(wrong_times))})
+            scenario = CheckedScenario.model_validate({"path": path, **_without(tables, error, bool(wrong_times))})
         except ValidationError:
             raise InputError([*problems, *loose]) from None
     return scenario, problems

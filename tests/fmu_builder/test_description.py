@@ -21,7 +21,7 @@ from fmu_builder.export.documentation import documentation_files
 from fmu_builder.export.fmu import build_fmu, content_guid, fmu_contents, host_fmu
 from fmu_builder.export.generate import fmu_sources, write_sources
 from fmu_builder.export.toolchain import find_compiler, run_compiler
-from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.declaration import Declaration, Experiment
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import ElementModel, Model
@@ -201,7 +201,7 @@ def c_member(name: str, element: Declaration) -> str:
 @rule
 def value_references_are_the_places_in_the_c_struct(model: Model, root: etree._Element) -> None:
     """Compiled, not run: the compiler itself compares the offsets."""
-    if isinstance(model, Assembly):
+    if isinstance(model, AssemblyModel):
         check_places_of_parts(model)
         return
     compiler = find_compiler()
@@ -219,7 +219,7 @@ def value_references_are_the_places_in_the_c_struct(model: Model, root: etree._E
         run_compiler(compiler, ["-std=c11", "-c", str(folder / "places.c"), "-o", str(folder / "places.o")])
 
 
-def check_places_of_parts(model: Assembly) -> None:
+def check_places_of_parts(model: AssemblyModel) -> None:
     """Behind its own variables the block of an assembly holds the blocks of its parts, which are those of elements."""
     end = next(v.index for v in model.variables if v.name.startswith(f"{model.parts[0].name}."))
     for part in model.parts:
@@ -446,7 +446,7 @@ def the_page_tells_of_both_interfaces(model: Model, root: etree._Element) -> Non
 def declared_experiment(model: Model) -> Experiment:
     """That of the element, with the step of the coupling.mode; of an assembly its own stop and step, with the smallest
     tolerance of its parts."""
-    if not isinstance(model, Assembly):
+    if not isinstance(model, AssemblyModel):
         of_element = model.element.experiment
         return of_element.model_copy(update={"step": preferred_step(model.variables, of_element.step)})
     own = read_toml(model.path)["experiment"]
@@ -469,7 +469,7 @@ def default_experiment_is_that_of_the_element(model: Model, root: etree._Element
 @rule
 def log_categories_are_the_standard_ones_used_and_those_of_the_element(model: Model, root: etree._Element) -> None:
     categories = {category.get("name"): category.get("description") for category in root.find("LogCategories")}
-    elements = [part.model for part in model.parts] if isinstance(model, Assembly) else [model]
+    elements = [part.model for part in model.parts] if isinstance(model, AssemblyModel) else [model]
     declared = {name for element in elements for name in element.element.log}
     assert set(categories) == {"logStatusWarning", "logStatusDiscard", "logStatusError", *declared}
     assert all(len(text) > 10 for text in categories.values())
@@ -501,7 +501,7 @@ def source_files_exist_and_are_told_twice_alike(model: Model, root: etree._Eleme
                 beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), included))
                 if beside not in files and f"sources/{included}" not in files:
                     missing.add(included)
-    of_an_element_alone = {"element.c"} if isinstance(model, Assembly) else set()
+    of_an_element_alone = {"element.c"} if isinstance(model, AssemblyModel) else set()
     assert missing == {"fmi2Functions.h"} | of_an_element_alone  # the importer brings the headers of the standard
 
 

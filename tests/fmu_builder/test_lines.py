@@ -11,10 +11,10 @@ import pytest
 from fmu_builder.errors import InputError
 from fmu_builder.export.description import model_description
 from fmu_builder.model.loader import load_model
-from fmu_builder.model.recipe import Recipe, read_recipe
+from fmu_builder.model.recipe import CheckedRecipe, read_recipe
 
 
-def line(folder: Path, text: str) -> Recipe:
+def line(folder: Path, text: str) -> CheckedRecipe:
     path = folder / "Guide.toml"
     path.write_text(f'element = "point_line_2"\n[line]\n{text}\n', encoding="utf-8")
     return read_recipe(path)
@@ -26,7 +26,7 @@ def faults(folder: Path, text: str) -> list[str]:
     return [f"{p.where.partition(': ')[2]}: {p.what}" for p in caught.value.problems]
 
 
-def constant(recipe: Recipe, name: str) -> list[float]:
+def constant(recipe: CheckedRecipe, name: str) -> list[float]:
     (found,) = (c.values for c in recipe.constants if c.name == name)
     return [float(value) for value in found]
 

@@ -13,7 +13,7 @@ from fmu_builder.cosim.comparison import Comparison, Span, comparison_to_json
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.cosim.validation import CaseResult, Order, all_cases, find_cases, run_case, validate
 from fmu_builder.errors import InputError
-from fmu_builder.model.scenario import Convergence, Scenario, read_scenario
+from fmu_builder.model.scenario import CheckedScenario, Convergence, read_scenario
 from fmu_builder.new import new_element
 
 CASES = all_cases()
@@ -212,7 +212,7 @@ def test_failure_is_no_pass_whatever_was_compared() -> None:
 def converging(monkeypatch: pytest.MonkeyPatch, errors: list[float]) -> Order:
     """The order measured from made-up errors at steps of 32, 16 and 8 us."""
     path = CASES["point_surface/converge_jacobi"]
-    scenario: Scenario = read_scenario(path)
+    scenario: CheckedScenario = read_scenario(path)
     convergence = Convergence(quantity="body.p.v[3]", steps=["32 us", "16 us", "8 us"], order=1)
     monkeypatch.setattr(module, "coupling_errors", lambda *_: iter(errors))
     return module._order(scenario, convergence, read_trace(path.parent / "converge_jacobi_ref.csv"))

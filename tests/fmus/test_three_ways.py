@@ -21,7 +21,7 @@ from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.cosim.validation import all_cases
 from fmu_builder.export.fmu import build_model_fmu, host_fmu
 from fmu_builder.model.loader import assembly_of_scenario
-from fmu_builder.model.scenario import Scenario, SlaveEntry, read_scenario
+from fmu_builder.model.scenario import CheckedScenario, SlaveEntry, read_scenario
 from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.slow
@@ -31,7 +31,7 @@ CASES = all_cases()
 
 @dataclass(frozen=True)
 class ThreeWays:
-    scenario: Scenario
+    scenario: CheckedScenario
     reference: Trace | None
     fmu: Path
 
@@ -48,7 +48,7 @@ class ThreeWays:
         return Trace(trace.time, names, trace.values, {}, {}, {})
 
 
-def with_experiment(scenario: Scenario, **changed: object) -> Scenario:
+def with_experiment(scenario: CheckedScenario, **changed: object) -> CheckedScenario:
     return scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changed)})
 
 

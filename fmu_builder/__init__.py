@@ -5,7 +5,8 @@
     compare(trace, reference) -> Comparison
     plot(trace) -> Path                   a page of its signals
 
-Recipes and scenarios are files, or Recipe, Assembly, Scenario and Case.  The command line is `fmu-builder`.
+Recipes and scenarios are files, or Recipe, Assembly, Scenario and Case, with models of their tables such as Plane and
+Experiment.  The command line is `fmu-builder`.
 """
 
 from __future__ import annotations
@@ -21,22 +22,57 @@ if TYPE_CHECKING:
     from fmu_builder.errors import FmuBuilderError, InputError, SlaveError, ToolError
     from fmu_builder.export.fmu import build
     from fmu_builder.model.documents import Assembly, Case, Part, Recipe, Scenario
+    from fmu_builder.model.scenario import Convergence, Drive, Experiment, Reference
+    from fmu_builder.model.structure_tables import (
+        Body,
+        Cone,
+        Cylinder,
+        Disc,
+        Distance,
+        Extrusion,
+        GuideLine,
+        Pin,
+        Plane,
+        Point,
+        Profile,
+        Revolution,
+        Sphere,
+        Torus,
+    )
     from fmu_builder.report.trace_plot import plot
     from fmu_builder.version import __version__
 
 __all__ = [
     "Assembly",
+    "Body",
     "Case",
     "Comparison",
+    "Cone",
+    "Convergence",
+    "Cylinder",
+    "Disc",
+    "Distance",
+    "Drive",
+    "Experiment",
+    "Extrusion",
     "FmuBuilderError",
+    "GuideLine",
     "InputError",
     "Part",
+    "Pin",
+    "Plane",
+    "Point",
+    "Profile",
     "Recipe",
+    "Reference",
     "Result",
+    "Revolution",
     "Scenario",
     "SlaveError",
+    "Sphere",
     "Tolerance",
     "ToolError",
+    "Torus",
     "Trace",
     "__version__",
     "build",

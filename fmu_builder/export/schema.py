@@ -1,12 +1,14 @@
 """JSON schemas for editors: completion, descriptions, and marks on what cannot be.
 
-That of an element's recipes follows from its element.toml alone, that of element.toml from the models that read it.
-What depends on several keys, on units, or on structure.py is left to the build: all that builds fits its schema, not
-the other way round."""
+That of an element's recipes follows from its element.toml and the models of its structure.py, that of element.toml from
+the models that read it.  What depends on several keys or on units is left to the build: all that builds fits its
+schema, not the other way round."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, StructureEntry, Variable, plain
@@ -14,6 +16,7 @@ from fmu_builder.model.declaration_reader import CORE_GROUPS, core_declaration, 
 from fmu_builder.model.documents import DOCUMENTS
 from fmu_builder.model.extends import Extends
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
+from fmu_builder.model.table_model import KIND, In, TableModel
 from fmu_builder.paths import find_element
 from fmu_builder.units import quantity
 
@@ -28,8 +31,10 @@ def recipe_schema(element: str, beside: Path) -> Schema:
     Raises InputError if there is none, or its element.toml is wrong."""
     folder = find_element(element, beside, "ELEMENT")
     declared, module = read_declaration(folder), structure_module(folder)
-    tables = {name: {"type": "object"} for name in getattr(module, "TABLES", ())}
-    lists = {name: {"type": "array", "items": {"type": "object"}} for name in getattr(module, "LISTS", ())}
+    models: dict[str, Schema] = {}
+    tables = {name: _structure_table(keys, models) for name, keys in _models_of(module, "TABLES").items()}
+    rows = {name: _structure_table(keys, models) for name, keys in _models_of(module, "LISTS").items()}
+    lists = {name: {"type": "array", "items": table} for name, table in rows.items()}
     sensors = {"sensors": {"type": "object"}} if any(slot.sensors for slot in declared.slots.values()) else {}
     own: Schema = {
         "element": {
@@ -52,7 +57,33 @@ def recipe_schema(element: str, beside: Path) -> Schema:
         "title": f"Recipe of {declared.description[0].lower()}{declared.description[1:]}",
         **_table(own | tables | lists | sensors),
         "required": ["element"],
+        **({"$defs": models} if models else {}),
     }
+
+
+Models = type[TableModel] | Mapping[str, type[TableModel]]
+
+
+def _models_of(module: ModuleType | None, tables: str) -> Mapping[str, Models | None]:
+    """The model, or those by kind, of each of the TABLES or LISTS of structure.py; None where it has a name only."""
+    declared: Collection[str] = getattr(module, tables, ())
+    return declared if isinstance(declared, Mapping) else dict.fromkeys(declared)
+
+
+def _structure_table(declared: Models | None, models: dict[str, Schema]) -> Schema:
+    """Of a table that structure.py reads; the schemas of its models go to `models`."""
+    if declared is None:
+        return {"type": "object"}
+    if isinstance(declared, Mapping):
+        refs = [_structure_table(model, models) for model in declared.values()]
+        for model in declared.values():
+            models[model.__name__]["required"] = [KIND, *models[model.__name__].get("required", ())]
+        return {"anyOf": refs}
+    schema = models[declared.__name__] = declared.model_json_schema()
+    for key, field in declared.model_fields.items():
+        if (rule := In.of(field)) is not None:
+            schema["properties"][key]["description"] += f", {rule}"
+    return {"$ref": f"#/$defs/{declared.__name__}"}
 
 
 _WORDS: Schema = {"type": ["string", "boolean"]}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fmu_builder.model.scenario import CheckedScenario, read_scenario
     from fmu_builder.model.step_advice import Advice, step_advice
     from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure, Table
+    from fmu_builder.model.table_model import In, Pair, Points, Quantities, Quantity, TableModel
     from fmu_builder.model.wiring import Wiring, wire
 
 __all__ = [
@@ -29,12 +30,18 @@ __all__ = [
     "Constant",
     "Declaration",
     "ElementModel",
+    "In",
     "Limit",
     "Model",
+    "Pair",
+    "Points",
+    "Quantities",
+    "Quantity",
     "Reader",
     "Slot",
     "Structure",
     "Table",
+    "TableModel",
     "Variable",
     "Wiring",
     "assembly_of_scenario",

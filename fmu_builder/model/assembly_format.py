@@ -47,18 +47,18 @@ _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\[\d+(,\d+)*\])?", re.ASCII)
 class Defaults(TableModel):
     """DefaultExperiment of the FMU; by default the longest stop and step and the smallest tolerance of the parts."""
 
-    stop: Quantity | None = None
-    step: Quantity | None = None
-    tolerance: FiniteFloat | None = Field(default=None, gt=0)
+    stop: Quantity | None = Field(default=None, description="stop time, in s or as text with a unit")
+    step: Quantity | None = Field(default=None, description="communication step, in s or as text with a unit")
+    tolerance: FiniteFloat | None = Field(default=None, gt=0, description="relative error")
 
 
 class Expose(TableModel):
     """New names of variables and ports, by the old ones: `new = "part.name"`."""
 
-    inputs: dict[str, str] = Field(default_factory=dict)
-    outputs: dict[str, str] = Field(default_factory=dict)
-    parameters: dict[str, str] = Field(default_factory=dict)
-    ports: dict[str, str] = Field(default_factory=dict)
+    inputs: dict[str, str] = Field(default_factory=dict, description="new names of inputs of the parts")
+    outputs: dict[str, str] = Field(default_factory=dict, description="new names of outputs of the parts")
+    parameters: dict[str, str] = Field(default_factory=dict, description="new names of parameters of the parts")
+    ports: dict[str, str] = Field(default_factory=dict, description="new names of ports of the parts")
 
 
 class CheckedAssembly(TableModel):

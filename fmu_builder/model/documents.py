@@ -5,38 +5,50 @@ messages are the same, and paths inside count from there.  `toml()` and `save()`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import numpy as np
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import staged, texts_as_files
-from fmu_builder.model.toml_files import explain
+from fmu_builder.model.assembly_format import Defaults, Expose
+from fmu_builder.model.scenario import MASS, Convergence, Drive, Experiment, Reference
+from fmu_builder.model.table_model import KIND, Quantity, TableModel, rule
 
 Tables = dict[str, Any]
 _START = "start values by name, SI or texts with units such as '1e5 N/m'; lists for vectors"
 _CONNECTIONS = "pairs of ports, or of single variables: ('ball.p', 'floor.point')"
 _MOMENT = "a port of kind point may stand for one of kind frame that returns a moment"
+_Table = TypeVar("_Table", bound=TableModel)
 
 
-class Document(BaseModel):
+def _table(value: object) -> object:
+    if not isinstance(value, dict | BaseModel):
+        raise rule("must be a table: a dictionary, or its model")
+    return value
+
+
+def _member(value: object) -> object:
+    if not isinstance(value, str | dict | BaseModel):
+        raise rule("must be the name of a recipe, a document, a Part, or a dictionary of one")
+    return value
+
+
+# a dictionary stays one until the file is read: its faults are named with all others
+AsModel: TypeAlias = Annotated[SkipJsonSchema[dict[str, Any]] | _Table, BeforeValidator(_table)]
+
+
+class Document(TableModel):
     """What one TOML file holds."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(frozen=False)
     name: str = Field(default="", description="of the file without .toml: the name of the FMU, and of the messages")
-
-    def __init__(self, **fields: Any) -> None:
-        """Raises InputError with every field that is unknown, missing or of another type."""
-        try:
-            super().__init__(**fields)
-        except ValidationError as error:
-            where = Path(f"{fields.get('name') or type(self).__name__}()")
-            raise InputError(explain(where, error, type(self))) from None
 
     def toml(self) -> str:
         """The text of the file.   Raises InputError where a part is a document, which needs a file of its own."""
@@ -84,8 +96,8 @@ class Document(BaseModel):
 
 
 def _given(model: BaseModel) -> dict[str, object]:
-    """The fields that were given, in the order of their declaration, and then the others."""
-    fields = [name for name in type(model).model_fields if name in model.model_fields_set]
+    """The fields that were given, and its kind, in the order of their declaration, and then the others."""
+    fields = [name for name in type(model).model_fields if name in model.model_fields_set or name == KIND]
     return {name: getattr(model, name) for name in fields} | (model.model_extra or {})
 
 
@@ -132,8 +144,10 @@ def _plain(value: object, folder: Path, inner: dict[Path, str], where: str, part
 class Recipe(Document):
     """One element with its structure and start values.
 
-    Keys of its own, such as `surface` of point_surface or `joint` of planar_mechanism, are given like the others: its
-    README and `fmu-builder schema NAME` list them."""
+    Tables of the element, such as `surface` of point_surface, are given like the fields, as dictionaries or models:
+    surface = a Plane, Disc, Sphere, Cylinder, Cone, Torus, Revolution or Extrusion; line = a GuideLine of point_line_1
+    and point_line_2; body, constraint, point = lists of Body, of Profile, Pin and Distance, and of Point, of
+    planar_mechanism.  `fmu-builder schema NAME` lists those of an element."""
 
     model_config = ConfigDict(extra="allow")
     element: str = Field(description="name of a shipped element, or path of the folder of one of your own")
@@ -144,31 +158,50 @@ class Recipe(Document):
     functions: dict[str, Any] | None = Field(default=None, description="laws in the slots of the element")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            element: str,
+            name: str = "",
+            description: str | None = None,
+            language: str | None = None,
+            structure: dict[str, Any] | None = None,
+            start: dict[str, Any] | None = None,
+            functions: dict[str, Any] | None = None,
+            drawing: dict[str, Any] | None = None,
+            **tables: TableModel | Sequence[TableModel] | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        ) -> None: ...
+
     def _default_name(self) -> str:
         return "".join(part.capitalize() for part in Path(self.element).name.split("_"))
 
 
-class Part(BaseModel):
+class Part(TableModel):
     """A part of an assembly or a slave of a scenario."""
 
-    model_config = ConfigDict(extra="forbid")
     recipe: str | Recipe | Assembly = Field(description="name or path of a recipe, path of an .fmu, or a document")
     start: dict[str, Any] | None = Field(default=None, description=_START)
+    mass: Quantity | None = Field(default=None, description=MASS)
     count: int | None = Field(default=None, description="so many of them: NAME[1], NAME[2], ...")
+
+
+Member = Annotated["str | Recipe | Assembly | AsModel[Part]", BeforeValidator(_member)]
 
 
 class Assembly(Document):
     """Several elements under one solver, in one FMU."""
 
     description: str | None = Field(default=None, description="one sentence for modelDescription.xml")
-    parts: dict[str, str | Recipe | Assembly | Part | dict[str, Any]] = Field(description="what it consists of")
+    parts: dict[str, Member] = Field(description="what it consists of")
     connections: list[tuple[str, str]] = Field(default=[], description=_CONNECTIONS)
     free_moment: bool | None = Field(default=None, description=_MOMENT)
-    expose: dict[str, dict[str, str]] | None = Field(
+    expose: AsModel[Expose] | None = Field(
         default=None, description="inputs, outputs, parameters, ports: new names of variables of the parts"
     )
     start: dict[str, Any] | None = Field(default=None, description=_START)
-    experiment: dict[str, Any] | None = Field(default=None, description="stop, step, tolerance: defaults of the FMU")
+    experiment: AsModel[Defaults] | None = Field(default=None, description="stop, step, tolerance: defaults of the FMU")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
 
 
@@ -176,13 +209,13 @@ class Scenario(Document):
     """Slaves that are coupled, and their experiment."""
 
     description: str | None = Field(default=None, description="what it shows")
-    slaves: dict[str, str | Recipe | Assembly | Part | dict[str, Any]] = Field(description="FMUs and recipes")
+    slaves: dict[str, Member] = Field(description="FMUs and recipes")
     connections: list[tuple[str, str]] = Field(default=[], description=_CONNECTIONS)
     free_moment: bool | None = Field(default=None, description=_MOMENT)
-    experiment: dict[str, Any] = Field(
+    experiment: AsModel[Experiment] = Field(
         description="stop and step, needed; start, output_step, algorithm, tolerance, record"
     )
-    drive: dict[str, Any] | None = Field(
+    drive: dict[str, bool | int | float | str | AsModel[Drive] | SkipJsonSchema[Any]] | None = Field(
         default=None, description="inputs over time: a number, a law of #t, {time, value}, or {table}"
     )
 
@@ -190,10 +223,10 @@ class Scenario(Document):
 class Case(Scenario):
     """A scenario with a reference to compare with."""
 
-    reference: dict[str, Any] = Field(
+    reference: AsModel[Reference] = Field(
         description="file, source, and what each of `signals` and `events` may differ by: absolute, relative, time"
     )
-    convergence: dict[str, Any] | None = Field(
+    convergence: AsModel[Convergence] | None = Field(
         default=None, description="quantity, steps, order: how its error falls with the communication step"
     )
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.model.structure_reader import Constant, Reader, Structure
-from fmu_builder.model.structure_tables import Curve, Line
+from fmu_builder.model.structure_tables import Curve, GuideLine
 
-TABLES = {"line": Line}
+TABLES = {"line": GuideLine}
 LARGEST_RATIO = 4.0  # of the distances of neighbours
 LARGEST_TURN = 30.0  # degrees between neighbouring chords
 MOST_BODIES = 200  # their poses lie on the stack: 100 kB
@@ -36,7 +36,7 @@ def line_structure(tables: dict[str, dict[str, object]], read: Reader) -> Struct
     constants  line_points[3 points], m; line_bodies[points], counted from 0; line_way[points], m: chords on one body up
                to each point; line_bridges[bridges]: spans between bodies, counted from 0; line_spacing[2], m: least and
                greatest distance of neighbours on one body, 0 if there are none"""
-    table = read.table("line", Line)
+    table = read.table("line", GuideLine)
     interpolation = read.choice(table, "interpolation", get_args(Curve))
     closed = table.get("closed", False)
     if not isinstance(closed, bool):

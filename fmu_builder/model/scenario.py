@@ -58,41 +58,54 @@ Pair = Annotated[tuple[str, str], BeforeValidator(_pair)]
 StartValue = Annotated[Scalar | list[Scalar], BeforeValidator(_start_value)]
 
 
+MASS = (
+    "of a slave of a scenario without a variable for it: the mass, or moment of inertia, that forces meet at its "
+    "ports, for advice on the communication step"
+)
+
+
 class Experiment(TableModel):
-    """Times in s, as numbers or texts with a unit.  `output_step` is a multiple of `step`, by default equal to it.
+    """The times of a run, in s or as texts with a unit, its algorithm, and what it records."""
 
-    `record`: names of the signals that go to the trace, such as "body.p.r[3]" or "floor.energy.*", where * stands for
-    any text; by default all outputs and local variables."""
-
-    start: Quantity = 0.0
-    stop: Quantity
-    step: Quantity
-    output_step: Quantity | None = None
-    algorithm: Literal["jacobi", "gauss_seidel"] = "gauss_seidel"
-    tolerance: FiniteFloat | None = Field(default=None, gt=0)
-    record: list[str] | None = Field(default=None, min_length=1)
+    start: Quantity = Field(default=0.0, description="time at which the run begins")
+    stop: Quantity = Field(description="time at which it ends, a whole number of steps later")
+    step: Quantity = Field(description="communication step")
+    output_step: Quantity | None = Field(
+        default=None, description="of the rows of the trace, a multiple of step; without it the step"
+    )
+    algorithm: Literal["jacobi", "gauss_seidel"] = Field(
+        default="gauss_seidel", description="slaves all at once, `jacobi`, or one after another, `gauss_seidel`"
+    )
+    tolerance: FiniteFloat | None = Field(
+        default=None, gt=0, description="relative error that the slaves are asked for"
+    )
+    record: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        description="signals of the trace, such as `body.p.r[3]` or `floor.energy.*`, where * stands for any text; "
+        "without it all outputs and local variables",
+    )
 
 
 class SlaveEntry(TableModel):
     recipe: str = Field(min_length=1, description="name or path of a recipe, or path of an .fmu")
     start: dict[str, StartValue] = Field(default_factory=dict)
-    mass: Quantity | None = Field(
-        default=None,
-        description="of a slave of a scenario without a variable for it: the mass, or moment of inertia, that forces "
-        "meet at its ports, for advice on the communication step",
-    )
+    mass: Quantity | None = Field(default=None, description=MASS)
 
 
 class Drive(TableModel):
-    """A signal given over time: a law of the time, or a table in place or in a CSV file (first column time, s; one
-    column of values, SI).
+    """A signal given over time: a law of the time, or a table in place or in a CSV file.
 
     Real inputs are interpolated linearly, others hold; driving a position drives its velocity with the exact slope."""
 
-    law: str | None = None
-    table: str | None = None
-    time: list[FiniteFloat] | None = None
-    value: list[Annotated[bool | float, BeforeValidator(_truth_or_number)]] | None = None
+    law: str | None = Field(default=None, description="a law of the time `#t`, s")
+    table: str | None = Field(
+        default=None, description="a CSV file: its first column is the time, s, the other one the values, SI"
+    )
+    time: list[FiniteFloat] | None = Field(default=None, description="times, s, that do not decrease")
+    value: list[Annotated[bool | float, BeforeValidator(_truth_or_number)]] | None = Field(
+        default=None, description="the value at each time, SI"
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Drive:
@@ -108,16 +121,24 @@ class Drive(TableModel):
 
 
 class ToleranceEntry(TableModel):
-    absolute: Quantity = 0.0
-    relative: float = Field(default=0.0, ge=0)
-    time: Quantity = 0.0
+    """What a signal or an event may differ by."""
+
+    absolute: Quantity = Field(default=0.0, description="in the unit of the signal or event")
+    relative: float = Field(default=0.0, ge=0, description="of the largest value of the signal, or of the event")
+    time: Quantity = Field(default=0.0, description="s: how far the reference may be shifted in time")
 
 
 class Reference(TableModel):
-    file: str
+    """The trace that a case is compared with."""
+
+    file: str = Field(description="a CSV file beside the case")
     source: str = Field(min_length=10, description="where the values come from: formula, script, publication")
-    signals: dict[str, ToleranceEntry] = Field(default_factory=dict)
-    events: dict[str, ToleranceEntry] = Field(default_factory=dict)
+    signals: dict[str, ToleranceEntry] = Field(
+        default_factory=dict, description="the signals that are compared, with what they may differ by"
+    )
+    events: dict[str, ToleranceEntry] = Field(
+        default_factory=dict, description="the contact events that are compared, with what they may differ by"
+    )
 
     @model_validator(mode="after")
     def _something(self) -> Reference:
@@ -127,12 +148,12 @@ class Reference(TableModel):
 
 
 class Convergence(TableModel):
-    """The error of `quantity` (an event, or the last value of a signal) must fall with `order` over `steps`."""
+    """The error of a quantity must fall with the order over communication steps."""
 
-    quantity: str
-    steps: list[Quantity] = Field(min_length=3)
-    order: float = Field(gt=0)
-    order_tolerance: float = Field(default=0.15, gt=0)
+    quantity: str = Field(description="an event, or a signal, of which the last value counts")
+    steps: list[Quantity] = Field(min_length=3, description="communication steps, in s or as texts with a unit")
+    order: float = Field(gt=0, description="the power of the step with which the error falls")
+    order_tolerance: float = Field(default=0.15, gt=0, description="what the order may differ by")
 
 
 class CheckedScenario(TableModel):

@@ -221,12 +221,13 @@ class Reader:
         return tuple(self._quantity(table, key, v, In(units[min(i, last)]), 0.0) for i, v in enumerate(value))
 
     def _quantity(self, table: Table, key: str, value: object, rule: In, default: float) -> float:
+        assert isinstance(rule.unit, str), f"{key}: which of {rule.unit} is for the caller to say"
         name = self.place(table)
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             self.problem(name, key, f"{value!r} must be a number, or text 'number unit'")
             return default
         try:
-            number = parse_quantity(value, parse_unit(str(rule.unit)), self._where(name, key))
+            number = parse_quantity(value, parse_unit(rule.unit), self._where(name, key))
         except InputError as error:
             self.problems.extend(error.problems)
             return default

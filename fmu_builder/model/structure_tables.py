@@ -107,7 +107,7 @@ SURFACES: Mapping[str, type[TableModel]] = {
 # ---- [line] of point_line_1 and point_line_2 ---------------------------------------------------------------------
 
 
-class Line(TableModel):
+class GuideLine(TableModel):
     """The line on which points are guided, fixed to one body or spanned over several."""
 
     points: Annotated[Points, In("m")] = Field(

@@ -92,8 +92,29 @@ def _listed(value: Any) -> object:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
+def _list(value: object) -> Sequence[object]:
+    value = _listed(value)
+    if not isinstance(value, list | tuple):
+        raise rule("must be a list")
+    return value
+
+
+def _pair(value: object) -> object:
+    pair = _list(value)
+    if len(pair) != 2:
+        raise rule("must be a list of two quantities")
+    return pair
+
+
+def _points(value: object) -> object:
+    value = _listed(value)
+    if not isinstance(value, list | tuple | str):
+        raise rule("must be a list of points, or the name of a CSV file")
+    return value
+
+
 Quantity = Annotated[int | float | str, BeforeValidator(_quantity)]
-Quantities = Annotated[Sequence[Quantity], BeforeValidator(_listed)]
-Pair = Annotated[Quantities, Field(min_length=2, max_length=2)]
-Points = Annotated[Sequence[Quantities] | str, BeforeValidator(_listed)]  # or the name of a CSV file
-WholeNumbers = Annotated[Sequence[int], BeforeValidator(_listed)]
+Quantities = Annotated[Sequence[Quantity], BeforeValidator(_list)]
+Pair = Annotated[Sequence[Quantity], Field(min_length=2, max_length=2), BeforeValidator(_pair)]
+Points = Annotated[Sequence[Quantities] | str, BeforeValidator(_points)]
+WholeNumbers = Annotated[Sequence[int], BeforeValidator(_list)]

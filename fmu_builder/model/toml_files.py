@@ -63,10 +63,11 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
     for fault in error.errors():
         location = [str(part) for part in fault["loc"] if isinstance(part, str)]
         entry = "".join(f" {part + 1}" for part in fault["loc"] if isinstance(part, int))  # of a list, counted from 1
-        where = f"{path}: " + (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + "".join(location[-1:]) + entry
+        place = (f"[{'.'.join(location[:-1])}] " if location[1:] else "") + "".join(location[-1:]) + entry
+        where = f"{path}: {place}" if place else str(path)
         if fault["type"] == "extra_forbidden":
-            place = _place_of(model, location)
-            near = f"; it belongs {place}" if place else did_you_mean(location[-1], _keys_at(model, location[:-1]))
+            home = _home_of(model, location)
+            near = f"; it belongs {home}" if home else did_you_mean(location[-1], _keys_at(model, location[:-1]))
             problems.append(Problem(where, "this key is unknown" + near))
         elif fault["type"] == "missing":
             problems.append(Problem(where, "this key is missing"))
@@ -75,7 +76,7 @@ def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[
     return problems
 
 
-def _place_of(model: type[BaseModel], location: Sequence[str]) -> str:
+def _home_of(model: type[BaseModel], location: Sequence[str]) -> str:
     """Where in a file of this model the key of a wrong place belongs; "" if nowhere."""
     *tables, key = location
     if tables:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -11,14 +15,34 @@ import pytest
 from typer.testing import CliRunner
 
 import fmu_builder
-from fmu_builder import Assembly, Case, InputError, Part, Recipe, Scenario, api_docs, build, run
+from fmu_builder import (
+    Assembly,
+    Body,
+    Case,
+    Drive,
+    Experiment,
+    GuideLine,
+    InputError,
+    Part,
+    Plane,
+    Point,
+    Recipe,
+    Revolution,
+    Scenario,
+    Sphere,
+    api_docs,
+    build,
+    run,
+)
 from fmu_builder.cli import app
 from fmu_builder.export.fmu import fmu_contents
 from fmu_builder.export.schema import document_schema
 from fmu_builder.model.documents import DOCUMENTS, as_file
 from fmu_builder.model.loader import load_model
+from fmu_builder.model.structure_tables import CONSTRAINTS, SURFACES
+from fmu_builder.model.table_model import TableModel
 from fmu_builder.model.toml_files import read_toml
-from fmu_builder.paths import catalogue, shipped
+from fmu_builder.paths import catalogue, find_recipe, shipped
 
 FLOOR = Recipe(
     name="Floor", element="point_surface", surface={"kind": "plane"}, start={"C_F": "1e5 N/m", "C_r": 0.5, "K_fr": 0}
@@ -149,9 +173,101 @@ def test_files_of_a_kind_fit_its_schema(kind: str) -> None:
 def test_every_public_name_has_a_text() -> None:
     for name in fmu_builder.__all__:
         assert name.startswith("__") or getattr(fmu_builder, name).__doc__, name
-    for document in (*DOCUMENTS.values(), Part):
-        assert all(field.description for field in document.model_fields.values()), document
+    public = [getattr(fmu_builder, name) for name in fmu_builder.__all__]
+    models = [thing for thing in public if isinstance(thing, type) and issubclass(thing, TableModel)]
+    assert {*DOCUMENTS.values(), *SURFACES.values(), *CONSTRAINTS.values(), Part, Body, GuideLine, Point} <= {*models}
+    for model in models:
+        assert all(field.description for field in model.model_fields.values()), model
     assert issubclass(Case, Scenario)
+
+
+def as_models(tables: dict[str, Any]) -> dict[str, Any]:
+    """The tables of a recipe with models in place of all that have one."""
+    found = dict(tables)
+    if "surface" in tables:
+        found["surface"] = SURFACES[tables["surface"]["kind"]](**tables["surface"])
+    if "line" in tables:
+        found["line"] = GuideLine(**tables["line"])
+    for key, of in (
+        ("body", lambda row: Body),
+        ("point", lambda row: Point),
+        ("constraint", lambda row: CONSTRAINTS[row["kind"]]),
+    ):
+        if key in tables:
+            found[key] = [of(row)(**row) for row in tables[key]]
+    return found
+
+
+STRUCTURED = [path for path in catalogue() if {"surface", "line", "body"} & read_toml(path).keys()]
+
+
+@pytest.mark.parametrize("path", STRUCTURED, ids=lambda path: path.stem)
+def test_every_table_of_the_catalogue_can_be_a_model(path: Path) -> None:
+    tables = read_toml(path)
+    assert tomllib.loads(Recipe(**as_models(tables)).toml()) == tables
+
+
+@pytest.mark.parametrize("name", ["PointCone", "PointRevolution", "FourBar", "GuideRail"])
+def test_models_of_tables_give_the_sources_of_the_file(name: str, empty_folder: Path) -> None:
+    path = find_recipe(name)
+    for beside in path.parent.glob("*.csv"):
+        shutil.copy(beside, empty_folder)
+    with as_file(Recipe(name=name, **as_models(read_toml(path)))) as document:
+        guid, here = fmu_contents(load_model(document))
+    of_file, there = fmu_contents(load_model(path))
+    assert guid == of_file
+    with_recipe = {f"extra/org.fmu-builder/files/{name}.toml", "documentation/index.html"}  # its text, without comments
+    assert {file for file in here if here[file] != there[file]} == with_recipe
+
+
+def test_a_plane_needs_no_word_for_its_kind_and_arrays_serve_as_lists() -> None:
+    floor = Recipe(element="point_surface", surface=Plane(x=np.array([-1, 1]), y=("-1 m", "1 m")))
+    assert tomllib.loads(floor.toml())["surface"] == {"kind": "plane", "x": [-1, 1], "y": ["-1 m", "1 m"]}
+    line = Recipe(element="point_line_2", line=GuideLine(points=np.zeros((2, 3)), body=np.array([1, 2])))
+    assert tomllib.loads(line.toml())["line"] == {"points": [[0, 0, 0], [0, 0, 0]], "body": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Sphere(), "Sphere(): radius: this key is missing"),
+        (lambda: Plane(lenght=1), "Plane(): lenght: this key is unknown; known: kind, x, y"),
+        (lambda: Sphere(radius=True), "Sphere(): radius: True: must be a number (SI) or a text with a unit"),
+        (lambda: Sphere(radius=1, side="out"), "Sphere(): side: 'out': input should be 'outside' or 'inside'"),
+        (lambda: Plane(x=(1,)), "Plane(): x: (1,): must be a list of two quantities"),
+        (lambda: Revolution(profile=3), "Revolution(): profile: 3: must be a list of points, or the name"),
+        (lambda: Body(name="arm", joint="revolute", inertia=1), "arm(): mass: this key is missing"),
+        (lambda: Experiment(stop=1), "Experiment(): step: this key is missing"),
+        (lambda: Drive(), "Drive(): {}: give either table = 'file.csv', or both time and value"),
+        (lambda: Case(slaves={}, experiment={}, reference="x"), "Case(): reference: 'x': must be a table"),
+        (lambda: Scenario(slaves={"a": 3}, experiment={}), "Scenario(): [slaves] a: 3: must be the name of a recipe"),
+    ],
+)  # fmt: skip
+def test_faults_of_models_are_named_where_they_are_made(make: Callable[[], object], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make()
+    assert str(caught.value).startswith(said)
+
+
+def test_values_of_models_are_checked_with_the_file() -> None:
+    wrong = Recipe(name="Ball", element="point_surface", surface=Sphere(radius="-1 m"), start={"C_R": 0})
+    with pytest.raises(InputError) as caught:
+        build(wrong, platforms=("host",))
+    assert "Ball.toml: [surface] radius: '-1 m' is refused: it must be greater than 0 m" in str(caught.value)
+    assert "did you mean 'C_r'" in str(caught.value)
+
+
+def test_models_of_a_scenario_give_the_trace_of_dictionaries() -> None:
+    typed = Scenario(
+        slaves=DROP.slaves,
+        connections=DROP.connections,
+        experiment=Experiment(stop="0.1 s", step="50 us", record=["body.p.*", "floor.contact_count"]),
+        drive={"floor.surface.r[3]": Drive(law="1[mm]*sin(#t/1[s])"), "floor.work": True},
+    )
+    plain = DROP.model_copy(update={"drive": {"floor.surface.r[3]": "1[mm]*sin(#t/1[s])", "floor.work": True}})
+    one, other = run(typed), run(plain)
+    assert one.trace.names == other.trace.names and (one.trace.values == other.trace.values).all()
+    assert one.contacts == other.contacts != ()
 
 
 def test_the_page_of_the_python_api_is_that_of_the_docstrings() -> None:

@@ -40,6 +40,32 @@ def test_every_recipe_of_the_catalogue_fits_the_schema_of_its_element() -> None:
 
 
 @pytest.mark.parametrize(
+    ("element", "table", "fits"),
+    [
+        ("point_surface", {"surface": {"kind": "sphere", "radius": "1 m"}}, True),
+        ("point_surface", {"surface": {"radius": "1 m"}}, False),
+        ("point_surface", {"surface": {"kind": "sphere"}}, False),
+        ("point_surface", {"surface": {"kind": "sphere", "radius": 1, "length": 1}}, False),
+        ("point_surface", {"surface": {"kind": "plane", "x": ["-1 m"]}}, False),
+        ("point_surface", {"surface": {"kind": "extrusion", "profile": "profile.csv"}}, True),
+        ("point_line_2", {"line": {"points": [[0, 0, 0], ["1 mm", 0, 0]], "closed": False}}, True),
+        ("point_line_2", {"line": {"points": [[0, 0, 0]], "closed": "no"}}, False),
+        ("planar_mechanism", {"constraint": [{"kind": "pin", "body": "arm", "base": [1, 0]}]}, True),
+        ("planar_mechanism", {"constraint": [{"kind": "pin", "body": "arm", "length": 1}]}, False),
+        ("planar_mechanism", {"body": [{"joint": "ball", "mass": 1, "inertia": 1}]}, False),
+        ("planar_mechanism", {"body": {"joint": "revolute", "mass": 1, "inertia": 1}}, False),
+    ],
+)
+def test_tables_of_the_structure_have_the_keys_of_their_models(element: str, table: dict[str, Any], fits: bool) -> None:
+    assert validator(element).is_valid({"element": element} | table) == fits
+
+
+def test_keys_of_tables_show_their_units_and_limits() -> None:
+    radius = recipe_schema("point_surface", shipped("fmus"))["$defs"]["Sphere"]["properties"]["radius"]
+    assert radius["description"] == "of the sphere, m, > 0"
+
+
+@pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"surfce": {}}, "'surfce' was unexpected"),

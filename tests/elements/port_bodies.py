@@ -43,6 +43,7 @@ class System:
     speed      rms error of the speeds at the end over the speed of the start, both weighted by the masses
     amplitude  error of the root of the energy at the end over that of the start: energies counted from equilibrium
     energy     |E/E_exact - 1| at the end
+    friction   error of the work of friction over the exact one and a hundredth of what the outer force could give
     force      rms error of the mean force of each step in the last fifth, over the one at rest
 
     weights and linear  of the energy z' diag(weights) z / 2 + z' quadratic z / 2 + linear z + constant + potentials"""
@@ -61,7 +62,6 @@ class System:
     linear: Array | None = None
     constant: float = 0.0
     expected: float = 0.0
-    noise: float = 0.0
 
     @functools.cached_property
     def bench(self) -> Bench:
@@ -73,10 +73,13 @@ class System:
 
     def scale(self) -> Array:
         """Of each state, and of the work of friction: for errors of the reference."""
-        speeds = np.sqrt(2 * self.energy(self.starts[0]) / np.maximum(self.weights, 1e-300))
+        energy = self.energy(self.starts[0])
+        if self.measure == "friction":  # it begins at rest
+            energy += 1e-3 * self.expected
+        speeds = np.sqrt(2 * energy / np.maximum(self.weights, 1e-300))
         size = np.where(self.weights > 0, speeds, np.max(np.abs(self.starts), axis=0))
         moving = np.max(speeds[self.weights > 0]) * self.H
-        return np.append(np.maximum(size, moving), self.energy(self.starts[0]))
+        return np.append(np.maximum(size, moving), energy)
 
     def energy(self, z: Array) -> float:
         """J, with what the elastic forces hold."""
@@ -103,6 +106,10 @@ class System:
         base = z[1] if self.plant.kind == "rod" else self.plant.law_offsets[2]
         return [float(-(base + math.sin(angle) * a + math.cos(angle) * b)) for a, b in self.plant.arms]
 
+    def friction_work(self, states: Array, forces: Array) -> float:
+        """J, that a contact of a body along x and z took along the floor."""
+        return -float(forces[:, 0] @ np.diff(states[:, 0]))
+
     def reference(self) -> list[Array]:
         """The motion of each phase under the law, and the work of friction: (steps + 1, n + 1)."""
         scale = self.scale()
@@ -121,6 +128,9 @@ class System:
                 wrong = abs(roots[0] - roots[1]) / roots[2]
             elif self.measure == "energy":
                 wrong = abs(self.energy(end) / self.energy(right) - 1)
+            elif self.measure == "friction":
+                work = float(exact[-1, -1])
+                wrong = abs(self.friction_work(states, forces) - work) / (work + 0.01 * self.expected)
             else:
                 law, last = self.laws[0], int(0.8 * self.steps)
                 depth, rate = -exact[last:, 0], -exact[last:, 1]

@@ -321,6 +321,26 @@ def planar_plant(kind: str, mass: float, inertia: float, arms: Sequence[tuple[fl
     return Plant(kind, 6, 3 * len(arms), none, none, mass=mass, inertia=inertia, arms=arms)
 
 
+def shaken(draw: Draw) -> System:
+    """A block that rests on the floor and is shaken along it; by the share of sticking friction it slides or creeps."""
+    m, N = draw.log(1e-2, 1e2), draw.log(3, 40)
+    law = replace(draw.law(mu=draw.even(0.1, 0.9)), k_T=draw.log(30, 1000))
+    H, g = interval(m, law, N), 9.81
+    share, samples, turns = draw.log(0.3, 3), draw.log(8, 40), draw.even(4, 10)
+    wire = Wire(contact(law), rows(2, x=[1, 0], z=[0, 1]))
+    force, omega = share * law.mu * m * g, 2 * math.pi / (samples * H)
+    plant = linear_plant([m, m], H, [wire], pull=[0, -m * g], wave=(0, force, omega))
+    starts = [
+        [0.0, -m * g / law.stiffness, 0.0, 0.0, math.sin(omega * phase * H), math.cos(omega * phase * H)]
+        for phase in PHASES
+    ]
+    facts = {"m": m, "K": law.stiffness, "C_r": law.C_r, "N": N, "mu": law.mu, "k_T": law.k_T, "share": share}
+    return System(
+        "shaken", plant, (contact(law),), H, math.ceil(turns * samples), np.array(starts),
+        np.array([0, 0, m, m, 0, 0]), "friction", N, facts, expected=4 * turns * force**2 / (m * omega**2),
+    )  # fmt: skip
+
+
 SAMPLE: dict[str, Callable[[Draw], System]] = {  # of what the share that is right is told
     "free": free,
     "gravity": gravity,
@@ -335,6 +355,7 @@ SAMPLE: dict[str, Callable[[Draw], System]] = {  # of what the share that is rig
     "pendulum": pendulum,
 }
 FAMILIES = SAMPLE | {
+    "shaken": shaken,
     "light tip": light_tip,
     "pile": pile,
     "spring by rates": spring_by_rates,

@@ -1,6 +1,7 @@
 """Random systems of port FMUs and exact bodies under plain masters, and how right they are.
 
 python -m tests.elements.port_systems [--family F ...] [--count 300] [--seed S] [--method M ...] [--master M ...]
+                                       [--noise R]
 
 Each system runs in fifteen phases of its step.  Right: the mean error of the phases is below 2 %.  Worse than hold: by
 the mean, above 1.25 times that of hold and half a percent; by the phase, in one of them by 2 % and more.  The seed and
@@ -63,8 +64,12 @@ def coupling_of(system: System, master: str, values: Mapping[str, str]) -> dict[
     return {name: word if name == "coupling.order" else given for name, given in values.items()}
 
 
-def measure(index: int, system: System, master: str, method: str, exact: Sequence[Array]) -> Measured | None:
-    """None if the FMUs do not have the variables of the method."""
+def measure(
+    index: int, system: System, master: str, method: str, exact: Sequence[Array], noise_share: float = 0.0
+) -> Measured | None:
+    """None if the FMUs do not have the variables of the method.
+
+    noise_share  of the largest speed at the start, on each rate that an FMU sees"""
     coupling = coupling_of(system, master, METHODS[method])
     if coupling is None:
         return None
@@ -72,11 +77,11 @@ def measure(index: int, system: System, master: str, method: str, exact: Sequenc
     errors, energies, messages = [], [], Counter[str]()
     for phase, (start, motion) in enumerate(zip(system.starts, exact, strict=True)):
         noise = None
-        if system.noise:
-            rng = np.random.default_rng((index, phase))
+        if noise_share:
+            rng, size = np.random.default_rng((index, phase)), noise_share * np.max(np.abs(start[system.weights > 0]))
             inputs = sum(len(port.inputs) for port in system.ports)
             moving = np.concatenate([np.arange(len(p.inputs)) >= len(p.inputs) // 2 for p in system.ports])
-            noise = system.noise * rng.standard_normal((system.steps, inputs)) * moving
+            noise = size * rng.standard_normal((system.steps, inputs)) * moving
         run = system.bench.run(
             start, system.H, system.steps, order, coupling, late=master == "late", noise=noise
         )  # fmt: skip
@@ -107,7 +112,9 @@ def too_much_energy(one: Measured, hold: Measured) -> bool:
 Results = dict[tuple[str, str, str], list[Measured]]  # by family, master, method
 
 
-def survey(systems: Iterable[tuple[int, System]], masters: Sequence[str], methods: Sequence[str]) -> Results:
+def survey(
+    systems: Iterable[tuple[int, System]], masters: Sequence[str], methods: Sequence[str], noise_share: float = 0.0
+) -> Results:
     results: Results = {}
     for index, system in systems:
         exact = system.reference()
@@ -115,7 +122,7 @@ def survey(systems: Iterable[tuple[int, System]], masters: Sequence[str], method
             if master == MIXED and not system.plant.first_count:
                 continue
             for method in methods:
-                one = measure(index, system, master, method, exact)
+                one = measure(index, system, master, method, exact, noise_share)
                 if one is not None:
                     results.setdefault((system.family, master, method), []).append(one)
     return results
@@ -173,12 +180,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--master", nargs="+", default=[JACOBI, SEQUENTIAL, MIXED], help="jacobi, sequential, bodies first, late"
     )
+    parser.add_argument("--noise", type=float, default=0.0, help="on the rates, over the largest speed at the start")
     options = parser.parse_args(arguments)
     began = time.perf_counter()
     systems = draw_systems(options.seed, options.count, options.family)
     if options.index:
         systems = ((k, system) for k, system in systems if k in options.index)
-    results = survey(systems, options.master, options.method)
+    results = survey(systems, options.master, options.method, options.noise)
     print_table(results)
     if options.index:
         for (family, master, method), found in results.items():

@@ -66,6 +66,11 @@ def _drift(system: System, run: Outcome, exact: Array) -> float:
     return abs(float(run.states[-1, 0] - exact[-1, 0]))
 
 
+def _work(system: System, run: Outcome, exact: Array) -> float:
+    """Of friction, over the exact one."""
+    return system.friction_work(run.states, run.forces) / float(exact[-1, -1])
+
+
 def _sunk(system: System, run: Outcome, _: Array) -> float:
     """m, below the floor."""
     return -float(np.min(run.states[:, 1]))
@@ -143,16 +148,20 @@ def driven_axis(omega_H: float, zeta: float, C_r: float) -> System:
     )  # fmt: skip
 
 
-def block(sideways: float, samples: float, speed: float, seconds: float) -> System:
-    """10 kg at rest on the floor, friction 0.7, N = 6.3; sideways a force of this amplitude, N, or a speed, m/s."""
-    m, g, law = 10.0, 9.81, Law(1e6, 0.5, mu=0.7)
-    H = interval(m, law, 6.3)
+def block(
+    sideways: float, speed: float, seconds: float, *, mu: float = 0.9, k_T: float = 100.0, N: float = 6.3
+) -> System:
+    """10 kg at rest on the floor.  Sideways a force of this amplitude, N, with 8 samples a period, or a speed, m/s."""
+    m, g, law = 10.0, 9.81, Law(1e6, 0.5, mu=mu, k_T=k_T)
+    H = interval(m, law, N)
     wire = Wire(contact(law), rows(2, x=[1, 0], z=[0, 1]))
-    wave = (0, sideways, 2 * math.pi / (samples * H)) if sideways else None
+    wave = (0, sideways, 2 * math.pi / (8 * H)) if sideways else None
     plant = linear_plant([m, m], H, [wire], pull=[0.0, -m * g], wave=wave)
     starts = start_states([0, -m * g / law.stiffness], [speed, 0], H, (0.0, 1.0) if sideways else None)
     weights = np.array([0, 0, m, m, *([0, 0] if sideways else [])])
-    return System("block", plant, (wire.port,), H, round(seconds / H), starts[:1], weights, linear=None)
+    return System(
+        "block", plant, (wire.port,), H, round(seconds / H), starts[:1], weights, "friction", expected=m * speed**2 / 2
+    )
 
 
 def rod_on_two(N: float) -> System:
@@ -168,7 +177,7 @@ def rod_on_two(N: float) -> System:
 
 
 def all_rows() -> list[Row]:
-    shaken = block(60.0, 8, 0.0, 2.0)
+    creeping, sliding = block(60.0, 0.0, 2.0), block(60.0, 0.0, 2.0, mu=0.3, k_T=1000.0, N=16)
     return [
         Row("joined spring: energy after 9 periods", joined_spring(), SEQUENTIAL, _energy),
         Row("three balls, N = 31: energy", three_balls(31), SEQUENTIAL, _energy_ratio),
@@ -178,8 +187,11 @@ def all_rows() -> list[Row]:
         Row("light tip, 3 samples: energy, most", joined_masses(6.3, 0.5, 10, 3), JACOBI, _energy_ratio, np.max),
         Row("axis, omega H = 2: force, N", driven_axis(2.0, 1.0, 0.5), JACOBI, _mean_force, _extreme, 142.0),
         Row("axis, omega H = 0.5: force, N", driven_axis(0.5, 1.0, 0.5), JACOBI, _mean_force, _extreme, 142.0),
-        Row("shaken block: drift, m", shaken, SEQUENTIAL, _drift, np.max, 0.0),
-        Row("sliding block: depth, m", block(0, 0, 1.0, 0.5), SEQUENTIAL, _sunk, np.max, 10 * 9.81 / 1e6),
+        Row("shaken block that sticks: drift, m", creeping, SEQUENTIAL, _drift, np.max, 0.0),
+        Row("shaken block that slides: drift, m", sliding, SEQUENTIAL, _drift, np.max, 0.0),
+        Row("shaken block that slides: friction work", sliding, SEQUENTIAL, _work, np.max),
+        Row("block that stops: depth, m", block(0, 1.0, 0.5), SEQUENTIAL, _sunk, np.max, 10 * 9.81 / 1e6),
+        Row("block that stops: friction work", block(0, 1.0, 0.5), SEQUENTIAL, _work, np.max),
         Row("rate by differences, N = 16: rebound", one_mass(16), SEQUENTIAL, _rebound, differences=True),
         Row("rod on two FMUs, N = 31: speed error", rod_on_two(31), SEQUENTIAL, _speed_error, np.mean, 0.0),
     ]
@@ -211,11 +223,11 @@ def share_right(systems: Sequence[System], master: str, method: str) -> float | 
 
 
 def main() -> None:
-    print(f"{'':48}{'exact':>10}" + "".join(f"{name:>12}" for name in _MODES))
+    print(f"{'':60}{'exact':>10}" + "".join(f"{name:>12}" for name in _MODES))
 
     def show(name: str, exact: float, values: Sequence[float | None]) -> None:
         shown = "".join(f"{'-' if one is None else format(one, '.4g'):>12}" for one in values)
-        print(f"{name:48}{exact:10.4g}{shown}")
+        print(f"{name:60}{exact:10.4g}{shown}")
 
     for row in all_rows():
         show(f"{row.name} ({row.master})", row.exact, [value(row, mode) for mode in _MODES.values()])

@@ -1,12 +1,11 @@
-"""What can go wrong, in one tree.
+"""The errors of this package, in one tree.
 
     FmuBuilderError
     ├── InputError        exit code 2: a recipe, scenario, trace or argument is wrong; the message says what to change
     └── ToolError         exit code 3: the tool chain failed
         └── SlaveError    exit code 3: an FMU failed while it was loaded or run
 
-Every error carries all problems found, not the first.  Nothing else is raised on purpose.
-"""
+Every error carries all problems found, not the first.  Any other exception is a fault of fmu-builder."""
 
 from __future__ import annotations
 

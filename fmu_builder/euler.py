@@ -1,11 +1,11 @@
-"""The calls of EULER that make a force element, with their own signatures: here they write its recipe.
+"""The calls of EULER that make a force element, with EULER's signatures; here they write its recipe.
 
     pipe = [Point("frame", (0.1 * i, 0.0, 0.0)) for i in range(11)]
     forcePointLine2(Point("trolley", (0, 0, 0)), pipe, (0, 1, 0), "1e5[N/m]*#delta", (0, 0, 1), "2e5[N/m]*#delta",
                     recipe=Path("Guide.toml"), K_fr=0.1)
 
-A recipe knows no bodies, only ports: bodies have names here, and body[j] is the port of the j-th one that carries
-points of the line, in the order of the points.
+A recipe has ports and no bodies: bodies have names here, and body[j] is the port of the j-th one that carries points of
+the line, in the order of the points.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Vector = Sequence[Quantity]
 
 
 class Law(str):
-    """A law of the user's, in the language of laws, where a scalar could stand as well."""
+    """A user law in place of a scalar."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def contactPS(  # noqa: N802
 
 
 def _place_problems(point: Point) -> list[Problem]:
-    """A point away from the origin of its body: where a port lies on a body is the body's affair, not the recipe's."""
+    """A point away from the origin of its body: the body, not the recipe, declares the place of a port."""
     if all(float(x) == 0.0 for x in point.r):
         return []
     what = f"r = {tuple(point.r)!r} m on '{point.body}' cannot be given in this recipe, which has ports only"

@@ -1,4 +1,4 @@
-"""Packages that import what they offer when it is first asked for: a command loads only the modules it needs."""
+"""Packages that import a name at its first use, so that a command loads only the modules it needs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The files of a user: text that is read is bounded, and what is written is whole or not there at all.
+"""Files of users: the size of text that is read is bounded, and a file is written whole or not at all.
 
-What is no file, such as a device, is never replaced by one."""
+A device or other special file is never replaced by a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TEXTS: ContextVar[Mapping[Path, str]] = ContextVar("texts in the place of files
 
 @contextmanager
 def texts_as_files(texts: Mapping[Path, str]) -> Iterator[None]:
-    """Inside, these texts are found under their paths, as if files were there."""
+    """Inside, these texts are read under their paths, as if they were files."""
     token = _TEXTS.set({**_TEXTS.get(), **{path.absolute(): text for path, text in texts.items()}})
     try:
         yield
@@ -58,7 +58,7 @@ def recorded_reads() -> Iterator[list[Path]]:
 def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
     """The text of a regular file in UTF-8, with or without a byte order mark.
 
-    largest  bytes.   Raises InputError: for a device or FIFO too, which may give text without end, or wait for it."""
+    largest  bytes.   Raises InputError: for a device or FIFO too, which may never end."""
     if (written := _TEXTS.get().get(path.absolute())) is not None:
         if (files := _READ.get()) is not None:
             files.append(path)
@@ -122,7 +122,7 @@ def staged(*targets: Path) -> Iterator[tuple[Path, ...]]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file, text as UTF-8: nobody sees half of it.  Raises ToolError."""
+    """Write a file whole or not at all, text as UTF-8.  Raises ToolError."""
     try:
         with staged(path) as (new,):
             if isinstance(content, bytes):
@@ -139,7 +139,7 @@ def _beside(place: Path) -> Path:
 
 
 def _move(pairs: Sequence[tuple[Path, Path]]) -> None:
-    """Move every file to its place; where one move fails, those before it are taken back."""
+    """Move every file to its place; where one move fails, those before it are undone."""
     old: dict[Path, Path | None] = {}  # by place, what was there
     moved: list[Path] = []
     try:

@@ -1,4 +1,4 @@
-"""`fmu-builder new NAME`: an element of one's own that builds, runs and validates before a line of it was changed."""
+"""`fmu-builder new NAME`: a new element that builds, runs and validates before any edit."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _add_language(name: str, element: Path, recipe: Path, template: Path, python
 
 
 def _recipe(name: str, template: Path, language: str) -> str:
-    """A recipe of the template; one for C says nothing of it unless another language is there."""
+    """A recipe of the template; one for C names it only beside another language."""
     own = template / "recipe.toml"
     text = (own if own.is_file() else _TEMPLATES / "recipe.toml").read_text(encoding="utf-8")
     text = text.replace('"@name@"\n', f'"@name@"\nlanguage = "{language}"\n', 1) if language else text

@@ -21,7 +21,7 @@ def shipped(folder: str) -> Path:
 
 
 def shared_folder() -> Path:
-    """What several elements have in common: C headers, and declarations of groups of variables."""
+    """Shared parts of elements: C headers, and declarations of groups of variables."""
     return shipped("elements") / "shared"
 
 
@@ -51,7 +51,7 @@ def find_element(element: str, beside: Path, where: str) -> Path:
 def find_recipe(name: str, beside: Path | None = None) -> Path:
     """A recipe or system by path, or by its name in the catalogue (`PointMass`, `systems/...`).
 
-    `beside` is the folder a scenario lies in: its own recipes win over the catalogue's.  Raises InputError."""
+    `beside` is the folder a scenario lies in: its recipes come before those of the catalogue.  Raises InputError."""
     as_path = Path(name)
     if as_path.suffix == ".toml":
         candidate = as_path if as_path.is_absolute() or beside is None else beside / as_path
@@ -68,13 +68,13 @@ def find_recipe(name: str, beside: Path | None = None) -> Path:
 
 
 def catalogue() -> list[Path]:
-    """The recipes we ship, sorted by name."""
+    """The shipped recipes, sorted by name."""
     return sorted(shipped("fmus").glob("*.toml"))
 
 
 def own_elements() -> list[Path]:
-    """The folders of elements below `elements` of the current folder and of those above it, nearest first, without
-    those we ship: what a recipe here may name."""
+    """The folders of elements below `elements` of the current folder and of those above it, nearest first, without the
+    shipped ones: those that a recipe here may name."""
     here, ours = Path.cwd(), shipped("elements").resolve()
     places = [folder / "elements" for folder in (here, *here.parents) if (folder / "elements").resolve() != ours]
     found: dict[str, Path] = {}
@@ -85,7 +85,7 @@ def own_elements() -> list[Path]:
 
 
 def shipped_elements() -> list[Path]:
-    """The folders of the elements we ship, sorted by name."""
+    """The folders of the shipped elements, sorted by name."""
     return sorted(path.parent for path in shipped("elements").glob("*/element.toml"))
 
 

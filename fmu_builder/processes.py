@@ -1,6 +1,6 @@
 """Many jobs in processes on all cores: builds and cases.
 
-Threads do not serve: lxml's schemas are not safe in them, and an FMU that crashes takes its process down."""
+Not threads: lxml's schemas are not safe in them, and an FMU that crashes ends its process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _in_processes(
     finished: Callable[[Result], None],
     most: int | None,
 ) -> tuple[dict[str, Result], set[str]]:
-    """The results of the jobs, those that a crash took along are missing; and the jobs that had begun by then."""
+    """The results of the jobs, without those that a crash ended; and the jobs that had begun by then."""
     results = {}
     workers = max(min(most or os.cpu_count() or 1, len(jobs)), 1)
     context = multiprocessing.get_context("spawn")
@@ -78,7 +78,7 @@ def _in_processes(
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Processes started inside ignore Ctrl-C: they end in order, when the process that started them says so."""
+    """Processes started inside ignore Ctrl-C: the process that started them ends them in order."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -90,7 +90,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _end(workers: set[BaseProcess]) -> None:
-    """End the jobs that run.  On Windows they come to their end: a process can only be killed there, which would leave
+    """End the jobs that run.  On Windows they run to their end: a process can only be killed there, which would leave
     temporary files and compilers behind."""
     if sys.platform != "win32":
         for worker in workers:

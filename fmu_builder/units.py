@@ -7,9 +7,8 @@
 Factors are exact fractions until the last rounding, so `35 mm` is the same double as 0.035.
 
 Why not pint: version 0.25 takes 0.4 s of processor time to import and to read its registry, where `fmu-builder --help`
-takes 0.3 s in all; lbm, kp, Torr, PS and rev are unknown to it or mean something else, rpm is off in the last bit, the
-radian has no dimension of its own, as FMI 2.0 asks for, and Hz and rad/s are alike.
-"""
+takes 0.3 s in all; lbm, kp, Torr, PS and rev are unknown to it or mean something else, rpm is wrong in the last bit,
+the radian has no dimension, which FMI 2.0 requires, and Hz and rad/s are equal."""
 
 from __future__ import annotations
 
@@ -133,7 +132,7 @@ _REFUSED = {
 }
 _CELSIUS_OFFSET = Fraction("273.15")
 
-# What a reader of results would rather see, by SI unit.  Where two units share a dimension (J, N.m), the first one
+# Usual display units, by SI unit.  Where two units share a dimension (J, N.m), the first one
 # serves other spellings such as kg.m2/s2.
 _DISPLAY_UNITS: dict[str, tuple[str, ...]] = {
     "1": ("%",),
@@ -217,7 +216,7 @@ def parse_unit(text: str) -> Unit:
 def parse_quantity(value: float | int | str, unit: Unit, where: str) -> float:
     """The SI value of a number (SI already) or of a text "number unit", "number [unit]" or "number" (SI).
 
-    unit   whose dimension the text must have; its factor plays no part
+    unit   whose dimension the text must have; its factor has no effect
     where  file and key for the message, e.g. "fmus/Pad.toml: [start] C_F"
     Raises InputError for another dimension, an unknown unit, a value that is not a finite number, a boolean.
     """
@@ -256,12 +255,12 @@ def dimension_text(unit: Unit) -> str:
 
 
 def readable_names() -> tuple[str, ...]:
-    """SI units by the names that people know, the usual one of a dimension first."""
+    """SI units by their usual names, the most common one of a dimension first."""
     return tuple(_DISPLAY_UNITS)
 
 
 def display_units(unit: Unit) -> tuple[Unit, ...]:
-    """Units in which people like to read values of this unit; empty when it is not SI or not in the table."""
+    """Usual display units of this unit; empty when it is not SI or not in the table."""
     if not unit.is_si:
         return ()
     name = re.sub(r"\s*\*\s*|\s+", ".", unit.name)

@@ -21,7 +21,7 @@ __all__ = ["app", "main"]
 
 
 def main() -> None:
-    """Entry point: errors become a message and an exit code; a fault of our own keeps its traceback."""
+    """Entry point: errors become a message and an exit code; a fault of fmu-builder keeps its traceback."""
     try:
         try:
             app()
@@ -38,10 +38,10 @@ def main() -> None:
             for problem in error.problems:
                 say_fault(f"error: {problem}")
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # who read the output has seen enough, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what Python still holds goes there when it ends
+    except BrokenPipeError:  # the reader of the output has ended, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # takes what Python still writes when it ends
         sys.exit(0)
-    except Exception:  # Python would exit with 1, which says that a comparison failed
+    except Exception:  # Python would exit with 1, which means that a comparison failed
         traceback.print_exc()
         say_fault(
             "this is a fault of fmu-builder, not of your input: please report the lines above together with the output "

@@ -25,7 +25,7 @@ from fmu_builder.paths import catalogue, find_recipe
 def build_named(
     names: Sequence[str], output: Path | None, platform: Sequence[str], source_only: bool, assembly: bool, as_json: bool
 ) -> None:
-    """Build and print.  Raises the errors of all names as one; the FMUs of the others are there then."""
+    """Build and print.  Raises the errors of all names as one, after the FMUs of the others are built."""
     platforms = _platforms(platform, source_only)
     results: list[Built | FmuBuilderError] = []
     for name in names:
@@ -89,7 +89,7 @@ def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: 
 
 
 def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Built:
-    """Build an FMU from the files it holds, beside no other: a user's own files are not looked for."""
+    """Build an FMU from the files it holds alone: other files of the user are not looked for."""
     check_archive(fmu)
     origin = read_origin(fmu)
     if origin is None:

@@ -23,7 +23,8 @@ from fmu_builder.report.report import summary_rows, write_report
 
 
 def demo(output: Path, everything: bool) -> None:
-    """Build, run, compare, write and open the report.   everything: the catalogue and all cases, not those of demo.txt.
+    """Build, run, compare, write and open the report.   everything: the catalogue and all cases instead of those of
+    demo.txt.
 
     Exits with 1 if a case fails."""
     begin = time.perf_counter()
@@ -47,7 +48,7 @@ def demo(output: Path, everything: bool) -> None:
 
 
 def validate_cases(names: Sequence[str], report: Path | None, as_json: bool) -> None:
-    """Run the cases of these names, all for none, and print their verdicts.   report: also write it there.
+    """Run the cases of these names, by default all, and print their verdicts.   report: page to write.
 
     Exits with 1 if a case fails."""
     chosen = find_cases(names)

@@ -1,6 +1,6 @@
-"""The commands: their options, and what --help says of them.
+"""The commands: their options and help texts.
 
-Each imports what it needs when it runs, so that --help needs no more than Typer."""
+Each imports what it needs when it runs, so that --help imports Typer alone."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def compare_command(
 
 @app.command("list")
 def list_command(as_json: _Json = False) -> None:
-    """List elements, catalogue FMUs and cases, one line each; your own ones in ./elements and ./fmus as well.
+    """List elements, catalogue FMUs and cases, one line each, with those in ./elements and ./fmus.
 
     Example: fmu-builder list
     """
@@ -192,8 +192,8 @@ def schema(
     Example: fmu-builder schema point_surface > point_surface.json
 
     In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  `schema recipe`,
-    `assembly`, `scenario` and `case` print what all files of that kind may hold, `schema element` the schema of
-    element.toml, for an element of your own.
+    `assembly`, `scenario` and `case` print the schemas of all files of that kind, `schema element` the schema of
+    element.toml, for elements of your own.
     """
     from fmu_builder.export.schema import document_schema, element_schema, recipe_schema
     from fmu_builder.model.documents import DOCUMENTS
@@ -212,12 +212,12 @@ def new(
     side: Annotated[str, typer.Option(help=f"What it is at that port: {' or '.join(SIDES)}.")] = "force",
     python: Annotated[bool, typer.Option("--python", help="A prototype: the physics is in Python.")] = False,
 ) -> None:
-    """Make an element of your own, ready to build, in ./elements and ./fmus: a spring with damper, or a body.
+    """Create an element, ready to build, in ./elements and ./fmus: a spring with damper, or a body.
 
     Example: fmu-builder new demo_spring
 
-    --port rotational --side body makes an inertia that turns.  Of an element that is there in C as this command wrote
-    it, --python adds element.py and a second recipe.
+    --port rotational --side body makes a rotating inertia.  To an element in C that this command wrote, --python adds
+    element.py and a second recipe.
 
     A prototype in Python is quick to change and slow to run.  Its FMU needs Python 3.11 or newer with numpy on its
     target and runs on linux64 and win64.
@@ -254,8 +254,8 @@ def doctor(
 
     Example: fmu-builder doctor
 
-    The cache keeps what was used last, up to FMU_BUILDER_CACHE_MB, by default 500.  What processes that run have used
-    stays, with --clean too.
+    The cache keeps what was used last, up to FMU_BUILDER_CACHE_MB, by default 500.  Files used by running processes
+    stay, with --clean too.
     """
     from fmu_builder.cli.printing import line
     from fmu_builder.doctor import FAULT, clean_cache, examine

@@ -15,7 +15,7 @@ from fmu_builder.paths import find_recipe
 
 
 def find(name: str, what: str) -> Path:
-    """A recipe or scenario by file or name; `what` says which in the error."""
+    """A recipe or scenario by file or name; `what` names the kind in the error."""
     if not name or Path(name).is_dir():
         raise InputError(Problem(name or "''", f"is {'a folder' if name else 'no name'}; give {what}"))
     return find_recipe(name)
@@ -70,7 +70,7 @@ def make_folder_of(path: Path) -> None:
 
 
 def show_page(page: Path) -> bool:
-    """Open a page in the browser where somebody sees it: from a terminal, on a machine with a display."""
+    """Open a page in the browser if started from a terminal on a machine with a display."""
     if sys.platform in ("win32", "darwin"):
         display = "SSH_CONNECTION" not in os.environ
     else:

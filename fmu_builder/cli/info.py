@@ -39,8 +39,8 @@ def _about(fmu: Path) -> tuple[SlaveDescription, Origin | None]:
 
 
 def _describe(recipe: Path) -> tuple[SlaveDescription, Origin | None]:
-    """What the FMU of a recipe shows, without compiling it; of elements that are not ours also what they declare for
-    nothing."""
+    """What the FMU of a recipe shows, without compiling it; of elements that are not shipped also the declared
+    dependencies that never show."""
     model = load_model(recipe)
     say_notes((f"{model.name}: {warning}" for warning in model.warnings()), "warning")
     compiler = find_compiler()
@@ -151,5 +151,5 @@ def _start_text(variable: SlaveVariable) -> str:
         return literal
     try:
         return quantity(float(variable.start or "")) if variable.type == "Real" else str(variable.start)
-    except ValueError:  # an FMU that is not ours
+    except ValueError:  # an FMU of another tool
         return str(variable.start)

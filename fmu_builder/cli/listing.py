@@ -16,7 +16,7 @@ from fmu_builder.paths import catalogue, own_elements, shipped, shipped_elements
 
 
 def list_all(as_json: bool) -> None:
-    """Print what is shipped, and what the user has in ./elements and ./fmus."""
+    """Print what is shipped and what is in ./elements and ./fmus."""
     elements = {folder.name: _of_element(folder) for folder in shipped_elements()}
     elements |= {folder.name: _or_fault(_of_element, folder) for folder in own_elements()}
     recipes = {path.stem: _of_recipe(path) for path in catalogue()}

@@ -25,7 +25,7 @@ from fmu_builder.files import is_stream
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.report.trace_plot import write_trace_plot
 
-_TABLE_WIDTH = 160  # at most; a number cut short would be a wrong one
+_TABLE_WIDTH = 160  # at most; a truncated number would be wrong
 
 
 def run_system(
@@ -41,7 +41,7 @@ def run_system(
 ) -> None:
     """Run a scenario, recipe or FMU, write its trace and plot, and print its contacts.
 
-    step, stop   with their units;   these, `algorithm` and `record` take the place of what the scenario says"""
+    step, stop   with their units;   these, `algorithm` and `record` replace those of the scenario"""
     path = find_scenario(scenario)
     beside = None if is_stream(output) else Path(f"{output}.json")
     check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
@@ -77,7 +77,7 @@ def _run_with_progress(scenario: CheckedScenario) -> Run:
 
 
 def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
-    """A line every few seconds, none for a short run."""
+    """Print a line every few seconds, none for a short run."""
     last: float | None = None
 
     def report(share: float) -> None:

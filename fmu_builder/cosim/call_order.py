@@ -1,8 +1,8 @@
-"""What elements of fmu-builder learn of the master: the order in which it calls them and the bodies, `coupling.order`.
+"""The order in which the master calls an element and the bodies at its ports, as a start value: `coupling.order`.
 
 A force that is found from the motion at a communication point acts on the interval that begins there (`sequential`), or
-on the next one (`parallel`, `late`).  The element can find that from the motion, which takes samples, and where others
-move the bodies as well it may take one for the other; the master knows it."""
+on the next one (`parallel`, `late`).  The element can identify that from the motion, which takes samples and may fail
+where other forces move the bodies; the master has the order."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ ORDER = "coupling.order"
 def call_orders(slaves: Mapping[str, SlaveDescription], wiring: Wiring, algorithm: str) -> Iterator[tuple[str, float]]:
     """By name, the value of `coupling.order` of each slave that has it, where it follows from the connections.
 
-    It does not where a value passes through another FMU on its way, which adds an interval, or where Gauss-Seidel calls
-    one of two bodies before the element and the other one after it.
-    It does not where a value passes through another FMU on its way, which adds an interval, or where Gauss-Seidel
-    calls one of two bodies before the element and the other one after it.
+    It does not where a value passes through another FMU, which adds an interval, or where Gauss-Seidel calls one of two
+    bodies before the element and the other one after it.
     algorithm  jacobi or gauss_seidel"""
     place = {name: k for k, name in enumerate(slaves)}
     for name, description in slaves.items():

@@ -237,7 +237,7 @@ def _event_problems(trace: Trace, reference: Trace, tolerances: Mapping[str, Tol
 
 
 def _same_unit(text: str, other_text: str) -> bool:
-    """Whether two texts mean one unit, as N.m and N*m do; units we cannot read must be the same text."""
+    """Whether two texts mean one unit, as N.m and N*m do; unknown units must be the same text."""
     if text == other_text:
         return True
     try:

@@ -1,13 +1,13 @@
 """The contacts of a co-simulation, collected at its communication points.
 
 An FMU of fmu-builder records each contact itself: release_count and contact_count show that one ended or began, and
-only then are last_contact.* and present_contact.* read.  Where several ended within one communication step, the FMU
-shows those before the last one as contact_record.back asks for them.  Of any other FMU with a variable in_contact the
-events are those of its samples (events.py).
+only then are last_contact.* and present_contact.* read.  Where several ended within one communication step,
+contact_record.back selects which of them the FMU shows.  Of any other FMU with a variable in_contact the events are
+those of its samples (events.py).
 
-A contact that inputs begin or end is located before the step that takes them: the FMU has to regard them as those of
-the beginning of that step.  Under Gauss-Seidel the values of a slave that was stepped before are those of its end, so
-that such a time is one step later on the clock of the run.
+A contact that inputs begin or end is located before the step that takes them: the FMU treats them as inputs of the
+beginning of that step.  Under Gauss-Seidel the values of a slave that was stepped before are those of its end, so that
+such a time is one step later on the clock of the run.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ContactRecord:
             sampled.collect(end)
 
     def finished(self) -> tuple[list[ContactEvent], dict[str, float]]:
-        """All contacts, with what is known of those that are closed, and the number begun at each place."""
+        """All contacts, those still closed with what is known so far, and the number begun at each place."""
         groups: list[_Counted | _Sampled] = [*self._counted, *self._sampled]
         contacts = [event for group in groups for event in group.finished()]
         return contacts, {place: count for group in groups for place, count in group.counts()}
@@ -82,7 +82,7 @@ class ContactRecord:
 
 
 def is_recorded_contact(name: str) -> bool:
-    """Whether the variable `name` of a slave belongs to its record of one contact, and is no signal."""
+    """Whether the variable `name` of a slave belongs to its record of one contact, so is no signal."""
     return _RECORD.fullmatch(name) is not None
 
 
@@ -95,7 +95,7 @@ class _CountedPlace:
     part: str
     begun: int = 0
     ended: int = 0
-    missed: int = 0  # of these, the FMU did not show: too many ended in one communication step
+    missed: int = 0  # of these not shown by the FMU, as too many ended in one communication step
     present: ContactEvent | None = None
     found: list[ContactEvent] = field(default_factory=list)
 
@@ -215,7 +215,7 @@ class _Counted:
             if place.present is not None:
                 known = {} if self._slave.status == DISCARD else self._so_far(place)
                 last = replace(_event(place.present, known), closed_at_end=True)
-                if not (last.closed_at_start and not last.values()):  # held for the whole run, and nothing known of it
+                if not (last.closed_at_start and not last.values()):  # lasts for the whole run, all unknown
                     yield last
 
     def counts(self) -> Iterator[tuple[str, float]]:

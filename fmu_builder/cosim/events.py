@@ -1,4 +1,4 @@
-"""Contact events: when each contact began and ended, and what it did.
+"""Contact events: begin, end and quantities of each contact.
 
 For the contacts i = 1, 2, ... of a place X, a slave such as `floor`, a part of one (`ball.floor`), or one of its points
 or profiles (`floor.point[2]`, `chain.contact[1]`):
@@ -16,8 +16,8 @@ What is not known is absent: the touch of a contact that is closed at the start,
 the end, what follows from them, and what the FMU does not show.  Force and impulse of a contact that is still closed
 are those so far.
 
-An FMU that locates its contacts itself shows them (contact_record.py).  Of any other, the events are what its variables
-show at the communication points (SampledContact).
+An FMU that locates its contacts itself shows them (contact_record.py).  Of any other, the events follow from its
+variables at the communication points (SampledContact).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 from fmu_builder.errors import InputError, Problem
 
-_LIVELY = 1.05  # restitution; less may be gravity between the samples before and after a contact
+_ENERGY_GAIN = 1.05  # restitution; less may be gravity between the samples before and after a contact
 EVENT_UNITS = {
     "touch": "s",
     "release": "s",
@@ -92,15 +92,15 @@ def event_values(contacts: Iterable[ContactEvent], counts: Mapping[str, float]) 
     return values | {f"{place}.contact_count": count for place, count in counts.items()}
 
 
-def lively_contacts(contacts: Iterable[ContactEvent], slaves: Collection[str]) -> Iterator[str]:
-    """A note for each place on these slaves where a contact ends faster than it began."""
+def energy_gaining_contacts(contacts: Iterable[ContactEvent], slaves: Collection[str]) -> Iterator[str]:
+    """A note for each place on these slaves where a contact ends faster than it began, so gains energy."""
     worst: dict[str, ContactEvent] = {}
     for contact in contacts:
         known = worst.get(contact.place)
         if contact.restitution is not None and (known is None or contact.restitution > (known.restitution or 0.0)):
             worst[contact.place] = contact
     for place, contact in worst.items():
-        if (contact.restitution or 0.0) > _LIVELY and place.partition(".")[0] in slaves:
+        if (contact.restitution or 0.0) > _ENERGY_GAIN and place.partition(".")[0] in slaves:
             yield (
                 f"{place}: contact {contact.number} ends {contact.restitution:.3g} times as fast as it began: unless "
                 "its surface moves, the force held over the communication step added energy; take smaller steps, or a "
@@ -109,7 +109,7 @@ def lively_contacts(contacts: Iterable[ContactEvent], slaves: Collection[str]) -
 
 
 def event_units(name: str) -> str:
-    """Unit of the contact event `name`, as "s" for "floor.touch[1]"; "" if it is not one of ours."""
+    """Unit of the contact event `name`, as "s" for "floor.touch[1]"; "" for any other name."""
     match = _EVENT.fullmatch(name)
     return _UNITS.get(match[1], "") if match else ""
 
@@ -198,10 +198,9 @@ class SampledContact:
 def _surface_crossing(inside: _Sample, outside: _Sample) -> float | None:
     """When the depth was zero between the sample in contact and its neighbour out of contact, in s, or None.
 
-    Follows the depth from the sample in contact at its own rate.  If that leads the wrong way, because the contact has
-    turned around within the interval, the rate of the neighbour serves; if both do, contact did not begin or end
-    through the surface (but over an edge, or by a switch), and its time is not known.
-    """
+    Extrapolates the depth from the sample in contact at its rate.  If that gives no zero in the interval, because the
+    motion has reversed in it, the rate of the neighbour is used; if that gives none either, contact did not begin or
+    end through the surface (but over an edge, or by a switch), and its time is unknown."""
     depth = inside["depth"]
     if depth is None or inside["depth_rate"] is None:
         return None

@@ -1,4 +1,4 @@
-"""The values that slaves pass on, and those of [drive], in calls that are made ready before a run."""
+"""The values that slaves exchange, and those of [drive], in calls that are prepared before a run."""
 
 from __future__ import annotations
 

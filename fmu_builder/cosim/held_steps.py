@@ -3,15 +3,15 @@
 The inverse mass W that a force meets at a port is, in this order,
 
     stated     1/m, as the scenario gives `mass` of the slave
-    asked      of one of our bodies: after initialization one step of it is tried with the force and without, and its
-               state is put back,  W F h = v(h; F) - v(h; 0)
+    measured   of a body of fmu-builder: after initialization one step is tried with and without the force, and its
+               state is restored,  W F h = v(h; F) - v(h; 0)
     derived    of another FMU that gives directional derivatives, where its speeds are states:  W = d v'/d F
     seen       m = J/(v_0 + v_1) of the lightest contact of the run, J its impulse, v_0 and v_1 the speeds of impact and
                rebound; or as a coupled element found it, coupling.admittance
-    assumed    1/kg or 1/(kg.m2), and the note says so
+    assumed    1/kg or 1/(kg.m2), and the note names it
 
-For a force in space W is the largest eigenvalue of the symmetric part, so the mass is that of the direction that
-yields most.  The inverses at both ends add up; where an element has several points, those on one body do as well."""
+For a force in space W is the largest eigenvalue of the symmetric part, so the mass is the smallest over all directions.
+The inverses at both ends add up; where an element has several points, those on one body do as well."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ADMITTANCE = re.compile(r"coupling\.admittance(\[\d+\])?")
 class HeldConstant:
     """A stiffness or damping of an initialized slave, and the mass that its force meets.
 
-    given     the element itself was given the mass
+    given     the mass is a parameter of the element
     unknown   slaves whose mass is assumed to be ASSUMED"""
 
     slave: str
@@ -58,7 +58,7 @@ class HeldConstant:
     seen: bool = False
 
     def note(self, algorithm: str, step: float) -> str:
-        """What the user should know of this step; empty if that is nothing."""
+        """The note on this step; empty if the step is short enough."""
         advice = advice_of(self.name, self.held, self.value, self.mass, self.inner_mass)
         row = mode_row(self.mode, self.held.mass, self.given, algorithm)
         best = quantity(two_digits(advice.steps[row]))
@@ -109,7 +109,7 @@ def held_constants(
     time: float,
     step: float,
 ) -> Iterator[HeldConstant]:
-    """Of all initialized slaves, those whose force can move anything."""
+    """Those of all initialized slaves whose force can move a body."""
     targets: dict[Node, list[Node]] = {}
     for target, sources in wiring.sources.items():
         for source in sources:
@@ -153,7 +153,7 @@ def long_steps(
 
 
 def _seen_mass(one: HeldConstant, slave: Slave, contacts: Sequence[ContactEvent]) -> float:
-    """What the run showed of the mass, kg or kg.m2; 0 if that is nothing."""
+    """The mass that follows from the run, kg or kg.m2; 0 if none does."""
     if slave.status != DISCARD:
         every = slave.description.variables.values()
         found = max((slave.get(v) for v in every if _ADMITTANCE.fullmatch(v.name)), default=0.0)
@@ -175,7 +175,7 @@ def _seen_mass(one: HeldConstant, slave: Slave, contacts: Sequence[ContactEvent]
 
 
 class _Bodies:
-    """Asks bodies for their inverse masses, each once."""
+    """Inverse masses of bodies, each found once."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class _Bodies:
         self._asked: dict[tuple[Node, ...], float | None] = {}
 
     def inverse_mass(self, slave: Slave, held: HeldForce) -> tuple[float, tuple[str, ...]]:
-        """Of all that the force moves, 1/kg or 1/(kg.m2), 0 if that is nothing; and the slaves where it is assumed."""
+        """Of all bodies that the force moves, 1/kg or 1/(kg.m2), 0 without any; and the slaves where it is assumed."""
         unknown: dict[str, None] = {}
         bodies: dict[str, dict[str, float]] = {}  # by port, those of one number together, and body
         for port in (slave.description.ports[name] for name in held.ports):
@@ -223,20 +223,20 @@ class _Bodies:
 
 
 def _yielding(W: NDArray[np.float64]) -> float | None:
-    """The inverse mass of the direction that yields most."""
+    """The largest inverse mass over all directions."""
     return max(float(np.linalg.eigvalsh((W + W.T) / 2.0)[-1]), 0.0) if np.isfinite(W).all() else None
 
 
 def _is_good(slave: Slave, status: int, call: str) -> bool:
-    """Whether a body answered what it was asked; SlaveError after fmi2Fatal, which no call may follow."""
+    """Whether the call of a body succeeded; SlaveError after fmi2Fatal, which no call may follow."""
     if status == FATAL:
-        slave.check(status, call, "asked for the mass that a held force meets")
+        slave.check(status, call, "measuring the mass that a held force meets")
     return bool(status == OK)
 
 
 def _derived(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node]) -> float | None:
     """The same from the directional derivatives of the speeds' own derivatives; None where the speeds are no states, or
-    it does not answer.  Its log is then as before."""
+    a call fails.  Its log is then as before."""
     variables, size, logged = slave.description.variables, len(inputs), len(slave.log)
     derivatives = slave.description.derivatives
     rates = [derivatives[v] for _, n in outputs if (v := variables[n].reference) in derivatives]
@@ -257,8 +257,8 @@ def _derived(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node]) -> f
 
 
 def _probe(slave: Slave, inputs: Sequence[Node], outputs: Sequence[Node], time: float, step: float) -> float | None:
-    """The largest change of the speeds in a step, for a force of 1 N or 1 N.m, over that step; None where the body does
-    not answer.  Its state and its log are then as before."""
+    """The largest change of the speeds in a step, for a force of 1 N or 1 N.m, over that step; None where a call of the
+    body fails.  Its state and its log are then as before."""
     dll, component, size = slave.dll, slave.component, len(inputs)
     variables = slave.description.variables
     ins, outs = ((c_uint * size)(*(variables[n].reference for _, n in nodes)) for nodes in (inputs, outputs))

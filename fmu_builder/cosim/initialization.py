@@ -39,7 +39,7 @@ class Initialization:
     wiring: Wiring
 
     def run(self, slaves: Mapping[str, Slave], start: float, stop: float) -> None:
-        """Raises InputError for values that a slave refuses, with all that are known at once."""
+        """Raises InputError with all values that slaves refuse."""
         for inputs in (False, True):  # inputs cannot be set before initialization mode
             problems: list[Problem] = []
             for name, slave in slaves.items():
@@ -78,9 +78,9 @@ class Initialization:
             raise InputError(problems) if problems else failed[0]
 
     def _broken_rules(self, slaves: Mapping[str, Slave], logged: Mapping[str, int]) -> Iterator[Problem]:
-        """What FMUs of ours refused in their initialization, as they logged it from the entries `logged` on; nothing if
-        one of others failed.  Each came through its build with the start values of its recipe, so what it refuses are
-        values, and motions, that this scenario gives."""
+        """What FMUs of fmu-builder refused in their initialization, as logged from the entries `logged` on; nothing if
+        one of another tool failed.  Their builds ran them with the start values of their recipes, so the refused values
+        and motions are those of this scenario."""
         failed = {name: slave for name, slave in slaves.items() if slave.status not in (OK, WARNING)}
         for name, slave in failed.items() if all(slave.description.ours for slave in failed.values()) else ():
             logged_errors = [entry.text for entry in slave.log[logged[name] :] if entry.status == ERROR]
@@ -91,7 +91,7 @@ class Initialization:
                 yield Problem(f"{self.scenario.path}: [slaves] {name}" + f" start {', '.join(keys)}" * bool(keys), text)
 
     def _solve_initial_values(self, slaves: Mapping[str, Slave], start: float) -> None:
-        """Hand every output on in the order of the dependencies; a loop is swept until it stands still."""
+        """Pass every output on in the order of the dependencies; a loop is repeated until its values are constant."""
         order, loop = initial_order(self.wiring, self.descriptions)
         targets: dict[Node, list[Node]] = {}
         for target, sources in self.wiring.sources.items():
@@ -145,13 +145,13 @@ class Initialization:
 
 
 def model_of(scenario: CheckedScenario, slave: str) -> Model | None:
-    """The model of a slave that is given by its recipe; of other FMUs nobody knows any."""
+    """The model of a slave that is given by its recipe; None for other FMUs."""
     recipe = scenario.slaves[slave].recipe
     return None if Path(recipe).suffix == ".fmu" else load_model(find_recipe(recipe, scenario.path.parent))
 
 
 def _bound_problems(model: Model | None, name: str, value: Start, where: str) -> list[Problem]:
-    """A start value, SI, on a strict bound, which FMUs refuse no sooner than at the end of initialization."""
+    """A start value, SI, on a strict bound, which FMUs refuse only at the end of initialization."""
     if model is None or isinstance(value, str) or not (rule := broken_bound(model[name], value)):
         return []
     unit = "" if model[name].unit.name == "1" else f" {model[name].unit.name}"
@@ -160,7 +160,7 @@ def _bound_problems(model: Model | None, name: str, value: Start, where: str) ->
 
 def initial_order(wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> tuple[list[Node], list[Node]]:
     """Connected outputs in an order in which each comes after what it depends on, and the first loop if there is one:
-    it is cut at one place, and the order is right for all the rest."""
+    it is cut at one place, and the order is right for the others."""
     outputs = {source for sources in wiring.sources.values() for source in sources}
     needs: dict[Node, set[Node]] = {node: set() for node in sorted(outputs)}
     for target, sources in wiring.sources.items():

@@ -1,8 +1,8 @@
-"""What a guide looks like while a case runs: the line and the way of its point, for the report.
+"""The motion of a guide for the report: the line and the path of its point.
 
-All is seen from the first body that carries the line, as if that stayed where it is at the start: on a hoop that turns
-a bead that rests in it rests.  Other bodies that carry parts of the line move against the first; of how they turn, the
-turn in the plane of the picture is shown."""
+All is drawn in the axes of the first body that carries the line, at its place at the start: a bead at rest in a turning
+hoop is drawn at rest.  Other bodies that carry parts of the line move relative to the first; of their rotation the part
+in the plane of the picture is shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DRAWN = 400  # points of a line, at most
 def motion(
     constants: Mapping[str, Sequence[float]], values: Mapping[str, float], signals: Mapping[str, Vector]
 ) -> Motion:
-    """The line, the way of the point and the point itself, seen along the axis in which all has the least extent."""
+    """The line, the path of the point and the point, seen along the axis of the least extent."""
     count = max(len(values) for values in signals.values())
 
     def role(port: str, name: str, size: int) -> Vector:

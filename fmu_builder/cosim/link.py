@@ -18,7 +18,7 @@ from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
 class Link:
     """Variables of one type of one slave, read into or set from memory that stays where it is, in one call of 0.4 us.
 
-    sources  of values that are set: the outputs they come from, to name the slave that gave one that is no number"""
+    sources  of values that are set: the outputs they come from, to name the slave behind a NaN"""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ import numpy as np
 
 from fmu_builder.cosim.call_order import ORDER, call_orders
 from fmu_builder.cosim.contact_record import ContactRecord
-from fmu_builder.cosim.events import ContactEvent, event_values, lively_contacts
+from fmu_builder.cosim.events import ContactEvent, energy_gaining_contacts, event_values
 from fmu_builder.cosim.exchange import Exchange, drive_calls
 from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_masses
 from fmu_builder.cosim.initialization import Initialization, model_of
@@ -38,7 +38,7 @@ from fmu_builder.paths import find_recipe, installed_version
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its trace, its contacts, what the user should know, and what the slaves logged."""
+    """A finished run: its trace, contacts, notes and log."""
 
     trace: Trace
     contacts: tuple[ContactEvent, ...]
@@ -58,7 +58,7 @@ def run(scenario: CheckedScenario | Path | str, progress: Callable[[float], None
 def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:
     """A scenario file; for an .fmu or a recipe the scenario of this one slave, with its default experiment.
 
-    given   keys of [experiment] that the caller replaces: whatever the FMU says of them does not matter.
+    given   keys of [experiment] that the caller replaces; those of the FMU are not checked
     Raises InputError."""
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
@@ -75,10 +75,10 @@ def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:
 
 
 def checked_scenario(path: Path) -> CheckedScenario:
-    """As read_scenario; what is wrong with the slaves is named together with what is wrong in the text."""
+    """As read_scenario; raises the problems of the slaves together with those of the text."""
     scenario, problems = parse_scenario(path)
     if problems:
-        with suppress(ToolError), collected(problems):  # without a compiler the slaves stay unread
+        with suppress(ToolError), collected(problems):  # without a compiler the slaves are not read
             _Master(scenario)
         raise InputError(list(dict.fromkeys(problems)))
     return scenario
@@ -148,7 +148,7 @@ def _fmu_of(recipe: str, folder: Path) -> Path:
 def _law_problems(
     scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], starts: Mapping[str, Mapping[str, Start]]
 ) -> list[Problem]:
-    """What start values of scalars break of the rules on the laws of a recipe."""
+    """Rules on the laws of a recipe that start values of scalars break."""
     problems = []
     for name, given in starts.items():
         scalars = {n: v for n, v in given.items() if is_scalar_of_laws(slaves[name].variables[n].description)}
@@ -213,7 +213,7 @@ class _Master:
         mute = [
             name for name, d in self.descriptions.items() if MODE not in d.variables
         ]  # the others report it themselves
-        return Run(trace, contacts, (*self.wiring.notes, *notes, *lively_contacts(contacts, mute)), log)
+        return Run(trace, contacts, (*self.wiring.notes, *notes, *energy_gaining_contacts(contacts, mute)), log)
 
     def _run(
         self, slaves: dict[str, Slave], progress: Callable[[float], None]
@@ -278,7 +278,7 @@ class _Master:
 
     @staticmethod
     def _gauss_seidel(slaves: Mapping[str, Slave], exchange: Exchange, step: float) -> Callable[[float], str | None]:
-        """One communication step; it answers a note if a slave ended the simulation."""
+        """One communication step; returns a note if a slave ended the simulation."""
         steppers = [
             (s, partial(s.dll.fmi2DoStep, s.component), exchange.writes[n], exchange.reads[n])
             for n, s in slaves.items()
@@ -305,7 +305,7 @@ class _Master:
 
     @staticmethod
     def _jacobi(slaves: Mapping[str, Slave], exchange: Exchange, step: float) -> Callable[[float], str | None]:
-        """As _gauss_seidel, but nobody sees a new value before all have stepped."""
+        """As _gauss_seidel, but values are exchanged after all have stepped."""
         writes = [entry for name in slaves for entry in exchange.writes[name]]
         reads = [entry for name in slaves for entry in exchange.reads[name]]
         steppers = [(s, partial(s.dll.fmi2DoStep, s.component)) for s in slaves.values()]

@@ -1,9 +1,8 @@
-"""What a case looks like while it runs: the lines of bodies in a plane, and where the bodies are, for the report.
+"""The motion of a case for the report: lines of bodies in a plane, and poses of the bodies.
 
-An element that can be drawn so has `motion.py` in its folder: `motion(constants, values, signals)` gives the
-Motion of one FMU, of the constants of its structure, its start values and its outputs over time.  PORTS of it names
-ports whose motion it needs as well, which is then among the signals if they are connected; repeated ones by their name
-without a number."""
+An element that can be drawn has `motion.py` in its folder: `motion(constants, values, signals)` returns the Motion of
+one FMU from the constants of its structure, its start values and its outputs over time.  PORTS names ports whose motion
+it needs as well; that is among the signals if they are connected.  Repeated ports have their name without a number."""
 
 from __future__ import annotations
 
@@ -59,8 +58,8 @@ class Animation:
 
 
 def animation(scenario: CheckedScenario, trace: Trace) -> Animation | None:
-    """Of the first slave that is built from a recipe of an element which can be drawn, or of an assembly with such a
-    part; None if there is none, or if the trace has few samples."""
+    """The motion of the first slave that is an element with `motion.py`, or an assembly with such a part; None without
+    one, or if the trace has few samples."""
     if len(trace.time) < _FEWEST:
         return None
     time = np.linspace(trace.time[0], trace.time[-1], min(FRAMES, len(trace.time)))
@@ -95,7 +94,7 @@ def _within(prefix: str, signals: Signals) -> Signals:
 
 
 def _joined(name: str, connections: Iterable[Sequence[str]], signals: Signals) -> dict[str, Signals]:
-    """What the ports at the other ends of its connections show, by its own port."""
+    """Motion of the ports at the other ends of its connections, by its port."""
     ends = [pair for a, b in connections for pair in ((a, b), (b, a))]
     return {a.removeprefix(f"{name}."): _within(b, signals) for a, b in ends if a.startswith(f"{name}.")}
 

@@ -1,4 +1,4 @@
-"""What the public function `run` gives: a trace, its contacts, notes and log."""
+"""The result of the public function `run`: a trace, its contacts, notes and log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Result(Run):
 
     trace      the recorded signals
     contacts   every contact with its times, speeds, peak force and impulse
-    notes      what a careful reader should know
+    notes      remarks on the run, such as a step that is too long
     log        what the FMUs logged"""
 
     @property
@@ -45,7 +45,7 @@ class Result(Run):
         return str(self.trace)
 
     def __getattr__(self, name: str) -> object:
-        if name in _OF_TRACE:  # `run` gave the trace alone before
+        if name in _OF_TRACE:  # the former result of `run` was the trace alone
             warnings.warn(f"the result of run(): write .trace.{name}", FutureWarning, stacklevel=2)
             return getattr(self.trace, name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

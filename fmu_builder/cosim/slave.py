@@ -60,7 +60,7 @@ class SlaveDescription:
     stop: float | None = None
     step: float | None = None
     ours: bool = False  # made by fmu-builder
-    restorable: bool = False  # one of ours that can put its state back
+    restorable: bool = False  # an FMU of fmu-builder that can restore its state
     derivatives: Mapping[int, int] = field(default_factory=dict)  # value references of states and of their derivatives,
     # of an FMU that gives directional derivatives
     faults: Mapping[str, str] = field(default_factory=dict)  # of DefaultExperiment: what is wrong, by its attribute
@@ -78,7 +78,8 @@ class SlaveDescription:
 
 
 def read_slave(path: Path) -> SlaveDescription:
-    """What modelDescription.xml of an .fmu says.  Raises InputError for anything that is no FMI 2.0 slave."""
+    """The description of an .fmu by its modelDescription.xml.  Raises InputError for anything that is no FMI 2.0
+    slave."""
     names = check_archive(path)
     data = io.BytesIO(path.read_bytes())  # fmpy leaves a file open when it fails
     try:
@@ -123,7 +124,7 @@ def read_slave(path: Path) -> SlaveDescription:
             depends=None if depends is None else frozenset(d.name for d in depends),
             literals=literals.get(declared.name, {}) if declared and v.type == "Enumeration" else {},
             description=v.description or "",
-            # what follows from nothing, not even from time, which ours list, is a force that an element does not have
+            # an output without dependencies, even on time, is a force that an element does not have
             zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
             held=held.get(v.name),
             max=_number(v.max),
@@ -184,14 +185,14 @@ def _held_forces(root: etree._Element) -> dict[str, HeldForce | None]:
 
 
 def _other_platforms(names: frozenset[str]) -> set[str]:
-    """Folders of `binaries/` for platforms we build nothing for, such as win32."""
+    """Folders of `binaries/` for platforms that fmu-builder does not support, such as win32."""
     folders = {name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1}
     return folders - set(PLATFORMS)
 
 
 def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[SlavePort]:
-    """Ports by their names: `p.r[1]` .. and `p.f[1]` .. make the port `p`.  The kind with most variables wins; optional
-    roles belong to it if all its names fit."""
+    """Ports by their names: `p.r[1]` .. and `p.f[1]` .. make the port `p`.  The kind with most variables is taken;
+    optional roles belong to it if all its names fit."""
     prefixes = dict.fromkeys(name.rsplit(".", 1)[0] for name in variables if "." in name)
     for prefix in prefixes:
         best: SlavePort | None = None
@@ -255,14 +256,14 @@ class LogEntry:
 
 
 # One logger for all slaves of this process: fmpy's proxy, which finishes the text of variadic messages, keeps only one.
-# The environment a slave was given, which it must hand back, says whose message it is.
+# The environment that a slave is given, and passes back, shows whose message it is.
 _slaves: dict[int, Slave] = {}
 _environments = itertools.count(1)
 
 
 def _receive(environment: int | None, name: bytes | None, status: int, category: bytes | None, text: bytes) -> None:
     slave = _slaves.get(environment or 0)
-    if slave is None:  # it forgot its environment
+    if slave is None:  # without its environment
         slave = next((s for s in _slaves.values() if s.name.encode("utf-8") == name), None)
     if slave is None:  # loaded by someone else in this process, whose messages the proxy sends here
         printLogMessage(environment, name, status, category, text)
@@ -316,7 +317,7 @@ class Slave:
             unpack(description.path, self._folder, ("resources/", f"{library.rpartition('/')[0]}/"))
             try:
                 self.fmu = self._load(self._folder / library)
-            except Exception as error:  # fmpy raises bare exceptions where a file is not to its liking
+            except Exception as error:  # fmpy raises bare exceptions for faulty files
                 raise SlaveError(Problem(where, f"does not load: {error}")) from error
             self.dll = self.fmu.dll
             self._loaded = True

@@ -99,7 +99,7 @@ class Trace:
 
     def plot(self, path: Path | str = "plot.html") -> Path:
         """As fmu_builder.plot: write a page that shows the signals over time; returns its path."""
-        import fmu_builder  # plots are the affair of a package above: this asks the facade for it
+        import fmu_builder  # plots belong to a package above, so the facade imports it
 
         return fmu_builder.plot(self, path)
 
@@ -134,8 +134,7 @@ def write_trace(trace: Trace, path: Path) -> None:
 
     Both are moved into place complete, the CSV file last; on any failure both targets stay as they were.  A device or
     FIFO takes the CSV file only.
-    Raises InputError if the provenance is nothing JSON can hold, ToolError if the folder cannot be written.
-    """
+    Raises InputError if JSON cannot hold the provenance, ToolError if the folder cannot be written."""
     header = ",".join('"' + name.replace('"', '""') + '"' for name in ("time", *trace.names))
     rows = np.column_stack((trace.time, trace.values)).tolist()
     body = "".join(",".join(map(repr, row)) + "\n" for row in rows)
@@ -255,7 +254,7 @@ def _header_faults(path: Path, header: Sequence[str]) -> list[Problem]:
 
 
 def _fast_table(rows: Sequence[Sequence[str]], width: int, body: str) -> NDArray[np.float64] | None:
-    """All cells as numbers, shape (rows, width), or None if anything needs a closer look."""
+    """All cells as numbers, shape (rows, width), or None if a cell needs a check."""
     # float() also takes 1_000 and digits of other scripts, which are no numbers of a CSV file
     if not rows or "_" in body or not body.isascii() or any(len(row) != width for row in rows):
         return None

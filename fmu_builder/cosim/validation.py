@@ -44,8 +44,8 @@ class Order:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """What came of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes;
-    `animation` what moved, where its element can be drawn."""
+    """The result of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes;
+    `animation` its motion, where its element can be drawn."""
 
     name: str
     description: str
@@ -103,7 +103,7 @@ def find_cases(names: Sequence[str]) -> dict[str, Path]:
     """Cases by path, by name `element/case`, by element, or by case, shipped or of own elements; all that are shipped
     for no names.
 
-    Raises InputError with every name that is none, and every file that is not there."""
+    Raises InputError with every unknown name and every missing file."""
     if not names:
         return all_cases()
     known = all_cases() | own_cases()
@@ -133,9 +133,9 @@ def _name_of(path: Path) -> str:
 
 
 def validate(cases: Mapping[str, Path], finished: Callable[[CaseResult], None] | None = None) -> tuple[CaseResult, ...]:
-    """Run cases, as many at a time as there are cores; `finished` hears of each as it ends.  Sorted by name.
+    """Run cases, as many at a time as there are cores; `finished` is called with each result.  Sorted by name.
 
-    A case that fails, or whose FMU takes its process down, hides no other."""
+    A case that fails, or whose FMU crashes, hides no other."""
 
     def crashed(name: str) -> CaseResult:
         what = f"{cases[name]}: the process that ran it crashed: one of its FMUs is broken"
@@ -147,8 +147,8 @@ def validate(cases: Mapping[str, Path], finished: Callable[[CaseResult], None] |
 
 
 def run_case(name: str, path: Path) -> CaseResult:
-    """Run one case.  Errors end up in the result, so that one bad case does not hide the others; a fault of our own
-    with its traceback."""
+    """Run one case.  Errors become part of the result, so that one bad case does not hide the others; a fault of
+    fmu-builder with its traceback."""
     begin = time.perf_counter()
     try:
         return _run(name, checked_scenario(path), begin)

@@ -30,7 +30,7 @@ def check_archive(path: Path) -> frozenset[str]:
             damaged = archive.testzip()
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
         raise InputError(Problem(str(path), f"is no complete FMU (a zip archive): {error}; copy it again")) from error
-    except (RuntimeError, NotImplementedError) as error:  # encrypted; compressed in a way Python does not know
+    except (RuntimeError, NotImplementedError) as error:  # encrypted, or an unknown compression
         raise InputError(Problem(str(path), f"cannot be unpacked: {error}")) from error
     problems = []
     if damaged:
@@ -51,7 +51,7 @@ def check_archive(path: Path) -> frozenset[str]:
 
 def _check_size(path: Path, archive: zipfile.ZipFile) -> None:
     """Refuses archives that would fill disk or memory.  The sizes an archive declares bound what is unpacked of it:
-    reading stops there, and a file that goes on fails its checksum."""
+    reading stops there, and a longer file fails its checksum."""
     files = archive.infolist()
     total, packed = sum(one.file_size for one in files), path.stat().st_size
     problems = []

@@ -1,4 +1,4 @@
-"""The cache folder: what was compiled, checked and built before, and may be removed at any time but while it is used.
+"""The cache folder: files that were compiled, checked and built, which may be removed when no process uses them.
 
     sources/NAME  objects/NAME       of the FMU NAME, and what zig compiled of them
     zig                              zig's own libraries, and what is compiled elsewhere
@@ -12,8 +12,8 @@ An entry is a file or folder in one of these but users/, or zig; its time is tha
 begins to use the cache removes the entries that were not used for the longest time, until 500 MB are left.  Entries
 that were used since the oldest of the running processes began stay: that process may need them.
 
-The marker is written to a folder that is empty.  Of another folder without it a sub-folder is used, so that nothing of
-other programs is overwritten or removed.
+The marker is written to an empty folder.  In another folder without it a sub-folder is used, so that no file of other
+programs is overwritten or removed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ _LOCK = "lock"  # held for the moment of an entry's use, and while one is taken 
 
 @functools.cache
 def cache_folder() -> Path:
-    """A writable folder with our marker: FMU_BUILDER_CACHE, the user's, a temporary one; or fmu-builder in it."""
+    """A writable folder with the marker: FMU_BUILDER_CACHE, the user's, or a temporary one; or its sub-folder
+    fmu-builder."""
     named = [Path(os.environ["FMU_BUILDER_CACHE"])] if os.environ.get("FMU_BUILDER_CACHE") else []
     places = []
     user_caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
@@ -75,7 +76,7 @@ def limit() -> float:
 
 
 def _usable(folder: Path, default: bool, shared: bool) -> bool:
-    """Whether the folder can be written to and holds nothing of other programs; then it is there, with our marker."""
+    """Whether the folder can be written to and holds no files of other programs; then it exists, with the marker."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if (shared and not _is_own(folder)) or not _is_ours(folder, default):
@@ -88,16 +89,17 @@ def _usable(folder: Path, default: bool, shared: bool) -> bool:
 
 
 def _is_ours(folder: Path, default: bool) -> bool:
-    """True for an empty folder, one with the marker, and a default one with nothing but our names, made without it."""
+    """True for an empty folder, one with the marker, and a default one without it that holds names of the cache
+    only."""
     others = set(os.listdir(folder))  # noqa: PTH208
     if default:
         own = {*_ROOMS, _USERS, _STAMP, _LOCK, "zig"}
         others = {name for name in others - own if not name.startswith("discarded-")}
-    return not others or (folder / _MARKER).is_file()  # asked last: another process may have written it meanwhile
+    return not others or (folder / _MARKER).is_file()  # checked last: another process may have written it meanwhile
 
 
 def _is_own(folder: Path) -> bool:
-    """False for a folder that another user made ready for us: who writes there decides what this process loads."""
+    """False for a folder of another user, who could choose what this process loads."""
     return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
 
 
@@ -105,7 +107,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def used(entry: Path) -> Path:
-    """The entry, which stays until this process ends from now on: whether it is there is to be asked after this."""
+    """The entry, which is not removed until this process ends.  Check only afterwards whether it exists."""
     with suppress(OSError):
         _begin(cache_folder(), os.getpid())
         with _held(cache_folder() / _LOCK, wait=True):
@@ -115,7 +117,7 @@ def used(entry: Path) -> Path:
 
 @functools.cache
 def _begin(folder: Path, process: int) -> None:
-    """Show this process among the users until it ends.  What is too much is removed."""
+    """Register this process as a user until it ends, and prune the cache."""
     kept = 1e6 * limit()
     _register(folder, process)
     stamp = folder / _STAMP
@@ -126,7 +128,7 @@ def _begin(folder: Path, process: int) -> None:
 
 @functools.cache
 def _register(folder: Path, process: int) -> int:
-    """An open file that shows this process among the users: it is locked until the process ends."""
+    """An open file that registers this process as a user: it is locked until the process ends."""
     (folder / _USERS).mkdir(exist_ok=True)
     file = os.open(folder / _USERS / f"{process}-{secrets.token_hex(4)}", os.O_CREAT | os.O_RDWR, 0o600)
     locked(file, wait=True)  # another process may look at it for a moment
@@ -164,7 +166,7 @@ def locked(file: int, wait: bool = False) -> bool | None:
 
 def prune(kept: float) -> tuple[int, int]:
     """Remove what was not used for the longest time until `kept` bytes are left, and nothing that a process which runs
-    has used.  What takes more than half of `kept` goes first: zig, which every build uses.
+    has used.  An entry larger than half of `kept` is removed first: zig, which every build uses.
 
     Returns the bytes that were removed, and those that are left.  Raises ToolError without a cache folder."""
     folder = cache_folder()
@@ -177,7 +179,7 @@ def prune(kept: float) -> tuple[int, int]:
     for _, size, path in entries:
         if total - removed <= kept:
             break
-        if _take_away(path, oldest):
+        if _remove_entry(path, oldest):
             removed += size
     return removed, total - removed
 
@@ -194,7 +196,7 @@ def _running(folder: Path) -> Iterator[float]:
 
 
 def _longest(user: Path) -> float:
-    """How long a file in users/ stands for a running process at most, s."""
+    """How long a file in users/ may stand for a running process, s."""
     try:
         with _held(user) as ended:
             return {True: _BEGINNING, False: math.inf, None: _UNKNOWN}[ended]
@@ -214,8 +216,8 @@ def _entries(folder: Path) -> Iterator[tuple[float, int, Path]]:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of the files in a folder, each at least one block.  What another process takes away meanwhile
-    is left out."""
+    """Bytes of a file, or of the files in a folder, each at least one block.  Files that another process removes
+    meanwhile are left out."""
     if not path.is_dir():
         return max(path.stat().st_size, _BLOCK)
     total = 0
@@ -226,9 +228,9 @@ def size_of(path: Path) -> int:
     return total
 
 
-def _take_away(path: Path, oldest: float) -> bool:
-    """Remove the entry, unless it was used at `oldest` or since, or since a process began that runs by now.  It is out
-    of the way at once, and then deleted."""
+def _remove_entry(path: Path, oldest: float) -> bool:
+    """Remove the entry, unless it was used at `oldest` or since, or since a process began that runs by now.  It is
+    moved away at once, then deleted."""
     folder = cache_folder()
     with _waste() as waste, suppress(OSError), _held(folder / _LOCK, wait=True) as held:
         if held is not False and path.stat().st_mtime < min((oldest, *_running(folder))):
@@ -238,7 +240,7 @@ def _take_away(path: Path, oldest: float) -> bool:
 
 
 def discard(path: Path) -> None:
-    """Take away what proved to be damaged, used or not; whoever is using it tries again without it."""
+    """Remove a damaged entry, used or not; its user tries again without it."""
     with _waste() as waste, suppress(OSError):  # another process was faster
         path.rename(waste / path.name)
 

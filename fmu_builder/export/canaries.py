@@ -1,4 +1,4 @@
-"""An element with canaries: hidden values behind every array of its structs, which nobody may write."""
+"""An element with canaries: hidden values behind every array of its structs, which no function may write."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Guarded:
 
 
 def with_canaries(model: ElementModel) -> Guarded:
-    """The model with a canary behind every array and every group of its structs.  What the model says of its variables
-    stays, with the new indices."""
+    """The model with a canary behind every array and every group of its structs.  The variables keep their
+    declarations, with the new indices."""
     root, places, values = _guarded(model.layout.root)
     moved: dict[int, Variable] = {places[v.index]: _moved(v, places) for v in model.variables}
     moved |= {index: _canary(array, index) for array, indices in values.items() for index in indices}

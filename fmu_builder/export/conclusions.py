@@ -9,7 +9,7 @@ from fmu_builder.model.model import Model, Variable
 
 def conclusions(model: Model) -> tuple[str, ...]:
     """What the solver concludes from declared dependencies and a run can show: `exact`, `still`.  An element that
-    samples at communication points is another one where there are more of them."""
+    samples at communication points behaves differently with more of them."""
     samples = any(m.recipe.choices[name] is True for _, m in model.elements() for name in m.element.samplers)
     exact = not samples and is_exact(model)
     return (*(["exact"] if exact else []), *(["still"] if is_still(model) else []))
@@ -38,7 +38,8 @@ def is_exact(model: Model) -> bool:
 
 
 def is_still(model: Model) -> bool:
-    """Whether held inputs hold all that is computed, but what is on demand: neither states nor time enter."""
+    """Whether all computed values, except those on demand, are constant under held inputs: neither states nor time
+    enter."""
     moving = {v.index for v in model.by_kind("state", "time")}
     computed = (v for v in model.by_kind("output", "derivative") if not v.on_demand)
     return all(moving.isdisjoint(v.depends) for v in computed)

@@ -1,4 +1,4 @@
-"""Whether all elements of a model keep to their declarations, what of these never shows, and the order of parts."""
+"""Checks of declarations: elements keep to them, dependencies that never show, the order of parts."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def _content(model: Model, files: Mapping[str, bytes], compiler: Compiler) -> st
     for form in _forms(model):
         recipe = form.recipe
         starts = sorted((name, value) for name, value in recipe.starts.items() if name in recipe.structure_starts)
-        told = (form.element.content, sorted(recipe.choices.items()), form.sizes, sorted(recipe.limits.items()), starts)
-        digest.update(repr(told).encode())
+        choices, limits = sorted(recipe.choices.items()), sorted(recipe.limits.items())
+        digest.update(repr((form.element.content, choices, form.sizes, limits, starts)).encode())
         digest.update(repr([(v.name, v.kind, v.type, v.on_demand) for v in form.variables]).encode())
         for depends in {id(v.depends): v.depends for v in form.variables}.values():
             digest.update(array("q", (-1, *depends)).tobytes())
@@ -71,7 +71,8 @@ def _problems(model: Model, compiler: Compiler, timeout: float) -> list[Problem]
 
 
 def unshown_dependencies(model: Model, compiler: Compiler) -> Iterator[str]:
-    """What elements of a user's own declare and never showed.  It takes a second or two for each, once."""
+    """Declared dependencies of elements outside the package that never showed.  It takes a second or two for each,
+    once."""
     own = {folder.resolve() for folder in shipped_elements()}
     for form in _forms(model):
         if form.recipe.element_folder.resolve() not in own and not form.is_prototype:

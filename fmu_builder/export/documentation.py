@@ -32,7 +32,7 @@ PROTOTYPE_NEEDS = "Python 3.11 or newer (64 bits) with numpy, in the process or 
 
 @functools.cache
 def templates() -> jinja2.Environment:
-    """Our HTML templates; values are escaped."""
+    """The HTML templates; values are escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PACKAGE / "templates"),
         autoescape=True,
@@ -143,7 +143,7 @@ _SHOWN_CONNECTIONS = 100
 
 @dataclass(frozen=True)
 class _PartTable:
-    """What the page says once of all parts of one type."""
+    """The table that the page has once for all parts of one type."""
 
     recipe: str
     names: str
@@ -163,7 +163,7 @@ def _rows(variables: Iterable[Variable]) -> dict[str, list[VariableRow]]:
 
 
 def variable_groups(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
-    """Visible variables by what a user does with them."""
+    """Visible variables by their use."""
     visible = [v for v in variables if not v.hidden and v.kind not in ("time", "derivative")]
     return {
         "Inputs": [v for v in visible if v.kind == "input"],
@@ -228,7 +228,7 @@ def variable_range(v: Variable) -> str:
 
 @functools.cache
 def license_text() -> str:
-    """Our licence, which covers the C code in every FMU."""
+    """The licence of fmu-builder, which covers the C code in every FMU."""
     beside = PACKAGE.parent / "LICENSE"
     if beside.is_file():
         return beside.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Whether an element keeps to its declaration, found by calling it: contact_core/check/probe_element.c says how.
+"""Whether an element keeps to its declaration, found by calling it as contact_core/check/probe_element.c does.
 
 Every build checks the form of the element that it builds, in a process of its own, and keeps the findings in the cache
 under the content of all that goes into them: sources, declarations, compiler.  Start values of a recipe do not."""
@@ -136,7 +136,7 @@ def content_of_tools(compiler: Compiler) -> hashlib._Hash:
 
 
 def _read(known: Path) -> dict[str, Any] | None:
-    """Findings of before; None if there are none, or a crash of the machine damaged them."""
+    """Earlier findings; None without any, or if a crash of the machine damaged them."""
     try:
         found: dict[str, Any] = json.loads(known.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -145,7 +145,7 @@ def _read(known: Path) -> dict[str, Any] | None:
 
 
 def _write(known: Path, found: Mapping[str, Any]) -> None:
-    """Under a temporary name first; a cache that cannot be written to is none."""
+    """Under a temporary name first; without effect where the cache cannot be written to."""
     with suppress(OSError):
         known.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=known.parent, delete=False, encoding="utf-8") as file:

@@ -153,7 +153,7 @@ def replace_section(path: Path, section: str, content: str) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text, whole or not at all; a file that already says so keeps its time."""
+    """Write UTF-8 text, whole or not at all; a file with this text keeps its time."""
     if path.is_file() and path.read_bytes() == text.encode("utf-8"):
         return
     write_whole(path, text)
@@ -171,7 +171,7 @@ def laws_text() -> str:
 
 
 def elements_text() -> str:
-    """elements/README.md with the shipped elements as they declare themselves."""
+    """elements/README.md with the shipped elements as declared."""
     rows = ["| | element | what it is | ports | source |", "|---|---|---|---|---|"]
     for folder in shipped_elements():
         declaration = read_declaration(folder)
@@ -196,7 +196,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def catalogue_text() -> str:
-    """fmus/README.md with the recipes of the catalogue as they describe themselves."""
+    """fmus/README.md with the descriptions of the recipes of the catalogue."""
     assemblies, single = [], []
     for path in catalogue():
         tables = read_toml(path)

@@ -85,7 +85,7 @@ def build(
 
 
 def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
-    """As `build`, with everything worth saying about the result."""
+    """As `build`, with notes and warnings."""
     return build_model_fmu(load_model(recipe), output, platforms)
 
 
@@ -117,7 +117,7 @@ def _build_files(
 
 
 def _reachable(wanted: Sequence[str], compiler: Compiler | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Which platforms this compiler can build, and what to say about the rest."""
+    """Which platforms this compiler can build, and a note on the others."""
     if not wanted:
         return (), ()
     if compiler is None:
@@ -249,7 +249,7 @@ def _check_and_move(
 ) -> None:
     """Write under a temporary name, validate, run, and only then move it to the target.
 
-    checks  of the elements; what they find says more than a run that fails by it"""
+    checks  of the elements, whose findings explain more than a failed run"""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -322,7 +322,7 @@ def host_fmu(recipe: Path, flags: Sequence[str] = ()) -> Path:
 
 @functools.cache
 def _spare_folder() -> Path:
-    """For the FMUs of this process that find no room in the cache; away when it ends."""
+    """For the FMUs of this process that the cache cannot hold; removed when it ends."""
     folder = tempfile.TemporaryDirectory(prefix="fmu-builder-")
     atexit.register(folder.cleanup)
     return Path(folder.name)

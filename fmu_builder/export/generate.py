@@ -34,7 +34,7 @@ def source_files(model: Model) -> tuple[str, ...]:
 
 def fmu_sources(model: Model, guid: str) -> dict[str, str]:
     """File name -> text of the FMU's sources folder: the generated files, the elements' own, and what they include of
-    contact_core, so that a part of it that no element uses changes neither its GUID nor its size."""
+    contact_core, so that files of it that no element uses affect neither GUID nor size."""
     generated = {"model_guid.h": model_guid(model, guid), "model_tables.h": model_tables(model)}
     if isinstance(model, AssemblyModel):
         generated |= assembly_sources(model)

@@ -1,7 +1,7 @@
 """The host library: contact_core built for this machine, loaded into this process.
 
 Tests, prototypes and the master call the same C that goes into an FMU.  What can be called is read from the headers
-themselves, so nothing about a C function is written twice.
+themselves, so no C function is declared twice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fmu_builder.export.toolchain import (
 from fmu_builder.paths import shipped
 
 _MARKER = "CC_HOST_FUNCTION"  # stands for CC_API while declarations are read
-_SYSTEM_HEADERS = ("stdarg.h", "stddef.h", "stdint.h")  # replaced by empty ones there: cffi knows their types itself
+_SYSTEM_HEADERS = ("stdarg.h", "stddef.h", "stdint.h")  # replaced by empty ones there: cffi has their types
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)")
 _LITERAL = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
@@ -44,7 +44,7 @@ _LITERAL = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 class HostLibrary:
     """contact_core in this process: `lib` holds its functions, `ffi` (a cffi.FFI) makes the C values they take.
 
-    `path` is the shared library, `declarations` the C text from which cffi knows it."""
+    `path` is the shared library, `declarations` the C text that cffi reads."""
 
     ffi: Any
     lib: Any

@@ -1,4 +1,4 @@
-"""model_tables.h: what the FMI layer knows of every variable, of log categories and of tables of laws."""
+"""model_tables.h: tables of the FMI layer: variables, log categories, tables of laws."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _law_tables(model: Model) -> list[str]:
 
 
 def model_tables(model: Model) -> str:
-    """model_tables.h: what the FMI layer knows of every variable.
+    """model_tables.h: the tables of the FMI layer.
 
     Many variables are alike but for their names and start values, so rows are shared, and names are one text: tables of
     numbers, which need no work when the library is loaded."""

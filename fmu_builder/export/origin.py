@@ -1,6 +1,6 @@
 """What an FMU was made from, in extra/org.fmu-builder of the archive: its recipe with all files, structure, tool.
 
-From there the same tool builds the FMU again, to the same bytes.
+The same version of fmu-builder builds the FMU again from these files, to the same bytes.
 
     origin.toml      tool, version, recipe; [elements]: hash of each one's text; [structure.MODEL]: what was compiled
     files/...        the recipe, those of its parts, CSV files, and the folders of elements that are not shipped
@@ -139,7 +139,7 @@ def _text(text: str) -> str:
 
 
 def read_origin(fmu: Path) -> Origin | None:
-    """The origin of an FMU of ours; None for one that names none.  Raises InputError where it is damaged."""
+    """The origin of an FMU; None for one without.  Raises InputError where it is damaged."""
     with zipfile.ZipFile(fmu) as archive:
         if _ABOUT not in archive.namelist():
             return None
@@ -173,7 +173,7 @@ def unpack_origin(origin: Origin, folder: Path) -> Path:
 
 
 def changes_since(origin: Origin, model: Model) -> list[str]:
-    """What of the tool differs from what built the FMU, as texts: the version, elements of the installation."""
+    """Differences between this tool and the one that built the FMU, as texts: version, elements of the installation."""
     version = own_version()
     found = [f"it was built by fmu-builder {origin.version}, this is {version}"] if origin.version != version else []
     for folder in _element_folders(model):

@@ -6,8 +6,8 @@ assembly may have such parts.  In it lie
     binaries/<platform>/<Name>         contact_core with the tables of the model
     resources/pythonfmu.so|dll         pythonfmu's binary, which makes Python load the module below
     resources/contact_core.so|dll      contact_core/host.c: the laws, `import contact_core` in element.py
-    resources/prototype_<GUID>.py      prototype_slave.py; Python knows modules by name, so every FMU has its own
-    resources/element.py, model.json   the physics (of a part in a folder of its type), what the slave knows of it
+    resources/prototype_<GUID>.py      prototype_slave.py; modules of Python have unique names, so every FMU has its own
+    resources/element.py, model.json   the physics (of a part in a folder of its type) and its tables
     resources/pythonfmu/               pythonfmu's base class of slaves
 """
 
@@ -96,7 +96,7 @@ def _functions(model: ElementModel) -> Iterator[tuple[str, int, str]]:
 
 
 def check_physics(model: ElementModel) -> None:
-    """Raises InputError with file and line for what element.py lacks, or where it is no Python."""
+    """Raises InputError with file and line for functions that element.py lacks, and for a syntax error."""
     path = model.recipe.element_folder / "element.py"
     try:
         tree = ast.parse(path.read_bytes(), str(path))
@@ -169,7 +169,7 @@ def _tree(node: Node) -> dict[str, Any]:
 
 
 def _tables(model: Model, guid: str) -> dict[str, Any]:
-    """model.json: what prototype_slave.py knows of the model."""
+    """model.json: the tables of the model for prototype_slave.py."""
     return {
         "guid": guid,
         "elements": [{"folder": folder, **_element_tables(part)} for folder, part in model.prototypes.items()],

@@ -2,8 +2,8 @@
 
 This file is packed with the FMU; on the target it needs Python, numpy and the files that lie beside it, nothing of
 fmu_builder.  contact_core/fmi2/python_host.h has pythonfmu make one `Prototype`, which gives it the functions below,
-one set for each element.py.  No exception leaves them: a call that one ends gives no values, and `check` says why.
-"""
+one set for each element.py.  No exception leaves them: a call that one ends gives no values, and `check` gives the
+reason."""
 
 from __future__ import annotations
 
@@ -169,8 +169,8 @@ class _HostCalls(ctypes.Structure):
 
 
 class _Host:
-    """What element.py calls as `host`.  Messages are sent when its function has returned: the importer's logger may
-    take its time, and no second call may come in between."""
+    """The `host` of element.py.  Messages are sent after its function has returned: the importer's logger may be slow,
+    and no other call may come in between."""
 
     def __init__(self, categories: Mapping[str, str], memory: int) -> None:
         """memory: address of the copy that element.py works on"""
@@ -182,7 +182,7 @@ class _Host:
         self._messages: list[tuple[str, str, str]] = []
 
     def report(self, level: str, category: str, text: str) -> None:
-        """Say something in a declared log category; `level` is "info" or "warning"."""
+        """Log a message in a declared category; `level` is "info" or "warning"."""
         if level not in ("info", "warning"):
             raise ValueError(f"the level '{level}' is neither info nor warning")
         if category not in self._categories:
@@ -274,8 +274,8 @@ class Element:
             _PLAIN(self._computing(self._evaluate)),
             _PLAIN(self._computing(self.physics.get("initial"))),
             _PLAIN(self._computing(self.physics.get("start"), remembered)),
-            _COUNTED(self._keeping_account(self.physics.get("accept"), keeps=True)),
-            _COUNTED(self._keeping_account(self.physics.get("sample"), keeps=False)),
+            _COUNTED(self._bookkeeping(self.physics.get("accept"), keeps=True)),
+            _COUNTED(self._bookkeeping(self.physics.get("sample"), keeps=False)),
             _WITH_ONE_MORE(self._indicators()),
             _NOTHING(self._lost),
             _WITH_ONE_MORE(self._check),
@@ -317,7 +317,7 @@ class Element:
         self.failures.setdefault(threading.get_ident(), error)
 
     def _lost(self) -> None:
-        """A call brought nothing back: if no exception is known, an interrupt has ended it outside of its `try`."""
+        """A call copied nothing back: if no exception is known, an interrupt has ended it outside of its `try`."""
         with self.lock:
             if threading.get_ident() not in self.failures:
                 self._fail(KeyboardInterrupt())
@@ -350,7 +350,7 @@ class Element:
 
         return call
 
-    def _keeping_account(self, function: Callable[[Any, _Host, float], Any] | None, keeps: bool) -> Any:
+    def _bookkeeping(self, function: Callable[[Any, _Host, float], Any] | None, keeps: bool) -> Any:
         """accept, which may keep records, or sample: an exception makes the call an error."""
         here, size, host = self.block.ctypes.data, self.block.nbytes, self.host
 
@@ -435,7 +435,7 @@ class Element:
 
 
 class _MissingError(Exception):
-    """A value is missing; the text says all."""
+    """A value is missing; the text is complete."""
 
 
 # ---- the slave ---------------------------------------------------------------------------------------------------

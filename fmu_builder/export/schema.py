@@ -1,8 +1,8 @@
 """JSON schemas for editors: completion, descriptions, and marks on what cannot be.
 
 That of an element's recipes follows from its element.toml and the models of its structure.py, that of element.toml from
-the models that read it.  What depends on several keys or on units is left to the build: all that builds fits its
-schema, not the other way round."""
+the models that read it.  Rules on several keys or on units are left to the build: every valid recipe fits its
+schema, not the reverse."""
 
 from __future__ import annotations
 

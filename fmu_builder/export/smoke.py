@@ -150,7 +150,7 @@ _TRIED_FOR = 5.0  # s; an FMU whose steps take longer is tried with fewer
 
 def try_out(folder: Path, library: str, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
     """What an importer does with a co-simulation from loading to unloading.  A call that is not answered with fmi2OK
-    or fmi2Warning ends it early: only a crash counts, all else is reported when the FMU is run."""
+    or fmi2Warning ends it early: only a crash counts; other faults are reported when the FMU is run."""
     sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
     description = ElementTree.parse(folder / "modelDescription.xml").getroot()
     fmu, answer = None, ""
@@ -180,7 +180,7 @@ def try_out(folder: Path, library: str, starts: Sequence[tuple[str, int, Any, bo
         _announce("unloading the library")
         _unload(fmu.library._handle)
     _announce(END)
-    os._exit(0)  # what other libraries of the FMU do at the end of a process is no concern of its run
+    os._exit(0)  # other libraries of the FMU at the end of a process do not belong to its run
 
 
 _FAMILIES: dict[str, Any] = {"Real": c_double, "Integer": c_int, "Boolean": c_int, "String": c_char_p}
@@ -234,7 +234,7 @@ def _step(fmu: _Instance, _: ElementTree.Element, h: float) -> None:
 def try_conclusions(
     folder: Path, library: str, description: ElementTree.Element, h: float, concluded: Sequence[str]
 ) -> None:
-    """exact  one communication step leads where ten do, for the course of all states under held inputs is known
+    """exact  one communication step gives the result of ten, as the course of all states under held inputs is known
     still  the outputs that a step leaves are those of its end, for nothing that is computed moves with states or time
 
     Inputs are off their start values, so that something moves, unless the FMU refuses these values.  One that refuses a
@@ -316,7 +316,7 @@ def _get(fmu: _Instance, variables: Sequence[ElementTree.Element]) -> list[float
 
 
 def _integrate(fmu: _Instance, description: ElementTree.Element, h: float) -> None:
-    """Euler's method with steps so short that no stiff element goes astray; events are passed over."""
+    """Euler's method with steps short enough for stiff elements; events are ignored."""
     h *= 1e-6
     n = len(description.findall("ModelStructure/Derivatives/Unknown"))
     m = int(description.get("numberOfEventIndicators", "0"))

@@ -97,7 +97,7 @@ def _machine() -> str:
 
 
 def host_platform() -> str:
-    """The platform name of this machine.  Raises ToolError on one we build nothing for."""
+    """The platform name of this machine.  Raises ToolError on an unsupported one."""
     machine = _machine()
     names = {
         ("linux", "x86_64"): "linux64",
@@ -179,8 +179,8 @@ def fmi2_functions() -> frozenset[str]:
 @contextmanager
 def compile_folder(name: str) -> Iterator[Path]:
     """A folder for the sources of the FMU `name`: the same one for every build of it, because the compiler's cache
-    knows files by their path.  Files of the build before may lie in it.  While another build of this name is in it, a
-    temporary one."""
+    identifies files by their path.  Files of the build before may lie in it.  While another build of this name is in
+    it, a temporary one."""
     folder = cache_folder() / "sources" / name
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{name}.lock").open("w") as lock:
@@ -264,8 +264,8 @@ def _compile_target(
 
 
 def compile_unoptimized(folder: Path, library: Path, compiler: Compiler, files: Sequence[str]) -> None:
-    """Compile a shared library of the sources in the folder, and of objects, for this machine, which needs no C
-    library, as one that is called a few times: in the shortest time."""
+    """Compile a shared library of the sources in the folder, and of objects, for this machine, without a C library, in
+    the shortest time, for a few calls."""
     # the compilation of the FMU shows warnings
     run_compiler(compiler, [*_alone(compiler), *_LIBRARY, "-O0", "-w", "-I.", *files, "-o", str(library)], folder)
 
@@ -277,7 +277,7 @@ def compile_object(source: Path, target: Path, compiler: Compiler) -> None:
 
 
 def _alone(compiler: Compiler) -> list[str]:
-    """For what this machine runs without a C library."""
+    """Flags for binaries of this machine without a C library."""
     target = PLATFORMS[host_platform()].targets[_machine()]
     return [
         *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),

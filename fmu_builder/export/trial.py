@@ -1,9 +1,9 @@
 """Running FMUs in a process of their own, so that a crash ends that process and not this one.
 
 A build waits for the smoke run of what it made.  Any other FMU is loaded, stepped and unloaded so (smoke.py) before
-this process loads it, and again with the start values of a run, if that gives any.  An FMU that came through is known
-by the hash of its bytes, and of these values, here and in the cache folder: each file is tried once, and one that a
-build made not again."""
+this process loads it, and again with the start values of a run, if that gives any.  An FMU that passed is recorded by
+the hash of its bytes, and of these values, here and in the cache folder: each file is tried once, and one that a build
+made not at all."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ Start = tuple[str, int, float | str, bool]
 
 
 def try_out(fmu: Path, library: str, where: str, starts: Sequence[Start] = ()) -> None:
-    """Load the FMU, run a few steps and unload it, unless it came through that before; the same with `starts`.
+    """Load the FMU, run a few steps and unload it, unless it passed before; the same with `starts`.
 
     library  its archive name for this machine.   Raises SlaveError at `where` for a crash or a call that does not
-    return; what the FMU answers is left to its run."""
+    return; its status codes are left to its run."""
     state = fmu.stat()
     content = _content(fmu, state.st_size, state.st_mtime_ns)
     if _is_known(content + _MADE):
@@ -112,7 +112,7 @@ def _try_with(fmu: Path, library: str, where: str, content: str, starts: Sequenc
 
 
 def note_made(data: bytes) -> None:
-    """The bytes of an FMU that came through the smoke run of its build."""
+    """Record the bytes of an FMU that passed the smoke run of its build."""
     _note(_name(hashlib.sha256(data).hexdigest()) + _MADE)
 
 

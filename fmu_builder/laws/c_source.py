@@ -1,8 +1,7 @@
 """C of user laws over Real (contact_core/laws/law.h): derivatives come with it, compiled from the same text.
 
-A function f becomes `law_f(e, ...)`, a slot s `slot_s(e, ...)` with `slot_s_indicators` and, where the element wants
-it, `slot_s_integral`.  A scalar a is `e->laws.a`.  Constants are hexadecimal, so no parser rounds.
-"""
+A function f becomes `law_f(e, ...)`, a slot s `slot_s(e, ...)` with `slot_s_indicators` and, where the slot declares
+it, `slot_s_integral`.  A scalar a is `e->laws.a`.  Constants are hexadecimal, so no parser rounds."""
 
 from __future__ import annotations
 
@@ -33,10 +32,15 @@ from fmu_builder.laws.tree import (
 
 @dataclass(frozen=True)
 class LawInSlot:
-    """A law with what an element calls of it.   kinks: see forms.kinks.   integral: over its first argument from 0, in
-    closed form; None for quadrature.   wants_integral: the slot asks for it.   two_sided: also to negative values;
-    integral_below is then that of the law turned round, -f(-x).   derivatives: by its only argument, as many as the
-    slot asks for.   each: the slot serves each of a size.   group, number: as the slot declares."""
+    """A law with the functions that an element calls.
+
+    kinks           see forms.kinks
+    integral        over its first argument from 0, in closed form; None for quadrature
+    wants_integral  the slot declares `integral`
+    two_sided       also to negative values; integral_below is then that of -f(-x)
+    derivatives     by its only argument, as many as the slot declares
+    each            the law serves each of a size
+    group, number   as the slot declares"""
 
     slot: str
     law: LawFunction
@@ -179,7 +183,7 @@ def _signature(name: str, parameters: Sequence[str]) -> str:
 
 
 def _voids(bodies: Sequence[Expression], parameters: Sequence[str]) -> list[str]:
-    """What a body leaves unused is marked for the compiler."""
+    """Casts to void of unused parameters."""
     used = {node.name for body in bodies for node in walk_once(body) if isinstance(node, Argument)}
     return ["    (void)e;", *(f"    (void)a_{name};" for name in parameters if name not in used)]
 
@@ -320,7 +324,7 @@ def _half_integral(slot: LawInSlot, half: str, closed: Expression | None, laws: 
     yield from (f"    return {call};", "}", "")
 
 
-_FEW = 8  # scalars that are taken one by one
+_FEW = 8  # scalars that are handled one by one
 
 
 def _memory(names: Sequence[str], laws: Laws) -> Iterator[str]:

@@ -58,7 +58,7 @@ class LawFunction:
 @dataclass(frozen=True)
 class Laws:
     """Definitions by name, each after those it uses.   faulty: those that were reported, and what uses them: these have
-    no value, and what could not be read is not among the definitions."""
+    no value, and texts that cannot be read are not among the definitions."""
 
     scalars: Mapping[str, Scalar] = field(default_factory=dict)
     functions: Mapping[str, LawFunction] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class Laws:
         return Laws({**other.scalars, **self.scalars}, {**other.functions, **self.functions}, names)
 
     def is_faulty(self, text: str) -> bool:
-        """Whether the name of a function, or an expression, rests on what was reported."""
+        """Whether the name of a function, or an expression, depends on a reported definition."""
         body = parse_value(Source(text.strip(), ""), [])
         return body is not None and not self.faulty.isdisjoint(names_in(body))
 

@@ -1,4 +1,4 @@
-"""What a law is apart from its value: its kinks, its integral, its definition without calls of other functions."""
+"""Forms of a law: its kinks, its integral, its definition without calls of other functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from fmu_builder.laws.tree import (
 
 SIDE = "side of "  # a call of "side of f", f a table: changes its sign at every point of the table
 MOST_NODES = 20_000
-MOST_DEEP = 200  # operators inside each other, which Python and C compilers follow by recursion
+MOST_DEEP = 200  # nested operators; Python and C compilers handle them by recursion
 MOST_KINKS = 64
 _NOWHERE = Place(1, 1)
 
@@ -361,7 +361,7 @@ def _joined(below: bool, value: Expression, other: Expression, bound: Expression
 
 
 def _sign(node: Expression) -> int | None:
-    """1 or -1 of what is that whatever values the scalars have."""
+    """1 or -1 if the value has this sign for all values of the scalars."""
     match node:
         case Number():
             return 1 if node.value > 0.0 else -1 if node.value < 0.0 else None

@@ -1,8 +1,7 @@
 """Laws evaluated in numpy: values over arrays, with the derivative by one of the arguments or scalars.
 
 Values are those of the generated C up to rounding: the same order of operations, and elementary functions that differ
-by less than a unit of the last place.  Only the branch that a condition selects has a say in the result.
-"""
+by less than a unit of the last place.  Only the branch that a condition selects affects the result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Rules on laws, checked over the range of their arguments before anything is built.
 
-What has no value there, or is not 0 where the slot asks for it, is an error; what is hardly meant is a warning.
-"""
+A law without a value there, or with one other than the slot requires, is an error; a probable mistake is a warning."""
 
 from __future__ import annotations
 
@@ -102,8 +101,8 @@ def kink_sizes(checked: Checked) -> tuple[float, ...]:
 
 
 def rule_problems(checked: Checked, where: str, problem_at: Callable[[str, Place, str], Problem]) -> Iterator[Problem]:
-    """What stops the build.   problem_at(function, place, what) makes the fault of a place in a function's text, or in
-    the slot's own for the function ''."""
+    """Errors, which stop the build.   problem_at(function, place, what) makes the fault of a place in a function's
+    text, or in the slot's own for the function ''."""
     found = list(_poles(checked, problem_at))
     yield from found
     grid = checked.grid()
@@ -178,7 +177,7 @@ def _repair(checked: Checked) -> str:
 
 
 def rule_warnings(checked: Checked) -> Iterator[str]:
-    """What is hardly meant, though it can be built."""
+    """Probable mistakes, which do not stop the build."""
     grid = checked.grid()
     value = checked.over(grid).value
     name, slot = checked.law.slot, checked.slot
@@ -202,7 +201,7 @@ def rule_warnings(checked: Checked) -> Iterator[str]:
 
 
 def rule_notes(checked: Checked) -> Iterator[str]:
-    """What is worth knowing."""
+    """Properties of the law that may surprise."""
     slot, start = checked.slot, checked.slot.rises_from
     if start is None:
         return

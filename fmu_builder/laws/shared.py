@@ -1,7 +1,7 @@
 """Expressions whose equal parts are one: what is written twice is counted, evaluated and compiled once.
 
-Two nodes are equal if they are but for their places in the text.  An expression made of shared nodes can have 2^n nodes
-when it is written out; whoever goes through it looks at each node once."""
+Two nodes are equal if they differ only in their places in the text.  An expression made of shared nodes can have 2^n
+nodes when it is written out; every traversal visits each node once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WRITTEN_OUT = 20_000  # nodes; of larger expressions equal parts are evaluated a
 
 @dataclass
 class Shapes:
-    """Nodes by what they are: one for all that are equal but for their places.
+    """One node for all that are equal apart from their places.
 
     _known   by id, with the node itself, so that no other gets its id"""
 

@@ -5,7 +5,7 @@
     1, 0.8
 
 Between the points the function is linear, or a monotone cubic (PCHIP: Fritsch & Butland, SIAM J. Sci. Stat. Comput. 5
-(1984) 300), which overshoots nowhere.  Outside of them it holds its last value, goes on with the slope it ends with, or
+(1984) 300), which overshoots nowhere.  Outside of them it holds its last value, continues with the slope at its end, or
 has no value (error).
 """
 
@@ -93,7 +93,7 @@ class LawTable:
         return value, slope
 
     def side(self, x: Array) -> Array:
-        """Positive and negative by turns between the points, zero at them."""
+        """Of alternating sign between the points, zero at them."""
         xs = np.array(self.x)
         k = np.clip(np.searchsorted(xs, x, side="right") - 1, 0, len(xs) - 2)
         bow = (x - xs[k]) * (xs[k + 1] - x) / (xs[k + 1] - xs[k]) * np.where(k % 2, -1.0, 1.0)

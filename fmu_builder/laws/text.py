@@ -42,7 +42,7 @@ def read_laws(source: Source, known: Laws | None = None) -> Laws:
 
 
 def parse_laws(source: Source, known: Laws, problems: list[Problem]) -> Laws:
-    """As read_laws; adds to the problems and returns what can be named.  What uses what is faulty is not checked."""
+    """As read_laws; adds to the problems and returns what can be named.  Uses of faulty definitions are not checked."""
     unread: set[str] = set()
     written = parse_declarations(source, problems, unread)
     first: dict[str, ScalarText | FunctionText] = {}

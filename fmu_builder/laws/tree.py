@@ -1,7 +1,6 @@
 """Laws as trees, and the parser that makes them from text (grammar: laws.lark).
 
-A tree knows the place of every operator and name, so that every fault can be shown with its line and a caret.
-"""
+A tree holds the place of every operator and name, so that errors show the line and a caret."""
 
 from __future__ import annotations
 

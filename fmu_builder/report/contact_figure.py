@@ -89,8 +89,8 @@ def draw_contacts(sheet: Sheet, panel: Panel, contacts: Sequence[Contact], windo
 
 
 def contact_figure(comparison: Comparison, trace: Trace, points: int) -> Figure:
-    """Per slave with compared events: normal force over depth, and the closing speed over time, with what the
-    reference says of the events."""
+    """Per slave with compared events: normal force over depth, and the closing speed over time, with the events of the
+    reference."""
     references = {e.name: e.reference for e in comparison.events if e.reference is not None}
     slaves = [
         slave
@@ -190,8 +190,8 @@ def _draw_closing_speed(
 def _reference_marks(
     contact: Contact, references: Mapping[str, float], trace: Trace
 ) -> Iterator[tuple[str, float, float, str, int]]:
-    """Name, time in s, depth rate in m/s, symbol and size of what the reference says of touch and release.  What it
-    does not say is taken from the trace."""
+    """Name, time in s, depth rate in m/s, symbol and size of touch and release by the reference, or where it has none
+    by the trace."""
     rate = trace[f"{contact.slave}.depth_rate"]
     begin, end = _begin_and_end(contact, trace)
     approach = float(rate[max(int(np.searchsorted(trace.time, begin, side="right")) - 1, 0)])

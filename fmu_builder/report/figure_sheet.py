@@ -29,7 +29,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00")  # 
 
 @dataclass(frozen=True)
 class Scale:
-    """A unit to show values in: shown value = SI value / factor."""
+    """A display unit: shown value = SI value / factor."""
 
     factor: float
     unit: str

@@ -1,4 +1,4 @@
-"""The figures of the report: what a case compared, drawn so that an engineer sees it, as data for plotly.js."""
+"""The figures of the report: the comparison of a case as data for plotly.js."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from fmu_builder.report.figure_sheet import (
 _ALGORITHMS = {"gauss_seidel": "Gauss-Seidel", "jacobi": "Jacobi"}
 _REFERENCE = {"mode": "lines", "line": {"width": 6, "color": "#cccccc"}}
 _LEAST_SHARE, _LARGEST_SHARE = 1e-4, 1e4  # of the allowed error, in the plots of errors
-_PATH = re.compile(r"((energy|power)\.)?[^.]*$")  # of a signal: what says the quantity
+_PATH = re.compile(r"((energy|power)\.)?[^.]*$")  # of a signal: the part that names the quantity
 _SEEN = 0.02  # of the height of a panel: what is thinner cannot be seen
 _ALIKE = 30.0  # signals of one unit share a panel if their changes differ by less than this factor
 

@@ -1,7 +1,7 @@
 """The report of a validation: one HTML page that needs no network, with a verdict, a table and a plot for every case.
 
-The page shows what `validate` found and decides nothing itself.  Errors over time are drawn at equal times and capped
-at the error of the verdict, which forgives a shift by the tolerance in time: an upper bound of what was compared.
+The page shows the verdicts of `validate`.  Errors over time are drawn at equal times and capped at the error of the
+verdict, which forgives a shift by the tolerance in time: an upper bound of what was compared.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def write_report(results: Sequence[CaseResult], path: Path, *, fmus: Sequence[Pa
 
 
 def summary_rows(results: Sequence[CaseResult]) -> list[SummaryRow]:
-    """One row per case, in the order of the results: what uses most of its allowance, or why the case ended."""
+    """One row per case, in the order of the results: the signal, event or order with the largest share of its
+    tolerance, or why the case ended."""
     return [_summary_row(result) for result in results]
 
 
@@ -60,7 +61,8 @@ def summary_rows(results: Sequence[CaseResult]) -> list[SummaryRow]:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """An error and what is allowed of it, both in `unit` (SI); None where there is none, and `note` says why."""
+    """An error and what is allowed of it, both in `unit` (SI); None where there is none, and `note` gives the
+    reason."""
 
     what: str
     error: float | None
@@ -80,7 +82,7 @@ class Measure:
 
     @property
     def error_text(self) -> str:
-        """The error as people write it, in the unit `allowed_text` uses."""
+        """The error in the unit of `allowed_text`."""
         if self.error is None:
             return "–"
         if self.allowed and 0.0 < self.error < 1e-3 * self.allowed:

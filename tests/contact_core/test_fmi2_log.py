@@ -359,8 +359,14 @@ def test_any_address_of_the_resources_will_do(surface: Fmu, address: bytes | Non
     assert slave.get("normal_force") == [100.0]
 
 
-def test_freeing_nothing_is_fine(surface: Fmu) -> None:
+def test_freeing_no_instance_frees_nothing_and_leaves_the_others(surface: Fmu) -> None:
+    importer = Importer()
+    slave = surface.slave(importer)
+    slave.initialize()
+    before, freed = slave.state(), importer.freed
     surface.library.fmi2FreeInstance(None)
+    assert importer.freed == freed and importer.messages == []
+    assert slave.state() == before
 
 
 def test_the_name_of_an_instance_may_be_used_twice(surface: Fmu) -> None:

@@ -275,6 +275,7 @@ def test_the_smallest_depths_stiffnesses_and_masses_have_finite_answers(floor: F
                 places = {f"{point}.r": (0.1 * i, 0.1 * i * i, z) for i, point in enumerate(points)}
                 contact.set(places | {f"{point}.v": (0.1, 0.0, w) for point in points})
                 contact.step(1e-4)
+                assert np.isfinite([contact.vector(f"{point}.f") for point in points]).all()
 
 
 def said(contact: Running, what: str) -> list[str]:

@@ -502,9 +502,19 @@ def test_what_follows_from_a_faulty_law_is_not_told_as_well(tmp_path: Path) -> N
     assert said == ['Pad.toml: [start] laws: a name with dots needs quotes: "laws.ramp_mu" = ...']
 
 
-def test_a_guarded_division_is_allowed(tmp_path: Path) -> None:
-    model(tmp_path, '[functions]\nF_d = "abs(v) < 1[mm/s] -> 0, v*v/(v*1[m/s])"\n')
-    model(tmp_path, '[functions]\nrange = { F_d = { v = ["-1 m/s", "1 m/s"] } }\nF_d = "v/(2[m/s] - v)"\n')
+@pytest.mark.parametrize(
+    ("guarded", "bare"),
+    [
+        ('F_d = "abs(v) < 1[mm/s] -> 0, v*v/(v*1[m/s])"', 'F_d = "v*v/(v*1[m/s])"'),
+        ('range = { F_d = { v = ["-1 m/s", "1 m/s"] } }\nF_d = "v/(2[m/s] - v)"', 'F_d = "v/(2[m/s] - v)"'),
+    ],
+)
+def test_a_division_is_allowed_where_a_guard_or_the_range_keeps_it_from_zero(
+    tmp_path: Path, guarded: str, bare: str
+) -> None:
+    assert model(tmp_path, f"[functions]\n{guarded}\n").recipe.choices["F_d"] is True
+    (fault,) = faults(tmp_path, f"[functions]\n{bare}\n")
+    assert "division by zero near v = " in fault
 
 
 @pytest.mark.parametrize(

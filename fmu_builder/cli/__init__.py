@@ -14,7 +14,7 @@ import traceback
 from dataclasses import asdict
 
 from fmu_builder.cli.commands import app
-from fmu_builder.cli.printing import say_fault
+from fmu_builder.cli.printing import print_fault
 from fmu_builder.errors import FmuBuilderError
 
 __all__ = ["app", "main"]
@@ -36,14 +36,14 @@ def main() -> None:
             print(json.dumps({"errors": problems, "exit_code": error.exit_code}, indent=2), file=sys.stderr)
         else:
             for problem in error.problems:
-                say_fault(f"error: {problem}")
+                print_fault(f"error: {problem}")
         sys.exit(error.exit_code)
     except BrokenPipeError:  # the reader of the output has ended, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # takes what Python still writes when it ends
         sys.exit(0)
     except Exception:  # Python would exit with 1, which means that a comparison failed
         traceback.print_exc()
-        say_fault(
+        print_fault(
             "this is a fault of fmu-builder, not of your input: please report the lines above together with the output "
             "of `fmu-builder doctor`"
         )

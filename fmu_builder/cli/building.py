@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fmu_builder.cli.files import find, find_scenario
-from fmu_builder.cli.printing import err, line, progress, say, say_notes
+from fmu_builder.cli.printing import err, line, print_notes, print_progress, progress
 from fmu_builder.cosim.slave import read_slave
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, raise_all
 from fmu_builder.export.archive import check_archive
@@ -68,8 +68,8 @@ def _print_built(built: Sequence[Built], as_json: bool) -> None:
     for fmu in built:
         if not as_json:
             line(f"{fmu.path}  ({', '.join(fmu.platforms) or 'sources only'})")
-        say_notes(f"{fmu.model.name}: {note}" for note in fmu.notes)
-        say_notes((f"{fmu.model.name}: {warning}" for warning in fmu.warnings), "warning")
+        print_notes(f"{fmu.model.name}: {note}" for note in fmu.notes)
+        print_notes((f"{fmu.model.name}: {warning}" for warning in fmu.warnings), "warning")
     if as_json:
         keys = ("path", "guid", "platforms", "notes", "warnings")
         print(json.dumps([{key: getattr(fmu, key) for key in keys} for fmu in built], indent=2, default=str))
@@ -82,7 +82,7 @@ def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: 
         return build_model_fmu(assembly_of_scenario(_scenario(path)), output, platforms)
 
     if not err.is_terminal:
-        say(f"building {path.stem}")
+        print_progress(f"building {path.stem}")
         return build()
     with err.status(f"building {path.stem}"):
         return build()

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fmu_builder.cli.printing import line, out, say_fault, say_notes
+from fmu_builder.cli.printing import line, out, print_fault, print_notes
 from fmu_builder.cosim.comparison import Comparison, Tolerance, compare_files, comparison_to_json
 from fmu_builder.errors import InputError, Problem
 
@@ -53,6 +53,6 @@ def _print_comparison(result: Comparison) -> None:
     good = sum(s.passed for s in result.signals)
     line(f"\n{good} of {len(result.signals)} signals passed")
     if result.span.note and not result.overlap:
-        say_fault(f"FAILED: {result.span.note}; --overlap allows that")
+        print_fault(f"FAILED: {result.span.note}; --overlap allows that")
     else:
-        say_notes([result.span.note] if result.span.note else [])
+        print_notes([result.span.note] if result.span.note else [])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fmu_builder.cli.files import find
-from fmu_builder.cli.printing import line, say_notes
+from fmu_builder.cli.printing import line, print_notes
 from fmu_builder.cosim.slave import SlaveDescription, read_slave
 from fmu_builder.export.declared_check import unshown_dependencies
 from fmu_builder.export.fmu import fmu_contents, pack
@@ -42,10 +42,10 @@ def _describe(recipe: Path) -> tuple[SlaveDescription, Origin | None]:
     """What the FMU of a recipe shows, without compiling it; of elements that are not shipped also the declared
     dependencies that never show."""
     model = load_model(recipe)
-    say_notes((f"{model.name}: {warning}" for warning in model.warnings()), "warning")
+    print_notes((f"{model.name}: {warning}" for warning in model.warnings()), "warning")
     compiler = find_compiler()
     if compiler is not None:
-        say_notes(unshown_dependencies(model, compiler))
+        print_notes(unshown_dependencies(model, compiler))
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         path = Path(folder) / f"{model.name}.fmu"
         path.write_bytes(pack(fmu_contents(model)[1]))
@@ -88,7 +88,7 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
     line(f"interfaces: {', '.join(description.interfaces)}")
     if description.platforms:
         line(f"binaries: {', '.join(description.platforms)}")
-    say_notes((f"DefaultExperiment {key}: {what}" for key, what in description.faults.items()), "warning")
+    print_notes((f"DefaultExperiment {key}: {what}" for key, what in description.faults.items()), "warning")
     if description.step:
         line(f"recommended communication step: {quantity(description.step)} s")
     if advice := step_advice(description.variables.values()):

@@ -20,16 +20,16 @@ def line(text: str = "") -> None:
     out.print(text, markup=False, highlight=False)
 
 
-def say(text: str) -> None:
+def print_progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def say_notes(notes: Iterable[str], kind: str = "note") -> None:
+def print_notes(notes: Iterable[str], kind: str = "note") -> None:
     for note in notes:
         err.print(f"{kind}: {note}", style="yellow", markup=False, highlight=False)
 
 
-def say_fault(text: str) -> None:
+def print_fault(text: str) -> None:
     err.print(text, style="red", markup=False, highlight=False)
 
 
@@ -37,7 +37,7 @@ def say_fault(text: str) -> None:
 def progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
     """A function to call when one of `total` things is done: a bar on a terminal, a line each elsewhere."""
     if not err.is_terminal:
-        yield say
+        yield print_progress
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as progress:

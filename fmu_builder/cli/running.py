@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
-from fmu_builder.cli.printing import SHOWN, err, line, out, say, say_notes
+from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, print_progress
 from fmu_builder.cosim.events import EVENT_UNITS
 from fmu_builder.cosim.master import Run, load_scenario
 from fmu_builder.cosim.master import run as run_scenario
@@ -53,12 +53,12 @@ def run_system(
     if plot:
         make_folder_of(plot)
         write_trace_plot(done.trace, plot)
-    say_notes(done.notes)
+    print_notes(done.notes)
     warnings = [entry for entry in done.log if entry.status >= WARNING]
     for entry in warnings[:SHOWN]:
         err.print(f"{entry.category}: {entry}", style="yellow", markup=False, highlight=False)
     if len(warnings) > SHOWN:
-        say_notes([f"{len(warnings) - SHOWN} further messages of the slaves; --json prints them all"])
+        print_notes([f"{len(warnings) - SHOWN} further messages of the slaves; --json prints them all"])
     if as_json:
         print(json.dumps(_run_json(done, output, plot, warnings), indent=2))
         return
@@ -86,7 +86,7 @@ def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
             last = time.monotonic()
         elif time.monotonic() - last >= seconds:
             last = time.monotonic()
-            say(f"running, {share:.0%} done")
+            print_progress(f"running, {share:.0%} done")
 
     return report
 

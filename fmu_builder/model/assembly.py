@@ -2,7 +2,7 @@
 
 Names       What is not exposed is called part.name.  Parameters stay parameters, outputs become local variables, inputs
             without a connection become inputs; one with connections is a local variable that shows what arrives there:
-            the sum of all forces.  A part whose recipe is an assembly brings its parts along, with both names in front.
+            the sum of all forces.  A part whose recipe is an assembly contributes its parts, with both names in front.
 Memory      The block of the FMU is its own variables, then the block of each part.
 Evaluation  In an order found from what outputs depend on (evaluation_order.py and
             contact_core/assembly.h); an algebraic loop is an error that names its path.
@@ -29,7 +29,7 @@ class PartType:
 
     @property
     def folder(self) -> str:
-        """Where in the FMU's sources the C lies that only these parts have."""
+        """The folder of the FMU's sources with the C of these parts."""
         return f"parts/{self.name}/"
 
 
@@ -66,7 +66,7 @@ class Evaluation:
 @dataclass(frozen=True)
 class AssemblyModel(Model):
     """The model of several elements.  `sources`: the outputs whose sum a connected input gets.   `ends`: what an
-    assembly around this one can connect.   `connections`: the recipe's.   `remarks`: what the user should know."""
+    assembly around this one can connect.   `connections`: the recipe's.   `own_notes`: for the user."""
 
     types: tuple[PartType, ...]
     parts: tuple[Part, ...]
@@ -75,7 +75,7 @@ class AssemblyModel(Model):
     copies: tuple[Copy, ...] = field(repr=False)
     ends: Ends = field(repr=False)
     connections: tuple[tuple[str, str], ...] = field(repr=False)
-    remarks: tuple[str, ...]
+    own_notes: tuple[str, ...]
     unsupported: tuple[str, ...] = field(default=(), kw_only=True)  # bodies that their planar points do not hold
 
     def folders(self) -> dict[str, Path]:
@@ -89,14 +89,14 @@ class AssemblyModel(Model):
         return ((part.offset, part.model) for part in self.parts)
 
     def notes(self) -> tuple[str, ...]:
-        return (*self.remarks, *(f"{kind.name}: {note}" for kind in self.types for note in kind.model.notes()))
+        return (*self.own_notes, *(f"{kind.name}: {note}" for kind in self.types for note in kind.model.notes()))
 
     def warnings(self) -> tuple[str, ...]:
         of_parts = (f"{kind.name}: {warning}" for kind in self.types for warning in kind.model.warnings())
         return (*self.unsupported, *of_parts)
 
     def own_variables(self) -> Iterator[Variable]:
-        """Those of the assembly itself, and those of parts that it gives a name of its own or makes outputs."""
+        """Those of the assembly itself, and those of parts that it renames or makes outputs."""
         yield from self.variables[: self.parts[0].offset]
         for part in self.parts:
             for raw in part.model.variables:

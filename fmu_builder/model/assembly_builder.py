@@ -139,7 +139,7 @@ class AssemblyBuilder:
         indicators = 0
         for name, model in self.models.items():
             inner = model.parts if isinstance(model, AssemblyModel) else (Part("", 0, 0, 0, model),)
-            first = inner[0].offset  # an assembly inside has a time of its own, which nobody needs
+            first = inner[0].offset  # an assembly inside has a time that nothing reads
             shift = self.offsets[name] = len(self.names) - first
             for part in inner:
                 part_name = f"{name}.{part.name}" if part.name else name
@@ -193,7 +193,7 @@ class AssemblyBuilder:
         return notes
 
     def _given_from_outside(self, ends: Mapping[str, Ends]) -> frozenset[str]:
-        """Names of the inputs that are exposed: whoever connects the FMU gives them."""
+        """Names of the inputs that are exposed, and so given from outside."""
         expose = self.recipe.expose
         given = {*expose.inputs.values()}
         for old in expose.ports.values():
@@ -218,7 +218,7 @@ class AssemblyBuilder:
         return self.offsets[part] + self.models[part][name].index
 
     def _find_lost_forces(self, exposed: set[int]) -> None:
-        """A force element that follows a body but acts on nobody is a mistake in the connections."""
+        """A force element with the motion of a body whose force acts on no body is a mistake in the connections."""
         used = exposed | {s for found in self.sources.values() for s in found}
         for part in self.parts:
             for port in part.model.ports:
@@ -400,7 +400,7 @@ class AssemblyBuilder:
             copies=tuple(order.copies),
             ends=ends,
             connections=tuple(self.recipe.connections),
-            remarks=notes,
+            own_notes=notes,
         )
 
     def _variables(self, part: Part, exposed: set[int], order: EvaluationOrder) -> Iterator[Variable]:
@@ -430,7 +430,7 @@ class AssemblyBuilder:
             )
 
     def _held(self, part: Part, v: Variable) -> HeldForce | None:
-        """What a stiffness or damping is to the force at ports of its part that the assembly hands on."""
+        """What a stiffness or damping is to the force at ports of its part that the assembly exposes."""
         if v.held is None:
             return None
         ports = [
@@ -445,7 +445,8 @@ class AssemblyBuilder:
         return v.held._replace(ports=tuple(ports), mass=mass, inner_mass=inner)
 
     def _end_variables(self, exposed: set[int]) -> Iterator[tuple[str, SlaveVariable]]:
-        """What an assembly around this one may connect: outputs of all parts, inputs that are free or sum forces."""
+        """Variables that an assembly around this one may connect: outputs of all parts, inputs that are free or sum
+        forces."""
         for part in self.parts:
             forces = {n for p in part.model.ports if p.side == "body" for g in p.force.values() for n in g}
             for v in part.model.variables:

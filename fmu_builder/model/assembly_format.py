@@ -33,8 +33,8 @@ from fmu_builder.model.scenario import (
     Pair,
     SlaveEntry,
     StartValue,
-    loose_ends,
     name_problems,
+    unknown_ends,
 )
 from fmu_builder.model.table_model import Quantity, TableModel
 from fmu_builder.model.toml_files import FIELDS_OF_OURS, explain, read_toml
@@ -91,8 +91,8 @@ def read_assembly(path: Path) -> CheckedAssembly:
 
 
 def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
-    """The recipe without the connections that name no part, and what is wrong with it.  Raises InputError where its
-    tables cannot be understood."""
+    """The recipe without the connections that name no part, and its problems.  Raises InputError where its tables
+    cannot be understood."""
     tables = read_toml(path)
     problems: list[Problem] = []
     correct_kind(path, tables, problems)
@@ -109,7 +109,7 @@ def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
                 key: families.expositions(f"{where} {key}", names, problems) for key, names in expose.items()
             }
         problems += name_problems(path, parts, tables["connections"], "part")
-        problems += loose_ends(path, parts, tables["connections"], "part")
+        problems += unknown_ends(path, parts, tables["connections"], "part")
         tables["parts"] = {name: {"recipe": p} if isinstance(p, str) else p for name, p in parts.items()}
     try:
         recipe = CheckedAssembly.model_validate({"path": path, **tables})
@@ -143,7 +143,7 @@ def _own_problems(recipe: CheckedAssembly) -> Iterator[Problem]:
 def default_experiment(
     recipe: CheckedAssembly, parts: Sequence[DefaultExperiment], problems: list[Problem]
 ) -> DefaultExperiment:
-    """DefaultExperiment of the FMU, from the recipe and those of its parts; adds what is wrong with the recipe's."""
+    """DefaultExperiment of the FMU, from the recipe and those of its parts; adds problems of the recipe's."""
     found = {}
     for key in ("stop", "step"):
         value = getattr(recipe.experiment, key)

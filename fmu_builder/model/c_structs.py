@@ -96,7 +96,7 @@ def _headers_of(folders: Sequence[Path]) -> _Headers:
 
 
 def count_doubles(name: str, *folders: Path) -> int:
-    """The number of doubles in the struct, which a header of one of these folders declares; a later folder wins.
+    """The number of doubles in the struct, which a header of one of these folders declares; the last folder counts.
 
     Raises ValueError with the reason if there is none of this name, or it holds something else."""
     headers = _headers_of(folders)

@@ -1,12 +1,12 @@
 """Many parts, or slaves, by one entry.
 
 [parts]       mass = { recipe = "SliderMass", count = 100 }       # stands for mass[1], mass[2], ... mass[100]
-              "mass[1]" = { recipe = "SliderMass", start = { v0 = 1 } }       # this one of them is different
+              "mass[1]" = { recipe = "SliderMass", start = { v0 = 1 } }       # this one differs
 connections = [ ["mass[i].p", "spring[i].r"], ["mass[i].p", "spring[i+1].c"] ]
 [expose]      outputs = { "position[i]" = "mass[i].p.s" }
 
-An entry with `[i]`, `[i+1]`, `[i-1]` ... stands for one entry for each i with which all that it names is there: with
-100 masses and 101 springs both connections above are made for i = 1 to 100.
+An entry with `[i]`, `[i+1]`, `[i-1]` ... stands for one entry for each i for which all that it names exists: with 100
+masses and 101 springs both connections above are made for i = 1 to 100.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def is_member_name(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Families:
-    """`counts`: how many members the families of one file have, by their names."""
+class CountedParts:
+    """`counts`: number of members of each entry of a file with `count`, by name."""
 
     counts: Mapping[str, int]
 
@@ -71,7 +71,7 @@ class Families:
                 yield tuple(_with_index(text, i) for text in every)
 
     def connections(self, path: Path, given: object, problems: list[Problem]) -> object:
-        """The pairs, each as often as it stands for; what is no pair of texts is left to others to explain."""
+        """The pairs, each repeated for its indices; anything but a pair of texts is kept, and reported elsewhere."""
         if not isinstance(given, list):
             return given
         found: list[object] = []
@@ -84,7 +84,7 @@ class Families:
         return found
 
     def expositions(self, where: str, given: object, problems: list[Problem]) -> object:
-        """`new = "member.old"`, each as often as it stands for."""
+        """`new = "member.old"`, each repeated for its indices."""
         if not isinstance(given, dict):
             return given
         found: dict[str, object] = {}
@@ -96,7 +96,7 @@ class Families:
         return found
 
     def keys(self, where: str, given: object, problems: list[Problem]) -> object:
-        """`"member.variable" = value`, each as often as it stands for."""
+        """`"member.variable" = value`, each repeated for its indices."""
         if not isinstance(given, dict):
             return given
         return {
@@ -106,7 +106,7 @@ class Families:
 
 def members(
     path: Path, table: str, entries: Mapping[str, object], problems: list[Problem]
-) -> tuple[dict[str, object], Families]:
+) -> tuple[dict[str, object], CountedParts]:
     """The parts or slaves of a file one by one, in the order in which they stand there."""
     counts: dict[str, int] = {}
     for name, entry in entries.items():
@@ -129,7 +129,7 @@ def members(
             found |= {each: entries.get(each, one) for each in (f"{name}[{i + 1}]" for i in range(counts[name]))}
         elif not numbered:
             found[name] = entry
-    return found, Families(counts)
+    return found, CountedParts(counts)
 
 
 def _shift(index: re.Match[str]) -> int:

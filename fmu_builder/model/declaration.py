@@ -52,7 +52,7 @@ _REINIT = (
 
 
 class Conditional(_Entry):
-    """An entry that is there with some structure choices only, all of which have to hold, or once for each of a
+    """An entry that exists with some structure choices only, all of which have to hold, or once for each of a
     number."""
 
     each: str | None = Field(default=None, description="structure name: one variable, port or indicator for each")
@@ -220,7 +220,7 @@ class StructureEntry(_Entry):
 
     @property
     def giver(self) -> str:
-        """What of a recipe gives it, as text; empty if the recipe names it."""
+        """The table and key of a recipe that give it, as text; empty if [structure] does."""
         table, _, key = f"structure.{self.given_by}".partition(".") if self.compares else self.given_by.partition(".")
         return f"[{table}] {key}".rstrip() if table else ""
 
@@ -231,15 +231,15 @@ class StructureEntry(_Entry):
 
 
 class Indicator(Conditional):
-    """A zero-crossing function.  `nominal` is its usual size, in its own unit: what is smaller than the tolerance times
-    this is rounding, and no event."""
+    """A zero-crossing function.  `nominal` is its usual size, in its own unit: values below the tolerance times this
+    are rounding, and no event."""
 
     description: str = Field(min_length=3, description="what happens where it passes zero")
     nominal: float = Field(default=1.0, gt=0, description="its usual size")
 
 
 class SlotChange(_Entry):
-    """What some structure choices change of a slot."""
+    """Changes of a slot by some structure choices."""
 
     when: When = Field(min_length=1, description="the choices")
     renamed: dict[str, str] = Field(default={}, description="argument -> its name with these choices")
@@ -247,8 +247,8 @@ class SlotChange(_Entry):
 
 
 class Slot(LawRules):
-    """A place for a law of the user's, in C the function slot_<name>(e, ...); parameters that are `replaced_by` it are
-    absent while it is filled.  In `when` of other entries its name stands for a choice: true while it is filled."""
+    """A place for a user law, in C the function slot_<name>(e, ...); parameters that are `replaced_by` it are absent
+    while it is filled.  In `when` of other entries its name stands for a choice: true while it is filled."""
 
     when: When = Field(default={}, description="choices with which alone it may be filled")
     each: str | None = Field(default=None, description="structure name: the law serves each of these")
@@ -352,14 +352,14 @@ class Declaration(_Entry):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the author of the file has to change before the next version."""
+        """Changes of the file that the next version requires."""
         return self._notes
 
     def chosen(self, choices: Choices, empty: Collection[str] = ()) -> Declaration:
-        """The declaration with the entries that are there with these choices, each under its plain name.  Entries for
+        """The declaration with the entries that exist with these choices, each under its plain name.  Entries for
         `each` of a size that is `empty` are left out.
 
-        Raises ValueError naming an entry of which two variants are there at once."""
+        Raises ValueError naming an entry of which two variants apply."""
         tables = {}
         for table in (*VARIABLE_TABLES, "ports", "indicators"):
             entries: dict[str, Conditional] = {}
@@ -372,7 +372,7 @@ class Declaration(_Entry):
         return self.model_copy(update=tables)
 
     def needs_of(self, name: str, choices: Choices) -> str:
-        """The keys of a recipe that would bring a variable that is not there with these choices, as text."""
+        """The keys of a recipe that would add a variable that does not exist with these choices, as text."""
         entries = [e for table in VARIABLE_TABLES for n, e in getattr(self, table).items() if plain(n) == name]
         if not entries:
             return ""
@@ -451,7 +451,7 @@ def forms(declaration: Declaration, changes: int | None = None) -> Iterator[dict
 
 
 def unmet(declaration: Declaration, choices: Choices, name: str) -> str:
-    """What the choice, or the slot, of this name would need, as text; empty if it has its default or all it needs."""
+    """The choices that the choice, or the slot, of this name requires and lacks, as text; empty without any."""
     entry = declaration.structure.get(name, declaration.slots.get(name))
     assert entry is not None
     default = entry.default if isinstance(entry, StructureEntry) else False

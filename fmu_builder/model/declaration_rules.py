@@ -1,4 +1,4 @@
-"""What an element.toml must keep beyond the types of its keys: names, units, sizes, conditions, variants."""
+"""Rules of element.toml beyond the types of its keys: names, units, sizes, conditions, variants."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
 
 
 def _variant_problems(path: Path, declaration: Declaration) -> Iterator[Problem]:
-    """Variants of one entry that apply at once; the first form in which it happens."""
+    """Variants of one entry that apply at once, with the first form in which they do."""
     values, default = choice_values(declaration), declaration.default_choices
     values = {name: tuple(sorted(v, key=lambda one, n=name: one != default[n])) for name, v in values.items()}  # type: ignore[misc]
     for table in (*VARIABLE_TABLES, "ports", "indicators"):

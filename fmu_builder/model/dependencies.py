@@ -1,4 +1,4 @@
-"""Declared vectors of variables, and what patterns such as "point.*" in `depends` stand for."""
+"""Declared vectors of variables, and the meaning of patterns such as "point.*" in `depends`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Declared:
         return self.kind == "memory" and self.path[0] == "last_contact"
 
 
-EVERYTHING = ("*[*]", "time")  # the patterns of who declares no dependencies
+EVERYTHING = ("*[*]", "time")  # the patterns where none are declared
 
 
 class Patterns:
@@ -43,7 +43,7 @@ class Patterns:
         self._recipe = recipe
         self._declared = {d.base: d for d in declared}
         self._indices = {base: layout.indices(d.path) for base, d in self._declared.items()}
-        self._meant: dict[str, list[str]] = {}  # by patterns met before: each is met once for every scalar
+        self._meant: dict[str, list[str]] = {}  # by patterns resolved before: each occurs for every scalar
         self._everything: tuple[int, ...] | None = None
         self._resolved: dict[tuple[tuple[str, ...], int, str | None, int], tuple[int, ...]] = {}
 

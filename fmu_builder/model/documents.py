@@ -1,4 +1,4 @@
-"""Recipes, assemblies, scenarios and cases written in Python: what a TOML file holds, as pydantic models.
+"""Recipes, assemblies, scenarios and cases written in Python: the content of a TOML file as pydantic models.
 
 A document is read by the code that reads files, under the path NAME.toml in the current folder: rules, units and
 messages are the same, and paths inside count from there.  `toml()` and `save()` give the file itself."""

@@ -39,7 +39,7 @@ def load_element(path: Path, solver: bool = True) -> ElementModel:
 def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     """Flatten a recipe's element into scalars and apply the recipe's start values.
 
-    solver  false for the part of an assembly, which has no solver of its own; start values of one are left aside
+    solver  false for the part of an assembly, which has no solver of its own; start values of one are ignored
     Raises InputError with every problem found: unknown names, wrong units, values outside [min, max]."""
     element = recipe.element
     declared = list(_declared(element, recipe.sizes, recipe.laws, recipe.input_starts))

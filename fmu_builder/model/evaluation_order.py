@@ -18,7 +18,7 @@ class EvaluationOrder:
     schedule  evaluations; every part has exactly one that is its last
     copies    in the order they are made
     known     of a connected input: indices of the inputs, parameters and states it depends on through all connections
-    loops     texts that name algebraic loops; empty if all is well"""
+    loops     texts that name algebraic loops; empty without any"""
 
     def __init__(self, parts: Sequence[Part], sources: Mapping[int, Sequence[int]], names: Sequence[str]) -> None:
         self.parts, self.sources, self.names = parts, sources, names
@@ -94,7 +94,7 @@ class EvaluationOrder:
             self.loops = list(self._find_loops())
 
     def _is_ready(self, source: int) -> bool:
-        """Memory is there when its part has started, which needs all inputs; other outputs when their inputs are."""
+        """Memory is known when its part has started, which needs all inputs; other outputs when their inputs are."""
         return source not in self._valid and not self._missing[source] and self._raw(source).kind != "memory"
 
     def _evaluate(self, p: int, last: bool) -> None:
@@ -133,7 +133,7 @@ class EvaluationOrder:
                 heappush(self._partial, p)
 
     def _copy(self, targets: Sequence[int]) -> None:
-        """Neighbours that come from neighbours go together; sums are added up in the order of the connections."""
+        """Neighbours copied from neighbours are one copy; sums are formed in the order of the connections."""
         rank = 0
         while targets:
             for target in targets:
@@ -152,7 +152,7 @@ class EvaluationOrder:
             targets = [t for t in targets if len(self.sources[t]) > rank]
 
     def _find_loops(self) -> Iterator[str]:
-        """Walk against the signals from every input that waits, until an input comes again."""
+        """Walk against the signals from every input that is not known, until an input repeats."""
         seen: set[int] = set()
         for begin in sorted(set(self.sources) - self._valid):
             path: list[int] = []  # input, source, input, source ...

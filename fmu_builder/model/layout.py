@@ -27,8 +27,8 @@ class Node:
 
 @dataclass
 class Layout:
-    """The tree of the struct; leaves know where their scalars are.  Derivatives form a tree `der`, built like that of
-    the states, so that both stand in the same order."""
+    """The tree of the struct; leaves hold the places of their scalars.  Derivatives form a tree `der`, built like that
+    of the states, so that both stand in the same order."""
 
     root: Node = field(default_factory=Node)
     _places: dict[tuple[str, ...], tuple[int, dict[str, int]]] = field(default_factory=dict, repr=False)

@@ -48,7 +48,7 @@ def line_structure(tables: dict[str, dict[str, object]], read: Reader) -> Struct
     if len(read.problems) == before and "points" in table:
         points, bodies, closed = _without_repetition(points, bodies, closed)
         _check(points, bodies, closed, read)
-    if len(read.problems) > before or len(points) < 2:  # something to compile, beside the problems
+    if len(read.problems) > before or len(points) < 2:  # a placeholder beside the problems
         points, bodies, closed = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), np.zeros(2, int), False
     after = _next(closed, len(points))
     own = bodies[: len(after)] == bodies[after]
@@ -104,7 +104,7 @@ def _next(closed: bool, count: int) -> Bodies:
 
 
 def _check(points: Points, bodies: Bodies, closed: bool, read: Reader) -> None:
-    """The rules, as far as they hold within one body; those between bodies need the poses of the start."""
+    """Rules within one body; those between bodies need the poses at the start."""
     count = len(points)
     if count > MOST_POINTS:
         read.problem("line", "points", f"{count} points: at most {MOST_POINTS} are allowed")

@@ -51,7 +51,7 @@ def assembly_of_scenario(scenario: CheckedScenario) -> AssemblyModel:
 
 
 def _whole(recipe: CheckedAssembly) -> AssemblyModel:
-    """The model of an assembly that is no part of another: it has the solver."""
+    """The model of an assembly that is not part of another: it has the solver."""
     model = _Loader().assembly(recipe, solver=True)
     return replace(model, unsupported=planar_support.warnings(model))
 

@@ -94,7 +94,7 @@ class Model:
     """What every FMU has: that of one element (ElementModel) as that of several (assembly.AssemblyModel).
 
     `path` is the recipe, or the scenario, it was read from, `files` all that were read and are not shipped; `log` holds
-    the descriptions of its own log categories."""
+    the descriptions of the log categories of its elements."""
 
     name: str
     description: str
@@ -123,7 +123,7 @@ class Model:
 
     @cached_property
     def visible_names(self) -> dict[str, tuple[Variable, ...]]:
-        """What a user may call them: scalars by their names, and vectors by theirs without the last index."""
+        """Names for users: of scalars, and of vectors without the last index."""
         vectors: dict[str, list[Variable]] = {}
         scalars = {v.name: v for v in self.variables if not v.hidden}
         for name, v in scalars.items():
@@ -132,7 +132,7 @@ class Model:
         return {base: tuple(group) for base, group in vectors.items()} | {n: (v,) for n, v in scalars.items()}
 
     def needs_of(self, name: str) -> str:
-        """The keys of the recipe that would bring a variable that is not there, as text; empty if none does."""
+        """The keys of the recipe that would add a missing variable, as text; empty if none does."""
         return ""
 
     def folders(self) -> dict[str, Path]:
@@ -140,11 +140,11 @@ class Model:
         raise NotImplementedError
 
     def notes(self) -> tuple[str, ...]:
-        """What a user who builds it should know."""
+        """Notes for the user who builds it."""
         return ()
 
     def warnings(self) -> tuple[str, ...]:
-        """What is hardly meant as it is written."""
+        """Probable mistakes in the recipe."""
         return ()
 
     @property

@@ -6,9 +6,8 @@ A point pushes a body along one line, through (x, y) at the angle a, seen from t
     B = (cos a, sin a, x sin a - y cos a)              B = (0, 0, 1) of a point that holds against turning alone
 
 so springs at points can hold the body only if no motion but zero has B (u, v, w) = 0 for all of them: the rows B have
-rank 3.  Three lines do unless they meet in one point or are all parallel.  All is taken at the start values.  Points on
-which nothing but a given force acts do not count, and a body that no point holds at all is meant to be free.
-"""
+rank 3.  Three lines do unless they meet in one point or are all parallel.  All is taken at the start values.  Points
+with a given force only do not count, and a body without any point is taken as free."""
 
 from __future__ import annotations
 
@@ -95,8 +94,7 @@ class _Point:
 
 
 def warnings(model: AssemblyModel) -> tuple[str, ...]:
-    """What the points of the assembly leave free of the bodies they act on, and points that do not know how far their
-    body has turned."""
+    """Free motions of bodies that points act on, and points without an input for the angle of their body."""
     elements = {
         i: (part, port)
         for part in model.parts
@@ -119,13 +117,13 @@ def warnings(model: AssemblyModel) -> tuple[str, ...]:
             if "r" in point.at.motion and "r" not in point.port.motion and not _holds(point).turning
         ]
         known = all(s in elements and elements[s][1].holds is not None for s, _ in sources)
-        if known and not exposed & forces.keys():  # else held by what is not known here
+        if known and not exposed & forces.keys():  # else held by something outside
             found += _loose(model, body, [point for point in points if _resists(model, point.part)])
     return tuple(found)
 
 
 def _loose(model: AssemblyModel, body: Part, points: Sequence[_Point]) -> Iterator[str]:
-    """What to say of a body that something holds, but not enough."""
+    """A warning on a body that points hold incompletely; None if they hold it."""
     free = free_motions([_line(model, point) for point in points])
     if points and free:
         names = ", ".join(point.part.name for point in points)
@@ -157,7 +155,7 @@ def _holds(point: _Point) -> Hold:
 
 
 def _line(model: AssemblyModel, point: _Point) -> Line:
-    """What a point holds at the start; where it knows the body's angle, its offset is turned by that."""
+    """The line of a point at the start; with an input for the body's angle its offset is turned by it."""
     part, hold = point.part, _holds(point)
 
     def value(of: float | str) -> float:
@@ -169,7 +167,7 @@ def _line(model: AssemblyModel, point: _Point) -> Line:
 
 
 def _angle_at_start(model: AssemblyModel, point: _Point) -> float:
-    """The start value of the state that the port shows as r[3], 0 where the point does not know it."""
+    """The start value of the state behind r[3] of the port, 0 without one."""
     if "r" not in point.port.motion:
         return 0.0
     angle = model.variables[point.part.offset + point.part.model[point.port.motion["r"][2]].index]

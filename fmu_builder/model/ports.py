@@ -1,8 +1,8 @@
 """Port kinds: which variables a bundle of motion and force holds.  Vectors in world components, SI.
 
 Connecting two ports of one kind wires the motion one way and the force the other.  A body gives motion and takes the
-force on it; a force element the reverse.  An optional role is wired where both ports have it.  Variables are called as
-the role is; a kind may have other spellings, as libraries use them.
+force on it; a force element the reverse.  An optional role is wired where both ports have it.  Variables have the name
+of the role; a kind may have other spellings, as libraries use them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fmu_builder.units import Unit, parse_unit
 @dataclass(frozen=True)
 class Role:
     """One quantity of a port.  `units` holds one for each component; `rate` names the role that is its time derivative;
-    a port has an `optional` role only if its declaration says so."""
+    a port has an `optional` role only if its declaration lists it."""
 
     name: str
     units: tuple[Unit, ...]

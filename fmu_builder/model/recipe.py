@@ -269,7 +269,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
 
 
 def _place_of(key: str, declared: Declaration, known: Iterable[str]) -> str:
-    """Where a key that the top of a recipe does not know belongs, else a known one that is spelt alike."""
+    """The table in which an unknown top-level key belongs, else a known key of similar spelling."""
     if key in declared.structure:
         return "; it belongs into [structure]"
     if key in declared.slots:
@@ -280,7 +280,7 @@ def _place_of(key: str, declared: Declaration, known: Iterable[str]) -> str:
 
 
 def _unmet(path: Path, declared: Declaration, choices: Choices) -> list[Problem]:
-    """Choices and filled slots that need other choices than there are."""
+    """Choices and filled slots whose required choices are missing."""
     problems = []
     for name, value in choices.items():
         if needs := unmet(declared, choices, name):

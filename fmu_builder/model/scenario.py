@@ -193,7 +193,7 @@ def read_scenario(path: Path) -> CheckedScenario:
     Raises InputError with every problem found."""
     scenario, problems = parse_scenario(path)
     if problems:
-        raise InputError([*problems, *loose_ends(path, dict(scenario.slaves), scenario.connections)])
+        raise InputError([*problems, *unknown_ends(path, dict(scenario.slaves), scenario.connections)])
     return scenario
 
 
@@ -214,7 +214,7 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
             signals = families.keys(f"{path}: [reference] signals", reference["signals"], problems)
             tables["reference"] = {**reference, "signals": signals}
         problems += name_problems(path, slaves, tables["connections"])
-        loose += loose_ends(path, slaves, tables["connections"])
+        loose += unknown_ends(path, slaves, tables["connections"])
         tables["slaves"] = {name: {"recipe": s} if isinstance(s, str) else s for name, s in slaves.items()}
     if isinstance(drive, dict):
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
@@ -283,10 +283,10 @@ def name_problems(
             yield Problem(where, f"'{end}' must be '{kind}.port' or '{kind}.variable'")
 
 
-def loose_ends(
+def unknown_ends(
     path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"] = "slave"
 ) -> Iterator[Problem]:
-    """Connections that name a slave or part that there is not."""
+    """Connections that name an unknown slave or part."""
     for where, end in _ends(path, connections):
         member, dot, _ = end.partition(".")
         if dot and member not in members:
@@ -301,7 +301,7 @@ def _ends(path: Path, connections: object) -> Iterator[tuple[str, str]]:
 
 
 def _time_problems(path: Path, table: object) -> list[Problem]:
-    """Of the times of [experiment] that are numbers or texts; all else is explained with the rest."""
+    """Of the times of [experiment] that are numbers or texts; others are reported with the rest."""
     if not isinstance(table, dict):
         return []
     problems: list[Problem] = []
@@ -320,7 +320,7 @@ def _time_problems(path: Path, table: object) -> list[Problem]:
 
 
 def check_times(where: str, start: float, stop: float, step: float, output_step: float) -> list[Problem]:
-    """start < stop, step > 0, and whole numbers of steps, not more than a machine can run or remember."""
+    """start < stop, step > 0, and whole numbers of steps, at most MOST_STEPS."""
     problems = []
     for key, value in (("step", step), ("output_step", output_step)):
         if not value > 0 and (key == "step" or value != step):

@@ -9,7 +9,7 @@ depends = "@normal_force"                          # a set alone
 depends = ["@normal_force", "K_fr"]                # or with more
 when = { surface = "@curved" }
 
-What reads the declaration finds the lists; names that occur twice are there once."""
+The declaration is read with the lists in place of the names; names that occur twice are kept once."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _KEYS = ("depends", "when", "initial", "replaced_by")  # of entries: what may na
 
 
 def with_sets(path: Path, tables: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables with every set spelled out, those in [sets] too.  Raises InputError with every problem found: names
-    that no set has, and sets that hold themselves."""
+    """The tables with every set spelled out, those in [sets] too.  Raises InputError with every problem found: unknown
+    sets, and sets that contain themselves."""
     return _Sets(path, tables).spelled_out()
 
 

@@ -36,11 +36,11 @@ from fmu_builder.units import Unit, parse_quantity, parse_unit
 class ElementLaws:
     """The laws of one recipe.
 
-    laws        what the C holds: all definitions of the recipe, and the ready-made ones that it uses
+    laws        the laws in C: all definitions of the recipe, and the ready-made ones that it uses
     slots       the filled ones, in the element's order
     kink_sizes  of each slot, the usual size of each of its kink functions
     remembered  scalars whose values at the last accepted point the element keeps
-    notes, warnings  what a user who builds it should know, and what is hardly meant
+    notes, warnings  remarks, and probable mistakes
     text        scalars and functions, as the recipe writes them
     checked     the laws over their ranges, and built_in, of each slot, the law of the element in its place
     written     what the recipe writes into each slot"""
@@ -175,7 +175,7 @@ class _Reader:
         return structure | choices | {f"SLOT_{name.upper()}" for name in self.element.slots}
 
     def _library(self) -> Laws:
-        """The ready-made laws of the element, without those whose names the recipe gives a meaning of its own."""
+        """The ready-made laws of the element, without those that the recipe redefines."""
         if not self.library_file.is_file():
             return Laws()
         text = self.library_file.read_text(encoding="utf-8")

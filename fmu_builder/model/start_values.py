@@ -65,7 +65,7 @@ def start_values(model: Model, starts: Mapping[str, object], where: str) -> tupl
 
 
 def law_problems(model: Model, starts: Mapping[int, float], where: str) -> list[Problem]:
-    """What start values of the scalars of laws, SI by index, break of the rules that the recipe of the laws keeps.
+    """Rules on laws that start values of scalars, SI by index, break though those of the recipe of the laws do not.
 
     `where` names the file and its table."""
     problems: list[Problem] = []

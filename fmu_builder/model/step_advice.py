@@ -66,7 +66,7 @@ _ERRORS: Mapping[Part, str] = {
 
 
 class HeldForce(NamedTuple):
-    """What a parameter is to the force that an element gives at its `ports`.
+    """The role of a parameter for the force of an element at its `ports`.
 
     by_speed  the element integrates the speeds of its ports, for they give no positions
     mass, inner_mass  parameters for the effective mass that the force meets, and for a mass inside; "" without one"""
@@ -91,7 +91,7 @@ class HeldForce(NamedTuple):
 
     @classmethod
     def of(cls, attributes: Mapping[str, str]) -> HeldForce | None:
-        """The reverse; None for what is none of ours."""
+        """The reverse; None for other texts."""
         part = next((one for one in _ERRORS if one == attributes.get("part")), None)
         if part is None:
             return None
@@ -145,7 +145,7 @@ class Advice(NamedTuple):
     given: bool
 
     def sentence(self, quantity: Callable[[float], str]) -> str:
-        """What the steps are for; `quantity` writes a number."""
+        """The purpose of the steps; `quantity` writes a number."""
         name, value, unit = self.constant
         what = "moment of inertia" if self.mass_unit == "kg.m2" else "mass"
         goes = f" (proportional to the {'' if self.error == 'the speed' else 'square root of the '}{what})"

@@ -1,4 +1,4 @@
-"""The structure of an element that is more than numbers: what `elements/<name>/structure.py` gets and returns."""
+"""Structures with tables: the arguments and results of `elements/<name>/structure.py`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Constant:
 @dataclass(frozen=True)
 class Limit:
     """What the structure allows a parameter, SI: it starts at `start` and may grow up to `max`, but a recipe that sets
-    it has to stay below.  `reason` says what `max` is."""
+    it has to stay below.  `reason` names `max`."""
 
     start: float
     max: float
@@ -43,7 +43,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Structure:
-    """What the structure tables of a recipe come to.
+    """The result of the structure tables of a recipe.
 
     constants  tables of the generated C
     sizes      of the sizes that `[structure]` of element.toml declares those that follow from the tables; the recipe
@@ -52,9 +52,9 @@ class Structure:
     input_starts  defaults of what a port takes, by declared name as "point.r", SI, the same for each index, in place of
                those of its kind; [start] of the recipe sets others
     units      units of a declared variable that differ from one index of its `each` to the next
-    choices    of the choices that `[structure]` of element.toml declares those that it says are `given_by` such a table
+    choices    choices of `[structure]` of element.toml that are `given_by` such a table
     limits     of parameters, by name
-    notes      what a user who builds it should know"""
+    notes      for the user who builds it"""
 
     constants: tuple[Constant, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)

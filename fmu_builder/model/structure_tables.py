@@ -1,4 +1,4 @@
-"""Tables of recipes that say the structure of an element beyond numbers: surfaces, lines, mechanisms.
+"""Tables of recipes for the structure of elements: surfaces, lines, mechanisms.
 
 One declaration serves files and Python: `structure.py` of the element reads its tables by these models, with their
 units and limits, and the JSON schemas and the page of the Python API show them."""

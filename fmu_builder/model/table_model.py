@@ -45,7 +45,7 @@ class TableModel(_Base):
 class In:
     """Unit and limits of a quantity, or of each of several: greater than `above`, at least `least`, less than `below`.
 
-    unit   of two the other keys of the table say which"""
+    unit   of two, the other keys of the table select one"""
 
     unit: str | tuple[str, str]
     above: float | None = None

@@ -1,4 +1,4 @@
-"""Reading TOML files, and what is wrong with one, by file, table, key and value."""
+"""Reading TOML files, with problems by file, table, key and value."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FIELDS_OF_OURS = ("path", "table")  # of models of files: no keys of the file
 
 
 def explain(path: Path, error: ValidationError, model: type[BaseModel]) -> list[Problem]:
-    """pydantic's faults with a file of this model in our words: file, table, key, value, rule."""
+    """pydantic's errors in a file of this model as problems: file, table, key, value, rule."""
     problems = []
     for fault in error.errors():
         location = [str(part) for part in fault["loc"] if isinstance(part, str)]

@@ -33,7 +33,7 @@ def wire(
 ) -> Wiring:
     """Resolve connections between ports or single variables.  Raises InputError with every problem found.
 
-    driven  inputs that somebody else gives, "slave.variable"     kind  what the user calls the things connected"""
+    driven  inputs that are given otherwise, "slave.variable"     kind  "slave" or "part", for messages"""
     problems: list[Problem] = []
     notes: list[str] = []
     sources: dict[Node, list[Node]] = {}
@@ -122,7 +122,7 @@ def _are_one_body(body: str, at: SlavePort, other: str, other_at: SlavePort, por
 def _on_one_body(
     slave: str, ends: Sequence[tuple[SlavePort, str, SlavePort]], slaves: Mapping[str, Connectable]
 ) -> Iterator[str]:
-    """Ports of one force element that hold the same body: the force would be within it, and do nothing.
+    """Ports of one force element that hold the same body: the force would have no effect.
     ends: port of the force element, body, port of the body.  Ports of one name (point[1], point[2]) may share one, and
     those of the plane, which act at different points of it."""
     for i, (port, body, at) in enumerate(ends):
@@ -259,7 +259,7 @@ def _parsed(unit: str) -> Unit | None:
 def _unconnected(
     slaves: Mapping[str, Connectable], sources: Mapping[Node, object], driven: Collection[str]
 ) -> list[str]:
-    """Ports of force elements whose motion nobody gives: a fixed ground, which the user should know of."""
+    """Notes on ports of force elements without a connected motion: a fixed ground."""
     notes = []
     for slave, description in slaves.items():
         for port in description.ports.values():

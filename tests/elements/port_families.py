@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -365,7 +366,11 @@ FAMILIES = SAMPLE | {
 
 
 def draw_systems(seed: int, count: int, families: Sequence[str] = tuple(SAMPLE)) -> Iterator[tuple[int, System]]:
-    """`count` systems, the families in turn, with the index of each."""
-    for index in range(count):
-        family = families[index % len(families)]
-        yield index, FAMILIES[family](Draw(seed, list(FAMILIES).index(family), index // len(families)))
+    """`count` systems, the families in turn, each with its number within its family, which gives it with the seed."""
+    for k in range(count):
+        family, number = families[k % len(families)], k // len(families)
+        yield number, one_system(seed, family, number)
+
+
+def one_system(seed: int, family: str, number: int) -> System:
+    return FAMILIES[family](Draw(seed, zlib.crc32(family.encode()), number))

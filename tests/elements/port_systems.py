@@ -4,8 +4,8 @@ python -m tests.elements.port_systems [--family F ...] [--count 300] [--seed S] 
                                        [--noise R]
 
 Each system runs in fifteen phases of its step.  Right: the mean error of the phases is below 2 %.  Worse than hold: by
-the mean, above 1.25 times that of hold and half a percent; by the phase, in one of them by 2 % and more.  The seed and
-the index of a line give its system again.  PORT_TREE is the folder of another checkout whose FMUs are measured."""
+the mean, above 1.25 times that of hold and half a percent; by the phase, in one of them by 2 % and more.  Seed,
+family and index give a system again (--index).  PORT_TREE is the folder of another checkout whose FMUs are measured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from tests.elements.closed_loop import JACOBI, MIXED, SEQUENTIAL, has_variable
 from tests.elements.port_bodies import System
-from tests.elements.port_families import FAMILIES, SAMPLE, draw_systems
+from tests.elements.port_families import FAMILIES, SAMPLE, draw_systems, one_system
 
 Array = NDArray[np.float64]
 RIGHT = 0.02
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--family", nargs="+", choices=list(FAMILIES), default=list(SAMPLE))
     parser.add_argument("--count", type=int, default=110)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--index", type=int, nargs="+", help="only these of the drawn systems")
+    parser.add_argument("--index", type=int, nargs="+", help="only these of each family, in detail")
     parser.add_argument("--method", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument(
         "--master", nargs="+", default=[JACOBI, SEQUENTIAL, MIXED], help="jacobi, sequential, bodies first, late"
@@ -183,9 +183,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--noise", type=float, default=0.0, help="on the rates, over the largest speed at the start")
     options = parser.parse_args(arguments)
     began = time.perf_counter()
-    systems = draw_systems(options.seed, options.count, options.family)
+    systems: Iterable[tuple[int, System]] = draw_systems(options.seed, options.count, options.family)
     if options.index:
-        systems = ((k, system) for k, system in systems if k in options.index)
+        systems = [(k, one_system(options.seed, family, k)) for family in options.family for k in options.index]
     results = survey(systems, options.master, options.method, options.noise)
     print_table(results)
     if options.index:

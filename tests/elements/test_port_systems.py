@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 from tests.elements.closed_loop import BODIES_FIRST, JACOBI, SEQUENTIAL, Law
 from tests.elements.port_bodies import System
-from tests.elements.port_families import FAMILIES, Draw
+from tests.elements.port_families import FAMILIES, Draw, draw_systems, one_system
 
 LINEAR = ("free", "gravity", "pressed", "sine", "PD axis", "two-mass", "two bodies", "spring by rates")
 Array = NDArray[np.float64]
@@ -77,3 +77,11 @@ def test_loop_under_hold_is_the_law_at_the_samples(family: str, master: str) -> 
     assert not run.broke_off
     largest = np.max(np.abs(expected), axis=0) + 1e-300
     assert np.max(np.abs(run.states - expected) / largest) < 1e-9  # rounding, which bounces raise
+
+
+def test_a_system_is_known_by_seed_family_and_number() -> None:
+    (_, first), (_, second) = list(draw_systems(5, 13, ("free", "rod")))[:2]
+    third = dict(enumerate(system for _, system in draw_systems(5, 13, ("free", "rod"))))[5]
+    assert (first.family, second.family, third.family) == ("free", "rod", "rod")
+    assert np.array_equal(third.starts, one_system(5, "rod", 2).starts)
+    assert not np.array_equal(third.starts, second.starts)

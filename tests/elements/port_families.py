@@ -262,6 +262,7 @@ def rod(draw: Draw) -> System:
     """One end of a rod strikes the floor, with friction."""
     m, length, v0, N = draw.log(1e-2, 1e2), draw.log(0.1, 2), draw.log(0.1, 3), draw.log(3, 40)
     law = draw.law(mu=draw.even(0, 0.5))
+    length = max(length, 10 * _depth(m, law, v0))
     angle = draw.even(-1.2, 1.2)
     across, up = -length / 2 * math.cos(angle), -length / 2 * abs(math.sin(angle))
     inertia = m * length**2 / 12
@@ -284,6 +285,7 @@ def rod(draw: Draw) -> System:
 def rod_on_two(draw: Draw) -> System:
     """Both ends of a rod strike the floor, nearly at once; a contact FMU each."""
     m, length, v0, N, law = draw.log(1e-2, 1e2), draw.log(0.1, 2), draw.log(0.1, 3), draw.log(3, 40), draw.law()
+    length = max(length, 10 * _depth(m, law, v0))
     inertia = m * length**2 * draw.even(1 / 12, 1 / 4)
     H = interval(1 / (1 / m + length**2 / 4 / inertia), law, N)
     lead, later = draw.log(2, 30), draw.pick((0.0, draw.even(0, 2) * N))  # steps
@@ -302,19 +304,24 @@ def rod_on_two(draw: Draw) -> System:
 
 def pendulum(draw: Draw) -> System:
     """It hangs along -x and swings against the surface, with friction and gravity."""
-    m, length, N, law = draw.log(1e-2, 1e2), draw.log(0.1, 2), draw.log(3, 40), draw.law(mu=draw.even(0, 0.5))
-    inertia, v0 = m * length**2 * draw.even(0.3, 1), draw.log(0.1, 3)
-    H, lead = interval(inertia / length**2, law, N), draw.log(2, 30)
+    tip, length, N, law = draw.log(1e-2, 1e2), draw.log(0.1, 2), draw.log(3, 40), draw.law(mu=draw.even(0, 0.5))
+    H, lead, v0 = interval(tip, law, N), draw.log(2, 30), draw.log(0.1, 3)
     steps = math.ceil(lead + 1.15 * contact_steps(law, N) + 8)
-    v0 = max(v0, 3 * 9.81 * steps * H * min(1.0, steps * H * v0 / length))  # gravity does not turn it back
-    angle = -math.asin(min(lead * H * v0 / length, 0.9))
+    length = max(length, 10 * _depth(tip, law, v0), 2 * lead * H * v0, 10 * 9.81 * (steps * H) ** 2)
+    inertia, angle = tip * length**2, -math.asin(lead * H * v0 / length)
+    share = draw.even(0.5, 1)  # of the length, to the centre of mass
     plant = replace(
-        planar_plant("pendulum", m, inertia, [(-length, 0.0)]), state_count=2, gravity=(-9.81, 0.0),
-        law_offsets=np.zeros(6), law_rows=np.array([-length * draw.even(0.5, 1), 0.0]),
+        planar_plant("pendulum", draw.even(1, 1 / share**2) * tip, inertia, [(-length, 0.0)]), state_count=2,
+        gravity=(-9.81, 0.0), law_offsets=np.zeros(6), law_rows=np.array([-length * share, 0.0]),
     )  # fmt: skip
-    facts = {"m": m, "K": law.stiffness, "C_r": law.C_r, "N": N, "mu": law.mu, "length": length}
+    facts = {"m": tip, "K": law.stiffness, "C_r": law.C_r, "N": N, "mu": law.mu, "length": length}
     starts = np.array([[angle + phase * H * v0 / length, v0 / length] for phase in PHASES])
     return System("pendulum", plant, (contact(law),), H, steps, starts, np.array([0, inertia]), N=N, facts=facts)
+
+
+def _depth(mass: float, law: Law, speed: float) -> float:
+    """m, of an undamped contact: bodies are ten times as long."""
+    return speed * math.sqrt(mass / law.stiffness)
 
 
 def planar_plant(kind: str, mass: float, inertia: float, arms: Sequence[tuple[float, float]]) -> Plant:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tests.elements.closed_loop import JACOBI, SEQUENTIAL, Law, Outcome
 from tests.elements.port_bodies import PHASES, System, Wire, contact, linear_plant, rows, spring, start_states
 from tests.elements.port_families import Draw, interval, joined, planar_plant, spring_by_rates
-from tests.elements.port_systems import METHODS, coupling_of, measure
+from tests.elements.port_systems import METHODS, RIGHT, coupling_of, measure
 
 Array = NDArray[np.float64]
 _K = 1e5  # N/m, on 1 kg
@@ -23,6 +23,17 @@ _MODES: Mapping[str, Mapping[str, str]] = {
     "averaged": {"coupling.mode": "averaged"},
     "predicted": {"coupling.mode": "predicted"},
 }
+
+
+OPEN = (  # rows that are wrong with the order told
+    "light tip, 3 samples: energy, most",
+    "axis, omega H = 2: force, N",
+    "axis, omega H = 0.5: force, N",
+    "shaken block that sticks: drift, m",
+    "shaken block that slides: drift, m",
+    "shaken block that slides: friction work",
+    "rate by differences, N = 16: rebound",
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,11 @@ class Row:
     value: Callable[[System, Outcome, Array], float]  # of a run and of the motion under the law
     shows: Callable[[Array], float] = np.mean
     exact: float = 1.0
+    allowed: float = RIGHT  # difference from the exact value
     differences: bool = False
+
+    def is_right(self, found: float) -> bool:
+        return abs(found - self.exact) <= self.allowed
 
 
 def _energy(system: System, run: Outcome, _: Array) -> float:
@@ -136,9 +151,9 @@ def three_balls(N: float) -> System:
     )  # fmt: skip
 
 
-def driven_axis(omega_H: float, zeta: float, C_r: float) -> System:
-    """1 kg under position control as stiff as the wall that it presses with 142 N."""
-    law, wall = Law(_K, C_r), math.sqrt(_K)
+def driven_axis(omega_H: float) -> System:
+    """1 kg under critically damped position control, as stiff as the wall, which it presses with 142 N."""
+    law, wall, zeta = Law(_K, 0.5), math.sqrt(_K), 1.0
     H, aim = omega_H / wall, 3 * 0.3 / wall
     wire = Wire(contact(law), rows(1, z=[1]))
     plant = linear_plant([1.0], H, [wire], K=[[_K]], D=[[2 * zeta * wall]], pull=[-_K * aim])
@@ -178,28 +193,31 @@ def rod_on_two(N: float) -> System:
 
 def all_rows() -> list[Row]:
     creeping, sliding = block(60.0, 0.0, 2.0), block(60.0, 0.0, 2.0, mu=0.3, k_T=1000.0, N=16)
+    sine, falling, stopping = one_mass(16, wave=(0.3, 4)), one_mass(6.3, g=9.81), block(0, 1.0, 0.5)
+    tip, force = joined_masses(6.3, 0.5, 10, 3), 3 * 0.3 / 2 * math.sqrt(_K)
+    depth = 10 * 9.81 / 1e6
     return [
         Row("joined spring: energy after 9 periods", joined_spring(), SEQUENTIAL, _energy),
         Row("three balls, N = 31: energy", three_balls(31), SEQUENTIAL, _energy_ratio),
-        Row("outer sine 30 %, 4 samples, N = 16: rebound", one_mass(16, wave=(0.3, 4)), SEQUENTIAL, _rebound),
-        Row("gravity, N = 6.3: energy, least", one_mass(6.3, g=9.81), SEQUENTIAL, _energy_ratio, np.min),
-        Row("gravity, N = 6.3: energy, most", one_mass(6.3, g=9.81), SEQUENTIAL, _energy_ratio, np.max),
-        Row("light tip, 3 samples: energy, most", joined_masses(6.3, 0.5, 10, 3), JACOBI, _energy_ratio, np.max),
-        Row("axis, omega H = 2: force, N", driven_axis(2.0, 1.0, 0.5), JACOBI, _mean_force, _extreme, 142.0),
-        Row("axis, omega H = 0.5: force, N", driven_axis(0.5, 1.0, 0.5), JACOBI, _mean_force, _extreme, 142.0),
-        Row("shaken block that sticks: drift, m", creeping, SEQUENTIAL, _drift, np.max, 0.0),
-        Row("shaken block that slides: drift, m", sliding, SEQUENTIAL, _drift, np.max, 0.0),
-        Row("shaken block that slides: friction work", sliding, SEQUENTIAL, _work, np.max),
-        Row("block that stops: depth, m", block(0, 1.0, 0.5), SEQUENTIAL, _sunk, np.max, 10 * 9.81 / 1e6),
-        Row("block that stops: friction work", block(0, 1.0, 0.5), SEQUENTIAL, _work, np.max),
+        Row("outer sine 30 %, 4 samples, N = 16: rebound", sine, SEQUENTIAL, _rebound),
+        Row("gravity, N = 6.3: energy, least", falling, SEQUENTIAL, _energy_ratio, np.min),
+        Row("gravity, N = 6.3: energy, most", falling, SEQUENTIAL, _energy_ratio, np.max),
+        Row("light tip, 3 samples: energy, most", tip, JACOBI, _energy_ratio, np.max),
+        Row("axis, omega H = 2: force, N", driven_axis(2.0), JACOBI, _mean_force, _extreme, force, RIGHT * force),
+        Row("axis, omega H = 0.5: force, N", driven_axis(0.5), JACOBI, _mean_force, _extreme, force, RIGHT * force),
+        Row("shaken block that sticks: drift, m", creeping, SEQUENTIAL, _drift, np.max, 0.0, 1e-4),
+        Row("shaken block that slides: drift, m", sliding, SEQUENTIAL, _drift, np.max, 0.0, 1e-3),
+        Row("shaken block that slides: friction work", sliding, SEQUENTIAL, _work, np.max, 1.0, 0.05),
+        Row("block that stops: depth, m", stopping, SEQUENTIAL, _sunk, np.max, depth, depth),
+        Row("block that stops: friction work", stopping, SEQUENTIAL, _work, np.max),
         Row("rate by differences, N = 16: rebound", one_mass(16), SEQUENTIAL, _rebound, differences=True),
         Row("rod on two FMUs, N = 31: speed error", rod_on_two(31), SEQUENTIAL, _speed_error, np.mean, 0.0),
     ]
 
 
 def _extreme(values: Array) -> float:
-    """The value farthest from 142 N."""
-    return float(values[np.argmax(np.abs(values - 142.0))])
+    """The value farthest from the median."""
+    return float(values[np.argmax(np.abs(values - np.median(values)))])
 
 
 def value(row: Row, mode: Mapping[str, str]) -> float | None:
@@ -223,16 +241,18 @@ def share_right(systems: Sequence[System], master: str, method: str) -> float | 
 
 
 def main() -> None:
-    print(f"{'':60}{'exact':>10}" + "".join(f"{name:>12}" for name in _MODES))
-
-    def show(name: str, exact: float, values: Sequence[float | None]) -> None:
-        shown = "".join(f"{'-' if one is None else format(one, '.4g'):>12}" for one in values)
-        print(f"{name:60}{exact:10.4g}{shown}")
-
+    print(f"{'':72}{'exact':>10}" + "".join(f"{name:>12}" for name in _MODES))
     for row in all_rows():
-        show(f"{row.name} ({row.master})", row.exact, [value(row, mode) for mode in _MODES.values()])
+        name = f"{row.name} ({row.master}){' *' if row.name in OPEN else ''}"
+        _show(name, row.exact, [value(row, mode) for mode in _MODES.values()])
     springs = [spring_by_rates(Draw(18, k)) for k in range(75)]
-    show("75 joined springs: right (sequential)", 1, [share_right(springs, SEQUENTIAL, name) for name in METHODS])
+    _show("75 joined springs: right (sequential)", 1, [share_right(springs, SEQUENTIAL, name) for name in METHODS])
+    print("* open")
+
+
+def _show(name: str, exact: float, values: Sequence[float | None]) -> None:
+    shown = "".join(f"{'-' if one is None else format(one, '.4g'):>12}" for one in values)
+    print(f"{name:72}{exact:10.4g}{shown}")
 
 
 if __name__ == "__main__":

@@ -102,14 +102,14 @@ def test_springs_of_rates_are_right_where_hold_is_under_sequential_masters() -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["free", "gravity", "sine", "two-mass", "two bodies"])
 def test_masters_that_control_their_error_come_to_the_end(family: str) -> None:
-    """Where hold comes or nearer, and in at most twice its steps."""
+    """As near as hold or within 5 %, and with the order told in fewer steps."""
     for number in range(2):
         system = one_system(_SEED, family, number)
         exact = system.reference()
         hold = run_master(system, "control error", "hold", exact)
-        for method in ("auto", "told"):
+        for method, most in (("auto", 3), ("told", 1)):
             result = run_master(system, "control error", method, exact)
             assert result is not None and hold is not None
             assert result.aborted == 0
             assert np.all(result.errors <= np.maximum(hold.errors, 0.05))
-            assert result.steps <= 2 * hold.steps
+            assert result.steps <= most * hold.steps

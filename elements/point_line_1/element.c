@@ -9,74 +9,14 @@
  *
  * The force has no axis but d, so it is the same however the bodies turn about the line, and takes no moment.
  *
- * Laws of the user's take the places of k_r delta (f_r, with the sensors), of normDamp |v_tr| and of the whole friction
+ * Laws of the recipe take the places of k_r delta (f_r, with the sensors), of normDamp |v_tr| and of the whole friction
  * force (F_fr of P, |v_long| and the sensors).
  *
  * Source: EULER manual, forcePointLine2, which is described by how it differs from forcePointLine1. */
 #define CC_GUIDE_LAW SLOT_F_R
-#if !SLOT_F_FR
-#define CC_GUIDE_RAMP
-#endif
 #include "shared/guide.h"
-
-/* F_r over delta, N/m. */
-static Real stiffness(const Element *e, Real delta)
-{
-#if SLOT_F_R
-    return guide_ratio(slot_f_r(e, delta SENSORS(e)), delta, slot_f_r(e, GUIDE_AT_ZERO SENSORS(e)));
-#else
-    (void)delta;
-    return e->k_r;
-#endif
-}
-
-static Real elastic_energy(const Element *e)
-{
-#if SLOT_F_R
-    return slot_f_r_integral(e, e->displacement SENSORS(e));
-#else
-    return cc_spring_energy(e->k_r, e->displacement);
-#endif
-}
-
-static int law_changed(const Element *e)
-{
-#if SLOT_F_R
-    return laws_changed(e);
-#else
-    return re(e->k_r) != re(e->previous.k_r);
-#endif
-}
-
-static void exchange_law(Element *e)
-{
-#if SLOT_F_R
-    laws_exchange(e);
-#else
-    Real kept = e->k_r;
-    e->k_r = e->previous.k_r;
-    e->previous.k_r = kept;
-#endif
-}
-
-static void keep_law(Element *e)
-{
-#if SLOT_F_R
-    laws_remember(e);
-#else
-    e->previous.k_r = e->k_r;
-#endif
-}
-
-static Real friction_per_speed(const Element *e, const Guide *g, Real P)
-{
-#if SLOT_F_FR
-    Real speed = cc_abs(g->v_long);
-    return guide_ratio(slot_F_fr(e, P, speed SENSORS(e)), speed, slot_F_fr(e, re(P), GUIDE_AT_ZERO SENSORS(e)));
-#else
-    return guide_friction(e, g, P);
-#endif
-}
+#include F_R_FILE
+#include F_FR_FILE
 
 static void forces(Element *e, int on_demand)
 {
@@ -143,12 +83,8 @@ static double guide_rub(Element *e, Guide *g, const double f[3])
 static void indicators(const Element *e, Indicators *z)
 {
     guide_indicators(e, z);
-#if SLOT_F_R
-    slot_f_r_indicators(e, e->displacement SENSORS(e), z);
-#endif
-#if SLOT_F_FR
-    slot_F_fr_indicators(e, e->P, cc_abs(e->v_long) SENSORS(e), z);
-#endif
+    elastic_indicators(e, z);
+    friction_indicators(e, z);
 }
 
 static void check(const Element *e, CcHost *host) { guide_check_line(e, host); }

@@ -14,7 +14,7 @@
  * reaction on those of the line: what is left is the part of a line whose direction changes under axes that do not
  * stand across it.
  *
- * Laws of the user's take the places of k_ri delta_i (f_r1, f_r2, with the sensors), of normDamp |v_tr| and of the
+ * Laws of the recipe take the places of k_ri delta_i (f_r1, f_r2, with the sensors), of normDamp |v_tr| and of the
  * whole friction force (F_fr2 of P1, P2, |v_long| and the sensors).  The energy of laws f_ri is counted from 0 where
  * the point comes onto the line, as the integral of their forces over the displacements.
  *
@@ -26,10 +26,10 @@
  *
  * Source: EULER manual, forcePointLine2; energy balance derived. */
 #define CC_GUIDE_LAW (SLOT_F_R1 || SLOT_F_R2)
-#if !SLOT_F_FR2
-#define CC_GUIDE_RAMP
-#endif
 #include "shared/guide.h"
+#include F_R1_FILE
+#include F_R2_FILE
+#include F_FR2_FILE
 
 #define LEAST_SHARE 0.05 /* sine of the angle between axis and line, at the start */
 #define LEAST_SIDE 1e-6  /* part of VectorFr2 along V2, at the start: more than rounding */
@@ -46,71 +46,21 @@ static void axes_of(const Element *e, Guide *g, CcBasePlane *plane)
     cc_base_plane(a, b, g->turn, &g->foot, plane);
 }
 
-static Real first_force(const Element *e, Real delta)
-{
-#if SLOT_F_R1
-    return slot_f_r1(e, delta SENSORS(e));
-#else
-    return cc_spring_force(e->k_r1, delta);
-#endif
-}
-
-static Real second_force(const Element *e, Real delta)
-{
-#if SLOT_F_R2
-    return slot_f_r2(e, delta SENSORS(e));
-#else
-    return cc_spring_force(e->k_r2, delta);
-#endif
-}
-
-static Real elastic_energy(const Element *e)
-{
-    Real delta1 = e->displacement[0], delta2 = e->displacement[1];
-#if SLOT_F_R1
-    Real first = slot_f_r1_integral(e, delta1 SENSORS(e));
-#else
-    Real first = cc_spring_energy(e->k_r1, delta1);
-#endif
-#if SLOT_F_R2
-    Real second = slot_f_r2_integral(e, delta2 SENSORS(e));
-#else
-    Real second = cc_spring_energy(e->k_r2, delta2);
-#endif
-    return first + second;
-}
+static Real elastic_energy(const Element *e) { return first_energy(e) + second_energy(e); }
 
 /* The law, and the side of the axis that turned over since the last accepted point. */
 static int law_changed(const Element *e)
 {
-    int changed = re(e->side) != re(e->previous.side);
-#if CC_GUIDE_LAW
-    changed |= laws_changed(e);
-#endif
-#if !SLOT_F_R1
-    changed |= re(e->k_r1) != re(e->previous.k_r1);
-#endif
-#if !SLOT_F_R2
-    changed |= re(e->k_r2) != re(e->previous.k_r2);
-#endif
-    return changed;
+    return re(e->side) != re(e->previous.side) || guide_laws_changed(e) || first_changed(e) || second_changed(e);
 }
 
 static void exchange_law(Element *e)
 {
-    Real kept = 0.0;
     if (re(e->side) != re(e->previous.side))
         e->displacement[re(cc_dot(e->V1, e->previous.V1)) < 0.0 ? 0 : 1] *= -1.0;
-#if CC_GUIDE_LAW
-    laws_exchange(e);
-#endif
-#if !SLOT_F_R1
-    kept = e->k_r1, e->k_r1 = e->previous.k_r1, e->previous.k_r1 = kept;
-#endif
-#if !SLOT_F_R2
-    kept = e->k_r2, e->k_r2 = e->previous.k_r2, e->previous.k_r2 = kept;
-#endif
-    (void)kept;
+    guide_exchange_laws(e);
+    exchange_first(e);
+    exchange_second(e);
 }
 
 static void keep_law(Element *e)
@@ -118,28 +68,34 @@ static void keep_law(Element *e)
     e->previous.side = e->side;
     for (int k = 0; k < 3; k++)
         e->previous.V1[k] = e->V1[k];
-#if CC_GUIDE_LAW
-    laws_remember(e);
-#endif
-#if !SLOT_F_R1
-    e->previous.k_r1 = e->k_r1;
-#endif
-#if !SLOT_F_R2
-    e->previous.k_r2 = e->k_r2;
-#endif
+    guide_remember_laws(e);
+    keep_first(e);
+    keep_second(e);
 }
 
-static Real friction_per_speed(const Element *e, const Guide *g, Real P1, Real P2)
+#if CC_GUIDE_LAW
+
+/* tau, N m, of the forces F_r1, F_r2 at delta1, delta2. */
+static Real torsion(const Element *e, const Real F_r[2], Real delta1, Real delta2)
 {
-    Real P = cc_sqrt(P1 * P1 + P2 * P2);
-#if SLOT_F_FR2
-    Real speed = cc_abs(g->v_long), second = FR2_ARGS == FR2_ARGS_P1_P ? P : P2;
-    return guide_ratio(slot_F_fr2(e, P1, second, speed SENSORS(e)), speed,
-                       slot_F_fr2(e, re(P1), re(second), GUIDE_AT_ZERO SENSORS(e)));
-#else
-    return guide_friction(e, g, P);
-#endif
+    return (void)e, F_r[1] * delta1 - F_r[0] * delta2;
 }
+
+#else
+
+/* tau, N m: exactly 0 for equal stiffness. */
+static Real torsion(const Element *e, const Real F_r[2], Real delta1, Real delta2)
+{
+    return (void)F_r, (e->k_r2 - e->k_r1) * delta1 * delta2;
+}
+
+#endif
+
+#if LEDGER
+static inline Real energy_of_anisotropy(const Element *e) { return e->energy.anisotropy; }
+#else
+static inline Real energy_of_anisotropy(const Element *e) { return (void)e, 0.0; }
+#endif
 
 static void forces(Element *e, int on_demand)
 {
@@ -152,11 +108,7 @@ static void forces(Element *e, int on_demand)
     Real F_r1 = first_force(e, delta1), F_r2 = second_force(e, delta2);
     for (int k = 0; k < 3; k++)
         F_r[k] = -F_r1 * plane.V1[k] - F_r2 * plane.V2[k];
-#if CC_GUIDE_LAW
-    Real tau = F_r2 * delta1 - F_r1 * delta2;
-#else
-    Real tau = (e->k_r2 - e->k_r1) * delta1 * delta2;
-#endif
+    Real tau = torsion(e, (const Real[2]){F_r1, F_r2}, delta1, delta2);
     Real moment = CONSISTENT_MOMENT ? plane.side * tau : (Real)0.0, damping = guide_damping(e, &g);
     Real P1 = F_r1 + damping * cc_dot(g.v_tr, plane.V1), P2 = F_r2 + damping * cc_dot(g.v_tr, plane.V2);
     guide_act(e, &g, F_r, damping, friction_per_speed(e, &g, P1, P2), moment, on_demand);
@@ -184,11 +136,7 @@ static void forces(Element *e, int on_demand)
         slip[k] = g.v_P[k] - g.foot.point_t[k];
     stored += F_r1 * (cc_dot(slip, plane.V1) + plane.spin * delta2);
     stored += F_r2 * (cc_dot(slip, plane.V2) - plane.spin * delta1);
-#if LEDGER
-    guide_account(e, stored, e->energy.anisotropy, on_demand);
-#else
-    guide_account(e, stored, 0.0, on_demand);
-#endif
+    guide_account(e, stored, energy_of_anisotropy(e), on_demand);
 }
 
 static void outputs(Element *e) { forces(e, 1); }
@@ -244,16 +192,9 @@ static void indicators(const Element *e, Indicators *z)
 {
     guide_indicators(e, z);
     z->turn_over = re(e->handedness);
-#if SLOT_F_R1
-    slot_f_r1_indicators(e, e->displacement[0] SENSORS(e), z);
-#endif
-#if SLOT_F_R2
-    slot_f_r2_indicators(e, e->displacement[1] SENSORS(e), z);
-#endif
-#if SLOT_F_FR2
-    Real second = FR2_ARGS == FR2_ARGS_P1_P ? cc_sqrt(e->P1 * e->P1 + e->P2 * e->P2) : e->P2;
-    slot_F_fr2_indicators(e, e->P1, second, cc_abs(e->v_long) SENSORS(e), z);
-#endif
+    first_indicators(e, z);
+    second_indicators(e, z);
+    friction_indicators(e, z);
 }
 
 /* VectorFr1 and VectorFr2 as the body of the point carries them; the part of VectorFr2 along V2 is returned, 1. */

@@ -15,7 +15,7 @@
  * Ends: the element is off beyond the planes across an open line at its first and last point.  Displacements and energy
  * are then those at the end, so that what switching destroys is known.
  *
- * Laws of the user's take the places of normDamp |v_tr| and, in the element, of the elastic and the friction forces.
+ * Laws of the recipe take the places of normDamp |v_tr| and, in the element, of the elastic and the friction forces.
  *
  * Elastic energy, J          U = integral of the elastic forces over the displacements from 0, sensors as they are
  * Sensors                    a law that depends on sensors, which change: U' = power against F_r + power of the
@@ -34,15 +34,11 @@
 #include "lines/base_plane.h"
 #include "lines/force_zone.h"
 #include "guide_record.h"
-#if COUPLING && !defined CC_DUAL
-#include "coupling/coupled_point.h"
-#include "held_force.h"
-#endif
 
 #ifndef COUPLE
 #error "guide.h belongs to an element that declares the structure of a guide"
 #endif
-#define CC_GUIDE_SENSED (LEDGER && SENSED && CC_GUIDE_LAW) /* CC_GUIDE_LAW: a law of the user's stands for F_r */
+#define CC_GUIDE_SENSED (LEDGER && SENSED && CC_GUIDE_LAW) /* CC_GUIDE_LAW: a law of the recipe stands for F_r */
 
 typedef struct {
     CcCarrier world;            /* the coordinates of the guide, in the world */
@@ -65,62 +61,64 @@ static void keep_law(Element *e);
 
 #define GUIDE_SLOWEST 1e-150 /* m/s or m: what is below this is none; dual numbers divide by no less (real.h) */
 
+#ifdef CC_DUAL
+
+#define GUIDE_AT_ZERO cc_real(0.0, CC_DUAL_STEP)
+
+static inline Real guide_slope(Real at_zero) { return __imag__ at_zero / CC_DUAL_STEP; }
+
+#else
+
+#define GUIDE_AT_ZERO 0.0
+
+static inline Real guide_slope(Real at_zero) { return (void)at_zero, 0.0; } /* times 0 */
+
+#endif
+
 /* A force over its argument a, the speed or the distance against which it acts, from the force there and the force at
  * GUIDE_AT_ZERO: where a is 0, the slope of the force. */
-static __attribute__((unused)) Real guide_ratio(Real force, Real a, Real slope)
+static inline Real guide_ratio(Real force, Real a, Real at_zero)
 {
-    if (re(a) > GUIDE_SLOWEST)
-        return force / a;
-#ifdef CC_DUAL
-    return __imag__ slope / CC_DUAL_STEP;
-#else
-    (void)slope;
-    return 0.0; /* times 0 */
-#endif
+    return re(a) > GUIDE_SLOWEST ? force / a : guide_slope(at_zero);
 }
 
-#ifdef CC_DUAL
-#define GUIDE_AT_ZERO cc_real(0.0, CC_DUAL_STEP)
-#else
-#define GUIDE_AT_ZERO 0.0
-#endif
+#if SLOT_NORMDAMP
 
 /* Damping over the speed across the line, N s/m. */
 static Real guide_damping(const Element *e, const Guide *g)
 {
-#if SLOT_NORMDAMP
     Real speed = cc_norm(g->v_tr);
     return guide_ratio(slot_normDamp(e, speed), speed, slot_normDamp(e, GUIDE_AT_ZERO));
+}
+
+static inline void damping_indicators(const Element *e, Indicators *z) { slot_normDamp_indicators(e, e->v_across, z); }
+
 #else
-    (void)g;
-    return e->normDamp;
+
+static Real guide_damping(const Element *e, const Guide *g) { return (void)g, e->normDamp; }
+
+static inline void damping_indicators(const Element *e, Indicators *z) { (void)e, (void)z; }
+
 #endif
-}
 
-#ifdef CC_GUIDE_RAMP /* no law of the user's for friction */
+#if CC_GUIDE_LAW
 
-/* Friction over the speed along the line, N s/m. */
-static Real guide_friction(const Element *e, const Guide *g, Real P)
-{
-    Real speed = cc_abs(g->v_long);
-    return e->K_fr * P * cc_friction_per_slip(e->k_T, speed);
-}
+static inline int guide_laws_changed(const Element *e) { return laws_changed(e); }
+static inline void guide_exchange_laws(Element *e) { laws_exchange(e); }
+static inline void guide_remember_laws(Element *e) { laws_remember(e); }
+
+#else
+
+static inline int guide_laws_changed(const Element *e) { return (void)e, 0; }
+static inline void guide_exchange_laws(Element *e) { (void)e; }
+static inline void guide_remember_laws(Element *e) { (void)e; }
 
 #endif
 
 static void guide_indicators(const Element *e, Indicators *z)
 {
-#if !CLOSED
-    z->first_end = re(e->inside[0]);
-    z->last_end = re(e->inside[1]);
-#endif
-#ifdef CC_GUIDE_RAMP
-    z->full_friction = cc_full_friction(e->k_T, cc_abs(e->v_long));
-#endif
-#if SLOT_NORMDAMP
-    slot_normDamp_indicators(e, e->v_across, z);
-#endif
-    (void)e, (void)z;
+    end_indicators(e, z);
+    damping_indicators(e, z);
 }
 
 static CcLine guide_line(void)
@@ -237,6 +235,9 @@ static void guide_balance(Element *e)
     e->balance.moment = cc_norm(about);
 }
 
+static void guide_hold(Element *e, Guide *g);
+static void guide_hold_powers(Element *e);
+
 /* The elastic force F_r, damping and friction; all forces on all bodies, their powers and, on demand, their balance.
  * damping, brake  forces across and along the line over their speeds, N s/m
  * couple          moment on the body of the point about t, N m */
@@ -253,13 +254,7 @@ __attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real
     e->friction_force = brake * speed;
     for (int k = 0; k < 3; k++)
         g->F[k] = on * full[k] - brake * g->v_long * t[k];
-#if COUPLING
-    if (re(e->held) != 0.0) {
-        for (int k = 0; k < 3; k++)
-            g->F[k] = on * e->held_force[k];
-        e->friction_force = on * e->held_friction;
-    }
-#endif
+    guide_hold(e, g);
 
     Real crossing[3];
     for (int k = 0; k < 3; k++)
@@ -286,10 +281,7 @@ __attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real
         power += cc_dot(e->body[b].f, e->body[b].v) + cc_dot(e->body[b].t, e->body[b].w);
     }
     e->power.work = -power;
-#if COUPLING
-    if (re(e->held) != 0.0) /* booked when the interval is over */
-        e->power.work = e->power.damping = e->power.friction = e->power.interpolation = 0.0;
-#endif
+    guide_hold_powers(e);
     if (on_demand)
         guide_balance(e);
 }
@@ -304,103 +296,20 @@ static void guide_search(Element *e)
     e->span = cc_line_search(&line, guide_carriers(&g), g.P);
 }
 
-/* Distance of neighbours i and i + 1 in the world, m. */
-static double guide_spacing(const CcLine *line, const Guide *g, int i, CcChord *chord)
-{
-    CcLinePoint a, b;
-    cc_line_point(line, guide_carriers(g), i, &a);
-    cc_line_point(line, guide_carriers(g), cc_line_index(line, i + 1), &b);
-    cc_chord(&a, &b, 0, 0, chord);
-    return re(chord->length);
-}
+#include "guide_check.h"
 
-static double guide_least_spacing(const Element *e)
-{
-    if (BODIES == 1)
-        return line_spacing[0];
-    Guide g;
-    CcLine line = guide_line();
-    CcChord chord;
-    guide_see(e, &g);
-    double least = __builtin_inf();
-    for (int i = 0; i < cc_line_spans(&line); i++) {
-        double length = guide_spacing(&line, &g, i, &chord);
-        least = length < least ? length : least;
-    }
-    return least;
-}
-
-#define GUIDE_RATIO 4.0                  /* greatest to least distance of neighbours */
-#define GUIDE_COSINE 0.86602540378443865 /* of 30 degrees, the largest turn between chords */
-#define GUIDE_ROUNDING 1e-12
-
-/* Distances and turns at the start of a line that several bodies carry; the builder checks those within one body. */
-static void guide_check_line(const Element *e, CcHost *host)
-{
-    if (BODIES == 1 || re(e->started) != 0.0)
-        return;
-    Guide g;
-    CcLine line = guide_line();
-    CcChord chord, before;
-    guide_see(e, &g);
-    int spans = cc_line_spans(&line), shortest = 0, longest = 0;
-    double least = __builtin_inf(), greatest = 0.0;
-    for (int i = 0; i < spans; i++) {
-        double length = guide_spacing(&line, &g, i, &chord);
-        if (length < least)
-            shortest = i, least = length;
-        if (length > greatest)
-            longest = i, greatest = length;
-    }
-    if (!(greatest <= GUIDE_RATIO * least))
-        cc_fail(host, "the points %d and %d of the line are %g m apart at the start, %d and %d %g m: the ratio must be "
-                "at most 4", longest + 1, cc_line_index(&line, longest + 1) + 1, greatest, shortest + 1,
-                cc_line_index(&line, shortest + 1) + 1, least);
-    for (int i = CLOSED ? 0 : 1; i < spans && least > 0.0; i++) {
-        guide_spacing(&line, &g, i ? i - 1 : spans - 1, &before);
-        guide_spacing(&line, &g, i, &chord);
-        double cosine = re(cc_dot(before.q, chord.q));
-        if (cosine < GUIDE_COSINE - GUIDE_ROUNDING)
-            cc_fail(host, "the line turns at the start at point %d so far that the cosine of the angle is %g: at least "
-                    "0.866 is needed, 30 degrees", i + 1, cosine);
-    }
-}
-
-/* Whether the four points around the foot still keep the rules; a warning when they no longer do. */
-static void guide_check_around(Element *e, const Guide *g, CcHost *host)
-{
-    if (BODIES == 1)
-        return;
-    CcLine line = guide_line();
-    CcChord chord[3];
-    int span = (int)re(e->foot_span), spans = cc_line_spans(&line), even = 1;
-    double least = __builtin_inf(), greatest = 0.0;
-    for (int j = 0, count = 0; j < 3; j++) {
-        int i = cc_line_index(&line, span - 1 + j);
-        if (i < 0 || i >= spans)
-            continue;
-        double length = guide_spacing(&line, g, i, &chord[count]);
-        least = length < least ? length : least;
-        greatest = length > greatest ? length : greatest;
-        even &= count == 0 || re(cc_dot(chord[count - 1].q, chord[count].q)) >= GUIDE_COSINE - GUIDE_ROUNDING;
-        count++;
-    }
-    even &= greatest <= GUIDE_RATIO * least;
-    if (!even && re(e->previous.uneven) == 0.0)
-        cc_report(host, CC_WARNING, "guide", "the line has become uneven around the foot, at point %d: distances from "
-                  "%g m to %g m; their ratio should stay below 4 and turns below 30 degrees", span + 1, least,
-                  greatest);
-    e->previous.uneven = !even;
-}
+#if COUPLING
+#include "guide_coupled.h"
+#else
+#include "guide_uncoupled.h"
+#endif
 
 #define GUIDE_NEAR 0.1 /* margin of the warning */
 #define GUIDE_FAR 0.2  /* margin that ends it */
 
 static void guide_remember(Element *e, const Guide *g)
 {
-#if !CLOSED
     guide_record_remember(e);
-#endif
     e->previous.on = e->on;
     for (int k = 0; k < 3; k++) {
         e->previous.P[k] = g->P[k];
@@ -408,26 +317,40 @@ static void guide_remember(Element *e, const Guide *g)
     }
 }
 
+#if CC_GUIDE_SENSED
+
+static inline void guide_book_stored(Element *e, Real stored) { e->power.stored = e->on * stored; }
+
+/* What sensors have put into the springs, J. */
+static inline Real guide_work_of_sensors(Element *e)
+{
+    e->energy.sensors = e->energy.elastic - e->energy.start + e->energy.switched - e->energy.stored;
+    return e->energy.sensors;
+}
+
+#else
+
+static inline void guide_book_stored(Element *e, Real stored) { (void)e, (void)stored; }
+
+static inline Real guide_work_of_sensors(Element *e) { return (void)e, 0.0; }
+
+#endif
+
 /* What is left of the account when the energies of the element are known.  `stored`: power against F_r, W. */
 static void guide_account(Element *e, Real stored, Real anisotropy, int on_demand)
 {
-#if CC_GUIDE_SENSED
-    e->power.stored = e->on * stored;
-#endif
+    guide_book_stored(e, stored);
     if (!on_demand)
         return;
     e->energy.elastic = e->on * elastic_energy(e);
-#if CC_GUIDE_SENSED
-    e->energy.sensors = e->energy.elastic - e->energy.start + e->energy.switched - e->energy.stored;
-#endif
+    Real sensors = guide_work_of_sensors(e);
 #if LEDGER
     e->energy.residual = e->energy.work - (e->energy.elastic - e->energy.start) - e->energy.damping - e->energy.friction
                          - anisotropy - e->energy.interpolation - e->energy.switched;
-#if CC_GUIDE_SENSED
-    e->energy.residual += e->energy.sensors;
+    if (CC_GUIDE_SENSED)
+        e->energy.residual += sensors;
 #endif
-#endif
-    (void)stored, (void)anisotropy;
+    (void)anisotropy, (void)sensors;
 }
 
 /* Books at an accepted point what switching and another law have destroyed, and remembers the point and the law.
@@ -443,17 +366,12 @@ static int guide_book(Element *e, const Guide *g, CcHost *host, double step)
         exchange_law(e);
     }
     keep_law(e);
-#if !CLOSED
     if (turned)
         guide_record(e, host, step);
-#endif
-    (void)host, (void)step;
     guide_remember(e, g);
     e->energy.switched += switched;
-#if COUPLING && !defined CC_DUAL
-    if (!turned) /* the coupling counts what the motion changes */
-        ((CcPoint *)e->partner)->U -= switched;
-#endif
+    if (!turned)
+        guide_leave_out(e, switched);
     return LEDGER && (turned || re(switched) != 0.0);
 }
 
@@ -519,177 +437,6 @@ static int guide_accept(Element *e, CcHost *host, Guide *g)
     return searched;
 }
 
-/* ---- coupled at communication points: coupled_point.h ------------------------------------------------------------ */
-
-#if COUPLING && !defined CC_DUAL
-
-/* Of the element: its potential at a foot, and its friction over the speed when the force f acts on the point. */
-static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at);
-static double guide_rub(Element *e, Guide *g, const double f[3]);
-
-typedef struct {
-    Element *e;
-    const Guide *g;
-} GuideSeen;
-
-/* The line where the sample finds it: over an interval it keeps its place in the coordinates of the guide. */
-static void guide_seen_at(const void *data, const double P[3], CcPotential *at)
-{
-    const GuideSeen *seen = data;
-    CcLine line = guide_line();
-    CcLineFoot foot;
-    cc_line_track(&line, guide_carriers(seen->g), P, seen->g->v_P, (int)seen->e->span, &foot);
-    guide_potential(seen->e, seen->g, &foot, at);
-    for (int k = 0; k < 3; k++)
-        at->tangent[k] = foot.tangent[k];
-}
-
-static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
-{
-    int mode = (int)e->coupling.mode;
-    return (CcPointOptions){.potential = guide_seen_at,
-                            .data = seen,
-                            .c = guide_damping(e, seen->g),
-                            .lag = cc_lag_of((int)e->coupling.order, mode),
-                            .identify = e->coupling.identify != 0.0,
-                            .straight = mode == SLOPE,
-                            .m_eff = e->coupling.m_eff};
-}
-
-/* After the outputs at the start, whose force is the first one that a master reads. */
-static void guide_start_coupling(Element *e, Guide *g)
-{
-    GuideSeen seen = {e, g};
-    CcPointOptions options = guide_options(e, &seen);
-    CcPoint *p = (CcPoint *)e->partner;
-    double f[3];
-    cc_to_body(g->world.R, e->point.f, f);
-    cc_point_start(p, &options);
-    if (e->on != 0.0)
-        cc_point_begin(p, &options, g->P, g->v, f);
-    e->warned = 0.0;
-}
-
-/* What is known of the bodies at the point. */
-static void guide_show_partner(Element *e, const CcPointOptions *options, double k)
-{
-    const CcPoint *p = (const CcPoint *)e->partner;
-    e->coupling.lag = p->axis.lag;
-    e->coupling.admittance = p->axis.known != 0.0 ? p->axis.W : 0.0;
-    e->coupling.step_advised = cc_point_step_advised(p, options, k);
-    e->coupling.beta = p->axis.beta;
-    e->coupling.fallback = cc_point_is_strange(p);
-}
-
-/* The books by the lag that is known now. */
-static void guide_book_coupling(Element *e)
-{
-    const CcPoint *p = (const CcPoint *)e->partner;
-    int lag = cc_axis_lag(p->axis.lag);
-    e->coupling.residual = p->axis.made[lag];
-#if LEDGER
-    e->energy.damping = p->axis.taken[lag];
-    e->energy.friction = p->taken[lag];
-    e->energy.work = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping + e->energy.friction
-                     - e->coupling.residual;
-#endif
-}
-
-/* The literal force of the sample, and its dissipative parts, in the coordinates of the guide. */
-static void guide_literal(Element *e, Guide *g, double f[3], double damped[3], double rubbed[3])
-{
-    double kept = e->held, c = guide_damping(e, g);
-    e->held = 0.0;
-    outputs(e);
-    e->held = kept;
-    cc_to_body(g->world.R, e->point.f, f);
-    for (int k = 0; k < 3; k++) {
-        damped[k] = -c * g->v_tr[k];
-        rubbed[k] = -e->friction_force * (g->v_long < 0.0 ? -1.0 : 1.0) * g->foot.tangent[k];
-    }
-}
-
-/* Under coupling.mode = hold: what the literal force shows of the bodies is reported if it has to be. */
-static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions *options, double step)
-{
-    CcPoint *p = (CcPoint *)e->partner;
-    double f[3], damped[3], rubbed[3], k = cc_point_stiffness(options, g->P);
-    int returned = e->previous.returned != 0.0;
-    e->previous.returned = 1.0;
-    if (p->axis.taught > CC_AXIS_LASTING) { /* another step: what happened since was not looked at */
-        cc_point_start(p, options);
-        cc_axis_wait(&p->axis);
-    }
-    if (e->on == 0.0) {
-        cc_point_rewind(p);
-        return;
-    }
-    guide_literal(e, g, f, damped, rubbed);
-    if (p->axis.begun == 0.0 && returned)
-        cc_point_begin(p, options, g->P, g->v, f);
-    cc_point_observe(p, options, g->P, g->v, g->v_P, step);
-    cc_point_keep(p, g->P, g->v, f, damped, rubbed, step);
-    guide_show_partner(e, options, k);
-    double omega = cc_axis_omega(&p->axis, k);
-    if (omega > 0.0)
-        cc_warn_of_hold(host, &e->warned, "guide", 0, "swing across the line", "one", "large",
-                        CC_PI_HI / (omega * step), cc_axis_hold_growth(&p->axis, omega, 1, step), step);
-}
-
-/* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
-static int sample(Element *e, CcHost *host, double step)
-{
-    CcPoint *p = (CcPoint *)e->partner;
-    int hold = (int)e->coupling.mode == HOLD;
-    if (hold && (e->warned != 0.0 || (p->axis.taught > CC_AXIS_LASTING && step == p->axis.H)))
-        return 0;
-    Guide g;
-    outputs(e);
-    guide_see(e, &g);
-    guide_find(e, &g);
-    GuideSeen seen = {e, &g};
-    CcPointOptions options = guide_options(e, &seen);
-    if (hold) {
-        guide_watch(e, host, &g, &options, step);
-        outputs(e); /* the potential was asked at other places */
-        return 0;
-    }
-    if (e->on == 0.0) {
-        if (e->held != 0.0)
-            cc_point_see(p, &options, g.P, g.v);
-        cc_point_rewind(p);
-        e->held = 0.0;
-    } else {
-        double f[3] = {0.0, 0.0, 0.0}, k = cc_point_stiffness(&options, g.P);
-        if (p->axis.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
-            cc_point_begin(p, &options, g.P, g.v, f);
-        int was_strange = cc_point_is_strange(p);
-        options.b = guide_rub(e, &g, p->f[0]);
-        cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
-        if (cc_point_is_strange(p)) {
-            double damped[3], rubbed[3];
-            guide_literal(e, &g, f, damped, rubbed);
-            cc_point_keep(p, g.P, g.v, f, damped, rubbed, step);
-            if (!was_strange)
-                cc_report(host, CC_WARNING, "guide", "the velocity of the point does not belong to its position (is "
-                          "point.v connected?), so the force is that of coupling.mode = hold");
-        } else {
-            cc_point_answer(p, &options, g.P, g.v, step, f);
-        }
-        for (int i = 0; i < 3; i++)
-            e->held_force[i] = f[i];
-        e->held_friction = cc_norm(p->rubbed[0]);
-        e->held = 1.0;
-        guide_show_partner(e, &options, k);
-    }
-    e->previous.returned = 1.0;
-    outputs(e);
-    guide_book_coupling(e);
-    return CC_CHANGED;
-}
-
-#endif
-
 /* ---- start ------------------------------------------------------------------------------------------------------- */
 
 /* After guide_search, and with the element's own memory set. */
@@ -699,22 +446,15 @@ static void guide_start(Element *e)
     e->least_spacing = guide_least_spacing(e);
     e->started = e->previous.near = e->previous.uneven = 0.0;
     e->energy.switched = 0.0;
-#if COUPLING
-    e->held = e->previous.returned = 0.0;
-#endif
+    guide_release(e);
     outputs(e);
     guide_see(e, &g);
     guide_find(e, &g);
     e->energy.start = e->energy.elastic;
     keep_law(e);
     guide_remember(e, &g);
-#if !CLOSED
     guide_record_start(e);
-#endif
-#if COUPLING && !defined CC_DUAL
     guide_start_coupling(e, &g);
-    outputs(e);
-#endif
 }
 
 #endif

@@ -1,0 +1,204 @@
+/* A guide whose force is sampled at communication points and held between them: coupled_point.h. */
+#ifndef CC_GUIDE_COUPLED_H
+#define CC_GUIDE_COUPLED_H
+
+/* Put the held force in the place of the literal one, g->F. */
+static void guide_hold(Element *e, Guide *g)
+{
+    if (re(e->held) == 0.0)
+        return;
+    for (int k = 0; k < 3; k++)
+        g->F[k] = e->on * e->held_force[k];
+    e->friction_force = e->on * e->held_friction;
+}
+
+/* What a held force did is booked when the interval is over. */
+static void guide_hold_powers(Element *e)
+{
+    if (re(e->held) != 0.0)
+        e->power.work = e->power.damping = e->power.friction = e->power.interpolation = 0.0;
+}
+
+static inline void guide_release(Element *e) { e->held = e->previous.returned = 0.0; }
+
+#ifdef CC_DUAL
+
+static inline void guide_start_coupling(Element *e, Guide *g) { (void)e, (void)g; }
+static inline void guide_leave_out(Element *e, Real switched) { (void)e, (void)switched; }
+
+#else
+
+#include "coupling/coupled_point.h"
+#include "held_force.h"
+
+/* The coupling counts what the motion changes of the energy, not what is switched. */
+static void guide_leave_out(Element *e, double switched) { ((CcPoint *)e->partner)->U -= switched; }
+
+/* Of the element: its potential at a foot, and its friction over the speed when the force f acts on the point. */
+static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at);
+static double guide_rub(Element *e, Guide *g, const double f[3]);
+
+typedef struct {
+    Element *e;
+    const Guide *g;
+} GuideSeen;
+
+/* The line where the sample finds it: over an interval it keeps its place in the coordinates of the guide. */
+static void guide_seen_at(const void *data, const double P[3], CcPotential *at)
+{
+    const GuideSeen *seen = data;
+    CcLine line = guide_line();
+    CcLineFoot foot;
+    cc_line_track(&line, guide_carriers(seen->g), P, seen->g->v_P, (int)seen->e->span, &foot);
+    guide_potential(seen->e, seen->g, &foot, at);
+    for (int k = 0; k < 3; k++)
+        at->tangent[k] = foot.tangent[k];
+}
+
+static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
+{
+    int mode = (int)e->coupling.mode;
+    return (CcPointOptions){.potential = guide_seen_at,
+                            .data = seen,
+                            .c = guide_damping(e, seen->g),
+                            .lag = cc_lag_of((int)e->coupling.order, mode),
+                            .identify = e->coupling.identify != 0.0,
+                            .straight = mode == SLOPE,
+                            .m_eff = e->coupling.m_eff};
+}
+
+/* After the outputs at the start, whose force is the first one that a master reads. */
+static void guide_start_coupling(Element *e, Guide *g)
+{
+    GuideSeen seen = {e, g};
+    CcPointOptions options = guide_options(e, &seen);
+    CcPoint *p = (CcPoint *)e->partner;
+    double f[3];
+    cc_to_body(g->world.R, e->point.f, f);
+    cc_point_start(p, &options);
+    if (e->on != 0.0)
+        cc_point_begin(p, &options, g->P, g->v, f);
+    e->warned = 0.0;
+    outputs(e);
+}
+
+/* What is known of the bodies at the point. */
+static void guide_show_partner(Element *e, const CcPointOptions *options, double k)
+{
+    const CcPoint *p = (const CcPoint *)e->partner;
+    e->coupling.lag = p->axis.lag;
+    e->coupling.admittance = p->axis.known != 0.0 ? p->axis.W : 0.0;
+    e->coupling.step_advised = cc_point_step_advised(p, options, k);
+    e->coupling.beta = p->axis.beta;
+    e->coupling.fallback = cc_point_is_strange(p);
+}
+
+/* The books by the lag that is known now. */
+static void guide_book_coupling(Element *e)
+{
+    const CcPoint *p = (const CcPoint *)e->partner;
+    int lag = cc_axis_lag(p->axis.lag);
+    e->coupling.residual = p->axis.made[lag];
+#if LEDGER
+    e->energy.damping = p->axis.taken[lag];
+    e->energy.friction = p->taken[lag];
+    e->energy.work = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping + e->energy.friction
+                     - e->coupling.residual;
+#endif
+}
+
+/* The literal force of the sample, and its dissipative parts, in the coordinates of the guide. */
+static void guide_literal(Element *e, Guide *g, double f[3], double damped[3], double rubbed[3])
+{
+    double kept = e->held, c = guide_damping(e, g);
+    e->held = 0.0;
+    outputs(e);
+    e->held = kept;
+    cc_to_body(g->world.R, e->point.f, f);
+    for (int k = 0; k < 3; k++) {
+        damped[k] = -c * g->v_tr[k];
+        rubbed[k] = -e->friction_force * (g->v_long < 0.0 ? -1.0 : 1.0) * g->foot.tangent[k];
+    }
+}
+
+/* Under coupling.mode = hold: what the literal force shows of the bodies is reported if it has to be. */
+static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions *options, double step)
+{
+    CcPoint *p = (CcPoint *)e->partner;
+    double f[3], damped[3], rubbed[3], k = cc_point_stiffness(options, g->P);
+    int returned = e->previous.returned != 0.0;
+    e->previous.returned = 1.0;
+    if (p->axis.taught > CC_AXIS_LASTING) { /* another step: what happened since was not looked at */
+        cc_point_start(p, options);
+        cc_axis_wait(&p->axis);
+    }
+    if (e->on == 0.0) {
+        cc_point_rewind(p);
+        return;
+    }
+    guide_literal(e, g, f, damped, rubbed);
+    if (p->axis.begun == 0.0 && returned)
+        cc_point_begin(p, options, g->P, g->v, f);
+    cc_point_observe(p, options, g->P, g->v, g->v_P, step);
+    cc_point_keep(p, g->P, g->v, f, damped, rubbed, step);
+    guide_show_partner(e, options, k);
+    double omega = cc_axis_omega(&p->axis, k);
+    if (omega > 0.0)
+        cc_warn_of_hold(host, &e->warned, "guide", 0, "swing across the line", "one", "large",
+                        CC_PI_HI / (omega * step), cc_axis_hold_growth(&p->axis, omega, 1, step), step);
+}
+
+/* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
+static int sample(Element *e, CcHost *host, double step)
+{
+    CcPoint *p = (CcPoint *)e->partner;
+    int hold = (int)e->coupling.mode == HOLD;
+    if (hold && (e->warned != 0.0 || (p->axis.taught > CC_AXIS_LASTING && step == p->axis.H)))
+        return 0;
+    Guide g;
+    outputs(e);
+    guide_see(e, &g);
+    guide_find(e, &g);
+    GuideSeen seen = {e, &g};
+    CcPointOptions options = guide_options(e, &seen);
+    if (hold) {
+        guide_watch(e, host, &g, &options, step);
+        outputs(e); /* the potential was asked at other places */
+        return 0;
+    }
+    if (e->on == 0.0) {
+        if (e->held != 0.0)
+            cc_point_see(p, &options, g.P, g.v);
+        cc_point_rewind(p);
+        e->held = 0.0;
+    } else {
+        double f[3] = {0.0, 0.0, 0.0}, k = cc_point_stiffness(&options, g.P);
+        if (p->axis.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
+            cc_point_begin(p, &options, g.P, g.v, f);
+        int was_strange = cc_point_is_strange(p);
+        options.b = guide_rub(e, &g, p->f[0]);
+        cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
+        if (cc_point_is_strange(p)) {
+            double damped[3], rubbed[3];
+            guide_literal(e, &g, f, damped, rubbed);
+            cc_point_keep(p, g.P, g.v, f, damped, rubbed, step);
+            if (!was_strange)
+                cc_report(host, CC_WARNING, "guide", "the velocity of the point does not belong to its position (is "
+                          "point.v connected?), so the force is that of coupling.mode = hold");
+        } else {
+            cc_point_answer(p, &options, g.P, g.v, step, f);
+        }
+        for (int i = 0; i < 3; i++)
+            e->held_force[i] = f[i];
+        e->held_friction = cc_norm(p->rubbed[0]);
+        e->held = 1.0;
+        guide_show_partner(e, &options, k);
+    }
+    e->previous.returned = 1.0;
+    outputs(e);
+    guide_book_coupling(e);
+    return CC_CHANGED;
+}
+
+#endif
+#endif

@@ -1,0 +1,11 @@
+/* A guide whose force follows its inputs. */
+#ifndef CC_GUIDE_UNCOUPLED_H
+#define CC_GUIDE_UNCOUPLED_H
+
+static inline void guide_hold(Element *e, Guide *g) { (void)e, (void)g; }
+static inline void guide_hold_powers(Element *e) { (void)e; }
+static inline void guide_release(Element *e) { (void)e; }
+static inline void guide_leave_out(Element *e, Real switched) { (void)e, (void)switched; }
+static inline void guide_start_coupling(Element *e, Guide *g) { (void)e, (void)g; }
+
+#endif

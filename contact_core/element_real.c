@@ -17,56 +17,31 @@ void CC_ENTRY(initial_states)(Element *e)
     for (int i = 0; i < CC_STATES; i++)
         if (cc_state_starts[i] >= 0)
             block[cc_states[i]] = block[cc_state_starts[i]];
-#if CC_HAS_INITIAL
     initial(e);
-#endif
 }
 
 /* The initial x, then the initial m. */
 void CC_ENTRY(start)(Element *e)
 {
     CC_ENTRY(initial_states)(e);
-#if CC_HAS_LAWS
     laws_calculate(e);
-#endif
-#if CC_HAS_ACCEPT
     start(e);
-#endif
 }
 
 int CC_ENTRY(accept)(Element *e, CcHost *host, double step)
 {
-#if CC_HAS_ACCEPT
     int changed = accept(e, host, step);
     if (changed)
         cc_evaluate(e, 0);
     return changed;
-#else
-    (void)e, (void)host, (void)step;
-    return 0;
-#endif
 }
 
-#if CC_HAS_SAMPLE
 void CC_ENTRY(sample)(Element *e, CcHost *host, double step)
 {
     if (sample(e, host, step))
         cc_evaluate(e, 0);
 }
-#endif
 
-void CC_ENTRY(indicators)(const Element *e, double z[])
-{
-#if CC_INDICATORS
-    indicators(e, (Indicators *)z);
-#endif
-    (void)e, (void)z;
-}
+void CC_ENTRY(indicators)(const Element *e, double z[]) { indicators(e, (Indicators *)z); }
 
-void CC_ENTRY(check)(const Element *e, CcHost *host)
-{
-#if CC_HAS_CHECK
-    check(e, host);
-#endif
-    (void)e, (void)host;
-}
+void CC_ENTRY(check)(const Element *e, CcHost *host) { check(e, host); }

@@ -6,33 +6,32 @@
 #include "waist.h"
 
 static void outputs(Element *e);
-#if CC_HAS_RATES
 static void rates(Element *e);
-#endif
-#if CC_HAS_DERIVATIVES
 static void derivatives(Element *e);
-#endif
 #ifdef CC_DUAL
 /* What has no derivatives is not called here, and an element may leave it out. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #else
-#if CC_HAS_CHECK
 static void check(const Element *e, CcHost *host);
-#endif
-#if CC_HAS_INITIAL
 static void initial(Element *e);
-#endif
-#if CC_INDICATORS
 static void indicators(const Element *e, Indicators *z);
-#endif
-#if CC_HAS_ACCEPT
 static void start(Element *e);
 static int accept(Element *e, CcHost *host, double step);
-#endif
-#if CC_HAS_SAMPLE
 static int sample(Element *e, CcHost *host, double step);
 #endif
-#endif
+
+/* The functions for which an element has nothing; CC_ABSENT (generated) lists its own. */
+#define CC_NO_RATES static void rates(Element *e) { outputs(e); }
+#define CC_NO_DERIVATIVES static void derivatives(Element *e) { (void)e; }
+#define CC_NO_CHECK static void check(const Element *e, CcHost *host) { (void)e, (void)host; }
+#define CC_NO_INITIAL static void initial(Element *e) { (void)e; }
+#define CC_NO_INDICATORS static void indicators(const Element *e, Indicators *z) { (void)e, (void)z; }
+#define CC_NO_ACCEPT                                                                                                   \
+    static void start(Element *e) { (void)e; }                                                                         \
+    static int accept(Element *e, CcHost *host, double step) { return (void)e, (void)host, (void)step, 0; }
+#define CC_NO_SAMPLE                                                                                                   \
+    static int sample(Element *e, CcHost *host, double step) { return (void)e, (void)host, (void)step, 0; }
+#define CC_NO_LAWS static void laws_calculate(Element *e) { (void)e; }
 
 #if CC_HAS_LAWS
 #include CC_LAWS /* generated: the laws of the recipe */
@@ -42,6 +41,7 @@ static int sample(Element *e, CcHost *host, double step);
 #else
 #include "element.c"
 #endif
+CC_ABSENT
 #ifndef CC_DUAL
 CC_STRUCTS /* generated: memory that is a C struct has its size */
 #endif
@@ -51,22 +51,15 @@ CC_STRUCTS /* generated: memory that is a C struct has its size */
 CC_API void cc_evaluate(Element *e, int on_demand)
 {
     Real *block = (Real *)e;
-#if CC_HAS_LAWS
     laws_calculate(e);
-#endif
-#if CC_HAS_RATES
-    if (!on_demand)
+    if (CC_HAS_RATES && !on_demand)
         rates(e);
     else
-#endif
         outputs(e);
-#if CC_HAS_DERIVATIVES
     derivatives(e);
-#endif
     CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
         if (cc_state_rates[i] >= 0)
             block[cc_state_derivatives[i]] = block[cc_state_rates[i]];
-    (void)on_demand;
 }
 
 #endif

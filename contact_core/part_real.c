@@ -8,28 +8,13 @@
 static void evaluate_part(double *block, int on_demand) { CC_ENTRY(evaluate)((Element *)block, on_demand); }
 static void initial_states_of_part(double *block) { CC_ENTRY(initial_states)((Element *)block); }
 
-#if CC_HAS_ACCEPT
 static void start_part(double *block) { CC_ENTRY(start)((Element *)block); }
 static int accept_part(double *block, CcHost *host, double step)
 {
     return CC_ENTRY(accept)((Element *)block, host, step);
 }
-#else
-#define start_part NULL
-#define accept_part NULL
-#endif
-
-#if CC_INDICATORS
 static void indicators_of_part(const double *block, double z[]) { CC_ENTRY(indicators)((const Element *)block, z); }
-#else
-#define indicators_of_part NULL
-#endif
-
-#if CC_HAS_CHECK
 static void check_part(const double *block, CcHost *host) { CC_ENTRY(check)((const Element *)block, host); }
-#else
-#define check_part NULL
-#endif
 
 #ifdef CC_WITHOUT_DUAL /* the check of an assembly, which compiles no derivatives */
 #define dual_of_part NULL
@@ -38,5 +23,10 @@ static void check_part(const double *block, CcHost *host) { CC_ENTRY(check)((con
 #endif
 
 CC_HIDDEN extern const CcPartType CC_ENTRY(part);
-const CcPartType CC_ENTRY(part) = {evaluate_part, dual_of_part, initial_states_of_part, start_part, accept_part,
-                                   indicators_of_part, check_part};
+const CcPartType CC_ENTRY(part) = {evaluate_part,
+                                   dual_of_part,
+                                   initial_states_of_part,
+                                   CC_HAS_ACCEPT ? start_part : NULL,
+                                   CC_HAS_ACCEPT ? accept_part : NULL,
+                                   CC_INDICATORS ? indicators_of_part : NULL,
+                                   CC_HAS_CHECK ? check_part : NULL};

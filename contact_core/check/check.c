@@ -10,13 +10,7 @@ void cc_check_start(double *block) { CC_ENTRY(start)((Element *)block); }
 void cc_check_accept(double *block, double step) { CC_ENTRY(accept)((Element *)block, 0, step); }
 void cc_check_indicators(const double *block, double z[]) { CC_ENTRY(indicators)((const Element *)block, z); }
 
-void cc_check_sample(double *block, double step)
-{
-#if CC_HAS_SAMPLE
-    CC_ENTRY(sample)((Element *)block, 0, step);
-#endif
-    (void)block, (void)step;
-}
+void cc_check_sample(double *block, double step) { CC_ENTRY(sample)((Element *)block, 0, step); }
 
 /* Number of rules that the point breaks. */
 int cc_check_rules(const double *block)

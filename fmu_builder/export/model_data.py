@@ -38,12 +38,7 @@ def model_data(
         *guarded(model, "MODEL_DATA_H"),
         f"#define CC_ENTRY(name) {entry}_##name",
         *([f"#define CC_HOST_ENTRY(name) {host_entry}_##name"] if host_entry else []),
-        f"#define CC_HAS_CHECK {int(bool(model.element.rules) or model.is_prototype)}",
-        f"#define CC_HAS_DERIVATIVES {int(any(s.rate < 0 for s in model.by_kind('state')) and not model.is_prototype)}",
-        f"#define CC_HAS_ACCEPT {int(bool(model.element.memory))}",
-        f"#define CC_HAS_SAMPLE {int(any(model.recipe.choices[name] is True for name in model.element.samplers))}",
-        f"#define CC_HAS_INITIAL {int(any(s.initial for s in model.by_kind('state')))}",
-        f"#define CC_HAS_LAWS {int(model.recipe.laws is not None)}",
+        *_functions(model),
         *([f'#define CC_LAWS "{folder}laws.h"'] if model.recipe.laws else []),
         *counts(model),
         "",
@@ -62,6 +57,24 @@ def model_data(
         lines += ["", *_python_macros(model, python_place)]
     lines += ["", "#endif", ""]
     return "\n".join(lines)
+
+
+def _functions(model: ElementModel) -> list[str]:
+    """CC_HAS_<FUNCTION>: whether the element defines it; CC_ABSENT: what stands in the place of those it does not."""
+    defined = {
+        "CHECK": bool(model.element.rules) or model.is_prototype,
+        "DERIVATIVES": any(s.rate < 0 for s in model.by_kind("state")) and not model.is_prototype,
+        "ACCEPT": bool(model.element.memory),
+        "SAMPLE": any(model.recipe.choices[name] is True for name in model.element.samplers),
+        "INITIAL": any(s.initial for s in model.by_kind("state")),
+        "LAWS": model.recipe.laws is not None,
+    }
+    others = {"RATES": any(v.on_demand for v in model.variables), "INDICATORS": bool(model.indicators)}
+    absent = [f"CC_NO_{name}" for name, is_there in {**defined, **others}.items() if not is_there]
+    return [
+        *(f"#define CC_HAS_{name} {int(is_there)}" for name, is_there in defined.items()),
+        f"#define CC_ABSENT {' '.join(absent)}".rstrip(),
+    ]
 
 
 def _python_macros(model: ElementModel, place: int) -> list[str]:

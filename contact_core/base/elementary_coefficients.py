@@ -1,10 +1,10 @@
-"""The constants of elementary.h, from their definitions.
+"""The constants of elementary_constants.h, from their definitions.
 
     python contact_core/base/elementary_coefficients.py
 
-writes the block between the two marks of elementary.h anew; tests/contact_core/test_elementary.py checks that it is
-what this file gives.  Polynomials interpolate at Chebyshev nodes in 60 digits and are then rounded, coefficient by
-coefficient, to double; each comes with its largest error, measured after that rounding.
+writes the block between the two marks of elementary_constants.h anew; tests/contact_core/test_elementary.py checks that
+it is what this file gives.  Polynomials interpolate at Chebyshev nodes in 60 digits and are then rounded, coefficient
+by coefficient, to double; each comes with its largest error, measured after that rounding.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import mpmath
 from mpmath import mp, mpf
 
-HEADER = Path(__file__).with_name("elementary.h")
+HEADER = Path(__file__).with_name("elementary_constants.h")
 BEGIN = "/* --- constants, written by elementary_coefficients.py --- */\n"
 END = "/* --- end of the constants --- */\n"
 
@@ -255,7 +255,7 @@ def two_over_pi_table() -> str:
 
 
 def constants() -> str:
-    """The text between the marks of elementary.h."""
+    """The text between the marks of elementary_constants.h."""
     with mp.workdps(60):
         parts = ["\n".join(reduction_constants()) + "\n", polynomials()]
         parts += [exp_table(), log_table(), atan_table(), two_over_pi_table()]
@@ -265,7 +265,7 @@ def constants() -> str:
 def main() -> None:
     before, rest = HEADER.read_text(encoding="utf-8").split(BEGIN)
     _, after = rest.split(END)
-    new = HEADER.with_name("elementary.h.new")
+    new = HEADER.with_name(f"{HEADER.name}.new")
     new.write_text(before + BEGIN + constants() + END + after, encoding="utf-8")
     new.replace(HEADER)
 

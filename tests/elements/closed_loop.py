@@ -32,6 +32,7 @@ from fmu_builder.model.connectable import FAMILY
 Array = NDArray[np.float64]
 JACOBI, SEQUENTIAL, BODIES_FIRST, MIXED = "jacobi", "sequential", "bodies first", "mixed"
 MASTERS = (JACOBI, SEQUENTIAL, BODIES_FIRST, MIXED)  # as in the C
+_LAWS = ("contact", "spring", "damper", "guide")
 _KINDS = ("linear", "rod", "pendulum")
 _MAX_PORTS = 8
 _BUILD = """import pathlib, sys
@@ -44,20 +45,36 @@ RECIPES = {
     "Floor": 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\ncoupling = true\n',
     "Spring": 'element = "translational_spring"\n[structure]\ncoupling = true\n',
     "SpringByPositions": 'element = "translational_spring"\n[structure]\ncoupling = true\npositions = true\n',
+    "Damper": 'element = "translational_damper"\n[structure]\ncoupling = true\n',
+    "Rail": 'element = "point_line_1"\n[structure]\ncoupling = true\n'
+    "[line]\npoints = [[-10, 0, 0], [0, 0, 0], [10, 0, 0]]\n",
     "RotationalSpring": 'element = "rotational_spring"\n[structure]\ncoupling = true\n',
 }
 
 
 @dataclass(frozen=True)
 class Law:
-    """A contact (restitution, friction) or a linear spring; what the reference integrates."""
+    """What the reference integrates: a contact (restitution, friction), a spring, a damper (`stiffness` in N.s/m), or a
+    guide, which pulls towards the x axis."""
 
     stiffness: float
     C_r: float = 1.0
     k_D: float = 100.0
     mu: float = 0.0
     k_T: float = 100.0
-    spring: bool = False
+    kind: str = "contact"
+
+    @property
+    def in_space(self) -> bool:
+        """Three directions, or one."""
+        return self.kind in ("contact", "guide")
+
+    def potential(self, motion: Array) -> float:
+        """J; motion: what the law takes, positions first."""
+        if self.kind == "damper":
+            return 0.0
+        x = {"contact": [max(-motion[2 % len(motion)], 0.0)], "guide": motion[1:3], "spring": motion[:1]}[self.kind]
+        return 0.5 * self.stiffness * float(np.dot(x, x))
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -172,7 +189,7 @@ def _plant(plant: Plant, laws: Sequence[Law]) -> _Plant:
     for k, arm in enumerate(plant.arms):
         made.arms[k] = (c_double * 2)(*arm)
     for k, law in enumerate(laws):
-        made.laws[k] = _Law(law.stiffness, *law.limits, law.k_D, law.mu, law.k_T, int(law.spring))
+        made.laws[k] = _Law(law.stiffness, *law.limits, law.k_D, law.mu, law.k_T, _LAWS.index(law.kind))
     return made
 
 

@@ -29,11 +29,20 @@ def contact(law: Law, on_body: bool = False) -> Port:
 
 def spring(stiffness: float, kind: str, x0: float) -> Port:
     """A spring between the bodies r and c.  It sees rates (`Spring`, `RotationalSpring`) or positions."""
-    law = Law(stiffness, spring=True)
+    law = Law(stiffness, kind="spring")
     if kind == "RotationalSpring":
         return Port(kind, {"k": stiffness, "theta0": x0}, ("r.w", "c.w"), ("r.t",), law)
     inputs = ("r.s", "c.s", "r.v", "c.v") if kind == "SpringByPositions" else ("r.v", "c.v")
     return Port(kind, {"k": stiffness, "x0": x0}, inputs, ("r.F",), law)
+
+
+def damper(damping: float) -> Port:
+    return Port("Damper", {"d": damping}, ("r.v", "c.v"), ("r.F",), Law(damping, kind="damper"))
+
+
+def rail(stiffness: float) -> Port:
+    """A straight guide along x."""
+    return Port("Rail", {"k_r": stiffness}, _POINT, _FORCE, Law(stiffness, kind="guide"))
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class System:
     def bench(self) -> Bench:
         return Bench(self.plant, self.ports)
 
-    @property
+    @functools.cached_property
     def laws(self) -> list[Law]:
         return [port.law for port in self.ports]
 
@@ -88,23 +97,14 @@ class System:
             E += 0.5 * float(z @ self.quadratic @ z)
         if self.linear is not None:
             E += float(self.linear @ z)
-        return E + sum(
-            0.5 * law.stiffness * (x if law.spring else max(x, 0.0)) ** 2
-            for law, x in zip(self.laws, self.depths(z), strict=True)
-        )
+        return E + sum(law.potential(motion) for law, motion in zip(self.laws, self.motions(z), strict=True))
 
-    def depths(self, z: Array) -> list[float]:
-        """Depth or elongation of each port."""
+    def motions(self, z: Array) -> list[Array]:
+        """What each law takes."""
         if self.plant.kind == "linear":
             seen = self.plant.law_rows @ z + self.plant.law_offsets
-            found, at = [], 0
-            for law in self.laws:
-                found.append(float(seen[at] if law.spring else -seen[at + 2]))
-                at += 2 if law.spring else 6
-            return found
-        angle = z[2 if self.plant.kind == "rod" else 0]
-        base = z[1] if self.plant.kind == "rod" else self.plant.law_offsets[2]
-        return [float(-(base + math.sin(angle) * a + math.cos(angle) * b)) for a, b in self.plant.arms]
+            return np.split(seen, np.cumsum([6 if law.in_space else 2 for law in self.laws])[:-1])
+        return self.bench.parts(self.bench.inputs(z))
 
     def friction_work(self, states: Array, forces: Array) -> float:
         """J, that a contact of a body along x and z took along the floor."""
@@ -185,12 +185,12 @@ def linear_plant(
         A[2 * n, 2 * n + 1], A[2 * n + 1, 2 * n] = omega, -omega
     columns, seen, taken, seen_at, taken_at = [], [], [], [], []
     for wire in wires:
-        size = 1 if wire.port.law.spring else 3
+        size = 3 if wire.port.law.in_space else 1
         offset = np.array(wire.offset[:size])
         surface = np.zeros_like(wire.point) if wire.surface is None else wire.surface
         columns.append((wire.point - surface).T / M[:, None])
         parts = [(wire.point, offset)]
-        if len(wire.port.inputs) > (2 if size == 1 else 6) or wire.port.recipe.startswith(("Spring", "Rotational")):
+        if len(wire.port.inputs) > (2 if size == 1 else 6) or size == 1:
             parts.append((surface, np.zeros(size)))
         zeros = np.zeros_like(wire.point)
         for moving in (False, True):

@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.elements.closed_loop import Law, Plant
-from tests.elements.port_bodies import PHASES, System, Wire, contact, linear_plant, rows, spring, start_states
+from tests.elements.port_bodies import (
+    PHASES,
+    System,
+    Wire,
+    contact,
+    damper,
+    linear_plant,
+    rail,
+    rows,
+    spring,
+    start_states,
+)
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -189,6 +200,43 @@ def spring_chain(draw: Draw) -> System:
     return System(
         "spring chain", linear_plant(masses, H, wires), tuple(wire.port for wire in wires), H, math.ceil(10 * N),
         np.array([[x0, 2 * x0, 0, 0]]), np.array([0, 0, *masses]), "energy", N, facts,
+    )  # fmt: skip
+
+
+def guide(draw: Draw) -> System:
+    """A mass on a straight rail, another one joined to it across the rail; energy after five periods."""
+    ratio, samples, N = draw.log(0.1, 10), draw.log(5, 100), draw.log(8, 80)
+    m, k, x0 = draw.log(1e-2, 1e2), draw.log(1e4, 1e7), 1e-3
+    H = math.pi * math.sqrt(m / k) / N
+    K, D = np.zeros((4, 4)), np.zeros((4, 4))
+    pair = np.ix_([1, 3], [1, 3])
+    K[pair], D[pair] = joined(m, ratio * m, samples, draw.even(0, 0.03), H)
+    unit = np.eye(4)
+    wire = Wire(rail(k), rows(4, x=unit[0], y=unit[1], z=unit[2]))
+    quadratic = np.zeros((8, 8))
+    quadratic[:4, :4] = K
+    masses, steps = [m, m, m, ratio * m], math.ceil(10 * N * math.sqrt(1 + ratio))
+    along, across = draw.even(0, 5) / (steps * H), draw.even(0, 1) * x0
+    facts = {"m": m, "k": k, "N": N, "ratio": ratio, "samples": samples}
+    return System(
+        "guide", linear_plant(masses, H, [wire], K, D), (wire.port,), H, steps,
+        np.array([[0, x0, across, x0, along, 0, 0, 0]]), np.array([*[0] * 4, 0, *masses[1:]]), "energy", N, facts,
+        quadratic,
+    )  # fmt: skip
+
+
+def damper_two_mass(draw: Draw) -> System:
+    """A damper of ours brakes a mass with another one joined to it."""
+    ratio, samples, m, v0 = draw.log(0.1, 10), draw.log(5, 100), draw.log(1e-2, 1e2), draw.log(0.1, 3)
+    H, share = draw.log(1e-4, 1e-2), draw.log(0.02, 2)  # of a time constant in a step
+    d, N = share * m / H, 2 * math.pi / share
+    K, D = joined(m, ratio * m, samples, draw.even(0, 0.03), H)
+    wire = Wire(damper(d), np.array([[1.0, 0.0]]))
+    steps = math.ceil(draw.even(0.5, 2) * (1 + ratio) / share) + 5
+    facts = {"m": m, "dH/m": share, "ratio": ratio, "samples": samples}
+    return System(
+        "damper", linear_plant([m, ratio * m], H, [wire], K, D), (wire.port,), H, steps,
+        np.array([[0, 0, v0, v0]]), np.array([0, 0, m, ratio * m]), N=N, facts=facts,
     )  # fmt: skip
 
 
@@ -369,6 +417,8 @@ FAMILIES = SAMPLE | {
     "spring by rates": spring_by_rates,
     "spring by positions": spring_by_positions,
     "spring chain": spring_chain,
+    "guide": guide,
+    "damper": damper_two_mass,
 }
 
 

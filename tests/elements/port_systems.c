@@ -6,14 +6,14 @@
  *   rod       z = (x, z, angle, vx, vz, w) of a planar rigid body, angle from x towards z
  *   pendulum  z = (angle, w) of a rigid body that hangs from a fixed pivot, the arm (0, -l) at angle 0
  * Each port is observed through rows: what the FMU gets as inputs, and what the law takes (3 positions, 3 rates of the
- * point relative to its surface, or elongation and rate of a spring). */
+ * point relative to its surface, or elongation and rate of a spring or damper). */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 enum { LINEAR, ROD, PENDULUM };
 enum { JACOBI, SEQUENTIAL, BODIES_FIRST, MIXED };
-enum { CONTACT, SPRING };
+enum { CONTACT, SPRING, DAMPER, GUIDE };
 enum { MAX_STATE = 40, MAX_FORCE = 24, MAX_INPUT = 64, MAX_PORTS = 8, RK4_SUBSTEPS = 4 };
 
 typedef int (*SetReal)(void *, const unsigned *, size_t, const double *);
@@ -29,7 +29,8 @@ typedef struct {
     int input_count, output_count;
 } Port;
 
-/* elastic force stiffness x; damping ratio clip(k_D w, d_rest, d_comp); friction mu N min(k_T |u|, 1) */
+/* contact  elastic force stiffness x, damping ratio clip(k_D w, d_rest, d_comp), friction mu N min(k_T |u|, 1)
+ * spring   stiffness x      damper  stiffness w      guide  stiffness times the distance from the line along x */
 typedef struct {
     double stiffness, d_comp, d_rest, k_D, mu, k_T;
     int kind;
@@ -56,8 +57,26 @@ static double contact_force(const Law *law, const double *in, double *f)
     return T * slip * slip;
 }
 
-static int law_inputs(const Law *law) { return law->kind == CONTACT ? 6 : 2; }
-static int law_outputs(const Law *law) { return law->kind == CONTACT ? 3 : 1; }
+static int in_space(const Law *law) { return law->kind == CONTACT || law->kind == GUIDE; }
+static int law_inputs(const Law *law) { return in_space(law) ? 6 : 2; }
+static int law_outputs(const Law *law) { return in_space(law) ? 3 : 1; }
+
+/* The force f on the point; returns the power that friction takes. */
+static double law_force(const Law *law, const double *in, double *f)
+{
+    f[0] = 0;
+    switch (law->kind) {
+    case CONTACT:
+        return contact_force(law, in, f);
+    case GUIDE:
+        f[1] = -law->stiffness * in[1];
+        f[2] = -law->stiffness * in[2];
+        return 0;
+    default:
+        f[0] = -law->stiffness * in[law->kind == DAMPER];
+        return 0;
+    }
+}
 
 /* ---- plants */
 
@@ -254,10 +273,7 @@ static void lawful(const Plant *p, const double *z, double *dz)
         points_of(p, z, in);
     for (int i = 0, row = 0, at = 0; i < p->port_count; i++) {
         const Law *law = &p->laws[i];
-        if (law->kind == CONTACT)
-            work += contact_force(law, in + row, u + at);
-        else
-            u[at] = -law->stiffness * in[row];
+        work += law_force(law, in + row, u + at);
         row += law_inputs(law);
         at += law_outputs(law);
     }

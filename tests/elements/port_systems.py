@@ -4,7 +4,8 @@ python -m tests.elements.port_systems [--family F ...] [--count 300] [--seed S] 
                                        [--noise R]
 
 Each system runs in fifteen phases of its step.  Right: the mean error of the phases is below 2 %.  Worse than hold: by
-the mean, above 1.25 times that of hold and half a percent; by the phase, in one of them by 2 % and more.  Seed,
+the mean, above 1.25 times that of hold and half a percent; by the phase, in one of them by 2 % and more.  lag: percent
+of the runs that end with a wrong one.  Seed,
 family and index give a system again (--index).  PORT_TREE is the folder of another checkout whose FMUs are measured."""
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tests.elements.port_families import FAMILIES, SAMPLE, draw_systems, one_sys
 Array = NDArray[np.float64]
 RIGHT = 0.02
 _ORDERS = {JACOBI: "parallel", "late": "late"}  # words of coupling.order; others are sequential
+_LAGS = {"sequential": 0, "parallel": 1, "late": 2}
 METHODS: Mapping[str, Mapping[str, str]] = {
     "hold": {"coupling.mode": "hold"},
     "auto": {"coupling.mode": "auto"},
@@ -45,6 +47,7 @@ class Measured:
     exact_energies: Array
     messages: Counter[str]
     coupling: Sequence[Mapping[str, float]]  # at the end of the last phase, of each FMU
+    wrong_lags: float  # share of the phases in which an FMU ends with another lag than that of the master
 
     @property
     def gain(self) -> float:
@@ -74,7 +77,8 @@ def measure(
     if coupling is None:
         return None
     order = JACOBI if master == "late" else master
-    errors, energies, messages = [], [], Counter[str]()
+    errors, energies, lags, messages = [], [], [], Counter[str]()
+    right_lag = _LAGS[_ORDERS.get(master, "sequential")]
     for phase, (start, motion) in enumerate(zip(system.starts, exact, strict=True)):
         noise = None
         if noise_share:
@@ -89,8 +93,15 @@ def measure(
         with np.errstate(all="ignore"):
             energies.append([system.energy(z) / system.energy(start) for z in (run.states[-1], motion[-1, :-1])])
         messages += run.messages
+        lags.append(any(found not in (right_lag, None) for found in map(_lag, run.coupling)))
     found, exact_energies = np.array(energies).T
-    return Measured(index, system, np.array(errors), found, exact_energies, messages, run.coupling)
+    return Measured(
+        index, system, np.array(errors), found, exact_energies, messages, run.coupling, float(np.mean(lags))
+    )
+
+
+def _lag(found: Mapping[str, float]) -> float | None:
+    return found.get("coupling.lag", found.get("coupling.lag[1]"))
 
 
 def worse_by_mean(one: Measured, hold: Measured) -> bool:
@@ -136,19 +147,24 @@ def _line(name: str, found: Sequence[Measured], hold: Sequence[Measured] | None)
     )
     if hold is None:
         return text
+    text += f"{100 * np.mean([one.wrong_lags for one in found]):5.0f}"
     pairs = list(zip(found, hold, strict=True))
     by_mean = [one.index for one, other in pairs if worse_by_mean(one, other)]
     by_phase = [one.index for one, other in pairs if worse_by_phase(one, other)]
     twice = sum(twice_hold(one, other) for one, other in pairs)
     energy = sum(too_much_energy(one, other) for one, other in pairs)
     worst = sorted(pairs, key=lambda pair: -float(np.max(pair[0].errors - pair[1].errors)))
-    named = [str(one.index) for one, other in worst[:5] if worse_by_phase(one, other)]
-    return f"{text} {len(by_mean):5} {len(by_phase):6} {twice:6} {energy:6}  {' '.join(named)}"
+    families = len({one.system.family for one in found}) > 1
+    named = [
+        f"{one.system.family + ' ' if families else ''}{one.index}"
+        for one, other in worst[:5] if worse_by_phase(one, other)
+    ]  # fmt: skip
+    return f"{text} {len(by_mean):5} {len(by_phase):6} {twice:6} {energy:6}  {', '.join(named)}"
 
 
 def print_table(results: Results) -> None:
     print(
-        f"{'family, master, method':38} {'n':>4} {'right':>5} {'mean':>10} {'worst':>9} {'E/E*':>9} "
+        f"{'family, master, method':38} {'n':>4} {'right':>5} {'mean':>10} {'worst':>9} {'E/E*':>9} {'lag':>4} "
         f"{'mean>':>5} {'phase>':>6} {'twice':>6} {'energy':>6}  worst indices"
     )
     methods = list(dict.fromkeys(method for _, _, method in results))
@@ -170,6 +186,25 @@ def print_table(results: Results) -> None:
                 print(_line(f"{part}, {method}", found, hold if paired else None))
 
 
+def list_systems(results: Results) -> None:
+    """Mean and worst error by method, of each system that is not right or worse than hold in a phase."""
+    for family, master, method in results:
+        if method == "hold":
+            continue
+        hold = results.get((family, master, "hold"))
+        for k, one in enumerate(results[family, master, method]):
+            worse = hold is not None and worse_by_phase(one, hold[k])
+            if one.right and not worse:
+                continue
+            shown = f"{np.mean(one.errors):9.3g} {np.max(one.errors):9.3g}  lag wrong {one.wrong_lags:4.0%}"
+            if hold is not None:
+                shown += (
+                    f"  hold {np.mean(hold[k].errors):9.3g} {np.max(hold[k].errors):9.3g}{'  WORSE' if worse else ''}"
+                )
+            facts = ", ".join(f"{name} {value:.3g}" for name, value in one.system.facts.items())
+            print(f"{family}, {master}, {method} {one.index}:{shown}  ({facts})")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.elements.port_systems", description=__doc__)
     parser.add_argument("--family", nargs="+", choices=list(FAMILIES), default=list(SAMPLE))
@@ -180,6 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--master", nargs="+", default=[JACOBI, SEQUENTIAL, MIXED], help="jacobi, sequential, bodies first, late"
     )
+    parser.add_argument("--list", action="store_true", help="what is not right, or worse than hold, system by system")
     parser.add_argument("--noise", type=float, default=0.0, help="on the rates, over the largest speed at the start")
     options = parser.parse_args(arguments)
     began = time.perf_counter()
@@ -188,6 +224,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         systems = [(k, one_system(options.seed, family, k)) for family in options.family for k in options.index]
     results = survey(systems, options.master, options.method, options.noise)
     print_table(results)
+    if options.list:
+        list_systems(results)
     if options.index:
         for (family, master, method), found in results.items():
             for one in found:

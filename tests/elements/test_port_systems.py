@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 def law_force(law: Law, x: float, w: float) -> float:
     """Along the normal, out of the surface; of a spring at elongation x against it."""
-    if law.spring:
+    if law.kind == "spring":
         return -law.stiffness * x
     low, high = law.limits[1], law.limits[0]
     return law.stiffness * max(x, 0.0) * (1 + min(max(law.k_D * w, low), high))
@@ -28,8 +28,8 @@ def lawful_end(system: System, start: Array) -> Array:
     plant, law = system.plant, system.laws[0]
     assert plant.A is not None and plant.B is not None and plant.c is not None
     A, B, c = plant.A, plant.B[:, -1], plant.c
-    x_row, w_row = plant.law_rows[[0, 1] if law.spring else [2, 5]]
-    sign = 1.0 if law.spring else -1.0
+    x_row, w_row = plant.law_rows[[0, 1] if law.kind == "spring" else [2, 5]]
+    sign = 1.0 if law.kind == "spring" else -1.0
 
     def rates(_: float, z: Array) -> Array:
         dz: Array = A @ z + B * law_force(law, sign * float(x_row @ z), sign * float(w_row @ z)) + c
@@ -58,8 +58,8 @@ def test_loop_under_hold_is_the_law_at_the_samples(family: str, master: str) -> 
     system = FAMILIES[family](Draw(3, 1))
     plant, law = system.plant, system.laws[0]
     assert plant.Ad is not None and plant.Bd is not None and plant.cd is not None
-    x_row, w_row = plant.law_rows[[0, 1] if law.spring else [2, 5]]
-    sign = 1.0 if law.spring else -1.0
+    x_row, w_row = plant.law_rows[[0, 1] if law.kind == "spring" else [2, 5]]
+    sign = 1.0 if law.kind == "spring" else -1.0
     Ad, Bd, cd = plant.Ad, plant.Bd[:, -1], plant.cd
     start, steps = system.starts[0], 40
 

@@ -107,19 +107,10 @@ def _default_times(description: SlaveDescription, path: Path, given: Collection[
     return start, stop, step
 
 
-def describe_slaves(scenario: CheckedScenario) -> dict[str, SlaveDescription]:
+def _describe(scenario: CheckedScenario, problems: list[Problem]) -> dict[str, SlaveDescription]:
     """The FMU of every slave: a given .fmu, or the one built from its recipe for this machine.
 
-    Raises InputError with the problems of all slaves."""
-    problems: list[Problem] = []
-    found = _describe(scenario, problems)
-    if problems:
-        raise InputError(problems)
-    return found
-
-
-def _describe(scenario: CheckedScenario, problems: list[Problem]) -> dict[str, SlaveDescription]:
-    """As describe_slaves, leaving out the slaves that have problems."""
+    Leaves out the slaves that have problems, and adds these."""
     read: dict[str, SlaveDescription] = {}  # a recipe or file that is used several times is read once
     found = {}
     for name, entry in scenario.slaves.items():
@@ -222,7 +213,8 @@ class _Master:
         start, stop, step = scenario.seconds("start"), scenario.seconds("stop"), scenario.seconds("step")
         count = round((stop - start) / step)
         every = round(scenario.seconds("output_step") / step)
-        self._initialization().run(slaves, start, start + count * step)
+        initialization = Initialization(scenario, self.descriptions, self.starts, self.signals, self.wiring)
+        initialization.run(slaves, start, start + count * step)
         constants = [*held_constants(slaves, self.wiring, self.starts, self.masses, start, step)]
         exchange = Exchange(slaves, self.wiring)
         recorder = Recorder(slaves, self.recorded, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
@@ -234,8 +226,7 @@ class _Master:
         record = ContactRecord(slaves, step, self._ahead(step))
         record.start(start)
         end = None
-        advance = self._jacobi if scenario.experiment.algorithm == "jacobi" else self._gauss_seidel
-        one_step = advance(slaves, exchange, step)
+        one_step = self._one_step(slaves, exchange, step)
         report_every = max(count // 100, 1)
         for k in range(count):
             t = start + k * step
@@ -261,9 +252,6 @@ class _Master:
         progress(1.0)
         return trace, tuple(contacts), [*notes, *([end] if end else []), *record.notes()]
 
-    def _initialization(self) -> Initialization:
-        return Initialization(self.scenario, self.descriptions, self.starts, self.signals, self.wiring)
-
     def _ahead(self, step: float) -> dict[str, float]:
         """By slave: how much later than the beginning of its step the real inputs are that others give it, s."""
         if self.scenario.experiment.algorithm == "jacobi":
@@ -276,55 +264,36 @@ class _Master:
             and any(order.index(source) < order.index(slave) for source, _ in sources)
         }
 
-    @staticmethod
-    def _gauss_seidel(slaves: Mapping[str, Slave], exchange: Exchange, step: float) -> Callable[[float], str | None]:
-        """One communication step; returns a note if a slave ended the simulation."""
-        steppers = [
-            (s, partial(s.dll.fmi2DoStep, s.component), exchange.writes[n], exchange.reads[n])
-            for n, s in slaves.items()
+    def _one_step(self, slaves: Mapping[str, Slave], exchange: Exchange, step: float) -> Callable[[float], str | None]:
+        """One communication step; returns a note if a slave ended the simulation.
+
+        Jacobi: values are exchanged when all have stepped; Gauss-Seidel: when each has."""
+        jacobi = self.scenario.experiment.algorithm == "jacobi"
+        rounds = [
+            (
+                [entry for name in together for entry in exchange.writes[name]],
+                [(slaves[name], partial(slaves[name].dll.fmi2DoStep, slaves[name].component)) for name in together],
+                [entry for name in together for entry in exchange.reads[name]],
+            )
+            for together in ([list(slaves)] if jacobi else [[name] for name in slaves])
         ]
 
         def one_step(t: float) -> str | None:
-            for slave, do_step, writes, reads in steppers:
+            for writes, steppers, reads in rounds:
                 for write, link in writes:
                     status = write()
                     if status:
                         link.check(status, t)
-                status = do_step(t, step, 1)
-                if status:
-                    end = _stepped(slave, status, t, step)
-                    if end:
-                        return end
+                for slave, do_step in steppers:
+                    status = do_step(t, step, 1)
+                    if status:
+                        end = _stepped(slave, status, t, step)
+                        if end:
+                            return end
                 for read, link in reads:
                     status = read()
                     if status:
                         link.check(status, t + step)
-            return None
-
-        return one_step
-
-    @staticmethod
-    def _jacobi(slaves: Mapping[str, Slave], exchange: Exchange, step: float) -> Callable[[float], str | None]:
-        """As _gauss_seidel, but values are exchanged after all have stepped."""
-        writes = [entry for name in slaves for entry in exchange.writes[name]]
-        reads = [entry for name in slaves for entry in exchange.reads[name]]
-        steppers = [(s, partial(s.dll.fmi2DoStep, s.component)) for s in slaves.values()]
-
-        def one_step(t: float) -> str | None:
-            for write, link in writes:
-                status = write()
-                if status:
-                    link.check(status, t)
-            for slave, do_step in steppers:
-                status = do_step(t, step, 1)
-                if status:
-                    end = _stepped(slave, status, t, step)
-                    if end:
-                        return end
-            for read, link in reads:
-                status = read()
-                if status:
-                    link.check(status, t + step)
             return None
 
         return one_step

@@ -127,10 +127,6 @@ class Laws:
     def _behind(self) -> dict[str, frozenset[str]]:
         return {}
 
-    def with_others(self, other: Laws) -> Laws:
-        names = other.faulty | self.faulty
-        return Laws({**other.scalars, **self.scalars}, {**other.functions, **self.functions}, names)
-
     def is_faulty(self, text: str) -> bool:
         """Whether the name of a function, or an expression, depends on a reported definition."""
         body = parse_value(Source(text.strip(), ""), [])

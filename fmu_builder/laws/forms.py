@@ -19,7 +19,6 @@ from fmu_builder.laws.tree import (
     Call,
     Comparison,
     Expression,
-    Name,
     Negative,
     Node,
     Number,
@@ -456,7 +455,3 @@ def _power_terms(base: Expression, exponent: Fraction | None, x: _Variable) -> l
     if terms is None or exponent is None or len(terms) > 1:
         return None
     return [(_powered(coefficient, exponent), power * exponent) for coefficient, power in terms]
-
-
-def scalars_in(expression: Expression) -> frozenset[str]:
-    return frozenset(node.name for node in walk_once(expression) if isinstance(node, Name))

@@ -6,6 +6,7 @@ The order is that of the C struct `Element`; a variable's value reference is its
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -90,7 +91,7 @@ class PortUse:
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(ABC):
     """What every FMU has: that of one element (ElementModel) as that of several (assembly.AssemblyModel).
 
     `path` is the recipe, or the scenario, it was read from, `files` all that were read and are not shipped; `log` holds
@@ -135,9 +136,9 @@ class Model:
         """The keys of the recipe that would add a missing variable, as text; empty if none does."""
         return ""
 
+    @abstractmethod
     def folders(self) -> dict[str, Path]:
         """Where the elements' own C files lie: folder of the FMU's sources -> folder of the element."""
-        raise NotImplementedError
 
     def notes(self) -> tuple[str, ...]:
         """Notes for the user who builds it."""
@@ -157,9 +158,9 @@ class Model:
         """Whether physics in it is Python."""
         return bool(self.prototypes)
 
+    @abstractmethod
     def elements(self) -> Iterator[tuple[int, ElementModel]]:
         """The elements it consists of, each with the index of its first variable."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

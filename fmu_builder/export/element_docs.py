@@ -73,19 +73,19 @@ def variable_table(element_folder: Path) -> str:
         groups = variable_groups(_default_model(recipe, declaration, form).variables)
         return {title: [*variable_rows(variables)] for title, variables in groups.items()}
 
+    def condition(title: str, row: VariableRow, there: list[Choices]) -> str:
+        return _condition(declaration, there, lambda form: row in rows_of(*form.values()).get(title, ()))
+
     for form in forms(declaration, changes=2):
         for title, of_form in rows_of(*form.values()).items():
             for row in of_form:
                 found.setdefault(title, {}).setdefault(row, []).append(form)
     for title, rows in found.items():
-        conditions = [
-            _condition(declaration, there, lambda form, t=title, r=row: r in rows_of(*form.values()).get(t, ()))  # type: ignore[misc]
-            for row, there in rows.items()
-        ]
+        conditions = [condition(title, row, there) for row, there in rows.items()]
         names = ["name", "unit", "start", "range", "description", *(["if"] if any(conditions) else [])]
         lines += ["", f"**{title}**", "", _line(names), "|---" * len(names) + "|"]
-        for row, condition in zip(rows, conditions, strict=True):
-            cells = [f"`{row.name}`", row.unit, row.start, row.range, row.description, condition]
+        for row, needs in zip(rows, conditions, strict=True):
+            cells = [f"`{row.name}`", row.unit, row.start, row.range, row.description, needs]
             lines.append(_line(cells[: len(names)]))
     return "\n".join(lines).strip()
 

@@ -241,7 +241,8 @@ def try_conclusions(
     step ten times as long as its own is not compared."""
     variables = description.findall("ModelVariables/ScalarVariable")
     reals = {str(i): one for i, one in enumerate(variables, 1) if one.find("Real") is not None}
-    states = [reals[d] for one in reals.values() if (d := one.find("Real").get("derivative")) is not None]  # type: ignore[union-attr]
+    types = [real for one in variables if (real := one.find("Real")) is not None]
+    states = [reals[state] for real in types if (state := real.get("derivative")) is not None]
     inputs = [one for one in reals.values() if one.get("causality") == "input" and not _is_bounded(one)]
     moved = [_start(one) + 0.01 * (1 + i % 7) for i, one in enumerate(inputs)]
     for values in (moved, [_start(one) for one in inputs]):

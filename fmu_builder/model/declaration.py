@@ -436,13 +436,17 @@ def choice_values(declaration: Declaration) -> dict[str, tuple[bool | str, ...]]
     return values | dict.fromkeys(declaration.slots, (False, True))
 
 
+def default_first(values: tuple[bool | str, ...], default: object) -> tuple[bool | str, ...]:
+    return tuple(sorted(values, key=lambda one: one != default))
+
+
 def forms(declaration: Declaration, changes: int | None = None) -> Iterator[dict[str, bool | str]]:
     """Every combination of structure choices and filled slots that is allowed; the first one holds the defaults.
 
     changes  at most so many differ from the defaults; None for any number"""
     defaults = {name: declaration.structure[name].default for name in declaration.structure}
     values = choice_values(declaration)
-    ordered = [sorted(v, key=lambda one, n=name: one != defaults.get(n, False)) for name, v in values.items()]  # type: ignore[misc]
+    ordered = [default_first(v, defaults.get(name, False)) for name, v in values.items()]
     for combination in itertools.product(*ordered):
         changed = sum(one != first[0] for one, first in zip(combination, ordered, strict=True))
         form = dict(zip(values, combination, strict=True))

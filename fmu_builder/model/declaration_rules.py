@@ -20,6 +20,7 @@ from fmu_builder.model.declaration import (
     Variable,
     broken_bound,
     choice_values,
+    default_first,
     plain,
     value_text,
 )
@@ -127,7 +128,7 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
 def _variant_problems(path: Path, declaration: Declaration) -> Iterator[Problem]:
     """Variants of one entry that apply at once, with the first form in which they do."""
     values, default = choice_values(declaration), declaration.default_choices
-    values = {name: tuple(sorted(v, key=lambda one, n=name: one != default[n])) for name, v in values.items()}  # type: ignore[misc]
+    values = {name: default_first(v, default[name]) for name, v in values.items()}
     for table in (*VARIABLE_TABLES, "ports", "indicators"):
         entries: dict[str, Conditional] = getattr(declaration, table)
         variants: dict[str, list[Conditional]] = {}

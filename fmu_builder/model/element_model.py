@@ -97,6 +97,9 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     return replace(model, variables=started, experiment=experiment)
 
 
+_KIND_OF_TABLE: Mapping[str, Kind] = {"states": "state", "outputs": "output", "memory": "memory", "locals": "output"}
+
+
 def _declared(
     element: Declaration,
     sizes: Mapping[str, int],
@@ -145,12 +148,12 @@ def _declared(
             else:
                 entry = Entry(description=text, unit=units, output=True, depends=port.depends_of(role.name))
                 yield Declared(path, "output", entry, port.each, size)
-    for table, table_kind in (("states", "state"), ("outputs", "output"), ("memory", "memory"), ("locals", "output")):
+    for table, table_kind in _KIND_OF_TABLE.items():
         entries: Mapping[str, Entry] = getattr(element, table)
         for name, entry in entries.items():
             if table == "outputs":
                 entry = entry.model_copy(update={"output": True})
-            yield Declared(tuple(name.split(".")), table_kind, entry, entry.each, size_of(entry))  # type: ignore[arg-type]
+            yield Declared(tuple(name.split(".")), table_kind, entry, entry.each, size_of(entry))
 
 
 _SCALAR = "Scalar {} of the laws"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
@@ -332,7 +333,7 @@ class _Reader:
         for law in made.slots:
             slot = self.element.slots[law.slot]
             one = Checked(slot, law, made.laws, self._ranges(law.slot, slot), scalars)
-            found = list(rule_problems(one, self.where(law.slot), lambda f, p, w, s=law.slot: self._at(s, f, p, w)))  # type: ignore[misc]
+            found = list(rule_problems(one, self.where(law.slot), partial(self._at, law.slot)))
             self.problems += found
             faulty = faulty or bool(found)
             if not found:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.laws.rules import rule_problems
+from fmu_builder.laws.tree import Place
 from fmu_builder.model.declaration import broken_bound
 from fmu_builder.model.model import Model, Variable
 from fmu_builder.model.slots import scalar_unit, tunable
@@ -86,7 +88,7 @@ def law_problems(model: Model, starts: Mapping[int, float], where: str) -> list[
             again = replace(checked, scalars=scalars)
             problems += [
                 Problem(here, f"with {given} the law in the slot {slot} breaks its rule: {problem.what}")
-                for problem in rule_problems(again, here, lambda _f, _p, what, here=here: Problem(here, what))  # type: ignore[misc]
+                for problem in rule_problems(again, here, partial(_problem_at, here))
             ]
     return problems
 
@@ -119,3 +121,8 @@ def _check_start(variable: Variable, value: object, where: str, problems: list[P
         problems.append(Problem(where, f"{value!r} is refused: {variable.name} must be {rule}{unit}"))
         return None
     return number
+
+
+def _problem_at(start: str, function: str, place: Place, what: str) -> Problem:
+    """At the start value, not at the place in the text of the law."""
+    return Problem(start, what)

@@ -1,4 +1,4 @@
-"""The C under test, as built for this machine by the same compiler that builds FMUs."""
+"""The C under test, as built for this machine by the same compiler that builds FMUs, and FMUs that many tests run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from fmi2 import Fmu, load_shipped
 
 from fmu_builder.export.host import HostLibrary, host_library
 
@@ -13,6 +14,21 @@ from fmu_builder.export.host import HostLibrary, host_library
 @pytest.fixture(scope="session")
 def host() -> HostLibrary:
     return host_library()
+
+
+@pytest.fixture(scope="module")
+def surface(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("PointSurface", tmp_path_factory.mktemp("PointSurface"))
+
+
+@pytest.fixture(scope="module")
+def mass(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("PointMass", tmp_path_factory.mktemp("PointMass"))
+
+
+@pytest.fixture(scope="module")
+def three_points(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("ThreePoints", tmp_path_factory.mktemp("ThreePoints"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

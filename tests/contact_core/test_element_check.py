@@ -20,7 +20,7 @@ from fmu_builder.export.element_check import Findings, check_element
 from fmu_builder.export.fmu import build_fmu, fmu_contents, host_fmu
 from fmu_builder.export.model_data import model_data
 from fmu_builder.export.toolchain import find_compiler
-from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.element_model import load_element
 from fmu_builder.model.loader import load_model
 
@@ -414,11 +414,11 @@ def test_the_order_of_evaluation_alone_shows_it_as_well(tmp_path: Path) -> None:
     compiler = find_compiler()
     assert compiler is not None
     model = load_model(bushing(tmp_path, TOO_SHORT, ["bush", "body"]))
-    assert isinstance(model, Assembly)
+    assert isinstance(model, AssemblyModel)
     problems = [str(problem) for problem in assembly_problems(model, compiler)]
     assert any("body.frame.t[1] follows from values that are older than the point" in one for one in problems), problems
     model = load_model(bushing(tmp_path, COMPLETE, ["bush", "body"]))
-    assert isinstance(model, Assembly)
+    assert isinstance(model, AssemblyModel)
     assert assembly_problems(model, compiler) == []
 
 

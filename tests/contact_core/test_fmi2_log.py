@@ -31,21 +31,6 @@ from fmi2 import (
 STANDARD = {"logStatusWarning", "logStatusDiscard", "logStatusError"}
 
 
-@pytest.fixture(scope="module")
-def surface(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("PointSurface", tmp_path_factory.mktemp("PointSurface"))
-
-
-@pytest.fixture(scope="module")
-def mass(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("PointMass", tmp_path_factory.mktemp("PointMass"))
-
-
-@pytest.fixture(scope="module")
-def three_points(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("ThreePoints", tmp_path_factory.mktemp("ThreePoints"))
-
-
 @pytest.fixture
 def slave(surface: Fmu) -> Slave:
     return surface.slave()

@@ -8,25 +8,10 @@ from collections.abc import Mapping
 import fmpy
 import numpy as np
 import pytest
-from fmi2 import DISCARD, ERROR, OK, Fmu, Importer, Slave, integers, load_shipped, only, reals, references, strings
+from fmi2 import DISCARD, ERROR, OK, Fmu, Importer, Slave, integers, only, reals, references, strings
 from fmpy.model_description import ScalarVariable
 
 LARGEST = 1.7976931348623157e308
-
-
-@pytest.fixture(scope="module")
-def surface(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("PointSurface", tmp_path_factory.mktemp("PointSurface"))
-
-
-@pytest.fixture(scope="module")
-def mass(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("PointMass", tmp_path_factory.mktemp("PointMass"))
-
-
-@pytest.fixture(scope="module")
-def three_points(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("ThreePoints", tmp_path_factory.mktemp("ThreePoints"))
 
 
 def refused(slave: Slave, status: int, expected: int, before: bytes, *named: str) -> None:

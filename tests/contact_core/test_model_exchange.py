@@ -192,11 +192,6 @@ def own(folder: Path, name: str, files: Mapping[str, str]) -> Fmu:
 
 
 @pytest.fixture(scope="module")
-def mass(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("PointMass", tmp_path_factory.mktemp("mass"))
-
-
-@pytest.fixture(scope="module")
 def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return build(tmp_path_factory.mktemp("floor"), "Floor", ELASTIC)
 

@@ -7,6 +7,7 @@ import functools
 import re
 import threading
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import fmpy
@@ -275,14 +276,20 @@ def derivatives(e):
 }
 
 
+def loaded(folder: Path, name: str, files: Mapping[str, str]) -> Loaded:
+    """An element of these files with its default structure."""
+    home = folder / "elements" / name
+    home.mkdir(parents=True)
+    for file, text in files.items():
+        (home / file).write_text(text, encoding="utf-8")
+    recipe = folder / f"{name.capitalize()}.toml"
+    recipe.write_text(f'element = "{name}"\n', encoding="utf-8")
+    return Loaded(recipe, folder)
+
+
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
-    folder = tmp_path_factory.mktemp("root")
-    (folder / "elements" / "root").mkdir(parents=True)
-    for name, text in ROOT.items():
-        (folder / "elements" / "root" / name).write_text(text, encoding="utf-8")
-    (folder / "Root.toml").write_text('element = "root"\n', encoding="utf-8")
-    return Loaded(folder / "Root.toml", folder)
+    return loaded(tmp_path_factory.mktemp("root"), "root", ROOT)
 
 
 def test_a_step_that_tries_points_without_values_is_shortened_until_it_has_none(root: Loaded) -> None:
@@ -368,12 +375,7 @@ def sample(e, host, step):
 
 @pytest.fixture(scope="module")
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
-    folder = tmp_path_factory.mktemp("sampled")
-    (folder / "elements" / "sampled").mkdir(parents=True)
-    for name, text in SAMPLED.items():
-        (folder / "elements" / "sampled" / name).write_text(text, encoding="utf-8")
-    (folder / "Sampled.toml").write_text('element = "sampled"\n', encoding="utf-8")
-    return Loaded(folder / "Sampled.toml", folder)
+    return loaded(tmp_path_factory.mktemp("sampled"), "sampled", SAMPLED)
 
 
 def test_initial_states_and_samples_are_those_of_element_py(sampled: Loaded) -> None:

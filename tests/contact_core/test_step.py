@@ -30,11 +30,6 @@ TINY = 1e-300  # among subnormal numbers rounding is absolute
 
 
 @pytest.fixture(scope="module")
-def mass(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("PointMass", tmp_path_factory.mktemp("mass"))
-
-
-@pytest.fixture(scope="module")
 def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return build(tmp_path_factory.mktemp("floor"), "Floor", FLOOR)
 

@@ -13,7 +13,7 @@ from PIL import Image
 from fmu_builder.errors import InputError
 from fmu_builder.export.documentation import documentation_files
 from fmu_builder.export.generate import fmu_sources, source_files
-from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.loader import assembly_of_scenario, load_assembly, load_model
 from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import read_scenario
@@ -62,7 +62,7 @@ def gains(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def chain(folder: Path, parts: Iterable[str], *connections: tuple[str, str], more: str = "") -> Assembly:
+def chain(folder: Path, parts: Iterable[str], *connections: tuple[str, str], more: str = "") -> AssemblyModel:
     lines = ", ".join(f'["{a}", "{b}"]' for a, b in connections)
     named = "\n".join(f'{name} = "Gain"' for name in parts)
     return load_assembly(write(folder, "Chain", f"connections = [{lines}]\n[parts]\n{named}\n{more}"))
@@ -74,11 +74,11 @@ def problems(path: Path) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
-def names(model: Assembly, indices: Iterable[int]) -> set[str]:
+def names(model: AssemblyModel, indices: Iterable[int]) -> set[str]:
     return {model.variables[i].name for i in indices}
 
 
-def check_schedule(model: Assembly) -> None:
+def check_schedule(model: AssemblyModel) -> None:
     """By its own book-keeping: nothing is copied before it is right, everything is copied and evaluated at the end."""
     right = {v.index for v in model.variables if v.kind == "state"}  # values that are those of this point in time
     received: set[int] = set()
@@ -107,7 +107,7 @@ def check_schedule(model: Assembly) -> None:
     assert sorted(finished) == list(range(len(model.parts)))
 
 
-def count_copies(model: Assembly, target: int, copies: int) -> int:
+def count_copies(model: AssemblyModel, target: int, copies: int) -> int:
     return sum(c.target <= target < c.target + c.count for c in model.copies[:copies])
 
 

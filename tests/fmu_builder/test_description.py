@@ -22,7 +22,7 @@ from fmu_builder.export.fmu import build_fmu, content_guid, fmu_contents, host_f
 from fmu_builder.export.generate import fmu_sources, write_sources
 from fmu_builder.export.toolchain import find_compiler, run_compiler
 from fmu_builder.model.assembly import AssemblyModel
-from fmu_builder.model.declaration import Declaration, Experiment
+from fmu_builder.model.declaration import Declaration, DefaultExperiment
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.model.step_advice import preferred_step
@@ -443,7 +443,7 @@ def the_page_tells_of_both_interfaces(model: Model, root: etree._Element) -> Non
     assert f"event indicators: {len(model.indicators)}." in page
 
 
-def declared_experiment(model: Model) -> Experiment:
+def declared_experiment(model: Model) -> DefaultExperiment:
     """That of the element, with the step of the coupling.mode; of an assembly its own stop and step, with the smallest
     tolerance of its parts."""
     if not isinstance(model, AssemblyModel):
@@ -451,7 +451,7 @@ def declared_experiment(model: Model) -> Experiment:
         return of_element.model_copy(update={"step": preferred_step(model.variables, of_element.step)})
     own = read_toml(model.path)["experiment"]
     times = {key: parse_quantity(own[key], parse_unit("s"), key) for key in ("stop", "step")}
-    return Experiment(**times, tolerance=min(part.model.element.experiment.tolerance for part in model.parts))
+    return DefaultExperiment(**times, tolerance=min(part.model.element.experiment.tolerance for part in model.parts))
 
 
 @rule

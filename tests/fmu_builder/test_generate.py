@@ -15,7 +15,7 @@ import pytest
 from fmu_builder.export.fmu import build_fmu
 from fmu_builder.export.generate import fmu_sources, source_files, write_sources
 from fmu_builder.export.toolchain import compile_hosted, find_compiler
-from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 from tests.contact_core.fmi2 import recipes
@@ -33,7 +33,10 @@ def test_sources_hold_all_they_include_and_nothing_else(recipe: str) -> None:
         for found in re.findall(directives, text):
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), found))
             included.add(beside if beside in files else found)
-    the_importers, of_an_element_alone = {"fmi2Functions.h"}, {"element.c"} if isinstance(model, Assembly) else set()
+    the_importers, of_an_element_alone = (
+        {"fmi2Functions.h"},
+        {"element.c"} if isinstance(model, AssemblyModel) else set(),
+    )
     assert included - files.keys() == the_importers | of_an_element_alone
     assert files.keys() - included == {*source_files(model)}
 

@@ -17,7 +17,7 @@ from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Library, Status
 
 from fmu_builder.export.model_data import kept_records
 from fmu_builder.export.model_tables import log_categories
-from fmu_builder.model.assembly import Assembly
+from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import Model, Variable
 
 
@@ -260,7 +260,7 @@ class Life:
         if "solver.max_step" not in model:
             return False
         simple = {"point_mass", "point_surface", "prescribed_motion"}
-        if isinstance(model, Assembly) or not {folder.name for folder in model.folders().values()} <= simple:
+        if isinstance(model, AssemblyModel) or not {folder.name for folder in model.folders().values()} <= simple:
             return True
         longest, most = (self.values[model[f"solver.{name}"].index] for name in ("max_step", "max_substeps"))
         return longest < 1e-3 * h or most < MOST_SUBSTEPS

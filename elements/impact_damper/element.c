@@ -7,8 +7,8 @@
  * N normal force of contact.h at the depth h and the depth rate s v, N, without friction
  * F_p force on the body of the housing, N: the mass pushes the right wall to the right.
  *
- * Energies, J: kinetic m w^2/2, elastic U = C_F h^2/2, damping int F_d s v dt; the owner of the housing puts in the
- * power -F_p v_p = (kinetic + U)' + F_d s v.  What `work` and changed parameters destroy or make is booked in
+ * Energies, J: kinetic m w^2/2, elastic U = C_F h^2/2, damping int F_d s v dt; the body of the housing supplies the
+ * power -F_p v_p = (kinetic + U)' + F_d s v.  Energy removed or added by `work` and changed parameters is booked in
  * energy.switched:  work = kinetic + U - start + damping + switched.   element.py is the same in Python. */
 #include "laws/contact.h"
 
@@ -108,7 +108,7 @@ static void start(Element *e)
     remember(e);
 }
 
-/* Inputs and parameters jump where x and w do not: all that the energy changes by at one state is switched. */
+/* Inputs and parameters jump where x and w do not: a change of the energy at one state is switched energy. */
 static int accept(Element *e, CcHost *host, double step)
 {
     Real h = depth(e, e->previous.gap);

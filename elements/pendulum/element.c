@@ -7,7 +7,7 @@
  * k spring rate, N m/rad      d damping, N m s/rad      g gravity, m/s^2      t torque at the port hinge, N m
  * f force at the port tip, N
  *
- * What is fixed in the body turns by Rodrigues' formula, with b = a - n (n a):
+ * Vectors fixed in the body turn by Rodrigues' formula, with b = a - n (n a):
  *     a -> n (n a) + b cos phi + (n x a) sin phi,     n x a -> (n x a) cos phi - b sin phi.
  * The tip has the velocity w n x p, the centre of mass the acceleration a = phi'' n x c + w^2 n x (n x c) with
  * n x (n x c) = n (n c) - c, so the hinge holds the body with the force m (a - g) - f.
@@ -30,12 +30,12 @@ static inline __attribute__((always_inline)) Turn turn_of(const Element *e)
     Turn turn;
     Real length = cc_norm(e->axis), scale = re(length) > 0.0 ? 1.0 / length : 0.0;
     cc_sin_cos(e->hinge.phi, &turn.sine, &turn.cosine);
-    CC_UNROLL for (int k = 0; k < 3; k++) /* an axis of zeros is refused, but may be looked at */
+    CC_UNROLL for (int k = 0; k < 3; k++) /* an axis of zeros is refused, but may be evaluated */
         turn.n[k] = e->axis[k] * scale;
     return turn;
 }
 
-/* The vector a, given at phi = 0, where the body is: what of it lies across the axis, all of it, and n x a. */
+/* The vector a, given at phi = 0, turned with the body: its part across the axis, all of it, and n x a. */
 static void turned(const Turn *turn, const Real a[3], Real out[3], Real now[3], Real across[3])
 {
     Real along = cc_dot(turn->n, a), aside[3];
@@ -113,7 +113,7 @@ static int is_unchanged(const Element *e)
     return same && re(e->phi_free) == re(e->previous.phi_free);
 }
 
-/* Parameters jump where phi and w do not: all that the stored energy changes by at one point is switched. */
+/* Parameters jump where phi and w do not: a change of the stored energy at one point is switched energy. */
 static int accept(Element *e, CcHost *host, double step)
 {
     (void)host, (void)step;

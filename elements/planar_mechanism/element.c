@@ -3,9 +3,9 @@
  *     M qdd + F + Q + J^T lambda = 0,   h(q) = 0
  *     Q from weights m g, springs k (q - free), dampers c qd, joint forces, and forces at points
  *
- * The states are all q and qd; of them the dependent ones v are where the search for h(u, v) = 0 begins, and nothing
- * else.  So whatever they are, q and qd meet their constraints at every point that is looked at, to the correction
- * that ends the search, and what is integrated is the motion of the independent u alone.
+ * The states are all q and qd; the dependent ones v are only the starting values of the search for h(u, v) = 0.  So q
+ * and qd meet their constraints at every evaluated point, to the last correction of the search, and the motion of the
+ * independent u alone is integrated.
  *
  * Accepted points put the dependent states where they belong, and look at the partition: with V the determinant of the
  * columns of v, divided by sqrt(D), and V_max that of the best choice at the point, it is chosen anew where
@@ -14,10 +14,10 @@
  * Contact of a point with a profile y = f(x) below it:  N = -lambda |n|, slip = T v / |T| along it, T = (1, f') and
  * n = (-f', 1) in the profile's axes; gap = h / |n|.  Of a curve |n| = 1; its material is to the right of its course.
  *  Friction against the slip is mu min(k_T |slip|, 1) |N|.
- * Where it would leave N no finite value (margin of constraint.h below LEAST_MARGIN) the run ends with an error.
+ * Where N would have no finite value (margin of constraint.h below LEAST_MARGIN) the run ends with an error.
  *
  * A point may leave a unilateral profile: where N < 0 it does, and its row is no constraint until gap = 0 again.  Then
- * all constraints that hold, and this one, answer with impulses p, at once and without friction:
+ * all constraints that hold, and this one, react with impulses p, at once and without friction:
  *
  *     qd+ = qd - Y p,   (J Y) p = J qd - J qd+,    J qd+ = 0 of those that hold,  -restitution J qd of this one
  *
@@ -34,8 +34,8 @@
 #include "families.h"
 
 #define CHANGE_AT 0.1
-#define SINGULAR 1e-3 /* share of a constraint: where the others leave less of it, that is reported */
-#define CLOSEST 1e-5  /* such a share, and nothing is computed: rounding would choose between ways to go on */
+#define SINGULAR 1e-3 /* independent share of a constraint below which a warning is logged */
+#define CLOSEST 1e-5  /* such a share below which nothing is computed: rounding would choose between branches */
 #define FAR 0.25 /* of the mechanism's size: farther off at the start, nothing is moved that is not marked */
 #define OFF 1e-9    /* m: a point farther off at the start is not held */
 #define LEAST_MARGIN 1e-3 /* N has grown a thousandfold by friction */
@@ -257,8 +257,7 @@ static void start(Element *e)
 
 static void check(const Element *e, CcHost *host) { check_constraints(e, host); }
 
-/* The energy that parameters and driven joints brought; then laws and constraints.  Returns what changed, as accept
- * does. */
+/* Energy added by parameters and driven joints; then laws and constraints.  Returns what changed, as accept does. */
 static int settle(Element *e, CcHost *host, double step)
 {
     double brought = re(e->time) == re(e->accepted.at) ? re(e->energy.total - e->accepted.energy) : 0.0;

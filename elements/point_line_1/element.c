@@ -1,6 +1,6 @@
 /* A point guided along a line of points, with one force towards it: EULER's forcePointLine1.
  *
- * What it shares with other guides, and all signs of its coordinates: guide.h.  Foot: line_foot.h.
+ * Common parts of guides, and all signs of coordinates: guide.h.  Foot: line_foot.h.
  *
  * Displacement, m        d = part of P - FLP across the line,  delta = |d|
  * Elastic force, N       F_r = -k_r d                        of a law f_r: -f_r(delta) d/delta, at delta = 0 its slope
@@ -12,7 +12,7 @@
  * Laws of the recipe take the places of k_r delta (f_r, with the sensors), of normDamp |v_tr| and of the whole friction
  * force (F_fr of P, |v_long| and the sensors).
  *
- * Source: EULER manual, forcePointLine2, which is described by how it differs from forcePointLine1. */
+ * Source: EULER manual, forcePointLine2, which is described by its differences from forcePointLine1. */
 #define CC_GUIDE_LAW SLOT_F_R
 #include "shared/guide.h"
 #include F_R_FILE

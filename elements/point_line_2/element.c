@@ -1,14 +1,14 @@
 /* A point guided along a line of points, with two transverse forces: EULER's forcePointLine2.
  *
- * What it shares with other guides, and all signs of its coordinates: guide.h.  Foot: line_foot.h; axes V1, V2 in the
- * base plane from the unit vectors a, b of VectorFr1, VectorFr2 as the body of the point carries them: base_plane.h.
+ * Common parts of guides, and all signs of coordinates: guide.h.  Foot: line_foot.h; axes V1, V2 in the base plane from
+ * the unit vectors a, b of VectorFr1, VectorFr2 as the body of the point carries them: base_plane.h.
  *
  * Displacements, m       delta_i = (P - FLP) V_i
  * Elastic forces, N      F_ri = k_ri delta_i          F_r = -F_r1 V1 - F_r2 V2
  * Elastic energy, J      U = (k_r1 delta1^2 + k_r2 delta2^2)/2, of laws the integrals of f_ri over delta_i from 0
  * Full forces, N         P1 = F_r1 - F_d V1,  P2 = F_r2 - F_d V2,  P^2 = P1^2 + P2^2
  *
- * Unlike forces whose axes turn at the rate sigma from V1 to V2 take the power
+ * Different forces whose axes turn at the rate sigma from V1 to V2 take the power
  *   sigma tau,  tau = F_r2 delta1 - F_r1 delta2                                 zero for equal stiffness
  * which energy.anisotropy books.  `consistent_moment` puts the moment side tau t on the body of the point, and its
  * reaction on those of the line: what is left is the part of a line whose direction changes under axes that do not
@@ -233,7 +233,7 @@ static void check(const Element *e, CcHost *host)
         cc_fail(host, "VectorFr1 = (%g, %g, %g) points along the line: the sine of the angle between them is %g and "
                 "must be at least 0.05", re(first[0]), re(first[1]), re(first[2]), share);
     else if (along < LEAST_SIDE)
-        cc_fail(host, "VectorFr2 = (%g, %g, %g) does not tell on which side delta2 is positive: its part across "
+        cc_fail(host, "VectorFr2 = (%g, %g, %g) does not determine the sign of delta2: its part across "
                 "VectorFr1 and the line is %g and must be at least 1e-6", re(second[0]), re(second[1]), re(second[2]),
                 along);
 }

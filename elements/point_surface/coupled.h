@@ -6,17 +6,17 @@
  * the frame of that.  The port sees the depth, and the velocity of the point relative to the material of the surface,
  * in that frame.
  *
- * From the first sample on the force is the one that the coupling returned, until the next.  Its axes are those amid
- * the interval on which it acts: where the normal turns at the rate Omega = kappa |v_t| + |w| a force along the normal
- * of the sample has the component N Omega (L + 1/2) H along the motion.  On a hollow surface it would drive the point:
- * one that circles in a cylinder of the radius R would gain the share 2 (v/R)^2 (L + 1/2) H of its energy each second.
+ * From each sample to the next the force is the one that the coupling returned.  Its axes are those amid the interval
+ * on which it acts: where the normal turns at the rate Omega = kappa |v_t| + |w| a force along the normal of the
+ * sample has the component N Omega (L + 1/2) H along the motion.  On a hollow surface it would drive the point: one
+ * that circles in a cylinder of the radius R would gain the share 2 (v/R)^2 (L + 1/2) H of its energy each second.
  * Likewise the moment on the surface's body is that about where the point then will be.  What is left is of the order
  * of H^2.
  *
- * The ledger books each interval when it is over, by what then is known of it: the force f that acted, the way
- * dr = H (v_0 + v_1)/2 along the surface, the depths x_0, x_1:
+ * The ledger books each interval when it is over, by what is identified then: the force f that acted, the way dr = H
+ * (v_0 + v_1)/2 along the surface, the depths x_0, x_1:
  *     work      N (x_1 - x_0) - f_t dr            friction  -f_t dr            damping  N (x_1 - x_0) - (U_1 - U_0 - R)
- * so energy.residual is minus all R (coupling.h): the energy that the coupling made.
+ * so energy.residual is minus all R (coupling.h): the energy that the coupling added.
  *
  * Where the point is about to pass an edge of the drawn part, or D_max, only the share of the force until then is
  * given.  What U is at the end of that interval is lost; what it differs by from U at the edge goes with it to
@@ -312,7 +312,7 @@ static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, doubl
     return omega > 0.0 ? CC_PI_HI / (omega * step) : 0.0;
 }
 
-/* Under hold: what is known of the bodies shows what the literal force does to the energy. */
+/* Under hold: warn of the energy that the literal force adds, by the identified bodies. */
 static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
 {
     const CcCoupling *c = partner_of(e, i);
@@ -322,17 +322,18 @@ static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, 
                         0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * c->partner.lag) / N, step);
 }
 
-/* Where the coupling ends (README.md, Large communication steps). */
-static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law, double step, int knew)
+/* Warnings at the limits of the coupling (README.md, Large communication steps). */
+static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law, double step, int mass_was_known)
 {
     const CcCoupling *c = partner_of(e, i);
     const CcPort *port = port_of(e, i);
     const CcPartner *p = &c->partner;
     double touch = -port->r[2] - (p->lag + 1.0) * step * port->v[2]; /* a contact may be too short for a deep sample */
-    if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->expected[i])
-        e->expected[i] = touch;
-    double x = c->deepest > 0.5 * e->expected[i] ? c->deepest : e->expected[i], debt = c->debt[cc_lag(p->lag)];
-    int first = !knew && p->known != 0.0 && e->warned.first == 0.0;
+    if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->unforced_depth[i])
+        e->unforced_depth[i] = touch;
+    double x = c->deepest > 0.5 * e->unforced_depth[i] ? c->deepest : e->unforced_depth[i];
+    double debt = c->debt[cc_lag(p->lag)];
+    int first = !mass_was_known && p->known != 0.0 && e->warned.first == 0.0;
     double N = first ? steps_per_contact(c, law, x, step) : 0.0, U = debt > 0.0 ? law->energy(law->data, x) : 0.0;
     if (N > 0.0 && N < 3.0) {
         e->warned.first = 1.0;
@@ -344,19 +345,19 @@ static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law
     if (debt > 0.01 * U && U > 0.0 && e->warned.debt == 0.0) {
         e->warned.debt = 1.0;
         cc_report(host, CC_WARNING, "contact",
-                  "point %d: the coupling has made %.3g J that it could not take back, the contact stores up to %.3g "
-                  "J; take a smaller step", i + 1, debt, U);
+                  "point %d: the coupling has added %.3g J that are not compensated, the contact stores up to %.3g J; "
+                  "take a smaller step", i + 1, debt, U);
     }
-    double surprise = cc_abs(p->a[2] - p->a_before[2]), own = p->W[2][2] * p->f[cc_lag(p->lag)][2];
-    e->surprised[i] = e->surprised[i] != 0.0 || (knew && own > 0.0 && surprise > 0.5 * own);
+    double mismatch = cc_abs(p->a[2] - p->a_before[2]), own = p->W[2][2] * p->f[cc_lag(p->lag)][2];
+    e->unexplained[i] = e->unexplained[i] != 0.0 || (mass_was_known && own > 0.0 && mismatch > 0.5 * own);
     if (p->f[0][2] == 0.0 && p->f[1][2] != 0.0) { /* the contact is over */
-        e->restless[i] = e->surprised[i] != 0.0 ? e->restless[i] + 1.0 : 0.0;
-        e->surprised[i] = 0.0;
-        if (e->restless[i] >= 3.0 && e->warned.restless == 0.0) {
-            e->warned.restless = 1.0;
+        e->unexplained_contacts[i] = e->unexplained[i] != 0.0 ? e->unexplained_contacts[i] + 1.0 : 0.0;
+        e->unexplained[i] = 0.0;
+        if (e->unexplained_contacts[i] >= 3.0 && e->warned.unexplained == 0.0) {
+            e->warned.unexplained = 1.0;
             cc_report(host, CC_WARNING, "contact",
-                      "point %d: in three contacts running the body moved as no force here explains, as one that bends "
-                      "or is pushed elsewhere does; the step is too large for it: compare with a smaller one", i + 1);
+                      "point %d: in three contacts in a row this force does not explain the motion of the body, which "
+                      "may bend or have other forces; the step is too large for it: compare with a smaller one", i + 1);
         }
     }
 }
@@ -376,7 +377,7 @@ static void show_slopes(Element *e, int i, const CcPortLaw *law)
     e->coupling.damping[i] = D;
 }
 
-/* The literal force acts; what it shows of the bodies is learned all the same. */
+/* The literal force acts; the bodies are identified all the same. */
 static void sample_held(Element *e, CcHost *host, int i, double R[3][3], const CcPortLaw *law,
                         const CcCouplingOptions *options, double step)
 {
@@ -403,7 +404,7 @@ static void sample_held(Element *e, CcHost *host, int i, double R[3][3], const C
 }
 
 /* R_T = R turned on with the angular velocity w for the time T. */
-static void turn_on(const double w[3], double T, double R[3][3], double R_T[3][3])
+static void rotated(const double w[3], double T, double R[3][3], double R_T[3][3])
 {
     double speed = cc_norm(w), sine, cosine, axis[3];
     if (speed == 0.0) {
@@ -421,7 +422,7 @@ static void turn_on(const double w[3], double T, double R[3][3], double R_T[3][3
     }
 }
 
-/* The place of point i the time T from now, in the surface's frame: it goes on along the surface as in the last
+/* The place of point i the time T from now, in the surface's frame, with the motion along the surface of the last
  * interval. */
 static void ahead_of(Element *e, int i, double T, double ahead[3])
 {
@@ -435,7 +436,7 @@ static void ahead_of(Element *e, int i, double T, double ahead[3])
 }
 
 /* Put the force of point i where it will act: amid its interval, T = (L + 1/2) H from now; the surface turns on. */
-static void aim(Element *e, int i, double R[3][3], double step)
+static void rotate_to_interval(Element *e, int i, double R[3][3], double step)
 {
     const CcPort *port = port_of(e, i);
     const double *f = port->f;
@@ -448,7 +449,7 @@ static void aim(Element *e, int i, double R[3][3], double step)
         return;
     }
     ahead_of(e, i, T, ahead);
-    turn_on(e->surface.w, T, R, R_T);
+    rotated(e->surface.w, T, R, R_T);
     cc_to_world(R_T, ahead, e->held_arm[i]);
 #if SURFACE_FLAT
     cc_to_world(R_T, f, e->held_force[i]);
@@ -539,7 +540,7 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
         e->was_on[i] = c->off == 0.0;
         c->literal = ALLOW_ADHESION && port->r[2] < 0.0 && cc_port_damping(law, -port->v[2]) < -1.0;
         if (c->partner.f[0][2] == 0.0)
-            e->knew[i] = c->partner.known != 0.0;
+            e->mass_was_known[i] = c->partner.known != 0.0;
     }
     for (int i = 0; i < POINTS; i++) /* switched off without a force: the bodies may be put elsewhere */
         if (e->work == 0.0 && cc_see(&partner_of(e, i)->partner, port_of(e, i)->v).quiet)
@@ -571,9 +572,9 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
                       "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = "
                       "hold while it does (coupling.fallback)", i + 1, -port->v[2]);
         }
-        warn_of_limits(e, host, i, law, step, e->knew[i] != 0.0);
+        warn_of_limits(e, host, i, law, step, e->mass_was_known[i] != 0.0);
         end_at_edge(e, i, R, step);
-        aim(e, i, R, step);
+        rotate_to_interval(e, i, R, step);
         e->held_elastic[i] = port->f[2] == 0.0 ? 0.0 : port->f[2] * cc_inverse_damping(law, -port->v[2]);
         e->held[i] = 1.0;
     }

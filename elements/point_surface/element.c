@@ -12,12 +12,12 @@
  * ledger closes:  work = U - U_start + damping + friction + switched,  work = -int sum(f v + t w) dt over all ports.
  * Where r' = v within the step, energy.residual is the tolerance of the integration; where inputs are held, U follows
  * the jumps of r and work the samples of v, and the residual is of the order of the step.  It is not the energy that
- * the coupling makes: the element does not know when its force acts.
+ * the coupling adds: the element cannot tell when its force acts.
  *
  * Laws of the recipe, in the slots C_F, F_d and F_fr, take the places of F_e = C_F h, of d and of the friction force:
  *     N = F_e(h) max(1 + F_d(w), 0),   F = N n - F_fr(N, |v_t|) v_t / |v_t|,   U = int F_e dh
- * With [structure] allow_adhesion N may be negative, as in the source; friction is that of max(N, 0): the source's own
- * K_fr N would then act along the slip and make energy.
+ * With [structure] allow_adhesion N may be negative, as in the source; friction is that of max(N, 0): K_fr N of the
+ * source would then act along the slip and add energy.
  *
  * With [structure] bristle the friction force is that of bristle.h, and U has its energy as well.  The deflection is a
  * state in the frame of the surface.  When the contact ends the bristle is relaxed at once: its energy is lost by
@@ -270,7 +270,7 @@ static double end_of_contact(Element *e, int i, CcHost *host)
     return energy_before(e, h);
 }
 
-/* A contact that was off and is on: energy comes from nothing unless the point came in through the surface. */
+/* A contact that was off and is on: energy is added unless the point came in through the surface. */
 static double begin_of_contact(const Element *e, int i, CcHost *host, double step)
 {
     double h = -re(e->distance[i]), w = re(e->depth_rate[i]), before = -re(e->previous[i].distance);
@@ -282,13 +282,13 @@ static double begin_of_contact(const Element *e, int i, CcHost *host, double ste
     if (before > re(e->D_max) && w <= 0.0)
         cc_report(host, CC_WARNING, "contact",
                   "point %d: contact begins from the inner side, at the depth %g m with the depth rate %g m/s: it "
-                  "skips the compression and gives %g J that nobody put in; if the surface is to stop this point, %s",
+                  "skips the compression and adds %g J; if the surface is to stop this point, %s",
                   i + 1, h, w, energy, surface_turning());
     else if (jumped || w < 0.0)
         cc_report(host, CC_WARNING, "contact",
                   "point %d: contact begins at the depth %g m with the depth rate %g m/s, which it cannot have reached "
-                  "through the surface, and gives %g J that nobody put in: it came past the edge, its position or a "
-                  "parameter jumped, or v is not wired", i + 1, h, w, energy);
+                  "through the surface; this adds %g J: it came past the edge, its position or a parameter jumped, or "
+                  "v is not wired", i + 1, h, w, energy);
     return -energy;
 }
 
@@ -302,9 +302,9 @@ static void end_of_first_contact(const Element *e, int i, CcHost *host)
     double h = re(e->previous[i].unpressed), v = -re(e->depth_rate[i]);
     if (re(e->distance[i]) >= 0.0 && h > SURELY_DEEP * re(e->D_max) && v > 0.0 && v * v > 2.0 * SURELY_FAST * h)
         cc_report(host, CC_WARNING, "contact",
-                  "point %d started %g m below the surface and was thrown out at %g m/s without ever being pressed in, "
-                  "by %g J that nobody put in (energy.start); if it is meant to come from the other side, %s", i + 1, h,
-                  v, energy_now(e, h), surface_turning());
+                  "point %d started %g m below the surface and left it at %g m/s without compression, which adds %g J "
+                  "(energy.start); if it is meant to come from the other side, %s", i + 1, h, v, energy_now(e, h),
+                  surface_turning());
 }
 
 static int accept(Element *e, CcHost *host, double step)

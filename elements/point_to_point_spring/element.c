@@ -7,11 +7,11 @@
  * F force in the line, N, > 0 where it pulls the points together.  No moment: both forces act along one line.
  *
  * Points that coincide have no direction.  Below l = 1e-12 m n stays as it was where they last were apart, and l is
- * n w; points that coincide from the start take the x axis.  Two points that pass through one another turn n round, and
- * with l0 > 0 the force with it: that is an event.
+ * n w; points that coincide from the start take the x axis.  Two points that pass through each other reverse n, and
+ * with l0 > 0 the force: that is an event.
  *
- * Energy, J: the bodies put in F l', of which d l'^2 is dissipated and the rest stored, U = k (l - l0)^2 / 2.  With
- * `work` false F = 0; what that, a new k or a new l0 destroys or makes is booked in energy.switched:
+ * Energy, J: the bodies supply the power F l', of which d l'^2 is dissipated and the rest stored, U = k (l - l0)^2 / 2.
+ * With `work` false F = 0; energy removed or added by that, a new k or a new l0 is booked in energy.switched:
  *
  *     residual = work - (U - U_start) - damping - switched
  *

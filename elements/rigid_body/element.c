@@ -9,8 +9,8 @@
  * f, t sums of the forces at all ports, N, and of their moments about the centre of mass, N m
  * L angular momentum, N m s      J_m = (J_xx + J_yy + J_zz)/3, mean of the principal moments      s spin, rad/s
  *
- * What no moment changes stays for good.  In the exact motion the last term of q' and c are zero: they pull back what
- * integration errs by, at the rate |w|, so neither makes a system stiff.
+ * Invariants.  In the exact motion the last term of q' and c are zero: they correct errors of the integration at the
+ * rate |w|, so neither makes a system stiff.
  *   Momentum  The states are r, v, q, s and e.  L in world components is then constant to rounding, which body rates
  *             under Euler's equations are not; over J_m it has the size of an angular velocity, for the error control.
  *   Length    R is that of q/|q|, so the length of q moves nothing; the last term keeps it at 1.
@@ -18,11 +18,12 @@
  *             only,
  *                 c = |w| (J_m e / 2 - T) G / (G^2 + eps L^2 w^2),   G = w x L
  *             G is the gradient of T over small turns of the body.  eps fades c out near the principal axes, where T
- *             hardly depends on the attitude and G vanishes.
+ *             depends little on the attitude and G vanishes.
  *
  * e spin energy, rad^2/s^2: e' = 2 t w / J_m.  All that is computed follows from states, inputs and parameters; memory
- * only says where an accepted point puts e at 2 T / J_m: under moments and behind them, and where J changed.  So does
- * one where e is farther from it than integration errs, for an importer that sets an attitude without e.
+ * only marks accepted points that set e to 2 T / J_m: under moments and just after them, and where J changed.  Points
+ * where e differs from it by more than errors of the integration do so too, for importers that set an attitude without
+ * e.
  *
  * Source: Newton-Euler equations; corrections of this kind: Hairer, Lubich & Wanner, Geometric Numerical Integration,
  * IV.4 (projection) and Baumgarte, Comp. Meth. Appl. Mech. Eng. 1 (1972) 1. */
@@ -69,7 +70,7 @@ static void initial(Element *e)
     Real scale = cc_scale(e->q0, 4), square = 0.0;
     CC_UNROLL for (int i = 0; i < 4; i++)
         square += e->q0[i] * scale * (e->q0[i] * scale);
-    CC_UNROLL for (int i = 0; i < 4; i++) /* a quaternion of zeros is refused, but may be looked at */
+    CC_UNROLL for (int i = 0; i < 4; i++) /* a quaternion of zeros is refused, but may be evaluated */
         e->frame.q[i] = re(square) > 0.0 ? e->q0[i] * scale / cc_sqrt(square) : i == 0 ? 1.0 : 0.0;
     cc_rotation(e->frame.q, R);
     cc_to_body(R, e->w0, w_B);
@@ -92,7 +93,7 @@ static void rotate(const Element *e, Real R[3][3], const Real spin[3], Real L[3]
 }
 
 #define NEAR_AXIS 1e-8 /* eps: c fades out within 1e-4 rad of a principal axis */
-#define FAR 1e-2       /* share of e: what is farther off is no error of the integration */
+#define FAR 1e-2       /* share of e: a larger difference is no error of the integration */
 
 /* c, rad/s. */
 static void keep_energy(const Element *e, const Attitude *a, Real c[3])
@@ -210,7 +211,7 @@ static void start(Element *e)
     e->previous.pushed = 1.0;
 }
 
-/* While moments act nothing that is computed depends on e: only the first point behind them is a jump. */
+/* While moments act no computed value depends on e: only the first point after them is a jump. */
 static int accept(Element *e, CcHost *host, double step)
 {
     double now = re(cc_dot(e->spin, e->frame.w)), off = re(e->spin_energy) - now;

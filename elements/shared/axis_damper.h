@@ -5,8 +5,8 @@
  *   INERTIA       effective mass or moment of inertia, of the group coupling
  *
  * Coupled at communication points (coupled_axis.h) an interval is booked when it is over, by the force that acted and
- * the way of both ends to each other, F (x_1 - x_0): as work, and where it is positive as dissipated.  So
- * energy.residual is minus the energy that the coupling has made, by the lag that is known now. */
+ * the relative displacement of both ends, F (x_1 - x_0): as work, and where it is positive as dissipated.  So
+ * energy.residual is minus the energy that the coupling has added, with the lag identified so far. */
 #ifndef CC_AXIS_DAMPER_H
 #define CC_AXIS_DAMPER_H
 

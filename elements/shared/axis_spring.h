@@ -6,7 +6,8 @@
  *   INERTIA                           effective mass or moment of inertia, of the group coupling
  *
  * Coupled at communication points (coupled_axis.h) the deformation is that of the last sample, and energy.residual is
- * minus the energy that the coupling has made: energy.work is what the forces did that acted, by what is known now. */
+ * minus the energy that the coupling has added: energy.work is the work of the forces that acted, with the lag
+ * identified so far. */
 #ifndef CC_AXIS_SPRING_H
 #define CC_AXIS_SPRING_H
 
@@ -59,8 +60,8 @@ static void start(Element *e)
 #endif
 }
 
-/* Inputs and parameters jump where the deformation does not: all that the stored energy changes by there is
- * switched. */
+/* Inputs and parameters jump where the deformation does not: a change of the stored energy there is switched energy.
+ * */
 static Real switched_energy(Element *e)
 {
     Real switched = cc_spring_energy(e->previous.stiffness - stiffness(e), e->DEFORMATION);

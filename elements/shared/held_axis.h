@@ -1,6 +1,6 @@
 /* Springs and dampers along one coordinate that are coupled at communication points: coupled_axis.h as the group
  * `coupling` of an element.  From each sample to the next the force is the one that the coupling returned. The element
- * names its variables before it includes this: spring.h, damper.h. */
+ * names its variables before it includes this: axis_spring.h, axis_damper.h. */
 #ifndef CC_HELD_AXIS_H
 #define CC_HELD_AXIS_H
 

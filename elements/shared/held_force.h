@@ -41,8 +41,8 @@ CC_API void cc_warn_of_hold(CcHost *host, double *warned, const char *category, 
                             const char *what, const char *big, double N, double growth, double H)
 {
 #define CC_HOLD_TEXT                                                                                                   \
-    "at this step, %.3g of them in a %s, a force that is held makes each %s %.3g times as %s as it should be; take " \
-    "steps below %.3g s, or coupling.mode = auto"
+    "with %.3g steps in a %s, the held force makes each %s %.3g times as %s as it should be; take steps below %.3g " \
+    "s, or coupling.mode = auto"
     if (*warned != 0.0 || !(growth > CC_HOLD_ERROR))
         return;
     *warned = 1.0;
@@ -62,8 +62,8 @@ CC_API void cc_warn_of_held_brake(CcHost *host, double *warned, const char *cate
         return;
     *warned = 1.0;
     cc_report(host, CC_WARNING, category,
-              "at this step, %.3g times that in which the damper brakes, a force that is held brakes too much: speeds "
-              "are off by up to %.3g of what they were%s; take steps below %.3g s, or coupling.mode = auto",
+              "with steps of %.3g braking times of the damper, the held force brakes too much: speeds are wrong by up "
+              "to %.3g of their start%s; take steps below %.3g s, or coupling.mode = auto",
               z, error, z >= (lag > 0.0 ? 1.0 : 2.0) ? " and grow" : "", H * CC_HOLD_ERROR / error);
 }
 

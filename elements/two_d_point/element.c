@@ -1,5 +1,5 @@
-/* Point of a body in the plane, at the offset (XP, YP) from its centre of mass: hands the force F of one line, or a
- * torque T, on to the body, and the body's velocity (v1, v2, v3 = omega) back to the line.
+/* Point of a body in the plane, at the offset (XP, YP) from its centre of mass: transmits the force F of one line, or
+ * a torque T, to the body, and the velocity (v1, v2, v3 = omega) of the body to the line.
  *
  *              P_out.F                                             p_in.v
  *   X          (F, 0, -F YP)                                       v1 - YP v3

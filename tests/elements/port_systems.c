@@ -37,7 +37,7 @@ typedef struct {
 } Law;
 
 typedef struct {
-    int kind, state_count, force_count, port_count, first_count; /* first_count: states of the body that MIXED steps first */
+    int kind, state_count, force_count, port_count, first_count; /* first_count: states that MIXED steps first */
     const double *A, *B, *c, *Ad, *Bd, *cd;
     const double *input_rows, *input_offsets, *law_rows, *law_offsets; /* of all ports, one below the other */
     double mass, inertia, gravity[2], arms[MAX_PORTS][2];             /* rod, pendulum: inertia about the pivot */
@@ -139,7 +139,7 @@ static void rates(const Plant *p, const double *z, const double *u, double *dz)
         dz[5] = moment / p->inertia;
         return;
     }
-    double a = C * p->law_rows[0] - S * p->law_rows[1], b = S * p->law_rows[0] + C * p->law_rows[1]; /* centre of mass */
+    double a = C * p->law_rows[0] - S * p->law_rows[1], b = S * p->law_rows[0] + C * p->law_rows[1]; /* to the centre */
     dz[0] = z[1];
     dz[1] = (moment + p->mass * (a * p->gravity[1] - b * p->gravity[0])) / p->inertia;
 }

@@ -286,8 +286,8 @@ def said(contact: Running, what: str) -> list[str]:
 def test_hold_tells_once_what_it_makes_of_the_rebound(ball: Fmu, floor: Fmu, master: str, lag: int) -> None:
     """Rebound exp((1 + 2 L) pi^2/(4 N)); the step for one per cent."""
     pair, _ = impact(ball, floor, master, 16, coupling__mode=HOLD)
-    (told,) = said(pair.contact, "a force that is held makes each rebound")
-    steps, growth, advised = (float(told.split(f"{a} ")[1].split()[0]) for a in ("step,", "rebound", "below"))
+    (told,) = said(pair.contact, "the held force makes each rebound")
+    steps, growth, advised = (float(told.split(f"{a} ")[1].split()[0]) for a in ("with", "rebound", "below"))
     rounding = 0.005 + 0.0031 * (1 + 2 * lag) * math.pi**2 / (4 * 16)  # half the third digit of 1.xx and of 16.x
     assert growth == pytest.approx(math.exp((1 + 2 * lag) * math.pi**2 / (4 * steps)), rel=rounding)
     assert steps == pytest.approx(16, rel=0.02)
@@ -323,7 +323,7 @@ def test_a_body_that_bends_too_fast_is_told_once(floor: Fmu) -> None:
             v = v + H / 40 * (np.array([(spring + f) / 0.3, -spring / 0.7]) - 100.0)
             r = r + H / 40 * v
         f = float(contact.vector("point.f")[2])
-    assert len(said(contact, "in three contacts running the body moved as no force here explains")) == 1
+    assert len(said(contact, "in three contacts in a row this force does not explain the motion")) == 1
 
 
 def test_stiffness_and_damping_are_the_slopes_of_the_law(floor: Fmu) -> None:

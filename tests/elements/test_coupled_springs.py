@@ -116,7 +116,7 @@ def test_the_literal_force_tells_once_what_it_does_to_the_swing(mass: Fmu, sprin
     """exp(pi omega H/2) in half a period, under Jacobi; and the step of one per cent."""
     pair = swing(mass, spring, JACOBI, 60, 2, coupling__mode=HOLD)
     (told,) = pair.element.told
-    steps, growth, advised = numbers(told, "step,", "each swing", "below")
+    steps, growth, advised = numbers(told, "with", "each swing", "below")
     assert steps == pytest.approx(60, rel=1e-6)
     assert growth == pytest.approx(energy(pair) ** (1 / 8), rel=0.005)  # in four half periods the amplitude squared
     assert math.exp(math.pi * OMEGA * advised / 2) == pytest.approx(1.01, abs=2e-4)
@@ -169,7 +169,7 @@ def test_the_literal_torque_of_a_damper_tells_what_it_does_to_the_speed(
         assert off < 0.01 and not pair.element.told
         return
     (told,) = pair.element.told
-    share, error, advised = numbers(told, "step,", "up to", "below")
+    share, error, advised = numbers(told, "steps of", "up to", "below")
     assert share == pytest.approx(z, rel=1e-6) and ("and grow" in told) == grows == (off > 1)
     assert error == pytest.approx(off, rel=0.25) or grows  # of first order
     assert advised == float(f"{0.01 * 2 * math.e / 3 / 2:.3g}")

@@ -34,7 +34,7 @@ def strike(folder: Path, N: float, master: str, C_r: float = 1.0) -> Run:
 
 
 def said(done: Run) -> list[str]:
-    return [entry.text for entry in done.log if "a force that is held" in entry.text]
+    return [entry.text for entry in done.log if "the held force" in entry.text]
 
 
 @pytest.mark.parametrize("C_r", [1.0, 0.5])

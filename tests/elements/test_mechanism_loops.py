@@ -74,7 +74,7 @@ def test_bars_that_are_stopped_in_line_are_refused_by_name(bars: Fmu) -> None:
         refused[k] = running.slave.step(0.0, singular + way) == ERROR
         if refused[k]:
             told = r"at 0\.71\d* s, with q\[[245]\] = \S+ rad of (coupler 1|coupler 2|crank 2), the mechanism is in a "
-            told += r"singular position: constraint [12] \(pin, along [xy]\) says"
+            told += r"singular position: constraint [12] \(pin, along [xy]\) depends"
             assert any(re.match(told, text) for text in running.told), running.told
         else:
             phi = exact(singular + way)[0]

@@ -289,7 +289,7 @@ def test_axes_that_do_not_stand_across_the_line_are_refused(bar: Fmu) -> None:
     assert "VectorFr1 = (1, 0.04, 0) points along the line" in text
     assert "0.0399" in text
     (text,) = refused(bar, {"VectorFr2": (1.0, 0.5, 0.0)})
-    assert "VectorFr2 = (1, 0.5, 0) does not tell on which side delta2 is positive" in text
+    assert "VectorFr2 = (1, 0.5, 0) does not determine the sign of delta2" in text
     assert Running(bar, {"VectorFr1": (1.0, 0.1, 0.0)})["share"] == pytest.approx(0.1 / math.hypot(1.0, 0.1))
 
 

@@ -46,20 +46,20 @@ static void check_start(const Element *e, const Work *work, CcHost *host)
     }
 }
 
-/* Constraint k of those that hold says what others say. */
+/* Constraint k of those that hold depends on the others. */
 static void name_singular(const Element *e, const Work *work, int k, CcHost *host)
 {
     int row = work->row_of[k], hold = row_holds[row], body = hold_bodies[hold];
     Real q[JOINTS], qd[JOINTS];
     place_free(e, q, qd);
-    cc_fail(host, "at %g s, with q[%d] = %g %s of %s, the mechanism is in a singular position: constraint %d (%s) says "
-            "what the other constraints say, and the motion may go on in several ways%s; let no communication point "
-            "lie within 1e-4 rad of it, and solver.tolerance be at least 1e-9", re(e->time), body + 1, re(q[body]),
-            slides[body] ? "m" : "rad", body_names[body], hold + 1, row_kind_names[row_kinds[row]],
+    cc_fail(host, "at %g s, with q[%d] = %g %s of %s, the mechanism is in a singular position: constraint %d (%s) "
+            "depends on the other constraints, and the motion may continue in several ways%s; let no communication "
+            "point lie within 1e-4 rad of it, and solver.tolerance be at least 1e-9", re(e->time), body + 1,
+            re(q[body]), slides[body] ? "m" : "rad", body_names[body], hold + 1, row_kind_names[row_kinds[row]],
             DRIVEN ? ", or not at all if a given motion leads beyond it" : "");
 }
 
-/* Why a point during the run has no finite values, if that is for its position. */
+/* Report a position without finite values during the run. */
 static void check_position(const Element *e, Work *work, CcHost *host)
 {
     Real q[JOINTS], qd[JOINTS];
@@ -80,7 +80,7 @@ static inline void check_constraints(const Element *e, CcHost *host)
     Work work;
     Real q[JOINTS];
     place_start(e, q);
-    if (re(e->begun) != 0.0) { /* what could make the start impossible is fixed then */
+    if (re(e->begun) != 0.0) { /* parameters of the start cannot change any more */
         check_position(e, &work, host);
         return;
     }
@@ -89,8 +89,8 @@ static inline void check_constraints(const Element *e, CcHost *host)
     CcChoice choice = choose(&work, 1);
     if (choice.rank < work.count) {
         int row = work.row_of[choice.redundant], hold = row_holds[row];
-        cc_fail(host, "constraint %d (%s, of %s) does not move any joint in a way that the others leave free: the "
-                "mechanism is over-constrained, or starts in a singular position, or the coordinates marked closes do "
+        cc_fail(host, "constraint %d (%s, of %s) does not move any joint that the others leave free: the mechanism "
+                "is over-constrained, or starts in a singular position, or the coordinates marked closes do "
                 "not suffice; remove the constraint, or start elsewhere", hold + 1, row_kind_names[row_kinds[row]],
                 body_names[hold_bodies[hold]]);
         return;

@@ -25,7 +25,7 @@ static void describe_constraints(const Element *e, Work *work)
             continue;
         work->row_of[work->count] = k;
         work->constraints[work->count] = constraint(e, k);
-        int dependent = (int)re(e->dependent[k]) - 1; /* none before the start: the outputs are no numbers then */
+        int dependent = (int)re(e->dependent[k]) - 1; /* none before the start: the outputs are NaN then */
         work->dependent[work->count++] = dependent >= 0 && dependent < JOINTS ? dependent : 0;
     }
 }
@@ -67,7 +67,7 @@ static void push_rows(const Element *e, const Work *work, Real p[JOINTS][3])
     }
 }
 
-/* What the constraint k asks of the joints, whatever its direction: the largest element of its row and of that across,
+/* Size of constraint k at the joints, whatever its direction: the largest element of its row and of that across,
  * squared. */
 static double size_squared(const Work *work, int k)
 {
@@ -126,7 +126,7 @@ static CcChoice choose(Work *work, int of_start)
     return cc_choose_dependent(JOINTS, work->count, work->J, work->m, pivots, order, work->dependent);
 }
 
-/* Whether a constraint says what others say, or almost. */
+/* Whether a constraint depends on the others, or almost. */
 static int is_singular(const Work *work, CcChoice choice)
 {
     return work->count > 0 && !(choice.last > SINGULAR * __builtin_sqrt(size_squared(work, choice.weakest)));

@@ -13,7 +13,7 @@ static int strays(const Element *e, const Work *work)
     return apart > 0.01 * size;
 }
 
-/* Tell a position in which a constraint is about to say what others say, once; refuse to go on along another branch. */
+/* Warn once of a constraint that is close to depending on the others; refuse to continue on another branch. */
 static void pass_singular(Element *e, const Work *work, CcChoice choice, int stray, CcHost *host)
 {
     if (!is_singular(work, choice)) {
@@ -23,8 +23,8 @@ static void pass_singular(Element *e, const Work *work, CcChoice choice, int str
     if (stray)
         name_singular(e, work, choice.weakest, host);
     else if (re(e->begun) < 2.0)
-        cc_report(host, CC_WARNING, "mechanism", "close to a singular position: what holds %s says almost what the "
-                  "other constraints say", body_names[hold_bodies[row_holds[work->row_of[choice.weakest]]]]);
+        cc_report(host, CC_WARNING, "mechanism", "close to a singular position: the constraint of %s almost depends on "
+                  "the others", body_names[hold_bodies[row_holds[work->row_of[choice.weakest]]]]);
     e->begun = 2.0;
 }
 
@@ -73,7 +73,7 @@ static inline int settle_constraints(Element *e, CcHost *host, double step)
     } else if (choice.rank == work.count && share < CHANGE_AT * choice.product) {
         for (int k = 0; k < work.count; k++)
             if (before[k] != work.dependent[k])
-                cc_report(host, CC_INFO, "mechanism", "%s takes the place of %s among the dependent coordinates",
+                cc_report(host, CC_INFO, "mechanism", "%s replaces %s among the dependent coordinates",
                           body_names[work.dependent[k]], body_names[before[k]]);
         keep(e, &work, choice);
         e->changes += 1.0;

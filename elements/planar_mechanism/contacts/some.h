@@ -84,7 +84,7 @@ static void start_contacts(Element *e, Work *work)
     }
 }
 
-/* What the drives put in while the constraints answer with the impulses p, N s, and the speeds change by `change`: the
+/* Work of the drives while the constraints react with the impulses p, N s, and the speeds change by `change`: the
  * impulse P_d that holds the speed of each driven joint, times that speed.
  *
  *     P_d = (J^T p + M (qd+ - qd))_d */

@@ -47,7 +47,7 @@ static void rub(Element *e, Work *work, Real lambda[])
     }
 }
 
-/* The run ends where friction leaves a normal force no finite value, or more than one. */
+/* The run ends where friction permits no finite normal force, or more than one. */
 static void check_friction(const Element *e, CcHost *host)
 {
     int least = 0;
@@ -57,10 +57,10 @@ static void check_friction(const Element *e, CcHost *host)
         if (re(e->contact[i].margin) < re(e->contact[least].margin))
             least = i;
     const char *name = body_names[hold_bodies[row_holds[contact_rows[least]]]];
-    cc_fail(host, "at %g s the friction of %s on its profile, contact[%d].mu = %g at a slip of %g m/s, has no normal "
-            "force that fits (Painleve): its margin is %g, of all contacts together %g, at least %g are needed; choose "
-            "less friction", re(e->time), name, least + 1, re(e->contact[least].mu), re(e->contact[least].slip),
-            re(e->contact[least].margin), re(e->margin), LEAST_MARGIN);
+    cc_fail(host, "at %g s the friction of %s on its profile, contact[%d].mu = %g at a slip of %g m/s, has no "
+            "consistent normal force (Painleve): its margin is %g, of all contacts together %g, at least %g are "
+            "needed; choose less friction", re(e->time), name, least + 1, re(e->contact[least].mu),
+            re(e->contact[least].slip), re(e->contact[least].margin), re(e->margin), LEAST_MARGIN);
 }
 
 /* The force of row k on its body, N. */

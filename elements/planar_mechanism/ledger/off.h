@@ -1,4 +1,4 @@
-/* No account is kept. */
+/* No balances. */
 
 static inline void close_ledger(Element *e) { (void)e; }
 

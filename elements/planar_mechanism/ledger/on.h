@@ -1,4 +1,4 @@
-/* Account of work and losses. */
+/* Balances of work and losses. */
 
 static void close_ledger(Element *e)
 {

@@ -6,8 +6,7 @@ static Real elastic_energy(const void *of, Real h) { return cc_spring_energy(((c
 
 static inline void elastic_indicators(const Element *e, int i, Indicators *z) { (void)e, (void)i, (void)z; }
 
-/* Elastic energy at the depth h > 0 as the law was at the last accepted point, J; and what the change since then
- * destroys of it. */
+/* Elastic energy at the depth h > 0 by the law of the last accepted point, J; its loss by the change since then. */
 static inline double energy_before(Element *e, double h) { return re(cc_spring_energy(e->previous_stiffness, h)); }
 
 static inline double energy_destroyed(Element *e, double h)

@@ -9,8 +9,7 @@ static inline void elastic_indicators(const Element *e, int i, Indicators *z)
     slot_C_F_indicators(e, i, e->depth[i], z);
 }
 
-/* Elastic energy at the depth h > 0 as the law was at the last accepted point, J; and what the change since then
- * destroys of it. */
+/* Elastic energy at the depth h > 0 by the law of the last accepted point, J; its loss by the change since then. */
 static inline double energy_before(Element *e, double h)
 {
     laws_exchange(e);

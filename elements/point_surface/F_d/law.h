@@ -30,8 +30,8 @@ static inline void count_clipped(Element *e, int i, CcHost *host)
         return;
     if (re(e->clipped_count[i]) == 0.0)
         cc_report(host, CC_WARNING, "contact",
-                  "point %d: 1 + F_d = %g at the depth rate %g m/s would pull; the normal force is held at 0 (told "
-                  "once, clipped_count goes on; [structure] allow_adhesion = true lets it pull)", i + 1, factor, w);
+                  "point %d: 1 + F_d = %g at the depth rate %g m/s would pull; the normal force is 0 there "
+                  "(logged once, see clipped_count; [structure] allow_adhesion = true lets it pull)", i + 1, factor, w);
     e->clipped_count[i] += 1.0;
 }
 

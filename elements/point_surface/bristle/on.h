@@ -28,7 +28,7 @@ static inline void friction_indicators(const Element *e, int i, Indicators *z)
     limit_indicators(e, i, z);
 }
 
-/* Add to a contact without friction what the bristle i does, v the velocity of the point relative to the surface. */
+/* Add the force of the bristle i to a contact without friction, v velocity relative to the surface. */
 static void hold_by_bristle(Element *e, int i, Real R[3][3], const Real n[3], const Real v[3], int in_contact,
                             CcContact *contact)
 {
@@ -76,7 +76,7 @@ static int accept_bristle(Element *e, int i)
     return CC_JUMPED;
 }
 
-/* What a change of the stiffness since the last accepted point destroys of the energy of bristle i, J. */
+/* Energy of bristle i lost by a change of the stiffness since the last accepted point, J. */
 static inline double bristle_energy_destroyed(const Element *e, int i)
 {
     return bristle_energy(e, i, e->previous_bristle_stiffness - e->k_B);

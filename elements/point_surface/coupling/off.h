@@ -1,4 +1,4 @@
-/* The force follows its inputs.  If these are held over long communication steps, it says so. */
+/* The force follows its inputs, with a warning where these are held over long communication steps. */
 
 static inline int is_without_law(const Element *e, int i, int on_demand)
 {
@@ -34,7 +34,7 @@ static void watch_step(Element *e, int i, CcHost *host)
         return;
     e->held_too_long = 1.0;
     cc_report(host, CC_WARNING, "contact",
-              "point %d: in the last contact of %.3g communication steps a force that is held makes the rebound %.3g "
+              "point %d: in the last contact of %.3g communication steps the held force makes the rebound %.3g "
               "times as fast as it should be with a Gauss-Seidel master, %.3g times with a Jacobi one; take steps "
               "below %.3g s or %.3g s, or [structure] coupling = true", i + 1, N, re(cc_exp(growth)),
               re(cc_exp(3.0 * growth)), H * CC_HOLD_ERROR / growth, H * CC_HOLD_ERROR / (3.0 * growth));

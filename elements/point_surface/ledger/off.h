@@ -1,4 +1,4 @@
-/* No account is kept. */
+/* No balances. */
 
 static inline void book_rates(Element *e, int i, int in_contact) { (void)e, (void)i, (void)in_contact; }
 

@@ -1,4 +1,4 @@
-/* Account of impulse, contact time and energies. */
+/* Balances of impulse, contact time and energies. */
 
 static inline void book_rates(Element *e, int i, int in_contact) { e->contact_rate[i] = in_contact; }
 

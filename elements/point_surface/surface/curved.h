@@ -3,7 +3,7 @@
  * there. */
 #define SURFACE_FLAT 0
 
-/* As surface_foot, with all that is known of the foot. */
+/* As surface_foot, with the whole foot. */
 static inline int curved_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real n[3], CcFoot *foot)
 {
     surface_closest(arm, R, e->previous[i].foot, foot);

@@ -59,6 +59,8 @@ CATEGORIES = {
     Status.DISCARD: "logStatusDiscard",
     Status.ERROR: "logStatusError",
 }
+# What a mechanism says of a position that an importer has set, where it has no finite acceleration.
+NAMED_POSITIONS = ("singular position", "profile", "Painleve", "does not close it")
 LOGGER_TEXT = re.compile(r"(?:[^%#]|%%|##)+")  # a printf format without arguments; #r1# would stand for a variable
 
 # --- what calls are made with -----------------------------------------------------------------------------------------
@@ -292,10 +294,13 @@ class CallMachine(RuleBasedStateMachine):
 
     # --- one call, and all that has to hold after it ------------------------------------------------------------------
 
-    def _call(self, slot: int, name: str, *arguments: Any, answers: Mapping[Status, Change]) -> Status:
+    def _call(
+        self, slot: int, name: str, *arguments: Any, answers: Mapping[Status, Change], is_tame: bool = True
+    ) -> Status:
         """Call with the instance of the slot, with NULL if there is none, and check what came of it.
 
-        answers   what may be answered where the mode allows the call, and what has changed then"""
+        answers   what may be answered where the mode allows the call, and what has changed then
+        is_tame   whether the arguments are: then an error after states were set has a position for its reason"""
         self._check_memory()
         alive = self.instances[slot]
         fmu = alive.fmu if alive else self._fmu_of(slot)
@@ -308,6 +313,11 @@ class CallMachine(RuleBasedStateMachine):
         said = f"fmi2{name} of {fmu.model.name} in {mode} answered {status} and told {told}"
         assert status in answers, f"{said}; expected {[a.name for a in answers]}"
         self._check_messages(alive, Status(status), said)
+        if alive and alive.logs and status == Status.ERROR and Status.OK in answers and is_tame:
+            life = alive.life
+            is_named = any(reason in text for text in told for reason in NAMED_POSITIONS)
+            is_first = life.placed and life.is_tame() and life.mode is not Mode.ERROR
+            assert is_named or not is_first, f"{said}: no position is the reason"
         self._check_images(slot, answers[Status(status)], said)
         return Status(status)
 
@@ -806,6 +816,7 @@ class CallMachine(RuleBasedStateMachine):
             wrong = [v.name for v in life.fmu.variables if not math.isfinite(block[v.index])]
             assert not wrong, f"fmi2{name}: not finite at an accepted point: {wrong}"
             life.values |= {i: block[i] for i in life.fmu.jumping & life.values.keys()}
+            life.placed = False  # the constraints are met
             self._check_values(slot)
         elif was_allowed:
             self._alive(slot).life.mode = Mode.ERROR
@@ -905,7 +916,8 @@ class CallMachine(RuleBasedStateMachine):
         if status == Status.OK:
             life = self._alive(slot).life
             life.values.update(zip(life.fmu.states, x, strict=True))
-            life.tame &= all(map(is_moderate, x)) and not life.fmu.is_mechanism
+            life.tame &= all(map(is_moderate, x))
+            life.placed |= life.fmu.is_mechanism
             self._check_values(slot)
 
     @rule(
@@ -1020,6 +1032,7 @@ class CallMachine(RuleBasedStateMachine):
                 None if absent == 3 else a.array(c_double, directions),
                 None if absent == 1 else values,
                 answers=answers,
+                is_tame=all(map(is_tame, directions)),
             )
             self._check_derivatives("fmi2GetDirectionalDerivative", status, read_bytes(values, len(untouched)))
 

@@ -186,7 +186,8 @@ class Life:
     rates      du/dt of the next step by value reference; None before fmi2SetRealInputDerivatives
     ledger     contact counts and dissipated energies after the last step, which may not fall; None before the first
     last_step  status of the last fmi2DoStep
-    tame       only tame numbers were ever given to it"""
+    tame       only tame numbers were ever given to it
+    placed     states were set that the constraints of a mechanism may not meet, and no point was accepted since"""
 
     fmu: Fmu
     kind: int
@@ -201,6 +202,7 @@ class Life:
     ledger: list[float] | None = None
     last_step: Status = Status.OK
     tame: bool = True
+    placed: bool = False
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -230,6 +232,10 @@ class Life:
 
     def is_finite(self) -> bool:
         """True if nothing can overflow or divide by zero, so that no answer may be an error for not being finite."""
+        return self.is_tame() and not self.placed
+
+    def is_tame(self) -> bool:
+        """The same but for a singular position."""
         return self.tame and self.rules_hold() and self.is_of_bodies()
 
     def is_of_bodies(self) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from call_machine import CallMachine
 from call_model import Fmu
 from fuzzed import built_fmu, sanitized_fmu, write_recipe
-from hypothesis import HealthCheck, seed, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from sanitizer import require_sanitizer
 
@@ -110,6 +110,7 @@ def run_calls(fmus: Sequence[Fmu], calls: int) -> None:
                 stateful_step_count=STEPS_PER_EXAMPLE,
                 database=None,
                 deadline=None,
+                phases=[Phase.generate],  # without shrinking, which can take minutes
                 suppress_health_check=list(HealthCheck),
             ),
         )

@@ -72,7 +72,7 @@ def test_the_turned_floor_is_told_at_its_first_contact_and_what_it_makes_is_book
     (text,) = running.told
     assert f"floor: point 1: contact begins from the inner side, at the depth {LIMIT:g} m" in text
     assert f"with the depth rate {-rate:.9g} m/s" in text
-    assert f"gives {made:g} J" in text and "surface.q" in text
+    assert f"adds {made:g} J" in text and "surface.q" in text
     assert running["floor.energy.switched"] == pytest.approx(-made, rel=1e-8)
     assert energy(running) == pytest.approx(made, rel=1e-8)
     assert abs(running["floor.energy.residual"]) < 1e-8 * made

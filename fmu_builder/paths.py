@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import tomllib
 from importlib.metadata import PackageNotFoundError, version
@@ -98,6 +99,7 @@ def load_module(path: Path) -> ModuleType:
     return module
 
 
+@functools.cache
 def own_version() -> str:
     """The installed version; in a checkout that is run without being installed, the one it would be installed with."""
     try:

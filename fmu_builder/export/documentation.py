@@ -12,7 +12,6 @@ from pathlib import Path
 
 import jinja2
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.assembly_icon import assembly_icon
@@ -111,30 +110,41 @@ def markdown(text: str, folder: Path) -> str:
     """HTML of Markdown text that stands alone: pictures of `folder` become part of it, headings move one level down.
 
     Raises InputError for every picture that is not an SVG or PNG file there."""
+    page, pictures = _rendered(text)
+    problems: list[Problem] = []
+    for mark, source in pictures.items():
+        page = page.replace(mark, _embedded(source, folder, problems))
+    if problems:
+        raise InputError(problems)
+    return page
+
+
+@functools.lru_cache(maxsize=64)
+def _rendered(text: str) -> tuple[str, dict[str, str]]:
+    """HTML of Markdown text with a mark in place of each picture, and the sources of the pictures by their marks."""
     renderer = MarkdownIt("commonmark").enable("table")
     tokens = renderer.parse(text)
-    problems: list[Problem] = []
+    pictures: dict[str, str] = {}
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{int(token.tag[1:]) + 1}"
         for child in token.children or ():
             if child.type == "image":
-                _embed(child, folder, problems)
-    if problems:
-        raise InputError(problems)
-    return str(renderer.renderer.render(tokens, renderer.options, {}))
+                mark = f"\0{len(pictures)}\0"  # no Markdown becomes HTML with this character in it
+                pictures[mark], child.attrs["src"] = str(child.attrs["src"]), mark
+    return str(renderer.renderer.render(tokens, renderer.options, {})), pictures
 
 
-def _embed(image: Token, folder: Path, problems: list[Problem]) -> None:
-    source = str(image.attrs["src"])
+def _embedded(source: str, folder: Path, problems: list[Problem]) -> str:
+    """The picture as a data URL, "" with a problem added for what is none."""
     path = folder / source
     media = _MEDIA_TYPES.get(path.suffix)
     if media is None or not path.is_file():
         problems.append(
             Problem(f"{folder / 'README.md'}: {source}", "a picture must be an SVG or PNG file in this folder")
         )
-        return
-    image.attrs["src"] = f"data:{media};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+        return ""
+    return f"data:{media};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
 
 
 _SHOWN_PARTS = 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import pickle
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -23,18 +24,7 @@ CORE_GROUPS = {"solver": "solver/solver.toml", "contact_record": "contact_record
 
 def read_declaration(folder: Path) -> Declaration:
     """The checked element.toml of an element's folder.  Raises InputError with every problem found."""
-    path = folder / "element.toml"
-    declaration = _read(path)
-    problems = [
-        Problem(f"{path}: [{table}] {name}", f"the group '{group}' belongs to contact_core: choose another name")
-        for table in (*VARIABLE_TABLES, "ports")
-        for name in getattr(declaration, table)
-        if (group := name.partition(".")[0]) in CORE_GROUPS
-    ]
-    problems += declaration_problems(path, declaration)
-    if problems:
-        raise InputError(problems)
-    return declaration
+    return _read(folder / "element.toml")
 
 
 def is_core_variable(name: str) -> bool:
@@ -45,12 +35,7 @@ def is_core_variable(name: str) -> bool:
 @functools.cache
 def core_declaration(group: str) -> Declaration:
     """The variables of one of CORE_GROUPS."""
-    path = shipped("contact_core") / CORE_GROUPS[group]
-    declaration = _read(path)
-    problems = declaration_problems(path, declaration)
-    if problems:
-        raise InputError(problems)
-    return declaration
+    return _read(shipped("contact_core") / CORE_GROUPS[group])
 
 
 def _with_variants(path: Path, tables: dict[str, object]) -> dict[str, object]:
@@ -103,10 +88,30 @@ def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:
 def _read(path: Path) -> Declaration:
     notes: list[str] = []
     tables = _with_structs(path, _with_variants(path, _tables(path, notes)))
+    return _checked(path, pickle.dumps(tables), tuple(notes))
+
+
+@functools.lru_cache(maxsize=64)
+def _checked(path: Path, pickled: bytes, notes: tuple[str, ...]) -> Declaration:
+    """The declaration of these tables, which is checked once in a process.  Raises InputError."""
+    tables = pickle.loads(pickled)
     try:
         declaration = Declaration.model_validate(tables)
-        declaration._notes = tuple(notes)
-        declaration._content = hashlib.sha256(repr(tables).encode()).hexdigest()
-        return declaration
     except ValidationError as error:
         raise InputError(explain(path, error, Declaration)) from None
+    declaration._notes = notes
+    declaration._content = hashlib.sha256(repr(tables).encode()).hexdigest()
+    problems = [] if path.is_relative_to(shipped("contact_core")) else _taken_groups(path, declaration)
+    problems += declaration_problems(path, declaration)
+    if problems:
+        raise InputError(problems)
+    return declaration
+
+
+def _taken_groups(path: Path, declaration: Declaration) -> list[Problem]:
+    return [
+        Problem(f"{path}: [{table}] {name}", f"the group '{group}' belongs to contact_core: choose another name")
+        for table in (*VARIABLE_TABLES, "ports")
+        for name in getattr(declaration, table)
+        if (group := name.partition(".")[0]) in CORE_GROUPS
+    ]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from fmu_builder.cosim import master
-from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export import fmu
+from fmu_builder.export.toolchain import Compiler
 from fmu_builder.paths import shipped
+
+QUICK = ("-O0",)
+MARKERS = ("slow", "platform", "benchmark")  # of what the everyday run leaves out
 
 # The same examples on every machine and in every run; `--hypothesis-profile explore` looks for new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -61,14 +66,58 @@ def fuzz_calls(pytestconfig: pytest.Config) -> int | None:
     return calls
 
 
+@dataclass
+class FmuFlags:
+    """What this process adds to the compiler's flags of every FMU for which no flags are given."""
+
+    flags: tuple[str, ...] = ()
+
+    def of(self, given: Sequence[str]) -> tuple[str, ...]:
+        return tuple(given) or self.flags
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fmu_flags(request: pytest.FixtureRequest) -> Iterator[FmuFlags]:
+    """Everyday tests build all FMUs without optimization, which takes a quarter of the time; the bits are those of
+    optimized code (contact_core/test_quick_builds.py).  A run with slow tests, tests of platforms or benchmarks builds
+    what users get, and quickly only where a test asks for it."""
+    added = FmuFlags()
+    if not any(item.get_closest_marker(name) for item in request.session.items for name in MARKERS):
+        added.flags = QUICK
+    content, compile_fmu = fmu._content, fmu.compile_fmu
+
+    def content_with(files: Mapping[str, bytes], compiler: Compiler, platform: str, flags: Sequence[str] = ()) -> str:
+        return content(files, compiler, platform, added.of(flags))
+
+    def compile_with(
+        sources: Path,
+        name: str,
+        platforms: Sequence[str],
+        compiler: Compiler,
+        extra: Sequence[str],
+        files: Sequence[str],
+    ) -> dict[str, bytes]:
+        return compile_fmu(sources, name, platforms, compiler, added.of(extra), files)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fmu, "_content", content_with)
+        patch.setattr(fmu, "compile_fmu", compile_with)
+        yield added
+
+
+@pytest.fixture
+def optimized(fmu_flags: FmuFlags, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test builds FMUs as users get them."""
+    monkeypatch.setattr(fmu_flags, "flags", ())
+
+
 @pytest.fixture(scope="session", autouse=True)
 def quick_slaves() -> Iterator[None]:
-    """Scenarios of recipes that tests write run FMUs without optimization, which compile in a quarter of the time and
-    have the same bits (contact_core/test_quick_builds.py); those of the catalogue run as users get them."""
+    """Scenarios of recipes that tests write run FMUs without optimization in every run."""
     catalogue = shipped("fmus")
 
     def quick(recipe: Path, flags: Sequence[str] = ()) -> Path:
-        return host_fmu(recipe, flags if recipe.resolve().parent == catalogue else (*flags, "-O0"))
+        return fmu.host_fmu(recipe, flags if recipe.resolve().parent == catalogue else (*flags, *QUICK))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(master, "host_fmu", quick)

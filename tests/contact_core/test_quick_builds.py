@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fmi2 import QUICK, Fmu
+from forms import forms
 from running import Running
 
 from fmu_builder.export.fmu import host_fmu
@@ -29,7 +30,11 @@ def course(fmu: Fmu) -> list[bytes]:
     return [*bits, running.directional(unknowns, along).tobytes()]
 
 
-@pytest.mark.parametrize("name", ["BouncingBall", "PointLine2", "PointSurface"])
+EVERY_DAY = ("BouncingBall", "PointLine2", "PointSurface")
+
+
+@pytest.mark.parametrize("name", [*EVERY_DAY, *(pytest.param(name, marks=pytest.mark.slow) for name in forms())])
+@pytest.mark.usefixtures("optimized")
 def test_without_optimization_an_fmu_has_the_same_bits(name: str, tmp_path: Path) -> None:
     recipe = shipped("fmus") / f"{name}.toml"
     optimized, quick = host_fmu(recipe), host_fmu(recipe, QUICK)

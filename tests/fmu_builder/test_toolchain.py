@@ -141,21 +141,25 @@ def objects() -> set[Path]:
     return set((cache_folder() / "objects").glob("*/o/*/*.o*"))
 
 
+@pytest.mark.slow
 def test_five_platforms_compile_from_an_empty_cache_in_five_seconds(compiled: Compiled) -> None:
     print(f"\nfive platforms from an empty cache: {compiled.cold} (budget 5 s)")
     assert compiled.cold.processor < BUSY * 5.0
 
 
+@pytest.mark.slow
 def test_five_platforms_compile_after_an_edit_in_half_a_second(compiled: Compiled) -> None:
     print(f"\nfive platforms after an edit of element.c: {compiled.edited} (budget 0.5 s)")
     assert compiled.edited.processor < BUSY * 0.5
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_element_compiles_its_two_files_for_every_target_and_no_other(compiled: Compiled) -> None:
     assert compiled.objects_after_edit == sorted(["element_real", "element_dual"] * len(TARGETS))
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.slow
 def test_every_library_passes_its_check_and_takes_at_most_100_kb_a_machine(compiled: Compiled, platform: str) -> None:
     library = compiled.libraries[platform]
     problems = check_library(library, expected_exports=fmi2_functions(), platform=platform, where=platform)
@@ -166,6 +170,7 @@ def test_every_library_passes_its_check_and_takes_at_most_100_kb_a_machine(compi
     assert held <= machines * 100_000
 
 
+@pytest.mark.slow
 def test_the_library_for_any_mac_holds_the_one_for_arm_macs(compiled: Compiled) -> None:
     universal = compiled.libraries["darwin64"]
     assert [library.machine for library in read_library(universal)] == ["x86_64", "aarch64"]

@@ -120,7 +120,8 @@ def naming(path: Path, names: set[str]) -> list[str]:
     """The names of elements that the file holds, in code, comments or texts; a name of a header is none."""
     text = re.sub(r"\b\w+\.[hc]\b", "", path.read_text(encoding="utf-8"))
     known = names - OF_CONTACT if room(path) == "laws" else names
-    return sorted(name for name in known if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text))
+    runs = (run.split(".") for run in set(re.findall(r"(?<![\w.])[\w.]+", text)))
+    return sorted(known & {".".join(parts[:n]) for parts in runs for n in range(1, len(parts) + 1)})
 
 
 def test_the_core_names_no_element_and_none_of_its_variables() -> None:

@@ -1,8 +1,9 @@
 """Speed of what runs in every step, timed from C loops.  `python -m pytest -n 0 -m benchmark tests/benchmarks`.
 
 Figures are processor time per call, in the best of the rounds: other work on the machine only adds.  `extra_info` of
-the JSON report holds them in ns.  The coupled contact has to keep its budgets; else nothing is asserted but that the
-work was done: machines differ.  The budgets stand beside the figures for the reader.
+the JSON report holds them in ns.  Times are reported and not asserted, as machines differ; their budgets stand beside
+them for the reader.  What is asserted of the coupled contact is the ratio to a step of the contact without the group
+`coupling`, timed in turn with it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import fmpy
@@ -26,7 +27,6 @@ from fmu_builder.paths import catalogue, shipped
 pytestmark = pytest.mark.benchmark(timer=time.thread_time)
 
 CALLS = 50_000
-SLOWER_MACHINE = 1.4  # times the budget that a step may take where it is asserted: budgets are those of one machine
 LONG_ENOUGH = 0.15  # s of all rounds, of which there are 3 to 15
 
 
@@ -178,67 +178,95 @@ def test_point_surface_step_with_new_inputs(
     report(benchmark, run, "500 ns for the step alone")
 
 
-@pytest.mark.parametrize("mode", ["hold", "auto"])
-@pytest.mark.parametrize(("weight", "height", "budget"), [(500.0, -1e-4, 1000.0), (0.0, 1.0, 250.0)])
+class Contact:
+    """A mass of 1 kg on a contact, driven by loop_coupled: it rises from `height`, or is pressed on by `weight`."""
+
+    def __init__(self, loops: ctypes.CDLL, recipe: str, mode: int | None, weight: float, height: float, H: float):
+        self.slave = Slave("floor", read_slave(host_fmu(shipped("fmus") / f"{recipe}.toml")))
+        self._loops, self._weight, self._H, self._time = loops, weight, H, 0.0
+        slave, variables = self.slave, self.slave.description.variables
+        slave.dll.fmi2SetupExperiment(slave.component, 0, 0.0, 0.0, 0, 0.0)
+        slave.call("fmi2EnterInitializationMode")
+        for name, value in {"C_F": 1e6, "C_r": 1.0, "K_fr": 0.0, "point.r[3]": height}.items():
+            slave.set(variables[name], value)
+        if mode is not None:
+            slave.set(variables["coupling.mode"], mode)
+        slave.call("fmi2ExitInitializationMode")
+        functions = (slave.dll.fmi2SetReal, slave.dll.fmi2DoStep, slave.dll.fmi2GetReal)
+        self._calls = [ctypes.cast(function, ctypes.c_void_p) for function in functions]
+        self._motion = (ctypes.c_uint * 6)(*(variables[f"point.{n}[{i}]"].reference for n in "rv" for i in (1, 2, 3)))
+        self._force = (ctypes.c_uint * 3)(*(variables[f"point.f[{i}]"].reference for i in (1, 2, 3)))
+        self.state = (ctypes.c_double * 3)(height, 0.0 if weight else 1.0, weight)
+
+    def run(self, twice: int = 0, steps: int = CALLS) -> None:
+        """`twice`: with two sets and two gets for each step."""
+        status = self._loops.loop_coupled(
+            *self._calls, ctypes.c_void_p(self.slave.component), self._motion, self._force,
+            ctypes.c_double(self._time), ctypes.c_double(self._H), ctypes.c_double(self._weight), self.state,
+            ctypes.c_long(steps), twice,
+        )  # fmt: skip
+        self._time += steps * self._H
+        assert status == 0
+
+    def nanoseconds(self, twice: int) -> float:
+        steps, start = 3000, time.thread_time()
+        self.run(twice, steps)
+        return (time.thread_time() - start) / steps * 1e9
+
+
+def steps_alone(contacts: Sequence[Contact]) -> list[float]:
+    """ns of one step of each: without what two sets and two gets take more than one of each.
+
+    The rounds are so short that some of many are left alone by other work on the machine, and in turn, so that all run
+    at the same speed of the processor; there are more of them until the best no longer get better."""
+    times = [[math.inf, math.inf] for _ in contacts]
+    for _ in range(20):
+        before = [one[:] for one in times]
+        for _ in range(200):
+            for contact, best in zip(contacts, times, strict=True):
+                best[:] = [min(best[twice], contact.nanoseconds(twice)) for twice in (0, 1)]
+        if all(
+            new > 0.98 * old for one, two in zip(times, before, strict=True) for new, old in zip(one, two, strict=True)
+        ):
+            break
+    return [2.0 * once - both for once, both in times]
+
+
+@pytest.mark.parametrize(
+    ("mode", "weight", "height", "most", "budget"),
+    [
+        ("hold", 500.0, -1e-4, 3.0, "1000 ns"),
+        ("auto", 500.0, -1e-4, 7.0, "1000 ns"),
+        ("hold", 0.0, 1.0, 3.0, "250 ns"),
+        ("auto", 0.0, 1.0, 3.0, "250 ns"),
+    ],
+)
 def test_coupled_contact_with_new_inputs(
     benchmark: Callable[..., object],
     loops: dict[str, ctypes.CDLL],
     mode: str,
     weight: float,
     height: float,
-    budget: float,
+    most: float,
+    budget: str,
 ) -> None:
-    """1 kg swings elastically in contact with 1e6 N/m at eight steps a contact, or rises from the floor.
-
-    Of the step alone: without what two sets and two gets take more than one of each.  Budget in ns.  The rounds for
-    that are so short that some of many are left alone by other work on the machine, and there are more of them until
-    the best no longer get better."""
-    slave = Slave("floor", read_slave(host_fmu(shipped("fmus") / "PointSurfaceCoupled.toml")))
-    slave.dll.fmi2SetupExperiment(slave.component, 0, 0.0, 0.0, 0, 0.0)
-    slave.call("fmi2EnterInitializationMode")
-    variables = slave.description.variables
+    """1 kg swings elastically in contact with 1e6 N/m at eight steps a contact, or rises from the floor.  `most`: times
+    a step of PointSurface, whose point rises."""
     H = 3.14e-3 / 8 if mode == "auto" else 1e-6  # at the large step the literal force would throw the mass off
-    start = {"C_F": 1e6, "C_r": 1.0, "K_fr": 0.0, "point.r[3]": height}
-    for name, value in start.items():
-        slave.set(variables[name], value)
-    slave.set(variables["coupling.mode"], {"hold": 1, "auto": 5}[mode])
-    slave.call("fmi2ExitInitializationMode")
-    calls = [
-        ctypes.cast(f, ctypes.c_void_p) for f in (slave.dll.fmi2SetReal, slave.dll.fmi2DoStep, slave.dll.fmi2GetReal)
-    ]
-    motion = (ctypes.c_uint * 6)(*(variables[f"point.{n}[{i}]"].reference for n in "rv" for i in (1, 2, 3)))
-    force = (ctypes.c_uint * 3)(*(variables[f"point.f[{i}]"].reference for i in (1, 2, 3)))
-    component, rate = ctypes.c_void_p(slave.component), 0.0 if weight else 1.0
-    state = (ctypes.c_double * 3)(height, rate, weight)
-    time_now = {"t": 0.0}
-
-    def run(twice: int = 0, steps: int = CALLS) -> None:
-        status = loops["real"].loop_coupled(
-            *calls, component, motion, force, ctypes.c_double(time_now["t"]), ctypes.c_double(H),
-            ctypes.c_double(weight), state, ctypes.c_long(steps), twice,
-        )  # fmt: skip
-        time_now["t"] += steps * H
-        assert status == 0
-
-    def nanoseconds(twice: int) -> float:
-        steps, start = 3000, time.thread_time()
-        run(twice, steps)
-        return (time.thread_time() - start) / steps * 1e9
-
-    report(benchmark, run, f"{budget:g} ns for the step alone")
-    once = both = math.inf
-    for _ in range(20):
-        before = (once, both)
-        for _ in range(200):
-            once, both = min(once, nanoseconds(0)), min(both, nanoseconds(1))
-        alone = 2.0 * once - both
-        if alone <= budget and once > 0.98 * before[0] and both > 0.98 * before[1]:
-            break
+    coupled = Contact(loops["real"], "PointSurfaceCoupled", {"hold": 1, "auto": 5}[mode], weight, height, H)
+    plain = Contact(loops["real"], "PointSurface", None, 0.0, 1.0, 1e-6)
+    report(benchmark, coupled.run, f"{budget} for the step alone")
+    alone, peer = steps_alone((coupled, plain))
     benchmark.extra_info["ns_of_the_step_alone"] = round(alone, 1)  # type: ignore[attr-defined]
-    print(f"{benchmark.name}: {once:.1f} ns per call, {alone:.1f} ns per step alone (budget {budget:g} ns)")  # type: ignore[attr-defined]
-    assert 0.0 < alone <= SLOWER_MACHINE * budget
-    assert -1.1e-3 < state[0] < -5e-5 or weight == 0.0 or mode == "hold"
-    slave.close()
+    benchmark.extra_info["times_a_plain_step"] = round(alone / peer, 2)  # type: ignore[attr-defined]
+    print(
+        f"{benchmark.name}: {alone:.1f} ns per step alone (budget {budget}), "  # type: ignore[attr-defined]
+        f"{alone / peer:.2f} times a step of PointSurface, {peer:.1f} ns (at most {most:g})"
+    )
+    assert peer > 0.0 and 0.0 < alone <= most * peer
+    assert -1.1e-3 < coupled.state[0] < -5e-5 or weight == 0.0 or mode == "hold"
+    coupled.slave.close()
+    plain.slave.close()
 
 
 @pytest.mark.parametrize("mode", ["hold", "auto"])

@@ -1,4 +1,5 @@
-/* A point guided along a line of points: what the elements of this kind share, over their generated struct Element.
+/* A point guided along a line of points: the common part of the elements of this kind, over their generated struct
+ * Element.
  *
  * All vectors in the coordinates of the guide: those of the frame `body` where one body carries the line, which is then
  * at rest and velocities are relative to it; else the world.
@@ -9,18 +10,18 @@
  * Friction, N                F_fr = -K_fr P min(k_T |v_long|, 1) sign(v_long) t         P = |F_r + F_d|
  * Reaction                   on the bodies of the line by force_zone.h
  *
- * The elastic force F_r lies across the line and takes the power -F_r v from the bodies.  Besides what is stored, that
- * is -F_r (FLP' - v_L), the interpolation's, which is zero for a spline on one body, and what axes take that turn.
+ * The elastic force F_r lies across the line and takes the power -F_r v from the bodies.  Besides the stored power,
+ * that is the power -F_r (FLP' - v_L) of the interpolation, zero for a spline on one body, and the power of turning
+ * axes.
  *
  * Ends: the element is off beyond the planes across an open line at its first and last point.  Displacements and energy
- * are then those at the end, so that what switching destroys is known.
+ * are then those at the end, so that the energy removed by switching is known.
  *
  * Laws of the recipe take the places of normDamp |v_tr| and, in the element, of the elastic and the friction forces.
  *
  * Elastic energy, J          U = integral of the elastic forces over the displacements from 0, sensors as they are
  * Sensors                    a law that depends on sensors, which change: U' = power against F_r + power of the
- *                            sensors; energy.stored integrates the first, and energy.sensors is the rest of what became
- *                            of U
+ *                            sensors; energy.stored integrates the first, and energy.sensors is the rest of U
  *
  * Of the struct: line_points ... from lines.py, POINTS, BODIES, BRIDGES, CLOSED, INTERPOLATION, and the variables of
  * elements/point_line_2/element.toml, which elements/point_line_1 extends.
@@ -321,7 +322,7 @@ static void guide_remember(Element *e, const Guide *g)
 
 static inline void guide_book_stored(Element *e, Real stored) { e->power.stored = e->on * stored; }
 
-/* What sensors have put into the springs, J. */
+/* Work of sensors on the springs, J. */
 static inline Real guide_work_of_sensors(Element *e)
 {
     e->energy.sensors = e->energy.elastic - e->energy.start + e->energy.switched - e->energy.stored;
@@ -336,7 +337,7 @@ static inline Real guide_work_of_sensors(Element *e) { return (void)e, 0.0; }
 
 #endif
 
-/* What is left of the account when the energies of the element are known.  `stored`: power against F_r, W. */
+/* The balances, when the energies of the element are known.  `stored`: power against F_r, W. */
 static void guide_account(Element *e, Real stored, Real anisotropy, int on_demand)
 {
     guide_book_stored(e, stored);
@@ -353,7 +354,7 @@ static void guide_account(Element *e, Real stored, Real anisotropy, int on_deman
     (void)anisotropy, (void)sensors;
 }
 
-/* Books at an accepted point what switching and another law have destroyed, and remembers the point and the law.
+/* Books at an accepted point the energy removed by switching and by another law, and remembers the point and the law.
  * `step`: since the accepted point before, s.  Returns 1 if outputs depend on it. */
 static int guide_book(Element *e, const Guide *g, CcHost *host, double step)
 {
@@ -390,7 +391,7 @@ static int guide_accept(Element *e, CcHost *host, Guide *g)
     guide_see(e, g);
     guide_find(e, g);
     if (place == CC_LINE_LOST || !(re(e->margin) > 0.0)) {
-        cc_fail(host, "the point at (%g, %g, %g) m has no foot on the line: it stands on the evolute, as far from the "
+        cc_fail(host, "the point at (%g, %g, %g) m has no foot on the line: it lies on the evolute, as far from the "
                 "line as its centre of curvature; a stiffer guide keeps it nearer", re(g->P[0]), re(g->P[1]),
                 re(g->P[2]));
         return searched;

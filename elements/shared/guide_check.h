@@ -61,7 +61,7 @@ static void guide_check_line(const Element *e, CcHost *host)
         guide_spacing(&line, &g, i, &chord);
         double cosine = re(cc_dot(before.q, chord.q));
         if (cosine < GUIDE_COSINE - GUIDE_ROUNDING)
-            cc_fail(host, "the line turns at the start at point %d so far that the cosine of the angle is %g: at least "
+            cc_fail(host, "at the start the line turns at point %d by an angle whose cosine is %g: at least "
                     "0.866 is needed, 30 degrees", i + 1, cosine);
     }
 }

@@ -12,7 +12,7 @@ static void guide_hold(Element *e, Guide *g)
     e->friction_force = e->on * e->held_friction;
 }
 
-/* What a held force did is booked when the interval is over. */
+/* The work of a held force is booked when the interval is over. */
 static void guide_hold_powers(Element *e)
 {
     if (re(e->held) != 0.0)
@@ -31,7 +31,7 @@ static inline void guide_leave_out(Element *e, Real switched) { (void)e, (void)s
 #include "coupling/coupled_point.h"
 #include "held_force.h"
 
-/* The coupling counts what the motion changes of the energy, not what is switched. */
+/* The coupling counts changes of the energy by the motion, not by switching. */
 static void guide_leave_out(Element *e, double switched) { ((CcPoint *)e->partner)->U -= switched; }
 
 /* Of the element: its potential at a foot, and its friction over the speed when the force f acts on the point. */
@@ -43,7 +43,7 @@ typedef struct {
     const Guide *g;
 } GuideSeen;
 
-/* The line where the sample finds it: over an interval it keeps its place in the coordinates of the guide. */
+/* The line at its place of the sample, which it keeps over an interval in the coordinates of the guide. */
 static void guide_seen_at(const void *data, const double P[3], CcPotential *at)
 {
     const GuideSeen *seen = data;
@@ -82,7 +82,7 @@ static void guide_start_coupling(Element *e, Guide *g)
     outputs(e);
 }
 
-/* What is known of the bodies at the point. */
+/* Show what is identified of the bodies at the point. */
 static void guide_show_partner(Element *e, const CcPointOptions *options, double k)
 {
     const CcPoint *p = (const CcPoint *)e->partner;
@@ -93,7 +93,7 @@ static void guide_show_partner(Element *e, const CcPointOptions *options, double
     e->coupling.fallback = cc_point_is_strange(p);
 }
 
-/* The books by the lag that is known now. */
+/* The balances, with the lag identified so far. */
 static void guide_book_coupling(Element *e)
 {
     const CcPoint *p = (const CcPoint *)e->partner;
@@ -121,14 +121,14 @@ static void guide_literal(Element *e, Guide *g, double f[3], double damped[3], d
     }
 }
 
-/* Under coupling.mode = hold: what the literal force shows of the bodies is reported if it has to be. */
+/* Under coupling.mode = hold: warn if the step is too long for the literal force. */
 static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions *options, double step)
 {
     CcPoint *p = (CcPoint *)e->partner;
     double f[3], damped[3], rubbed[3], k = cc_point_stiffness(options, g->P);
     int returned = e->previous.returned != 0.0;
     e->previous.returned = 1.0;
-    if (p->axis.taught > CC_AXIS_LASTING) { /* another step: what happened since was not looked at */
+    if (p->axis.taught > CC_AXIS_LASTING) { /* another step: the motion since then was not observed */
         cc_point_start(p, options);
         cc_axis_wait(&p->axis);
     }
@@ -163,7 +163,7 @@ static int sample(Element *e, CcHost *host, double step)
     CcPointOptions options = guide_options(e, &seen);
     if (hold) {
         guide_watch(e, host, &g, &options, step);
-        outputs(e); /* the potential was asked at other places */
+        outputs(e); /* the potential was evaluated at other places */
         return 0;
     }
     if (e->on == 0.0) {

@@ -300,7 +300,7 @@ def test_a_line_that_its_bodies_tear_apart_is_refused_with_the_points(three: Fmu
     values |= pose("point", HELIX[30], Rotation.identity())
     told = refused(three, values)  # type: ignore[arg-type]
     assert any("the ratio must be at most 4" in text and "points 7 and 8" in text for text in told)
-    assert sum("the line turns at the start at point" in text for text in told) >= 2
+    assert sum("at the start the line turns at point" in text for text in told) >= 2
 
 
 def test_the_evolute_is_announced_and_then_an_error(ring: Fmu) -> None:

@@ -65,10 +65,10 @@ def raise_all(errors: Iterable[FmuBuilderError]) -> None:
         raise type(worst)([problem for error in found for problem in error.problems])
 
 
-def shortened(value: object, longest: int = 80) -> str:
+def shortened(value: object) -> str:
     """A value as it stands in a message: long ones are cut."""
     text = repr(value)
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

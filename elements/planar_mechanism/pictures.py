@@ -44,14 +44,12 @@ def chain_ends(q: Sequence[float]) -> list[Point]:
     return ends
 
 
-def chain_lines(
-    drawing: Drawing, ends: Sequence[Point], at: Callable[[Point], Point], width: float, color: str = BODY
-) -> None:
+def chain_lines(drawing: Drawing, ends: Sequence[Point], at: Callable[[Point], Point], width: float) -> None:
     """The links, from the last to the first, and their joints: the slider as a box, on a thin guide."""
     drawing.line([at(ends[3]), at(ends[4])], GREY, 1.2)
     for i in (3, 2, 1, 0):
         begin, end = at(ends[2 * i]), at(ends[2 * i + 1])
-        drawing.line([begin, end], color if i != 1 else BODY_EDGE, width if i != 1 else 1.7 * width)
+        drawing.line([begin, end], BODY if i != 1 else BODY_EDGE, width if i != 1 else 1.7 * width)
     for i in (0, 1, 3):
         drawing.circle(at(ends[2 * i]), 0.8 * width, PAPER, INK, 1.3)
     drawing.circle(at(ends[-1]), 0.5 * width, FORCE, FORCE, 1)

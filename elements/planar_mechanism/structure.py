@@ -1,50 +1,10 @@
 """The bodies, constraints and points of a recipe.
 
-[[body]]                       # one for each body, with the joint that carries it; ground is not listed
-name = "arm"                   # by default body 1, body 2, ...
-on = "ground"                  # the body before it: ground, or one above; by default the one above
-joint = "revolute"             # or "prismatic": it slides along its own x axis
-place = ["0.3 m", 0]           # of the joint in the axes of the body before
-angle = "0 deg"                # of its axes against those of the body before, at q = 0
-mass = "1 kg"
-inertia = "0.1 kg.m2"          # about the centre of mass
-centre = ["0.15 m", 0]         # of mass, in its axes
-stiffness = "15 N.m/rad"       # of a spring in the joint; N/m in a prismatic one
-free = "0 rad"                 # where that spring is free
-damping = "1 N.m.s/rad"
-start = "-1.2 rad"             # coordinate and speed at the start
-speed = "0 rad/s"
-closes = true                  # its start follows from the constraints; without any, the mechanism chooses
-force = "2[N.m]*sin(#t/1[s])"  # a law of time: force or torque on the joint, beside that of its input
-motion = "0.5*sin(#t/1[s])"    # a law of time its coordinate follows; or "inputs": drive.q, drive.qd and drive.qdd say
-port = true                    # the joint is a port: shaft, or slide of a prismatic one
+[[body]]  one for each body, from the ground outwards; ground is not listed
+[[constraint]]  kind = "profile", "pin" or "distance"
+[[point]]  a port
 
-[[constraint]]
-kind = "profile"               # or "pin", "distance"
-body = "arm"
-point = ["0.3 m", 0]           # of the body
-on = "ground"                  # or a body: what carries the profile, or the other point
-profile = [0, -0.595, 0.5]     # y = f(x) by powers of x, m; or a law, "0.1[m]*sin(#x/0.2[m])", over range
-profile_points = "cam.csv"     # or a spline y = f(x) through points [[x, y], ...], in a CSV file or here
-curve_x = "0.1[m]*cos(#s)"     # or a curve by two laws of a parameter s without unit, over range
-curve_y = "0.1[m]*sin(#s)"
-curve_points = "cam.csv"       # or a spline through points in their order; the parameter is the length of the chords
-closed = true                  # of a curve: it runs round, its last point is its first
-range = ["0 m", "0.4 m"]       # of x or s: where a law is checked, of an open curve its ends
-side = "below"                 # of the profile on which its material is: contact.N > 0 where it pushes; below is to the
-                               # right of the way along +x or +s, above to the left: what goes round to the left is full
-friction = 0.2                 # coefficient on the profile
-k_T = "100 s/m"                # full friction above the slip 1/k_T
-unilateral = true              # the point may leave the profile: nothing pulls it back
-base = ["1 m", 0]              # of pin and distance: the other point; of a profile its origin, in the axes of `on`
-angle = "0 deg"                # of the profile's axes against those of `on`
-length = "0.2 m"               # of distance
-
-[[point]]                      # a port, for forces on it and contacts of it
-body = "arm"
-offset = ["0.3 m", 0]
-force_x = "10[N]*cos(#t/1[s])" # laws of time: components of a force on the point, beside that of the port
-force_y = "0[N]"
+Their keys: README.md, and Body, Profile, Pin, Distance and Point of fmu_builder/model/structure_tables.py.
 """
 
 import itertools
@@ -167,7 +127,7 @@ class Profile:
 def _profile(hold: Table, read: Reader) -> Profile:
     place = read.place(hold)
     given = [key for key in PROFILE_KEYS if key in hold]
-    closed = _switch(hold, "closed", read)
+    closed = int(read.flag(hold, "closed"))
     if not given or (len(given) > 1 and given != ["curve_x", "curve_y"]):
         what = "one of profile, profile_points, curve_points, or curve_x with curve_y says what the point is held on"
         read.problem(place, given[1] if given else "profile", f"{what}; given: {', '.join(given) or 'none'}")
@@ -261,7 +221,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
     names = _names(bodies, read)
     parents = [_parent(body, i, names, read) for i, body in enumerate(bodies)]
     slides = [int(read.choice(body, "joint", ("revolute", "prismatic")) == "prismatic") for body in bodies]
-    closes = [_switch(body, "closes", read) for body in bodies]
+    closes = [int(read.flag(body, "closes")) for body in bodies]
     for i, body in enumerate(bodies):
         starts |= _body(body, i + 1, slides[i], read)
 
@@ -288,7 +248,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
         sides.append(1.0 if read.choice(hold, "side", ("below", "above")) == "below" else -1.0)
         if kind == "profile":
             contacts.append(len(rows))
-            unilateral.append(_switch(hold, "unilateral", read))
+            unilateral.append(int(read.flag(hold, "unilateral")))
             mu, k_T = read.quantity(hold, "friction"), read.quantity(hold, "k_T")
             if with_friction:
                 starts |= {f"contact[{len(contacts)}].mu": mu, f"contact[{len(contacts)}].k_T": k_T}
@@ -316,7 +276,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
         if "motion" in body:
             _driven_problems(body, read)
     inputs = _numbered([body.get("motion") == INPUTS for body in bodies])
-    ports = [bool(_switch(body, "port", read)) for body in bodies]
+    ports = [read.flag(body, "port") for body in bodies]
     shafts = _numbered([port and not one for port, one in zip(ports, slides, strict=True)])
     sliders = _numbered([port and bool(one) for port, one in zip(ports, slides, strict=True)])
     timed = any(isinstance(table.get(k), str) for table in (*bodies, *points) for k in ("force", "force_x", "force_y"))
@@ -439,14 +399,6 @@ def _body_of(table: Table, key: str, names: list[str], read: Reader, default: st
     if key in table:
         read.problem(read.place(table), key, f"there is no body '{name}'; known: {', '.join(dict.fromkeys(known))}")
     return 0
-
-
-def _switch(table: Table, key: str, read: Reader) -> int:
-    value = table.get(key, False)
-    if not isinstance(value, bool):
-        read.problem(read.place(table), key, f"{value!r} must be true or false")
-        return 0
-    return int(value)
 
 
 def _body(body: Table, number: int, slides: int, read: Reader) -> dict[str, object]:

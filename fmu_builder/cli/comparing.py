@@ -32,7 +32,7 @@ def compare_traces(
     ]
     if wrong:
         raise InputError(wrong)
-    result = compare_files(trace, reference, None, Tolerance(absolute, relative, time_tolerance), overlap=overlap)
+    result = compare_files(trace, reference, Tolerance(absolute, relative, time_tolerance), overlap=overlap)
     if as_json:
         print(json.dumps(comparison_to_json(result), indent=2))
     else:

@@ -123,12 +123,10 @@ def compare(
 def compare_files(
     trace_path: Path,
     reference_path: Path,
-    tolerances: Mapping[str, Tolerance] | None,
     default: Tolerance,
-    event_tolerances: Mapping[str, Tolerance] | None = None,
     overlap: bool = False,
 ) -> Comparison:
-    """`compare` of two files; raises InputError with the faults of both."""
+    """`compare` of two files, all signals with one tolerance; raises InputError with the faults of both."""
     traces: list[Trace] = []
     problems: list[Problem] = []
     for path in (trace_path, reference_path):
@@ -140,7 +138,7 @@ def compare_files(
         raise InputError(problems)
     trace, reference = traces
     names = (str(trace_path), str(reference_path))
-    return _compare(trace, reference, tolerances or {}, default, event_tolerances or {}, *names, overlap)
+    return _compare(trace, reference, {}, default, {}, *names, overlap)
 
 
 def comparison_to_json(comparison: Comparison) -> dict[str, object]:

@@ -23,7 +23,6 @@ from typing import Any, Literal
 from pydantic import Field, FiniteFloat, ValidationError
 
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.model.counted_parts import members
 from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration_reader import CORE_GROUPS
 from fmu_builder.model.recipe import correct_kind
@@ -33,8 +32,7 @@ from fmu_builder.model.scenario import (
     Pair,
     SlaveEntry,
     StartValue,
-    name_problems,
-    unknown_ends,
+    expand_members,
 )
 from fmu_builder.model.table_model import Quantity, TableModel
 from fmu_builder.model.toml_files import FIELDS_OF_OURS, explain, read_toml
@@ -99,18 +97,14 @@ def parse_assembly(path: Path) -> tuple[CheckedAssembly, list[Problem]]:
     for key in FIELDS_OF_OURS:
         if tables.pop(key, None) is not None:
             problems.append(Problem(f"{path}: {key}", "this key is unknown"))
-    parts = tables.get("parts")
-    if isinstance(parts, dict):
-        parts, families = members(path, "parts", parts, problems)
-        tables["connections"] = families.connections(path, tables.get("connections", []), problems)
+    if isinstance(tables.get("parts"), dict):
+        counted, unknown = expand_members(path, "part", tables, problems)
+        problems += unknown
         if isinstance(expose := tables.get("expose"), dict):
             where = f"{path}: [expose]"
             tables["expose"] = {
-                key: families.expositions(f"{where} {key}", names, problems) for key, names in expose.items()
+                key: counted.expositions(f"{where} {key}", names, problems) for key, names in expose.items()
             }
-        problems += name_problems(path, parts, tables["connections"], "part")
-        problems += unknown_ends(path, parts, tables["connections"], "part")
-        tables["parts"] = {name: {"recipe": p} if isinstance(p, str) else p for name, p in parts.items()}
     try:
         recipe = CheckedAssembly.model_validate({"path": path, **tables})
     except ValidationError as error:

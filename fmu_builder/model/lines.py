@@ -38,10 +38,7 @@ def line_structure(tables: dict[str, dict[str, object]], read: Reader) -> Struct
                greatest distance of neighbours on one body, 0 if there are none"""
     table = read.table("line", GuideLine)
     interpolation = read.choice(table, "interpolation", get_args(Curve))
-    closed = table.get("closed", False)
-    if not isinstance(closed, bool):
-        read.problem("line", "closed", f"{closed!r} must be true or false")
-        closed = False
+    closed = read.flag(table, "closed")
     before = len(read.problems)
     points = np.array(read.points(table, "points", 3), float).reshape(-1, 3)
     bodies = _bodies(table.get("body"), len(points), read)

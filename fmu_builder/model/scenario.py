@@ -19,12 +19,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, model_validator
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.model.counted_parts import is_member_name, members
+from fmu_builder.model.counted_parts import CountedParts, is_member_name, members
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
@@ -193,7 +193,7 @@ def read_scenario(path: Path) -> CheckedScenario:
     Raises InputError with every problem found."""
     scenario, problems = parse_scenario(path)
     if problems:
-        raise InputError([*problems, *unknown_ends(path, dict(scenario.slaves), scenario.connections)])
+        raise InputError([*problems, *unknown_ends(path, dict(scenario.slaves), scenario.connections, "slave")])
     return scenario
 
 
@@ -202,21 +202,16 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
     checked all the same.  Raises InputError where slaves or connections cannot be understood."""
     tables = read_toml(path)
     problems: list[Problem] = []
-    loose: list[Problem] = []
+    unknown: list[Problem] = []
     if tables.pop("path", None) is not None:  # a field of ours, no key of the file
         problems.append(Problem(f"{path}: path", "this key is unknown"))
     correct_kind(path, tables, problems)
-    slaves, drive = tables.get("slaves"), tables.get("drive")
-    if isinstance(slaves, dict):
-        slaves, families = members(path, "slaves", slaves, problems)
-        tables["connections"] = families.connections(path, tables.get("connections", []), problems)
+    if isinstance(tables.get("slaves"), dict):
+        counted, unknown = expand_members(path, "slave", tables, problems)
         if isinstance(reference := tables.get("reference"), dict) and "signals" in reference:
-            signals = families.keys(f"{path}: [reference] signals", reference["signals"], problems)
+            signals = counted.keys(f"{path}: [reference] signals", reference["signals"], problems)
             tables["reference"] = {**reference, "signals": signals}
-        problems += name_problems(path, slaves, tables["connections"])
-        loose += unknown_ends(path, slaves, tables["connections"])
-        tables["slaves"] = {name: {"recipe": s} if isinstance(s, str) else s for name, s in slaves.items()}
-    if isinstance(drive, dict):
+    if isinstance(drive := tables.get("drive"), dict):
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
     wrong_times = _time_problems(path, tables.get("experiment"))
     problems += wrong_times
@@ -227,7 +222,7 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
         try:
             scenario = CheckedScenario.model_validate({"path": path, **_without(tables, error, bool(wrong_times))})
         except ValidationError:
-            raise InputError([*problems, *loose]) from None
+            raise InputError([*problems, *unknown]) from None
     return scenario, problems
 
 
@@ -268,8 +263,21 @@ def _drive(path: Path, name: str, value: object, problems: list[Problem]) -> obj
     return value
 
 
+def expand_members(
+    path: Path, kind: Literal["slave", "part"], tables: dict[str, Any], problems: list[Problem]
+) -> tuple[CountedParts, list[Problem]]:
+    """Write one by one into the tables what stands there with a count: slaves or parts, and their connections.
+
+    Returns the counted parts, and the connections that name no member; adds other faults of names to the problems."""
+    entries, counted = members(path, f"{kind}s", tables[f"{kind}s"], problems)
+    connections = tables["connections"] = counted.connections(path, tables.get("connections", []), problems)
+    problems += name_problems(path, entries, connections, kind)
+    tables[f"{kind}s"] = {name: {"recipe": one} if isinstance(one, str) else one for name, one in entries.items()}
+    return counted, list(unknown_ends(path, entries, connections, kind))
+
+
 def name_problems(
-    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"] = "slave"
+    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"]
 ) -> Iterator[Problem]:
     """Names of slaves or parts: there are some, they are identifiers, and connections name a port or variable."""
     table = f"{path}: [{kind}s]"
@@ -284,7 +292,7 @@ def name_problems(
 
 
 def unknown_ends(
-    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"] = "slave"
+    path: Path, members: dict[str, object], connections: object, kind: Literal["slave", "part"]
 ) -> Iterator[Problem]:
     """Connections that name an unknown slave or part."""
     for where, end in _ends(path, connections):

@@ -175,6 +175,14 @@ class Reader:
             return choices[0]
         return str(value)
 
+    def flag(self, table: Table, key: str) -> bool:
+        """True or false; false if the key is missing."""
+        value = table.get(key, False)
+        if not isinstance(value, bool):
+            self.problem(self.place(table), key, f"{value!r} must be true or false")
+            return False
+        return value
+
     def text(self, table: Table, key: str, default: str) -> str:
         value = table.get(key, default)
         if not isinstance(value, str):

@@ -314,15 +314,15 @@ def test_files_are_compared_and_the_faults_of_both_are_named(tmp_path: Path) -> 
     trace_path, reference_path = tmp_path / "trace.csv", tmp_path / "reference.csv"
     write_trace(signal([0.0, 1.0], [0.0, 2.0], "N"), trace_path)
     reference_path.write_text("t;f\n0;0\n0.5;1\n1;2\n")
-    comparison = compare_files(trace_path, reference_path, None, EXACT)
+    comparison = compare_files(trace_path, reference_path, EXACT)
     assert comparison.passed and comparison.signals[0].unit == "N"
     reference_path.write_text("t;g\n0;0\n")
     with pytest.raises(InputError, match=r"trace\.csv: no signal 'g', which .*reference\.csv has"):
-        compare_files(trace_path, reference_path, None, EXACT)
+        compare_files(trace_path, reference_path, EXACT)
     reference_path.write_text("t;f\n0;?\n")
     trace_path.unlink()
     with pytest.raises(InputError) as caught:
-        compare_files(trace_path, reference_path, None, EXACT)
+        compare_files(trace_path, reference_path, EXACT)
     assert [Path(problem.where.partition(": ")[0]).name for problem in caught.value.problems] == [
         "trace.csv",
         "reference.csv",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import importlib.util
 import tomllib
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.files import is_file
@@ -92,11 +93,27 @@ def shipped_elements() -> list[Path]:
 
 def load_module(path: Path) -> ModuleType:
     """A Python file that stands outside of any package, as a module of its own each time."""
-    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
-    assert spec is not None and spec.loader is not None  # a file path always has a loader
+    spec = _spec(path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    state = path.stat()
+    exec(_code(path, state.st_mtime_ns, state.st_size), module.__dict__)
     return module
+
+
+@functools.lru_cache(maxsize=64)
+def _code(path: Path, changed: int, size: int) -> CodeType:
+    """The compiled file, which is read again after a change: structure.py of an element runs for each recipe of it."""
+    loader = _spec(path).loader
+    assert isinstance(loader, SourceFileLoader)
+    code = loader.get_code(loader.name)
+    assert code is not None
+    return code
+
+
+def _spec(path: Path) -> ModuleSpec:
+    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
+    assert spec is not None  # a file path always has one
+    return spec
 
 
 @functools.cache

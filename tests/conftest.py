@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="of every test run at most N of its parameters, from the first to the last at equal distances",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """The garbage collector searches neither while files are compiled, which makes much and little garbage in circles,
+    nor later what this has made: it takes a third of the time of collection, and a quarter of a second each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)  # of what the markers have left

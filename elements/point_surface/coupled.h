@@ -29,57 +29,27 @@
 #include "shared/held_force.h"
 #include "coupling/joint_coupling.h"
 
-static double port_elastic(const void *data, double h)
-{
-    const Element *e = data;
-    if (!(h > 0.0))
-        return 0.0;
-#if SLOT_C_F
-    return slot_C_F(e, h);
-#else
-    return cc_spring_force(e->C_F, h);
-#endif
-}
+static double port_elastic(const void *data, double h) { return h > 0.0 ? elastic_force(data, h) : 0.0; }
 
 static double port_energy(const void *data, double h) { return h > 0.0 ? energy_now(data, h) : 0.0; }
 
 #if SLOT_F_D
-static double port_damping(const void *data, double w)
+static void set_damping(const Element *e, CcPortLaw *port) { (void)e, port->damping = damping_ratio; }
+#else
+static void set_damping(const Element *e, CcPortLaw *port)
 {
-    double d = slot_F_d(data, w);
-    return ALLOW_ADHESION || d > -1.0 ? d : -1.0;
+    CcDampingLimits d = cc_damping_limits(e->C_r, e->k_E);
+    port->d_comp = d.comp, port->d_rest = d.rest, port->k_D = e->k_D;
 }
 #endif
 
-#if SLOT_F_FR
-static double port_friction(const void *data, double N, double u) { return slot_F_fr(data, N, u); }
-#endif
-
-#if SLOT_F_SLIP
-static double port_limit(const void *data, double N, double u) { return slot_F_slip(data, N, u); }
-#endif
+static void set_friction(const Element *e, CcPortLaw *port);
 
 static CcPortLaw port_law(const Element *e)
 {
     CcPortLaw port = {.elastic = port_elastic, .energy = port_energy, .data = e};
-#if SLOT_F_D
-    port.damping = port_damping;
-#else
-    CcDampingLimits d = cc_damping_limits(e->C_r, e->k_E);
-    port.d_comp = d.comp, port.d_rest = d.rest, port.k_D = e->k_D;
-#endif
-#if BRISTLE
-    port.k_B = e->k_B, port.c_B = e->c_B;
-#if SLOT_F_SLIP
-    port.limit = port_limit;
-#else
-    port.K_fr = e->K_fr;
-#endif
-#elif SLOT_F_FR
-    port.friction = port_friction;
-#else
-    port.K_fr = e->K_fr, port.k_T = e->k_T;
-#endif
+    set_damping(e, &port);
+    set_friction(e, &port);
     return port;
 }
 
@@ -101,45 +71,19 @@ static CcCoupling *partner_of(Element *e, int i) { return (CcCoupling *)e->partn
 
 static CcPort *port_of(Element *e, int i) { return (CcPort *)e->port[i]; }
 
-#if JOINT
-static CcMobility *mobility_of(Element *e) { return (CcMobility *)e->mobility; }
-#endif
-
-/* The axes of the coupling at point i: t_1 of the sample before, turned into the tangent plane of now. */
-static void find_axes(Element *e, int i, Real R[3][3])
-{
-    CcPlace *place = &port_of(e, i)->place;
-#if SURFACE_FLAT
-    (void)R;
-    CC_UNROLL for (int j = 0; j < 3; j++)
-        CC_UNROLL for (int k = 0; k < 3; k++)
-            place->axes[j][k] = j == k;
-#else
-    double *t = place->axes[0], *n = place->axes[2];
-    cc_to_body(R, e->normal[i], n);
-    double across = cc_dot(t, n);
-    CC_UNROLL for (int k = 0; k < 3; k++)
-        t[k] -= across * n[k];
-    double length = cc_norm(t);
-    if (!(length > 0.5)) { /* n turned by more than 60 degrees: any tangent, the coupling begins anew */
-        int least = cc_abs(n[0]) <= cc_abs(n[1]) && cc_abs(n[0]) <= cc_abs(n[2]) ? 0
-                    : cc_abs(n[1]) <= cc_abs(n[2])                               ? 1
-                                                                                 : 2;
-        CC_UNROLL for (int k = 0; k < 3; k++)
-            t[k] = (k == least) - n[least] * n[k];
-        length = cc_norm(t);
-        cc_coupling_rewind(partner_of(e, i));
-    }
-    CC_UNROLL for (int k = 0; k < 3; k++)
-        t[k] /= length;
-    cc_cross(n, t, place->axes[1]);
-#endif
-}
-
 static int is_usable(const Element *e, int i)
 {
     return e->work != 0.0 && e->on_patch[i] != 0.0 && -e->distance[i] <= e->D_max;
 }
+
+/* joint/: start_joint, answer_ports, cut_wrench, repeat_wrench.  By the surface: find_axes, sample_velocity, turn_force.
+ * By the friction: set_friction, advance_friction, work_of_friction, literal_force, hold_side. */
+#include JOINT_FILE
+#if SURFACE_FLAT
+#include "coupled_flat.h"
+#else
+#include "coupled_curved.h"
+#endif
 
 /* The velocity of point i relative to the material of the surface, in world components; `arm`: from the surface's
  * frame. */
@@ -150,30 +94,6 @@ static void relative_velocity(const Element *e, int i, const double arm[3], doub
     CC_UNROLL for (int k = 0; k < 3; k++)
         relative[k] = e->point[i].v[k] - (e->surface.v[k] + carried[k]);
 }
-
-#if !SURFACE_FLAT
-
-/* c of partner.h: what the axes of point i add to the components of its velocity by turning, since the sample
- * before. */
-static void find_turn(Element *e, int i, const CcPlace *before)
-{
-    const CcPort *port = port_of(e, i);
-    CcPartner *p = &partner_of(e, i)->partner;
-    p->turn[0] = p->turn[1] = p->turn[2] = 0.0;
-    if (p->begun == 0.0)
-        return;
-    double V[3], turned = 0.5 / p->H; /* V in the surface's frame: d(E V) = E_mean dV + dE V_mean, E the axes */
-    CC_UNROLL for (int k = 0; k < 3; k++) {
-        V[k] = 0.0;
-        CC_UNROLL for (int j = 0; j < 3; j++)
-            V[k] += before->axes[j][k] * p->v[j] + port->place.axes[j][k] * port->v[j];
-    }
-    CC_UNROLL for (int j = 0; j < 3; j++)
-        CC_UNROLL for (int k = 0; k < 3; k++)
-            p->turn[j] += turned * (port->place.axes[j][k] - before->axes[j][k]) * V[k];
-}
-
-#endif
 
 /* The sample of point i: the depth as r[2] = -h and the relative velocity along the axes of the coupling; the place in
  * the surface's frame. */
@@ -187,59 +107,13 @@ static void sample_port(Element *e, int i, Real R[3][3])
     port->usable = is_usable(e, i);
     port->r[0] = port->r[1] = 0.0, port->r[2] = e->distance[i];
     cc_to_body(R, arm, port->position);
-#if SURFACE_FLAT
-    cc_to_body(R, relative, port->v);
-#else
-    CcPlace before = port->place;
-    double u[3];
-    find_axes(e, i, R);
-    cc_to_body(R, relative, u);
-    port->v[0] = cc_dot(u, port->place.axes[0]);
-    port->v[1] = cc_dot(u, port->place.axes[1]);
-    port->v[2] = cc_dot(relative, e->normal[i]); /* as is_stale has it, to the bit */
-    find_turn(e, i, &before);
-#endif
+    sample_velocity(e, i, R, relative);
 }
 
 #if BRISTLE
-
-/* Components along the tangents of the axes. */
-static void along_tangents(const CcPlace *place, const double a[3], double t[2])
-{
-    for (int j = 0; j < 2; j++)
-        t[j] = cc_dot(place->axes[j], a);
-}
-
-/* What the interval before the sample was to the bristle of point i: the way s of the point along the surface, and the
- * deflection before and after.  `from`: the place of the point at the sample before, in the surface's frame. */
-static void advance_bristle(Element *e, int i, const CcPortLaw *law, const double from[3])
-{
-    const CcPort *port = port_of(e, i);
-    CcCoupling *c = partner_of(e, i);
-    const CcPartner *p = &c->partner;
-    double z[3] = {0.0, 0.0, 0.0}, way[3], s[2], H = p->H;
-    for (int k = 0; k < DEFLECTIONS; k++)
-        z[k] = e->deflection[i][k];
-    for (int k = 0; k < 3; k++)
-        way[k] = port->position[k] - from[k];
-    along_tangents(&port->place, z, c->z);
-    along_tangents(&port->place, way, s);
-    for (int j = 0; j < 2; j++) {
-        s[j] -= (p->beta - 0.5) * H * (port->v[j] - p->v[j]);
-        e->bristle_way[i][j] = p->begun != 0.0 ? s[j] : 0.0;
-        e->bristle_before[i][j] = c->z[j];
-    }
-    if (p->begun == 0.0)
-        return;
-    double L = cc_bristle_limit(law, p->f[cc_lag(p->lag)][2], cc_pair_norm(p->v), c->slips != 0.0);
-    if (port->usable != 0.0 && -port->r[2] > 0.0)
-        c->slips = cc_move_bristle(law->k_B, cc_bristle_stiffness(law->k_B, law->c_B, H), L, s, c->z);
-    else
-        c->z[0] = c->z[1] = c->slips = 0.0;
-    for (int k = 0; k < DEFLECTIONS; k++)
-        e->deflection[i][k] = c->z[0] * port->place.axes[0][k] + c->z[1] * port->place.axes[1][k];
-}
-
+#include "coupled_bristle.h"
+#else
+#include "coupled_sliding.h"
 #endif
 
 /* Book the interval before the sample, by what now is known of it. */
@@ -250,27 +124,15 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
     const CcCoupling *now = partner_of(e, i);
     const double *f = now->partner.f[cc_lag(now->partner.lag) + 1]; /* the newest acts on what comes, or later */
     const double *r = port->r, *v = port->v, *v_0 = port->v_before;
-    double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2], H_half = 0.5 * H;
+    double x_0 = -port->r_before[2], x = -r[2], H = port->H, N = f[2];
     if (cc_largest(f) == 0.0 && x_0 <= 0.0 && x <= 0.0) /* all of it would be 0 */
         return;
     double made = cc_energy_made(law, N, x_0, -v_0[2], x, -v[2], H);
     double elastic = law->energy(law->data, x) - law->energy(law->data, x_0) - made; /* work of N/(1 + d) */
     if (port->usable == 0.0 && e->was_on[i] != 0.0 && x <= e->D_max)
         e->energy.switched -= made; /* U was lost where the edge was passed, accept() has booked that of now */
-#if BRISTLE
-    const double *s = e->bristle_way[i], *z_0 = e->bristle_before[i], *z = now->z;
-    double K = cc_bristle_stiffness(law->k_B, law->c_B, H), rubbed = 0.0, lost = 0.0;
-    for (int j = 0; j < 2; j++) { /* held_bristle.h; what the force did beyond its law is left in the residual */
-        double change = z[j] - z_0[j], F = law->k_B * z_0[j] + K * change;
-        rubbed -= f[j] * s[j];
-        lost += (K - 0.5 * law->k_B) * change * change + F * (s[j] - change);
-    }
-    (void)H_half;
+    double rubbed, lost = work_of_friction(e, i, law, f, &rubbed);
     e->energy.friction += x > 0.0 && port->usable != 0.0 ? lost : rubbed; /* accept() has booked what it still held */
-#else
-    double rubbed = -H_half * (f[0] * (v_0[0] + v[0]) + f[1] * (v_0[1] + v[1]));
-    e->energy.friction += rubbed;
-#endif
     e->energy.work += N * (x - x_0) + rubbed;
     e->energy.damping += N * (x - x_0) - elastic;
 #else
@@ -384,16 +246,7 @@ static void sample_held(Element *e, CcHost *host, int i, double R[3][3], const C
     CcCoupling *c = partner_of(e, i);
     CcPort *port = port_of(e, i);
     double f[3] = {0.0, 0.0, 0.0};
-#if BRISTLE
-    double F[3];
-    cc_to_body(R, e->point[i].f, F);
-    for (int k = 0; k < 3; k++)
-        f[k] = cc_dot(port->place.axes[k], F);
-#else
-    (void)R;
-    if (port->usable != 0.0)
-        cc_law_at(law, port->r, port->v, f);
-#endif
+    literal_force(e, i, R, law, f);
     if (c->partner.begun != 0.0)
         cc_coupling_learn(c, law, options, port->r, port->v, port->usable == 0.0);
     else
@@ -451,24 +304,7 @@ static void rotate_to_interval(Element *e, int i, double R[3][3], double step)
     ahead_of(e, i, T, ahead);
     rotated(e->surface.w, T, R, R_T);
     cc_to_world(R_T, ahead, e->held_arm[i]);
-#if SURFACE_FLAT
-    cc_to_world(R_T, f, e->held_force[i]);
-#else
-    CcFoot foot;
-    double n[3], t_1[3], t_2[3];
-    surface_closest(e->held_arm[i], R_T, e->place[i], &foot);
-    surface_normal(R_T, &foot, n);
-    cc_to_world(R_T, port->place.axes[0], t_1);
-    double across = cc_dot(t_1, n);
-    CC_UNROLL for (int k = 0; k < 3; k++)
-        t_1[k] -= across * n[k];
-    double length = cc_norm(t_1);
-    CC_UNROLL for (int k = 0; k < 3; k++)
-        t_1[k] = length > 0.0 ? t_1[k] / length : 0.0;
-    cc_cross(n, t_1, t_2);
-    CC_UNROLL for (int k = 0; k < 3; k++)
-        e->held_force[i][k] = f[0] * t_1[k] + f[1] * t_2[k] + f[2] * n[k];
-#endif
+    turn_force(e, i, R_T, f);
 }
 
 #define CUTS 30 /* bisections of an interval: rounding, for all that is known of it */
@@ -509,12 +345,7 @@ static void end_at_edge(Element *e, int i, double R[3][3], double step)
         else
             high = middle;
     }
-#if JOINT
-    double change[3];
-    for (int k = 0; k < 3; k++)
-        change[k] = (low - 1.0) * port->f[k];
-    cc_add_wrench(&port->place, change, mobility_of(e)->S[0]);
-#endif
+    cut_wrench(e, i, low - 1.0);
     for (int k = 0; k < 3; k++)
         port->f[k] = p->f[0][k] = low * port->f[k];
 }
@@ -545,21 +376,13 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
     for (int i = 0; i < POINTS; i++) /* switched off without a force: the bodies may be put elsewhere */
         if (e->work == 0.0 && cc_see(&partner_of(e, i)->partner, port_of(e, i)->v).quiet)
             cc_coupling_rewind(partner_of(e, i));
-#if JOINT
-    cc_joint_step(mobility_of(e), POINTS, partner_of(e, 0), port_of(e, 0), law, options, step);
-#else
-    cc_remember(partner_of(e, 0), port_of(e, 0));
-    cc_separate_step(1, partner_of(e, 0), port_of(e, 0), law, options, step);
-#endif
+    answer_ports(e, law, options, step);
     for (int i = 0; i < POINTS; i++) {
         const CcPort *port = port_of(e, i);
         const CcCoupling *c = partner_of(e, i);
         if (port->begun != 0.0)
             book_interval(e, i, law);
-#if BRISTLE /* as the continuous bristle has it: positive where the tip slips, negative by what is left to the limit */
-        double left = cc_pair_norm(port->f) - cc_bristle_limit(law, port->f[2], cc_pair_norm(port->v), 0);
-        e->held_side[i] = c->slips != 0.0 ? cc_pair_norm(port->v) : (left < 0.0 ? left : 0.0) / law->c_B;
-#endif
+        hold_side(e, i, law);
         if (c->strange >= CC_MOST_STRANGE && e->warned.rate == 0.0) {
             e->warned.rate = 1.0;
             cc_report(host, CC_WARNING, "contact",
@@ -633,10 +456,7 @@ static void repeat_forces(Element *e)
         for (int i = 0; i < POINTS; i++)
             for (int j = 0; j < 3; j++)
                 partner_of(e, i)->partner.f[k][j] = partner_of(e, i)->partner.f[k - 1][j];
-#if JOINT
-        for (int j = 0; j < 6; j++)
-            mobility_of(e)->S[k][j] = mobility_of(e)->S[k - 1][j];
-#endif
+        repeat_wrench(e, k);
     }
 }
 
@@ -693,16 +513,10 @@ static int sample(Element *e, CcHost *host, double step)
     e->since_steps = 1.0;
     step = to_come;
     for (int i = 0; i < POINTS; i++) {
-#if BRISTLE
-        double from[3];
-        for (int k = 0; k < 3; k++)
-            from[k] = port_of(e, i)->position[k];
+        double from[3] = {port_of(e, i)->position[0], port_of(e, i)->position[1], port_of(e, i)->position[2]};
         sample_port(e, i, R);
         if ((int)e->coupling.mode != HOLD)
-            advance_bristle(e, i, &law, from);
-#else
-        sample_port(e, i, R);
-#endif
+            advance_friction(e, i, &law, from);
     }
     if (too_far(e, host))
         return CC_CHANGED;
@@ -725,9 +539,7 @@ static void start_coupling(Element *e)
     CcCouplingOptions options = coupling_options(e);
     double R[3][3];
     cc_rotation(e->surface.q, R);
-#if JOINT
-    cc_joint_start(mobility_of(e), &options);
-#endif
+    start_joint(e, &options);
     for (int i = 0; i < POINTS; i++) {
         CcCoupling *c = partner_of(e, i);
         double F[3];

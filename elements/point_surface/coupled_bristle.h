@@ -1,0 +1,91 @@
+/* The coupling of a point with a bristle: held_bristle.h. */
+
+#if SLOT_F_SLIP
+
+static double port_limit(const void *data, double N, double u) { return slot_F_slip(data, N, u); }
+
+static void set_friction(const Element *e, CcPortLaw *port)
+{
+    port->k_B = e->k_B, port->c_B = e->c_B;
+    port->limit = port_limit;
+}
+
+#else
+
+static void set_friction(const Element *e, CcPortLaw *port)
+{
+    port->k_B = e->k_B, port->c_B = e->c_B;
+    port->K_fr = e->K_fr;
+}
+
+#endif
+
+/* Components along the tangents of the axes. */
+static void along_tangents(const CcPlace *place, const double a[3], double t[2])
+{
+    for (int j = 0; j < 2; j++)
+        t[j] = cc_dot(place->axes[j], a);
+}
+
+/* What the interval before the sample was to the bristle of point i: the way s of the point along the surface, and the
+ * deflection before and after.  `from`: the place of the point at the sample before, in the surface's frame. */
+static void advance_friction(Element *e, int i, const CcPortLaw *law, const double from[3])
+{
+    const CcPort *port = port_of(e, i);
+    CcCoupling *c = partner_of(e, i);
+    const CcPartner *p = &c->partner;
+    double z[3] = {0.0, 0.0, 0.0}, way[3], s[2], H = p->H;
+    for (int k = 0; k < DEFLECTIONS; k++)
+        z[k] = e->deflection[i][k];
+    for (int k = 0; k < 3; k++)
+        way[k] = port->position[k] - from[k];
+    along_tangents(&port->place, z, c->z);
+    along_tangents(&port->place, way, s);
+    for (int j = 0; j < 2; j++) {
+        s[j] -= (p->beta - 0.5) * H * (port->v[j] - p->v[j]);
+        e->bristle_way[i][j] = p->begun != 0.0 ? s[j] : 0.0;
+        e->bristle_before[i][j] = c->z[j];
+    }
+    if (p->begun == 0.0)
+        return;
+    double L = cc_bristle_limit(law, p->f[cc_lag(p->lag)][2], cc_pair_norm(p->v), c->slips != 0.0);
+    if (port->usable != 0.0 && -port->r[2] > 0.0)
+        c->slips = cc_move_bristle(law->k_B, cc_bristle_stiffness(law->k_B, law->c_B, H), L, s, c->z);
+    else
+        c->z[0] = c->z[1] = c->slips = 0.0;
+    for (int k = 0; k < DEFLECTIONS; k++)
+        e->deflection[i][k] = c->z[0] * port->place.axes[0][k] + c->z[1] * port->place.axes[1][k];
+}
+
+/* The energy that friction took in the interval before the sample, J, while the force f acted; *rubbed: the work of f
+ * along the surface. */
+static inline double work_of_friction(const Element *e, int i, const CcPortLaw *law, const double f[3], double *rubbed)
+{
+    const double *s = e->bristle_way[i], *z_0 = e->bristle_before[i], *z = ((const CcCoupling *)e->partner[i])->z;
+    double H = ((const CcPort *)e->port[i])->H, K = cc_bristle_stiffness(law->k_B, law->c_B, H), lost = 0.0;
+    *rubbed = 0.0;
+    for (int j = 0; j < 2; j++) { /* held_bristle.h; what the force did beyond its law is left in the residual */
+        double change = z[j] - z_0[j], F = law->k_B * z_0[j] + K * change;
+        *rubbed -= f[j] * s[j];
+        lost += (K - 0.5 * law->k_B) * change * change + F * (s[j] - change);
+    }
+    return lost;
+}
+
+/* The force of the law at the sample, along the axes of point i. */
+static void literal_force(const Element *e, int i, double R[3][3], const CcPortLaw *law, double f[3])
+{
+    double F[3];
+    (void)law;
+    cc_to_body(R, e->point[i].f, F);
+    for (int k = 0; k < 3; k++)
+        f[k] = cc_dot(((const CcPort *)e->port[i])->place.axes[k], F);
+}
+
+/* As the continuous bristle has it: positive where the tip slips, negative by what is left to the limit. */
+static void hold_side(Element *e, int i, const CcPortLaw *law)
+{
+    const CcPort *port = port_of(e, i);
+    double left = cc_pair_norm(port->f) - cc_bristle_limit(law, port->f[2], cc_pair_norm(port->v), 0);
+    e->held_side[i] = partner_of(e, i)->slips != 0.0 ? cc_pair_norm(port->v) : (left < 0.0 ? left : 0.0) / law->c_B;
+}

@@ -45,20 +45,15 @@
 
 /* --- Real versions --- */
 
-#ifdef CC_DUAL
 #define CC_ELEMENTARY(call)                                                                                            \
-    double direction = __imag__ a, *wanted = direction != 0.0 ? &direction : 0;                                        \
+    double direction = cc_direction(a), *wanted = direction != 0.0 ? &direction : 0;                                   \
     double value = call;                                                                                               \
     return cc_real(value, direction);
 #define CC_ELEMENTARY_2(call)                                                                                          \
-    double directions[2] = {__imag__ a, __imag__ b};                                                                   \
+    double directions[2] = {cc_direction(a), cc_direction(b)};                                                         \
     double *wanted = directions[0] != 0.0 || directions[1] != 0.0 ? directions : 0;                                    \
     double value = call;                                                                                               \
     return cc_real(value, directions[0]);
-#else
-#define CC_ELEMENTARY(call) double *wanted = 0; return call;
-#define CC_ELEMENTARY_2(call) CC_ELEMENTARY(call)
-#endif
 
 /* Of an angle in rad. */
 CC_API Real cc_sin(Real a) { CC_ELEMENTARY(cc_sin_at(re(a), 0, wanted)) }
@@ -68,14 +63,9 @@ CC_API void cc_sin_cos(Real a, Real *sine, Real *cosine)
 {
     double s, c;
     cc_sin_cos_at(re(a), &s, &c);
-#ifdef CC_DUAL
     int known = cc_is_finite(re(a));
-    *sine = cc_real(s, known ? c * __imag__ a : 0.0);
-    *cosine = cc_real(c, known ? -s * __imag__ a : 0.0);
-#else
-    *sine = s;
-    *cosine = c;
-#endif
+    *sine = cc_real(s, known ? c * cc_direction(a) : 0.0);
+    *cosine = cc_real(c, known ? -s * cc_direction(a) : 0.0);
 }
 
 /* Of an angle in rad; asin, acos and atan give one. */

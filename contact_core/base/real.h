@@ -47,10 +47,13 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
 
 #ifdef CC_DUAL
 
+enum { CC_IS_DUAL = 1 };
 typedef double _Complex Real;
 /* The value without its derivative: compare and branch by it. */
 CC_API double re(Real a) { return __real__ a; }
-/* With CC_DUAL only: a value with a derivative, `direction` times CC_DUAL_STEP. */
+/* The derivative times CC_DUAL_STEP; without CC_DUAL 0. */
+static inline double cc_direction(Real a) { return __imag__ a; }
+/* A value with a derivative, `direction` times CC_DUAL_STEP; without CC_DUAL the value alone. */
 CC_API Real cc_real(double value, double direction) { return __builtin_complex(value, direction); }
 
 /* d sqrt(a) = da / (2 sqrt a); at a = 0, where no derivative exists, 0. */
@@ -62,8 +65,11 @@ CC_API Real cc_sqrt(Real a)
 
 #else
 
+enum { CC_IS_DUAL = 0 };
 typedef double Real;
 CC_API double re(Real a) { return a; }
+static inline double cc_direction(Real a) { return (void)a, 0.0; }
+static inline Real cc_real(double value, double direction) { return (void)direction, value; }
 CC_API Real cc_sqrt(Real a) { return __builtin_sqrt(a); }
 
 #endif

@@ -35,18 +35,12 @@ CC_API double cc_scale(const Real a[], int n)
 CC_API Real cc_norm(const Real a[3])
 {
     double scale = cc_scale(a, 3);
-#ifndef CC_DUAL
-    if (scale == 1.0)
+    if (!CC_IS_DUAL && scale == 1.0)
         return cc_sqrt(cc_dot(a, a));
-#endif
     double b[3] = {re(a[0]) * scale, re(a[1]) * scale, re(a[2]) * scale};
     double length = __builtin_sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
-#ifdef CC_DUAL
-    double along = b[0] * __imag__ a[0] + b[1] * __imag__ a[1] + b[2] * __imag__ a[2];
+    double along = b[0] * cc_direction(a[0]) + b[1] * cc_direction(a[1]) + b[2] * cc_direction(a[2]);
     return cc_real(length * (1.0 / scale), length > 0.0 ? along / length : 0.0);
-#else
-    return length * (1.0 / scale);
-#endif
 }
 
 /* Rotation matrix of a quaternion of any length > 0: column j is body axis j in world components. */

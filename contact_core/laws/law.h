@@ -114,19 +114,10 @@ CC_API Real cc_table_integral(const CcTable *t, Real x) { return cc_table_area(t
 
 static inline Real cc_mean(double value, double f, Real a)
 {
-#ifdef CC_DUAL
-    return cc_real(value, (f - value) / re(a) * __imag__ a);
-#else
-    (void)f, (void)a;
-    return value;
-#endif
+    return cc_real(value, (f - value) / re(a) * cc_direction(a));
 }
 
-#ifdef CC_DUAL
-#define CC_MEAN_AT_0(value, slope) cc_real(value, slope * __imag__ a)
-#else
-#define CC_MEAN_AT_0(value, slope) (value)
-#endif
+#define CC_MEAN_AT_0(value, slope) cc_real(value, slope * cc_direction(a))
 
 CC_API Real cc_mean_exp(Real a)
 {

@@ -289,11 +289,7 @@ CC_API double cc_factor_dependent(int n, int count, const Real J[], const CcMove
 CC_API double cc_close(int n, const CcBody bodies[], int count, const CcConstraint constraints[], const int dependent[],
                        Real q[], CcMove m[], CcRow rows[], Real J[], Real A[], int pivots[], Real b[])
 {
-#ifdef CC_DUAL
-    int exact = 0; /* one more step, at the end, gives the derivatives of v */
-#else
-    int exact = 1;
-#endif
+    int exact = !CC_IS_DUAL; /* one more step, at the end, gives the derivatives of v */
     double last = __builtin_inf();
     for (int step = 0; step < CC_NEWTON_STEPS; step++) {
         double size = 0.0;

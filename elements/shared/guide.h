@@ -62,25 +62,13 @@ static void keep_law(Element *e);
 
 #define GUIDE_SLOWEST 1e-150 /* m/s or m: what is below this is none; dual numbers divide by no less (real.h) */
 
-#ifdef CC_DUAL
-
 #define GUIDE_AT_ZERO cc_real(0.0, CC_DUAL_STEP)
 
-static inline Real guide_slope(Real at_zero) { return __imag__ at_zero / CC_DUAL_STEP; }
-
-#else
-
-#define GUIDE_AT_ZERO 0.0
-
-static inline Real guide_slope(Real at_zero) { return (void)at_zero, 0.0; } /* times 0 */
-
-#endif
-
 /* A force over its argument a, the speed or the distance against which it acts, from the force there and the force at
- * GUIDE_AT_ZERO: where a is 0, the slope of the force. */
+ * GUIDE_AT_ZERO: where a is 0, the slope of the force, which counts in derivatives only. */
 static inline Real guide_ratio(Real force, Real a, Real at_zero)
 {
-    return re(a) > GUIDE_SLOWEST ? force / a : guide_slope(at_zero);
+    return re(a) > GUIDE_SLOWEST ? force / a : (Real)(cc_direction(at_zero) / CC_DUAL_STEP);
 }
 
 #if SLOT_NORMDAMP

@@ -7,11 +7,7 @@ static inline Real friction_per_speed(const Element *e, Real N, Real speed)
 {
     if (re(speed) > SLOWEST)
         return slot_F_fr(e, N, speed) / speed;
-#ifdef CC_DUAL
-    return __imag__ slot_F_fr(e, re(N), cc_real(0.0, CC_DUAL_STEP)) / CC_DUAL_STEP;
-#else
-    return 0.0; /* times a slip of zero */
-#endif
+    return cc_direction(slot_F_fr(e, re(N), cc_real(0.0, CC_DUAL_STEP))) / CC_DUAL_STEP; /* in derivatives only */
 }
 
 static Real friction_force(const void *of, Real N, Real slip, const Real v_t[3], Real F_t[3])

@@ -76,8 +76,9 @@ static int is_usable(const Element *e, int i)
     return e->work != 0.0 && e->on_patch[i] != 0.0 && -e->distance[i] <= e->D_max;
 }
 
-/* joint/: start_joint, answer_ports, cut_wrench, repeat_wrench.  By the surface: find_axes, sample_velocity, turn_force.
- * By the friction: set_friction, advance_friction, work_of_friction, literal_force, hold_side. */
+/* One point or several: start_joint, answer_ports, cut_wrench, repeat_wrench.  By the surface: find_axes,
+ * sample_velocity, turn_force.  By the friction: set_friction, advance_friction, work_of_friction, literal_force,
+ * hold_side. */
 #include JOINT_FILE
 #if SURFACE_FLAT
 #include "coupled_flat.h"

@@ -127,38 +127,8 @@ static void turn(Element *e, const Attitude *a)
     e->turning[3] = 0.5 * (w[2] * q[0] + w[0] * q[2] - w[1] * q[1]) + pull * q[3];
 }
 
-#if POINTS
-
-/* Motion of the point i, and its share of the force and of the moment about the centre of mass. */
-static void attach_point(Element *e, Attitude *a, int i, Real force[3], Real moment[3])
-{
-    Real arm[3], carried[3], f[3], lever[3];
-    cc_to_world(a->R, e->point[i].offset, arm);
-    cc_cross(a->w, arm, carried);
-    CC_UNROLL for (int k = 0; k < 3; k++) {
-        f[k] = e->point[i].f[k];
-        e->point[i].r[k] = e->frame.r[k] + arm[k];
-        e->point[i].v[k] = e->frame.v[k] + carried[k];
-#if FRAMES
-        f[k] += e->attach[i].f[k];
-        moment[k] += e->attach[i].t[k];
-        e->attach[i].r[k] = e->point[i].r[k];
-        e->attach[i].v[k] = e->point[i].v[k];
-        e->attach[i].w[k] = a->w[k];
-#endif
-    }
-#if FRAMES
-    CC_UNROLL for (int k = 0; k < 4; k++)
-        e->attach[i].q[k] = e->frame.q[k];
-#endif
-    cc_cross(arm, f, lever);
-    CC_UNROLL for (int k = 0; k < 3; k++) {
-        force[k] += f[k];
-        moment[k] += lever[k];
-    }
-}
-
-#endif
+#include FRAMES_FILE
+#include POINTS_FILE
 
 static void rates(Element *e)
 {
@@ -171,10 +141,7 @@ static void rates(Element *e)
         force[k] = e->frame.f[k];
         moment[k] = e->frame.t[k];
     }
-#if POINTS
-    for (int i = 0; i < POINTS; i++)
-        attach_point(e, &a, i, force, moment);
-#endif
+    attach_points(e, &a, force, moment);
     Real per_mass = 1.0 / e->m, per_moment = 1.0 / mean_moment(e);
     CC_UNROLL for (int k = 0; k < 3; k++) {
         e->acceleration[k] = force[k] * per_mass + e->g[k];

@@ -46,11 +46,11 @@
 /* --- Real versions --- */
 
 #define CC_ELEMENTARY(call)                                                                                            \
-    double direction = cc_direction(a), *wanted = direction != 0.0 ? &direction : 0;                                   \
+    double direction = cc_dual_part(a), *wanted = direction != 0.0 ? &direction : 0;                                   \
     double value = call;                                                                                               \
     return cc_real(value, direction);
 #define CC_ELEMENTARY_2(call)                                                                                          \
-    double directions[2] = {cc_direction(a), cc_direction(b)};                                                         \
+    double directions[2] = {cc_dual_part(a), cc_dual_part(b)};                                                         \
     double *wanted = directions[0] != 0.0 || directions[1] != 0.0 ? directions : 0;                                    \
     double value = call;                                                                                               \
     return cc_real(value, directions[0]);
@@ -64,8 +64,8 @@ CC_API void cc_sin_cos(Real a, Real *sine, Real *cosine)
     double s, c;
     cc_sin_cos_at(re(a), &s, &c);
     int known = cc_is_finite(re(a));
-    *sine = cc_real(s, known ? c * cc_direction(a) : 0.0);
-    *cosine = cc_real(c, known ? -s * cc_direction(a) : 0.0);
+    *sine = cc_real(s, known ? c * cc_dual_part(a) : 0.0);
+    *cosine = cc_real(c, known ? -s * cc_dual_part(a) : 0.0);
 }
 
 /* Of an angle in rad; asin, acos and atan give one. */

@@ -52,7 +52,7 @@ typedef double _Complex Real;
 /* The value without its derivative: compare and branch by it. */
 CC_API double re(Real a) { return __real__ a; }
 /* The derivative times CC_DUAL_STEP; without CC_DUAL 0. */
-static inline double cc_direction(Real a) { return __imag__ a; }
+static inline double cc_dual_part(Real a) { return __imag__ a; }
 /* A value with a derivative, `direction` times CC_DUAL_STEP; without CC_DUAL the value alone. */
 CC_API Real cc_real(double value, double direction) { return __builtin_complex(value, direction); }
 
@@ -68,7 +68,7 @@ CC_API Real cc_sqrt(Real a)
 enum { CC_IS_DUAL = 0 };
 typedef double Real;
 CC_API double re(Real a) { return a; }
-static inline double cc_direction(Real a) { return (void)a, 0.0; }
+static inline double cc_dual_part(Real a) { return (void)a, 0.0; }
 static inline Real cc_real(double value, double direction) { return (void)direction, value; }
 CC_API Real cc_sqrt(Real a) { return __builtin_sqrt(a); }
 

@@ -39,7 +39,7 @@ CC_API Real cc_norm(const Real a[3])
         return cc_sqrt(cc_dot(a, a));
     double b[3] = {re(a[0]) * scale, re(a[1]) * scale, re(a[2]) * scale};
     double length = __builtin_sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
-    double along = b[0] * cc_direction(a[0]) + b[1] * cc_direction(a[1]) + b[2] * cc_direction(a[2]);
+    double along = b[0] * cc_dual_part(a[0]) + b[1] * cc_dual_part(a[1]) + b[2] * cc_dual_part(a[2]);
     return cc_real(length * (1.0 / scale), length > 0.0 ? along / length : 0.0);
 }
 

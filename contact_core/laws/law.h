@@ -114,10 +114,10 @@ CC_API Real cc_table_integral(const CcTable *t, Real x) { return cc_table_area(t
 
 static inline Real cc_mean(double value, double f, Real a)
 {
-    return cc_real(value, (f - value) / re(a) * cc_direction(a));
+    return cc_real(value, (f - value) / re(a) * cc_dual_part(a));
 }
 
-#define CC_MEAN_AT_0(value, slope) cc_real(value, slope * cc_direction(a))
+#define CC_MEAN_AT_0(value, slope) cc_real(value, slope * cc_dual_part(a))
 
 CC_API Real cc_mean_exp(Real a)
 {

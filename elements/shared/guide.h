@@ -68,7 +68,7 @@ static void keep_law(Element *e);
  * GUIDE_AT_ZERO: where a is 0, the slope of the force, which counts in derivatives only. */
 static inline Real guide_ratio(Real force, Real a, Real at_zero)
 {
-    return re(a) > GUIDE_SLOWEST ? force / a : (Real)(cc_direction(at_zero) / CC_DUAL_STEP);
+    return re(a) > GUIDE_SLOWEST ? force / a : (Real)(cc_dual_part(at_zero) / CC_DUAL_STEP);
 }
 
 #if SLOT_NORMDAMP

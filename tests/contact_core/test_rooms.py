@@ -77,6 +77,34 @@ def test_a_definition_is_found_and_a_declaration_is_none(head: str) -> None:
     assert functions(f"{head} f(int a,\n  int b)\n{{\n}}\n{head} g(void);\n") == {"f"}
 
 
+def divided(text: str) -> list[str]:
+    """Lines of a C text behind which a condition of the preprocessor stands though their statement goes on."""
+    text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
+    found, before = [], ";"
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        if re.match(r"#\s*(if|ifdef|ifndef|elif|else|endif)\b", line):
+            found += [] if before[-1] in ";{}" or re.fullmatch(r"[A-Z_]+", before) else [before]
+        else:
+            before = ";" if line.startswith("#") else line
+    return found
+
+
+def test_no_condition_of_the_preprocessor_stands_in_a_statement() -> None:
+    elements = [path for folder in shipped_elements() for path in folder.rglob("*.[ch]")]
+    files = [*FILES, *shared_folder().glob("*.h"), *elements]
+    assert {path.name: found for path in files if (found := divided(path.read_text("utf-8")))} == {}
+    assert len(files) > 150
+
+
+def test_a_condition_in_a_statement_is_found() -> None:
+    assert divided(
+        "#ifdef A\nint f(void) { return 1; }\n#endif\nint x = 1 /* one */\n#if B\n    + 2\n#endif\n    ;\n"
+    ) == [
+        "int x = 1",
+        "+ 2",
+    ]
+
+
 def test_the_map_is_up_to_date() -> None:
     """If not: python contact_core/map.py."""
     assert (CORE / "map.svg").read_text(encoding="utf-8") == load_module(CORE / "map.py").draw()

@@ -7,7 +7,7 @@ static inline Real friction_per_speed(const Element *e, Real N, Real speed)
 {
     if (re(speed) > SLOWEST)
         return slot_F_fr(e, N, speed) / speed;
-    return cc_direction(slot_F_fr(e, re(N), cc_real(0.0, CC_DUAL_STEP))) / CC_DUAL_STEP; /* in derivatives only */
+    return cc_dual_part(slot_F_fr(e, re(N), cc_real(0.0, CC_DUAL_STEP))) / CC_DUAL_STEP; /* in derivatives only */
 }
 
 static Real friction_force(const void *of, Real N, Real slip, const Real v_t[3], Real F_t[3])

@@ -107,24 +107,23 @@ CC_RARE fmi2Status cc_refuse_kind(Instance *instance, const char *name, fmi2Stat
 
 #define CC_ASKABLE (CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED)
 
+/* The body of a fmi2Get*Status that answers one kind. */
+#define CC_STATUS_OF(kind, answer)                                                                                     \
+    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);                                                                         \
+    CC_NEED(1, value);                                                                                                 \
+    if (s != (kind))                                                                                                   \
+        return cc_refuse_kind(instance, __func__, s);                                                                  \
+    *value = (answer);                                                                                                 \
+    return fmi2OK
+
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value)
 {
-    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
-    CC_NEED(1, value);
-    if (s != fmi2DoStepStatus)
-        return cc_refuse_kind(instance, __func__, s);
-    *value = (fmi2Status)instance->now.last_status;
-    return fmi2OK;
+    CC_STATUS_OF(fmi2DoStepStatus, (fmi2Status)instance->now.last_status);
 }
 
 fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *value)
 {
-    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
-    CC_NEED(1, value);
-    if (s != fmi2LastSuccessfulTime)
-        return cc_refuse_kind(instance, __func__, s);
-    *value = cc_block(instance)[0];
-    return fmi2OK;
+    CC_STATUS_OF(fmi2LastSuccessfulTime, cc_block(instance)[0]);
 }
 
 fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Integer *value)
@@ -136,22 +135,12 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Int
 
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value)
 {
-    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
-    CC_NEED(1, value);
-    if (s != fmi2Terminated)
-        return cc_refuse_kind(instance, __func__, s);
-    *value = fmi2False;
-    return fmi2OK;
+    CC_STATUS_OF(fmi2Terminated, fmi2False);
 }
 
 fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind s, fmi2String *value)
 {
-    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
-    CC_NEED(1, value);
-    if (s != fmi2PendingStatus)
-        return cc_refuse_kind(instance, __func__, s);
-    *value = "";
-    return fmi2OK;
+    CC_STATUS_OF(fmi2PendingStatus, "");
 }
 
 #endif

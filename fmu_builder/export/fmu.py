@@ -24,7 +24,7 @@ from fmu_builder.export.conclusions import conclusions
 from fmu_builder.export.declared_check import element_problems
 from fmu_builder.export.description import build_description, model_description
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS, documentation_files
-from fmu_builder.export.generate import fmu_sources, model_guid, source_files, write_sources
+from fmu_builder.export.generate import fmu_sources, model_guid, own_sources, source_files, write_sources
 from fmu_builder.export.origin import build_date, origin_files
 from fmu_builder.export.prototype import (
     prototype_content,
@@ -216,8 +216,9 @@ def _library_name(model: Model, platform: str) -> str:
 def _with_paths(message: str, model: Model) -> str:
     """A compiler's message about the copy of an element's file, turned into one about the file itself."""
     for copy, folder in model.folders().items():
-        for path in folder.glob("*.[ch]"):
-            name = re.compile(rf"(?<![\w./\\])(?:\./)?{re.escape(copy + path.name)}(?=:\d+:)")
+        for path in own_sources(folder):
+            place = f"{copy}{path.relative_to(folder).as_posix()}"
+            name = re.compile(rf"(?<![\w./\\])(?:\./)?{re.escape(place)}(?=:\d+:)")
             message = name.sub(str(path).replace("\\", r"\\"), message)
     return message
 

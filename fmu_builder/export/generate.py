@@ -83,8 +83,7 @@ def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequenc
     for place, folder in in_c.items():
         if not (folder / "element.c").is_file():
             raise InputError(Problem(str(folder / "element.c"), "is missing: the element has no physics"))
-        own = (*folder.glob("*.[ch]"), *folder.glob("*/*.[ch]"))  # in folders: one file for each value of a choice
-        known |= {f"{place}{path.relative_to(folder).as_posix()}": path for path in own}
+        known |= {f"{place}{path.relative_to(folder).as_posix()}": path for path in own_sources(folder)}
     files: dict[str, str] = {}
     wanted = [*compiled, *(name for name in generated if name.endswith("laws.h"))]
     wanted += [f"{place}model_data.h" for place in model.folders()]
@@ -101,6 +100,11 @@ def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequenc
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), included))
             wanted.append(beside if beside in generated or beside in known else included)
     return files
+
+
+def own_sources(element: Path) -> tuple[Path, ...]:
+    """The C files of an element's folder, and of its folders of variants, with one file for each value of a choice."""
+    return (*element.glob("*.[ch]"), *element.glob("*/*.[ch]"))
 
 
 def shared_sources() -> dict[str, Path]:

@@ -688,6 +688,20 @@ def test_compiler_message_about_an_element_of_ones_own_names_file_and_line(comma
     assert "elasic" in error
 
 
+def test_compiler_message_about_a_file_of_a_variant_names_that_file(command: Command, tmp_path: Path) -> None:
+    assert command("new", "demo_spring").code == 0
+    folder = tmp_path / "elements" / "demo_spring"
+    declared = (folder / "element.toml").read_text(encoding="utf-8")
+    switch = '\n[structure]\nstiff = { default = true, description = "Twice the stiffness" }\n'
+    (folder / "element.toml").write_text(declared + switch, encoding="utf-8")
+    (folder / "stiff").mkdir()
+    (folder / "stiff" / "on.h").write_text("static int wrong(void) { return none; }\n", encoding="utf-8")
+    text = (folder / "element.c").read_text(encoding="utf-8")
+    (folder / "element.c").write_text(f"{text}#include STIFF_FILE\n", encoding="utf-8")
+    error = refused(command, tmp_path, 3, "build", "fmus/DemoSpring.toml", "--platform", "host")
+    assert "elements/demo_spring/stiff/on.h:1:" in error
+
+
 # ---- interruptions, faults of our own, and disks that are full ----------------------------------------------------
 
 

@@ -129,7 +129,7 @@ def _profile(hold: Table, read: Reader) -> Profile:
     given = [key for key in PROFILE_KEYS if key in hold]
     closed = int(read.flag(hold, "closed"))
     if not given or (len(given) > 1 and given != ["curve_x", "curve_y"]):
-        what = "one of profile, profile_points, curve_points, or curve_x with curve_y says what the point is held on"
+        what = "give one of profile, profile_points, curve_points, or curve_x with curve_y"
         read.problem(place, given[1] if given else "profile", f"{what}; given: {', '.join(given) or 'none'}")
         return Profile()
     if given[0][:5] != "curve" and "closed" in hold:
@@ -137,7 +137,7 @@ def _profile(hold: Table, read: Reader) -> Profile:
     if isinstance(hold.get("profile"), list):
         f = read.vector(hold, "profile", ("1",), ())
         if len(f) > MOST_COEFFICIENTS:
-            what = f"has {len(f)} coefficients, at most {MOST_COEFFICIENTS} can be served: take a lower degree"
+            what = f"has {len(f)} coefficients, at most {MOST_COEFFICIENTS} are allowed: take a lower degree"
             read.problem(place, "profile", what)
         if "range" in hold:
             read.problem(place, "range", "belongs to a law or a curve by laws: remove it")
@@ -145,7 +145,7 @@ def _profile(hold: Table, read: Reader) -> Profile:
     if given[0] in ("profile", "curve_x", "curve_y"):
         return _by_laws(hold, given, closed, read)
     if "range" in hold:
-        read.problem(place, "range", "belongs to a law or a curve by laws: the points say where they end")
+        read.problem(place, "range", "belongs to a law or a curve by laws: points give their ends")
     points = read.points(hold, given[0], 2)
     if not points:
         return Profile()
@@ -158,7 +158,7 @@ def _by_laws(hold: Table, given: list[str], closed: int, read: Reader) -> Profil
         if not isinstance(hold.get(key), str):
             read.problem(place, key, "must be a law, as text" if key in hold else "this key is missing")
     if "range" not in hold:
-        what = "is missing: it says from where to where the law is used, as in range = [0, 6.28]"
+        what = "is missing: the interval in which the law is used, as in range = [0, 6.28]"
         read.problem(place, "range", what)
     ends = read.interval(hold, "range", "1" if curve else "m", (0.0, 1.0))
     return Profile(CURVE if curve else PROFILE, closed=closed, ends=ends, law=True)
@@ -172,7 +172,7 @@ def _graph(points: list[tuple[float, ...]], place: str, read: Reader) -> Profile
         if not a < b:
             what = f"x = {b:g} m follows x = {a:g} m: y = f(x) needs points with increasing x"
             read.problem(
-                place, "profile_points", f"{what}; what goes back, or straight up, is a curve: give curve_points"
+                place, "profile_points", f"{what}; for a profile that goes back, or straight up, give curve_points"
             )
             return Profile()
     from scipy.interpolate import CubicSpline  # starts in half a second: only who needs it waits
@@ -203,7 +203,7 @@ def _curve(points: list[tuple[float, ...]], closed: int, place: str, read: Reade
 def _enough(points: list[tuple[float, ...]], least: int, key: str, place: str, read: Reader) -> bool:
     if least <= len(points) <= MOST_POINTS:
         return True
-    read.problem(place, key, f"has {len(points)} points; {least} to {MOST_POINTS} can be served")
+    read.problem(place, key, f"has {len(points)} points; {least} to {MOST_POINTS} are allowed")
     return False
 
 
@@ -213,7 +213,7 @@ def _coefficients(c: Any) -> tuple[float, ...]:
 
 
 def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
-    """Check the tables; returns who hangs on whom, what is held where, and start values of all that they say."""
+    """Check the tables; returns parents, constraints, contacts and the start values of all tables."""
     starts: dict[str, object] = {}
     bodies = read.rows("body", Body)
     if not bodies:
@@ -253,7 +253,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
             if with_friction:
                 starts |= {f"contact[{len(contacts)}].mu": mu, f"contact[{len(contacts)}].k_T": k_T}
             elif "k_T" in hold:
-                read.problem(read.place(hold), "k_T", "belongs to friction, of which there is none: remove it")
+                read.problem(read.place(hold), "k_T", "belongs to friction, which is missing: give both or none")
         kinds = {"pin": (ALONG_X, ALONG_Y), "distance": (DISTANCE,), "profile": (profiles[k].kind,)}[kind]
         rows += [(number, k) for number in kinds]
     free = sum("motion" not in body for body in bodies)
@@ -354,7 +354,7 @@ def _driven_problems(body: Table, read: Reader) -> None:
     """A driven joint has no start, and nothing else moves it."""
     for key in ("start", "speed", "closes"):
         if key in body:
-            read.problem(read.place(body), key, "its motion is given, so it has none of its own: remove this key")
+            read.problem(read.place(body), key, "the motion of this joint is given: remove this key")
 
 
 def _has_ends(profile: Profile) -> bool:

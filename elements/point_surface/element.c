@@ -35,7 +35,7 @@
  *   surface_jump     how much farther off the rival is than the closest point, m; negative as long as it is the rival
  *                    that continues the closest point of the last accepted point, so that the sign turns where the two
  *                    change places.  What else jumps there is held in the indicators until the point behind is
- *                    accepted: a jump has no zero to go by
+ *                    accepted: a jump has no zero to locate
  *   surface_slip     the slip speed of a point, held in the same way
  *   surface_edges    indicators of the edges, one for each: their minimum could cross zero twice in a step
  *   keep_foot        keeps the closest point of an accepted point for where a later one is not unique
@@ -44,7 +44,7 @@
 #include SURFACE_FILE
 
 /* The laws: the built-in ones, or those of the recipe.
- *   C_F  elastic_force, elastic_energy, elastic_indicators; what was known at the last accepted point: energy_before,
+ *   C_F  elastic_force, elastic_energy, elastic_indicators; values of the last accepted point: energy_before,
  *        energy_destroyed, elastic_changed, remember_elastic; contact_duration
  *   F_d  damping_ratio, damping_indicators; start_clipping, count_clipped
  *   F_fr, or with a bristle F_slip: friction_indicators */
@@ -157,7 +157,7 @@ static void indicators(const Element *e, Indicators *z)
     }
 }
 
-/* What a change of the stiffness since the last accepted point destroys of the energy of point i, in contact, J. */
+/* Energy of point i, in contact, lost by a change of the stiffness since the last accepted point, J. */
 static double energy_of_change(Element *e, int i)
 {
     return bristle_energy_destroyed(e, i) + energy_destroyed(e, re(e->depth[i]));
@@ -251,9 +251,9 @@ static void start(Element *e)
     start_coupling(e);
 }
 
-/* A contact that was on and is off: booked unless the point left through the surface.  Energy is destroyed where the
- * point passed D_max; where its closest point jumped off the drawn part; or where it is now: off the drawn part,
- * switched off, or behind a D_max that was made smaller. */
+/* A contact that was on and is off: booked unless the point left through the surface.  Energy is lost where the point
+ * passed D_max; where its closest point jumped off the drawn part; or where it is now: off the drawn part, switched
+ * off, or behind a D_max that was made smaller. */
 static double end_of_contact(Element *e, int i, CcHost *host)
 {
     double h = -re(e->distance[i]), limit = re(e->D_max), before = -re(e->previous[i].distance);

@@ -314,7 +314,7 @@ def _free(spans: Array, kind: int, side: float, turned: bool) -> tuple[float, fl
 
 
 def _beyond(spans: Array, kind: int, far: float) -> list[Array]:
-    """Points up to `far` beyond the ends of an open profile, where it goes on straight; a pole has none."""
+    """Points up to `far` beyond the ends of an open profile, where it continues straight; a pole has none."""
     ways = np.geomspace(1e-3, 1.0, 2 * SAMPLES)[:, None] * far
     first, last = spans[0], spans[-1]
     slope = last @ [0.0, 1.0, 2.0, 3.0]

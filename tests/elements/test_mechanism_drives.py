@@ -145,7 +145,7 @@ def test_a_law_without_a_value_ends_the_run_with_its_time_and_joint(by_law: Fmu)
 
 
 FAULTS = [
-    ('motion = "inputs"', 'motion = "inputs"\nstart = 1', "[[body]] 1 start: its motion is given"),
+    ('motion = "inputs"', 'motion = "inputs"\nstart = 1', "[[body]] 1 start: the motion of this joint is given"),
     ('motion = "inputs"', "motion = 3", "[[body]] 1 motion: 3 must be a law of the time t, as text"),
     ('motion = "inputs"', 'motion = "5[N]*#t/1[s]"', "[[body]] 1 motion: the expression has the dimension"),
     ('motion = "inputs"', 'motion = "abs(#t - 0.5[s])*1[m/s]"', "[[body]] 1 motion: a corner of the slope at t = "),

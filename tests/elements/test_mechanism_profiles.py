@@ -249,7 +249,7 @@ def test_a_profile_without_a_value_ends_the_run_with_time_and_body(tmp_path: Pat
 
 
 FAULTS = [
-    ("", "one of profile, profile_points, curve_points, or curve_x with curve_y says what the point is held on"),
+    ("", "give one of profile, profile_points, curve_points, or curve_x with curve_y"),
     ('profile = [0]\ncurve_x = "1[m]*#s"', "given: profile, curve_x"),
     ('profile = "#x"', "[[constraint]] 1 range: is missing"),
     ('profile = "#x + 1[s]"\nrange = [0, 1]', "[[constraint]] 1 profile"),
@@ -261,10 +261,10 @@ FAULTS = [
     ("profile = [0]\nclosed = true", "[[constraint]] 1 closed: belongs to a curve"),
     ('curve_x = "1[m]*#s"\nrange = [0, 1]', "[[constraint]] 1 curve_y: this key is missing"),
     ("profile_points = [[0, 0], [1, 0], [1, 2], [2, 2]]", "x = 1 m follows x = 1 m: y = f(x) needs points with"),
-    ("profile_points = [[0, 0], [1, 0]]", "has 2 points; 4 to 10000 can be served"),
+    ("profile_points = [[0, 0], [1, 0]]", "has 2 points; 4 to 10000 are allowed"),
     ('profile_points = "missing.csv"', "cannot be read"),
     ("curve_points = [[0, 0], [1, 0], [1, 0], [2, 2]]", "points 2 and 3 are the same"),
-    ('profile = [0]\nk_T = "10 s/m"', "belongs to friction, of which there is none"),
+    ('profile = [0]\nk_T = "10 s/m"', "belongs to friction, which is missing"),
     ("profile = [0]\nfriction = -0.1", "[[constraint]] 1 friction: -0.1 is refused: it must be at least 0"),
 ]
 

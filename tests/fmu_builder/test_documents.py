@@ -37,8 +37,11 @@ from fmu_builder import (
 from fmu_builder.cli import app
 from fmu_builder.export.fmu import fmu_contents
 from fmu_builder.export.schema import document_schema
+from fmu_builder.model.assembly_format import CheckedAssembly
 from fmu_builder.model.documents import DOCUMENTS, as_file
 from fmu_builder.model.loader import load_model
+from fmu_builder.model.recipe import KEYS
+from fmu_builder.model.scenario import CheckedScenario, SlaveEntry
 from fmu_builder.model.structure_tables import CONSTRAINTS, SURFACES
 from fmu_builder.model.table_model import TableModel
 from fmu_builder.model.toml_files import read_toml
@@ -168,6 +171,38 @@ def test_files_of_a_kind_fit_its_schema(kind: str) -> None:
     assert json.loads(printed.output) == schema
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"slavs": {}}, schema)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        ("scenario", {"experiment": {"stop": 1, "stp": 0.1}}),
+        ("scenario", {"experiment": {"stop": 1, "step": True}}),
+        ("scenario", {"slaves": {"body": {"recipe": "PointMass", "strt": {}}}}),
+        ("scenario", {"drive": {"body.p.f[1]": {"times": [0], "value": [1]}}}),
+        ("case", {"reference": {"file": "a.csv", "source": "short"}}),
+        ("assembly", {"expose": {"output": {}}}),
+        ("assembly", {"experiment": {"tolerance": 0}}),
+    ],
+)
+def test_an_editor_marks_what_cannot_be_in_the_tables_of_a_document(kind: str, wrong: dict[str, Any]) -> None:
+    members = {"slaves" if kind != "assembly" else "parts": {"body": "PointMass"}}
+    times = {"experiment": {"stop": 1, "step": "1 ms"}}
+    sound = {"reference": {"file": "a.csv", "source": "closed form", "signals": {}}} if kind == "case" else {}
+    jsonschema.validate(members | times | sound, document_schema(kind))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(members | times | sound | wrong, document_schema(kind))
+
+
+def test_documents_have_the_keys_that_files_may_have() -> None:
+    def keys(model: type[TableModel], *other: str) -> set[str]:
+        return model.model_fields.keys() - {*other}
+
+    assert keys(Case, "name") == keys(CheckedScenario, "path")
+    assert keys(Scenario, "name") == keys(CheckedScenario, "path", "reference", "convergence")
+    assert keys(Assembly, "name") == keys(CheckedAssembly, "path", "table")
+    assert keys(Recipe, "name") == {*KEYS}
+    assert keys(Part, "count") == keys(SlaveEntry)
 
 
 def test_every_public_name_has_a_text() -> None:

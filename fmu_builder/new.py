@@ -67,7 +67,7 @@ def new_element(name: str, folder: Path, python: bool = False, port: str = "poin
                 raise
     except BaseException as error:
         for path in made:
-            with suppress(OSError):  # it was not made, or somebody else put something there
+            with suppress(OSError):  # it was not made, or is not empty any more
                 path.rmdir()
         if isinstance(error, OSError):
             raise ToolError(Problem(str(folder), f"cannot be written to: {error.strerror or error}")) from error

@@ -1,4 +1,4 @@
-/* Prescribed motion: a port that moves as its parameters say, whatever forces act on it.
+/* Prescribed motion: a port that moves by its parameters, independent of the forces on it.
  *
  * Each coordinate s, m or rad, with t the time, s, from the zero of the clock
  *
@@ -10,7 +10,7 @@
  *             q = (cos(a/2), n sin(a/2)),  w = a' n,  w' = a'' n
  * planar      x, y and the angle         rotational  the angle        translational  one coordinate
  *
- * Force f and moment t at the port act on the moved body, so the drive puts in the power P = -(f v + t w), W, and
+ * Force f and moment t at the port act on the moved body, so the drive supplies the power P = -(f v + t w), W, and
  * energy.work is its integral.  While f and t are held it changes as held_work = -(f (r - offset) + t n (a - offset)).
  * Not modelled: limits of the drive's force.   Source: kinematics. */
 #include "base/elementary.h"

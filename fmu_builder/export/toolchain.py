@@ -71,7 +71,7 @@ FREESTANDING = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
 _NO_LIBGCC_ATOMICS = ("-mno-outline-atomics",)
 # macOS code keeps its frame pointers, so debuggers need no tables; without them the code takes a page of 16 KiB less.
 _NO_UNWIND_TABLES = ("-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
-# The linker leaves 4 KiB for load commands that somebody may add.  With 64 bytes, which a signature needs, many
+# The linker leaves 4 KiB for load commands that may be added.  With 64 bytes, which a signature needs, many
 # libraries take a page less.
 _LITTLE_SPARE_ROOM = ("-Wl,-headerpad,40",)  # hexadecimal
 # Pairing scalars into vectors takes 60 % of the time of compiling dual numbers for ARM and makes them no faster.

@@ -335,7 +335,7 @@ class AssemblyBuilder:
         if table == "inputs" and kinds != {"input"}:
             return "is no input: " + ("expose it as a parameter" if kinds <= {"fixed", "tunable"} else "it is computed")
         if table == "inputs" and connected:
-            return "is connected inside the assembly, so nobody else can set it; it can be exposed as an output"
+            return "is connected inside the assembly, so it cannot be set from outside; expose it as an output"
         if table == "outputs" and kinds & {"fixed", "tunable"}:
             return "is a parameter: expose it as one"
         if table == "outputs" and kinds == {"input"} and not connected:

@@ -22,6 +22,8 @@
  *                 differences of y are fitted by those of F[0], F[1], F[2]: what comes from neighbours changes smoothly
  *                 and weighs little in them.  Another lag is taken if its residual is below 1/20 of the present one
  *                 (after few samples 1e-6), or below 1/2 for thirty samples in a row
+ *                 Two bodies that swing against each other behind the spring leave much with each lag: there that of
+ *                 the model is taken (partner_model.h), twenty samples in a row
  * Admittance      W, the slope of that fit
  *
  * Before anything is known k W H^2 = 1/2 or d W H = 1/4 is assumed, and of a spring of unknown mass that what pulls at
@@ -43,6 +45,7 @@
 #define CC_COUPLED_AXIS_H
 
 #include "../base/elementary.h"
+#include "partner_model.h"
 #include "position_rule.h"
 
 enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
@@ -84,6 +87,7 @@ typedef struct {
     double rule[2], beta CC_IN(-0.1, 1.1); /* sums of the position rule, and beta */
     double lag CC_IN(0, 2), fits[CC_AXIS_LAGS][3], dy, taught, likely;
     double W CC_FROM(0), known CC_IN(0, 1), blind CC_FROM(0), v_largest CC_FROM(0), F_largest CC_FROM(0);
+    CcPartnerModel model;       /* of y by -F: another opinion on the lag */
     double made[CC_AXIS_LAGS], taken[CC_AXIS_LAGS]; /* R, and the sum of works above 0, J */
     double strange CC_FROM(0);  /* samples in a row whose v did not belong to x */
 } CcAxis;
@@ -160,6 +164,21 @@ CC_API void cc_axis_admit(CcAxis *c, const CcAxisOptions *o, const double fit[3]
         c->W = most;
 }
 
+/* What the interval that ended with the acceleration y teaches the model; returns the lag to go on with. */
+CC_API int cc_axis_model(CcAxis *c, const CcAxisOptions *o, double y)
+{
+    CcModelSample s = {.y = y, .W = c->W, .rounding = CC_AXIS_NOISE * c->v_largest, .late = 1};
+    double stiffness = o->k * c->H * c->H + o->d * c->H; /* what holds a mass that is moved in one interval */
+    int lag = cc_axis_lag(c->lag);
+    if (o->lag != CC_AXIS_LAG_AUTO || c->answered < 0.0 || !(stiffness > 0.0))
+        return lag;
+    for (int i = 0; i < CC_AXIS_FORCES; i++)
+        s.u[i] = -c->F[i];
+    cc_model_at_step(&c->model, c->H);
+    c->model.unit = cc_model_unit(1.0, 0.5 * stiffness, 1.0);
+    return cc_model_learn(&c->model, lag, &s);
+}
+
 /* The interval that ended with the acceleration y: what it teaches of lag and admittance. */
 CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
 {
@@ -171,6 +190,10 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
         changed = cc_abs(change[L]) > changed ? cc_abs(change[L]) : changed;
     }
     int excited = changed > CC_AXIS_EXCITED * c->F_largest, answer = cc_abs(ddy) * c->H > CC_AXIS_NOISE * c->v_largest;
+    int found = cc_axis_model(c, o, y);
+    if (found != cc_axis_lag(c->lag) && !(o->inertia > 0.0))
+        c->known = 0.0;
+    c->lag = found;
     if (c->answered >= 2.0 && excited && answer) {
         for (int L = 0; L < CC_AXIS_LAGS; L++) {
             double ddF = change[L], product[3] = {ddF * ddF, ddF * ddy, ddy * ddy};

@@ -129,8 +129,10 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
     int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO);
     if (!o->straight) {
         double pushed[3];
-        if (o->identify)
+        if (o->identify) {
             cc_find_admittance(p, &seen, changed);
+            cc_follow_model(p);
+        }
         cc_admit(p->W, p->f[cc_lag(p->lag)], pushed);
         CC_UNROLL for (int i = 0; i < 3; i++) {
             p->a_before[i] = p->a[i];
@@ -147,11 +149,17 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
                                   CcInterval *at)
 {
     const CcPartner *p = &c->partner;
-    double made = c->made[cc_lag(p->lag)], H = at->H;
-    for (int k = cc_lag(p->lag) - 1; k >= 0; k--) {
+    int lag = cc_lag(p->lag), modelled = p->model.use != 0.0;
+    double made = c->made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
+    CcAhead ahead = cc_model_now(&p->model);
+    for (int k = 0; k < CC_KEPT_FORCES && modelled; k++)
+        u[k + 1] = p->f[k][2] + (p->W[2][0] * p->f[k][0] + p->W[2][1] * p->f[k][1]) / p->W[2][2];
+    for (int k = lag - 1; k >= 0; k--) {
         double alpha[3], x = at->x, w = at->w;
         for (int i = 0; i < 3; i++)
             alpha[i] = at->a[i] + pushed[k][i];
+        if (modelled)
+            alpha[2] = p->turn[2] + cc_model_next(&p->model, lag, u + 1 + k, &ahead);
         at->x += H * w - 0.5 * H * H * alpha[2];
         at->w -= H * alpha[2];
         if (law->k_B > 0.0) {
@@ -164,6 +172,8 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
         at->u[1] += H * alpha[1];
         made += cc_energy_made(law, p->f[k][2], x, w, at->x, at->w, H);
     }
+    if (modelled)
+        at->a[2] = p->turn[2] + cc_model_next(&p->model, lag, u, &ahead);
     return made;
 }
 
@@ -203,6 +213,10 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         double touch = at.x + (p->lag + 1.0) * H * at.w, U = law->energy(law->data, touch);
         if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */
             cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * U * H * H));
+    }
+    if (p->model.unit == 0.0) {
+        double touch = at.x + (p->lag + 1.0) * H * at.w;
+        p->model.unit = cc_model_unit(touch, law->energy(law->data, touch), H);
     }
     __builtin_memcpy(at.W, p->W, sizeof at.W);
     CC_UNROLL for (int i = 0; i < 3; i++)

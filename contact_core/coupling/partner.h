@@ -8,13 +8,11 @@
  *                 n substeps (1 + 1/n)/2.  In x = -r_z + (beta - 1/2) H v_z each of them moves on an exact parabola
  *                 with the true kinetic energy.
  * Lag             L: intervals between a sample and the interval on which its force acts; 0 Gauss-Seidel, 1 Jacobi,
- *                 2 Jacobi with inputs a step late.  Of the fits Delta y ~ Delta f[L] along the normal the one that
- *                 explains what is seen, if along the force it explains more.  Delta f Delta y > 0 for the true lag,
- *                 as W is positive, though friction drives a steep rod into the surface (W_nn < K_fr W_nt) and the
- *                 normal part is negative.  Where friction changes more than N that product alone decides.
- *                 At one sample a body that swings, or that others move, looks like one that answers: another lag
- *                 needs two in a row, or one whose answer is three times all that the acceleration did before the
- *                 force.
+ *                 2 Jacobi with inputs a step late.  That of the model along the normal (partner_model.h), whose input
+ *                 is N and what friction does along the normal, N + (W_nt f_t)/W_nn.  Where friction changes more than
+ *                 N the product Delta f Delta y decides: it is positive for the true lag, as W is, though friction
+ *                 drives a steep rod into the surface (W_nn < K_fr W_nt) and the normal part is negative.
+ * Model           where it is used y_n is predicted by it, and W_nn is its b_0
  * Admittance      W, 1/kg, y = a + W f: BFGS updates with secants of f and y (symmetric, stays positive definite by
  *                 Powell's damping), from an anchor that moves when there is something to learn.
  *
@@ -27,10 +25,11 @@
 #define CC_PARTNER_H
 
 #include "../base/vector.h"
+#include "partner_model.h"
 #include "position_rule.h"
 
-#define CC_LAGS 3
-#define CC_KEPT_FORCES 5
+#define CC_KEPT_FORCES 6
+#define CC_QUIET_FORCES 5 /* of them: where they are 0 nothing acts, and nothing answers */
 #define CC_FORGETS 0.8          /* share that sums of the position rule and the noise keep from interval to interval */
 #define CC_NOISE_AT_MOST 1e6    /* a change of v counts at most as this many times the noise squared */
 #define CC_ROUNDING 1e-9        /* changes of v below this share of v, or of what the force does to it, are rounding */
@@ -59,13 +58,15 @@ typedef struct {
     double lag CC_IN(0, 2), fits[CC_LAGS][5];
     double votes, heard;       /* samples in a row for another lag; changes of y while quiet, squared, summed, fading */
     double W[3][3], known CC_IN(0, 1), blind CC_FROM(0);
+    CcPartnerModel model;      /* along the normal */
     double f_anchor[3], y_anchor[3], f_largest;
 } CcPartner;
 
 /* What is seen of the interval that just ended. */
 typedef struct {
     double y[3];  /* m/s^2 */
-    double floor; /* m/s: changes of v below it are noise */
+    double floor; /* m/s: changes of v below it are noise, */
+    double rounding; /* or rounding */
     int quiet;    /* no force acts */
 } CcSeen;
 
@@ -103,11 +104,11 @@ CC_API void cc_sum_position_rule(const CcPartner *p, const double r[3], const do
         cc_rule_add(rule, rest * way, way * way);
 }
 
-/* 1 if none of the forces that are kept is there. */
+/* 1 if none of the forces given last is there. */
 CC_API int cc_is_quiet(const CcPartner *p)
 {
     unsigned long long any = 0, bits; /* of all of them; the first one is the sign */
-    CC_UNROLL for (int k = 0; k < CC_KEPT_FORCES; k++)
+    CC_UNROLL for (int k = 0; k < CC_QUIET_FORCES; k++)
         CC_UNROLL for (int i = 0; i < 3; i++) {
             __builtin_memcpy(&bits, &p->f[k][i], sizeof bits);
             any |= bits;
@@ -141,6 +142,7 @@ CC_API void cc_listen(CcPartner *p, const double r[3], const double v[3], CcSeen
         most = CC_NOISE_AT_MOST * most * most;
         p->noise = cc_sqrt(CC_FORGETS * p->noise * p->noise + (1.0 - CC_FORGETS) * (change < most ? change : most));
     }
+    seen->rounding = least;
     seen->floor = 10.0 * p->noise + least;
 }
 
@@ -207,18 +209,31 @@ CC_API int cc_is_calm(double *heard, double change, int quiet)
 CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
 {
     CcLagFits fits = {.answer = 0.0};
-    double change[3];
+    CcModelSample sample = {.y = seen->y[2], .W = p->W[2][2], .rounding = seen->rounding, .quiet = seen->quiet,
+                            .given = fixed};
+    double across[2] = {0.0, 0.0}; /* of W: friction moves the point along the normal as well */
+    int now = cc_lag(p->lag);
+    for (int i = 0; i < 2 && p->W[2][2] > 0.0 && !seen->quiet; i++)
+        across[i] = p->W[2][i] / p->W[2][2];
+    for (int k = 0; k < CC_KEPT_FORCES && !seen->quiet; k++)
+        sample.u[k] = p->f[k][2] + across[0] * p->f[k][0] + across[1] * p->f[k][1];
+    cc_model_at_step(&p->model, p->H);
+    int best = cc_model_learn(&p->model, now, &sample), by_fits = now;
     cc_fit_lags(p, seen, &fits);
+    double change[3];
     for (int i = 0; i < 3; i++)
         change[i] = seen->y[i] - p->y[i];
     int calm = cc_is_calm(&p->heard, cc_dot(change, change), seen->quiet);
+    int rubs = fits.rubs > 0.0 && fits.answer * p->H * p->H > seen->floor * seen->floor;
     if (fixed || seen->quiet) {
         p->votes = 0.0;
         return 0;
     }
-    int now = cc_lag(p->lag), best = cc_better_lag(now, &fits, seen->floor / p->H);
-    p->votes = best == now ? 0.0 : p->votes + 1.0;
-    if (p->votes < (calm ? 1.0 : CC_LAG_VOTES))
+    by_fits = cc_better_lag(now, &fits, seen->floor / p->H);
+    p->votes = by_fits == now ? 0.0 : p->votes + 1.0;
+    if (rubs || p->model.samples < 2.0) /* friction drives, or steps vary */
+        best = p->votes < (calm ? 1.0 : CC_LAG_VOTES) ? now : by_fits;
+    if (best == now)
         return 0;
     p->lag = best;
     p->known = p->votes = 0.0;
@@ -289,6 +304,21 @@ CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
     p->blind += most > 0.0;
     if (p->known == 0.0 && p->blind > CC_MOST_BLIND)
         cc_guess_admittance(p->W, 0.0);
+}
+
+/* Where the model along the normal is used W answers along the normal as it does; diag(1, 1, s) W diag(1, 1, s) stays
+ * positive. */
+CC_API void cc_follow_model(CcPartner *p)
+{
+    double W = cc_model_admittance(&p->model, cc_lag(p->lag));
+    if (p->model.use == 0.0 || !(W < CC_MOST_ADMITTANCE))
+        return;
+    if (p->known == 0.0 || !(p->W[2][2] > 0.0))
+        cc_guess_admittance(p->W, W);
+    double scale = cc_sqrt(W / p->W[2][2]);
+    for (int i = 0; i < 3; i++)
+        p->W[i][2] *= scale, p->W[2][i] *= scale;
+    p->known = 1.0;
 }
 
 #endif

@@ -1,0 +1,309 @@
+/* The answer of the bodies at a port, in one direction, as a difference equation of second order, and its lag.
+ *
+ * y_i = (v_i+1 - v_i)/H is the mean acceleration of interval i, D the backward difference, u_i the force that acts on
+ * that interval:
+ *
+ *     D y_i = a_1 D y_i-1 + a_2 D y_i-2 + b_0 D u_i + b_1 D u_i-1 + b_2 D u_i-2                              (1)
+ *
+ * (1) is exact, with held forces, for a free body under constant forces (a = 0, b = (W, 0, 0)), two bodies joined by a
+ * spring and a damper, a body under position and rate control, and a free body that a sine pushes (a_1 = 2 cos q,
+ * a_2 = -1, b = W (1, -a_1, -a_2)): the difference removes constants, and the two poles describe what swings.
+ *
+ * Least squares    R p = r of the parameters p = (a_1, a_2, b_0, b_1, b_2), R triangular: each sample multiplies both
+ *                  by sqrt(0.98) and rotates the row (D y_i-1, D y_i-2, D u_i, ..; D y_i) in
+ * Prior            p_0 = (0, 0, W, -a_1 W, -a_2 W): a free body of the admittance W that is pushed at the poles seen.
+ *                  Its rows rho (p - p_0) are rotated into a copy, rho = A (0.17 2^-n + 1e-8) + sqrt(0.5 0.05 S)
+ *                  A largest |D y|, n samples learned, S discounted sum of squares of what (1) leaves of them
+ * Lag              L, intervals from a sample to the one on which its force acts: u_i = f_i-L.  Each of L = 0, 1, 2 is
+ *                  a hypothesis with its own R, r, p on the same motion; where L is given there is but one.  In the
+ *                  first samples of a contact the smallest remainder of D y* after a multiple of D u* decides,
+ *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2; from the eighth on the
+ *                  prediction errors of (1)
+ * Use              (1) replaces the free body if n > 7, b_0 > 0, its poles lie within |z| < 1.1, and its squared
+ *                  prediction errors are below 1/4 of those of the free body (memory of 5 samples), until they are
+ *                  above them
+ *
+ * Forces count in accelerations, times `unit` = 1/(K H^2), K a stiffness of the law, so the prior has one width.
+ * (1) holds for one H: a new H begins anew.
+ *
+ * Sources: recursive least squares in triangular form: Bjorck, Numerical Methods for Least Squares Problems (1996),
+ * 3.3; held input and sampled motion: Astrom & Wittenmark, Computer-Controlled Systems (1997), 2. */
+#ifndef CC_PARTNER_MODEL_H
+#define CC_PARTNER_MODEL_H
+
+#include "../base/vector.h"
+
+#define CC_LAGS 3
+#define CC_MODEL_SIZE 5
+#define CC_MODEL_FORCES 6 /* CC_LAGS + 3 */
+
+#define CC_SAME_STEP 1e-9            /* of H: a step that differs by more is another one */
+#define CC_MODEL_FORGETS 0.98        /* share of R' R that a sample leaves */
+#define CC_MODEL_ERRORS 0.95         /* of S and of the whitened sums */
+#define CC_MODEL_RECENT 0.8          /* of the prediction errors */
+#define CC_MODEL_ACTIVE 1e-3         /* of A: less teaches nothing */
+#define CC_MODEL_PEAK 0.999          /* share of A that a sample leaves */
+#define CC_MODEL_FEW 7.0             /* samples, after which (1) may be used */
+#define CC_MODEL_POLES 1.1           /* greatest poles */
+#define CC_MODEL_BETTER 0.25         /* of the errors of the free body, below which (1) is used */
+#define CC_MODEL_OPEN 100.0          /* the prior is left out where all R_jj exceed this times rho */
+#define CC_MODEL_SURE 0.05           /* remainder of another lag over that of the present one, to change it */
+#define CC_MODEL_SURE_LATE 0.01      /* likewise to L = 2 */
+#define CC_MODEL_RUN 7.0             /* samples of contact, after which prediction errors judge the lag */
+#define CC_MODEL_VOTES 3.0           /* samples in a row by which they do */
+#define CC_MODEL_MANY_VOTES 20.0     /* likewise where others answer to the same motion all the time */
+#define CC_MODEL_EXPLAINED 0.02      /* of D y squared: what the best lag leaves then */
+#define CC_MODEL_LEAST 1e-13         /* of squares: rounding */
+#define CC_MODEL_TINY 1e-100         /* m/s2: accelerations whose squares can be formed are learned from */
+#define CC_MODEL_HUGE 1e100
+
+/* One lag. */
+typedef struct {
+    double R[CC_MODEL_SIZE][CC_MODEL_SIZE], r[CC_MODEL_SIZE], p[CC_MODEL_SIZE];
+    double S CC_FROM(0), error CC_FROM(0); /* squares that (1) leaves of samples, and that it missed them by */
+    double whitened[3];                    /* sums of D u*^2, D u* D y*, D y*^2 */
+} CcHypothesis;
+
+/* All that is remembered: doubles only, part of the FMU state. */
+typedef struct {
+    CcHypothesis lag[CC_LAGS];
+    double unit CC_FROM(0), H CC_FROM(0); /* 1/kg, 0 before the first force; s */
+    double samples CC_FROM(0), learned CC_FROM(0), contact CC_FROM(0); /* intervals seen; n; of contact */
+    double y, Dy[2];                      /* the last interval, and its differences, the newest first */
+    double size CC_FROM(0), noise CC_FROM(0), poles[2]; /* A; of D y* in free flight; poles there: a_1, a_2 */
+    double all CC_FROM(0), free CC_FROM(0); /* recent squares: of D y, of what the free body leaves of it */
+    double squares CC_FROM(0);              /* discounted sum of D y^2 */
+    double votes CC_FROM(0), settled CC_IN(0, 1), use CC_IN(0, 1); /* settled: prediction errors were for the lag */
+} CcPartnerModel;
+
+/* What a sample shows, and what it is judged with. */
+typedef struct {
+    double y, u[CC_MODEL_FORCES]; /* acceleration of the interval that ended; forces given, the newest first */
+    double W;                     /* admittance of the free body, 1/kg */
+    double rounding;              /* m/s: of changes of v */
+    int quiet;                    /* no force acts */
+    int given;                    /* the lag is */
+    int late;                     /* others answer all the time: prediction errors alone judge the lag, after a while */
+} CcModelSample;
+
+/* The unit for the stiffness that the elastic energy U, J, at the depth x, m, shows; 0 where that is no number to
+ * calculate with. */
+CC_API double cc_model_unit(double x, double U, double H)
+{
+    double unit = U > 0.0 ? x * x / (2.0 * U * H * H) : 0.0;
+    return unit > CC_MODEL_TINY && unit < CC_MODEL_HUGE ? unit : 0.0;
+}
+
+/* Begin anew where the step H differs from the one that the model holds for. */
+CC_API void cc_model_at_step(CcPartnerModel *m, double H)
+{
+    if (!(cc_abs(H - m->H) <= CC_SAME_STEP * H))
+        *m = (CcPartnerModel){.H = H};
+}
+
+/* Rotate the row, with t on the right side, into R p = r. */
+CC_API void cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE],
+                         double t)
+{
+    for (int j = 0; j < CC_MODEL_SIZE; j++) {
+        if (row[j] == 0.0)
+            continue;
+        double a = R[j][j], size = cc_sqrt(a * a + row[j] * row[j]);
+        if (!(size > 0.0))
+            continue;
+        double c = a / size, s = row[j] / size;
+        for (int k = j; k < CC_MODEL_SIZE; k++) {
+            double up = R[j][k];
+            R[j][k] = c * up + s * row[k];
+            row[k] = c * row[k] - s * up;
+        }
+        double up = r[j];
+        r[j] = c * up + s * t;
+        t = c * t - s * up;
+    }
+}
+
+/* p of a hypothesis, with its prior: `b` = W in units. */
+CC_API void cc_solve_model(CcHypothesis *h, double rho, double b)
+{
+    double R[CC_MODEL_SIZE][CC_MODEL_SIZE], r[CC_MODEL_SIZE];
+    double prior[CC_MODEL_SIZE] = {0.0, 0.0, b, -h->p[0] * b, -h->p[1] * b};
+    int open = 0;
+    for (int j = 0; j < CC_MODEL_SIZE; j++)
+        open |= !(cc_abs(h->R[j][j]) > CC_MODEL_OPEN * rho);
+    __builtin_memcpy(R, h->R, sizeof R);
+    __builtin_memcpy(r, h->r, sizeof r);
+    for (int j = 0; j < CC_MODEL_SIZE && open; j++) {
+        double row[CC_MODEL_SIZE] = {0.0};
+        row[j] = rho;
+        cc_rotate_in(R, r, row, rho * prior[j]);
+    }
+    for (int j = CC_MODEL_SIZE - 1; j >= 0; j--) {
+        double rest = r[j];
+        for (int k = j + 1; k < CC_MODEL_SIZE; k++)
+            rest -= R[j][k] * h->p[k];
+        h->p[j] = R[j][j] != 0.0 ? rest / R[j][j] : 0.0;
+    }
+}
+
+/* The entries of (1) for forces from u on, the newest first. */
+CC_API void cc_model_row(const CcPartnerModel *m, const double *u, double row[CC_MODEL_SIZE])
+{
+    row[0] = m->Dy[0], row[1] = m->Dy[1];
+    for (int k = 0; k < 3; k++)
+        row[2 + k] = (u[k] - u[k + 1]) * m->unit;
+}
+
+CC_API double cc_model_product(const double p[CC_MODEL_SIZE], const double row[CC_MODEL_SIZE])
+{
+    double sum = 0.0;
+    for (int j = 0; j < CC_MODEL_SIZE; j++)
+        sum += p[j] * row[j];
+    return sum;
+}
+
+/* v* of three values in a row, the newest first. */
+CC_API double cc_whitened(const CcPartnerModel *m, double now, double before, double first)
+{
+    return now - m->poles[0] * before - m->poles[1] * first;
+}
+
+/* What is left of D y* by a multiple of D u* that pushes along it. */
+CC_API double cc_remainder(const CcHypothesis *h)
+{
+    double along = h->whitened[1] > 0.0 ? h->whitened[1] : 0.0;
+    return h->whitened[2] - (h->whitened[0] > 0.0 ? along * along / h->whitened[0] : 0.0);
+}
+
+/* The lag that the evidence is for, or `now`. */
+CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
+{
+    double score[CC_LAGS], tiny = CC_MODEL_LEAST * m->squares, least = m->lag[0].error;
+    for (int L = 1; L < CC_LAGS; L++)
+        least = m->lag[L].error < least ? m->lag[L].error : least;
+    int run = m->learned > CC_MODEL_FEW + 2.0 && m->contact > CC_MODEL_RUN && least < CC_MODEL_EXPLAINED * m->all;
+    int best = 0;
+    for (int L = 0; L < CC_LAGS; L++) {
+        score[L] = (run ? m->lag[L].error : cc_remainder(&m->lag[L])) + tiny;
+        best = score[L] < score[best] ? L : best;
+    }
+    double floor = 10.0 * m->noise + s->rounding / m->H, heard = 1e-3 * m->lag[now].whitened[2];
+    heard = heard > floor * floor ? heard : floor * floor;
+    int better = score[best] < (best == 2 ? CC_MODEL_SURE_LATE : CC_MODEL_SURE) * score[now];
+    m->votes = better && (run || (score[now] > heard && !s->late)) ? m->votes + 1.0 : 0.0;
+    if (run)
+        m->settled = best == now;
+    int sure = !s->quiet && m->votes >= (!run ? 1.0 + m->settled : s->late ? CC_MODEL_MANY_VOTES : CC_MODEL_VOTES);
+    return sure ? best : now;
+}
+
+/* 1 if (1) describes bodies: they answer along the force, and what swings grows little. */
+CC_API int cc_model_is_sane(const CcPartnerModel *m, int lag)
+{
+    const double *p = m->lag[lag].p;
+    return p[2] > 0.0 && p[1] > -CC_MODEL_POLES && cc_abs(p[0]) < CC_MODEL_POLES - p[1] && m->learned > CC_MODEL_FEW;
+}
+
+/* Learn from the interval that ended; returns the lag to go on with. */
+CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
+{
+    double Dy = s->y - m->y, most = 0.0, rows[CC_LAGS][CC_MODEL_SIZE];
+    int first = s->given ? lag : 0, last = s->given ? lag : CC_LAGS - 1, now = lag, pushed = 0;
+    m->y = s->y;
+    m->samples += 1.0;
+    if (m->samples < 2.0)
+        return lag;
+    for (int k = 0; k < CC_MODEL_FORCES - 1 && !s->quiet; k++)
+        pushed |= s->u[k] != s->u[k + 1];
+    double rounding = s->rounding / m->H;
+    if (!pushed && cc_abs(Dy) <= rounding && cc_abs(m->Dy[0]) <= rounding) {
+        m->size *= CC_MODEL_PEAK;
+        m->Dy[1] = m->Dy[0], m->Dy[0] = Dy;
+        if (s->quiet)
+            m->contact = 0.0;
+        return lag;
+    }
+    m->size = CC_MODEL_PEAK * m->size > cc_abs(Dy) ? CC_MODEL_PEAK * m->size : cc_abs(Dy);
+    int acts = 0;
+    for (int L = first; L <= last; L++) {
+        cc_model_row(m, s->u + L, rows[L]);
+        for (int j = 0; j < CC_MODEL_SIZE; j++)
+            most = cc_abs(rows[L][j]) > most ? cc_abs(rows[L][j]) : most;
+        acts |= rows[L][2] != 0.0;
+    }
+    most = cc_abs(Dy) > most ? cc_abs(Dy) : most;
+    int active = m->samples > 3.0 && most > CC_MODEL_ACTIVE * m->size && most > rounding && most > CC_MODEL_TINY
+                 && most < CC_MODEL_HUGE;
+    double keep = active ? CC_MODEL_ERRORS : 1.0, recent = active ? CC_MODEL_RECENT : 1.0, counts = active;
+    double unexplained = Dy - s->W * (s->u[lag] - s->u[lag + 1]);
+    double largest = 4.0 * (Dy * Dy > m->squares / 8.0 ? Dy * Dy : m->squares / 8.0);
+    for (int L = first; L <= last; L++) {
+        double e = Dy - cc_model_product(m->lag[L].p, rows[L]), square = e * e;
+        square = square < largest ? square : largest;
+        m->lag[L].error = recent * m->lag[L].error + counts * square;
+    }
+    m->squares = keep * m->squares + counts * Dy * Dy;
+    m->free = recent * m->free + counts * unexplained * unexplained;
+    m->all = recent * m->all + counts * Dy * Dy;
+    m->learned += counts;
+    if (s->quiet && m->learned > 0.0) {
+        int explained = m->learned > CC_MODEL_FEW && m->lag[first].error < CC_MODEL_SURE * m->all;
+        m->poles[0] = explained ? m->lag[first].p[0] : 0.0;
+        m->poles[1] = explained ? m->lag[first].p[1] : 0.0;
+    }
+    double white = cc_whitened(m, Dy, m->Dy[0], m->Dy[1]);
+    if (s->quiet)
+        m->noise = cc_sqrt(0.8 * m->noise * m->noise + 0.2 * white * white / 6.0);
+    m->contact = s->quiet ? 0.0 : m->contact + acts;
+    for (int L = first; L <= last; L++) {
+        CcHypothesis *h = &m->lag[L];
+        const double *u = s->u + L;
+        double push = cc_whitened(m, u[0] - u[1], u[1] - u[2], u[2] - u[3]);
+        double product[3] = {push * push, push * white, white * white};
+        for (int k = 0; k < 3; k++)
+            h->whitened[k] = s->quiet ? 0.0 : keep * h->whitened[k] + product[k];
+        if (!active)
+            continue;
+        double row[CC_MODEL_SIZE], forget = 0.98994949366116653; /* sqrt(CC_MODEL_FORGETS) */
+        for (int j = 0; j < CC_MODEL_SIZE; j++) {
+            row[j] = rows[L][j];
+            h->r[j] *= forget;
+            for (int k = j; k < CC_MODEL_SIZE; k++)
+                h->R[j][k] *= forget;
+        }
+        cc_rotate_in(h->R, h->r, row, Dy);
+        double few = m->learned < 60.0 ? 0.17 / (double)(1ULL << (int)m->learned) : 0.0;
+        double rho = m->size * (few + 1e-8) + cc_sqrt(0.5 * (1.0 - CC_MODEL_ERRORS) * h->S);
+        cc_solve_model(h, rho, m->unit > 0.0 ? s->W / m->unit : 0.0);
+        double left = Dy - cc_model_product(h->p, rows[L]);
+        h->S = CC_MODEL_ERRORS * h->S + left * left;
+    }
+    if (!s->given)
+        now = cc_model_lag(m, lag, s);
+    int better = m->use != 0.0 ? m->lag[now].error < m->free : m->lag[now].error < CC_MODEL_BETTER * m->free;
+    m->use = cc_model_is_sane(m, now) && better;
+    m->Dy[1] = m->Dy[0], m->Dy[0] = Dy;
+    return now;
+}
+
+/* b_0 of the lag, 1/kg. */
+CC_API double cc_model_admittance(const CcPartnerModel *m, int lag) { return m->lag[lag].p[2] * m->unit; }
+
+/* The motion of intervals to come. */
+typedef struct {
+    double y, Dy[2];
+} CcAhead;
+
+CC_API CcAhead cc_model_now(const CcPartnerModel *m) { return (CcAhead){m->y, {m->Dy[0], m->Dy[1]}}; }
+
+/* The acceleration of the next interval on which the force u[0] acts, after u[1], u[2], u[3]. */
+CC_API double cc_model_next(const CcPartnerModel *m, int lag, const double u[4], CcAhead *at)
+{
+    double row[CC_MODEL_SIZE] = {at->Dy[0], at->Dy[1], (u[0] - u[1]) * m->unit, (u[1] - u[2]) * m->unit,
+                                 (u[2] - u[3]) * m->unit};
+    double Dy = cc_model_product(m->lag[lag].p, row);
+    at->Dy[1] = at->Dy[0], at->Dy[0] = Dy;
+    return at->y += Dy;
+}
+
+#endif

@@ -126,7 +126,7 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
             c->made[L] = 0.0;
         }
     }
-    int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO);
+    int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO && p->overruled == 0.0);
     if (!o->straight) {
         double pushed[3];
         if (o->identify) {
@@ -214,9 +214,9 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */
             cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * U * H * H));
     }
-    if (p->model.unit == 0.0) {
-        double touch = at.x + (p->lag + 1.0) * H * at.w;
-        p->model.unit = cc_model_unit(touch, law->energy(law->data, touch), H);
+    if (at.x > 0.0 || at.w > 0.0) {
+        double touch = at.x + (at.w > 0.0 ? (p->lag + 1.0) * H * at.w : 0.0);
+        cc_model_in_units(&p->model, cc_model_unit(touch, law->energy(law->data, touch), H));
     }
     __builtin_memcpy(at.W, p->W, sizeof at.W);
     CC_UNROLL for (int i = 0; i < 3; i++)

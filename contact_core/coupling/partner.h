@@ -35,6 +35,9 @@
 #define CC_ROUNDING 1e-9        /* changes of v below this share of v, or of what the force does to it, are rounding */
 #define CC_LAG_FORGETS 0.9      /* likewise the fits of the lag */
 #define CC_LAG_SURE 0.05        /* residual of the best lag as a share of that of the present one, to change it */
+#define CC_LAG_CONTRADICTS 0.01 /* as CC_LAG_SURE, of a lag that is given, */
+#define CC_LAG_FAILS 0.5        /* which leaves more than this share of the answer */
+#define CC_LAG_MANY_VOTES 6.0   /* samples in a row for another one */
 #define CC_LAG_VOTES 2.0        /* samples in a row for another lag */
 #define CC_CALM 0.1             /* of the answer, squared: what happened before the force has to stay below it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
@@ -56,6 +59,7 @@ typedef struct {
     double rule[2], beta CC_IN(-0.1, 1.1); /* sums of the position rule, and beta */
     double noise CC_FROM(0);   /* sigma, m/s */
     double lag CC_IN(0, 2), fits[CC_LAGS][5];
+    double overruled CC_IN(0, 1); /* 1 after the motion contradicted the lag that was given */
     double votes, heard;       /* samples in a row for another lag; changes of y while quiet, squared, summed, fading */
     double W[3][3], known CC_IN(0, 1), blind CC_FROM(0);
     CcPartnerModel model;      /* along the normal */
@@ -196,6 +200,18 @@ CC_API int cc_better_lag(int now, const CcLagFits *fits, double least)
     return sure && explained[best] > explained[now] ? best : now;
 }
 
+/* The lag that explains what is seen against the one that is given, or that: the given one leaves most of the answer,
+ * the other one next to nothing of it. */
+CC_API int cc_contradicting_lag(int given, const CcLagFits *fits, double least)
+{
+    const double *left = fits->left;
+    int best = 0;
+    for (int L = 1; L < CC_LAGS; L++)
+        best = left[L] < left[best] ? L : best;
+    int clear = left[best] < CC_LAG_CONTRADICTS * left[given] && left[given] > CC_LAG_FAILS * fits->answer;
+    return clear && fits->answer > least * least && fits->explained[best] > fits->explained[given] ? best : given;
+}
+
 /* 1 if the change of an acceleration, squared, is beyond all that happened before the force.  Adds it to that, if it is
  * quiet; the first acceleration counts too, for what makes it may end. */
 CC_API int cc_is_calm(double *heard, double change, int quiet)
@@ -225,9 +241,19 @@ CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
         change[i] = seen->y[i] - p->y[i];
     int calm = cc_is_calm(&p->heard, cc_dot(change, change), seen->quiet);
     int rubs = fits.rubs > 0.0 && fits.answer * p->H * p->H > seen->floor * seen->floor;
-    if (fixed || seen->quiet) {
+    if (seen->quiet) {
         p->votes = 0.0;
         return 0;
+    }
+    if (fixed) {
+        best = cc_contradicting_lag(now, &fits, seen->floor / p->H);
+        p->votes = best == now ? 0.0 : p->votes + 1.0;
+        if (p->votes < CC_LAG_MANY_VOTES)
+            return 0;
+        p->overruled = 1.0;
+        p->lag = best;
+        p->votes = 0.0;
+        return 1;
     }
     by_fits = cc_better_lag(now, &fits, seen->floor / p->H);
     p->votes = by_fits == now ? 0.0 : p->votes + 1.0;

@@ -19,7 +19,7 @@
  *                  first samples of a contact the smallest remainder of D y* after a multiple of D u* decides,
  *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2; from the eighth on the
  *                  prediction errors of (1)
- * Use              (1) replaces the free body if n > 7, b_0 > 0, its poles lie within |z| < 1.1, and its squared
+ * Use              (1) replaces the free body if n > 4, b_0 > 0, its poles lie within |z| < 1.1, and its squared
  *                  prediction errors are below 1/4 of those of the free body (memory of 5 samples), until they are
  *                  above them
  *
@@ -43,8 +43,9 @@
 #define CC_MODEL_RECENT 0.8          /* of the prediction errors */
 #define CC_MODEL_ACTIVE 1e-3         /* of A: less teaches nothing */
 #define CC_MODEL_PEAK 0.999          /* share of A that a sample leaves */
-#define CC_MODEL_FEW 7.0             /* samples, after which (1) may be used */
+#define CC_MODEL_FEW 4.0             /* samples, after which (1) may be used */
 #define CC_MODEL_POLES 1.1           /* greatest poles */
+#define CC_MODEL_AT_ONCE 0.1         /* least b_0 over b_1, b_2: with less the lag is a larger one */
 #define CC_MODEL_BETTER 0.25         /* of the errors of the free body, below which (1) is used */
 #define CC_MODEL_OPEN 100.0          /* the prior is left out where all R_jj exceed this times rho */
 #define CC_MODEL_SURE 0.05           /* remainder of another lag over that of the present one, to change it */
@@ -52,6 +53,7 @@
 #define CC_MODEL_RUN 7.0             /* samples of contact, after which prediction errors judge the lag */
 #define CC_MODEL_VOTES 3.0           /* samples in a row by which they do */
 #define CC_MODEL_MANY_VOTES 20.0     /* likewise where others answer to the same motion all the time */
+#define CC_MODEL_WRONG 1e-10         /* of D y squared: a lag that leaves less is kept */
 #define CC_MODEL_EXPLAINED 0.02      /* of D y squared: what the best lag leaves then */
 #define CC_MODEL_LEAST 1e-13         /* of squares: rounding */
 #define CC_MODEL_TINY 1e-100         /* m/s2: accelerations whose squares can be formed are learned from */
@@ -73,7 +75,7 @@ typedef struct {
     double size CC_FROM(0), noise CC_FROM(0), poles[2]; /* A; of D y* in free flight; poles there: a_1, a_2 */
     double all CC_FROM(0), free CC_FROM(0); /* recent squares: of D y, of what the free body leaves of it */
     double squares CC_FROM(0);              /* discounted sum of D y^2 */
-    double votes CC_FROM(0), settled CC_IN(0, 1), use CC_IN(0, 1); /* settled: prediction errors were for the lag */
+    double votes CC_FROM(0), use CC_IN(0, 1);
 } CcPartnerModel;
 
 /* What a sample shows, and what it is judged with. */
@@ -92,6 +94,21 @@ CC_API double cc_model_unit(double x, double U, double H)
 {
     double unit = U > 0.0 ? x * x / (2.0 * U * H * H) : 0.0;
     return unit > CC_MODEL_TINY && unit < CC_MODEL_HUGE ? unit : 0.0;
+}
+
+/* Count forces in smaller units, those of the stiffest part of the law that was touched: 0 leaves them. */
+CC_API void cc_model_in_units(CcPartnerModel *m, double unit)
+{
+    double share = unit / m->unit;
+    if (!(unit > 0.0) || !(m->unit == 0.0 || share < 0.5))
+        return;
+    for (int L = 0; L < CC_LAGS && m->unit > 0.0; L++)
+        for (int k = 2; k < CC_MODEL_SIZE; k++) {
+            for (int j = 0; j <= k; j++)
+                m->lag[L].R[j][k] *= share;
+            m->lag[L].p[k] /= share;
+        }
+    m->unit = unit;
 }
 
 /* Begin anew where the step H differs from the one that the model holds for. */
@@ -181,7 +198,7 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
     double score[CC_LAGS], tiny = CC_MODEL_LEAST * m->squares, least = m->lag[0].error;
     for (int L = 1; L < CC_LAGS; L++)
         least = m->lag[L].error < least ? m->lag[L].error : least;
-    int run = m->learned > CC_MODEL_FEW + 2.0 && m->contact > CC_MODEL_RUN && least < CC_MODEL_EXPLAINED * m->all;
+    int run = m->learned > CC_MODEL_RUN + 2.0 && m->contact > CC_MODEL_RUN && least < CC_MODEL_EXPLAINED * m->all;
     int best = 0;
     for (int L = 0; L < CC_LAGS; L++) {
         score[L] = (run ? m->lag[L].error : cc_remainder(&m->lag[L])) + tiny;
@@ -190,10 +207,9 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
     double floor = 10.0 * m->noise + s->rounding / m->H, heard = 1e-3 * m->lag[now].whitened[2];
     heard = heard > floor * floor ? heard : floor * floor;
     int better = score[best] < (best == 2 ? CC_MODEL_SURE_LATE : CC_MODEL_SURE) * score[now];
-    m->votes = better && (run || (score[now] > heard && !s->late)) ? m->votes + 1.0 : 0.0;
-    if (run)
-        m->settled = best == now;
-    int sure = !s->quiet && m->votes >= (!run ? 1.0 + m->settled : s->late ? CC_MODEL_MANY_VOTES : CC_MODEL_VOTES);
+    int wrong = run ? score[now] > CC_MODEL_WRONG * m->all : score[now] > heard && !s->late;
+    m->votes = better && wrong ? m->votes + 1.0 : 0.0;
+    int sure = !s->quiet && m->votes >= (!run ? 1.0 : s->late ? CC_MODEL_MANY_VOTES : CC_MODEL_VOTES);
     return sure ? best : now;
 }
 
@@ -201,7 +217,8 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
 CC_API int cc_model_is_sane(const CcPartnerModel *m, int lag)
 {
     const double *p = m->lag[lag].p;
-    return p[2] > 0.0 && p[1] > -CC_MODEL_POLES && cc_abs(p[0]) < CC_MODEL_POLES - p[1] && m->learned > CC_MODEL_FEW;
+    double later = cc_abs(p[3]) > cc_abs(p[4]) ? cc_abs(p[3]) : cc_abs(p[4]);
+    return p[2] > CC_MODEL_AT_ONCE * later && p[2] > 0.0 && p[1] > -CC_MODEL_POLES && cc_abs(p[0]) < CC_MODEL_POLES - p[1] && m->learned > CC_MODEL_FEW;
 }
 
 /* Learn from the interval that ended; returns the lag to go on with. */

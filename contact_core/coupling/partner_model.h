@@ -53,7 +53,7 @@
 #define CC_MODEL_RUN 7.0             /* samples of contact, after which prediction errors judge the lag */
 #define CC_MODEL_VOTES 3.0           /* samples in a row by which they do */
 #define CC_MODEL_MANY_VOTES 20.0     /* likewise where others answer to the same motion all the time */
-#define CC_MODEL_WRONG 1e-10         /* of D y squared: a lag that leaves less is kept */
+#define CC_MODEL_WRONG 1e-10         /* of D y squared: a lag that misses by less is kept */
 #define CC_MODEL_EXPLAINED 0.02      /* of D y squared: what the best lag leaves then */
 #define CC_MODEL_LEAST 1e-13         /* of squares: rounding */
 #define CC_MODEL_TINY 1e-100         /* m/s2: accelerations whose squares can be formed are learned from */
@@ -62,7 +62,8 @@
 /* One lag. */
 typedef struct {
     double R[CC_MODEL_SIZE][CC_MODEL_SIZE], r[CC_MODEL_SIZE], p[CC_MODEL_SIZE];
-    double S CC_FROM(0), error CC_FROM(0); /* squares that (1) leaves of samples, and that it missed them by */
+    double S CC_FROM(0);                      /* squares that (1) leaves of samples it has learned, */
+    double miss CC_FROM(0), error CC_FROM(0); /* that it missed the last sample by, and recent ones */
     double whitened[3];                    /* sums of D u*^2, D u* D y*, D y*^2 */
 } CcHypothesis;
 
@@ -207,7 +208,8 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
     double floor = 10.0 * m->noise + s->rounding / m->H, heard = 1e-3 * m->lag[now].whitened[2];
     heard = heard > floor * floor ? heard : floor * floor;
     int better = score[best] < (best == 2 ? CC_MODEL_SURE_LATE : CC_MODEL_SURE) * score[now];
-    int wrong = run ? score[now] > CC_MODEL_WRONG * m->all : score[now] > heard && !s->late;
+    int wrong = run ? m->lag[now].miss > CC_MODEL_WRONG * m->all && m->lag[best].miss < m->lag[now].miss
+                    : score[now] > heard && !s->late;
     m->votes = better && wrong ? m->votes + 1.0 : 0.0;
     int sure = !s->quiet && m->votes >= (!run ? 1.0 : s->late ? CC_MODEL_MANY_VOTES : CC_MODEL_VOTES);
     return sure ? best : now;
@@ -257,6 +259,7 @@ CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
     for (int L = first; L <= last; L++) {
         double e = Dy - cc_model_product(m->lag[L].p, rows[L]), square = e * e;
         square = square < largest ? square : largest;
+        m->lag[L].miss = square;
         m->lag[L].error = recent * m->lag[L].error + counts * square;
     }
     m->squares = keep * m->squares + counts * Dy * Dy;

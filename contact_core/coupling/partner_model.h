@@ -19,7 +19,7 @@
  *                  first samples of a contact the smallest remainder of D y* after a multiple of D u* decides,
  *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2; from the eighth on the
  *                  prediction errors of (1)
- * Use              (1) replaces the free body if n > 4, b_0 > 0, its poles lie within |z| < 1.1, and its squared
+ * Use              (1) replaces the free body if n > 7, b_0 > 0, its poles lie within |z| < 1.1, and its squared
  *                  prediction errors are below 1/4 of those of the free body (memory of 5 samples), until they are
  *                  above them
  *
@@ -43,7 +43,7 @@
 #define CC_MODEL_RECENT 0.8          /* of the prediction errors */
 #define CC_MODEL_ACTIVE 1e-3         /* of A: less teaches nothing */
 #define CC_MODEL_PEAK 0.999          /* share of A that a sample leaves */
-#define CC_MODEL_FEW 4.0             /* samples, after which (1) may be used */
+#define CC_MODEL_FEW 7.0             /* samples, after which (1) may be used */
 #define CC_MODEL_POLES 1.1           /* greatest poles */
 #define CC_MODEL_AT_ONCE 0.1         /* least b_0 over b_1, b_2: with less the lag is a larger one */
 #define CC_MODEL_BETTER 0.25         /* of the errors of the free body, below which (1) is used */

@@ -36,7 +36,7 @@
 #define CC_LAG_FORGETS 0.9      /* likewise the fits of the lag */
 #define CC_LAG_SURE 0.05        /* residual of the best lag as a share of that of the present one, to change it */
 #define CC_LAG_CONTRADICTS 0.01 /* as CC_LAG_SURE, of a lag that is given, */
-#define CC_LAG_FAILS 0.5        /* which leaves more than this share of the answer */
+#define CC_LAG_FAILS 0.003      /* which leaves more than this share of the answer */
 #define CC_LAG_MANY_VOTES 6.0   /* samples in a row for another one */
 #define CC_LAG_VOTES 2.0        /* samples in a row for another lag */
 #define CC_CALM 0.1             /* of the answer, squared: what happened before the force has to stay below it */
@@ -200,8 +200,8 @@ CC_API int cc_better_lag(int now, const CcLagFits *fits, double least)
     return sure && explained[best] > explained[now] ? best : now;
 }
 
-/* The lag that explains what is seen against the one that is given, or that: the given one leaves most of the answer,
- * the other one next to nothing of it. */
+/* The lag that explains what is seen against the one that is given, or that: the given one leaves a part of the answer,
+ * the other one next to nothing of that part. */
 CC_API int cc_contradicting_lag(int given, const CcLagFits *fits, double least)
 {
     const double *left = fits->left;
@@ -257,7 +257,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
     }
     by_fits = cc_better_lag(now, &fits, seen->floor / p->H);
     p->votes = by_fits == now ? 0.0 : p->votes + 1.0;
-    if (rubs || p->model.samples < 2.0) /* friction drives, or steps vary */
+    if (rubs || p->model.samples < 4.0) /* friction drives, or steps vary */
         best = p->votes < (calm ? 1.0 : CC_LAG_VOTES) ? now : by_fits;
     if (best == now)
         return 0;

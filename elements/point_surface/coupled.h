@@ -396,6 +396,14 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
                       "point %d: at the depth rate %g m/s the law F_d pulls, so the force is that of coupling.mode = "
                       "hold while it does (coupling.fallback)", i + 1, -port->v[2]);
         }
+        if (c->partner.overruled != 0.0 && e->warned.order == 0.0) {
+            e->warned.order = 1.0;
+            cc_report(host, CC_WARNING, "contact",
+                      "point %d: the bodies answer with the lag of %g intervals, which coupling.order (or coupling.mode) "
+                      "contradicts; the coupling uses the lag that it finds. Set coupling.order = %s, or unknown",
+                      i + 1, c->partner.lag,
+                      c->partner.lag == 0.0 ? "sequential" : c->partner.lag == 1.0 ? "parallel" : "late");
+        }
         warn_of_limits(e, host, i, law, step, e->mass_was_known[i] != 0.0);
         end_at_edge(e, i, R, step);
         rotate_to_interval(e, i, R, step);

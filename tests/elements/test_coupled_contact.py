@@ -24,6 +24,7 @@ from fmu_builder.paths import shipped
 
 Vector = NDArray[np.float64]
 HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
+UNKNOWN, SEQUENTIAL, PARALLEL, LATE = range(1, 5)
 JACOBI, GAUSS_SEIDEL = "jacobi", "gauss_seidel"
 BOTH = pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
 
@@ -156,6 +157,27 @@ def test_a_known_order_is_right_from_the_first_contact(ball: Fmu, floor: Fmu, ma
         assert speed == pytest.approx(1, abs=1e-9)
     else:  # told the wrong order it cannot be
         assert abs(impact(ball, floor, master, 3.1, coupling__mode=mode)[1] - 1) > 0.01
+
+
+@BOTH
+@pytest.mark.parametrize("N", [31, 16])
+def test_a_given_order_that_the_motion_contradicts_is_overruled(ball: Fmu, floor: Fmu, master: str, N: float) -> None:
+    order, lag = (SEQUENTIAL, 1) if master == JACOBI else (PARALLEL, 0)
+    for phase in PHASES:
+        pair, _ = impact(ball, floor, master, N, phase, coupling__mode=AUTO, coupling__order=order)
+        assert pair.contact["coupling.lag[1]"] == lag
+        texts = [text for text in pair.contact.told if "which coupling.order" in text]
+        assert len(texts) == 1 and ("parallel" if lag == 1 else "sequential") in texts[0]
+
+
+@BOTH
+@pytest.mark.parametrize("N", [16, 3.1])
+def test_the_given_order_is_right_from_the_first_contact(ball: Fmu, floor: Fmu, master: str, N: float) -> None:
+    for phase in PHASES:
+        order = PARALLEL if master == JACOBI else SEQUENTIAL
+        pair, speed = impact(ball, floor, master, N, phase, coupling__mode=AUTO, coupling__order=order)
+        assert speed == pytest.approx(1, abs=1e-3)
+        assert not any("coupling.order" in text for text in pair.contact.told)
 
 
 @BOTH

@@ -1,0 +1,38 @@
+/* A port that learns the answer of bodies whose motion a test gives. */
+#define CC_API static __attribute__((unused))
+#include "coupling/partner_model.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int size(void) { return sizeof(CcPartnerModel); }
+
+/* Learn y[i], i < n, under the forces f, f[i] that of sample i, with the lag `given` or, if it is -1, from 1 on.
+ * `predicted`[i]: y[i + 1] as (1) has it from the samples up to i, with the lag of then.  Returns the lag at the end. */
+EXPORT int learn(CcPartnerModel *m, int n, const double y[], const double f[], double H, double W, double unit, int given,
+                 double predicted[])
+{
+    int lag = given < 0 ? 1 : given;
+    for (int i = 0; i < n; i++) {
+        CcModelSample s = {.y = y[i], .W = W, .quiet = 1, .given = given >= 0};
+        for (int k = 0; k < CC_MODEL_FORCES; k++) {
+            s.u[k] = i - k >= 0 ? f[i - k] : 0.0;
+            s.quiet &= s.u[k] == 0.0;
+        }
+        cc_model_at_step(m, H);
+        cc_model_in_units(m, unit);
+        lag = cc_model_learn(m, lag, &s);
+        double u[4];
+        for (int k = 0; k < 4; k++)
+            u[k] = i + 1 - lag - k >= 0 && i + 1 - lag - k < n ? f[i + 1 - lag - k] : 0.0;
+        CcAhead ahead = cc_model_now(m);
+        predicted[i] = cc_model_next(m, lag, u, &ahead);
+    }
+    return lag;
+}
+
+EXPORT void parameters(const CcPartnerModel *m, int lag, double p[6])
+{
+    for (int j = 0; j < CC_MODEL_SIZE; j++)
+        p[j] = m->lag[lag].p[j] * (j < 2 ? 1.0 : m->unit);
+    p[5] = m->use;
+}

@@ -220,7 +220,8 @@ CC_API int cc_model_is_sane(const CcPartnerModel *m, int lag)
 {
     const double *p = m->lag[lag].p;
     double later = cc_abs(p[3]) > cc_abs(p[4]) ? cc_abs(p[3]) : cc_abs(p[4]);
-    return p[2] > CC_MODEL_AT_ONCE * later && p[2] > 0.0 && p[1] > -CC_MODEL_POLES && cc_abs(p[0]) < CC_MODEL_POLES - p[1] && m->learned > CC_MODEL_FEW;
+    int bounded = p[1] > -CC_MODEL_POLES && cc_abs(p[0]) < CC_MODEL_POLES - p[1];
+    return p[2] > 0.0 && p[2] > CC_MODEL_AT_ONCE * later && bounded && m->learned > CC_MODEL_FEW;
 }
 
 /* Learn from the interval that ended; returns the lag to go on with. */

@@ -6,10 +6,11 @@
 
 EXPORT int size(void) { return sizeof(CcPartnerModel); }
 
-/* Learn y[i], i < n, under the forces f, f[i] that of sample i, with the lag `given` or, if it is -1, from 1 on.
- * `predicted`[i]: y[i + 1] as (1) has it from the samples up to i, with the lag of then.  Returns the lag at the end. */
-EXPORT int learn(CcPartnerModel *m, int n, const double y[], const double f[], double H, double W, double unit, int given,
-                 double predicted[])
+/* Learn y[i], i < n, under the forces f, f[i] that of sample i, with the lag `given`, or from 1 on if it is -1.
+ * `predicted`[i]: y[i + 1] as the equation has it from the samples up to i, with the lag of then.  Returns the lag at the
+ * end. */
+EXPORT int learn(CcPartnerModel *m, int n, const double y[], const double f[], double H, double W, double unit,
+                 int given, double predicted[])
 {
     int lag = given < 0 ? 1 : given;
     for (int i = 0; i < n; i++) {

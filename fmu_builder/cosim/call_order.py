@@ -17,8 +17,10 @@ ORDER = "coupling.order"
 def call_orders(slaves: Mapping[str, SlaveDescription], wiring: Wiring, algorithm: str) -> Iterator[tuple[str, float]]:
     """By name, the value of `coupling.order` of each slave that has it, where it follows from the connections.
 
-    It does not where a value passes through another FMU, which adds an interval, or where Gauss-Seidel calls one of two
-    bodies before the element and the other one after it.
+    It does not where a value passes through another FMU on its way, which adds an interval, or where Gauss-Seidel
+    calls one of two bodies before the element and the other one after it.
+
+    slaves     in the order in which Gauss-Seidel calls them
     algorithm  jacobi or gauss_seidel"""
     place = {name: k for k, name in enumerate(slaves)}
     for name, description in slaves.items():

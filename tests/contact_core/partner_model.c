@@ -7,8 +7,8 @@
 EXPORT int size(void) { return sizeof(CcPartnerModel); }
 
 /* Learn y[i], i < n, under the forces f, f[i] that of sample i, with the lag `given`, or from 1 on if it is -1.
- * `predicted`[i]: y[i + 1] as the equation has it from the samples up to i, with the lag of then.  Returns the lag at the
- * end. */
+ * `predicted`[i]: y[i + 1] as the equation has it from the samples up to i, with the lag of then.  Returns the lag
+ * at the end. */
 EXPORT int learn(CcPartnerModel *m, int n, const double y[], const double f[], double H, double W, double unit,
                  int given, double predicted[])
 {

@@ -1,7 +1,7 @@
 """The answer of the bodies at a port as a difference equation: against exact motion of linear bodies under held forces.
 
-The poles of the equation are exp(H lambda) of the motion without the force, lambda the eigenvalues of the bodies; b_0 is
-the change of speed that 1 N makes in one interval, over H."""
+The poles of the equation are exp(H lambda) of the motion without the force, lambda the eigenvalues of the bodies; b_0
+is the change of speed that 1 N makes in one interval, over H."""
 
 from __future__ import annotations
 

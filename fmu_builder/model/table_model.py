@@ -38,7 +38,8 @@ else:
 class TableModel(_Base):
     """A table of a file.  Made in Python it raises InputError with every field that is unknown, missing or wrong."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # validators are made when they are first used: a reader of files takes the fields of most models only
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
         for mode, step in advice.steps.items():
             line(f"  {mode:32} {quantity(float(f'{step:.2g}'))} s")
         if advice.mass_name and MODE not in description.variables:
-            line("  this FMU does as hold; a recipe with [structure] coupling = true has the choice")
+            line("  this FMU behaves as hold; a recipe with [structure] coupling = true offers all modes")
     in_ports = set()
     for port in description.ports.values():
         in_ports |= {n for group in (*port.motion.values(), *port.force.values()) for n in group}

@@ -70,8 +70,8 @@ element.toml for editors.
 ## element.toml
 
 Values are SI. A name has letters, digits and `_`, and at most one dot, which groups variables in C and in FMI:
-`"energy.work"` is `e->energy.work`. An entry may be a list of variants with different `when`, of which one at most is
-there. Lists of names, in `depends`, `when` and the like, may hold sets: `"@motion"`."""
+`"energy.work"` is `e->energy.work`. An entry may be a list of variants with different `when`, of which at most one
+applies. Lists of names, in `depends`, `when` and the like, may hold sets: `"@motion"`."""
 _ELEMENT_C = """
 ## element.c
 

@@ -47,7 +47,7 @@ def applies(when: When, choices: Choices) -> bool:
 
 _REINIT = (
     "the function `accept` may change this state, at an event of model exchange: true, or the structure choices with "
-    "which alone it does"
+    "which it does"
 )
 
 
@@ -190,18 +190,18 @@ class StructureEntry(_Entry):
 
     A switch given by `size > number` makes `when` of other entries depend on a size."""
 
-    description: str = Field(min_length=3, description="what it chooses")
+    description: str = Field(min_length=3, description="meaning of the entry")
     default: Annotated[bool | int | str, BeforeValidator(_default)] = Field(
         description="of recipes that do not give it: a whole number makes a size, true or false a switch"
     )
     min: int = Field(default=1, description="smallest value of a size")
     max: int = Field(default=100_000, description="largest value of a size")
-    choices: list[str] = Field(default=[], description="words of which a recipe takes one")
+    choices: list[str] = Field(default=[], description="allowed words")
     given_by: str = Field(
         default="",
         description="key of a table of the element's own that gives it, by structure.py; of a switch 'size > number'",
     )
-    when: When = Field(default={}, description="choices with which alone it may differ from its default")
+    when: When = Field(default={}, description="choices with which it may differ from its default")
     samples: bool = Field(
         default=False,
         description="switch with which the element defines `sample`; the parts of an assembly have no communication "
@@ -234,7 +234,7 @@ class Indicator(Conditional):
     """A zero-crossing function.  `nominal` is its usual size, in its own unit: values below the tolerance times this
     are rounding, and no event."""
 
-    description: str = Field(min_length=3, description="what happens where it passes zero")
+    description: str = Field(min_length=3, description="event at its zero")
     nominal: float = Field(default=1.0, gt=0, description="its usual size")
 
 
@@ -250,7 +250,7 @@ class Slot(LawRules):
     """A place for a user law, in C the function slot_<name>(e, ...); parameters that are `replaced_by` it are absent
     while it is filled.  In `when` of other entries its name stands for a choice: true while it is filled."""
 
-    when: When = Field(default={}, description="choices with which alone it may be filled")
+    when: When = Field(default={}, description="choices with which it may be filled")
     each: str | None = Field(default=None, description="structure name: the law serves each of these")
     integral: bool = Field(
         default=False,
@@ -302,21 +302,21 @@ class Declaration(_Entry):
     """All tables of element.toml."""
 
     description: str = Field(min_length=3, description="what the element is, in a line")
-    origin: str = Field(default="", description="where its law is from")
+    origin: str = Field(default="", description="source of the law")
     experiment: DefaultExperiment = Field(default=DefaultExperiment(), description="default experiment")
     structure: dict[str, StructureEntry] = Field(default={}, description="sizes, choices and switches of a recipe")
-    log: dict[str, str] = Field(default={}, description="log category -> what is reported in it, with cc_report")
+    log: dict[str, str] = Field(default={}, description="log category -> messages in it, by cc_report")
     sets: dict[str, list[str]] = Field(
         default={}, description="name -> list of dependencies or choices, which `depends` and `when` name as '@name'"
     )
     rules: dict[str, str] = Field(default={}, description="name -> rule across variables that `check` enforces")
-    parameters: dict[str, Variable] = Field(default={}, description="p: what a user sets")
+    parameters: dict[str, Variable] = Field(default={}, description="p: values that a user sets")
     slots: dict[str, Slot] = Field(default={}, description="places for laws of a recipe")
     inputs: dict[str, Variable] = Field(default={}, description="u: inputs that belong to no port")
     ports: dict[str, Port] = Field(default={}, description="bundles of motion and force, connected as one")
-    states: dict[str, Variable] = Field(default={}, description="x: what is integrated")
-    outputs: dict[str, Variable] = Field(default={}, description="y: what is computed from t, p, u, x, m")
-    memory: dict[str, Variable] = Field(default={}, description="m: what only start, accept and sample change")
+    states: dict[str, Variable] = Field(default={}, description="x: integrated variables")
+    outputs: dict[str, Variable] = Field(default={}, description="y: computed from t, p, u, x, m")
+    memory: dict[str, Variable] = Field(default={}, description="m: changed by start, accept and sample alone")
     locals: dict[str, Variable] = Field(default={}, description="as outputs, for plots and for rates; no output of FMI")
     indicators: dict[str, Indicator] = Field(default={}, description="zero-crossing functions, z->name in C")
     _content: str = PrivateAttr(default="")

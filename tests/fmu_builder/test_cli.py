@@ -389,7 +389,7 @@ def test_info_shows_the_unit_of_each_component_where_they_differ(command: Comman
 
 def test_info_names_literals_and_says_where_there_is_no_choice_of_coupling(command: Command) -> None:
     bare, coupled = command("info", "PointSurface").out, command("info", "PointSurfaceCoupled").out
-    hint = "this FMU does as hold; a recipe with [structure] coupling = true has the choice"
+    hint = "this FMU behaves as hold; a recipe with [structure] coupling = true offers all modes"
     assert hint in bare and hint not in coupled
     assert re.search(r"^  coupling\.mode += auto +\S", coupled, re.MULTILINE)
     assert re.search(r"^  hold, Jacobi +1\.3e-5 s$", bare, re.MULTILINE)  # pi/(744 sqrt(1e5 N/m/1 kg))

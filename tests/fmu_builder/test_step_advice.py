@@ -197,11 +197,11 @@ def test_it_is_told_by_info_and_on_the_page() -> None:
     model = load_model(recipe)
     assert model.experiment.step == pytest.approx(1.6e-3, rel=1e-12)
     page = documentation_files(model)["documentation/index.html"].decode()
-    assert "<td>hold, Jacobi</td><td>1.3e-5</td>" in page and "does as hold" not in page
+    assert "<td>hold, Jacobi</td><td>1.3e-5</td>" in page and "behaves as hold" not in page
     literal = documentation_files(load_model(shipped("fmus") / "PointSurface.toml"))[
         "documentation/index.html"
     ].decode()
-    assert "This FMU does as hold; a recipe with <code>[structure] coupling = true</code> has the choice." in literal
+    assert "FMU behaves as hold; a recipe with <code>[structure] coupling = true</code> offers all modes" in literal
     said = CliRunner().invoke(app, ["info", str(recipe)]).output
     assert "recommended communication step: 0.0016 s" in said
     assert "with C_F = 1e5 N/m and an effective mass of 1 kg (proportional to the square root of the mass)" in said

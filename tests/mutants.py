@@ -70,6 +70,12 @@ _ROOMS = {
         "contact_core/test_fmi2_state.py",
         "fuzz/test_forged_states.py",
     ),
+    "contact_core/fmi2/fmi2_variables.h": (
+        "contact_core/test_fmi2_values.py",
+        "contact_core/test_fmi2_calls.py",
+        "elements/test_recorded_contacts.py",
+    ),
+    "contact_core/base/freestanding": ("contact_core/test_fmi2_state.py", "contact_core/test_step.py"),
     "contact_core/assembly": ("contact_core/test_parts.py",),
     "contact_core/python": ("contact_core/test_python_element.py",),
     "contact_core/fmi2/python": ("contact_core/test_python_element.py",),
@@ -88,7 +94,7 @@ _ROOMS = {
         "contact_core/test_mechanism.py",
         "elements/test_planar_mechanism.py",
         "elements/test_mechanism_impacts.py",
-        "elements/test_mechanism_loops.py",
+        "elements/test_mechanism_drives.py",
     ),
     "contact_core/solver/": ("contact_core/test_solver.py", "contact_core/test_step.py"),
     "contact_core/surfaces/": (

@@ -15,6 +15,7 @@ import pytest
 from fmi2 import ERROR, OK, Fmu, Importer, Slave, checksum, integers, load_shipped, only, reals, references, sealed
 
 from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import Model
 from fmu_builder.paths import shipped
 
 STEP = 1e-3
@@ -401,6 +402,50 @@ def test_a_forged_number_under_a_right_checksum_is_refused(surface: Fmu, number:
     text = only(slave.importer.messages).text
     assert text.startswith(f"fmi2DeSerializeFMUstate: the state is refused: {number} = ")
     assert slave.serialize(place) == slave.state() == data
+
+
+def array_before_the_variables(model: Model, data: bytes, array: str) -> tuple[int, int]:
+    """Where in a serialized state it begins, and how many of its numbers are used: there is one more of each."""
+    inputs = sum(v.is_continuous_input for v in model.variables)
+    counts = {"input_rates": inputs, "given_rates": inputs, "sides": len(model.indicators)}
+    behind = sum(n + 1 for n in list(counts.values())[list(counts).index(array) :])
+    return len(data) - 8 - 8 * (RECORDS + len(model.variables) + behind), counts[array]
+
+
+def test_a_state_with_rates_of_inputs_is_taken(surface: Fmu) -> None:
+    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+    data = slave.state()
+    for array, value in (("input_rates", 0.5), ("given_rates", 1.0), ("sides", -1.0), ("sides", 1.0)):
+        at, _ = array_before_the_variables(model, data, array)
+        place = c_void_p()
+        changed = sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :])
+        assert slave.deserialize(changed, place) == OK, slave.importer.texts
+        assert slave.serialize(place) == changed
+
+
+@pytest.mark.parametrize(
+    ("array", "value"),
+    [
+        ("input_rates", math.nan),
+        ("input_rates", -math.inf),
+        ("given_rates", 0.5),
+        ("given_rates", 1.5),
+        ("given_rates", math.nan),
+        ("sides", 0.5),
+        ("sides", -2.0),
+    ],
+)
+def test_a_forged_rate_or_side_is_refused_first_and_last(surface: Fmu, array: str, value: float) -> None:
+    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+    run(slave, motion(surface, 0), 0, 10)
+    data = slave.state()
+    begin, count = array_before_the_variables(model, data, array)
+    for at in (begin, begin + 8 * (count - 1)):
+        slave.importer.messages.clear()
+        forged = sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :])
+        assert slave.deserialize(forged, c_void_p()) == ERROR
+        assert f"the state is refused: {array} = " in only(slave.importer.messages).text
+    assert slave.state() == data
 
 
 def test_forged_outputs_are_computed_anew(surface: Fmu) -> None:

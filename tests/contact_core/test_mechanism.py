@@ -550,6 +550,47 @@ def test_dependent_coordinates_are_those_with_the_largest_pivots(host: HostLibra
     assert worst == pytest.approx(sizes.min(), rel=1e-14)
 
 
+@pytest.mark.parametrize("columns", [(0, 3), (3, 0), (3, 2)])
+def test_the_size_of_a_choice_of_two_is_the_determinant_of_their_columns(
+    host: HostLibrary, columns: tuple[int, int]
+) -> None:
+    mechanism, q, _ = random_mechanism("pin", 1)
+    core = Core(host, mechanism)
+    core.at(q, [0.0] * 4)
+    core.dependent[0], core.dependent[1] = columns
+    size = core.lib.cc_factor_dependent(4, 2, core.J, core.moves, core.dependent, core.A, core.pivots)
+    scale = np.sqrt(np.prod([core.moves[i].D for i in columns]))
+    wanted = abs(np.linalg.det(core.jacobian[:, columns])) / scale
+    assert wanted > 1e-3
+    assert size == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_what_is_left_of_a_constraint_is_a_ratio_of_leading_minors(host: HostLibrary, size: float) -> None:
+    """Of the third, which is the sum of the two before it, nothing is left; at any size of the matrix."""
+    rng = np.random.default_rng(3)
+    rows = rng.uniform(-1.0, 1.0, (4, 5))
+    rows[2] = rows[0] + rows[1]
+    A = size * rows @ rows.T
+    left = host.ffi.new("double[]", 4)
+    host.lib.cc_remainders(4, list(A.ravel()), left)
+    wanted = [A[0, 0], np.linalg.det(A[:2, :2]) / A[0, 0]]
+    assert [left[0], left[1]] == pytest.approx(wanted, rel=1e-12)
+    assert 0.0 <= left[2] < 1e-14 * size
+
+
+def test_a_point_of_a_body_that_is_turned_faster_accelerates_along_its_way(host: HostLibrary) -> None:
+    """v = v_0 + w x d, a = a_0 + alpha x d - w^2 d."""
+    lib, ffi = host.lib, host.ffi
+    moves = ffi.new("CcMove[]", 1)
+    moves[0].r, moves[0].v, moves[0].a = [0.5, -0.25], [1.0, 2.0], [-3.0, 4.0]
+    moves[0].w, moves[0].alpha = 1.5, 7.0
+    v, a = ffi.new("double[2]"), ffi.new("double[2]")
+    lib.cc_point_motion(moves, 0, [1.5, 0.25], v, a)
+    assert list(v) == [1.0 - 1.5 * 0.5, 2.0 + 1.5 * 1.0]
+    assert list(a) == [-3.0 - 7.0 * 0.5 - 1.5**2 * 1.0, 4.0 + 7.0 * 1.0 - 1.5**2 * 0.5]
+
+
 def test_a_constraint_that_says_nothing_new_is_found(host: HostLibrary) -> None:
     mechanism, q, _ = random_mechanism("pin", 1)
     twice = Mechanism(mechanism.bodies, (*mechanism.holds, mechanism.holds[0]))

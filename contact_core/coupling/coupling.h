@@ -100,8 +100,9 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
     *c = again;
 }
 
-/* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act. */
-CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+/* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act.  Returns 1 if none
+ * acts. */
+CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
                               const double v[3], int off)
 {
     CcPartner *p = &c->partner;
@@ -118,7 +119,8 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
     off = off || c->off != 0.0;
     int over = seen.quiet || off || (w >= 0.0 && w_0 < 0.0);
     int apart = seen.quiet && x <= 0.0 && x_0 <= 0.0; /* nothing is made */
-    for (int L = 0; L < CC_LAGS; L++) {
+    int none_made = apart && c->made[0] == 0.0 && c->made[1] == 0.0 && c->made[2] == 0.0;
+    for (int L = 0; L < CC_LAGS && !none_made; L++) {
         if (!off && !apart)
             c->made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
         if (over) {
@@ -141,6 +143,7 @@ CC_API void cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupl
     }
     CC_UNROLL for (int i = 0; i < 3; i++)
         p->y[i] = seen.y[i];
+    return seen.quiet;
 }
 
 /* Step 4: the state at the beginning of the interval on which the force will act, and the energy R made until then.
@@ -296,11 +299,11 @@ CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     c->off = 1.0;
 }
 
-/* 1 if no force acts and none can come to act in the interval: steps 4 to 6 would find that and change nothing. */
+/* 1 if none can come to act in the interval where no force acts: steps 4 to 6 would find that and change nothing. */
 CC_API int cc_is_out_of_reach(const CcCoupling *c, const double r[3], const double v[3], double H)
 {
     const CcPartner *p = &c->partner;
-    return p->begun != 0.0 && c->strange < CC_MOST_STRANGE && c->literal == 0.0 && cc_is_quiet(p)
+    return p->begun != 0.0 && c->strange < CC_MOST_STRANGE && c->literal == 0.0
            && !(cc_coupling_reach(p, cc_coupling_depth(p, r, v), -v[2], H) > 0.0);
 }
 
@@ -310,10 +313,9 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
                             const double v[3], double H, double f[3])
 {
     CcPartner *p = &c->partner;
-    if (p->begun != 0.0)
-        cc_coupling_learn(c, law, o, r, v, 0);
+    int quiet = p->begun != 0.0 && cc_coupling_learn(c, law, o, r, v, 0);
     f[0] = f[1] = f[2] = 0.0;
-    if (cc_is_out_of_reach(c, r, v, H)) {
+    if (quiet && cc_is_out_of_reach(c, r, v, H)) {
         c->scale = 1.0;
         cc_coupling_keep(c, r, v, f, H);
         c->off = 0.0;

@@ -162,7 +162,8 @@ CC_API void cc_fit_lags(CcPartner *p, const CcSeen *seen, CcLagFits *fits)
 {
     double dy[3];
     if (seen->quiet) {
-        __builtin_memset(p->fits, 0, sizeof p->fits);
+        if (p->fits[0][2] + p->fits[0][4] + p->fits[1][4] + p->fits[2][4] != 0.0)
+            __builtin_memset(p->fits, 0, sizeof p->fits);
         return;
     }
     for (int i = 0; i < 3; i++)

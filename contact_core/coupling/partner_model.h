@@ -47,7 +47,7 @@
 #define CC_MODEL_POLES 1.1           /* greatest poles */
 #define CC_MODEL_AT_ONCE 0.1         /* least b_0 over b_1, b_2: with less the lag is a larger one */
 #define CC_MODEL_BETTER 0.25         /* of the errors of the free body, below which (1) is used */
-#define CC_MODEL_OPEN 100.0          /* the prior is left out where all R_jj exceed this times rho */
+#define CC_MODEL_OPEN 100.0          /* the prior of a parameter is left out where R_jj exceeds this times rho */
 #define CC_MODEL_SURE 0.05           /* remainder of another lag over that of the present one, to change it */
 #define CC_MODEL_SURE_LATE 0.01      /* likewise to L = 2 */
 #define CC_MODEL_RUN 7.0             /* samples of contact, after which prediction errors judge the lag */
@@ -129,7 +129,7 @@ CC_API void cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_MOD
         double a = R[j][j], size = cc_sqrt(a * a + row[j] * row[j]);
         if (!(size > 0.0))
             continue;
-        double c = a / size, s = row[j] / size;
+        double scale = 1.0 / size, c = a * scale, s = row[j] * scale;
         for (int k = j; k < CC_MODEL_SIZE; k++) {
             double up = R[j][k];
             R[j][k] = c * up + s * row[k];
@@ -146,12 +146,11 @@ CC_API void cc_solve_model(CcHypothesis *h, double rho, double b)
 {
     double R[CC_MODEL_SIZE][CC_MODEL_SIZE], r[CC_MODEL_SIZE];
     double prior[CC_MODEL_SIZE] = {0.0, 0.0, b, -h->p[0] * b, -h->p[1] * b};
-    int open = 0;
-    for (int j = 0; j < CC_MODEL_SIZE; j++)
-        open |= !(cc_abs(h->R[j][j]) > CC_MODEL_OPEN * rho);
     __builtin_memcpy(R, h->R, sizeof R);
     __builtin_memcpy(r, h->r, sizeof r);
-    for (int j = 0; j < CC_MODEL_SIZE && open; j++) {
+    for (int j = 0; j < CC_MODEL_SIZE; j++) {
+        if (cc_abs(h->R[j][j]) > CC_MODEL_OPEN * rho) /* the samples determine it */
+            continue;
         double row[CC_MODEL_SIZE] = {0.0};
         row[j] = rho;
         cc_rotate_in(R, r, row, rho * prior[j]);

@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from fmu_builder.cosim import master
 from fmu_builder.export import fmu
+from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.toolchain import Compiler
 from fmu_builder.paths import shipped
 
@@ -126,12 +127,19 @@ def optimized(fmu_flags: FmuFlags, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quick_slaves() -> Iterator[None]:
-    """Scenarios of recipes that tests write run FMUs without optimization in every run."""
+def quick_slaves(fmu_flags: FmuFlags) -> Iterator[None]:
+    """Scenarios of recipes that tests write run FMUs without optimization in every run; those of the catalogue are
+    looked up once in a process, since tests do not change it."""
     catalogue = shipped("fmus")
+    made: dict[tuple[Path, Path, tuple[str, ...]], Path] = {}
 
     def quick(recipe: Path, flags: Sequence[str] = ()) -> Path:
-        return fmu.host_fmu(recipe, flags if recipe.resolve().parent == catalogue else (*flags, *QUICK))
+        if recipe.resolve().parent != catalogue:
+            return fmu.host_fmu(recipe, (*flags, *QUICK))
+        key = (recipe, cache_folder(), fmu_flags.of(flags))
+        if key not in made or not made[key].is_file():
+            made[key] = fmu.host_fmu(recipe, flags)
+        return made[key]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(master, "host_fmu", quick)

@@ -88,6 +88,7 @@ def test_random_steps_land_exactly_with_and_without_input_derivatives(
         assert running["time"] == running.time
 
 
+@pytest.mark.slow
 def test_million_steps_do_not_drift_from_the_clock_of_the_importer(floor: Fmu) -> None:
     """The importer's clock is t0 + k h, which rounding keeps apart from the sum of the steps."""
     slave = started(floor, start=0.1)

@@ -45,9 +45,10 @@ def test_case_agrees_with_its_reference(name: str) -> None:
     assert result.passed, [r for r in (*result.comparison.signals, *result.comparison.events) if not r.passed]
 
 
-# what takes 30 s is slow
+# what takes 30 s, or 3 s, is slow
 BY_SCRIPT = [
-    pytest.param(s, marks=pytest.mark.slow) if s.parent.parent.name == "planar_mechanism" else s for s in SCRIPTS
+    pytest.param(s, marks=pytest.mark.slow) if s.parent.parent.name in ("planar_mechanism", "fmus") else s
+    for s in SCRIPTS
 ]
 
 

@@ -144,6 +144,7 @@ def test_a_driven_body_moves_as_another_integrator_says(body: Fmu) -> None:
 # ---- free rotation ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_spin_of_100000_seconds_keeps_length_momentum_and_energy(body: Fmu) -> None:
     """16,000 turns and 1.4 million substeps at the default tolerance of 1e-9."""
     running = Running(body, TUMBLING)

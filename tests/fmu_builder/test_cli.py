@@ -795,6 +795,7 @@ def test_demo_puts_fmus_and_report_into_its_folder_and_fails_with_a_case(
     assert "failed" in (tmp_path / "fmu-builder-demo" / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_demo_of_all_takes_catalogue_and_cases(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one recipe for the catalogue and another one's case for all."""
     (ball,) = (path for path in catalogue() if path.stem == "BouncingBall")

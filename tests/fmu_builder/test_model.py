@@ -294,6 +294,7 @@ def test_indicators_of_an_assembly_are_named_by_their_parts() -> None:
     assert [one.name for one in model.indicators][:2] == ["floor.distance[1]", "floor.depth_limit[1]"]
 
 
+@pytest.mark.slow
 def test_a_model_of_many_points_takes_time_in_proportion(tmp_path: Path) -> None:
     def seconds(points: int) -> float:
         begin = time.process_time()

@@ -302,6 +302,7 @@ def test_equal_results_give_equal_bytes_whatever_time_they_took(tmp_path: Path) 
     assert b"PointMass.fmu" in content and str(tmp_path).encode() not in content
 
 
+@pytest.mark.slow
 def test_a_hundred_long_cases_with_noise_stay_below_six_megabytes(tmp_path: Path) -> None:
     noise = np.random.default_rng(1).normal(0.0, 1e-4, 20_001)
     case_of_noise = signal_case(samples=20_001)

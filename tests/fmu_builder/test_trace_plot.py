@@ -84,6 +84,7 @@ def test_signals_of_one_quantity_share_a_panel(name: str, quantity: str) -> None
     assert quantity_of(name) == quantity
 
 
+@pytest.mark.slow
 def test_a_page_of_many_long_signals_stays_below_5_megabytes_and_names_what_it_leaves_out(tmp_path: Path) -> None:
     time = np.linspace(0.0, 1.0, 20_001)
     noise = np.random.default_rng(1).normal(size=(time.size, 200))

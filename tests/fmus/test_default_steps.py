@@ -58,6 +58,7 @@ ADVISED = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_force_elements_without_advice_have_neither_stiffness_nor_damping() -> None:
     """Points of bodies in the plane pass forces on."""
     models = {path.stem: load_model(path) for path in catalogue()}

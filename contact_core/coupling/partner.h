@@ -252,6 +252,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
         if (p->votes < CC_LAG_MANY_VOTES)
             return 0;
         p->overruled = 1.0;
+        p->model.H = 0.0; /* it begins anew, with all lags */
         p->lag = best;
         p->votes = 0.0;
         return 1;

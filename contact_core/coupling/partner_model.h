@@ -38,7 +38,8 @@
 #define CC_MODEL_FORCES 6 /* CC_LAGS + 3 */
 
 #define CC_SAME_STEP 1e-9            /* of H: a step that differs by more is another one */
-#define CC_MODEL_FORGETS 0.98        /* share of R' R that a sample leaves */
+#define CC_MODEL_FORGETS 0.98        /* share of R' R that a sample leaves, */
+#define CC_MODEL_KEEPS 0.98994949366116653 /* and its root */
 #define CC_MODEL_ERRORS 0.95         /* of S and of the whitened sums */
 #define CC_MODEL_RECENT 0.8          /* of the prediction errors */
 #define CC_MODEL_ACTIVE 1e-3         /* of A: less teaches nothing */
@@ -223,58 +224,88 @@ CC_API int cc_model_is_sane(const CcPartnerModel *m, int lag)
     return p[2] > 0.0 && p[2] > CC_MODEL_AT_ONCE * later && bounded && m->learned > CC_MODEL_FEW;
 }
 
+/* Nothing moved and nothing acted: the sample shows nothing. */
+CC_API void cc_model_pass(CcPartnerModel *m, double Dy, int quiet)
+{
+    m->size *= CC_MODEL_PEAK;
+    m->Dy[1] = m->Dy[0], m->Dy[0] = Dy;
+    m->contact = quiet ? 0.0 : m->contact;
+}
+
+/* Judge (1) of a lag, as it was before the sample, by D y; `most` bounds the square that counts. */
+CC_API void cc_judge(CcHypothesis *h, const double row[CC_MODEL_SIZE], double Dy, double most, int active)
+{
+    double e = Dy - cc_model_product(h->p, row), square = e * e;
+    h->miss = square < most ? square : most;
+    if (active)
+        h->error = CC_MODEL_RECENT * h->error + h->miss;
+}
+
+/* Add the sample to R p = r and solve it; `learned`: n. */
+CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MODEL_SIZE], double Dy, double W)
+{
+    double copy[CC_MODEL_SIZE], few = m->learned < 60.0 ? 0.17 / (double)(1ULL << (int)m->learned) : 0.0;
+    for (int j = 0; j < CC_MODEL_SIZE; j++) {
+        copy[j] = row[j];
+        h->r[j] *= CC_MODEL_KEEPS;
+        for (int k = j; k < CC_MODEL_SIZE; k++)
+            h->R[j][k] *= CC_MODEL_KEEPS;
+    }
+    cc_rotate_in(h->R, h->r, copy, Dy);
+    double rho = m->size * (few + 1e-8) + cc_sqrt(0.5 * (1.0 - CC_MODEL_ERRORS) * h->S);
+    cc_solve_model(h, rho, m->unit > 0.0 ? W / m->unit : 0.0);
+    double left = Dy - cc_model_product(h->p, row);
+    h->S = CC_MODEL_ERRORS * h->S + left * left;
+}
+
+/* The poles and the noise of free flight. */
+CC_API void cc_model_listen(CcPartnerModel *m, const CcHypothesis *h, double Dy)
+{
+    int explained = m->learned > CC_MODEL_FEW && h->error < CC_MODEL_SURE * m->all;
+    if (m->learned > 0.0)
+        m->poles[0] = explained ? h->p[0] : 0.0, m->poles[1] = explained ? h->p[1] : 0.0;
+    double white = cc_whitened(m, Dy, m->Dy[0], m->Dy[1]);
+    m->noise = cc_sqrt(0.8 * m->noise * m->noise + 0.2 * white * white / 6.0);
+}
+
 /* Learn from the interval that ended; returns the lag to go on with. */
 CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
 {
-    double Dy = s->y - m->y, most = 0.0, rows[CC_LAGS][CC_MODEL_SIZE];
-    int first = s->given ? lag : 0, last = s->given ? lag : CC_LAGS - 1, now = lag, pushed = 0;
+    double Dy = s->y - m->y, most = cc_abs(Dy), rounding = s->rounding / m->H, rows[CC_LAGS][CC_MODEL_SIZE];
+    int first = s->given ? lag : 0, last = s->given ? lag : CC_LAGS - 1, now = lag, pushed = 0, acts = 0;
     m->y = s->y;
     m->samples += 1.0;
     if (m->samples < 2.0)
         return lag;
     for (int k = 0; k < CC_MODEL_FORCES - 1 && !s->quiet; k++)
         pushed |= s->u[k] != s->u[k + 1];
-    double rounding = s->rounding / m->H;
     if (!pushed && cc_abs(Dy) <= rounding && cc_abs(m->Dy[0]) <= rounding) {
-        m->size *= CC_MODEL_PEAK;
-        m->Dy[1] = m->Dy[0], m->Dy[0] = Dy;
-        if (s->quiet)
-            m->contact = 0.0;
+        cc_model_pass(m, Dy, s->quiet);
         return lag;
     }
     m->size = CC_MODEL_PEAK * m->size > cc_abs(Dy) ? CC_MODEL_PEAK * m->size : cc_abs(Dy);
-    int acts = 0;
     for (int L = first; L <= last; L++) {
         cc_model_row(m, s->u + L, rows[L]);
         for (int j = 0; j < CC_MODEL_SIZE; j++)
             most = cc_abs(rows[L][j]) > most ? cc_abs(rows[L][j]) : most;
         acts |= rows[L][2] != 0.0;
     }
-    most = cc_abs(Dy) > most ? cc_abs(Dy) : most;
     int active = m->samples > 3.0 && most > CC_MODEL_ACTIVE * m->size && most > rounding && most > CC_MODEL_TINY
                  && most < CC_MODEL_HUGE;
-    double keep = active ? CC_MODEL_ERRORS : 1.0, recent = active ? CC_MODEL_RECENT : 1.0, counts = active;
-    double unexplained = Dy - s->W * (s->u[lag] - s->u[lag + 1]);
     double largest = 4.0 * (Dy * Dy > m->squares / 8.0 ? Dy * Dy : m->squares / 8.0);
-    for (int L = first; L <= last; L++) {
-        double e = Dy - cc_model_product(m->lag[L].p, rows[L]), square = e * e;
-        square = square < largest ? square : largest;
-        m->lag[L].miss = square;
-        m->lag[L].error = recent * m->lag[L].error + counts * square;
+    for (int L = first; L <= last; L++)
+        cc_judge(&m->lag[L], rows[L], Dy, largest, active);
+    if (active) {
+        double left = Dy - s->W * (s->u[lag] - s->u[lag + 1]);
+        m->squares = CC_MODEL_ERRORS * m->squares + Dy * Dy;
+        m->free = CC_MODEL_RECENT * m->free + left * left;
+        m->all = CC_MODEL_RECENT * m->all + Dy * Dy;
+        m->learned += 1.0;
     }
-    m->squares = keep * m->squares + counts * Dy * Dy;
-    m->free = recent * m->free + counts * unexplained * unexplained;
-    m->all = recent * m->all + counts * Dy * Dy;
-    m->learned += counts;
-    if (s->quiet && m->learned > 0.0) {
-        int explained = m->learned > CC_MODEL_FEW && m->lag[first].error < CC_MODEL_SURE * m->all;
-        m->poles[0] = explained ? m->lag[first].p[0] : 0.0;
-        m->poles[1] = explained ? m->lag[first].p[1] : 0.0;
-    }
-    double white = cc_whitened(m, Dy, m->Dy[0], m->Dy[1]);
     if (s->quiet)
-        m->noise = cc_sqrt(0.8 * m->noise * m->noise + 0.2 * white * white / 6.0);
+        cc_model_listen(m, &m->lag[first], Dy);
     m->contact = s->quiet ? 0.0 : m->contact + acts;
+    double white = cc_whitened(m, Dy, m->Dy[0], m->Dy[1]), keep = active ? CC_MODEL_ERRORS : 1.0;
     for (int L = first; L <= last; L++) {
         CcHypothesis *h = &m->lag[L];
         const double *u = s->u + L;
@@ -282,25 +313,12 @@ CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
         double product[3] = {push * push, push * white, white * white};
         for (int k = 0; k < 3; k++)
             h->whitened[k] = s->quiet ? 0.0 : keep * h->whitened[k] + product[k];
-        if (!active)
-            continue;
-        double row[CC_MODEL_SIZE], forget = 0.98994949366116653; /* sqrt(CC_MODEL_FORGETS) */
-        for (int j = 0; j < CC_MODEL_SIZE; j++) {
-            row[j] = rows[L][j];
-            h->r[j] *= forget;
-            for (int k = j; k < CC_MODEL_SIZE; k++)
-                h->R[j][k] *= forget;
-        }
-        cc_rotate_in(h->R, h->r, row, Dy);
-        double few = m->learned < 60.0 ? 0.17 / (double)(1ULL << (int)m->learned) : 0.0;
-        double rho = m->size * (few + 1e-8) + cc_sqrt(0.5 * (1.0 - CC_MODEL_ERRORS) * h->S);
-        cc_solve_model(h, rho, m->unit > 0.0 ? s->W / m->unit : 0.0);
-        double left = Dy - cc_model_product(h->p, rows[L]);
-        h->S = CC_MODEL_ERRORS * h->S + left * left;
+        if (active)
+            cc_learn(m, h, rows[L], Dy, s->W);
     }
     if (!s->given)
         now = cc_model_lag(m, lag, s);
-    int better = m->use != 0.0 ? m->lag[now].error < m->free : m->lag[now].error < CC_MODEL_BETTER * m->free;
+    int better = m->lag[now].error < (m->use != 0.0 ? 1.0 : CC_MODEL_BETTER) * m->free;
     m->use = cc_model_is_sane(m, now) && better;
     m->Dy[1] = m->Dy[0], m->Dy[0] = Dy;
     return now;

@@ -222,8 +222,9 @@ class Contact:
         return (time.thread_time() - start) / steps * 1e9
 
 
-def steps_alone(contacts: Sequence[Contact]) -> list[float]:
-    """ns of one step of each: without what two sets and two gets take more than one of each.
+def steps_alone(contacts: Sequence[Contact]) -> list[tuple[float, float]]:
+    """ns of one step of each, and of one step with a set and a get; the first is the second without what two sets and
+    two gets take more than one of each.
 
     The rounds are so short that some of many are left alone by other work on the machine, and in turn, so that all run
     at the same speed of the processor; there are more of them until the best no longer get better."""
@@ -237,18 +238,18 @@ def steps_alone(contacts: Sequence[Contact]) -> list[float]:
             new > 0.98 * old for one, two in zip(times, before, strict=True) for new, old in zip(one, two, strict=True)
         ):
             break
-    return [2.0 * once - both for once, both in times]
+    return [(2.0 * once - both, once) for once, both in times]
 
 
 @pytest.mark.parametrize(
     ("mode", "weight", "height", "most", "budget"),
     [
-        ("hold", 500.0, -1e-4, 3.0, "1000 ns"),
-        ("auto", 500.0, -1e-4, 20.0, "1600 ns"),
-        ("told", 500.0, -1e-4, 12.0, "800 ns"),
-        ("hold", 0.0, 1.0, 3.0, "250 ns"),
-        ("auto", 0.0, 1.0, 3.0, "250 ns"),
-        ("told", 0.0, 1.0, 3.0, "250 ns"),
+        ("hold", 500.0, -1e-4, 2.5, "1000 ns"),
+        ("auto", 500.0, -1e-4, 12.0, "1600 ns"),
+        ("told", 500.0, -1e-4, 7.0, "800 ns"),
+        ("hold", 0.0, 1.0, 2.0, "250 ns"),
+        ("auto", 0.0, 1.0, 2.0, "250 ns"),
+        ("told", 0.0, 1.0, 2.0, "250 ns"),
     ],
 )
 def test_coupled_contact_with_new_inputs(
@@ -261,19 +262,19 @@ def test_coupled_contact_with_new_inputs(
     budget: str,
 ) -> None:
     """1 kg swings elastically in contact with 1e6 N/m at eight steps a contact, or rises from the floor.  `most`: times
-    a step of PointSurface, whose point rises."""
+    a step of PointSurface, whose point rises, with a set and a get."""
     H = 1e-6 if mode == "hold" else 3.14e-3 / 8  # at the large step the literal force would throw the mass off
     coupled = Contact(loops["real"], "PointSurfaceCoupled", mode, weight, height, H)
     plain = Contact(loops["real"], "PointSurface", "", 0.0, 1.0, 1e-6)
     report(benchmark, coupled.run, f"{budget} for the step alone")
-    alone, peer = steps_alone((coupled, plain))
+    (alone, _), (_, peer) = steps_alone((coupled, plain))
     benchmark.extra_info["ns_of_the_step_alone"] = round(alone, 1)  # type: ignore[attr-defined]
     benchmark.extra_info["times_a_plain_step"] = round(alone / peer, 2)  # type: ignore[attr-defined]
     print(
         f"{benchmark.name}: {alone:.1f} ns per step alone (budget {budget}), "  # type: ignore[attr-defined]
-        f"{alone / peer:.2f} times a step of PointSurface, {peer:.1f} ns (at most {most:g})"
+        f"{alone / peer:.2f} times a step of PointSurface with a set and a get, {peer:.1f} ns (at most {most:g})"
     )
-    assert peer > 0.0 and 0.0 < alone <= most * peer
+    assert 0.0 < alone <= most * peer
     assert -1.1e-3 < coupled.state[0] < -5e-5 or weight == 0.0 or mode == "hold"
     coupled.slave.close()
     plain.slave.close()

@@ -61,13 +61,13 @@ enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
 #define CC_AXIS_GUESS_DAMPED 0.25 /* d W H likewise */
 #define CC_AXIS_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W */
 #define CC_AXIS_FEW 3.0            /* samples that teach something, before a spring believes in more than omega H = 1 */
-#define CC_AXIS_MOST_BLIND 4.0    /* samples without an answer, after which the partners are driven or very heavy */
+#define CC_AXIS_MOST_UNANSWERED 4.0 /* samples without an answer, after which the partners are driven or very heavy */
 #define CC_AXIS_NOISE 1e-8        /* changes of v below this share of its size teach nothing */
 #define CC_AXIS_EXCITED 1e-9      /* second differences of F below this share of its size neither: a body at rest */
 #define CC_AXIS_PAYS 0.5          /* share of the ledger that is paid back in one interval */
 #define CC_AXIS_CEILING 1.2
 #define CC_AXIS_MOST 1e60         /* of W and of a step that is advised: with more, products overflow */
-#define CC_AXIS_MOST_STRANGE 3.0
+#define CC_AXIS_MOST_MISMATCHED 3.0
 
 typedef struct {
     double k, d;    /* spring rate, damping coefficient: one of them is 0 */
@@ -85,11 +85,11 @@ typedef struct {
     double y, a, a_before;      /* accelerations of the last interval, and a of the one before */
     double F[CC_AXIS_FORCES];   /* forces given, the newest first */
     double rule[2], beta CC_IN(-0.1, 1.1); /* sums of the position rule, and beta */
-    double lag CC_IN(0, 2), fits[CC_AXIS_LAGS][3], dy, taught, likely;
-    double W CC_FROM(0), known CC_IN(0, 1), blind CC_FROM(0), v_largest CC_FROM(0), F_largest CC_FROM(0);
+    double lag CC_IN(0, 2), fits[CC_AXIS_LAGS][3], dy, learned, likely;
+    double W CC_FROM(0), known CC_IN(0, 1), unanswered CC_FROM(0), v_largest CC_FROM(0), F_largest CC_FROM(0);
     CcPartnerModel model;       /* of y by -F: another opinion on the lag */
     double made[CC_AXIS_LAGS], taken[CC_AXIS_LAGS]; /* R, and the sum of works above 0, J */
-    double strange CC_FROM(0);  /* samples in a row whose v did not belong to x */
+    double mismatched CC_FROM(0);  /* samples in a row whose v did not belong to x */
 } CcAxis;
 
 /* The lag as an index. */
@@ -128,10 +128,10 @@ CC_API int cc_axis_find_lag(CcAxis *c)
     for (int L = 1; L < CC_AXIS_LAGS; L++)
         best = cc_axis_residual(c, L) < cc_axis_residual(c, best) ? L : best;
     double least = cc_axis_residual(c, best), present = cc_axis_residual(c, now);
-    double sure = c->taught < CC_AXIS_EARLY ? CC_AXIS_SURE_EARLY : CC_AXIS_SURE;
+    double sure = c->learned < CC_AXIS_EARLY ? CC_AXIS_SURE_EARLY : CC_AXIS_SURE;
     double likely = best > now ? 1.0 : CC_AXIS_LIKELY; /* a lag that is too small makes energy */
     c->likely = best != now && least < likely * present ? c->likely + 1.0 : 0.0;
-    if (best == now || c->taught < CC_AXIS_FIRST || present <= 1e-9 * c->fits[now][2])
+    if (best == now || c->learned < CC_AXIS_FIRST || present <= 1e-9 * c->fits[now][2])
         return 0;
     if (!(least < sure * present || c->likely > CC_AXIS_LASTING))
         return 0;
@@ -158,7 +158,7 @@ CC_API void cc_axis_admit(CcAxis *c, const CcAxisOptions *o, const double fit[3]
         c->W = most = cc_axis_admittance(fit[1], fit[0]), c->known = 1.0;
     if (o->d > 0.0 && explained < CC_AXIS_EXPLAINED * fit[0] * fit[2])
         most = guess;
-    else if (o->k > 0.0 && c->taught < CC_AXIS_FEW)
+    else if (o->k > 0.0 && c->learned < CC_AXIS_FEW)
         most = guess / CC_AXIS_GUESS;
     if (!(o->inertia > 0.0) && c->W > most)
         c->W = most;
@@ -200,16 +200,16 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
             for (int i = 0; i < 3; i++)
                 c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[i];
         }
-        c->taught += 1.0;
+        c->learned += 1.0;
         if (o->lag == CC_AXIS_LAG_AUTO && cc_axis_find_lag(c) && !(o->inertia > 0.0))
             c->known = 0.0;
         const double *fit = c->fits[cc_axis_lag(c->lag)];
-        int enough = !(o->inertia > 0.0) || c->taught > CC_AXIS_EARLY;
+        int enough = !(o->inertia > 0.0) || c->learned > CC_AXIS_EARLY;
         if (o->identify && !o->straight && enough)
             cc_axis_admit(c, o, fit);
     }
     if (c->known == 0.0)
-        c->blind += excited && !answer;
+        c->unanswered += excited && !answer;
 }
 
 /* The interval between the last sample and this one. */
@@ -219,7 +219,7 @@ CC_API void cc_axis_see(CcAxis *c, const CcAxisOptions *o, const double *place, 
     if (place) {
         double turn = H * (v - c->v), rest = *place - c->place - H * c->v, speed = cc_abs(v) + cc_abs(c->v);
         double gap = *place - c->place - way - (c->beta - 0.5) * turn;
-        c->strange = cc_abs(gap) > H * speed + 1e-9 * cc_abs(*place) ? c->strange + 1.0 : 0.0;
+        c->mismatched = cc_abs(gap) > H * speed + 1e-9 * cc_abs(*place) ? c->mismatched + 1.0 : 0.0;
         if (cc_abs(turn) > CC_RULE_LEAST * H * speed)
             cc_rule_add(c->rule, rest * turn, turn * turn);
         c->beta = cc_rule_beta(c->rule);
@@ -304,7 +304,7 @@ CC_API void cc_axis_keep(CcAxis *c, double v, double F, double H)
 CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double H)
 {
     if (c->known == 0.0)
-        c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND ? 0.0 : cc_axis_guess(o, H);
+        c->W = o->straight || c->unanswered > CC_AXIS_MOST_UNANSWERED ? 0.0 : cc_axis_guess(o, H);
     int lag = cc_axis_lag(c->lag);
     c->a_before = c->a;
     int rests = o->k > 0.0 && c->known == 0.0; /* until something is seen: what pulls at the start is carried */
@@ -319,7 +319,7 @@ CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double
     double F = cc_axis_force(o, x, speed, c->a, c->W, H, R);
     double most = cc_axis_ceiling(c, o, v, (lag + 1.0) * H);
     F = o->straight ? F : cc_axis_within(F, -most, most);
-    if (c->strange >= CC_AXIS_MOST_STRANGE)
+    if (c->mismatched >= CC_AXIS_MOST_MISMATCHED)
         F = o->k * c->place + o->d * v;
     cc_axis_keep(c, v, F, H);
     return F;
@@ -333,7 +333,7 @@ CC_API void cc_axis_watch(CcAxis *c, const CcAxisOptions *o, const double *place
 }
 
 /* 1 when lag and W have been seen often enough to be judged by. */
-CC_API int cc_axis_is_sure(const CcAxis *c) { return c->known != 0.0 && c->taught > CC_AXIS_EARLY; }
+CC_API int cc_axis_is_sure(const CcAxis *c) { return c->known != 0.0 && c->learned > CC_AXIS_EARLY; }
 
 /* Angular frequency of stiffness k on the partners, rad/s; 0 until they are known. */
 CC_API double cc_axis_omega(const CcAxis *c, double k)

@@ -65,17 +65,18 @@ typedef struct {
     double own[3], shift;       /* velocity of P itself: the guide may move below it; (beta - 1/2) H */
 } CcPoint;
 
-/* Whether P came where its own velocity led; CC_AXIS_MOST_STRANGE times in a row not, and the velocity is of no use. */
+/* Whether P came where its own velocity led; after CC_AXIS_MOST_MISMATCHED samples in a row where it did not, the
+ * velocity is not used. */
 CC_API void cc_point_check(CcPoint *p, const double P[3], const double own[3])
 {
     double gap[3], H = p->axis.H;
     for (int i = 0; i < 3; i++)
         gap[i] = P[i] - p->P[i] - 0.5 * H * (own[i] + p->own[i]);
     double most = H * (cc_norm(own) + cc_norm(p->own)) + 1e-9 * cc_norm(P);
-    p->axis.strange = cc_norm(gap) > most ? p->axis.strange + 1.0 : 0.0;
+    p->axis.mismatched = cc_norm(gap) > most ? p->axis.mismatched + 1.0 : 0.0;
 }
 
-CC_API int cc_point_is_strange(const CcPoint *p) { return p->axis.strange >= CC_AXIS_MOST_STRANGE; }
+CC_API int cc_point_is_mismatched(const CcPoint *p) { return p->axis.mismatched >= CC_AXIS_MOST_MISMATCHED; }
 
 /* The state before the first sample. */
 CC_API void cc_point_start(CcPoint *p, const CcPointOptions *o)
@@ -108,7 +109,7 @@ CC_API void cc_point_rewind(CcPoint *p)
         for (int i = 0; i < 3; i++)
             p->axis.fits[L][i] = kept.axis.fits[L][i];
     }
-    p->axis.taught = kept.axis.taught;
+    p->axis.learned = kept.axis.learned;
 }
 
 /* What the interval that ended with y teaches of lag and W. */
@@ -139,16 +140,16 @@ CC_API void cc_point_learn(CcPoint *p, const CcPointOptions *o, const double y[3
             for (int i = 0; i < 3; i++)
                 c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[L][i];
         }
-        c->taught += 1.0;
+        c->learned += 1.0;
         if (o->lag == CC_AXIS_LAG_AUTO && cc_axis_find_lag(c) && !(o->m_eff > 0.0))
             c->known = 0.0;
         const double *fit = c->fits[cc_axis_lag(c->lag)];
-        int enough = !(o->m_eff > 0.0) || c->taught > CC_AXIS_EARLY;
+        int enough = !(o->m_eff > 0.0) || c->learned > CC_AXIS_EARLY;
         if (o->identify && !o->straight && enough && fit[0] > 0.0 && fit[1] > 0.0)
             c->W = cc_axis_admittance(fit[1], fit[0]), c->known = 1.0;
     }
     if (c->known == 0.0)
-        c->blind += excited && !answer;
+        c->unanswered += excited && !answer;
 }
 
 /* P moved on to the parabola that has the kinetic energy of v, for the position rule beta of the body (partner.h). */
@@ -319,7 +320,7 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     if (c->known == 0.0) {
         o->potential(o->data, P, &here);
         double k = here.k[0] > here.k[1] ? here.k[0] : here.k[1];
-        c->W = o->straight || c->blind > CC_AXIS_MOST_BLIND || !(k > 0.0) ? 0.0
+        c->W = o->straight || c->unanswered > CC_AXIS_MOST_UNANSWERED || !(k > 0.0) ? 0.0
                : cc_axis_admittance(CC_AXIS_GUESS, k * H * H);
     }
     int lag = cc_axis_lag(c->lag);

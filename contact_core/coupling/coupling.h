@@ -39,7 +39,7 @@ typedef struct {
     CcPartner partner;
     double made[CC_LAGS], debt[CC_LAGS]; /* R, D, J, for each lag */
     double scale CC_FROM(0);             /* s, 1 */
-    double strange CC_FROM(0);           /* samples in a row whose v did not belong to r */
+    double mismatched CC_FROM(0);           /* samples in a row whose v did not belong to r */
     double ceilings CC_FROM(0);          /* samples at the ceiling since the start */
     double deepest;                      /* depth of a sample since the start, m */
     double off CC_IN(0, 1);              /* 1 if no force could act at the last sample */
@@ -52,7 +52,7 @@ typedef struct {
 #define CC_CEILING 1.2
 #define CC_MOST_OWED 2.0        /* of the kinetic energy w^2 / (2 W_zz): what others let one restitution take back */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
-#define CC_MOST_STRANGE 3
+#define CC_MOST_MISMATCHED 3
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
 CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3], double f[3])
@@ -109,9 +109,9 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     double H = p->H;
     double gap = r[2] - p->r[2] - 0.5 * H * (v[2] + p->v[2]) - (p->beta - 0.5) * H * (v[2] - p->v[2]);
     double most = H * (cc_abs(v[2]) + cc_abs(p->v[2])) + 1e-9 * cc_abs(r[2]);
-    c->strange = cc_abs(gap) > most ? c->strange + 1.0 : 0.0;
-    CcSeen seen = cc_see(p, v);
-    cc_listen(p, r, v, &seen);
+    c->mismatched = cc_abs(gap) > most ? c->mismatched + 1.0 : 0.0;
+    CcObservation seen = cc_observe_interval(p, v);
+    cc_update_noise(p, r, v, &seen);
     cc_sum_position_rule(p, r, v, p->rule);
     p->beta = cc_rule_beta(p->rule);
     double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
@@ -135,7 +135,7 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
             cc_find_admittance(p, &seen, changed);
             cc_follow_model(p);
         }
-        cc_admit(p->W, p->f[cc_lag(p->lag)], pushed);
+        cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);
         CC_UNROLL for (int i = 0; i < 3; i++) {
             p->a_before[i] = p->a[i];
             p->a[i] = seen.y[i] - pushed[i];
@@ -212,7 +212,7 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         p->H = H;
     CcInterval at = {.x = cc_coupling_depth(p, r, v), .w = -v[2], .u = {v[0], v[1]}, .H = H,
                      .z = {c->z[0], c->z[1]}, .slips = c->slips};
-    if (p->known == 0.0 && p->blind <= CC_MOST_BLIND && !o->straight) {
+    if (p->known == 0.0 && p->unanswered <= CC_MOST_UNANSWERED && !o->straight) {
         double touch = at.x + (p->lag + 1.0) * H * at.w, U = law->energy(law->data, touch);
         if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */
             cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * U * H * H));
@@ -303,7 +303,7 @@ CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCoupli
 CC_API int cc_is_out_of_reach(const CcCoupling *c, const double r[3], const double v[3], double H)
 {
     const CcPartner *p = &c->partner;
-    return p->begun != 0.0 && c->strange < CC_MOST_STRANGE && c->literal == 0.0
+    return p->begun != 0.0 && c->mismatched < CC_MOST_MISMATCHED && c->literal == 0.0
            && !(cc_coupling_reach(p, cc_coupling_depth(p, r, v), -v[2], H) > 0.0);
 }
 
@@ -324,7 +324,7 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     CcInterval at = cc_coupling_begin(c, law, o, r, v, H);
     double x = at.x, w = at.w, pushed[CC_LAGS - 1][3];
     for (int k = 0; k < cc_lag(p->lag); k++)
-        cc_admit(p->W, p->f[k], pushed[k]);
+        cc_apply_admittance(p->W, p->f[k], pushed[k]);
     double made = cc_coupling_predict(c, law, pushed, &at);
     c->scale = o->straight ? 1.0 : cc_coupling_scale(c, law, &at, made);
     double most = cc_coupling_most(c, law, x, w, at.w, H);
@@ -332,7 +332,7 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     if (most > 0.0)
         evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
     c->ceilings += cc_below(most, f);
-    if (c->strange >= CC_MOST_STRANGE || c->literal != 0.0)
+    if (c->mismatched >= CC_MOST_MISMATCHED || c->literal != 0.0)
         cc_coupling_literal(c, law, r, v, f);
     cc_coupling_keep(c, r, v, f, H);
     c->off = 0.0;

@@ -104,7 +104,7 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     CcLagFits fits = {.answer = 0.0};
     int quiet = 1, lag = cc_lag(c[0].partner.lag);
     for (int i = 0; i < n; i++)
-        quiet &= cc_see(&c[i].partner, port[i].v).quiet;
+        quiet &= cc_observe_interval(&c[i].partner, port[i].v).quiet;
     for (int i = 0; i < n; i++) {
         CcPartner *p = &c[i].partner;
         if (p->begun == 0.0)
@@ -112,11 +112,11 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         double gap = port[i].r[2] - p->r[2] - 0.5 * H * (port[i].v[2] + p->v[2])
                      - (p->beta - 0.5) * H * (port[i].v[2] - p->v[2]);
         double most = H * (cc_abs(port[i].v[2]) + cc_abs(p->v[2])) + 1e-9 * cc_abs(port[i].r[2]);
-        c[i].strange = cc_abs(gap) > most ? c[i].strange + 1.0 : 0.0;
-        CcSeen seen = cc_see(p, port[i].v);
+        c[i].mismatched = cc_abs(gap) > most ? c[i].mismatched + 1.0 : 0.0;
+        CcObservation seen = cc_observe_interval(p, port[i].v);
         cc_fit_lags(p, &seen, &fits);
         seen.quiet = quiet;
-        cc_listen(p, port[i].r, port[i].v, &seen);
+        cc_update_noise(p, port[i].r, port[i].v, &seen);
         cc_sum_position_rule(p, port[i].r, port[i].v, p->rule);
         least = least > seen.floor / H ? least : seen.floor / H;
         rule[0] += p->rule[0], rule[1] += p->rule[1];
@@ -131,13 +131,13 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         Y[i] = (V[i] - m->V[i]) / H;
         change += (Y[i] - m->Y[i]) * (Y[i] - m->Y[i]);
     }
-    m->votes = better != lag && fits.left[better] <= CC_LAG_SURE * fits.answer ? m->votes + 1.0 : 0.0;
-    int calm = cc_is_calm(&m->heard, change, quiet);
-    if (m->votes < (calm && m->count == 0.0 ? 1.0 : CC_LAG_VOTES))
+    m->confirmed = better != lag && fits.left[better] <= CC_LAG_SURE * fits.answer ? m->confirmed + 1.0 : 0.0;
+    int clear = cc_exceeds_quiet_changes(&m->quiet_changes, change, quiet);
+    if (m->confirmed < (clear && m->count == 0.0 ? 1.0 : CC_LAG_SAMPLES))
         better = lag;
     int changed = better != lag;
     if (changed)
-        m->known = m->others = m->open[0] = m->open[1] = m->votes = 0.0;
+        m->known = m->others = m->open[0] = m->open[1] = m->confirmed = 0.0;
     if (o->identify)
         cc_find_mobility(m, better, Y, quiet, changed, least);
     cc_apply_mobility(m->B, m->S[better], pushed);
@@ -150,7 +150,7 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
     for (int i = 0; i < n; i++) {
         CcPartner *p = &c[i].partner;
         double y[3], by[3];
-        p->lag = better, p->beta = cc_rule_beta(rule), p->known = m->known, p->blind = m->blind;
+        p->lag = better, p->beta = cc_rule_beta(rule), p->known = m->known, p->unanswered = m->unanswered;
         if (p->begun == 0.0) {
             cc_motion_at(&port[i].place, Y, p->a);
         } else {
@@ -172,7 +172,7 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
             cc_admittance_at(&port[i].place, m->B, p->W);
             cc_motion_at(&port[i].place, pushed, by);
         } else {
-            cc_admit(p->W, p->f[better], by);
+            cc_apply_admittance(p->W, p->f[better], by);
         }
         for (int k = 0; k < 3; k++)
             p->a[k] = y[k] - by[k] + keep * (p->a_before[k] - (y[k] - by[k]));
@@ -252,7 +252,7 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
         return cc_separate_step(n, c, port, law, o, H);
     int active = 0; /* a force can act, or acts still */
     for (int i = 0; i < n; i++)
-        active |= port[i].usable != 0.0 || !cc_see(&c[i].partner, port[i].v).quiet;
+        active |= port[i].usable != 0.0 || !cc_observe_interval(&c[i].partner, port[i].v).quiet;
     if (!active) {
         cc_joint_rewind(m, n, c, port);
         return 0;
@@ -271,7 +271,7 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
                 cc_apply_mobility(m->B, m->S[k], Y);
                 cc_motion_at(&at->place, Y, pushed[k]);
             } else {
-                cc_admit(p->W, p->f[k], pushed[k]);
+                cc_apply_admittance(p->W, p->f[k], pushed[k]);
             }
         double x = at->at.x, w = at->at.w, made = cc_coupling_predict(c + i, law, pushed, &at->at);
         at->most = at->usable != 0.0 ? cc_coupling_most(c + i, law, x, w, at->at.w, H) : 0.0;
@@ -286,7 +286,7 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
     for (int i = 0; i < n; i++) {
         CcPort *at = port + i;
         c[i].ceilings += at->f[2] > 0.0 && at->f[2] >= at->most;
-        if ((c[i].strange >= CC_MOST_STRANGE || c[i].literal != 0.0) && at->usable != 0.0)
+        if ((c[i].mismatched >= CC_MOST_MISMATCHED || c[i].literal != 0.0) && at->usable != 0.0)
             cc_coupling_literal(c + i, law, at->r, at->v, at->f);
         cc_add_wrench(&at->place, at->f, m->S[0]);
         cc_coupling_keep(c + i, at->r, at->v, at->f, H);

@@ -204,7 +204,7 @@ CC_API int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort po
                 for (int k = 0; k < 6; k++)
                     column[k] = m->B[k][j];
                 cc_motion_at(&at->place, column, y);
-                cc_admit(at->D, y, f);
+                cc_apply_admittance(at->D, y, f);
                 cc_add_wrench(&at->place, f, wrench);
                 for (int k = 0; k < 6; k++)
                     A[6 * k + j] -= wrench[k];
@@ -223,7 +223,7 @@ CC_API int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort po
             CcPort *at = port + i;
             double y[3], f[3];
             cc_motion_at(&at->place, moved, y);
-            cc_admit(at->D, y, f);
+            cc_apply_admittance(at->D, y, f);
             for (int k = 0; k < 3; k++) {
                 at->from[k] = at->f[k];
                 at->step[k] = at->most > 0.0 ? at->asked[k] + f[k] : 0.0;
@@ -266,7 +266,7 @@ CC_API int cc_joint_sweeps(CcMobility *m, int n, const CcCoupling c[], CcPort po
             double f[3] = {0.0}, df[3], others[3], own[3];
             cc_apply_mobility(m->B, S, Y);
             cc_motion_at(&at->place, Y, others);
-            cc_admit(now.W, at->f, own);
+            cc_apply_admittance(now.W, at->f, own);
             for (int k = 0; k < 3; k++)
                 now.a[k] += others[k] - own[k];
             evaluations += cc_energy_force(law, &now, c[i].scale, at->f[2], f);

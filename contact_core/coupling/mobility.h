@@ -42,12 +42,12 @@ typedef struct {
     double begun CC_IN(0, 1), loose;
     double V[6], Y[6];                 /* twist of the last sample, its rate over the last interval */
     double S[CC_KEPT_FORCES][6];       /* wrenches given, the newest first */
-    double B[6][6], known CC_IN(0, 1), blind CC_FROM(0), count;
+    double B[6][6], known CC_IN(0, 1), unanswered CC_FROM(0), count;
     double S_anchor[6], Y_anchor[6], largest;
     double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
     double others;                     /* 1, fading, since a third was unexplained */
     double lasted, S_mean[6];          /* intervals since then, in contact; mean of the wrenches that acted in them */
-    double votes, heard;               /* as of a partner, of Y */
+    double confirmed, quiet_changes;               /* as of a partner, of Y */
 } CcMobility;
 
 CC_API void cc_apply_mobility(double B[6][6], const double S[6], double Y[6])
@@ -142,16 +142,16 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
         double seen = Y[i] - m->Y[i], left = seen - answer[i];
         unexplained += left * left, all += seen * seen;
     }
-    int heard = all > least * least;
-    m->open[0] = CC_FORGETS * m->open[0] + (heard ? unexplained : 0.0);
-    m->open[1] = CC_FORGETS * m->open[1] + (heard ? all : 0.0);
-    m->others *= heard ? CC_OTHERS_LAST : 1.0;
+    int above_noise = all > least * least;
+    m->open[0] = CC_FORGETS * m->open[0] + (above_noise ? unexplained : 0.0);
+    m->open[1] = CC_FORGETS * m->open[1] + (above_noise ? all : 0.0);
+    m->others *= above_noise ? CC_OTHERS_LAST : 1.0;
     double pushed = 0.0;
     cc_apply_mobility(m->B, m->S[lag], answer);
     for (int i = 0; i < 6; i++)
         pushed += answer[i] * answer[i];
     int large = m->others > 0.0 || m->open[0] > CC_LARGE * CC_LARGE * pushed;
-    if (heard && large && m->count > 0.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
+    if (above_noise && large && m->count > 0.0 && CC_UNEXPLAINED * m->open[0] > m->open[1])
         m->others = 1.0;
 }
 
@@ -202,8 +202,8 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
     if (active)
         for (int i = 0; i < 6; i++)
             m->S_anchor[i] = S[i], m->Y_anchor[i] = Y[i];
-    m->blind = quiet ? 0.0 : m->blind + (newest > 0.0);
-    if (m->known == 0.0 && m->blind > CC_MOST_BLIND)
+    m->unanswered = quiet ? 0.0 : m->unanswered + (newest > 0.0);
+    if (m->known == 0.0 && m->unanswered > CC_MOST_UNANSWERED)
         cc_guess_mobility(m->B, 0.0);
 }
 

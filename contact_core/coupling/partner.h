@@ -37,16 +37,16 @@
 #define CC_LAG_SURE 0.05        /* residual of the best lag as a share of that of the present one, to change it */
 #define CC_LAG_CONTRADICTS 0.01 /* as CC_LAG_SURE, of a lag that is given, */
 #define CC_LAG_FAILS 0.003      /* which leaves more than this share of the answer */
-#define CC_LAG_MANY_VOTES 6.0   /* samples in a row for another one */
-#define CC_LAG_VOTES 2.0        /* samples in a row for another lag */
-#define CC_CALM 0.1             /* of the answer, squared: what happened before the force has to stay below it */
+#define CC_LAG_MANY_SAMPLES 6.0   /* samples in a row for another one */
+#define CC_LAG_SAMPLES 2.0        /* samples in a row for another lag */
+#define CC_QUIET_SHARE 0.1             /* of the answer, squared: what happened before the force has to stay below it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
 #define CC_GAIN 0.5             /* of a secant; 1 lets two contacts of one body fight */
 #define CC_TANGENT_TO_NORMAL 2.0 /* first guess of W_xx / W_zz: a particle has 1, a solid sphere 3.5 */
 #define CC_MOST_ADMITTANCE 1e60 /* 1/kg: with more, products of what is sensible overflow */
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, over 1 */
 #define CC_MOST_DIRECTIONS 6    /* whose admittance is learned together */
-#define CC_MOST_BLIND 4         /* forces without an answer, after which the partner is driven or very heavy */
+#define CC_MOST_UNANSWERED 4         /* forces without an answer, after which the partner is driven or very heavy */
 
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
@@ -60,8 +60,9 @@ typedef struct {
     double noise CC_FROM(0);   /* sigma, m/s */
     double lag CC_IN(0, 2), fits[CC_LAGS][5];
     double overruled CC_IN(0, 1); /* 1 after the motion contradicted the lag that was given */
-    double votes, heard;       /* samples in a row for another lag; changes of y while quiet, squared, summed, fading */
-    double W[3][3], known CC_IN(0, 1), blind CC_FROM(0);
+    double confirmed;          /* samples in a row for another lag */
+    double quiet_changes;      /* changes of y while no force acts, squared, summed, fading */
+    double W[3][3], known CC_IN(0, 1), unanswered CC_FROM(0);
     CcPartnerModel model;      /* along the normal */
     double f_anchor[3], y_anchor[3], f_largest;
 } CcPartner;
@@ -72,7 +73,7 @@ typedef struct {
     double floor; /* m/s: changes of v below it are noise, */
     double rounding; /* or rounding */
     int quiet;    /* no force acts */
-} CcSeen;
+} CcObservation;
 
 CC_API double cc_largest(const double a[3])
 {
@@ -82,7 +83,7 @@ CC_API double cc_largest(const double a[3])
     return largest;
 }
 
-CC_API void cc_admit(double W[3][3], const double f[3], double y[3])
+CC_API void cc_apply_admittance(double W[3][3], const double f[3], double y[3])
 {
     CC_UNROLL for (int i = 0; i < 3; i++)
         y[i] = cc_dot(W[i], f);
@@ -121,9 +122,9 @@ CC_API int cc_is_quiet(const CcPartner *p)
 }
 
 /* What the interval between the last sample and v shows. */
-CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
+CC_API CcObservation cc_observe_interval(const CcPartner *p, const double v[3])
 {
-    CcSeen seen = {.quiet = cc_is_quiet(p)};
+    CcObservation seen = {.quiet = cc_is_quiet(p)};
     CC_UNROLL for (int i = 0; i < 3; i++)
         seen.y[i] = (v[i] - p->v[i]) / p->H - p->turn[i];
     return seen;
@@ -132,7 +133,7 @@ CC_API CcSeen cc_see(const CcPartner *p, const double v[3])
 /* Update the noise if it is quiet, and find what is above it.  It grows by a factor of 450 at most from one sample to
  * the next: that of a signal is soon found, and a force of another contact that moves the body meanwhile is not taken
  * for noise. */
-CC_API void cc_listen(CcPartner *p, const double r[3], const double v[3], CcSeen *seen)
+CC_API void cc_update_noise(CcPartner *p, const double r[3], const double v[3], CcObservation *seen)
 {
     double now = cc_largest(v), before = cc_largest(p->v), own = p->H * p->W[2][2] * cc_largest(p->f[0]), change = 0.0;
     double least = CC_ROUNDING * (now > before ? now > own ? now : own : before > own ? before : own);
@@ -154,11 +155,11 @@ CC_API void cc_listen(CcPartner *p, const double r[3], const double v[3], CcSeen
 typedef struct {
     double left[CC_LAGS];      /* along the normal, what each lag leaves of `answer` as one to N */
     double explained[CC_LAGS]; /* in all, what each lag explains as one along the force */
-    double answer, rubs;       /* rubs > 0: friction changes more than N */
+    double answer, friction_leads;       /* friction_leads > 0: friction changes more than N */
 } CcLagFits;
 
 /* Add what one port shows. */
-CC_API void cc_fit_lags(CcPartner *p, const CcSeen *seen, CcLagFits *fits)
+CC_API void cc_fit_lags(CcPartner *p, const CcObservation *seen, CcLagFits *fits)
 {
     double dy[3];
     if (seen->quiet) {
@@ -181,7 +182,7 @@ CC_API void cc_fit_lags(CcPartner *p, const CcSeen *seen, CcLagFits *fits)
         fits->explained[L] += fit[3] > 0.0 && fit[4] > 0.0 ? fit[3] * fit[3] / fit[4] : 0.0;
     }
     fits->answer += p->fits[0][2];
-    fits->rubs += p->fits[0][4] - 2.0 * p->fits[0][0];
+    fits->friction_leads += p->fits[0][4] - 2.0 * p->fits[0][0];
 }
 
 /* The lag to go on with: another one than `now` if it explains much better an answer that is no noise. */
@@ -195,7 +196,7 @@ CC_API int cc_better_lag(int now, const CcLagFits *fits, double least)
     }
     if (!(fits->answer > least * least))
         return now;
-    if (fits->rubs > 0.0 && explained[now] < CC_LAG_SURE * explained[most])
+    if (fits->friction_leads > 0.0 && explained[now] < CC_LAG_SURE * explained[most])
         return most;
     int sure = left[best] < CC_LAG_SURE * left[now] && left[now] > 1e-3 * fits->answer;
     return sure && explained[best] > explained[now] ? best : now;
@@ -215,15 +216,15 @@ CC_API int cc_contradicting_lag(int given, const CcLagFits *fits, double least)
 
 /* 1 if the change of an acceleration, squared, is beyond all that happened before the force.  Adds it to that, if it is
  * quiet; the first acceleration counts too, for what makes it may end. */
-CC_API int cc_is_calm(double *heard, double change, int quiet)
+CC_API int cc_exceeds_quiet_changes(double *quiet_changes, double change, int quiet)
 {
     if (quiet)
-        *heard = CC_FORGETS * *heard + change;
-    return *heard < CC_CALM * change;
+        *quiet_changes = CC_FORGETS * *quiet_changes + change;
+    return *quiet_changes < CC_QUIET_SHARE * change;
 }
 
 /* Returns 1 if another lag explains what is seen much better; it is kept then. */
-CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
+CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed)
 {
     CcLagFits fits = {.answer = 0.0};
     CcModelSample sample = {.y = seen->y[2], .W = p->W[2][2], .rounding = seen->rounding, .quiet = seen->quiet,
@@ -240,31 +241,31 @@ CC_API int cc_find_lag(CcPartner *p, const CcSeen *seen, int fixed)
     double change[3];
     for (int i = 0; i < 3; i++)
         change[i] = seen->y[i] - p->y[i];
-    int calm = cc_is_calm(&p->heard, cc_dot(change, change), seen->quiet);
-    int rubs = fits.rubs > 0.0 && fits.answer * p->H * p->H > seen->floor * seen->floor;
+    int clear = cc_exceeds_quiet_changes(&p->quiet_changes, cc_dot(change, change), seen->quiet);
+    int friction_leads = fits.friction_leads > 0.0 && fits.answer * p->H * p->H > seen->floor * seen->floor;
     if (seen->quiet) {
-        p->votes = 0.0;
+        p->confirmed = 0.0;
         return 0;
     }
     if (fixed) {
         best = cc_contradicting_lag(now, &fits, seen->floor / p->H);
-        p->votes = best == now ? 0.0 : p->votes + 1.0;
-        if (p->votes < CC_LAG_MANY_VOTES)
+        p->confirmed = best == now ? 0.0 : p->confirmed + 1.0;
+        if (p->confirmed < CC_LAG_MANY_SAMPLES)
             return 0;
         p->overruled = 1.0;
         p->model.H = 0.0; /* it begins anew, with all lags */
         p->lag = best;
-        p->votes = 0.0;
+        p->confirmed = 0.0;
         return 1;
     }
     by_fits = cc_better_lag(now, &fits, seen->floor / p->H);
-    p->votes = by_fits == now ? 0.0 : p->votes + 1.0;
-    if (rubs || p->model.samples < 4.0) /* friction drives, or steps vary */
-        best = p->votes < (calm ? 1.0 : CC_LAG_VOTES) ? now : by_fits;
+    p->confirmed = by_fits == now ? 0.0 : p->confirmed + 1.0;
+    if (friction_leads || p->model.samples < 4.0) /* friction drives, or steps vary */
+        best = p->confirmed < (clear ? 1.0 : CC_LAG_SAMPLES) ? now : by_fits;
     if (best == now)
         return 0;
     p->lag = best;
-    p->known = p->votes = 0.0;
+    p->known = p->confirmed = 0.0;
     return 1;
 }
 
@@ -297,7 +298,7 @@ CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
 }
 
 /* Learn W from the interval; `changed`: the lag did. */
-CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
+CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int changed)
 {
     const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
     double s[3], q[3];
@@ -305,7 +306,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
         CC_UNROLL for (int i = 0; i < 3; i++)
             p->f_anchor[i] = before[i], p->y_anchor[i] = p->y[i];
     if (seen->quiet) {
-        p->f_largest = p->blind = 0.0;
+        p->f_largest = p->unanswered = 0.0;
         return;
     }
     double most = cc_largest(p->f[0]);
@@ -321,7 +322,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
     }
     if (active && p->known != 0.0) {
         double now[3];
-        cc_admit(p->W, s, now);
+        cc_apply_admittance(p->W, s, now);
         for (int i = 0; i < 3; i++)
             q[i] = (1.0 - gain) * now[i] + gain * q[i];
         cc_update_admittance(3, p->W[0], s, q);
@@ -329,8 +330,8 @@ CC_API void cc_find_admittance(CcPartner *p, const CcSeen *seen, int changed)
     if (active)
         for (int i = 0; i < 3; i++)
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
-    p->blind += most > 0.0;
-    if (p->known == 0.0 && p->blind > CC_MOST_BLIND)
+    p->unanswered += most > 0.0;
+    if (p->known == 0.0 && p->unanswered > CC_MOST_UNANSWERED)
         cc_guess_admittance(p->W, 0.0);
 }
 

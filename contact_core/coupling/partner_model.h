@@ -52,8 +52,8 @@
 #define CC_MODEL_SURE 0.05           /* remainder of another lag over that of the present one, to change it */
 #define CC_MODEL_SURE_LATE 0.01      /* likewise to L = 2 */
 #define CC_MODEL_RUN 7.0             /* samples of contact, after which prediction errors judge the lag */
-#define CC_MODEL_VOTES 3.0           /* samples in a row by which they do */
-#define CC_MODEL_MANY_VOTES 20.0     /* likewise where others answer to the same motion all the time */
+#define CC_MODEL_SAMPLES 3.0           /* samples in a row by which they do */
+#define CC_MODEL_MANY_SAMPLES 20.0     /* likewise where others answer to the same motion all the time */
 #define CC_MODEL_WRONG 1e-10         /* of D y squared: a lag that misses by less is kept */
 #define CC_MODEL_EXPLAINED 0.02      /* of D y squared: what the best lag leaves then */
 #define CC_MODEL_LEAST 1e-13         /* of squares: rounding */
@@ -77,7 +77,7 @@ typedef struct {
     double size CC_FROM(0), noise CC_FROM(0), poles[2]; /* A; of D y* in free flight; poles there: a_1, a_2 */
     double all CC_FROM(0), free CC_FROM(0); /* recent squares: of D y, of what the free body leaves of it */
     double squares CC_FROM(0);              /* discounted sum of D y^2 */
-    double votes CC_FROM(0), use CC_IN(0, 1);
+    double confirmed CC_FROM(0), use CC_IN(0, 1);
 } CcPartnerModel;
 
 /* What a sample shows, and what it is judged with. */
@@ -205,13 +205,13 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
         score[L] = (run ? m->lag[L].error : cc_remainder(&m->lag[L])) + tiny;
         best = score[L] < score[best] ? L : best;
     }
-    double floor = 10.0 * m->noise + s->rounding / m->H, heard = 1e-3 * m->lag[now].whitened[2];
-    heard = heard > floor * floor ? heard : floor * floor;
+    double floor = 10.0 * m->noise + s->rounding / m->H, signal = 1e-3 * m->lag[now].whitened[2];
+    signal = signal > floor * floor ? signal : floor * floor;
     int better = score[best] < (best == 2 ? CC_MODEL_SURE_LATE : CC_MODEL_SURE) * score[now];
     int wrong = run ? m->lag[now].miss > CC_MODEL_WRONG * m->all && m->lag[best].miss < m->lag[now].miss
-                    : score[now] > heard && !s->late;
-    m->votes = better && wrong ? m->votes + 1.0 : 0.0;
-    int sure = !s->quiet && m->votes >= (!run ? 1.0 : s->late ? CC_MODEL_MANY_VOTES : CC_MODEL_VOTES);
+                    : score[now] > signal && !s->late;
+    m->confirmed = better && wrong ? m->confirmed + 1.0 : 0.0;
+    int sure = !s->quiet && m->confirmed >= (!run ? 1.0 : s->late ? CC_MODEL_MANY_SAMPLES : CC_MODEL_SAMPLES);
     return sure ? best : now;
 }
 
@@ -259,7 +259,7 @@ CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MOD
 }
 
 /* The poles and the noise of free flight. */
-CC_API void cc_model_listen(CcPartnerModel *m, const CcHypothesis *h, double Dy)
+CC_API void cc_model_in_flight(CcPartnerModel *m, const CcHypothesis *h, double Dy)
 {
     int explained = m->learned > CC_MODEL_FEW && h->error < CC_MODEL_SURE * m->all;
     if (m->learned > 0.0)
@@ -303,7 +303,7 @@ CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
         m->learned += 1.0;
     }
     if (s->quiet)
-        cc_model_listen(m, &m->lag[first], Dy);
+        cc_model_in_flight(m, &m->lag[first], Dy);
     m->contact = s->quiet ? 0.0 : m->contact + acts;
     double white = cc_whitened(m, Dy, m->Dy[0], m->Dy[1]), keep = active ? CC_MODEL_ERRORS : 1.0;
     for (int L = first; L <= last; L++) {

@@ -163,7 +163,7 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.residual[i] = c->made[lag];
     e->coupling.debt[i] = c->debt[lag];
     e->coupling.scale[i] = c->scale;
-    e->coupling.fallback[i] = c->strange >= CC_MOST_STRANGE ? NOT_ITS_RATE : c->literal != 0.0 ? PULLS : 0;
+    e->coupling.fallback[i] = c->mismatched >= CC_MOST_MISMATCHED ? NOT_ITS_RATE : c->literal != 0.0 ? PULLS : 0;
     double omega = omega_at(c, law, c->deepest);
     e->coupling.step_advised[i] = omega > 0.0 ? CC_PI_HI / (3.0 * omega) : 0.0;
 }
@@ -375,7 +375,7 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
             e->mass_was_known[i] = c->partner.known != 0.0;
     }
     for (int i = 0; i < POINTS; i++) /* switched off without a force: the bodies may be put elsewhere */
-        if (e->work == 0.0 && cc_see(&partner_of(e, i)->partner, port_of(e, i)->v).quiet)
+        if (e->work == 0.0 && cc_observe_interval(&partner_of(e, i)->partner, port_of(e, i)->v).quiet)
             cc_coupling_rewind(partner_of(e, i));
     answer_ports(e, law, options, step);
     for (int i = 0; i < POINTS; i++) {
@@ -384,7 +384,7 @@ static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPort
         if (port->begun != 0.0)
             book_interval(e, i, law);
         hold_side(e, i, law);
-        if (c->strange >= CC_MOST_STRANGE && e->warned.rate == 0.0) {
+        if (c->mismatched >= CC_MOST_MISMATCHED && e->warned.rate == 0.0) {
             e->warned.rate = 1.0;
             cc_report(host, CC_WARNING, "contact",
                       "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "

@@ -96,10 +96,10 @@ static int sample(Element *e, CcHost *host, double step)
         watch_held(e, host, &options, place, rate, cc_spring_force(options.k, x), step);
         return 0;
     }
-    int fell = c->strange >= CC_AXIS_MOST_STRANGE;
+    int fell = c->mismatched >= CC_AXIS_MOST_MISMATCHED;
     cc_axis_observe(c, &options, place, rate, step);
     e->DEFORMATION = c->place;
-    if (!fell && c->strange >= CC_AXIS_MOST_STRANGE)
+    if (!fell && c->mismatched >= CC_AXIS_MOST_MISMATCHED)
         cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so "
                   "the force is that of coupling.mode = hold");
     e->coupling.residual = c->made[cc_axis_lag(c->lag)];

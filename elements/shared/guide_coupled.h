@@ -90,7 +90,7 @@ static void guide_show_partner(Element *e, const CcPointOptions *options, double
     e->coupling.admittance = p->axis.known != 0.0 ? p->axis.W : 0.0;
     e->coupling.step_advised = cc_point_step_advised(p, options, k);
     e->coupling.beta = p->axis.beta;
-    e->coupling.fallback = cc_point_is_strange(p);
+    e->coupling.fallback = cc_point_is_mismatched(p);
 }
 
 /* The balances, with the lag identified so far. */
@@ -128,7 +128,7 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     double f[3], damped[3], rubbed[3], k = cc_point_stiffness(options, g->P);
     int returned = e->previous.returned != 0.0;
     e->previous.returned = 1.0;
-    if (p->axis.taught > CC_AXIS_LASTING) { /* another step: the motion since then was not observed */
+    if (p->axis.learned > CC_AXIS_LASTING) { /* another step: the motion since then was not observed */
         cc_point_start(p, options);
         cc_axis_wait(&p->axis);
     }
@@ -153,7 +153,7 @@ static int sample(Element *e, CcHost *host, double step)
 {
     CcPoint *p = (CcPoint *)e->partner;
     int hold = (int)e->coupling.mode == HOLD;
-    if (hold && (e->warned != 0.0 || (p->axis.taught > CC_AXIS_LASTING && step == p->axis.H)))
+    if (hold && (e->warned != 0.0 || (p->axis.learned > CC_AXIS_LASTING && step == p->axis.H)))
         return 0;
     Guide g;
     outputs(e);
@@ -175,14 +175,14 @@ static int sample(Element *e, CcHost *host, double step)
         double f[3] = {0.0, 0.0, 0.0}, k = cc_point_stiffness(&options, g.P);
         if (p->axis.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
             cc_point_begin(p, &options, g.P, g.v, f);
-        int was_strange = cc_point_is_strange(p);
+        int was_mismatched = cc_point_is_mismatched(p);
         options.b = guide_rub(e, &g, p->f[0]);
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
-        if (cc_point_is_strange(p)) {
+        if (cc_point_is_mismatched(p)) {
             double damped[3], rubbed[3];
             guide_literal(e, &g, f, damped, rubbed);
             cc_point_keep(p, g.P, g.v, f, damped, rubbed, step);
-            if (!was_strange)
+            if (!was_mismatched)
                 cc_report(host, CC_WARNING, "guide", "the velocity of the point does not belong to its position (is "
                           "point.v connected?), so the force is that of coupling.mode = hold");
         } else {

@@ -45,7 +45,7 @@ static void show_partner(Element *e, const CcAxisOptions *options)
     e->coupling.step_advised = cc_axis_step_advised(c, options);
 #if BY_PLACE
     e->coupling.beta = c->beta;
-    e->coupling.fallback = c->strange >= CC_AXIS_MOST_STRANGE;
+    e->coupling.fallback = c->mismatched >= CC_AXIS_MOST_MISMATCHED;
 #endif
 }
 
@@ -54,7 +54,7 @@ static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, c
                        double F, double step)
 {
     CcAxis *c = partner_of(e);
-    int lasting = c->taught > CC_AXIS_LASTING;
+    int lasting = c->learned > CC_AXIS_LASTING;
     if (e->warned != 0.0 || (lasting && step == c->H))
         return;
     if (lasting) { /* the motion since then was not observed */

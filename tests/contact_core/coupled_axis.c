@@ -93,7 +93,7 @@ EXPORT void run(const System *s, double u[], double v[], CcAxis c[], double F[],
 EXPORT void learned(const CcAxis *c, const CcAxisOptions *o, double out[6])
 {
     out[0] = c->lag, out[1] = c->known != 0.0 ? c->W : 0.0, out[2] = c->made[(int)c->lag];
-    out[3] = c->beta, out[4] = cc_axis_step_advised(c, o), out[5] = c->strange >= CC_AXIS_MOST_STRANGE;
+    out[3] = c->beta, out[4] = cc_axis_step_advised(c, o), out[5] = c->mismatched >= CC_AXIS_MOST_MISMATCHED;
 }
 
 EXPORT double force(const CcAxisOptions *o, double x, double v, double a, double W, double H, double R)

@@ -127,7 +127,9 @@ static void turn(Element *e, const Attitude *a)
     e->turning[3] = 0.5 * (w[2] * q[0] + w[0] * q[2] - w[1] * q[1]) + pull * q[3];
 }
 
+#if POINTS
 #include FRAMES_FILE
+#endif
 #include POINTS_FILE
 
 static void rates(Element *e)

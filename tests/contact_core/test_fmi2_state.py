@@ -493,7 +493,7 @@ def swinging(slave: Slave, steps: int) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("name", "moved", "forged"),
     [
-        ("PointSurfaceCoupled", bouncing, {"partner[40]": (3.0, -1.0), "partner[8]": (-1e-3,), "port[1]": (2.0,)}),
+        ("PointSurfaceCoupled", bouncing, {"partner[43]": (3.0, -1.0), "partner[8]": (-1e-3,), "port[1]": (2.0,)}),
         ("TranslationalSpringCoupled", swinging, {"partner[20]": (3.0, -1.0), "partner[33]": (-1.0,)}),
     ],
 )

@@ -8,8 +8,7 @@
  *   3  free acceleration a = y - W f[L]: of everything else, without smoothing
  *   4  prediction over the L intervals whose forces are given already
  *   5  in restitution the force is scaled by s = 1 - (R + min(D, w^2 / (2 W_zz))) / U, within 1/4 .. 2: what was made
- *      is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion; and not
- *      where the body hardly moves, w^2 / (2 W_zz) < U/50: it would sink under a load.  Where
+ *      is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  Where
  *      others act on the same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given
  *      back, and R + D counts up to 2 w^2 / (2 W_zz) only, for a body at rest must not be dropped
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
@@ -51,7 +50,6 @@ typedef struct {
 #define CC_SCALE_LEAST 0.25
 #define CC_SCALE_MOST 2.0
 #define CC_CEILING 1.2
-#define CC_MOVES 0.02           /* of U: kinetic energy w^2 / (2 W_zz) from which on a force is scaled */
 #define CC_MOST_OWED 2.0        /* of the kinetic energy w^2 / (2 W_zz): what others let one restitution take back */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_MISMATCHED 3
@@ -189,8 +187,6 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
     if (!(at->w < 0.0 && U > 0.0) || 2.0 * W_n * U * at->H * at->H > CC_STIFF_FOR_LEDGER * at->x * at->x)
         return 1.0;
     double payable = W_n > 0.0 ? 0.5 * at->w * at->w / W_n : debt, least = CC_SCALE_LEAST, most = CC_SCALE_MOST;
-    if (W_n > 0.0 && payable < CC_MOVES * U)
-        return 1.0;
     double owed = made + (debt < payable ? debt : payable), share = at->beyond < 1.0 ? at->beyond : 1.0;
     most -= (CC_SCALE_MOST - 1.0) * share; /* what b takes is meant to be lost */
     if (at->beyond > 1.0) {

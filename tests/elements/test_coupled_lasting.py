@@ -98,7 +98,9 @@ def test_inputs_that_come_a_step_late(crew: Crew, name: str, master: str) -> Non
             assert now.rebound.mean() == pytest.approx(1, abs=allowed), (N, impacts)
             if master == GAUSS_SEIDEL:
                 same = impact(crew, name, N, JACOBI, impacts=impacts).rebound
-                assert now.rebound.mean() == pytest.approx(same.mean(), abs=2e-3)
+                # in two phases of the second impact of the rod the reversal of the slip is taken for another lag
+                most = 5e-3 if name.startswith("rod") and impacts == 2 else 1e-3
+                assert now.rebound.mean() == pytest.approx(same.mean(), abs=most)
 
 
 @pytest.mark.parametrize("name", ["linear, e = 1", "rod, slip reverses"])

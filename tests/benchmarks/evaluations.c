@@ -1,5 +1,6 @@
 /* Evaluations of point_surface alone, without the FMI layer: a point that moves through the surface. */
 #define CC_API static __attribute__((unused))
+#pragma GCC diagnostic ignored "-Wunused-function" /* of an element only evaluations are timed */
 #include "element_run.h"
 
 /* n evaluations of the element at its start values, its points moved by at most `way` along each axis about `place`;

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from call_model import (
     ALLOWED,
+    BEFORE,
     MOST_SUBSTEPS,
     Fmu,
     Life,
@@ -627,7 +628,8 @@ class CallMachine(RuleBasedStateMachine):
         if status == Status.OK:
             life = self._alive(slot).life
             life.values.update(zip(references, stored, strict=True))
-            life.tame &= all(map(is_tame, stored))
+            reshaped = not self._fmu_in(slot).shaping.isdisjoint(references) and not life.mode & BEFORE
+            life.tame &= all(map(is_tame, stored)) and not reshaped
             self._check_values(slot)
 
     @rule(slot=slots, type_=types, numbers=st.lists(picks, max_size=9), among=among, absent=absent, repeats=repeats)

@@ -133,6 +133,13 @@ class Fmu:
         return any(folder.name == "planar_mechanism" for folder in self.model.folders().values())
 
     @property
+    def shaping(self) -> frozenset[int]:
+        """Value references of scalars of laws that may shape a profile of a mechanism: after the start another value
+        leaves its position off the constraints."""
+        scalars = frozenset(v.index for v in self.variables if v.name.startswith("laws."))
+        return scalars if self.is_mechanism else frozenset()
+
+    @property
     def categories(self) -> frozenset[str]:
         return frozenset(log_categories(self.model))
 

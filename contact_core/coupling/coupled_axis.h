@@ -175,7 +175,9 @@ CC_API int cc_axis_model(CcAxis *c, const CcAxisOptions *o, double y)
     for (int i = 0; i < CC_AXIS_FORCES; i++)
         s.u[i] = -c->F[i];
     cc_model_at_step(&c->model, c->H);
-    c->model.unit = cc_model_unit(1.0, 0.5 * stiffness, 1.0);
+    double unit = cc_model_unit(1.0, 0.5 * stiffness, 1.0);
+    if (unit != c->model.unit) /* another law */
+        c->model = (CcPartnerModel){.H = c->H, .unit = unit};
     return cc_model_learn(&c->model, lag, &s);
 }
 
@@ -190,10 +192,12 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
         changed = cc_abs(change[L]) > changed ? cc_abs(change[L]) : changed;
     }
     int excited = changed > CC_AXIS_EXCITED * c->F_largest, answer = cc_abs(ddy) * c->H > CC_AXIS_NOISE * c->v_largest;
-    int found = cc_axis_model(c, o, y);
-    if (found != cc_axis_lag(c->lag) && !(o->inertia > 0.0))
-        c->known = 0.0;
+    int found = cc_axis_model(c, o, y), another = found != cc_axis_lag(c->lag);
     c->lag = found;
+    if (another) {
+        c->known = o->inertia > 0.0 ? c->known : 0.0;
+        c->likely = 0.0;
+    }
     if (c->answered >= 2.0 && excited && answer) {
         for (int L = 0; L < CC_AXIS_LAGS; L++) {
             double ddF = change[L], product[3] = {ddF * ddF, ddF * ddy, ddy * ddy};
@@ -201,7 +205,7 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
                 c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[i];
         }
         c->learned += 1.0;
-        if (o->lag == CC_AXIS_LAG_AUTO && cc_axis_find_lag(c) && !(o->inertia > 0.0))
+        if (o->lag == CC_AXIS_LAG_AUTO && !another && cc_axis_find_lag(c) && !(o->inertia > 0.0))
             c->known = 0.0;
         const double *fit = c->fits[cc_axis_lag(c->lag)];
         int enough = !(o->inertia > 0.0) || c->learned > CC_AXIS_EARLY;

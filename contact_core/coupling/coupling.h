@@ -96,6 +96,8 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
         for (int j = 0; j < 3; j++)
             again.partner.W[i][j] = kept.W[i][j], again.partner.fits[i][j] = kept.fits[i][j];
     again.partner.beta = kept.beta, again.partner.lag = kept.lag, again.partner.known = kept.known;
+    again.partner.overruled = kept.overruled, again.partner.model = kept.model;
+    cc_model_interrupt(&again.partner.model);
     again.partner.rule[0] = kept.rule[0], again.partner.rule[1] = kept.rule[1], again.partner.noise = kept.noise;
     *c = again;
 }
@@ -128,7 +130,9 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
             c->made[L] = 0.0;
         }
     }
-    int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO && p->overruled == 0.0);
+    int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO && p->overruled == 0.0, o->identify);
+    if (o->straight || !o->identify)
+        p->model.use = 0.0;
     if (!o->straight) {
         double pushed[3];
         if (o->identify) {
@@ -152,7 +156,7 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
                                   CcInterval *at)
 {
     const CcPartner *p = &c->partner;
-    int lag = cc_lag(p->lag), modelled = p->model.use != 0.0;
+    int lag = cc_lag(p->lag), modelled = p->model.use != 0.0 && p->W[2][2] > 0.0;
     double made = c->made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
     CcAhead ahead = cc_model_now(&p->model);
     for (int k = 0; k < CC_KEPT_FORCES && modelled; k++)

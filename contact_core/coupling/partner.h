@@ -37,7 +37,7 @@
 #define CC_LAG_SURE 0.05        /* residual of the best lag as a share of that of the present one, to change it */
 #define CC_LAG_CONTRADICTS 0.01 /* as CC_LAG_SURE, of a lag that is given, */
 #define CC_LAG_FAILS 0.003      /* which leaves more than this share of the answer */
-#define CC_LAG_MANY_SAMPLES 6.0   /* samples in a row for another one */
+#define CC_LAG_MANY_SAMPLES 6.0 /* samples in a row for another one than a given one */
 #define CC_LAG_SAMPLES 2.0        /* samples in a row for another lag */
 #define CC_QUIET_SHARE 0.1             /* of the answer, squared: what happened before the force has to stay below it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
@@ -223,8 +223,8 @@ CC_API int cc_exceeds_quiet_changes(double *quiet_changes, double change, int qu
     return *quiet_changes < CC_QUIET_SHARE * change;
 }
 
-/* Returns 1 if another lag explains what is seen much better; it is kept then. */
-CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed)
+/* Returns 1 if another lag explains what is seen much better; it is kept then.  identify: W is not a given one. */
+CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int identify)
 {
     CcLagFits fits = {.answer = 0.0};
     CcModelSample sample = {.y = seen->y[2], .W = p->W[2][2], .rounding = seen->rounding, .quiet = seen->quiet,
@@ -236,7 +236,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed)
     for (int k = 0; k < CC_KEPT_FORCES && !seen->quiet; k++)
         sample.u[k] = p->f[k][2] + across[0] * p->f[k][0] + across[1] * p->f[k][1];
     cc_model_at_step(&p->model, p->H);
-    int best = cc_model_learn(&p->model, now, &sample), by_fits = now;
+    int by_model = cc_model_learn(&p->model, now, &sample), by_fits = now, best = by_model;
     cc_fit_lags(p, seen, &fits);
     double change[3];
     for (int i = 0; i < 3; i++)
@@ -253,19 +253,22 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed)
         if (p->confirmed < CC_LAG_MANY_SAMPLES)
             return 0;
         p->overruled = 1.0;
-        p->model.H = 0.0; /* it begins anew, with all lags */
+        p->model = (CcPartnerModel){.H = p->H}; /* it begins anew, with all lags */
         p->lag = best;
         p->confirmed = 0.0;
+        p->known = identify ? 0.0 : p->known;
         return 1;
     }
     by_fits = cc_better_lag(now, &fits, seen->floor / p->H);
     p->confirmed = by_fits == now ? 0.0 : p->confirmed + 1.0;
     if (friction_leads || p->model.samples < 4.0) /* friction drives, or steps vary */
         best = p->confirmed < (clear ? 1.0 : CC_LAG_SAMPLES) ? now : by_fits;
+    p->model.use = best == by_model ? p->model.use : 0.0;
     if (best == now)
         return 0;
     p->lag = best;
-    p->known = p->confirmed = 0.0;
+    p->confirmed = 0.0;
+    p->known = identify ? 0.0 : p->known;
     return 1;
 }
 
@@ -340,7 +343,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
 CC_API void cc_follow_model(CcPartner *p)
 {
     double W = cc_model_admittance(&p->model, cc_lag(p->lag));
-    if (p->model.use == 0.0 || !(W < CC_MOST_ADMITTANCE))
+    if (p->model.use == 0.0 || !(W > 0.0 && W < CC_MOST_ADMITTANCE))
         return;
     if (p->known == 0.0 || !(p->W[2][2] > 0.0))
         cc_guess_admittance(p->W, W);

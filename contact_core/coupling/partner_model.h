@@ -37,7 +37,7 @@
 #define CC_MODEL_SIZE 5
 #define CC_MODEL_FORCES 6 /* CC_LAGS + 3 */
 
-#define CC_SAME_STEP 1e-9            /* of H: a step that differs by more is another one */
+#define CC_SAME_STEP 1e-6            /* of H: a step that differs by more is another one */
 #define CC_MODEL_FORGETS 0.98        /* share of R' R that a sample leaves, */
 #define CC_MODEL_KEEPS 0.98994949366116653 /* and its root */
 #define CC_MODEL_ERRORS 0.95         /* of S and of the whitened sums */
@@ -212,6 +212,7 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
                     : score[now] > signal && !s->late;
     m->confirmed = better && wrong ? m->confirmed + 1.0 : 0.0;
     int sure = !s->quiet && m->confirmed >= (!run ? 1.0 : s->late ? CC_MODEL_MANY_SAMPLES : CC_MODEL_SAMPLES);
+    m->confirmed = sure ? 0.0 : m->confirmed;
     return sure ? best : now;
 }
 
@@ -220,8 +221,14 @@ CC_API int cc_model_is_sane(const CcPartnerModel *m, int lag)
 {
     const double *p = m->lag[lag].p;
     double later = cc_abs(p[3]) > cc_abs(p[4]) ? cc_abs(p[3]) : cc_abs(p[4]);
-    int bounded = p[1] > -CC_MODEL_POLES && cc_abs(p[0]) < CC_MODEL_POLES - p[1];
+    int bounded = p[1] > -CC_MODEL_POLES * CC_MODEL_POLES && cc_abs(p[0]) < CC_MODEL_POLES - p[1] / CC_MODEL_POLES;
     return p[2] > 0.0 && p[2] > CC_MODEL_AT_ONCE * later && bounded && m->learned > CC_MODEL_FEW;
+}
+
+/* The motion begins anew; what is learned is kept. */
+CC_API void cc_model_interrupt(CcPartnerModel *m)
+{
+    m->samples = m->contact = m->y = m->Dy[0] = m->Dy[1] = m->use = 0.0;
 }
 
 /* Nothing moved and nothing acted: the sample shows nothing. */
@@ -298,7 +305,7 @@ CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
     if (active) {
         double left = Dy - s->W * (s->u[lag] - s->u[lag + 1]);
         m->squares = CC_MODEL_ERRORS * m->squares + Dy * Dy;
-        m->free = CC_MODEL_RECENT * m->free + left * left;
+        m->free = CC_MODEL_RECENT * m->free + (left * left < largest ? left * left : largest);
         m->all = CC_MODEL_RECENT * m->all + Dy * Dy;
         m->learned += 1.0;
     }

@@ -1,51 +1,80 @@
-"""The order in which the master calls an element and the bodies at its ports, as a start value: `coupling.order`.
+"""What elements of fmu-builder learn of the master: the order in which it calls them and the bodies, `coupling.order`.
 
 A force that is found from the motion at a communication point acts on the interval that begins there (`sequential`), or
-on the next one (`parallel`, `late`).  The element can identify that from the motion, which takes samples and may fail
-where other forces move the bodies; the master has the order."""
+on the next one (`parallel`, `late`).  The element can find that from the motion, which takes samples, and where others
+move the bodies as well it may take one for the other; the master knows it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from fmu_builder.cosim.slave import SlaveDescription
+from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring
 
 ORDER = "coupling.order"
+_OF_ALGORITHM = {"jacobi": "parallel", "gauss_seidel": "sequential"}
+_NAME_AN_ORDER = ("averaged", "predicted")  # modes
 
 
-def call_orders(slaves: Mapping[str, SlaveDescription], wiring: Wiring, algorithm: str) -> Iterator[tuple[str, float]]:
+def call_orders(
+    slaves: Mapping[str, SlaveDescription],
+    starts: Mapping[str, Mapping[str, float | str]],
+    wiring: Wiring,
+    algorithm: str,
+) -> Iterator[tuple[str, float]]:
     """By name, the value of `coupling.order` of each slave that has it, where it follows from the connections.
 
     It does not where a value passes through another FMU on its way, which adds an interval, or where Gauss-Seidel
-    calls one of two bodies before the element and the other one after it.
+    calls one of two bodies before the element and the other one after it; and an order that the scenario or the FMU
+    itself gives, by its mode too, is kept.
 
     slaves     in the order in which Gauss-Seidel calls them
+    starts     what the scenario gives, by slave and variable
     algorithm  jacobi or gauss_seidel"""
     place = {name: k for k, name in enumerate(slaves)}
     for name, description in slaves.items():
-        if ORDER not in description.variables:
+        order = description.variables.get(ORDER)
+        if (
+            order is None
+            or order.causality != "parameter"
+            or not {"unknown", *_OF_ALGORITHM.values()} <= {*order.literals}
+        ):
             continue
-        links = list(_links(name, wiring))
-        partners = {place[other] for other, _ in links} - {place[name]}
-        direct = all(not _passes_through(slaves[other], source) for other, source in links if source)
-        if not partners or not direct:
+        if _literal(order, starts[name]) != "unknown":
             continue
-        literals = description.variables[ORDER].literals
-        if algorithm == "jacobi":
-            yield name, float(literals["parallel"])
-        elif max(partners) < place[name] or min(partners) > place[name]:
-            yield name, float(literals["sequential"])
+        mode = description.variables.get(MODE)
+        if mode is not None and _literal(mode, starts[name]) in _NAME_AN_ORDER:
+            continue
+        read = {(source, output) for source, output in _sources(name, wiring) if source != name}
+        partners = {source for source, _ in read}
+        direct = not any(_passes_through(slaves[source], output) for source, output in read)
+        if not partners or not direct or not _targets(name, wiring) <= partners | {name}:
+            continue
+        one_side = all(place[p] < place[name] for p in partners) or all(place[p] > place[name] for p in partners)
+        if algorithm == "jacobi" or one_side:
+            yield name, float(order.literals[_OF_ALGORITHM[algorithm]])
 
 
-def _links(name: str, wiring: Wiring) -> Iterator[tuple[str, str | None]]:
-    """The slaves connected to `name`, and the output that `name` reads there, None where it writes."""
+def _literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str | None:
+    """The literal of an enumeration at the start."""
+    number = given.get(variable.name, variable.start)
+    return next(
+        (text for text, value in variable.literals.items() if str(value) == str(number).removesuffix(".0")), None
+    )
+
+
+def _sources(name: str, wiring: Wiring) -> Iterator[tuple[str, str]]:
+    """The outputs that the slave reads: slave, variable."""
     for (target, _), sources in wiring.sources.items():
-        for source, output in sources:
-            if target == name:
-                yield source, output
-            elif source == name:
-                yield target, None
+        if target == name:
+            yield from sources
+
+
+def _targets(name: str, wiring: Wiring) -> set[str]:
+    """The slaves that read an output of the slave."""
+    return {target for (target, _), sources in wiring.sources.items() for source, _ in sources if source == name}
 
 
 def _passes_through(slave: SlaveDescription, output: str) -> bool:

@@ -187,8 +187,8 @@ class _Master:
         if problems:
             raise InputError(problems)
         self.signals = [s for s in self.signals if s.node not in self.wiring.sources]
-        for name, order in call_orders(self.descriptions, self.wiring, scenario.experiment.algorithm):
-            self.starts[name].setdefault(ORDER, order)
+        for name, order in call_orders(self.descriptions, self.starts, self.wiring, scenario.experiment.algorithm):
+            self.starts[name][ORDER] = order
 
     def run(self, progress: Callable[[float], None]) -> Run:
         slaves: dict[str, Slave] = {}

@@ -371,6 +371,7 @@ import os, signal, sys, threading
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from test_prototype import Running
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job begins with SIGINT ignored
 with Running(Path(sys.argv[2]), **{"solver.max_step": 1e-6}) as running:
     # one that strikes while the C core calls Python is lost: people press the keys again
     timers = [threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT)) for after in range(1, 30)]

@@ -12,7 +12,7 @@
  * ledger closes:  work = U - U_start + damping + friction + switched,  work = -int sum(f v + t w) dt over all ports.
  * Where r' = v within the step, energy.residual is the tolerance of the integration; where inputs are held, U follows
  * the jumps of r and work the samples of v, and the residual is of the order of the step.  It is not the energy that
- * the coupling adds: the element cannot tell when its force acts.
+ * the coupling adds: the element does not know when its force acts.
  *
  * Laws of the recipe, in the slots C_F, F_d and F_fr, take the places of F_e = C_F h, of d and of the friction force:
  *     N = F_e(h) max(1 + F_d(w), 0),   F = N n - F_fr(N, |v_t|) v_t / |v_t|,   U = int F_e dh

@@ -244,12 +244,12 @@ def steps_alone(contacts: Sequence[Contact]) -> list[tuple[float, float]]:
 @pytest.mark.parametrize(
     ("mode", "weight", "height", "most", "budget"),
     [
-        ("hold", 500.0, -1e-4, 2.5, "1000 ns"),
-        ("auto", 500.0, -1e-4, 12.0, "1600 ns"),
-        ("told", 500.0, -1e-4, 7.0, "800 ns"),
-        ("hold", 0.0, 1.0, 2.0, "250 ns"),
-        ("auto", 0.0, 1.0, 2.0, "250 ns"),
-        ("told", 0.0, 1.0, 2.0, "250 ns"),
+        ("hold", 500.0, -1e-4, 3.5, "1000 ns"),
+        ("auto", 500.0, -1e-4, 18.0, "1600 ns"),
+        ("told", 500.0, -1e-4, 12.0, "800 ns"),
+        ("hold", 0.0, 1.0, 3.5, "250 ns"),
+        ("auto", 0.0, 1.0, 3.5, "250 ns"),
+        ("told", 0.0, 1.0, 3.5, "250 ns"),
     ],
 )
 def test_coupled_contact_with_new_inputs(
@@ -262,7 +262,8 @@ def test_coupled_contact_with_new_inputs(
     budget: str,
 ) -> None:
     """1 kg swings elastically in contact with 1e6 N/m at eight steps a contact, or rises from the floor.  `most`: times
-    a step of PointSurface, whose point rises, with a set and a get."""
+    a step of PointSurface, whose point rises, with a set and a get: about twice what one processor measures, because
+    the ratio differs between processors."""
     H = 1e-6 if mode == "hold" else 3.14e-3 / 8  # at the large step the literal force would throw the mass off
     coupled = Contact(loops["real"], "PointSurfaceCoupled", mode, weight, height, H)
     plain = Contact(loops["real"], "PointSurface", "", 0.0, 1.0, 1e-6)

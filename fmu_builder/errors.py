@@ -9,7 +9,8 @@ Every error carries all problems found, not the first.  Any other exception is a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -65,10 +66,27 @@ def raise_all(errors: Iterable[FmuBuilderError]) -> None:
         raise type(worst)([problem for error in found for problem in error.problems])
 
 
+@contextmanager
+def collected(problems: list[Problem]) -> Iterator[None]:
+    """Adds the problems of an InputError to the list instead of raising it."""
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
+
+
 def shortened(value: object) -> str:
     """A value as it stands in a message: long ones are cut."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def none_of(value: object, known: Iterable[str]) -> str:
+    """`'x' is none of a, b; did you mean 'a'?`"""
+    names = list(known)
+    shown = str(value).lower() if isinstance(value, bool) else repr(value)
+    near = did_you_mean(str(value), names).partition("; known")[0]  # all stand before it
+    return f"{shown} is none of {', '.join(names)}{near}"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

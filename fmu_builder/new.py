@@ -9,7 +9,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+from fmu_builder.errors import InputError, Problem, ToolError, none_of
+from fmu_builder.files import staged
 from fmu_builder.model.ports import PORT_KINDS, SIDES
 from fmu_builder.model.recipe import DEVICES, LANGUAGES
 from fmu_builder.paths import shipped
@@ -93,11 +94,8 @@ def _check_name(name: str) -> None:
 
 
 def _check_port(port: str, side: str) -> None:
-    problems = []
-    for option, value, known in (("--port", port, tuple(PORT_KINDS)), ("--side", side, SIDES)):
-        if value not in known:
-            what = f"'{value}' is none of {', '.join(known)}" + did_you_mean(value, known)
-            problems.append(Problem(option, what))
+    given = (("--port", port, tuple(PORT_KINDS)), ("--side", side, SIDES))
+    problems = [Problem(option, none_of(value, known)) for option, value, known in given if value not in known]
     if problems:
         raise InputError(problems)
 
@@ -122,22 +120,14 @@ def _add_language(name: str, element: Path, recipe: Path, template: Path, python
         raise InputError(Problem(str(second), "exists already; choose another name or move it away"))
     physics = element / _physics(python)
     texts = {physics: (template / physics.name).read_text(encoding="utf-8"), second: _recipe(name, template, language)}
-    written: list[Path] = []
     try:
-        for path, text in texts.items():
-            with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=path.parent) as temporary:
-                draft = Path(temporary) / path.name
+        with staged(*texts) as drafts:
+            for draft, text in zip(drafts, texts.values(), strict=True):
                 draft.write_text(text, encoding="utf-8")
-                draft.replace(path)
-            written.append(path)
-    except BaseException as error:
-        for path in written:
-            path.unlink()
-        if isinstance(error, OSError):
-            what = f"cannot be written to: {error.strerror or error}"
-            raise ToolError(Problem(str(element.parent.parent), what)) from error
-        raise
-    return sorted(written)
+    except OSError as error:
+        what = f"cannot be written to: {error.strerror or error}"
+        raise ToolError(Problem(str(element.parent.parent), what)) from error
+    return sorted(texts)
 
 
 def _recipe(name: str, template: Path, language: str) -> str:

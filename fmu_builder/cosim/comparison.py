@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import event_units
 from fmu_builder.cosim.trace import Trace, read_trace
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.units import parse_unit
 
 _COINCIDE = 1e-12  # of the largest time: above the rounding of t0 + k h, far below any step
@@ -130,10 +130,8 @@ def compare_files(
     traces: list[Trace] = []
     problems: list[Problem] = []
     for path in (trace_path, reference_path):
-        try:
+        with collected(problems):
             traces.append(read_trace(path))
-        except InputError as error:
-            problems += error.problems
     if problems:
         raise InputError(problems)
     trace, reference = traces

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import ContactEvent
-from fmu_builder.cosim.scenario_inputs import Start, collected
+from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.cosim.slave import DISCARD, FATAL, OK, Slave
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.connectable import Node
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import CheckedScenario

@@ -22,10 +22,10 @@ from fmu_builder.cosim.exchange import Exchange, drive_calls
 from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_masses
 from fmu_builder.cosim.initialization import Initialization, model_of
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
-from fmu_builder.cosim.scenario_inputs import Signal, Start, collected, drive_signals, start_values
+from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
 from fmu_builder.cosim.slave import DISCARD, FATAL, LogEntry, Slave, SlaveDescription, read_slave
 from fmu_builder.cosim.trace import Trace
-from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.errors import InputError, Problem, ToolError, collected
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.model.element_model import is_scalar_of_laws
 from fmu_builder.model.recipe import is_recipe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.scenario import ALGORITHMS, CheckedScenario, StartValue, check_times
 from fmu_builder.units import parse_quantity, parse_unit
 
@@ -28,10 +28,8 @@ def overridden(
     problems: list[Problem] = []
     for key, value in (("step", step), ("stop", stop)):
         if value is not None:
-            try:
+            with collected(problems):
                 changes[key] = parse_quantity(value, parse_unit("s"), where.format(key))
-            except InputError as error:
-                problems += error.problems
     given = list(changes) if not problems else []
     if algorithm is not None and algorithm not in ALGORITHMS:
         what = f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,14 +12,15 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.cosim.trace import read_trace
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.text import read_value
 from fmu_builder.model.connectable import Node, SlavePort, SlaveVariable
+from fmu_builder.model.given_values import start_of
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import CheckedScenario, Drive
-from fmu_builder.units import Unit, parse_quantity, parse_unit
+from fmu_builder.units import Unit, parse_unit
 
 Start = float | str
 
@@ -55,15 +55,6 @@ def start_values(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescriptio
     return values
 
 
-@contextmanager
-def collected(problems: list[Problem]) -> Iterator[None]:
-    """Adds the problems of an InputError to the list instead of raising it."""
-    try:
-        yield
-    except InputError as error:
-        problems += error.problems
-
-
 def _elements(base: str, variables: Mapping[str, SlaveVariable]) -> list[str]:
     """The names `base[1]`, `base[2]`, ... that exist."""
     names: list[str] = []
@@ -82,30 +73,16 @@ def _start(variable: SlaveVariable, value: bool | int | float | str, where: str)
     if not _settable(variable):
         what = f"{variable.name} is {variable.variability}, {variable.causality}: the FMU computes it; remove it"
         raise InputError(Problem(where, what))
-    if variable.type == "Boolean":
-        if not isinstance(value, bool):
-            raise InputError(Problem(where, f"{value!r} must be true or false"))
-        return float(value)
     if variable.type == "String":
         if not isinstance(value, str):
             raise InputError(Problem(where, f"{value!r} must be a text"))
         return value
-    if isinstance(value, bool):
-        raise InputError(Problem(where, f"{str(value).lower()} must be a number"))
-    if variable.type == "Real":
-        return parse_quantity(value, _unit(variable), where)
-    if isinstance(value, str) and variable.literals:
-        if value not in variable.literals:
-            raise InputError(Problem(where, f"'{value}' is no literal" + did_you_mean(value, variable.literals)))
-        return float(variable.literals[value])
-    number = parse_quantity(value, parse_unit("1"), where)
-    if number != int(number):
-        raise InputError(Problem(where, f"{value!r} must be a whole number"))
-    return number
+    numbered = isinstance(value, int | float) and not isinstance(value, bool)  # as an FMU logs an enumeration
+    return start_of(variable.type, value, _unit(variable), {} if numbered else variable.literals, where)
 
 
 def _unit(variable: SlaveVariable) -> Unit:
-    """The unit of a Real; one that is unknown here takes plain numbers only."""
+    """The unit of a Real; one that is unknown here takes plain numbers only, as others than Reals do."""
     try:
         return parse_unit(variable.unit)
     except InputError:
@@ -266,6 +243,7 @@ def _drive_table(
     else:
         time, value = drive.time or [], drive.value or []
     kind = {"Real": "a number", "Boolean": "true or false"}.get(variable.type, "a whole number")
+    kind += "".join(f", {number} for '{name}'" for name, number in variable.literals.items())
     for item in value:
         truth = isinstance(item, bool) or (drive.table is not None and item in (0.0, 1.0))
         if not (truth if variable.type == "Boolean" else not isinstance(item, bool) or drive.table is not None) or (

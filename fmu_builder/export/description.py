@@ -13,12 +13,11 @@ from fmu_builder.errors import Problem, ToolError
 from fmu_builder.export.generate import source_files
 from fmu_builder.export.model_tables import log_categories
 from fmu_builder.model.declaration import value_text
-from fmu_builder.model.model import ElementModel, Model, Variable
+from fmu_builder.model.model import FMI_TYPES, ElementModel, Model, Variable
 from fmu_builder.model.step_advice import HELD_FORCE
 from fmu_builder.paths import own_version
 from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
 
-_TYPES = {"real": "Real", "int": "Integer", "bool": "Boolean", "enum": "Enumeration"}
 _CAPABILITIES = {
     "needsExecutionTool": "false",
     "canBeInstantiatedOnlyOncePerProcess": "false",
@@ -177,7 +176,7 @@ def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etr
         attributes["derivative"] = str(position[v.derivative])
     if v.reinit:
         attributes["reinit"] = "true"
-    etree.SubElement(element, _TYPES[v.type], **attributes)
+    etree.SubElement(element, FMI_TYPES[v.type], **attributes)
     if v.held is not None:
         tool = etree.SubElement(etree.SubElement(element, "Annotations"), "Tool", name="fmu-builder")
         etree.SubElement(tool, HELD_FORCE, v.held.attributes())

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, did_you_mean, none_of
 from fmu_builder.files import read_text
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
@@ -112,7 +112,7 @@ def read_table(path: Path, entry: Mapping[str, object], where: str) -> LawTable:
     interpolation, outside = entry.get("interpolation", "linear"), entry.get("outside", "hold")
     for key, value, known in (("interpolation", interpolation, INTERPOLATIONS), ("outside", outside, OUTSIDE)):
         if value not in known:
-            problems.append(Problem(f"{where} {key}", f"{value!r} is none of {', '.join(known)}"))
+            problems.append(Problem(f"{where} {key}", none_of(value, known)))
     name = entry.get("table")
     if not isinstance(name, str):
         raise InputError([*problems, Problem(f"{where} table", f"{name!r} must be the name of a CSV file")])

@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from fmu_builder.laws.c_source import laws_header
 from fmu_builder.model.connectable import Ends, SlaveVariable
-from fmu_builder.model.model import ElementModel, Model, Variable
+from fmu_builder.model.model import FMI_TYPES, ElementModel, Model, Variable
 
 
 @dataclass(frozen=True)
@@ -105,14 +104,6 @@ class AssemblyModel(Model):
                     yield v
 
 
-_FMI_TYPES: dict[str, Literal["Real", "Integer", "Boolean", "Enumeration"]] = {
-    "real": "Real",
-    "int": "Integer",
-    "bool": "Boolean",
-    "enum": "Enumeration",
-}
-
-
 def end_of_variable(v: Variable, name: str, causality: str | None = None) -> SlaveVariable:
     """A variable as connections see it; `v` is that of the element."""
     if causality is None:
@@ -120,7 +111,7 @@ def end_of_variable(v: Variable, name: str, causality: str | None = None) -> Sla
         causality = "parameter" if v.kind in ("fixed", "tunable") else causality
     unit = "" if v.type != "real" else v.unit.name
     zero = v.kind == "output" and v.type == "real" and not v.depends
-    return SlaveVariable(name, v.index, _FMI_TYPES[v.type], causality, "", None, unit, None, None, zero=zero)
+    return SlaveVariable(name, v.index, FMI_TYPES[v.type], causality, "", None, unit, None, None, zero=zero)
 
 
 def shared_types(parts: Iterable[Part]) -> tuple[tuple[PartType, ...], tuple[Part, ...]]:

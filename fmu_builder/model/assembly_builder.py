@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.assembly import AssemblyModel, Part, end_of_variable, shared_types
 from fmu_builder.model.assembly_format import CheckedAssembly, default_experiment
 from fmu_builder.model.connectable import Ends, SlavePort, SlaveVariable
@@ -171,12 +171,10 @@ class AssemblyBuilder:
     def _wire(self) -> Wiring:
         ends = {name: self.part_models.ends(model) for name, model in self.models.items()}
         kind: Literal["part", "slave"] = "part" if self.recipe.table == "parts" else "slave"
-        try:
+        with collected(self.problems):
             given = self._given_from_outside(ends)
             return wire(self.recipe.path, self.recipe.connections, ends, given, self.recipe.free_moment, kind)
-        except InputError as error:
-            self.problems += error.problems
-            return Wiring({}, ())
+        return Wiring({}, ())
 
     def _connect(self, wiring: Wiring) -> tuple[str, ...]:
         for target, found in wiring.sources.items():

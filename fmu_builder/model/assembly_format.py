@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from pydantic import Field, FiniteFloat, ValidationError
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration_reader import CORE_GROUPS
 from fmu_builder.model.recipe import correct_kind
@@ -144,13 +144,11 @@ def default_experiment(
         found[key] = max(getattr(part, key) for part in parts)
         if value is not None:
             where = f"{recipe.path}: [experiment] {key}"
-            try:
+            with collected(problems):
                 found[key] = parse_quantity(value, parse_unit("s"), where)
                 if not found[key] > 0:
                     problems.append(Problem(where, f"{value!r} must be greater than 0"))
                     found[key] = 1.0
-            except InputError as error:
-                problems += error.problems
     tolerance = recipe.experiment.tolerance or min(part.tolerance for part in parts)
     return DefaultExperiment(stop=found["stop"], step=found["step"], tolerance=tolerance)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.laws.c_source import kinks_of
 from fmu_builder.model.c_structs import limits_of_doubles
 from fmu_builder.model.declaration import Declaration, DefaultExperiment, Depends, Port, applies
@@ -27,10 +27,8 @@ from fmu_builder.units import Unit, parse_unit
 def load_element(path: Path, solver: bool = True) -> ElementModel:
     """The model of an element's recipe.  Raises InputError with every problem of the recipe and of its start values."""
     recipe, problems = parse_recipe(path, part=not solver)
-    try:
+    with collected(problems):
         model = build_model(recipe, solver)
-    except InputError as error:
-        raise InputError([*problems, *error.problems]) from error
     if problems:
         raise InputError(problems)
     return model
@@ -60,11 +58,8 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     variables: dict[int, Variable] = {}
     unknown: list[Problem] = []
     for d in declared:
-        try:
-            for variable in _scalars(recipe, d, layout, patterns):
-                variables[variable.index] = variable
-        except InputError as error:
-            unknown += error.problems
+        with collected(unknown):
+            variables |= {variable.index: variable for variable in _scalars(recipe, d, layout, patterns)}
     if unknown:
         raise InputError(unknown)
     ordered = [variables[i] for i in range(len(variables))]

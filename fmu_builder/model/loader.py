@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.files import recorded_reads
 from fmu_builder.model import planar_support
 from fmu_builder.model.assembly import AssemblyModel, end_of_variable
@@ -15,9 +15,7 @@ from fmu_builder.model.connectable import Ends, SlavePort
 from fmu_builder.model.element_model import load_element
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.model.recipe import file_kind
-from fmu_builder.model.scenario import (
-    CheckedScenario,
-)
+from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.paths import find_recipe
 
 
@@ -34,10 +32,8 @@ def load_model(path: Path) -> Model:
 def load_assembly(path: Path) -> AssemblyModel:
     """The model of an assembly's recipe.  Raises InputError with every problem of the recipe and of its parts."""
     recipe, problems = parse_assembly(path)
-    try:
+    with collected(problems):
         model = _whole(recipe)
-    except InputError as error:
-        raise InputError([*problems, *error.problems]) from error
     if problems:
         raise InputError(problems)
     return model

@@ -22,6 +22,8 @@ from fmu_builder.units import Unit
 
 Kind = Literal["time", "fixed", "tunable", "calculated", "input", "state", "derivative", "output", "memory"]
 Type = Literal["real", "int", "bool", "enum"]
+FmiType = Literal["Real", "Integer", "Boolean", "Enumeration"]
+FMI_TYPES: Mapping[Type, FmiType] = {"real": "Real", "int": "Integer", "bool": "Boolean", "enum": "Enumeration"}
 
 BACK = "contact_record.back"  # which contact the variables last_contact.* show
 

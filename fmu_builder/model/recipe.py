@@ -11,10 +11,11 @@ from types import ModuleType
 from typing import Any
 
 from fmu_builder.c_names import C_KEYWORDS
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.laws.check import RESERVED
 from fmu_builder.model.declaration import Choices, Declaration, Variable, plain, unmet, value_text
 from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.given_values import truth
 from fmu_builder.model.slots import ElementLaws, read_functions
 from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure
 from fmu_builder.model.toml_files import read_toml
@@ -303,8 +304,9 @@ def drawing_problems(path: Path, drawing: object) -> list[Problem]:
         where = f"{path}: [drawing] {key}"
         if key not in ("color", "visible"):
             problems.append(Problem(where, "this key is unknown" + did_you_mean(key, ("color", "visible"))))
-        elif key == "visible" and not isinstance(value, bool):
-            problems.append(Problem(where, f"{value!r} must be true or false"))
+        elif key == "visible":
+            with collected(problems):
+                truth(value, where)
         elif key == "color" and not (isinstance(value, str) and _COLOR.fullmatch(value)):
             problems.append(
                 Problem(where, f"{value!r} must be a colour as '#c04020': red, green and blue from 00 to ff")
@@ -325,8 +327,7 @@ def _language(path: Path, folder: Path, given: object, problems: list[Problem]) 
     """The language of the physics: the one given, else C where the element has both."""
     there = [language for language, file in LANGUAGES.items() if (folder / file).is_file()]
     if given is not None and given not in LANGUAGES:
-        what = f"{given!r} is none of {', '.join(LANGUAGES)}" + did_you_mean(str(given), LANGUAGES)
-        problems.append(Problem(f"{path}: language", what))
+        problems.append(Problem(f"{path}: language", none_of(given, LANGUAGES)))
     elif given is not None and given not in there:
         problems.append(Problem(f"{path}: language", f"{folder} has no {LANGUAGES[str(given)]}"))
     elif given is not None:
@@ -416,13 +417,10 @@ def _structure(
             if isinstance(value, str) and value in rule.choices:
                 choices[name] = value
             else:
-                what = f"{value!r} is none of {', '.join(rule.choices)}"
-                problems.append(Problem(where, what + did_you_mean(str(value), rule.choices)))
+                problems.append(Problem(where, none_of(value, rule.choices)))
         elif not rule.is_size:
-            if isinstance(value, bool):
-                choices[name] = value
-            else:
-                problems.append(Problem(where, f"{value!r} must be true or false"))
+            with collected(problems):
+                choices[name] = truth(value, where)
         elif isinstance(value, bool) or not isinstance(value, int) or not rule.min <= value <= rule.max:
             problems.append(Problem(where, f"{value!r} must be a whole number from {rule.min} to {rule.max}"))
         else:

@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, model_validator
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.counted_parts import CountedParts, is_member_name, members
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Quantity, TableModel, rule
@@ -317,10 +317,8 @@ def _time_problems(path: Path, table: object) -> list[Problem]:
     for key in _TIMES:
         value = table.get(key)
         if isinstance(value, int | float | str) and not isinstance(value, bool):
-            try:
+            with collected(problems):
                 times[key] = parse_quantity(value, parse_unit("s"), f"{path}: [experiment] {key}")
-            except InputError as error:
-                problems += error.problems
     if problems or not {"stop", "step"} <= times.keys():
         return problems
     where = f"{path}: [experiment]"

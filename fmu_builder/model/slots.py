@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.files import read_text
 from fmu_builder.laws.c_source import LawInSlot
 from fmu_builder.laws.check import RESERVED
@@ -30,6 +30,7 @@ from fmu_builder.laws.tables import LawTable, read_table
 from fmu_builder.laws.text import parse_laws, read_value
 from fmu_builder.laws.tree import Argument, Call, Expression, Place, ScalarText, Source, parse_declarations
 from fmu_builder.model.declaration import Declaration, Slot
+from fmu_builder.model.given_values import interval
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 
@@ -199,17 +200,15 @@ class _Reader:
         return raw[:begin].count("\n") + 1 if begin >= 0 else 1
 
     def _table(self, key: str, entry: Mapping[str, object]) -> LawTable | None:
-        try:
+        with collected(self.problems):
             return read_table(self.path, entry, self.where(key))
-        except InputError as error:
-            self.problems += error.problems
-            return None
+        return None
 
     def law(self, name: str, laws: Laws) -> LawInSlot | None:
         """The law in the slot, without its kinks and integral checked over the range yet."""
         slot, entry = self.element.slots[name], self.functions[name]
         arguments = {argument: parse_unit(unit) for argument, unit in slot.arguments.items()}
-        try:
+        with collected(self.problems):
             if isinstance(entry, dict):
                 table_law = self._table_law(name, slot, arguments, laws)
                 return None if table_law is None else self._in_slot(name, slot, table_law, laws)
@@ -222,9 +221,7 @@ class _Reader:
                 return None
             law_text = read_value(entry, self.where(name), arguments, parse_unit(slot.unit), laws)
             return self._in_slot(name, slot, law_text, laws)
-        except InputError as error:
-            self.problems += error.problems
-            return None
+        return None
 
     def _in_slot(self, name: str, slot: Slot, law: LawFunction, laws: Laws) -> LawInSlot:
         body = inlined(law, laws, self.where(name))
@@ -293,19 +290,8 @@ class _Reader:
             if argument not in slot.arguments:
                 self.fault(key, "the law has no such argument" + did_you_mean(argument, slot.arguments))
                 continue
-            if not isinstance(value, list) or len(value) != 2:
-                self.fault(key, f"{value!r} is not a pair [from, to]")
-                continue
-            try:
-                unit = parse_unit(slot.arguments[argument])
-                low, high = (parse_quantity(one, unit, self.where(key)) for one in value)
-            except InputError as error:
-                self.problems += error.problems
-                continue
-            if not low < high:
-                self.fault(key, "the second value must be greater than the first")
-                continue
-            found[argument] = (low, high)
+            with collected(self.problems):
+                found[argument] = interval(value, parse_unit(slot.arguments[argument]), self.where(key))
         return found
 
     def _range_problems(self) -> None:

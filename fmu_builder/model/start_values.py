@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.laws.rules import rule_problems
 from fmu_builder.laws.tree import Place
 from fmu_builder.model.declaration import broken_bound
-from fmu_builder.model.model import Model, Variable
+from fmu_builder.model.given_values import start_of
+from fmu_builder.model.model import FMI_TYPES, Model, Variable
 from fmu_builder.model.slots import scalar_unit, tunable
-from fmu_builder.units import parse_quantity
 
 
 def start_values(model: Model, starts: Mapping[str, object], where: str) -> tuple[dict[int, float], list[Problem]]:
@@ -94,33 +94,14 @@ def law_problems(model: Model, starts: Mapping[int, float], where: str) -> list[
 
 
 def _check_start(variable: Variable, value: object, where: str, problems: list[Problem]) -> float | None:
-    if variable.type == "bool":
-        if not isinstance(value, bool):
-            problems.append(Problem(where, f"{value!r} must be true or false"))
-            return None
-        return float(value)
-    if variable.type == "enum":
-        if value not in variable.literals:
-            nearest = did_you_mean(str(value), variable.literals).partition("; known")[0]  # all are listed before it
-            problems.append(Problem(where, f"{value!r} must be one of {', '.join(variable.literals)}{nearest}"))
-            return None
-        return float(variable.literals.index(str(value)) + 1)
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        problems.append(Problem(where, f"{value!r} must be a number, or text 'number unit'"))
-        return None
-    try:
-        number = parse_quantity(value, variable.unit, where)
-    except InputError as error:
-        problems.extend(error.problems)
-        return None
-    if variable.type == "int" and number != int(number):
-        problems.append(Problem(where, f"{value!r} must be a whole number"))
-        return None
-    unit = "" if variable.unit.name == "1" else f" {variable.unit.name}"
-    if rule := broken_bound(variable, number):
-        problems.append(Problem(where, f"{value!r} is refused: {variable.name} must be {rule}{unit}"))
-        return None
-    return number
+    literals = {name: number for number, name in enumerate(variable.literals, 1)}
+    with collected(problems):
+        number = start_of(FMI_TYPES[variable.type], value, variable.unit, literals, where)
+        unit = "" if variable.unit.name == "1" else f" {variable.unit.name}"
+        if not literals and (rule := broken_bound(variable, number)):
+            raise InputError(Problem(where, f"{value!r} is refused: {variable.name} must be {rule}{unit}"))
+        return number
+    return None
 
 
 def _problem_at(start: str, function: str, place: Place, what: str) -> Problem:

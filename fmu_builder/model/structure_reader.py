@@ -12,8 +12,9 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.files import read_text
+from fmu_builder.model.given_values import interval, number, truth
 from fmu_builder.model.table_model import KIND, In, TableModel
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
@@ -167,21 +168,15 @@ class Reader:
         """One of the given words; the first if the key is missing."""
         value = table.get(key, choices[0])
         if value not in choices:
-            self.problem(
-                self._table_of[id(table)],
-                key,
-                f"{value!r} is none of {', '.join(choices)}{did_you_mean(str(value), choices)}",
-            )
+            self.problem(self.place(table), key, none_of(value, choices))
             return choices[0]
         return str(value)
 
     def flag(self, table: Table, key: str) -> bool:
         """True or false; false if the key is missing."""
-        value = table.get(key, False)
-        if not isinstance(value, bool):
-            self.problem(self.place(table), key, f"{value!r} must be true or false")
-            return False
-        return value
+        with collected(self.problems):
+            return truth(table.get(key, False), self._where(self.place(table), key))
+        return False
 
     def text(self, table: Table, key: str, default: str) -> str:
         value = table.get(key, default)
@@ -230,19 +225,12 @@ class Reader:
 
     def _quantity(self, table: Table, key: str, value: object, rule: In, default: float) -> float:
         assert isinstance(rule.unit, str), f"{key}: which of {rule.unit} is for the caller to say"
-        name = self.place(table)
-        if isinstance(value, bool) or not isinstance(value, int | float | str):
-            self.problem(name, key, f"{value!r} must be a number, or text 'number unit'")
-            return default
-        try:
-            number = parse_quantity(value, parse_unit(rule.unit), self._where(name, key))
-        except InputError as error:
-            self.problems.extend(error.problems)
-            return default
-        if broken := rule.broken_by(number):
-            self.problem(name, key, f"{value!r} is refused: it must be {broken}")
-            return default
-        return number
+        with collected(self.problems):
+            found = number(value, parse_unit(rule.unit), self._where(self.place(table), key))
+            if not (broken := rule.broken_by(found)):
+                return found
+            self.problem(self.place(table), key, f"{value!r} is refused: it must be {broken}")
+        return default
 
     def points(self, table: Table, key: str, units: Sequence[str] | int) -> list[tuple[float, ...]]:
         """Points with coordinates in the SI units of `units`: a list of lists, or the name of a CSV file beside the
@@ -283,18 +271,16 @@ class Reader:
         own = [column.partition("[")[2].partition("]")[0] for column in header]
         plain = [_is_plain(u, unit) for u, unit in zip(own, units, strict=True)]
         rows: list[tuple[float, ...]] = []
-        for number, line in enumerate(lines, 2):
-            where = f"{path}: line {number}"
+        for line_number, line in enumerate(lines, 2):
+            where = f"{path}: line {line_number}"
             if line and len(line) != len(units):
                 self.problems.append(Problem(where, f"{len(line)} values, {len(units)} are needed"))
             elif line and all(plain) and (numbers := _numbers(line)):
                 rows.append(numbers)
             elif line:
                 texts = [f"{value} [{u}]" if u else value for value, u in zip(line, own, strict=True)]
-                try:
+                with collected(self.problems):
                     rows.append(tuple(parse_quantity(t, unit, where) for t, unit in zip(texts, units, strict=True)))
-                except InputError as error:
-                    self.problems.extend(error.problems)
         return rows
 
     def interval(
@@ -304,23 +290,10 @@ class Reader:
         if unit is None:
             unit = self._unit(table, key)
         value = table.get(key)
-        if value is None:
-            return default
-        name = self._table_of[id(table)]
-        if not isinstance(value, list) or len(value) != 2:
-            self.problem(name, key, f"{value!r} is not a pair [from, to]")
-            return default
-        try:
-            low, high = (parse_quantity(v, parse_unit(unit), f"{self._recipe}: [{name}] {key}") for v in value)
-        except InputError as error:
-            self.problems.extend(error.problems)
-            return default
-        if not low < high:
-            self.problem(
-                name, key, f"from {low:g} {unit} to {high:g} {unit}: the second must be greater than the first"
-            )
-            return default
-        return low, high
+        if value is not None:
+            with collected(self.problems):
+                return interval(value, parse_unit(unit), self._where(self.place(table), key))
+        return default
 
     def finish(self) -> None:
         if self.problems:

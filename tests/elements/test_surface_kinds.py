@@ -297,7 +297,7 @@ FAULTS = [
     ("kind = 'sphere'\nradius = -0.1", "[surface] radius", "-0.1 is refused: it must be greater than 0 m"),
     ("kind = 'sphere'\nradius = 0", "[surface] radius", "0 is refused: it must be greater than 0 m"),
     ("kind = 'sphere'\nradius = '5 kg'", "[surface] radius", "has the dimension kg but m is needed"),
-    ("kind = 'sphere'\nradius = true", "[surface] radius", "True must be a number"),
+    ("kind = 'sphere'\nradius = true", "[surface] radius", "true must be a number"),
     ("kind = 'sphere'\nradius = 1\nside = 'outsid'", "[surface] side", "did you mean 'outside'?"),
     ("kind = 'sphere'\nradius = 1\nx = [0, 1]", "[surface] x", "this key is unknown"),
     ("kind = 'plane'\nradius = 1", "[surface] radius", "this key is unknown"),

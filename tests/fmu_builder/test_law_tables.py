@@ -89,7 +89,7 @@ def test_an_entry_with_unknown_words_is_refused(tmp_path: Path) -> None:
     assert told == [
         "Pad.toml: [functions] C_F outsid: this key is unknown; did you mean 'outside'?",
         "Pad.toml: [functions] C_F interpolation: 'cubic' is none of linear, pchip",
-        "Pad.toml: [functions] C_F outside: 'zero' is none of hold, error, linear",
+        "Pad.toml: [functions] C_F outside: 'zero' is none of hold, error, linear; did you mean 'error'?",
     ]
     with pytest.raises(InputError, match=r"none\.csv: cannot be read"):
         read_table(tmp_path / "Pad.toml", {"table": "none.csv"}, "")

@@ -494,7 +494,7 @@ def test_wrong_start_values_are_all_refused_with_their_reasons(tmp_path: Path) -
         step = 0.1
         [slaves]
         s = {{ recipe = '{fmu}', start = {{ "p.r[1]" = 1, count = 1.5, mode = "lauded", on = 1, k = true }} }}
-        t = {{ recipe = '{fmu}', start = {{ label = 3 }} }}
+        t = {{ recipe = '{fmu}', start = {{ label = 3, mode = true }} }}
         [slaves.floor]
         recipe = "PointSurface"
         [slaves.floor.start]
@@ -512,6 +512,7 @@ def test_wrong_start_values_are_all_refused_with_their_reasons(tmp_path: Path) -
         "s start mode": "did you mean 'loaded'?",
         "s start on": "1 must be true or false",
         "t start label": "3 must be a text",
+        "t start mode": "true is none of ",
         "s start k": "true must be a number",
         "floor start C_F": "N/m",
         "floor start C_rr": "did you mean 'C_r'?",

@@ -192,7 +192,7 @@ FAULTS = {
     "infinite": ("C_F = inf", "[start] C_F = inf must be finite"),
     "text for a Boolean": ('work = "true"', "[start] work: 'true' must be true or false"),
     "number for a Boolean": ("work = 1", "[start] work: 1 must be true or false"),
-    "Boolean for a Real": ("C_F = true", "[start] C_F: True must be a number"),
+    "Boolean for a Real": ("C_F = true", "[start] C_F: true must be a number"),
     "table for a Real": ("C_F = { value = 1 }", "must be a number"),
     "computed": ("depth = 0.1", "[start] depth: only parameters and inputs have start values; this one is computed"),
     "computed vector": ('"point.f" = [0, 0, 0]', "[start] point.f: only parameters and inputs"),
@@ -269,7 +269,7 @@ def test_an_enumeration_starts_at_a_literal(tmp_path: Path, literal: str, value:
 
 def test_the_literals_of_an_enumeration_are_listed_once(tmp_path: Path) -> None:
     (told,) = problems(tmp_path, SURFACE + '[start]\n"solver.method" = "magic"\n')
-    assert told.endswith("'magic' must be one of auto, explicit, implicit")
+    assert told.endswith("'magic' is none of auto, explicit, implicit")
 
 
 def test_wrong_solver_settings_are_refused_with_their_rule(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_wrong_solver_settings_are_refused_with_their_rule(tmp_path: Path) -> No
     told = problems(tmp_path, SURFACE + text)
     assert len(told) == 3
     assert "solver.tolerance must be at least 1e-13" in told[0]
-    assert "must be one of auto, explicit, implicit; did you mean 'implicit'?" in told[1]
+    assert "is none of auto, explicit, implicit; did you mean 'implicit'?" in told[1]
     assert "0.5 must be a whole number" in told[2]
 
 

@@ -630,7 +630,7 @@ def test_one_table_of_a_list_is_numbered_too(chain: Path) -> None:
         ("[[link]]\nfactor = -1\n", "[[link]] 1 factor: -1 is refused: it must be greater than 0"),
         ('[[link]]\nfactor = 1\nlength = "-1 mm"\n', "[[link]] 1 length: '-1 mm' is refused: it must be at least 0 m"),
         ('[[link]]\nfactor = 1\nlength = "1 s"\n', "[[link]] 1 length = '1 s' has the dimension s"),
-        ("[[link]]\nfactor = 1\nlength = true\n", "[[link]] 1 length: True must be a number, or text"),
+        ("[[link]]\nfactor = 1\nlength = true\n", "[[link]] 1 length: true must be a number, or text"),
         ("[[link]]\nfactor = 1\nname = 1\n", "[[link]] 1 name: 1 must be text"),
         ("[[link]]\nfactor = 1\nat = [1]\n", "[[link]] 1 at: [1] is no list of 2 quantities"),
         ("link = 3\n", "link: 3 must be tables [[link]]"),

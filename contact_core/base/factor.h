@@ -4,7 +4,8 @@
 
 #include "real.h"
 
-/* LU factors of the square matrix A of `size` rows, in place, rows exchanged.  Returns the determinant. */
+/* LU factors of the square matrix A of `size` rows, in place, rows exchanged.  Returns the determinant, 0 of a matrix
+ * that is singular; solutions with it are not finite. */
 CC_API double cc_factor(int size, Real A[], int pivots[])
 {
     double determinant = 1.0;
@@ -20,7 +21,7 @@ CC_API double cc_factor(int size, Real A[], int pivots[])
             A[k * size + j] = other;
         }
         determinant *= best == k ? re(A[k * size + k]) : -re(A[k * size + k]);
-        for (int i = k + 1; i < size; i++) {
+        for (int i = k + 1; i < size && re(A[k * size + k]) != 0.0; i++) { /* else all below are 0: A is singular */
             Real factor = A[i * size + k] / A[k * size + k];
             A[i * size + k] = factor;
             for (int j = k + 1; j < size && factor != 0.0; j++) /* sparse below the diagonal, as a chain is */

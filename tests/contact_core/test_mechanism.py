@@ -565,6 +565,16 @@ def test_the_size_of_a_choice_of_two_is_the_determinant_of_their_columns(
     assert size == pytest.approx(wanted, rel=1e-12)
 
 
+@pytest.mark.parametrize("rows", [[[0.0, 2.0], [0.0, 3.0]], [[2.0, 1.0, 4.0], [4.0, 2.0, 1.0], [1.0, 0.5, 7.0]]])
+def test_a_singular_matrix_has_the_determinant_0(host: HostLibrary, rows: list[list[float]]) -> None:
+    n = len(rows)
+    A, b = host.ffi.new("double[]", np.ravel(rows).tolist()), host.ffi.new("double[]", [1.0] * n)
+    pivots = host.ffi.new("int[]", n)
+    assert host.lib.cc_factor(n, A, pivots) == 0.0
+    host.lib.cc_factor_solve(n, A, pivots, b)
+    assert not np.isfinite(list(b)).all()
+
+
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 def test_what_is_left_of_a_constraint_is_a_ratio_of_leading_minors(host: HostLibrary, size: float) -> None:
     """Of the third, which is the sum of the two before it, nothing is left; at any size of the matrix."""

@@ -1,8 +1,9 @@
 /* Plane curves (x(s), y(s)), from <= s <= to, and the point of one that is closest to a point P.
  *
  * Foot:  g(s) = (C - P) C' = 0 by Newton's method from a parameter near by, g' = C' C' + (C - P) C''; where P is beyond
- * nine tenths of the way to the centre of curvature, C' C' alone steps downhill.  A closed curve is periodic; an open
- * one continues straight beyond its ends.  Derivatives: one step over Real from the s found.
+ * nine tenths of the way to the centre of curvature, C' C' alone steps downhill.  If this does not end, and the foot
+ * may be far away, Newton's method begins again at the closest of many points.  A closed curve is periodic; an open one
+ * continues straight beyond its ends.  Derivatives: one step over Real from the s found.
  *
  * Spline: cubic polynomials between n knots, c0 + c1 t + c2 t^2 + c3 t^3 with t = s - s_k; beyond the knots the outer
  * polynomials continue. */
@@ -13,6 +14,7 @@
 
 #define CC_FOOT_STEPS 50
 #define CC_FOOT_NEAR 1e-9   /* share of the parameter's range: from here one step more is exact */
+#define CC_FOOT_LEAST 0.1   /* share of C' C' below which g' makes no step: a tenth of the way to its centre is left */
 #define CC_FOOT_PIECES 256  /* in which the closest point is looked for first */
 
 /* values: f, f', f'' of y = f(x) at x, or x, x', x'', y, y', y'' at s.  of, number: what the curve belongs to. */
@@ -22,6 +24,7 @@ typedef struct {
     CcShape shape;
     const void *of;
     int number, closed;
+    int leaps; /* 1 if the foot may be far from the last one: the curve was moved, or the point flies */
     double from, to;
 } CcCurve;
 
@@ -40,36 +43,13 @@ CC_API void cc_curve_at(const CcCurve *curve, Real s, Real values[6])
     }
 }
 
-/* The step of Newton's method towards the foot of P. */
-CC_API Real cc_foot_step(const Real values[6], const Real P[2])
+/* The step of Newton's method towards the foot of P; downhill where g' is at most `least` of C' C'. */
+CC_API Real cc_foot_step(const Real values[6], const Real P[2], double least)
 {
     Real dx = values[0] - P[0], dy = values[3] - P[1];
     Real square = values[1] * values[1] + values[4] * values[4];
     Real slope = square + dx * values[2] + dy * values[5];
-    return -(dx * values[1] + dy * values[4]) / (re(slope) > 0.1 * re(square) ? slope : square);
-}
-
-/* The foot of P near s; NaN if there is none.  values: the curve there. */
-CC_API Real cc_curve_foot(const CcCurve *curve, double s, const Real P[2], Real values[6])
-{
-    double range = curve->to - curve->from, last = range;
-    const Real at[2] = {re(P[0]), re(P[1])};
-    int near = 0;
-    for (int step = 0; step < CC_FOOT_STEPS && !near; step++) {
-        cc_curve_at(curve, s, values);
-        double way = re(cc_foot_step(values, at)), size = __builtin_fabs(way), most = 0.5 * last + 0.02 * range;
-        if (!cc_is_finite(way))
-            break;
-        near = size <= CC_FOOT_NEAR * range;
-        s += size <= most ? way : way > 0.0 ? most : -most;
-        last = size;
-        if (curve->closed)
-            s -= s >= curve->to ? range : s < curve->from ? -range : 0.0;
-    }
-    cc_curve_at(curve, s, values);
-    Real found = near ? s + cc_foot_step(values, P) : __builtin_nan("");
-    cc_curve_at(curve, found, values);
-    return found;
+    return -(dx * values[1] + dy * values[4]) / (re(slope) > least * re(square) ? slope : square);
 }
 
 /* The parameter of the closest of CC_FOOT_PIECES + 1 points of the curve. */
@@ -87,6 +67,41 @@ CC_API double cc_curve_nearest(const CcCurve *curve, const Real P[2])
         }
     }
     return best;
+}
+
+/* Moves s to the foot of P near it.  Returns whether there is one. */
+CC_API int cc_approach_foot(const CcCurve *curve, double *s, const Real P[2], double least)
+{
+    double range = curve->to - curve->from, last = range;
+    for (int step = 0; step < CC_FOOT_STEPS; step++) {
+        Real values[6];
+        cc_curve_at(curve, *s, values);
+        double way = re(cc_foot_step(values, P, least)), size = __builtin_fabs(way), most = 0.5 * last + 0.02 * range;
+        if (!cc_is_finite(way))
+            return 0;
+        *s += size <= most ? way : way > 0.0 ? most : -most;
+        last = size;
+        if (curve->closed)
+            *s -= *s >= curve->to ? range : *s < curve->from ? -range : 0.0;
+        if (size <= CC_FOOT_NEAR * range)
+            return 1;
+    }
+    return 0;
+}
+
+/* The foot of P near s, or of a curve that leaps anywhere; NaN if there is none.  values: the curve there. */
+CC_API Real cc_curve_foot(const CcCurve *curve, double s, const Real P[2], Real values[6])
+{
+    const Real at[2] = {re(P[0]), re(P[1])};
+    int is_foot = cc_approach_foot(curve, &s, at, CC_FOOT_LEAST);
+    if (!is_foot && curve->leaps) {
+        s = cc_curve_nearest(curve, at);
+        is_foot = cc_approach_foot(curve, &s, at, 0.0);
+    }
+    cc_curve_at(curve, s, values);
+    Real found = is_foot ? s + cc_foot_step(values, P, 0.0) : __builtin_nan("");
+    cc_curve_at(curve, found, values);
+    return found;
 }
 
 /* The interval of s: 0 ... n - 2. */

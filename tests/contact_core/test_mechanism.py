@@ -635,7 +635,7 @@ class DualConstraint(ctypes.Structure):
     _fields_ = (
         ("kind", ctypes.c_int), ("body", ctypes.c_int), ("other", ctypes.c_int), ("degree", ctypes.c_int),
         ("values", ctypes.c_double * 14), ("f", ctypes.POINTER(ctypes.c_double)),
-        ("curve", ctypes.c_void_p * 2), ("numbers", ctypes.c_int * 2), ("ends", ctypes.c_double * 3),
+        ("curve", ctypes.c_void_p * 2), ("numbers", ctypes.c_int * 3), ("ends", ctypes.c_double * 3),
     )  # fmt: skip
 
 

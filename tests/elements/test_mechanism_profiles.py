@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import ERROR, Fmu
+from fmi2 import ERROR, Fmu, load_shipped, reals, references
 from running import Running, build
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
@@ -154,6 +156,91 @@ def test_a_pointed_follower_rides_on_a_turning_eccentric(tmp_path: Path) -> None
         N = (m * acceleration + k * (y[2] - 0.01)) / cosine
         assert running["contact[1].N"] == pytest.approx(N, abs=2e-3)
     assert running["contact[1].departures"] == 0
+
+
+@pytest.fixture(scope="module")
+def cam(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
+    return load_shipped("EccentricCam", tmp_path_factory.mktemp("cam"))
+
+
+@pytest.mark.parametrize(
+    ("e", "R"),
+    [(0.02, 0.03), (-0.02, 0.03), (0.05, 0.03), (0.0, 0.03), (0.01, 0.006), (0.01, 0.5), (0.3, 2.0), (0.01, 1e6)],
+)
+def test_a_profile_that_is_moved_carries_its_follower_along(cam: Fmu, e: float, R: float) -> None:
+    """Parameters of the disc are set while it turns, also so far that the tip is deep inside: the follower stands on it
+    above the pivot, and the next step succeeds."""
+    running = Running(cam)
+    running.step(0.01)
+    running.set({"laws.eccentricity": e, "laws.radius": R})
+    x, y = e * np.sin(0.6), -e * np.cos(0.6)  # of the disc's centre
+    assert abs(x) < R
+    assert running["q[2]"] == pytest.approx(y + np.sqrt(R * R - x * x), rel=1e-12, abs=1e-12)
+    assert abs(running["constraint[1].h"]) <= 1e-10 * max(R, 1.0)
+    running.step(1e-4)
+
+
+FAR_OFF = r"constraint 1 \(profile\) is {} m off, and moving .* follower, does not close it: .* set it nearer"
+SINGULAR = r"the mechanism is in a singular position: constraint 1 \(profile\) depends"
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"laws.eccentricity": 0.1}, FAR_OFF.format(r"0\.088\d+")),
+        ({"laws.radius": 5e-3}, FAR_OFF.format(r"0\.025")),
+        ({"laws.radius": 0.0}, SINGULAR),
+    ],
+    ids=["aside", "small", "point"],
+)
+def test_a_profile_that_is_moved_out_of_reach_is_named(cam: Fmu, values: dict[str, float], reason: str) -> None:
+    """Where no value is finite the log has the reason, and with the parameters before everything is as it was."""
+    running = Running(cam)
+    running.step(0.01)
+    names = ["q[2]", "contact[1].N", "joint[1].reaction[1]", "lambda[1]"]
+    before = running.values(names).tolist()
+    expected = r"at 0\.01 s, with q\[2\] = 0\.0212\d+ m of follower, " + reason
+    running.set(values)
+    for name in names:
+        heard = len(running.told)
+        assert running.slave.call("fmi2GetReal", references(running.fmu.references[name]), 1, reals(0.0)) == ERROR
+        first, *others = running.told[heard:]
+        assert re.match(expected, first) and others == [f"fmi2GetReal: {name} is not finite"]
+    running.set({"laws.eccentricity": 0.01, "laws.radius": 0.03})
+    assert running.values(names).tolist() == before
+    running.set(values)
+    heard = len(running.told)
+    assert running.slave.call("fmi2DoStep", running.time, 1e-3, 1) == ERROR
+    assert any(re.match(expected, text) for text in running.told[heard:])
+
+
+RING = CIRCLE.replace("above", "below") + "unilateral = true\n"
+
+
+@pytest.mark.parametrize("way", [0.0, 1e-3, 0.02])
+def test_a_bead_flies_past_the_centre_of_a_ring(tmp_path: Path, way: float) -> None:
+    """From x = -0.3 m at 3 m/s, past the centre at the distance `way`; the foot of the bead turns by half the ring."""
+    u, v = 3.0, way / 0.1 + 0.5 * G * 0.1
+    running = Running(build(tmp_path, "Ring", bead(-0.3, 0.0, RING)), {"joint[1].qd0": u, "joint[2].qd0": v})
+
+    def place(t: float) -> np.ndarray:
+        return np.array([-0.3 + u * t, v * t - 0.5 * G * t * t])
+
+    touch = brentq(lambda t: np.linalg.norm(place(t)) - 0.5, 0.1, 0.5)
+    for t in np.linspace(0.0, 0.2, 41)[1:]:
+        running.step(0.005)
+        x, y = place(running.time)
+        r = np.hypot(x, y)
+        if r < 1e-9:
+            continue  # every point of the ring is as near
+        speed = np.array([u, v - G * t])
+        assert running["contact[1].gap"] == pytest.approx(0.5 - r, abs=1e-10)
+        assert running["contact[1].s"] == pytest.approx(np.arctan2(y, x) % TURN, abs=1e-9 / r)
+        turn, out = (x * speed[1] - y * speed[0]) / r**2, (x * speed[0] + y * speed[1]) / r
+        rates = running.output_rates(["contact[1].s", "contact[1].gap", "contact[1].gap_rate"])
+        assert rates == pytest.approx([turn, -out, -r * turn**2 + G * y / r], rel=1e-6, abs=1e-9)
+    running.step(touch - running.time + 1e-3)
+    assert running["contact[1].touch_down"] == pytest.approx(touch, abs=1e-9)
 
 
 @pytest.mark.slow

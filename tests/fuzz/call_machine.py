@@ -60,8 +60,9 @@ CATEGORIES = {
     Status.DISCARD: "logStatusDiscard",
     Status.ERROR: "logStatusError",
 }
-# What a mechanism says of a position that an importer has set, where it has no finite acceleration.
-NAMED_POSITIONS = ("singular position", "profile", "Painleve", "does not close it")
+# What a mechanism says of a position that an importer has set, or moved a profile away from, where it has no finite
+# acceleration, or where the solver does not get on.
+NAMED_POSITIONS = ("singular position", "profile", "Painleve", "does not close it", "substeps")
 LOGGER_TEXT = re.compile(r"(?:[^%#]|%%|##)+")  # a printf format without arguments; #r1# would stand for a variable
 
 # --- what calls are made with -----------------------------------------------------------------------------------------
@@ -317,7 +318,7 @@ class CallMachine(RuleBasedStateMachine):
         if alive and alive.logs and status == Status.ERROR and Status.OK in answers and is_tame:
             life = alive.life
             is_named = any(reason in text for text in told for reason in NAMED_POSITIONS)
-            is_first = life.placed and life.is_tame() and life.mode is not Mode.ERROR
+            is_first = (life.placed or life.reshaped) and life.is_tame() and life.mode is not Mode.ERROR
             assert is_named or not is_first, f"{said}: no position is the reason"
         self._check_images(slot, answers[Status(status)], said)
         return Status(status)
@@ -628,8 +629,8 @@ class CallMachine(RuleBasedStateMachine):
         if status == Status.OK:
             life = self._alive(slot).life
             life.values.update(zip(references, stored, strict=True))
-            reshaped = not self._fmu_in(slot).shaping.isdisjoint(references) and not life.mode & BEFORE
-            life.tame &= all(map(is_tame, stored)) and not reshaped
+            life.reshaped |= not (life.mode & BEFORE or life.fmu.shaping.isdisjoint(references))
+            life.tame &= all(map(is_tame, stored))
             self._check_values(slot)
 
     @rule(slot=slots, type_=types, numbers=st.lists(picks, max_size=9), among=among, absent=absent, repeats=repeats)

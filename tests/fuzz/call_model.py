@@ -135,7 +135,7 @@ class Fmu:
     @property
     def shaping(self) -> frozenset[int]:
         """Value references of scalars of laws that may shape a profile of a mechanism: after the start another value
-        leaves its position off the constraints."""
+        may leave its constraints out of reach, now or later."""
         scalars = frozenset(v.index for v in self.variables if v.name.startswith("laws."))
         return scalars if self.is_mechanism else frozenset()
 
@@ -194,7 +194,8 @@ class Life:
     ledger     contact counts and dissipated energies after the last step, which may not fall; None before the first
     last_step  status of the last fmi2DoStep
     tame       only tame numbers were ever given to it
-    placed     states were set that the constraints of a mechanism may not meet, and no point was accepted since"""
+    placed     states were set that the constraints of a mechanism may not meet, and no point was accepted since
+    reshaped   a profile of a mechanism was moved after the start"""
 
     fmu: Fmu
     kind: int
@@ -210,6 +211,7 @@ class Life:
     last_step: Status = Status.OK
     tame: bool = True
     placed: bool = False
+    reshaped: bool = False
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -239,10 +241,10 @@ class Life:
 
     def is_finite(self) -> bool:
         """True if nothing can overflow or divide by zero, so that no answer may be an error for not being finite."""
-        return self.is_tame() and not self.placed
+        return self.is_tame() and not self.placed and not self.reshaped
 
     def is_tame(self) -> bool:
-        """The same but for a singular position."""
+        """The same but for a position that is singular or out of reach."""
         return self.tame and self.rules_hold() and self.is_of_bodies()
 
     def is_of_bodies(self) -> bool:

@@ -46,12 +46,10 @@ static void check_start(const Element *e, const Work *work, CcHost *host)
     }
 }
 
-/* Constraint k of those that hold depends on the others. */
-static void name_singular(const Element *e, const Work *work, int k, CcHost *host)
+/* Constraint k of those that hold depends on the others at q. */
+static void name_singular(const Element *e, const Work *work, int k, const Real q[], CcHost *host)
 {
     int row = work->row_of[k], hold = row_holds[row], body = hold_bodies[hold];
-    Real q[JOINTS], qd[JOINTS];
-    place_free(e, q, qd);
     cc_fail(host, "at %g s, with q[%d] = %g %s of %s, the mechanism is in a singular position: constraint %d (%s) "
             "depends on the other constraints, and the motion may continue in several ways%s; let no communication "
             "point lie within 1e-4 rad of it, and solver.tolerance be at least 1e-9", re(e->time), body + 1,
@@ -59,20 +57,60 @@ static void name_singular(const Element *e, const Work *work, int k, CcHost *hos
             DRIVEN ? ", or not at all if a given motion leads beyond it" : "");
 }
 
-/* Report a position without finite values during the run. */
-static void check_position(const Element *e, Work *work, CcHost *host)
+/* The constraint that is farthest off at q, where no dependent coordinates near by meet all. */
+static void name_out_of_reach(const Element *e, const Work *work, const Real q[], CcHost *host)
+{
+    int farthest = 0;
+    double most = -1.0;
+    for (int k = 0; k < work->count; k++) {
+        const Real *n = work->rows[k].n;
+        double off = re(cc_abs(work->rows[k].h) / cc_sqrt(cc_along(n, n)));
+        if (!(off <= most)) { /* NaN, of a point without a foot on its curve, too */
+            most = off;
+            farthest = k;
+        }
+    }
+    int row = work->row_of[farthest], hold = row_holds[row], body = hold_bodies[hold];
+    cc_fail(host, "at %g s, with q[%d] = %g %s of %s, constraint %d (%s) is %g m off, and moving the dependent "
+            "coordinates, %s%s, does not close it: a parameter, a state or a given motion has changed too much; set it "
+            "nearer to its value before", re(e->time), body + 1, re(q[body]), slides[body] ? "m" : "rad",
+            body_names[body], hold + 1, row_kind_names[row_kinds[row]], most, body_names[work->dependent[0]],
+            work->count > 1 ? " and others" : "");
+}
+
+/* Whether the position q is singular, which is reported then. */
+static int stands_singular(const Element *e, Work *work, const Real q[], CcHost *host)
+{
+    look(e, work, q);
+    CcChoice choice = choose(work, 0);
+    if (!is_singular(work, choice))
+        return 0;
+    name_singular(e, work, choice.weakest, q, host);
+    return 1;
+}
+
+/* Report a position without finite values during the run: it is singular where it is looked for or where it is found,
+ * or there is none near by.  Returns whether it is one of these. */
+static int check_position(const Element *e, Work *work, CcHost *host)
 {
     Real q[JOINTS], qd[JOINTS];
     int finite = 1;
     for (int k = 0; k < CONSTRAINTS; k++)
         finite &= cc_is_finite(re(e->lambda[k]));
     if (finite)
-        return;
+        return 0;
+    place_free(e, q, qd);
+    if (stands_singular(e, work, q, host))
+        return 1;
+    describe(e, work); /* with the dependent coordinates of e */
+    double left = cc_close(JOINTS, work->bodies, work->count, work->constraints, work->dependent, q, work->m,
+                           work->rows, work->J, work->A, work->pivots, work->b);
+    if (cc_is_finite(left))
+        return stands_singular(e, work, q, host);
     place_free(e, q, qd);
     look(e, work, q);
-    CcChoice choice = choose(work, 0);
-    if (is_singular(work, choice))
-        name_singular(e, work, choice.weakest, host);
+    name_out_of_reach(e, work, q, host);
+    return 1;
 }
 
 static inline void check_constraints(const Element *e, CcHost *host)

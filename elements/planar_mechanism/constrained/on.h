@@ -67,8 +67,8 @@ static void push_rows(const Element *e, const Work *work, Real p[JOINTS][3])
     }
 }
 
-/* Size of constraint k at the joints, whatever its direction: the largest element of its row and of that across,
- * squared. */
+/* Size of constraint k at the joints that are not driven, whatever its direction: the largest element of its row and of
+ * that across, squared. */
 static double size_squared(const Work *work, int k)
 {
     double size = 0.0;
@@ -78,6 +78,8 @@ static double size_squared(const Work *work, int k)
     turned.n[1] = work->rows[k].n[0];
     cc_row_gradient(JOINTS, work->bodies, &work->constraints[k], &turned, work->m, across);
     for (int i = 0; i < JOINTS; i++) {
+        if (driven_joints[i])
+            continue;
         double a = re(work->J[k * JOINTS + i]), b = re(across[i]), one = (a * a + b * b) / re(work->m[i].D);
         size = one > size ? one : size;
     }

@@ -21,7 +21,7 @@ static void pass_singular(Element *e, const Work *work, CcChoice choice, int str
         return;
     }
     if (stray)
-        name_singular(e, work, choice.weakest, host);
+        name_singular(e, work, choice.weakest, e->q, host);
     else if (re(e->begun) < 2.0)
         cc_report(host, CC_WARNING, "mechanism", "close to a singular position: the constraint of %s almost depends on "
                   "the others", body_names[hold_bodies[row_holds[work->row_of[choice.weakest]]]]);
@@ -47,6 +47,8 @@ static inline int settle_constraints(Element *e, CcHost *host, double step)
                       body_names[i], given + more, given);
     }
     Work work;
+    if (re(e->begun) != 0.0 && check_position(e, &work, host)) /* contacts have no force to judge by */
+        return 0;
     look(e, &work, e->q);
     int stray = step > 0.0 && strays(e, &work);
     check_friction(e, host);

@@ -41,8 +41,11 @@ static void shape(const void *of, int hold, Real at, Real values[])
 /* Of row k, which belongs to the constraint `hold`. */
 static void set_shape(const Element *e, int k, int hold, CcConstraint *one)
 {
-    one->curve = (CcCurve){hold_shapes[hold] ? shape : 0, e, hold, hold_closed[hold], hold_from[hold], hold_to[hold]};
-    one->foot = row_contacts[k] >= 0 ? re(e->contact[row_contacts[k]].foot) : 0.0;
+    int i = row_contacts[k], is_fresh = re(e->time) == re(e->accepted.at); /* a parameter may have moved the curve */
+    one->curve = (CcCurve){
+        .shape = hold_shapes[hold] ? shape : 0, .of = e, .number = hold, .closed = hold_closed[hold],
+        .leaps = is_fresh || !holds(e, k), .from = hold_from[hold], .to = hold_to[hold]};
+    one->foot = i >= 0 ? re(e->contact[i].foot) : 0.0;
 }
 
 /* How far the point of contact i is from the nearer end of its profile, in the profile's parameter; 1 without ends, -1

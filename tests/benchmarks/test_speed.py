@@ -178,11 +178,11 @@ def test_point_surface_step_with_new_inputs(
     report(benchmark, run, "500 ns for the step alone")
 
 
-MODES = {  # told: coupling.order = parallel, which loop_coupled is
+MODES = {  # given: coupling.order = parallel, which loop_coupled is
     "": {},
     "hold": {"coupling.mode": 1},
     "auto": {"coupling.mode": 5},
-    "told": {"coupling.mode": 5, "coupling.order": 3},
+    "given": {"coupling.mode": 5, "coupling.order": 3},
 }
 
 
@@ -246,10 +246,10 @@ def steps_alone(contacts: Sequence[Contact]) -> list[tuple[float, float]]:
     [
         ("hold", 500.0, -1e-4, 3.5, "1000 ns"),
         ("auto", 500.0, -1e-4, 18.0, "1600 ns"),
-        ("told", 500.0, -1e-4, 12.0, "800 ns"),
+        ("given", 500.0, -1e-4, 12.0, "800 ns"),
         ("hold", 0.0, 1.0, 3.5, "250 ns"),
         ("auto", 0.0, 1.0, 3.5, "250 ns"),
-        ("told", 0.0, 1.0, 3.5, "250 ns"),
+        ("given", 0.0, 1.0, 3.5, "250 ns"),
     ],
 )
 def test_coupled_contact_with_new_inputs(

@@ -397,7 +397,7 @@ def shaken(draw: Draw) -> System:
     )  # fmt: skip
 
 
-SAMPLE: dict[str, Callable[[Draw], System]] = {  # of what the share that is right is told
+SAMPLE: dict[str, Callable[[Draw], System]] = {  # whose share of right runs is shown
     "free": free,
     "gravity": gravity,
     "pressed": pressed,

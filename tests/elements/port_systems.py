@@ -32,7 +32,7 @@ _LAGS = {"sequential": 0, "parallel": 1, "late": 2}
 METHODS: Mapping[str, Mapping[str, str]] = {
     "hold": {"coupling.mode": "hold"},
     "auto": {"coupling.mode": "auto"},
-    "told": {"coupling.mode": "auto", "coupling.order": ""},  # the word of the master
+    "given": {"coupling.mode": "auto", "coupling.order": ""},  # as the master gives it
 }
 
 

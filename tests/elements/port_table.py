@@ -25,7 +25,7 @@ _MODES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-OPEN = (  # rows that are wrong with the order told
+OPEN = (  # rows that are wrong with the order given
     "light tip, 3 samples: energy, most",
     "shaken block that sticks: drift, m",
     "rate by differences, N = 16: rebound",

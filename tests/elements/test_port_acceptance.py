@@ -24,31 +24,31 @@ from tests.elements.port_table import OPEN, Row, all_rows, value
 
 _SEED, _EACH = 1018, 10
 _ROWS = {row.name: row for row in all_rows()}
-# of the sample, with the order found and told: least share that is right, most that are worse than under hold (by the
+# of the sample, with the order found and given: least share that is right, most that are worse than under hold (by the
 # mean, by a phase, twice its error in a phase) or have twice the energy of hold and of the exact motion
-_LEAST_RIGHT = {"auto": 0.74, "told": 0.84}
+_LEAST_RIGHT = {"auto": 0.74, "given": 0.84}
 _MOST = {
-    worse_by_mean: {"auto": 0.03, "told": 0.01},
-    worse_by_phase: {"auto": 0.05, "told": 0.03},
-    twice_hold: {"auto": 0.02, "told": 0.02},
-    too_much_energy: {"auto": 0.02, "told": 0.02},
+    worse_by_mean: {"auto": 0.03, "given": 0.01},
+    worse_by_phase: {"auto": 0.05, "given": 0.03},
+    twice_hold: {"auto": 0.02, "given": 0.02},
+    too_much_energy: {"auto": 0.02, "given": 0.02},
 }
 
 
 @pytest.mark.parametrize("name", [name for name in _ROWS if name not in OPEN])
-def test_rows_of_the_table_are_right_with_the_order_told(name: str) -> None:
-    assert _ROWS[name].is_right(_told(_ROWS[name]))
+def test_rows_of_the_table_are_right_with_the_order_given(name: str) -> None:
+    assert _ROWS[name].is_right(_given(_ROWS[name]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OPEN)
 def test_open_rows_are_open(name: str) -> None:
     """What has become right belongs into the test above."""
-    assert not _ROWS[name].is_right(_told(_ROWS[name]))
+    assert not _ROWS[name].is_right(_given(_ROWS[name]))
 
 
-def _told(row: Row) -> float:
-    found = value(row, METHODS["told"])
+def _given(row: Row) -> float:
+    found = value(row, METHODS["given"])
     assert found is not None
     return found
 
@@ -69,13 +69,13 @@ def found(method: str) -> list[tuple[Measured, Measured]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["auto", "told"])
+@pytest.mark.parametrize("method", ["auto", "given"])
 def test_random_systems_are_right(method: str) -> None:
     assert np.mean([one.right for one, _ in found(method)]) >= _LEAST_RIGHT[method]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["auto", "told"])
+@pytest.mark.parametrize("method", ["auto", "given"])
 def test_few_random_systems_are_worse_than_under_hold(method: str) -> None:
     for is_worse, most in _MOST.items():
         worse = [f"{one.system.family} {one.index}" for one, hold in found(method) if is_worse(one, hold)]
@@ -84,30 +84,30 @@ def test_few_random_systems_are_worse_than_under_hold(method: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["free", "gravity", "two bodies"])
-def test_free_bodies_are_right_with_the_order_told(family: str) -> None:
+def test_free_bodies_are_right_with_the_order_given(family: str) -> None:
     for (of, _, method), ones in sample().items():
-        if (of, method) == (family, "told"):
+        if (of, method) == (family, "given"):
             assert all(one.right for one in ones)
 
 
 @pytest.mark.slow
 def test_springs_of_rates_are_right_where_hold_is_under_sequential_masters() -> None:
     systems = [(k, one_system(_SEED, "spring by rates", k)) for k in range(40)]
-    results = survey(systems, (SEQUENTIAL,), ("hold", "told"))
-    hold, told = (results["spring by rates", SEQUENTIAL, method] for method in ("hold", "told"))
-    wrong = [one.index for one, other in zip(told, hold, strict=True) if other.right and not one.right]
+    results = survey(systems, (SEQUENTIAL,), ("hold", "given"))
+    hold, given = (results["spring by rates", SEQUENTIAL, method] for method in ("hold", "given"))
+    wrong = [one.index for one, other in zip(given, hold, strict=True) if other.right and not one.right]
     assert not wrong
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["free", "gravity", "sine", "two-mass", "two bodies"])
 def test_masters_that_control_their_error_come_to_the_end(family: str) -> None:
-    """As near as hold or within 5 %, and with the order told in fewer steps."""
+    """As near as hold or within 5 %, and with the order given in fewer steps."""
     for number in range(2):
         system = one_system(_SEED, family, number)
         exact = system.reference()
         hold = run_master(system, "control error", "hold", exact)
-        for method, most in (("auto", 3), ("told", 1)):
+        for method, most in (("auto", 3), ("given", 1)):
             result = run_master(system, "control error", method, exact)
             assert result is not None and hold is not None
             assert result.aborted == 0

@@ -7,11 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel
-
 import fmu_builder
-from fmu_builder.export.element_docs import replace_section, write_text
-from fmu_builder.model.table_model import In
+from fmu_builder.export.element_docs import field_table, replace_section, write_text
+from fmu_builder.model.table_model import TableModel
 from fmu_builder.paths import PACKAGE
 
 PAGE = PACKAGE / "guide" / "python.md"
@@ -31,8 +29,8 @@ def _entry(name: str) -> Iterator[str]:
         yield from _code(f"{name}{_signature(thing)}")
     yield from (f"    {line}".rstrip() for line in (inspect.getdoc(thing) or "").splitlines())
     yield ""
-    if isinstance(thing, type) and issubclass(thing, BaseModel):
-        yield from _fields(thing)
+    if isinstance(thing, type) and issubclass(thing, TableModel):
+        yield from field_table(thing)
         yield ""
     elif isinstance(thing, type) and not issubclass(thing, Exception):
         for method, function in vars(thing).items():
@@ -40,19 +38,6 @@ def _entry(name: str) -> Iterator[str]:
                 first = (inspect.getdoc(function) or "").partition("\n")[0]
                 yield f"- `{method}{_signature(function)}`: {first}"
         yield ""
-
-
-def _fields(model: type[BaseModel]) -> Iterator[str]:
-    """A table of the fields, with units and limits where there are any."""
-    rows = [
-        (f"`{name}`", "yes" if field.is_required() else "", str(In.of(field) or ""), str(field.description))
-        for name, field in model.model_fields.items()
-    ]
-    with_units = any(unit for _, _, unit, _ in rows)
-    yield f"| field | needed | {'unit | ' if with_units else ''}meaning |"
-    yield f"|---|---|---|{'---|' if with_units else ''}"
-    for name, needed, unit, meaning in rows:
-        yield f"| {name} | {needed} | {f'{unit} | ' if with_units else ''}{meaning} |"
 
 
 def _signature(function: object) -> str:

@@ -1,7 +1,7 @@
 """The generated parts of the documentation, written by `python -m fmu_builder.export.element_docs`.
 
-They are the variables in the README of each element, the lists elements/README.md and fmus/README.md, and the grammar
-in guide/laws.md.
+They are the variables in the README of each element and the keys of its tables, the lists elements/README.md and
+fmus/README.md, and the grammar in guide/laws.md.
 
 A generated part stands between two markers, each on a line of its own:
 
@@ -12,11 +12,17 @@ A generated part stands between two markers, each on a line of its own:
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import VariableRow, variable_groups, variable_rows
@@ -26,9 +32,11 @@ from fmu_builder.model.declaration import Choices, Declaration, StructureEntry, 
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.model import Model
-from fmu_builder.model.recipe import CheckedRecipe, read_recipe
+from fmu_builder.model.recipe import CheckedRecipe, read_recipe, structure_module
+from fmu_builder.model.table_model import KIND, In, Models, models_of
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import PACKAGE, catalogue, find_element, shipped, shipped_elements
+from fmu_builder.units import quantity
 
 _GRAMMAR = PACKAGE / "laws" / "laws.lark"
 _LAWS_PAGE = PACKAGE / "guide" / "laws.md"
@@ -81,42 +89,109 @@ def variable_table(element_folder: Path) -> str:
             for row in of_form:
                 found.setdefault(title, {}).setdefault(row, []).append(form)
     for title, rows in found.items():
-        conditions = [condition(title, row, there) for row, there in rows.items()]
-        names = ["name", "unit", "start", "range", "description", *(["if"] if any(conditions) else [])]
-        lines += ["", f"**{title}**", "", _line(names), "|---" * len(names) + "|"]
-        for row, needs in zip(rows, conditions, strict=True):
-            cells = [f"`{row.name}`", row.unit, row.start, row.range, row.description, needs]
-            lines.append(_line(cells[: len(names)]))
+        cells = [
+            (f"`{row.name}`", row.unit, row.start, row.range, row.description, condition(title, row, there))
+            for row, there in rows.items()
+        ]
+        names = ("name", "unit", "start", "range", "description", "if")
+        lines += ["", f"**{title}**", "", *markdown_table(names, cells, optional=("if",))]
     return "\n".join(lines).strip()
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def markdown_table(names: Sequence[str], rows: Iterable[Sequence[str]], optional: Collection[str] = ()) -> list[str]:
+    """The lines of a table, without the `optional` columns that are empty."""
+    every = list(rows)
+    kept = [k for k, name in enumerate(names) if name not in optional or any(row[k] for row in every)]
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cells[k].replace("|", "\\|") for k in kept) + " |"
+
+    return [line(names), "|---" * len(kept) + "|", *map(line, every)]
 
 
 def _structure_table(structure: Mapping[str, StructureEntry]) -> list[str]:
     if not structure:
         return []
-    names = ["name", "values", "default", "description"]
-    lines = ["**Structure, fixed when the FMU is built**", "", _line(names), "|---" * len(names) + "|"]
+    rows = []
     for name, entry in structure.items():
         values = ", ".join(map(value_text, entry.values)) or f"{entry.min} ... {entry.max}"
         shown = entry.giver if "." in entry.given_by else entry.given_by if entry.compares else name
-        lines.append(_line([f"`{shown}`", values, value_text(entry.default), entry.description]))
-    return lines
+        rows.append((f"`{shown}`", values, value_text(entry.default), entry.description))
+    table = markdown_table(("name", "values", "default", "description"), rows)
+    return ["**Structure, fixed when the FMU is built**", "", *table]
 
 
 def _slot_table(declaration: Declaration) -> list[str]:
     if not declaration.slots:
         return []
-    lines = ["", "**Slots for laws**", "", _line(["law", "unit", "description", "instead of"])]
-    lines.append("|---" * 4 + "|")
+    rows = []
     for name, slot in declaration.slots.items():
         arguments = ", ".join(f"{argument}[{unit}]" for argument, unit in slot.arguments.items())
         replaced = [f"`{p}`" for p, entry in declaration.parameters.items() if name in entry.replaced_by]
         unit = "" if slot.unit == "1" else slot.unit
-        lines.append(_line([f"`{name}({arguments})`", unit, slot.description, ", ".join(replaced)]))
-    return lines
+        rows.append((f"`{name}({arguments})`", unit, slot.description, ", ".join(replaced)))
+    return ["", "**Slots for laws**", "", *markdown_table(("law", "unit", "description", "instead of"), rows)]
+
+
+def key_tables(element_folder: Path) -> str:
+    """Markdown tables of the keys that structure.py of the element reads by models, "" without any."""
+    module = structure_module(element_folder)
+    lines: list[str] = []
+    for kind, mark in (("TABLES", "[{}]"), ("LISTS", "[[{}]]")):
+        for name, models in models_of(module, kind).items():
+            if models is not None:
+                lines += ["", f"**{mark.format(name)}**", "", *field_table(models)]
+    return "\n".join(lines).strip()
+
+
+def field_table(models: Models) -> list[str]:
+    """A Markdown table of the fields of a model; of several by kind, which of them has each field."""
+    kinds = models if isinstance(models, Mapping) else {"": models}
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for kind, model in kinds.items():
+        for name, field in model.model_fields.items():
+            if not kind or name != KIND:
+                row = (f"`{name}`", _values_of(field), default_text(field), str(field.description))
+                rows.setdefault(row, []).append(f"`{kind}`" if kind else "")
+    cells = [
+        (name, "" if len(of) == len(kinds) else ", ".join(of), values, default, meaning)
+        for (name, values, default, meaning), of in rows.items()
+    ]
+    if isinstance(models, Mapping):
+        cells.insert(
+            0,
+            (
+                f"`{KIND}`",
+                "",
+                ", ".join(f"`{kind}`" for kind in kinds),
+                "required",
+                "which of these keys the table has",
+            ),
+        )
+    return markdown_table(
+        ("key", "of", "unit or values", "default", "meaning"), cells, optional=("of", "unit or values")
+    )
+
+
+def _values_of(field: FieldInfo) -> str:
+    """Unit and limits, or the words that are allowed."""
+    if (rule := In.of(field)) is not None:
+        return str(rule)
+    words = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    return "true, false" if field.annotation is bool else ", ".join(f"`{word}`" for word in words)
+
+
+def default_text(field: FieldInfo) -> str:
+    """`required`, or the default as TOML writes it; "" for none, and for an empty one."""
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if value is PydanticUndefined or value is None or value in ("", [], {}, ()) or isinstance(value, BaseModel):
+        return ""
+    if isinstance(value, bool):
+        return f"`{value_text(value)}`"
+    parts = value if isinstance(value, tuple) else (value,)
+    return f"`{', '.join(quantity(one) if isinstance(one, float) else json.dumps(one) for one in parts)}`"
 
 
 def _condition(declaration: Declaration, there: Sequence[Choices], is_there: Callable[[Choices], bool]) -> str:
@@ -140,15 +215,18 @@ def _condition(declaration: Declaration, there: Sequence[Choices], is_there: Cal
 
 
 def replace_section(path: Path, section: str, content: str) -> str:
-    """The text of the file with `content` between `<!-- section -->` and the next `<!-- end -->`.
+    """As with_section, of the text of a file."""
+    return with_section(path.read_text(encoding="utf-8"), section, content, str(path))
 
-    Raises InputError unless the section is there exactly once."""
-    text = path.read_text(encoding="utf-8")
+
+def with_section(text: str, section: str, content: str, where: str) -> str:
+    """The text with `content` between `<!-- section -->` and the next `<!-- end -->`.
+
+    Raises InputError at `where` unless the section is there exactly once."""
     pattern = re.compile(rf"^(<!-- {section} -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
     if len(pattern.findall(text)) != 1:
-        raise InputError(
-            Problem(str(path), f"needs the lines '<!-- {section} -->' and '<!-- end -->' behind it exactly once")
-        )
+        what = f"needs the lines '<!-- {section} -->' and '<!-- end -->' behind it exactly once"
+        raise InputError(Problem(where, what))
     return pattern.sub(lambda markers: f"{markers[1]}\n{content}\n\n{markers[2]}", text)
 
 
@@ -160,8 +238,11 @@ def write_text(path: Path, text: str) -> None:
 
 
 def readme_text(element_folder: Path) -> str:
-    """README.md of an element with its variable table as the declaration is now."""
-    return replace_section(element_folder / "README.md", "variables", variable_table(element_folder))
+    """README.md of an element with its tables of variables and of keys as they are declared now."""
+    path = element_folder / "README.md"
+    text = replace_section(path, "variables", variable_table(element_folder))
+    keys = key_tables(element_folder)
+    return with_section(text, "keys", keys, str(path)) if keys else text
 
 
 def laws_text() -> str:
@@ -172,15 +253,16 @@ def laws_text() -> str:
 
 def elements_text() -> str:
     """elements/README.md with the shipped elements as declared."""
-    rows = ["| | element | what it is | ports | source |", "|---|---|---|---|---|"]
+    rows = []
     for folder in shipped_elements():
         declaration = read_declaration(folder)
         name = declaration.description.partition(":")[0]
         picture = f'<img src="{folder.name}/model.png" width="80" alt="{name}">'
         ports = ", ".join(f"`{port}` ({entry.kind})" for port, entry in declaration.ports.items())
         link = f"[{folder.name}]({folder.name}/README.md)"
-        rows.append(f"| {picture} | {link} | {declaration.description} | {ports} | {declaration.origin} |")
-    return replace_section(shipped("elements") / "README.md", "elements", "\n".join(rows))
+        rows.append((picture, link, declaration.description, ports, declaration.origin))
+    table = markdown_table(("", "element", "what it is", "ports", "source"), rows)
+    return replace_section(shipped("elements") / "README.md", "elements", "\n".join(table))
 
 
 def _names(names: Iterable[str]) -> str:
@@ -206,19 +288,19 @@ def catalogue_text() -> str:
             description = str(
                 tables.get("description") or read_declaration(find_element(element, path.parent, str(path))).description
             )
-            single.append(f"| {link} | {element} | {description} |")
+            single.append((link, element, description))
         else:
             recipe = read_assembly(path)
             outputs, parameters = _names(recipe.expose.outputs), _names(recipe.expose.parameters)
-            assemblies.append(f"| {link} | {recipe.description} | {outputs} | {parameters} |")
+            assemblies.append((link, recipe.description, outputs, parameters))
     text = [
         "## Elements",
         "",
-        *("| recipe | element | what it is |", "|---|---|---|", *single),
+        *markdown_table(("recipe", "element", "what it is"), single),
         "",
         "## Assemblies",
         "",
-        *("| recipe | what it shows | outputs | parameters |", "|---|---|---|---|", *assemblies),
+        *markdown_table(("recipe", "what it shows", "outputs", "parameters"), assemblies),
     ]
     return replace_section(shipped("fmus") / "README.md", "catalogue", "\n".join(text))
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
-from pydantic_core import PydanticUndefined
 
+from fmu_builder.export.element_docs import default_text, markdown_table
 from fmu_builder.model.declaration import (
     VARIABLE_TABLES,
     Declaration,
@@ -100,12 +100,16 @@ def _declaration() -> Iterator[str]:
     yield _HEAD
     for title, model, tables in SECTIONS:
         yield from ("", f"### {title}", "", " ".join((model.__doc__ or "").split()), "")
-        yield from ("| key | type | default | meaning |", "|---|---|---|---|")
-        for key, field in model.model_fields.items():
-            default = _default(field.get_default(call_default_factory=True) if not field.is_required() else None)
-            shown = "required" if field.is_required() else default
-            kind = _type(_annotation(field.annotation, field.metadata))
-            yield f"| `{key}` | {kind} | {shown} | {_cell(field.description or '')} |"
+        rows = [
+            (
+                f"`{key}`",
+                _type(_annotation(field.annotation, field.metadata)),
+                default_text(field),
+                field.description or "",
+            )
+            for key, field in model.model_fields.items()
+        ]
+        yield from markdown_table(("key", "type", "default", "meaning"), rows)
         yield from ("", "```toml", *_example(tables), "```")
 
 
@@ -133,18 +137,6 @@ def _type(annotation: Any) -> str:
     return {bool: "true or false", int: "whole number", float: "number", str: "text"}[annotation]
 
 
-def _default(value: object) -> str:
-    if value is PydanticUndefined or value is None or value in ("", [], {}, ()) or isinstance(value, BaseModel):
-        return ""
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`" if isinstance(value, int) else f'`"{value}"`'
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
 def _example(tables: tuple[str, ...]) -> list[str]:
     """What the example has in tables of these names, and in tables in them."""
     found: list[str] = []
@@ -163,12 +155,12 @@ def _blocks(text: str) -> list[str]:
 def _kinds() -> Iterator[str]:
     yield from ("", "### Kinds of ports", "")
     yield "Vectors in world components. A body gives motion and takes the force; a force element the reverse."
-    yield from ("", "| kind | motion | force | other names |", "|---|---|---|---|")
-    for name, kind in PORT_KINDS.items():
-        spellings = "; ".join(
-            ", ".join(f"`{role}` as `{other}`" for role, other in one.items()) for one in kind.spellings
-        )
-        yield f"| {name} | {_roles(kind.motion)} | {_roles(kind.force)} | {spellings} |"
+    spellings = {
+        name: "; ".join(", ".join(f"`{role}` as `{other}`" for role, other in one.items()) for one in kind.spellings)
+        for name, kind in PORT_KINDS.items()
+    }
+    rows = [(name, _roles(k.motion), _roles(k.force), spellings[name]) for name, k in PORT_KINDS.items()]
+    yield from ("", *markdown_table(("kind", "motion", "force", "other names"), rows))
 
 
 def _roles(roles: tuple[Role, ...]) -> str:
@@ -197,9 +189,8 @@ def _functions() -> Iterator[str]:
         found = list(c_functions(_text(header)))
         if not found:
             continue
-        yield from ("", f"#### {header}", "", "| function | what it does |", "|---|---|")
-        for signature, comment in found:
-            yield f"| `{_cell(signature)}` | {_cell(comment)} |"
+        rows = [(f"`{signature}`", comment) for signature, comment in found]
+        yield from ("", f"#### {header}", "", *markdown_table(("function", "what it does"), rows))
     yield ""
 
 

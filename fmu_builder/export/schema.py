@@ -6,9 +6,8 @@ schema, not the reverse."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, StructureEntry, Variable, plain
@@ -16,7 +15,7 @@ from fmu_builder.model.declaration_reader import CORE_GROUPS, core_declaration, 
 from fmu_builder.model.documents import DOCUMENTS
 from fmu_builder.model.extends import Extends
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
-from fmu_builder.model.table_model import KIND, In, TableModel
+from fmu_builder.model.table_model import KIND, In, Models, models_of
 from fmu_builder.paths import find_element
 from fmu_builder.units import quantity
 
@@ -32,8 +31,8 @@ def recipe_schema(element: str, beside: Path) -> Schema:
     folder = find_element(element, beside, "ELEMENT")
     declared, module = read_declaration(folder), structure_module(folder)
     models: dict[str, Schema] = {}
-    tables = {name: _structure_table(keys, models) for name, keys in _models_of(module, "TABLES").items()}
-    rows = {name: _structure_table(keys, models) for name, keys in _models_of(module, "LISTS").items()}
+    tables = {name: _structure_table(keys, models) for name, keys in models_of(module, "TABLES").items()}
+    rows = {name: _structure_table(keys, models) for name, keys in models_of(module, "LISTS").items()}
     lists = {name: {"type": "array", "items": table} for name, table in rows.items()}
     sensors = {"sensors": {"type": "object"}} if any(slot.sensors for slot in declared.slots.values()) else {}
     own: Schema = {
@@ -59,15 +58,6 @@ def recipe_schema(element: str, beside: Path) -> Schema:
         "required": ["element"],
         **({"$defs": models} if models else {}),
     }
-
-
-Models = type[TableModel] | Mapping[str, type[TableModel]]
-
-
-def _models_of(module: ModuleType | None, tables: str) -> Mapping[str, Models | None]:
-    """The model, or those by kind, of each of the TABLES or LISTS of structure.py; None where it has a name only."""
-    declared: Collection[str] = getattr(module, tables, ())
-    return declared if isinstance(declared, Mapping) else dict.fromkeys(declared)
 
 
 def _structure_table(declared: Models | None, models: dict[str, Schema]) -> Schema:

@@ -15,12 +15,12 @@ from pydantic.fields import FieldInfo
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.files import read_text
 from fmu_builder.model.given_values import interval, number, truth
-from fmu_builder.model.table_model import KIND, In, TableModel
+from fmu_builder.model.table_model import KIND, In, Models
 from fmu_builder.units import Unit, parse_quantity, parse_unit
 
 Table = Mapping[str, object]
 # names of keys; or the model of a table, whose units and limits its values have; or of `kind` by kind
-Keys = Sequence[str] | type[TableModel] | Mapping[str, type[TableModel]]
+Keys = Sequence[str] | Models
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _numbers(texts: Sequence[str]) -> tuple[float, ...]:
     return found if all(map(math.isfinite, found)) else ()
 
 
-def _fields(keys: type[TableModel] | Mapping[str, type[TableModel]]) -> tuple[dict[str, FieldInfo], list[str]]:
+def _fields(keys: Models) -> tuple[dict[str, FieldInfo], list[str]]:
     """The fields of a table, and the keys it needs; of several kinds those that any of them has, and all need."""
     kinds = [keys] if isinstance(keys, type) else list(keys.values())
     fields = {name: field for kind in kinds for name, field in kind.model_fields.items()}

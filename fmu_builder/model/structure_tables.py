@@ -16,8 +16,8 @@ from fmu_builder.model.table_model import In, Pair, Points, Quantities, Quantity
 
 Side = Literal["outside", "inside"]
 Curve = Literal["polyline", "spline"]
-_SIDE = "on which the point moves, `outside` or `inside`; the material is on the other"
-_CURVE = "what joins the points: straight lines, `polyline`, or a cubic `spline`"
+_SIDE = "on which the point moves; the material is on the other"
+_CURVE = "what joins the points: straight lines, or a cubic spline"
 _Edge = Annotated[Pair | None, In("m")]
 _Radius = Annotated[Quantity, In("m", above=0.0)]
 _Length = Annotated[Quantity | None, In("m", above=0.0)]
@@ -145,7 +145,8 @@ class Body(TableModel):
     start: Annotated[Quantity, In(("rad", "m"))] = Field(default=0.0, description="coordinate at the start")
     speed: Annotated[Quantity, In(("rad/s", "m/s"))] = Field(default=0.0, description="at the start")
     closes: bool = Field(
-        default=False, description="its start follows from the constraints; without any, the mechanism chooses"
+        default=False,
+        description="its start follows from the constraints, `start` is the guess; without any the mechanism chooses",
     )
     force: str | None = Field(
         default=None, description="a law of time `#t`: force or torque on the joint, beside that of its input"
@@ -175,7 +176,8 @@ class Profile(TableModel):
         default=None, description="a spline y = f(x) through points (x, y), or the name of a CSV file of them"
     )
     curve_points: Annotated[Points | None, In("m")] = Field(
-        default=None, description="a spline through points in their order, or the name of a CSV file of them"
+        default=None,
+        description="a spline over the length of the chords between points, or the name of a CSV file of them",
     )
     curve_x: str | None = Field(default=None, description="x of a curve, a law of a parameter `#s` without unit")
     curve_y: str | None = Field(default=None, description="y of a curve, a law of the same parameter")
@@ -189,9 +191,11 @@ class Profile(TableModel):
     base: _Place = Field(default=(0.0, 0.0), description="origin of the profile in the axes of `on`")
     angle: _Angle = Field(default=0.0, description="of the profile's axes against those of `on`")
     unilateral: bool = Field(default=False, description="the point may leave the profile: nothing pulls it back")
-    friction: Annotated[Quantity, In("1", least=0.0)] = Field(default=0.0, description="coefficient on the profile")
+    friction: Annotated[Quantity, In("1", least=0.0)] = Field(
+        default=0.0, description="coefficient on the profile, contact[i].mu"
+    )
     k_T: Annotated[Quantity, In("s/m", above=0.0)] = Field(
-        default=100.0, description="full friction above the slip 1/k_T"
+        default=100.0, description="full friction above the slip 1/k_T, contact[i].k_T"
     )
 
 

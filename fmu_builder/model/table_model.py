@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -40,6 +41,15 @@ class TableModel(_Base):
 
     # validators are made when they are first used: a reader of files takes the fields of most models only
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+Models = type[TableModel] | Mapping[str, type[TableModel]]  # of a table, or by its `kind`
+
+
+def models_of(module: ModuleType | None, tables: str) -> Mapping[str, Models | None]:
+    """The models of each of the TABLES or LISTS of structure.py; None where it has a name only."""
+    declared: Collection[str] = getattr(module, tables, ())
+    return declared if isinstance(declared, Mapping) else dict.fromkeys(declared)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.laws.check import constant_of
 from fmu_builder.laws.definitions import LawFunction, Laws
-from fmu_builder.laws.shared import Shapes, bottom_up, walk_once, with_parts, written_size
+from fmu_builder.laws.shared import Shapes, bottom_up, walk_once, written_size
 from fmu_builder.laws.tables import LawTable
 from fmu_builder.laws.tree import (
     Argument,
@@ -24,6 +24,8 @@ from fmu_builder.laws.tree import (
     Number,
     Place,
     children,
+    substituted,
+    with_parts,
 )
 
 SIDE = "side of "  # a call of "side of f", f a table: changes its sign at every point of the table
@@ -99,16 +101,6 @@ class _Inliner:
         return made
 
 
-def _substituted(node: Node, given: Mapping[str, Expression], known: dict[int, Node]) -> Node:
-    """With expressions in the place of arguments."""
-    if isinstance(node, Argument):
-        return given.get(node.name, node)
-    if id(node) not in known:
-        parts = tuple([_substituted(child, given, known) for child in children(node)])
-        known[id(node)] = with_parts(node, parts)
-    return known[id(node)]
-
-
 @dataclass(frozen=True)
 class _Extent:
     """Operators of an expression and their depth, and for each argument how often it is used and below how many of
@@ -146,9 +138,8 @@ def _extent(node: Node, known: Mapping[str, tuple[tuple[str, ...], _Extent]]) ->
 
 
 def _expression(node: Expression, given: Mapping[str, Expression]) -> Expression:
-    made = _substituted(node, given, {})
-    assert not isinstance(made, Comparison)
-    return made  # type: ignore[return-value]
+    """The expression with others in the place of arguments."""
+    return substituted(node, lambda one: given.get(one.name) if isinstance(one, Argument) else None)
 
 
 # ---- kinks -----------------------------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ class Evaluation:
             case "-":
                 return Values(a.value - b.value, a.slope - b.slope)
             case "*":
-                return Values(a.value * b.value, a.slope * b.value + a.value * b.slope)
+                return _product(a, b)
             case "/":
                 return Values(a.value / b.value, (a.slope - a.value / b.value * b.slope) / b.value)
         halves = half_power(node)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 
-from fmu_builder.laws.tree import Argument, Call, Condition, Expression, Name, Node, Number, children
+from fmu_builder.laws.tree import Argument, Call, Condition, Expression, Name, Node, Number, children, with_parts
 
 WRITTEN_OUT = 20_000  # nodes; of larger expressions equal parts are evaluated and compiled once
 
@@ -55,16 +55,6 @@ def bottom_up(node: Node, known: Container[int] = ()) -> Iterator[Node]:
             met.add(id(one))
             open_nodes.append((one, True))
             open_nodes += [(child, False) for child in reversed(children(one))]
-
-
-def with_parts(node: Node, parts: tuple[Node, ...]) -> Node:
-    """The node with these children, in their order."""
-    if all(new is old for new, old in zip(parts, children(node), strict=True)):
-        return node
-    if isinstance(node, Call):
-        return replace(node, arguments=parts)  # type: ignore[arg-type]
-    names = [one.name for one in fields(node) if isinstance(getattr(node, one.name), Node)]
-    return replace(node, **dict(zip(names, parts, strict=True)))  # type: ignore[arg-type]
 
 
 def walk_once(node: Node) -> Iterator[Node]:

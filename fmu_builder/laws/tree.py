@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -165,24 +165,39 @@ def walk(node: Node) -> Iterator[Node]:
         open_nodes += reversed(children(one))
 
 
+def with_parts(node: Node, parts: tuple[Node, ...]) -> Node:
+    """The node with these children, in their order."""
+    if all(new is old for new, old in zip(parts, children(node), strict=True)):
+        return node
+    if isinstance(node, Call):
+        return replace(node, arguments=parts)  # type: ignore[arg-type]
+    names = [one.name for one in fields(node) if isinstance(getattr(node, one.name), Node)]
+    return replace(node, **dict(zip(names, parts, strict=True)))  # type: ignore[arg-type]
+
+
+def substituted(node: Expression, leaf: Callable[[Node], Node | None]) -> Expression:
+    """The expression with what `leaf` gives, where it gives something, in the place of the nodes without children; a
+    part that stands in several places is made once."""
+    known: dict[int, Node] = {}
+
+    def made(one: Node) -> Node:
+        if id(one) not in known:
+            parts = children(one)
+            known[id(one)] = with_parts(one, tuple([made(child) for child in parts])) if parts else leaf(one) or one
+        return known[id(one)]
+
+    found = made(node)
+    assert not isinstance(found, Condition)
+    return found
+
+
 def with_arguments(node: Expression, names: Set[str]) -> Expression:
     """The expression with `#name` in place of the bare names given."""
-    made = _with_arguments(node, names)
-    assert not isinstance(made, Condition)
-    return made
 
+    def argument(one: Node) -> Node | None:
+        return Argument(one.place, one.name) if isinstance(one, Name) and one.name in names else None
 
-def _with_arguments(node: Node, names: Set[str]) -> Node:
-    if isinstance(node, Name):
-        return Argument(node.place, node.name) if node.name in names else node
-    if isinstance(node, Call):
-        return replace(node, arguments=tuple(with_arguments(one, names) for one in node.arguments))
-    changed = {
-        field.name: _with_arguments(getattr(node, field.name), names)
-        for field in fields(node)
-        if isinstance(getattr(node, field.name), Node)
-    }
-    return replace(node, **changed)  # type: ignore[arg-type]
+    return substituted(node, argument)
 
 
 @dataclass(frozen=True)

@@ -16,27 +16,9 @@ from fmu_builder.errors import FmuBuilderError
 from fmu_builder.export.cache import cache_folder, limit, prune, size_of
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, find_compiler, host_platform
-from fmu_builder.paths import catalogue, own_version, shipped, shipped_elements
+from fmu_builder.paths import catalogue, dependencies, own_version, shipped, shipped_elements
 
 FAULT = "FAULT: "  # begins a finding that needs a repair
-_PACKAGES = (
-    "cffi",
-    "fmpy",
-    "jinja2",
-    "lark",
-    "lxml",
-    "markdown-it-py",
-    "numpy",
-    "pillow",
-    "plotly",
-    "pydantic",
-    "pythonfmu",
-    "rich",
-    "scipy",
-    "tomli-w",
-    "typer",
-    "ziglang",
-)
 _VARIABLES = ("FMU_BUILDER_CACHE", "FMU_BUILDER_CACHE_MB", "TMPDIR", "PYTHONPATH")  # that change what the tool does
 
 
@@ -64,7 +46,7 @@ def examine() -> dict[str, str]:
         "catalogue": f"{len(catalogue())} recipes in {shipped('fmus')}",
         "environment": ", ".join(f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ) or "-",
     }
-    for package in _PACKAGES:
+    for package in dependencies():
         try:
             findings[package] = version(package)
         except PackageNotFoundError:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import re
 import tomllib
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.files import is_file
@@ -122,8 +124,23 @@ def own_version() -> str:
     try:
         return version("fmu-builder")
     except PackageNotFoundError:
-        project = tomllib.loads((shipped("fmus").parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        return f"{project['version']} (not installed)"
+        return f"{_project()['version']} (not installed)"
+
+
+def dependencies() -> list[str]:
+    """The names of the packages that this one needs."""
+    try:
+        listed = requires("fmu-builder") or []
+    except PackageNotFoundError:
+        listed = _project()["dependencies"]
+    return sorted(re.split(r"[^\w.-]", one)[0] for one in listed if "extra ==" not in one)
+
+
+def _project() -> dict[str, Any]:
+    """The table [project] of pyproject.toml in a checkout."""
+    text = (shipped("fmus").parent / "pyproject.toml").read_text(encoding="utf-8")
+    project: dict[str, Any] = tomllib.loads(text)["project"]
+    return project
 
 
 def installed_version(package: str) -> str:

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
+import tomli_w
+
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import read_bytes
 from fmu_builder.model.model import ElementModel, Model
@@ -117,25 +119,18 @@ def _shown(value: float | str) -> str:
     return f"{value:.9g}" if abs(value) < sys.float_info.max else "unbounded"
 
 
+_HEAD = "# What this FMU was built from.  `fmu-builder build FILE.fmu` builds it again, `fmu-builder info` shows it.\n"
+
+
 def _toml(origin: Origin) -> str:
-    lines = [
-        "# What this FMU was built from.  `fmu-builder build FILE.fmu` builds it again, `fmu-builder info` shows it.",
-        'tool = "fmu-builder"',
-        f"version = {_text(origin.version)}",
-        f"recipe = {_text(str(origin.recipe))}",
-        "",
-        "[elements]",
-        *(f"{_text(name)} = {_text(value)}" for name, value in sorted(origin.elements.items())),
-    ]
-    for name, table in origin.structure.items():
-        lines += ["", f"[structure.{_text(name)}]", *(f"{_text(key)} = {_text(value)}" for key, value in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _text(text: str) -> str:
-    """A basic string of TOML."""
-    escaped = "".join(c if c.isprintable() and c not in '"\\' else f"\\u{ord(c):04x}" for c in text)
-    return f'"{escaped}"'
+    tables = {
+        "tool": "fmu-builder",
+        "version": origin.version,
+        "recipe": str(origin.recipe),
+        "elements": dict(sorted(origin.elements.items())),
+        "structure": origin.structure,
+    }
+    return _HEAD + tomli_w.dumps(tables)
 
 
 def read_origin(fmu: Path) -> Origin | None:

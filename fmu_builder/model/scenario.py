@@ -52,7 +52,7 @@ def _truth_or_number(value: object) -> object:
 
 MOST_STEPS = 1e9  # an hour and more
 _MOST_ROWS = 1e7  # of some fifty doubles each
-ALGORITHMS = ("jacobi", "gauss_seidel")
+ALGORITHMS = {"jacobi": "Jacobi", "gauss_seidel": "Gauss-Seidel"}  # and as people write them
 Scalar = bool | int | float | str
 Pair = Annotated[tuple[str, str], BeforeValidator(_pair)]
 StartValue = Annotated[Scalar | list[Scalar], BeforeValidator(_start_value)]

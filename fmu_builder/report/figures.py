@@ -30,7 +30,6 @@ from fmu_builder.report.figure_sheet import (
     within_window,
 )
 
-_ALGORITHMS = {"gauss_seidel": "Gauss-Seidel", "jacobi": "Jacobi"}
 _REFERENCE = {"mode": "lines", "line": {"width": 6, "color": "#cccccc"}}
 _LEAST_SHARE, _LARGEST_SHARE = 1e-4, 1e4  # of the allowed error, in the plots of errors
 _PATH = re.compile(r"((energy|power)\.)?[^.]*$")  # of a signal: the part that names the quantity

@@ -19,12 +19,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.comparison import Comparison, EventResult, SignalResult
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.cosim.validation import CaseResult
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import templates
 from fmu_builder.export.origin import build_date
 from fmu_builder.files import write_whole
+from fmu_builder.model.scenario import ALGORITHMS
 from fmu_builder.paths import own_version
 from fmu_builder.report.figure_sheet import Scale, number_text, plotly_library, scale_of
 from fmu_builder.report.figures import case_figure
@@ -130,6 +132,20 @@ class _Finding(Measure):
     reference: float | None
     time_text: str = ""
 
+    @classmethod
+    def of(cls, result: SignalResult | EventResult, note: str = "", time_text: str = "") -> _Finding:
+        return cls(
+            what=result.name,
+            error=result.error,
+            allowed=result.allowed,
+            unit=result.unit,
+            passed=result.passed,
+            note=note,
+            value=result.value,
+            reference=result.reference,
+            time_text=time_text,
+        )
+
     @property
     def value_text(self) -> str:
         return self._quantity(self.value)
@@ -165,34 +181,10 @@ def _summary_row(result: CaseResult) -> SummaryRow:
 
 
 def _findings(result: CaseResult) -> list[_Finding]:
-    findings = []
-    time_scale = scale_of(result.comparison.span.stop if result.comparison else 0.0, "s")
-    for s in result.comparison.signals if result.comparison else ():
-        findings.append(
-            _Finding(
-                what=s.name,
-                error=s.error,
-                allowed=s.allowed,
-                unit=s.unit,
-                passed=s.passed,
-                value=s.value,
-                reference=s.reference,
-                time_text=time_scale.text(s.time, 6),
-            )
-        )
-    for e in result.comparison.events if result.comparison else ():
-        findings.append(
-            _Finding(
-                what=e.name,
-                error=e.error,
-                allowed=e.allowed,
-                unit=e.unit,
-                passed=e.passed,
-                note=e.note,
-                value=e.value,
-                reference=e.reference,
-            )
-        )
+    found: Comparison | None = result.comparison
+    time_scale = scale_of(found.span.stop if found else 0.0, "s")
+    findings = [_Finding.of(s, time_text=time_scale.text(s.time, 6)) for s in (found.signals if found else ())]
+    findings += [_Finding.of(e, note=e.note) for e in (found.events if found else ())]
     if result.order:
         order = result.order
         findings.append(
@@ -210,9 +202,6 @@ def _findings(result: CaseResult) -> list[_Finding]:
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
-
-
-_ALGORITHMS = {"gauss_seidel": "Gauss-Seidel", "jacobi": "Jacobi"}
 
 
 def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]], title: str) -> str:
@@ -269,7 +258,7 @@ def _run_text(trace: Trace | None) -> str:
     if trace is None:
         return ""
     algorithm = _entry(trace, "algorithm")
-    parts = [_ALGORITHMS.get(algorithm, algorithm)] if algorithm else []
+    parts = [ALGORITHMS.get(algorithm, algorithm)] if algorithm else []
     step = trace.provenance.get("step")
     if isinstance(step, int | float):
         parts.append(f"step {scale_of(step, 's').text(step, 6)}")

@@ -459,6 +459,14 @@ def quantity(value: float) -> str:
     return scientific if "e" in plain or (abs(value) >= 1e5 and len(scientific) < len(plain)) else plain
 
 
+def limits_text(
+    least: float | None = None, above: float | None = None, most: float | None = None, below: float | None = None
+) -> str:
+    """`≥ 0, < 1` for the limits that are given."""
+    limits = {"≥": least, ">": above, "≤": most, "<": below}
+    return ", ".join(f"{sign} {quantity(limit)}" for sign, limit in limits.items() if limit is not None)
+
+
 def units_text(units: Sequence[str]) -> str:
     """The unit of a vector's components, each of them where they differ; empty for the unit 1."""
     if set(units) == {"1"}:

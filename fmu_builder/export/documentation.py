@@ -23,7 +23,7 @@ from fmu_builder.model.assembly import AssemblyModel, PartType
 from fmu_builder.model.model import ElementModel, Model, Variable
 from fmu_builder.model.step_advice import MODE, step_advice
 from fmu_builder.paths import PACKAGE, own_version
-from fmu_builder.units import quantity, units_text
+from fmu_builder.units import limits_text, quantity, units_text
 
 PROTOTYPE_NEEDS = "Python 3.11 or newer (64 bits) with numpy, in the process or as a shared library"
 """What a prototype in Python needs on its target."""
@@ -231,9 +231,8 @@ def variable_range(v: Variable) -> str:
         return ""
     if v.type == "enum":
         return ", ".join(v.literals)
-    low = f"≥ {quantity(v.min)}" if v.min is not None else f"> {quantity(v.above)}" if v.above is not None else ""
-    high = f"≤ {quantity(v.max)}" if v.max is not None else f"< {quantity(v.below)}" if v.below is not None else ""
-    return ", ".join(part for part in (low, high) if part)
+    above, below = v.above if v.min is None else None, v.below if v.max is None else None
+    return limits_text(v.min, above, v.max, below)
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from fmu_builder.model.extends import Extends
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
 from fmu_builder.model.table_model import KIND, In, Models, models_of
 from fmu_builder.paths import find_element
-from fmu_builder.units import quantity
+from fmu_builder.units import limits_text
 
 Schema = dict[str, Any]
 _QUANTITY: Schema = {"type": ["number", "string"]}  # SI, or text "number unit"
@@ -147,9 +147,8 @@ def _starts(declared: Declaration) -> Schema:
 
 def _start(variable: Variable) -> Schema:
     unit = variable.unit if isinstance(variable.unit, str) else ", ".join(variable.unit)
-    limits = {"≥": variable.min, ">": variable.above, "≤": variable.max, "<": variable.below}
-    parts = [variable.description, *([unit] if unit != "1" else [])]
-    parts += [f"{sign} {quantity(limit)}" for sign, limit in limits.items() if limit is not None]
+    limits = limits_text(variable.min, variable.above, variable.max, variable.below)
+    parts = filter(None, (variable.description, unit if unit != "1" else "", limits))
     if variable.type in ("bool", "enum"):
         one: Schema = {"type": "boolean"} if variable.type == "bool" else {"enum": variable.literals}
     else:

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from fmu_builder.errors import InputError
 from fmu_builder.model.toml_files import explain
-from fmu_builder.units import quantity as si_text
+from fmu_builder.units import limits_text
 
 KIND = "kind"  # the key that says which of several models a table has
 
@@ -82,8 +82,7 @@ class In:
 
     def __str__(self) -> str:
         units = " or ".join((self.unit,) if isinstance(self.unit, str) else self.unit)
-        limits = {">": self.above, "≥": self.least, "<": self.below}
-        return ", ".join([units, *(f"{sign} {si_text(limit)}" for sign, limit in limits.items() if limit is not None)])
+        return ", ".join(filter(None, (units, limits_text(self.least, self.above, None, self.below))))
 
 
 def rule(text: str) -> PydanticCustomError:

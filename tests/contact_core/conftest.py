@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from fmi2 import Fmu, load_shipped
+from fmi2 import Fmu, load_literal, load_shipped
 
 from fmu_builder.export.host import HostLibrary, host_library
 
@@ -18,7 +18,7 @@ def host() -> HostLibrary:
 
 @pytest.fixture(scope="module")
 def surface(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("PointSurface", tmp_path_factory.mktemp("PointSurface"))
+    return load_literal("PointSurface", tmp_path_factory.mktemp("PointSurface"))
 
 
 @pytest.fixture(scope="module")

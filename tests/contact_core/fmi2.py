@@ -36,6 +36,7 @@ THREE_POINTS = """
 element = "point_surface"
 [structure]
 points = 3
+coupling = false
 [surface]
 kind = "plane"
 x = [-1, 1]
@@ -538,6 +539,21 @@ def load_shipped(name: str, folder: Path) -> Fmu:
         recipe.write_text(THREE_POINTS, encoding="utf-8")
         return Fmu(host_fmu(recipe, QUICK), folder)
     return Fmu(host_fmu(shipped("fmus") / f"{name}.toml"), folder)
+
+
+def literal(name: str, folder: Path, called: str = "") -> Path:
+    """A recipe of the catalogue without the group `coupling`: its force is the law at the inputs.  It is written to the
+    folder, under the same name or another one, so that scenarios there mean it by that name."""
+    path = folder / f"{called or name}.toml"
+    text = (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8")
+    text += "" if "[structure]" in text else "\n[structure]\n"
+    path.write_text(text.replace("[structure]\n", "[structure]\ncoupling = false\n"), encoding="utf-8")
+    return path
+
+
+def load_literal(name: str, folder: Path) -> Fmu:
+    """The FMU of `literal`."""
+    return Fmu(host_fmu(literal(name, folder)), folder)
 
 
 def only(messages: Iterable[Message]) -> Message:

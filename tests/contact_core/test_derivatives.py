@@ -11,7 +11,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import ALIKE, ERROR, OK, QUICK, Fmu, integers, load_shipped, only, reals, recipes, references
+from fmi2 import (
+    ALIKE,
+    ERROR,
+    OK,
+    QUICK,
+    Fmu,
+    integers,
+    literal,
+    load_literal,
+    load_shipped,
+    only,
+    reals,
+    recipes,
+    references,
+)
 from numpy.typing import NDArray
 from running import Running, build
 
@@ -144,6 +158,7 @@ def every(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     recipe = 'element = "point_surface"\n[surface]\nkind = "plane"\nx = [-1, 1]\ny = [-1, 1]\n'
+    recipe += "[structure]\ncoupling = false\n"
     return build(tmp_path_factory.mktemp("floor"), "Floor", recipe)
 
 
@@ -308,7 +323,7 @@ def directional_derivatives_at(every: Case, seed: int) -> None:
 
 def test_random_points_meet_every_regime_of_the_contact(tmp_path: Path) -> None:
     """Else the test above would show less than it says."""
-    floor = case(shipped("fmus") / "PointSurface.toml", tmp_path)
+    floor = case(literal("PointSurface", tmp_path), tmp_path)
     met = set()
     for seed in range(POINTS):
         running = somewhere(floor, seed)
@@ -418,7 +433,7 @@ def test_refused_references_are_named(floor: Fmu, unknown: str, known: str, said
 
 
 def test_hidden_variables_are_refused(tmp_path: Path) -> None:
-    floor = case(shipped("fmus") / "PointSurface.toml", tmp_path)
+    floor = case(literal("PointSurface", tmp_path), tmp_path)
     running = Running(floor.fmu, {"point.r": (0.0, 0.0, 0.1)})
     hidden = [v.index for v in floor.model.variables if v.hidden]
     assert hidden
@@ -521,7 +536,8 @@ def last_places(running: Running, values: Values, unknowns: list[str], rng: np.r
 
 
 # Of elements and assemblies whose outputs follow inputs; drives by inputs are those of no recipe of the catalogue.
-SLOPED = ("PointSurface", "PointLine2", "PointToPointSpring", "RigidBody", "TwoDPointTheta", "ImpactDamper", "FourBar")
+HELD = ("PointSurface", "PointLine2")  # with the literal law
+SLOPED = (*HELD, "PointToPointSpring", "RigidBody", "TwoDPointTheta", "ImpactDamper", "FourBar")
 DRIVEN = """
 element = "planar_mechanism"
 [[body]]
@@ -559,7 +575,9 @@ def smooth_inputs(fmu: Fmu) -> dict[str, float]:
 @pytest.fixture(scope="module", params=[*SLOPED, "Driven"])
 def sloped(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     folder = tmp_path_factory.mktemp("sloped")
-    return build(folder, "Driven", DRIVEN) if request.param == "Driven" else load_shipped(request.param, folder)
+    if request.param == "Driven":
+        return build(folder, "Driven", DRIVEN)
+    return (load_literal if request.param in HELD else load_shipped)(request.param, folder)
 
 
 def test_output_derivatives_count_the_slopes_of_the_inputs_of_the_step(sloped: Fmu) -> None:

@@ -24,6 +24,7 @@ from fmi2 import (
     Fmu,
     Slave,
     integers,
+    load_literal,
     load_shipped,
     only,
     reals,
@@ -46,7 +47,10 @@ INPUT = {"PointMass": "p.f[1]", "PointSurface": "point.r[3]"}
 
 @pytest.fixture(scope="module")
 def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fmu]:
-    return {name: load_shipped(name, tmp_path_factory.mktemp(name)) for name in UNPHYSICAL}
+    return {
+        name: (load_literal if name == "PointSurface" else load_shipped)(name, tmp_path_factory.mktemp(name))
+        for name in UNPHYSICAL
+    }
 
 
 @pytest.fixture

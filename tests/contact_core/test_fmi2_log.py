@@ -21,7 +21,7 @@ from fmi2 import (
     Importer,
     Slave,
     integers,
-    load_shipped,
+    load_literal,
     only,
     reals,
     references,
@@ -415,7 +415,7 @@ def test_no_memory_is_a_clean_refusal(surface: Fmu) -> None:
 
 
 def test_without_allocation_a_pool_of_four_serves_instances_and_states(tmp_path: Path) -> None:
-    fmu = load_shipped("PointSurface", tmp_path)
+    fmu = load_literal("PointSurface", tmp_path)
     importer = Importer(memory=False)
     for _ in range(3):  # freed places serve again
         slaves = [fmu.slave(importer, name=f"slave {i}".encode()) for i in range(3)]
@@ -442,7 +442,7 @@ def test_without_allocation_a_pool_of_four_serves_instances_and_states(tmp_path:
 
 
 def test_no_callbacks_at_all_are_survived(tmp_path: Path) -> None:
-    fmu = load_shipped("PointSurface", tmp_path)
+    fmu = load_literal("PointSurface", tmp_path)
     create = fmu.library.fmi2Instantiate
     assert create(b"slave", 1, b"wrong", None, None, 0, 1) is None
     assert create(None, 1, fmu.guid.encode(), None, None, 0, 1) is None

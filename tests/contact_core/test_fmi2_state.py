@@ -12,7 +12,22 @@ from ctypes import byref, c_size_t, c_ubyte, c_void_p
 from pathlib import Path
 
 import pytest
-from fmi2 import ERROR, OK, Fmu, Importer, Slave, checksum, integers, load_shipped, only, reals, references, sealed
+from fmi2 import (
+    ERROR,
+    OK,
+    Fmu,
+    Importer,
+    Slave,
+    checksum,
+    integers,
+    literal,
+    load_literal,
+    load_shipped,
+    only,
+    reals,
+    references,
+    sealed,
+)
 
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
@@ -29,7 +44,13 @@ MODELS = tuple(STARTS)
 
 @pytest.fixture(scope="module")
 def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fmu]:
-    return {name: load_shipped(name, tmp_path_factory.mktemp(name)) for name in MODELS}
+    load = {name: load_literal if name == "PointSurface" else load_shipped for name in MODELS}
+    return {name: load[name](name, tmp_path_factory.mktemp(name)) for name in MODELS}
+
+
+@pytest.fixture(scope="module")
+def surface_model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    return load_model(literal("PointSurface", tmp_path_factory.mktemp("model")))
 
 
 @pytest.fixture
@@ -384,9 +405,11 @@ NUMBERS = ("zero", "type", "mode", "experiment", "stop_defined", "stop_time", "l
         ("energy.switched", math.nan),
     ],
 )
-def test_a_forged_number_under_a_right_checksum_is_refused(surface: Fmu, number: str, value: float) -> None:
+def test_a_forged_number_under_a_right_checksum_is_refused(
+    surface: Fmu, surface_model: Model, number: str, value: float
+) -> None:
     """Of the instance, of parameters and inputs, of memory, hidden too; handle and instance stay as they were."""
-    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+    slave, model = started(surface), surface_model
     run(slave, motion(surface, 0), 0, 10)
     place = slave.get_state()
     data = slave.serialize(place)
@@ -412,8 +435,8 @@ def array_before_the_variables(model: Model, data: bytes, array: str) -> tuple[i
     return len(data) - 8 - 8 * (RECORDS + len(model.variables) + behind), counts[array]
 
 
-def test_a_state_with_rates_of_inputs_is_taken(surface: Fmu) -> None:
-    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+def test_a_state_with_rates_of_inputs_is_taken(surface: Fmu, surface_model: Model) -> None:
+    slave, model = started(surface), surface_model
     data = slave.state()
     for array, value in (("input_rates", 0.5), ("given_rates", 1.0), ("sides", -1.0), ("sides", 1.0)):
         at, _ = array_before_the_variables(model, data, array)
@@ -435,8 +458,10 @@ def test_a_state_with_rates_of_inputs_is_taken(surface: Fmu) -> None:
         ("sides", -2.0),
     ],
 )
-def test_a_forged_rate_or_side_is_refused_first_and_last(surface: Fmu, array: str, value: float) -> None:
-    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+def test_a_forged_rate_or_side_is_refused_first_and_last(
+    surface: Fmu, surface_model: Model, array: str, value: float
+) -> None:
+    slave, model = started(surface), surface_model
     run(slave, motion(surface, 0), 0, 10)
     data = slave.state()
     begin, count = array_before_the_variables(model, data, array)
@@ -448,9 +473,9 @@ def test_a_forged_rate_or_side_is_refused_first_and_last(surface: Fmu, array: st
     assert slave.state() == data
 
 
-def test_forged_outputs_are_computed_anew(surface: Fmu) -> None:
+def test_forged_outputs_are_computed_anew(surface: Fmu, surface_model: Model) -> None:
     """They follow from the rest of the state."""
-    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+    slave, model = started(surface), surface_model
     run(slave, motion(surface, 0), 0, 10)
     data = slave.state()
     at = len(data) - 8 - 8 * RECORDS - 8 * len(model.variables) + 8 * model["normal_force"].index
@@ -459,8 +484,8 @@ def test_forged_outputs_are_computed_anew(surface: Fmu) -> None:
     assert slave.serialize(place) == data
 
 
-def test_parameters_of_a_forged_state_keep_the_rules(surface: Fmu) -> None:
-    slave, model = started(surface), load_model(shipped("fmus") / "PointSurface.toml")
+def test_parameters_of_a_forged_state_keep_the_rules(surface: Fmu, surface_model: Model) -> None:
+    slave, model = started(surface), surface_model
     data = slave.state()
     at = len(data) - 8 - 8 * RECORDS - 8 * len(model.variables) + 8 * model["D_max"].index
     assert slave.deserialize(sealed(data[:at] + bytes(8) + data[at + 8 :]), c_void_p()) == ERROR
@@ -651,7 +676,7 @@ def test_overlapping_steps_do_not_disturb_each_other(fmus: dict[str, Fmu]) -> No
 
 def test_threads_share_the_static_pool(tmp_path: Path) -> None:
     """Without memory callbacks: four places, never given twice."""
-    fmu = load_shipped("PointSurface", tmp_path)
+    fmu = load_literal("PointSurface", tmp_path)
     holders, lock, clashes, served = set[int](), threading.Lock(), [], []
 
     def work() -> None:

@@ -167,6 +167,8 @@ element = "point_surface"
 kind = "plane"
 x = [-1, 1]
 y = [-1, 1]
+[structure]
+coupling = false
 [start]
 C_F = 1e5
 C_r = 1.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import Fmu, Importer
+from fmi2 import Fmu, Importer, literal
 from running import Running, build
 
 from fmu_builder.cosim.master import run
@@ -200,6 +200,7 @@ floor = "PointSurface"
     running.step(0.16)
     exact = running["ball.p.v[3]"]
     assert running["floor.contact_count"] == 1 and exact > 0.0
+    literal("PointSurface", tmp_path)
     errors = []
     for step in (4e-5, 2e-5, 1e-5, 5e-6):
         path = tmp_path / "coupled.toml"

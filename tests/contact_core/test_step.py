@@ -23,8 +23,10 @@ element = "point_surface"
 kind = "plane"
 x = [-1, 1]
 y = [-1, 1]
+[structure]
+coupling = false
 """
-FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
+FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\ncoupling = false\n'
 EPSILON = 2.0**-52
 TINY = 1e-300  # among subnormal numbers rounding is absolute
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from fmi2 import OK, Fmu, load_shipped
+from fmi2 import OK, Fmu, load_literal, load_shipped
 from running import build
 
 
@@ -38,8 +38,8 @@ class Kind:
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", recipe).lower()
 
     def load(self, recipe: str, folder: Path) -> Fmu:
-        """A catalogue FMU, by the names of the rotational kind."""
-        return self.as_rotational(load_shipped(recipe, folder))
+        """A catalogue FMU, by the names of the rotational kind; of a force element with the literal law."""
+        return self.as_rotational((load_shipped if recipe == self.body else load_literal)(recipe, folder))
 
     def build(self, recipe: str, folder: Path, name: str) -> Fmu:
         """The FMU of a recipe that is written with the names of the rotational kind."""

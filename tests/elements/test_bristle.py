@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contact_reference import Scene
-from fmi2 import ERROR, OK, Fmu, Importer, load_shipped
+from fmi2 import ERROR, OK, Fmu, Importer, load_literal
 from running import Running, build
 from scipy.integrate import solve_ivp
 from test_point_surface import above, product, quaternion, random_scene, turn
@@ -24,7 +24,7 @@ LIMIT = MU * C_F * DEPTH
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("PointSurfaceBristle", tmp_path_factory.mktemp("held"))
+    return load_literal("PointSurfaceBristle", tmp_path_factory.mktemp("held"))
 
 
 def stretched(fmu: Fmu, z: np.ndarray, **values: float) -> Running:
@@ -212,6 +212,7 @@ radius = "100 mm"
 [structure]
 bristle = true
 points = 2
+coupling = false
 [functions]
 F_slip = "stribeck_slip"
 [start]

@@ -339,7 +339,7 @@ def test_hold_tells_once_what_it_makes_of_the_rebound(ball: Fmu, floor: Fmu, mas
 
 
 def test_hold_gives_the_force_of_a_contact_without_the_group(ball: Fmu, floor: Fmu, tmp_path: Path) -> None:
-    plain = build(tmp_path, "Plain", FLOOR.replace("coupling = true", ""))
+    plain = build(tmp_path, "Plain", FLOOR.replace("coupling = true", "coupling = false"))
     assert impact(ball, floor, JACOBI, 16, coupling__mode=HOLD)[1] == impact(ball, plain, JACOBI, 16)[1]
 
 
@@ -401,7 +401,8 @@ def test_in_an_assembly_there_is_nothing_to_couple(tmp_path: Path) -> None:
 
 def test_a_start_of_the_group_without_the_group_names_the_switch(tmp_path: Path) -> None:
     path = tmp_path / "Floor.toml"
-    path.write_text(FLOOR.replace("coupling = true", "") + '"coupling.mode" = "auto"\n', encoding="utf-8")
+    text = FLOOR.replace("coupling = true", "coupling = false")
+    path.write_text(text + '"coupling.mode" = "auto"\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"coupling.mode: .* there with \[structure\] coupling = true only"):
         load_model(path)
 

@@ -418,7 +418,8 @@ def test_with_positions_the_rotational_spring_keeps_the_energy(inertia: Fmu, tmp
 def test_hold_has_the_bits_of_the_element_without_coupling(tmp_path: Path, element: str) -> None:
     w = "w" if element.startswith("rot") else "v"
     ends = []
-    for name, more in (("Plain", ""), ("Held", "[structure]\ncoupling = true\n")):
+    held = '[structure]\ncoupling = true\n[start]\n"coupling.mode" = "hold"\n'
+    for name, more in (("Plain", "[structure]\ncoupling = false\n"), ("Held", held)):
         running = Running(build(tmp_path, name, f'element = "{element}"\n{more}'))
         for k in range(20):
             running.set({f"r.{w}": math.sin(k), f"c.{w}": 0.3 * k})

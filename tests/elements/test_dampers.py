@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from fmi2 import ERROR, Fmu
+from fmi2 import ERROR, Fmu, literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from one_axis import OF_ONE_SOURCE, Kind, refused
@@ -128,7 +128,7 @@ def test_a_speed_with_a_slope_dissipates_its_square(damper: Fmu) -> None:
 
 
 def test_without_ledger_the_damper_is_the_same_and_has_no_state(damper: Fmu, kind: Kind, tmp_path: Path) -> None:
-    recipe = f'element = "{kind.element(kind.damper)}"\n[structure]\nledger = false\n'
+    recipe = f'element = "{kind.element(kind.damper)}"\n[structure]\nledger = false\ncoupling = false\n'
     bare = kind.build(recipe, tmp_path, "Bare")
     assert bare.description.numberOfContinuousStates == 0
     both = [Running(fmu, {"d": 0.5, "r.w": 3.0, "c.w": 1.0}) for fmu in (damper, bare)]
@@ -155,6 +155,7 @@ damper = {{ recipe = "RotationalDamper", start = {{ d = 0.2 }} }}
 @pytest.mark.parametrize("algorithm", ["gauss_seidel", "jacobi"])
 def test_a_held_torque_brakes_as_the_readme_says(kind: Kind, tmp_path: Path, algorithm: str, z: float) -> None:
     """Gauss-Seidel w_(n+1) = (1 - z) w_n, Jacobi w_(n+1) = w_n - z w_(n-1)."""
+    literal(kind.damper, tmp_path)
     path = tmp_path / "coupled.toml"
     path.write_text(kind.own(COUPLED.format(algorithm=algorithm, step=z / 2.0)), encoding="utf-8")
     trace = run(path).trace

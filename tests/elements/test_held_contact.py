@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fmi2 import literal
 
 from fmu_builder.cosim.master import Run, run
 from fmu_builder.export.fmu import host_fmu
@@ -28,6 +29,7 @@ HALF = math.pi / math.sqrt(1e5)  # s: an elastic contact of 1 kg
 def strike(folder: Path, N: float, master: str, C_r: float = 1.0) -> Run:
     step = HALF / N
     count = math.ceil(3 * HALF / step)
+    literal("PointSurface", folder)
     path = folder / "strike.toml"
     path.write_text(STRIKE.format(step=repr(step), stop=repr(count * step), master=master, C_r=C_r))
     return run(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import Fmu, load_shipped
+from fmi2 import Fmu, load_literal
 from line_reference import foot
 from numpy.typing import NDArray
 from running import Running, build
@@ -25,6 +25,8 @@ LAW = {"k_r": 3e4, "normDamp": 40.0, "K_fr": 0.3, "k_T": 20.0}
 SCALARS = ["delta", "F_r", "P", "friction_force", "v_long"]
 CLAMP = """
 element = "point_line_1"
+[structure]
+coupling = false
 [line]
 points = [[0, 0, 0], ["0.5 m", 0, 0], ["1 m", 0, 0]]
 [sensors]
@@ -46,7 +48,7 @@ normDamp = 50
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     """A closed spline on one body."""
-    return load_shipped("PointLine1", tmp_path_factory.mktemp("ring"))
+    return load_literal("PointLine1", tmp_path_factory.mktemp("ring"))
 
 
 @pytest.fixture(scope="module")

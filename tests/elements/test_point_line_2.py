@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from fmi2 import ERROR, Fmu, load_shipped
+from fmi2 import ERROR, Fmu, load_literal
 from line_reference import foot
 from numpy.typing import NDArray
 from running import Running, Values, build
@@ -31,6 +31,8 @@ POSES = [
 LISTED = np.array([POSES[b - 1][1].inv().apply(p - POSES[b - 1][0]) for p, b in zip(HELIX, BODIES, strict=True)])
 THREE = f"""
 element = "point_line_2"
+[structure]
+coupling = false
 [line]
 points = {LISTED.tolist()}
 body = {BODIES}
@@ -48,7 +50,7 @@ VectorFr2 = [1, 0, 0]
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     """A closed spline on one body."""
-    return load_shipped("PointLine2", tmp_path_factory.mktemp("ring"))
+    return load_literal("PointLine2", tmp_path_factory.mktemp("ring"))
 
 
 @pytest.fixture(scope="module")
@@ -199,6 +201,8 @@ def test_powers_add_up_on_three_moving_bodies(three: Fmu) -> None:
 
 BAR = """
 element = "point_line_2"
+[structure]
+coupling = false
 [line]
 points = [[0, 0, 0], ["0.5 m", 0, 0], ["1 m", 0, 0]]
 """

@@ -18,6 +18,8 @@ K, G, RADIUS = 1e5, 9.81, 0.5
 CIRCLE = [[RADIUS * math.cos(a), RADIUS * math.sin(a), 0.0] for a in np.arange(48) * math.pi / 24]
 LEVEL_RING = f"""
 element = "point_line_2"
+[structure]
+coupling = false
 [functions]
 f_r2 = "#delta < 0[m] -> 1e5[N/m]*#delta, 0"
 [line]
@@ -82,7 +84,7 @@ def level_ring_coupled(body: Fmu, guide: Fmu, h: float, steps: int) -> tuple[Run
 def test_a_coupled_ring_carries_it_too(tmp_path_factory: pytest.TempPathFactory) -> None:
     """At 10 communication steps a period across the line, Gauss-Seidel, for a turn and a half."""
     folder = tmp_path_factory.mktemp("coupled")
-    text = LEVEL_RING.replace("[start]", '[structure]\ncoupling = true\n[start]\n"coupling.mode" = "averaged"')
+    text = LEVEL_RING.replace("coupling = false", "coupling = true") + '"coupling.mode" = "averaged"\n'
     guide, body = build(folder, "Ring", text), load_shipped("PointMass", folder)
     h = 0.2 * math.pi / math.sqrt(K)
     mass, ring = level_ring_coupled(body, guide, h, round(1.5 * 2.0 * math.pi * RADIUS / 2.0 / h))
@@ -95,6 +97,8 @@ def test_a_coupled_ring_carries_it_too(tmp_path_factory: pytest.TempPathFactory)
 
 BAR = """
 element = "point_line_2"
+[structure]
+coupling = false
 [functions]
 f_r1 = "#delta > 0[m] -> 2e4[N/m]*#delta, 1e4[N/m]*#delta"
 f_r2 = "#delta > 0[m] -> 4e4[N/m]*#delta, 1e4[N/m]*#delta"

@@ -16,6 +16,8 @@ from fmu_builder.model.loader import load_model
 
 TROLLEY = """
 element = "point_line_2"
+[structure]
+coupling = false
 [line]
 points = [[0, 0, 0], ["0.5 m", 0, 0], ["1 m", 0, 0]]
 [sensors]
@@ -143,7 +145,7 @@ def test_sensors_that_change_work_on_the_springs(trolley: Fmu) -> None:
 
 
 def test_second_argument_of_friction_can_be_the_length_of_both_forces(tmp_path: Path) -> None:
-    text = TROLLEY.replace("[start]", '[structure]\nfr2_args = "p1_p"\n[start]').replace(
+    text = TROLLEY.replace("[structure]", '[structure]\nfr2_args = "p1_p"').replace(
         "0.1*abs(#P1) + 0.2*abs(#P2)", "0.2*abs(#P)"
     )
     running = Running(build(tmp_path, "Both", text), {"point.r": (0.3, 0.5e-3, 1e-3), "point.v": (1.0, 0.0, 0.0)})
@@ -153,7 +155,7 @@ def test_second_argument_of_friction_can_be_the_length_of_both_forces(tmp_path: 
 
 def test_the_second_argument_of_friction_has_the_name_of_what_it_is(tmp_path: Path) -> None:
     path = tmp_path / "Both.toml"
-    path.write_text(TROLLEY.replace("[start]", '[structure]\nfr2_args = "p1_p"\n[start]'), encoding="utf-8")
+    path.write_text(TROLLEY.replace("[structure]", '[structure]\nfr2_args = "p1_p"'), encoding="utf-8")
     with pytest.raises(InputError, match=r"P2"):
         load_model(path)
     path.write_text(path.read_text(encoding="utf-8").replace("#P2", "#P"), encoding="utf-8")

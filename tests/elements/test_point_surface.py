@@ -26,6 +26,8 @@ element = "point_surface"
 kind = "plane"
 x = [-{HALF_WIDTH}, {HALF_WIDTH}]
 y = [-{HALF_WIDTH}, {HALF_WIDTH}]
+[structure]
+coupling = false
 """
 IMPULSES = (("last_contact", "impulse"), ("present_contact", "impulse_before"))
 UP, STILL = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
@@ -38,7 +40,7 @@ def patch(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return build(tmp_path_factory.mktemp("three"), "Three", PATCH + "[structure]\npoints = 3\n")
+    return build(tmp_path_factory.mktemp("three"), "Three", PATCH + "points = 3\n")
 
 
 def quaternion(rng: np.random.Generator) -> np.ndarray:
@@ -524,8 +526,8 @@ def test_very_deep_and_very_stiff_is_finite_or_refused(patch: Fmu) -> None:
 
 
 def test_without_ledger_the_fmu_has_no_states_and_the_same_forces(tmp_path: Path) -> None:
-    full = build(tmp_path, "Full", PATCH + "[structure]\npoints = 2\n")
-    bare = build(tmp_path, "Bare", PATCH + "[structure]\npoints = 2\nledger = false\n")
+    full = build(tmp_path, "Full", PATCH + "points = 2\n")
+    bare = build(tmp_path, "Bare", PATCH + "points = 2\nledger = false\n")
     missing = full.references.keys() - bare.references.keys()
     states = {f"{name}[{i}]" for name in ("impulse", "contact_time") for i in (1, 2)}
     states |= {f"energy.{name}" for name in ("work", "damping", "friction")}

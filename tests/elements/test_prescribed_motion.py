@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import ERROR, OK, Fmu, load_shipped
+from fmi2 import ERROR, OK, Fmu, literal, load_shipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -317,6 +317,7 @@ start = {{ C_F = "1e5 N/m", C_r = 0.5, K_fr = 0.3 }}
 
 def test_a_conveyor_takes_a_mass_along_and_pays_twice_its_kinetic_energy(tmp_path: Path) -> None:
     """A mass laid on a belt of speed u slips until it has it: the drive gives m u^2, half of it becomes heat."""
+    literal("PointSurface", tmp_path)
     path = tmp_path / "belt.toml"
     path.write_text(ORBIT.format(speed=0.3, v0=0.0), encoding="utf-8")
     trace = run(path).trace
@@ -330,6 +331,7 @@ def test_a_conveyor_takes_a_mass_along_and_pays_twice_its_kinetic_energy(tmp_pat
 
 def test_a_floor_and_a_mass_of_one_speed_feel_no_friction(tmp_path: Path) -> None:
     """The control of the belt: without slip there is neither friction nor work."""
+    literal("PointSurface", tmp_path)
     path = tmp_path / "belt.toml"
     path.write_text(ORBIT.format(speed=0.3, v0=0.3), encoding="utf-8")
     trace = run(path).trace

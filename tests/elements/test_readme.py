@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from fmi2 import literal
 from scipy.integrate import solve_ivp
 
 from fmu_builder import run
@@ -237,6 +238,7 @@ def test_a_resting_body_settles_below_the_stated_step_only(stiffness: float) -> 
 
 
 def test_the_energy_a_held_force_makes_shows_in_the_sum_over_all_elements(tmp_path: Path) -> None:
+    literal("PointSurface", tmp_path)
     path = tmp_path / "impact.toml"
     path.write_text(
         """

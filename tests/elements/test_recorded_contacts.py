@@ -14,7 +14,7 @@ import pytest
 from fmi2 import ERROR, OK, Fmu, Slave, load_shipped, sealed
 from running import Running, build
 
-FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
+FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\n'
 G = 9.81
 LAST = ("start", "end", "impact_speed", "rebound_speed", "peak_force", "impulse")
 H = 1e-3  # s, communication step
@@ -25,12 +25,12 @@ DEPTH = 0.01  # m, at which the motion below is turned upwards
 
 @pytest.fixture(scope="module")
 def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return build(tmp_path_factory.mktemp("floor"), "Floor", FLOOR)
+    return build(tmp_path_factory.mktemp("floor"), "Floor", FLOOR + "coupling = false\n")
 
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return build(tmp_path_factory.mktemp("two"), "Two", FLOOR + "[structure]\npoints = 2\nledger = false\n")
+    return build(tmp_path_factory.mktemp("two"), "Two", FLOOR + "coupling = false\npoints = 2\nledger = false\n")
 
 
 def thrown(time: float, rebound: float = 0.0) -> tuple[float, float]:
@@ -138,7 +138,7 @@ def test_a_switch_ends_a_contact_when_it_is_switched(floor: Fmu) -> None:
     scope="module", params=["coupling = true", "coupling = true\nbristle = true", "coupling = true\npoints = 2"]
 )
 def coupled(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Fmu:
-    return build(tmp_path_factory.mktemp("coupled"), "Floor", f"{FLOOR}[structure]\n{request.param}\n")
+    return build(tmp_path_factory.mktemp("coupled"), "Floor", f"{FLOOR}{request.param}\n")
 
 
 @pytest.mark.parametrize("mode", [1, 3, 4, 5], ids=["hold", "averaged", "predicted", "auto"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import fmpy
 import numpy as np
 import pytest
-from fmi2 import ERROR, MODEL_EXCHANGE, OK, Fmu, load_shipped
+from fmi2 import ERROR, MODEL_EXCHANGE, OK, Fmu, literal, load_shipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -406,6 +406,7 @@ algorithm = "gauss_seidel"
 body = {{ recipe = "RigidBlock", start = {{ r0 = [0, 0, 0.14], q0 = [1, 0.03, 0.04, -0.015], v0 = [0.3, 0, 0] }} }}
 floor = {{ recipe = "FourPointSurface", start = {{ C_F = 1e5, C_r = 0.5, K_fr = 0.3 }} }}
 """
+    literal("FourPointSurface", tmp_path)
     path = tmp_path / "drop.toml"
     names = [f"body.frame.{x}[{k}]" for x in "vw" for k in (1, 2, 3)]
     coupled = []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import ERROR, Fmu, load_shipped
+from fmi2 import ERROR, Fmu, literal, load_shipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -177,6 +177,7 @@ FREQUENCY = 10.0  # sqrt(k/J), rad/s: 10 N.m/rad, 0.1 kg.m2
 
 
 def wired(folder: Path, point: str) -> Path:
+    literal("RotationalSpring", folder)
     path = folder / "wired.toml"
     path.write_text(WIRED.format(point=point), encoding="utf-8")
     return path

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import load_shipped
+from fmi2 import literal, load_shipped
 from running import Running
 from scipy.special import ellipk
 
@@ -99,6 +99,7 @@ ball = { recipe = "PointSphere", start = { C_F = "1e5 N/m", C_r = 1, K_fr = 0 } 
 @pytest.mark.slow
 def test_a_glancing_impact_coupled_by_a_master_converges_to_the_assembly(tmp_path: Path) -> None:
     """With the order 1 of a force that is held over the step; the deflection is that of the assembly."""
+    literal("PointSphere", tmp_path)
     path = tmp_path / "glancing.toml"
     path.write_text(GLANCING, encoding="utf-8")
     scenario = read_scenario(path)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import Fmu, load_shipped
+from fmi2 import Fmu, literal, load_shipped
 from running import Running, Values
 
 from fmu_builder.cosim.master import run
@@ -136,6 +136,7 @@ floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", C_r = 1, K_fr = 0,
 @pytest.mark.slow
 def test_two_fmus_converge_to_the_reference_of_one_with_order_one(tmp_path: Path) -> None:
     """The speed after the first rebound, with forces that are held for a step."""
+    literal("PointSurface", tmp_path)
     (tmp_path / "coupled.toml").write_text(COUPLED, encoding="utf-8")
     reference = read_trace(shipped("fmus") / "systems" / "pendulum_falls_on_floor_ref.csv")
     at = int(np.searchsorted(reference.time, 0.45 - 1e-9))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import Fmu, load_shipped
+from fmi2 import Fmu, literal, load_shipped
 from numpy.typing import NDArray
 from running import Running, build
 
@@ -111,6 +111,7 @@ def coupled(folder: Path, j: int, step: float, stop: float) -> tuple[Vector, Vec
     masses = "\n".join(
         f'"mass[{i}]" = {{ recipe = "SliderMass", start = {{ v0 = {float(v)!r} }} }}' for i, v in enumerate(shape, 1)
     )
+    literal("TranslationalSpring", folder)
     path = folder / "coupled.toml"
     path.write_text(
         f"""

@@ -40,7 +40,8 @@ def recipe(folder: Path, kind: str, points: int, interpolation: str = "polyline"
     path = folder / "Timed.toml"
     on = [1 + (i // 10) % bodies for i in range(points)]
     path.write_text(
-        f'element = "point_line_{kind}"\n[line]\npoints = "helix.csv"\ninterpolation = "{interpolation}"\n'
+        f'element = "point_line_{kind}"\n[structure]\ncoupling = false\n'
+        f'[line]\npoints = "helix.csv"\ninterpolation = "{interpolation}"\n'
         + (f"body = {on}\n" if bodies > 1 else "")
         + '[start]\nnormDamp = 10\nK_fr = 0.1\n"point.r" = [1.002, 0, 0]\n'
         + ("VectorFr1 = [0, 0.1, 1]\nVectorFr2 = [1, 0, 0]\n" if kind == "2" else ""),

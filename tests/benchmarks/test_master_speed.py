@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from fmu_builder.cosim.master import _Master, load_scenario
+from tests.contact_core.fmi2 import literal
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
@@ -33,6 +34,7 @@ floor = "PointSurface"
 @pytest.mark.parametrize("rows", [2, STEPS + 1], ids=["unrecorded", "recorded"])
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
 def test_communication_step(benchmark: Callable[..., object], tmp_path: Path, algorithm: str, rows: int) -> None:
+    literal("PointSurface", tmp_path)
     path = tmp_path / "system.toml"
     output_step = 0.2 if rows == 2 else 1e-5
     path.write_text(SYSTEM.format(output_step=output_step, algorithm=algorithm), encoding="utf-8")

@@ -23,6 +23,7 @@ from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import compile_hosted, find_compiler, fmi_headers
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped
+from tests.contact_core.fmi2 import literal
 
 pytestmark = pytest.mark.benchmark(timer=time.thread_time)
 
@@ -47,8 +48,8 @@ def loops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ctypes.CDLL]:
 
 
 @pytest.fixture
-def floor() -> Iterator[Slave]:
-    slave = Slave("floor", read_slave(host_fmu(shipped("fmus") / "PointSurface.toml")))
+def floor(tmp_path: Path) -> Iterator[Slave]:
+    slave = Slave("floor", read_slave(host_fmu(literal("PointSurface", tmp_path))))
     slave.dll.fmi2SetupExperiment(slave.component, 0, 0.0, 0.0, 0, 0.0)
     slave.call("fmi2EnterInitializationMode")
     variables = slave.description.variables
@@ -189,8 +190,8 @@ MODES = {  # given: coupling.order = parallel, which loop_coupled is
 class Contact:
     """A mass of 1 kg on a contact, driven by loop_coupled: it rises from `height`, or is pressed on by `weight`."""
 
-    def __init__(self, loops: ctypes.CDLL, recipe: str, mode: str, weight: float, height: float, H: float):
-        self.slave = Slave("floor", read_slave(host_fmu(shipped("fmus") / f"{recipe}.toml")))
+    def __init__(self, loops: ctypes.CDLL, recipe: Path, mode: str, weight: float, height: float, H: float):
+        self.slave = Slave("floor", read_slave(host_fmu(recipe)))
         self._loops, self._weight, self._H, self._time = loops, weight, H, 0.0
         slave, variables = self.slave, self.slave.description.variables
         slave.dll.fmi2SetupExperiment(slave.component, 0, 0.0, 0.0, 0, 0.0)
@@ -260,13 +261,14 @@ def test_coupled_contact_with_new_inputs(
     height: float,
     most: float,
     budget: str,
+    tmp_path: Path,
 ) -> None:
     """1 kg swings elastically in contact with 1e6 N/m at eight steps a contact, or rises from the floor.  `most`: times
-    a step of PointSurface, whose point rises, with a set and a get: about twice what one processor measures, because
-    the ratio differs between processors."""
+    a step of PointSurface without the group, whose point rises, with a set and a get: about twice what one processor
+    measures, because the ratio differs between processors."""
     H = 1e-6 if mode == "hold" else 3.14e-3 / 8  # at the large step the literal force would throw the mass off
-    coupled = Contact(loops["real"], "PointSurfaceCoupled", mode, weight, height, H)
-    plain = Contact(loops["real"], "PointSurface", "", 0.0, 1.0, 1e-6)
+    coupled = Contact(loops["real"], shipped("fmus") / "PointSurfaceCoupled.toml", mode, weight, height, H)
+    plain = Contact(loops["real"], literal("PointSurface", tmp_path), "", 0.0, 1.0, 1e-6)
     report(benchmark, coupled.run, f"{budget} for the step alone")
     (alone, _), (_, peer) = steps_alone((coupled, plain))
     benchmark.extra_info["ns_of_the_step_alone"] = round(alone, 1)  # type: ignore[attr-defined]
@@ -338,7 +340,7 @@ def test_point_surface_evaluation_in_model_exchange(
 ) -> None:
     recipe = tmp_path / "Floor.toml"
     text = (shipped("fmus") / "PointSurface.toml").read_text(encoding="utf-8").partition("[start]")[0]
-    recipe.write_text(f"{text}\n[functions]\n{LAWS[laws]}\n", encoding="utf-8")
+    recipe.write_text(f"{text}\n[structure]\ncoupling = false\n[functions]\n{LAWS[laws]}\n", encoding="utf-8")
     file = str(host_fmu(recipe))
     description = fmpy.read_model_description(file)
     floor = FMU2Model(

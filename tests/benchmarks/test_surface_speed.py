@@ -54,11 +54,11 @@ SURFACES = {
 }
 
 
-def evaluations(folder: Path, name: str, structure: str = "", laws: str = LAWS) -> Callable[[int], int]:
+def evaluations(folder: Path, name: str, structure: str = "[structure]\n", laws: str = LAWS) -> Callable[[int], int]:
     """A function that makes so many evaluations and returns how many of them were in contact."""
     text = (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8").partition("[start]")[0]
     recipe = folder / "Timed.toml"
-    recipe.write_text(text + structure + laws, encoding="utf-8")
+    recipe.write_text(text + structure + "coupling = false\n" + laws, encoding="utf-8")
     model = load_model(recipe)
     write_sources(fmu_sources(model, "{00000000-0000-0000-0000-000000000000}"), folder)
     compiler = find_compiler()

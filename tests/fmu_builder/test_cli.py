@@ -41,6 +41,8 @@ COMMANDS = ("demo", "list", "info", "build", "run", "validate", "compare", "new"
 FLOOR = """element = "point_surface"
 [surface]
 kind = "plane"
+[structure]
+coupling = false
 [start]
 C_F = "1e5 N/m"
 C_r = 0.5

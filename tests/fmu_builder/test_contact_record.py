@@ -16,11 +16,13 @@ DROP = 0.02  # m
 TOUCH, SPEED = math.sqrt(2.0 * DROP / G), math.sqrt(2.0 * DROP * G)
 STEP = 50e-6  # s
 FLOOR = """element = "point_surface"
-[surface]
-kind = "plane"
 [start]
 C_F = 1e5
 C_r = 0.5
+[surface]
+kind = "plane"
+[structure]
+coupling = false
 """
 TWO_BALLS = """connections = [["left.p", "feet.point[1]"], ["right.p", "feet.point[2]"], ["third.p", "floor.point"]]
 [slaves]
@@ -35,7 +37,7 @@ floor = { recipe = "Floor" }
 def scenario(folder: Path, text: str, experiment: str = "") -> Run:
     """A scenario of 0.15 s, without events between the tables of its experiment and `text`."""
     (folder / "Floor.toml").write_text(FLOOR, encoding="utf-8")
-    (folder / "Feet.toml").write_text(FLOOR + "[structure]\npoints = 2\n", encoding="utf-8")
+    (folder / "Feet.toml").write_text(FLOOR + "points = 2\n", encoding="utf-8")
     head, tables = text.split("[slaves]")
     path = folder / "scenario.toml"
     path.write_text(

@@ -48,7 +48,11 @@ from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, find_recipe, shipped
 
 FLOOR = Recipe(
-    name="Floor", element="point_surface", surface={"kind": "plane"}, start={"C_F": "1e5 N/m", "C_r": 0.5, "K_fr": 0}
+    name="Floor",
+    element="point_surface",
+    surface={"kind": "plane"},
+    structure={"coupling": False},
+    start={"C_F": "1e5 N/m", "C_r": 0.5, "K_fr": 0},
 )
 DROP = Scenario(
     slaves={"body": Part(recipe="PointMass", start={"r0": np.array([0.0, 0.0, 0.01])}), "floor": FLOOR},

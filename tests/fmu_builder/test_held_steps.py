@@ -20,6 +20,7 @@ from fmu_builder.model.connectable import Node
 from fmu_builder.model.loader import load_assembly
 from fmu_builder.model.step_advice import STEPS_PER_BRAKING, STEPS_PER_CONTACT, STEPS_PER_SWING
 from fmu_builder.paths import shipped
+from tests.contact_core.fmi2 import literal
 
 DROP = """
 connections = [["body.{port}", "floor.point"]]
@@ -34,14 +35,18 @@ floor = {{ recipe = "{floor}", start = {{ {floor_start} }} }}
 """
 
 
+HELD = "Held"  # PointSurface with the literal law
+
+
 def notes_of(text: str, folder: Path) -> list[str]:
+    literal("PointSurface", folder, HELD)
     path = folder / "one.toml"
     path.write_text(text)
     return [note for note in master.run(path).notes if "advised" in note]
 
 
 def drop(folder: Path, step: str, algorithm: str = "jacobi", **given: str) -> list[str]:
-    entries = {"port": "p", "body": "PointMass", "start": "", "floor": "PointSurface", "floor_start": ""} | given
+    entries = {"port": "p", "body": "PointMass", "start": "", "floor": HELD, "floor_start": ""} | given
     return notes_of(DROP.format(step=step, algorithm=algorithm, **entries), folder)
 
 
@@ -89,7 +94,7 @@ def test_a_point_of_a_rigid_body_yields_by_turning_too(tmp_path: Path) -> None:
 def test_what_no_force_can_move_needs_no_step(tmp_path: Path) -> None:
     assert drop(tmp_path, "50 us", body="PrescribedMotion", port="port") == []
     text = DROP.format(
-        step="50 us", algorithm="jacobi", port="p", body="PointMass", start="", floor="PointSurface", floor_start=""
+        step="50 us", algorithm="jacobi", port="p", body="PointMass", start="", floor=HELD, floor_start=""
     )
     assert notes_of(re.sub("connections = .*", "connections = []", text), tmp_path) == []
 
@@ -107,6 +112,8 @@ second = { recipe = "SliderMass", start = { m = 3 } }
 spring = { recipe = "TranslationalSpringByPositions", start = { k = 1000 } }
 damper = { recipe = "TranslationalDamper", start = { d = 10 } }
 """
+    literal("TranslationalSpringByPositions", tmp_path)
+    literal("TranslationalDamper", tmp_path)
     spring, damper = notes_of(text, tmp_path)
     assert spring.startswith("spring: ") and "effective mass of 1.2 kg" in spring
     assert below(spring, math.pi * math.sqrt(1.2 / 1000) / STEPS_PER_SWING["hold, Jacobi"])
@@ -174,8 +181,9 @@ def test_a_body_that_refuses_its_derivatives_leaves_no_message_and_ends_the_run_
 
     monkeypatch.setattr(held_steps, "_derived", refused)
     other_tool(tmp_path, "PointMass")
+    literal("PointSurface", tmp_path, HELD)
     path = tmp_path / "one.toml"
-    given = {"port": "p", "body": "PointMass.fmu", "start": "", "floor": "PointSurface", "floor_start": ""}
+    given = {"port": "p", "body": "PointMass.fmu", "start": "", "floor": HELD, "floor_start": ""}
     path.write_text(DROP.format(step="12.5 us", algorithm="jacobi", **given))
     if status == FATAL:
         with pytest.raises(SlaveError, match=r"body: fmi2GetDirectionalDerivative answered fmi2Fatal .*no derivatives"):
@@ -203,7 +211,7 @@ def test_a_scenario_states_the_mass_of_an_fmu_that_shows_none(tmp_path: Path) ->
     foreign_fmu(tmp_path, "Body", BODY)
 
     def noted(mass: str) -> list[str]:
-        return notes_of(FOREIGN.format(stop="1 ms", floor="PointSurface", mass=mass), tmp_path)
+        return notes_of(FOREIGN.format(stop="1 ms", floor=HELD, mass=mass), tmp_path)
 
     (note,) = noted("")
     assert note.startswith("floor: steps of up to 1.3e-5 s") and "the mass of body is unknown" in note
@@ -217,7 +225,7 @@ def test_a_scenario_states_the_mass_of_an_fmu_that_shows_none(tmp_path: Path) ->
             noted(f", mass = {wrong}")
 
 
-@pytest.mark.parametrize("floor", ["PointSurface", "PointSurfaceCoupled"])
+@pytest.mark.parametrize("floor", [HELD, "PointSurfaceCoupled"])
 def test_the_first_contact_shows_a_mass_that_was_unknown(tmp_path: Path, floor: str) -> None:
     """40 g on a spring of 40 N/m from 10 mm: it meets the floor after a quarter of a swing, 50 ms, at 0.316 m/s.  For
     the kilogram that is assumed at first 10 us are short enough; for the mass, where the force is held, not."""
@@ -249,12 +257,13 @@ def test_asking_the_bodies_changes_no_bit_of_the_run(tmp_path: Path, monkeypatch
             port="point[1]",
             body="RigidBar",
             start="v0 = [0, 0, -1]",
-            floor="PointSurface",
+            floor=HELD,
             floor_start="",
         )
         .replace('output_step = "2 ms"', "")
         .replace('stop = "2 ms"', 'stop = "200 ms"')
     )
+    literal("PointSurface", tmp_path, HELD)
     path = tmp_path / "one.toml"
     path.write_text(text)
     asked = master.run(path)

@@ -27,6 +27,7 @@ from fmu_builder.laws.text import read_value
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.paths import shipped
 from fmu_builder.units import parse_unit
+from tests.contact_core.fmi2 import literal
 
 AXES = (1, 2, 3)
 
@@ -61,6 +62,8 @@ def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 
 
 def run_text(folder: Path, text: str) -> Run:
+    """The run of a scenario in which PointSurface has the literal law."""
+    literal("PointSurface", folder)
     path = folder / "system.toml"
     path.write_text(text, encoding="utf-8")
     return run(load_scenario(path))
@@ -93,10 +96,11 @@ def drop(experiment: str, order: Sequence[str] = ("body", "floor"), height: floa
 
 
 def plain_master(
-    algorithm: str, order: Sequence[str], step: float, count: int, height: float
+    here: Path, algorithm: str, order: Sequence[str], step: float, count: int, height: float
 ) -> dict[str, list[float]]:
     """Two FMUs coupled by nothing but fmpy's FMU2Slave, one value at a time."""
-    files = {n: host_fmu(shipped("fmus") / f) for n, f in (("body", "PointMass.toml"), ("floor", "PointSurface.toml"))}
+    recipes = {"body": shipped("fmus") / "PointMass.toml", "floor": literal("PointSurface", here)}
+    files = {name: host_fmu(recipe) for name, recipe in recipes.items()}
     slaves, refs = {}, {}
     for name, file in files.items():
         md = fmpy.read_model_description(str(file))
@@ -174,7 +178,7 @@ def test_trace_equals_that_of_a_plain_fmpy_master_bit_for_bit(
     tmp_path: Path, algorithm: str, order: tuple[str, str]
 ) -> None:
     trace = run_text(tmp_path, drop(f'stop = 0.1\nstep = 1e-4\nalgorithm = "{algorithm}"', order)).trace
-    expected = plain_master(algorithm, order, 1e-4, 1000, 0.02)
+    expected = plain_master(tmp_path, algorithm, order, 1e-4, 1000, 0.02)
     assert trace["floor.impulse"][-1] > 0.1  # it did bounce
     for name, values in expected.items():
         assert trace[name].tolist() == values, name

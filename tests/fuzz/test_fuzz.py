@@ -30,6 +30,9 @@ element = "point_surface"
 [surface]
 kind = "plane"
 
+[structure]
+coupling = false
+
 [start]
 C_F = "1e5 N/m"
 C_r = 0.5
@@ -56,6 +59,7 @@ y = ["-1 m", "1 m"]
 
 [structure]
 points = 3
+coupling = false
 
 [start]
 C_F = "1e5 N/m"

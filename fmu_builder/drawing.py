@@ -4,6 +4,7 @@ Lengths in px, y downwards; equal drawings give equal text on every platform."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -62,11 +63,25 @@ class Drawing:
             f'rx="{_number(radius)}" fill="{fill}" stroke="{edge}"/>'
         )
 
+    def clip(self, x: float, y: float, width: float, height: float) -> str:
+        """The name of a rectangle outside of which a line is not drawn; a page may show several drawings."""
+        name = f"clip-{hashlib.sha256(repr(self._parts).encode()).hexdigest()[:8]}"
+        rectangle = f'<rect x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"/>'
+        self._parts.append(f'<clipPath id="{name}">{rectangle}</clipPath>')
+        return name
+
     def line(
-        self, points: Sequence[Point], color: str = INK, width: float = 1.5, dash: str = "", fill: str = "none"
+        self,
+        points: Sequence[Point],
+        color: str = INK,
+        width: float = 1.5,
+        dash: str = "",
+        fill: str = "none",
+        clip: str = "",
     ) -> None:
         """A line through the points; with a `fill`, the area they enclose."""
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        dashes += f' clip-path="url(#{clip})"' if clip else ""
         text = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
         name = "polyline" if fill == "none" else "polygon"
         self._parts.append(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.drawing import FAINT, GREY, Drawing
 from fmu_builder.laws.rules import Checked
 
 Array = NDArray[np.float64]
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 260, 64, 12, 26, 40  # px
-_TEXT, _GRID, _AXIS, _LAW, _BUILT_IN = "#222222", "#ececec", "#999999", "#0072b2", "#d55e00"
-_LETTER = 5.6  # px, width of a letter
+_LAW, _BUILT_IN = "#0072b2", "#d55e00"
+_SIZE, _LETTER = 11, 5.6  # px: of the text, width of a letter
 _POINTS = 400
 _MOST_LARGER = 3.0
 _STRAIGHT = 0.01  # of the largest value: a curve that stays so close to its chord need not be shown
@@ -40,7 +39,7 @@ def law_svg(law: Checked, built_in: Checked | None, name: str, beside: str) -> s
     if low == high:
         low, high = -1.0, 1.0
     low, high = low - 0.08 * (high - low) * (low < 0.0), high + 0.08 * (high - low)
-    return "\n".join(_drawn(law, argument, x, curves, (low, high)))
+    return _drawn(law, argument, x, curves, (low, high))
 
 
 def _values(law: Checked, argument: str, x: Array) -> Array:
@@ -79,47 +78,38 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _drawn(
     law: Checked, argument: str, x: Array, curves: list[tuple[str, str, Array]], window: tuple[float, float]
-) -> Iterator[str]:
+) -> str:
     low, high = window
     wide, tall = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+    right, bottom = _LEFT + wide, _TOP + tall
 
     def at(x_value: float, y_value: float) -> tuple[float, float]:
         across = (x_value - float(x[0])) / float(x[-1] - x[0])
         return _LEFT + wide * across, _TOP + tall * (high - y_value) / (high - low)
 
     slot = law.law.slot
-    lines = [" ".join(f"{a:.1f},{b:.1f}" for a, b in map(at, x.tolist(), y.tolist())) for _, _, y in curves]
-    window_name = f"{slot}-{hashlib.sha256(repr(lines).encode()).hexdigest()[:8]}"  # a page may show several
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" '
-        f'font-family="system-ui, sans-serif" font-size="11" fill="{_TEXT}">'
-    )
-    yield f"<title>{slot} over {argument}</title>"
-    yield f'<clipPath id="{window_name}"><rect x="{_LEFT}" y="{_TOP}" width="{wide}" height="{tall}"/></clipPath>'
+    lines = [list(map(at, x.tolist(), y.tolist())) for _, _, y in curves]
+    drawing = Drawing(_WIDTH, _HEIGHT, f"{slot} over {argument}")
     for tick in _ticks(float(x[0]), float(x[-1])):
         place, _ = at(tick, 0.0)
-        yield f'<path d="M{place:.1f} {_TOP}v{tall}" stroke="{_GRID}"/>'
-        yield f'<text x="{place:.1f}" y="{_TOP + tall + 14}" text-anchor="middle">{tick:.6g}</text>'
+        drawing.line([(place, _TOP), (place, bottom)], FAINT, 1)
+        drawing.text((place, bottom + 14), f"{tick:.6g}", size=_SIZE, anchor="middle")
     for tick in _ticks(low, high):
         _, place = at(0.0, tick)
-        yield f'<path d="M{_LEFT} {place:.1f}h{wide}" stroke="{_GRID}"/>'
-        yield f'<text x="{_LEFT - 6}" y="{place + 4:.1f}" text-anchor="end">{tick:.6g}</text>'
-    _, zero = at(0.0, 0.0)
-    yield f'<path d="M{_LEFT} {zero:.1f}h{wide}" stroke="{_AXIS}"/>'
-    right = float(_LEFT + wide)
+        drawing.line([(_LEFT, place), (right, place)], FAINT, 1)
+        drawing.text((_LEFT - 6, place + 4), f"{tick:.6g}", size=_SIZE, anchor="end")
+    drawing.line([at(float(x[0]), 0.0), at(float(x[-1]), 0.0)], GREY, 1)
+    window_name = drawing.clip(_LEFT, _TOP, wide, tall)
+    ending = float(right)
     for place in reversed(range(len(curves))):
-        points, (label, colour, _), dash = lines[place], curves[place], ' stroke-dasharray="5 3"' if place else ""
-        yield (
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dash} '
-            f'clip-path="url(#{window_name})"/>'
-        )
-        yield f'<text x="{right}" y="16" text-anchor="end" fill="{colour}">{label}</text>'
-        right -= _LETTER * (len(label) + 3)
+        label, color, _ = curves[place]
+        drawing.line(lines[place], color, 1.8, "5 3" if place else "", clip=window_name)
+        drawing.text((ending, 16), label, color, _SIZE, "end")
+        ending -= _LETTER * (len(label) + 3)
     others = [law.text(name, law.ranges[name][1]) for name in law.slot.arguments if name != argument]
-    yield f'<text x="{_LEFT}" y="16">{_quantity(slot, law.slot.unit)}{"".join(f", {one}" for one in others)}</text>'
-    across = _quantity(argument, law.slot.arguments[argument])
-    yield f'<text x="{_LEFT + wide}" y="{_HEIGHT - 8}" text-anchor="end">{across}</text>'
-    yield "</svg>"
+    drawing.text((_LEFT, 16), ", ".join([_quantity(slot, law.slot.unit), *others]), size=_SIZE)
+    drawing.text((right, _HEIGHT - 8), _quantity(argument, law.slot.arguments[argument]), size=_SIZE, anchor="end")
+    return drawing.svg()
 
 
 def _quantity(name: str, unit: str) -> str:

@@ -50,7 +50,7 @@ def curves(picture: str) -> list[tuple[Array, Array]]:
     across = scale([(x, value) for x, y, value in numbers if y == below])
     up = scale([(y - 4.0, value) for _, y, value in numbers if y != below])  # the text's middle lies 4 px higher
     found = []
-    for line in root.iter(f"{SVG}polyline"):
+    for line in (one for one in root.iter(f"{SVG}polyline") if "clip-path" in one.attrib):  # else of the grid
         points = np.array([pair.split(",") for pair in line.attrib["points"].split()], dtype=float)
         found.append((across(points[:, 0]), up(points[:, 1])))
     return found

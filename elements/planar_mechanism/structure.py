@@ -9,13 +9,15 @@ Their keys: README.md, and Body, Profile, Pin, Distance and Point of fmu_builder
 
 import itertools
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from fmu_builder.errors import InputError
 from fmu_builder.model import Constant, Reader, Slot, Structure, Table
+from fmu_builder.model.given_values import interval
 from fmu_builder.model.structure_tables import CONSTRAINTS, Body, Point
-from fmu_builder.units import parse_quantity, parse_unit
+from fmu_builder.units import parse_unit
 
 LISTS = {"body": Body, "constraint": CONSTRAINTS, "point": Point}
 
@@ -97,12 +99,9 @@ def _of_time(place: str, group: str, number: int, unit: str, derivatives: int) -
 
 def _range(hold: Table, unit: str) -> tuple[float, float]:
     """The key range in SI; where it is missing or wrong, which `structure` reports, something instead."""
-    given: Any = hold.get("range")
-    try:
-        low, high = (parse_quantity(one, parse_unit(unit), "") for one in given)
-    except (InputError, TypeError, ValueError, AttributeError):
-        return 0.0, 1.0
-    return (low, high) if low < high else (0.0, 1.0)
+    with suppress(InputError):
+        return interval(hold.get("range"), parse_unit(unit), "")
+    return 0.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -220,7 +219,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
         read.problem("[[body]]", "", "there is none: a mechanism needs a body, with the joint that carries it")
     names = _names(bodies, read)
     parents = [_parent(body, i, names, read) for i, body in enumerate(bodies)]
-    slides = [int(read.choice(body, "joint", ("revolute", "prismatic")) == "prismatic") for body in bodies]
+    slides = [int(read.choice(body, "joint") == "prismatic") for body in bodies]
     closes = [int(read.flag(body, "closes")) for body in bodies]
     for i, body in enumerate(bodies):
         starts |= _body(body, i + 1, slides[i], read)
@@ -245,7 +244,7 @@ def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
         if kind == "distance" and "length" not in hold:
             read.problem(read.place(hold), "length", "this key is missing")
         profiles.append(_profile(hold, read) if kind == "profile" else Profile())
-        sides.append(1.0 if read.choice(hold, "side", ("below", "above")) == "below" else -1.0)
+        sides.append(1.0 if read.choice(hold, "side") == "below" else -1.0)
         if kind == "profile":
             contacts.append(len(rows))
             unilateral.append(int(read.flag(hold, "unilateral")))

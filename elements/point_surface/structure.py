@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.model import Constant, Limit, Reader, Structure, Table
-from fmu_builder.model.structure_tables import SURFACES, Curve, Side
+from fmu_builder.model.structure_tables import SURFACES, Side
 
 TABLES = {"surface": SURFACES}
 
@@ -47,7 +47,7 @@ def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
         read.choice(read.table("surface", SURFACES), "kind", tuple(SURFACES))
         return Structure(constants=(Constant("surface_x", ENDLESS), Constant("surface_y", ENDLESS)))
     table = read.table("surface", SURFACES[str(kind)])
-    side = read.choice(table, "side", get_args(Side))
+    side = read.choice(table, "side", get_args(Side))  # which plane and disc do not have
     surface = _READERS[str(kind)](table, read, 1.0 if side == "outside" else -1.0)
     limits = {}
     if 0.0 < surface.reach < math.inf:
@@ -141,7 +141,7 @@ def _extrusion(table: Table, read: Reader, side: float) -> Surface:
 
 
 def _swept(table: Table, read: Reader, side: float, turned: bool) -> Surface:
-    curve = read.choice(table, "curve", get_args(Curve))
+    curve = read.choice(table, "curve")
     before = len(read.problems)
     points = np.array(read.points(table, "profile", 2))
     fallback = Surface({"profile": (0.0,) * 12, "profile_kind": (0.0,), "side": (side,)})

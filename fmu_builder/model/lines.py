@@ -9,13 +9,11 @@ interpolation = "polyline"                     # or "spline"
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.model.structure_reader import Constant, Reader, Structure
-from fmu_builder.model.structure_tables import Curve, GuideLine
+from fmu_builder.model.structure_tables import GuideLine
 
 TABLES = {"line": GuideLine}
 LARGEST_RATIO = 4.0  # of the distances of neighbours
@@ -37,7 +35,7 @@ def line_structure(tables: dict[str, dict[str, object]], read: Reader) -> Struct
                to each point; line_bridges[bridges]: spans between bodies, counted from 0; line_spacing[2], m: least and
                greatest distance of neighbours on one body, 0 if there are none"""
     table = read.table("line", GuideLine)
-    interpolation = read.choice(table, "interpolation", get_args(Curve))
+    interpolation = read.choice(table, "interpolation")
     closed = read.flag(table, "closed")
     before = len(read.problems)
     points = np.array(read.points(table, "points", 3), float).reshape(-1, 3)

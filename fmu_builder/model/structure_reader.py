@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
 
@@ -164,8 +164,10 @@ class Reader:
         assert not field.is_required(), f"{key} declares no default"
         return field.default
 
-    def choice(self, table: Table, key: str, choices: Sequence[str]) -> str:
-        """One of the given words; the first if the key is missing."""
+    def choice(self, table: Table, key: str, choices: Sequence[str] = ()) -> str:
+        """One of the given words, else of those that the model of the table declares; the first if the key is
+        missing."""
+        choices = choices or get_args(self._fields_of[id(table)][key].annotation)
         value = table.get(key, choices[0])
         if value not in choices:
             self.problem(self.place(table), key, none_of(value, choices))

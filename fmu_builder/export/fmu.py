@@ -285,7 +285,7 @@ def _smoke_run(fmu: Path, library: str, name: str, timeout: float, concluded: Se
     """Load and run the FMU in a process of its own, so that a crash stops the build and not the builder.
 
     concluded  what its solver concludes from declared dependencies (conclusions.py)"""
-    ending = run_smoke((str(fmu), library, *concluded), timeout)
+    ending = run_smoke(fmu, library, timeout, more=concluded)
     if ending.code == 0:
         return
     if ending.code is None:

@@ -1,29 +1,30 @@
 """A first run of an FMU in a process of its own.
 
-`python -P smoke.py FILE.fmu LIBRARY`: load the FMU, run a few steps as co-simulation and, if it offers that, as
-model exchange, read everything back.  LIBRARY is the archive name of its library for this machine.  Exit 0 if it works.
+`python -P smoke.py FOLDER LIBRARY RESOURCES [CONCLUDED ...]`: load the FMU that is unpacked in FOLDER, run a few steps
+as co-simulation and, if it offers that, as model exchange, read everything back.  LIBRARY is the archive name of its
+library for this machine, RESOURCES the URI of its folder resources.  Exit 0 if it works.
 
-`python -P smoke.py --try FOLDER LIBRARY [STARTS]`: load an FMU that this builder did not make, unpacked in FOLDER, run
-a few steps of co-simulation and unload it.  The last line is `smoke: the end` unless it crashed, whatever it answered.
+`python -P smoke.py --try FOLDER LIBRARY RESOURCES [STARTS]`: load an FMU that this builder did not make, run a few
+steps of co-simulation and unload it.  The last line is `smoke: the end` unless it crashed, whatever it answered.
 STARTS: start values that a run sets, JSON [[type, value reference, value, whether it is an input], ...].
 
-Every build waits for this, so it calls FMI 2.0 by itself: fmpy takes a quarter of a second to start."""
+Every build waits for this.  It calls FMI 2.0 by itself, since fmpy takes a quarter of a second to start, and imports
+little: zipfile, tempfile, pathlib, typing and ElementTree take twice as long as all else."""
 
 from __future__ import annotations
 
 import ctypes
-import json
 import math
 import os
 import sys
 import time
-import zipfile
 from collections.abc import Callable, Sequence
 from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
-from xml.etree import ElementTree
+from xml.parsers import expat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CALL = "smoke: "  # begins the line printed before each call, so that a crash can be named
 END = "the end"  # of trying an FMU out, in the place of a call
@@ -69,15 +70,60 @@ class _Refused(SystemExit):
     """A call was not answered with fmi2OK or fmi2Warning."""
 
 
-class _Instance:
-    """One instance of the FMU in `folder`: `call` runs a function on it, which must answer fmi2OK or fmi2Warning."""
+class _Element:
+    """An element of XML.  `find`, `findall` and `get` are those of ElementTree, for paths of tags."""
 
-    def __init__(self, folder: Path, library: str, description: ElementTree.Element, kind: int) -> None:
+    def __init__(self, tag: str, attrib: dict[str, str]) -> None:
+        self.tag = tag
+        self.attrib = attrib
+        self.get = attrib.get
+        self.children: list[_Element] = []
+
+    def find(self, path: str) -> _Element | None:
+        return next(iter(self.findall(path)), None)
+
+    def findall(self, path: str) -> list[_Element]:
+        found = [self]
+        for tag in path.split("/"):
+            found = [child for one in found for child in one.children if child.tag == tag]
+        return found
+
+
+def _parse(path: str) -> _Element:
+    """The outermost element of a file."""
+    document = _Element("", {})
+    opened = [document]
+
+    def begin(tag: str, attrib: dict[str, str]) -> None:
+        one = _Element(tag, attrib)
+        opened[-1].children.append(one)
+        opened.append(one)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = lambda _: opened.pop()
+    with open(path, "rb") as file:  # noqa: PTH123
+        parser.ParseFile(file)
+    return document.children[0]
+
+
+class _Unpacked:
+    """An FMU in a folder: its description, its library, the address of its resources."""
+
+    def __init__(self, folder: str, library: str, resources: str) -> None:
+        self.description = _parse(f"{folder}/modelDescription.xml")
+        self.folder, _, self.library = f"{folder}/{library}".rpartition("/")
+        self.resources = resources
+
+
+class _Instance:
+    """One instance of an FMU: `call` runs a function on it, which must answer fmi2OK or fmi2Warning."""
+
+    def __init__(self, fmu: _Unpacked, kind: int) -> None:
         _announce("loading the library")
-        place = folder / library
-        here = Path.cwd()
-        os.chdir(place.parent)  # as importers do for libraries that need others beside them
-        self.library = ctypes.CDLL(str(place))
+        here = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import
+        os.chdir(fmu.folder)  # as importers do for libraries that need others beside them
+        self.library = ctypes.CDLL(f"{fmu.folder}/{fmu.library}")
         os.chdir(here)
         memory = ctypes.CDLL(None if os.name != "nt" else "msvcrt")
         self.callbacks = _Callbacks(_Logger(_log), _Allocate(("calloc", memory)), _Free(("free", memory)), None, None)
@@ -89,8 +135,8 @@ class _Instance:
             instantiate(
                 b"smoke",
                 kind,
-                description.attrib["guid"].encode(),
-                (folder / "resources").as_uri().encode(),
+                fmu.description.attrib["guid"].encode(),
+                fmu.resources.encode(),
                 byref(self.callbacks),
                 0,
                 1,
@@ -119,44 +165,36 @@ class _Instance:
         free(self.component)
 
 
-def main(file: str, library: str, *concluded: str) -> None:
+def main(unpacked: _Unpacked, concluded: Sequence[str]) -> None:
     """Ten steps from the start values; every call must answer fmi2OK, every Real be finite.
 
     concluded  what the solver concludes from the declared dependencies, each tried out: `exact`, `still`"""
-    with TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as folder:
-        with zipfile.ZipFile(file) as archive:
-            description = ElementTree.fromstring(archive.read("modelDescription.xml"))
-            beside = f"{library.rpartition('/')[0]}/"
-            wanted = [name for name in archive.namelist() if name.startswith((beside, "resources/"))]
-            archive.extractall(folder, wanted)
-        experiment = description.find("DefaultExperiment")
-        h = float(experiment.attrib["stepSize"]) if experiment is not None else 1e-3
-        for kind, tag, run in (
-            (CO_SIMULATION, "CoSimulation", _step),
-            (MODEL_EXCHANGE, "ModelExchange", _integrate),
-        ):
-            if description.find(tag) is not None:
-                fmu = _Instance(Path(folder), library, description, kind)
-                fmu.begin()
-                run(fmu, description, h)
-                _read_back(fmu, description)
-                fmu.end()
-        if concluded:
-            try_conclusions(Path(folder), library, description, h, concluded)
+    description = unpacked.description
+    experiment = description.find("DefaultExperiment")
+    h = float(experiment.attrib["stepSize"]) if experiment is not None else 1e-3
+    for kind, tag, run in ((CO_SIMULATION, "CoSimulation", _step), (MODEL_EXCHANGE, "ModelExchange", _integrate)):
+        if description.find(tag) is not None:
+            fmu = _Instance(unpacked, kind)
+            fmu.begin()
+            run(fmu, description, h)
+            _read_back(fmu, description)
+            fmu.end()
+    if concluded:
+        try_conclusions(unpacked, h, concluded)
 
 
 _TRIED_FOR = 5.0  # s; an FMU whose steps take longer is tried with fewer
 
 
-def try_out(folder: Path, library: str, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
+def try_out(unpacked: _Unpacked, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
     """What an importer does with a co-simulation from loading to unloading.  A call that is not answered with fmi2OK
     or fmi2Warning ends it early: only a crash counts; other faults are reported when the FMU is run."""
     sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
-    description = ElementTree.parse(folder / "modelDescription.xml").getroot()
     fmu, answer = None, ""
     try:
-        fmu = _Instance(folder, library, description, CO_SIMULATION)
-        start, h = _default(description, "startTime", 0.0), _default(description, "stepSize", 1e-3)
+        fmu = _Instance(unpacked, CO_SIMULATION)
+        start = _default(unpacked.description, "startTime", 0.0)
+        h = _default(unpacked.description, "stepSize", 1e-3)
         _set_starts(fmu, starts, inputs=False)
         fmu.call("fmi2SetupExperiment", c_int(0), c_double(0.0), c_double(start), c_int(0), c_double(0.0))
         fmu.call("fmi2EnterInitializationMode")
@@ -196,7 +234,7 @@ def _set_starts(fmu: _Instance, starts: Sequence[tuple[str, int, Any, bool]], in
             fmu.call(f"fmi2Set{family}", (c_uint * 1)(reference), c_size_t(1), values, note=note)
 
 
-def _default(description: ElementTree.Element, key: str, otherwise: float) -> float:
+def _default(description: _Element, key: str, otherwise: float) -> float:
     """A number of DefaultExperiment, if it is a sound one."""
     experiment = description.find("DefaultExperiment")
     try:
@@ -226,20 +264,18 @@ def _log(_: int, __: bytes, status: int, ___: bytes, message: bytes) -> None:
     print(f"[{label}] {text}", flush=True)
 
 
-def _step(fmu: _Instance, _: ElementTree.Element, h: float) -> None:
+def _step(fmu: _Instance, _: _Element, h: float) -> None:
     for k in range(STEPS):
         fmu.call("fmi2DoStep", c_double(k * h), c_double(h), c_int(1), note=f" at t = {k * h:g} s")
 
 
-def try_conclusions(
-    folder: Path, library: str, description: ElementTree.Element, h: float, concluded: Sequence[str]
-) -> None:
+def try_conclusions(unpacked: _Unpacked, h: float, concluded: Sequence[str]) -> None:
     """exact  one communication step gives the result of ten, as the course of all states under held inputs is known
     still  the outputs that a step leaves are those of its end, for nothing that is computed moves with states or time
 
     Inputs are off their start values, so that something moves, unless the FMU refuses these values.  One that refuses a
     step ten times as long as its own is not compared."""
-    variables = description.findall("ModelVariables/ScalarVariable")
+    variables = unpacked.description.findall("ModelVariables/ScalarVariable")
     reals = {str(i): one for i, one in enumerate(variables, 1) if one.find("Real") is not None}
     types = [real for one in variables if (real := one.find("Real")) is not None]
     states = [reals[state] for real in types if (state := real.get("derivative")) is not None]
@@ -249,7 +285,7 @@ def try_conclusions(
         ends = []
         try:
             for steps in (1, STEPS):
-                fmu = _Instance(folder, library, description, CO_SIMULATION)
+                fmu = _Instance(unpacked, CO_SIMULATION)
                 _set(fmu, inputs, values)
                 fmu.begin()
                 for k in range(steps):
@@ -266,7 +302,7 @@ def try_conclusions(
         return
 
 
-def _compare_ends(states: Sequence[ElementTree.Element], ends: Sequence[list[float]], length: float) -> None:
+def _compare_ends(states: Sequence[_Element], ends: Sequence[list[float]], length: float) -> None:
     """Rounding is measured by the largest state of the same unit."""
     units = [state.find("Real").get("unit") for state in states]  # type: ignore[union-attr]
     for state, unit, a, b in zip(states, units, *ends, strict=True):
@@ -278,7 +314,7 @@ def _compare_ends(states: Sequence[ElementTree.Element], ends: Sequence[list[flo
             )
 
 
-def _try_still(fmu: _Instance, reals: Sequence[ElementTree.Element], known: ElementTree.Element, value: float) -> None:
+def _try_still(fmu: _Instance, reals: Sequence[_Element], known: _Element, value: float) -> None:
     """Read what the step left, have it computed anew, and read it again."""
     computed = [one for one in reals if one.get("causality") in ("output", "local")]
     left = _get(fmu, computed)
@@ -292,31 +328,31 @@ def _try_still(fmu: _Instance, reals: Sequence[ElementTree.Element], known: Elem
             )
 
 
-def _is_bounded(one: ElementTree.Element) -> bool:
+def _is_bounded(one: _Element) -> bool:
     real = one.find("Real")
     return real is not None and ("min" in real.attrib or "max" in real.attrib)
 
 
-def _start(one: ElementTree.Element) -> float:
+def _start(one: _Element) -> float:
     return float(one.find("Real").get("start", "0"))  # type: ignore[union-attr]
 
 
-def _references(variables: Sequence[ElementTree.Element]) -> ctypes.Array[c_uint]:
+def _references(variables: Sequence[_Element]) -> ctypes.Array[c_uint]:
     return (c_uint * len(variables))(*(int(one.attrib["valueReference"]) for one in variables))
 
 
-def _set(fmu: _Instance, variables: Sequence[ElementTree.Element], values: Sequence[float]) -> None:
+def _set(fmu: _Instance, variables: Sequence[_Element], values: Sequence[float]) -> None:
     n = len(variables)
     fmu.call("fmi2SetReal", _references(variables), c_size_t(n), (c_double * n)(*values))
 
 
-def _get(fmu: _Instance, variables: Sequence[ElementTree.Element]) -> list[float]:
+def _get(fmu: _Instance, variables: Sequence[_Element]) -> list[float]:
     values = (c_double * len(variables))()
     fmu.call("fmi2GetReal", _references(variables), c_size_t(len(variables)), values)
     return list(values)
 
 
-def _integrate(fmu: _Instance, description: ElementTree.Element, h: float) -> None:
+def _integrate(fmu: _Instance, description: _Element, h: float) -> None:
     """Euler's method with steps short enough for stiff elements; events are ignored."""
     h *= 1e-6
     n = len(description.findall("ModelStructure/Derivatives/Unknown"))
@@ -336,7 +372,7 @@ def _integrate(fmu: _Instance, description: ElementTree.Element, h: float) -> No
         fmu.call("fmi2CompletedIntegratorStep", c_int(1), byref(ended), byref(ended), note=at)
 
 
-def _read_back(fmu: _Instance, description: ElementTree.Element) -> None:
+def _read_back(fmu: _Instance, description: _Element) -> None:
     """Strings are left out: the elements have none."""
     variables = description.findall("ModelVariables/ScalarVariable")
     kinds: Sequence[tuple[str, str, Callable[[int], ctypes.Array[c_double] | ctypes.Array[c_int]]]] = (
@@ -355,8 +391,15 @@ def _read_back(fmu: _Instance, description: ElementTree.Element) -> None:
             sys.exit(f"not finite after ten steps: {', '.join(wrong)}")
 
 
+def _starts(text: str) -> Sequence[tuple[str, int, Any, bool]]:
+    import json  # which few runs need
+
+    starts: Sequence[tuple[str, int, Any, bool]] = json.loads(text)
+    return starts
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--try":
-        try_out(Path(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4]) if len(sys.argv) > 4 else ())
+        try_out(_Unpacked(*sys.argv[2:5]), _starts(sys.argv[5]) if len(sys.argv) > 5 else ())
     else:
-        main(*sys.argv[1:])
+        main(_Unpacked(*sys.argv[1:4]), sys.argv[4:])

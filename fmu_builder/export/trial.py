@@ -49,22 +49,30 @@ class Ending:
             return f"signal {-self.code}"
 
 
-def run_smoke(arguments: Sequence[str], timeout: float) -> Ending:
-    """Run smoke.py with these arguments.   timeout  s.   Raises ToolError if Python does not start."""
+def run_smoke(fmu: Path, library: str, timeout: float, options: Sequence[str] = (), more: Sequence[str] = ()) -> Ending:
+    """Unpack an FMU and run smoke.py on it.
+
+    library  its archive name for this machine      timeout  s
+    options, more  arguments of smoke.py before and behind those that name the FMU
+    Raises ToolError if it cannot be unpacked, or Python does not start."""
     code: int | None
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", smoke.__file__, *arguments],
-            capture_output=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=timeout,
-        )
-        code, raw, errors = done.returncode, done.stdout, done.stderr
-    except subprocess.TimeoutExpired as error:
-        code, raw, errors = None, error.stdout or b"", error.stderr or b""
-    except OSError as error:
-        raise ToolError(f"{sys.executable} cannot be started: {error.strerror}") from error
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        unpack(fmu, folder, ("modelDescription.xml", "resources/", f"{library.rpartition('/')[0]}/"))
+        placed = (name, library, (folder / "resources").as_uri())
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", smoke.__file__, *options, *placed, *more],
+                capture_output=True,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                timeout=timeout,
+            )
+            code, raw, errors = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired as error:
+            code, raw, errors = None, error.stdout or b"", error.stderr or b""
+        except OSError as error:
+            raise ToolError(f"{sys.executable} cannot be started: {error.strerror}") from error
     output = raw.decode("utf-8", "replace")
     calls = [line.removeprefix(smoke.CALL) for line in output.splitlines() if line.startswith(smoke.CALL)]
     return Ending(code, calls[-1] if calls else "the start of Python", output, errors.decode("utf-8", "replace"))
@@ -93,9 +101,7 @@ def _try_with(fmu: Path, library: str, where: str, content: str, starts: Sequenc
     content += f"-{hashlib.sha256(given[0].encode()).hexdigest()}" if given else ""
     if _is_known(content):
         return
-    with tempfile.TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as folder:
-        unpack(fmu, Path(folder), ("modelDescription.xml", "resources/", f"{library.rpartition('/')[0]}/"))
-        ending = run_smoke(("--try", folder, library, *given), TIMEOUT)
+    ending = run_smoke(fmu, library, TIMEOUT, ("--try",), given)
     how = "with the start values of this run " if starts else ""
     if ending.code is None:
         what = f"{ending.call} did not return within {TIMEOUT:g} s"

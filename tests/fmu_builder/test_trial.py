@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from foreign import BODY, GAIN, foreign_fmu, library, model_description
@@ -27,14 +28,14 @@ def with_library(folder: Path, name: str, data: bytes) -> Path:
 
 
 @pytest.fixture
-def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """The trials that are made, with a cache that knows none."""
-    made: list[tuple[str, ...]] = []
+    made: list[tuple[Any, ...]] = []
     run_smoke = trial.run_smoke
 
-    def counted(arguments: tuple[str, ...], timeout: float) -> trial.Ending:
+    def counted(*arguments: Any) -> trial.Ending:
         made.append(arguments)
-        return run_smoke(arguments, timeout)
+        return run_smoke(*arguments)
 
     cache = tmp_path / "cache"
     cache.mkdir()
@@ -79,7 +80,7 @@ def test_a_crash_in_a_step_is_named_with_its_call_and_time(tmp_path: Path) -> No
 
 
 def test_a_crash_that_only_start_values_cause_is_an_error_that_says_so(
-    tmp_path: Path, tried: list[tuple[str, ...]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tried: list[tuple[Any, ...]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of them are set in the trial, each type; values under which it runs are tried once."""
     fmu = foreign_fmu(tmp_path, "Stiff", BODY, guid="b0-s")
@@ -118,7 +119,7 @@ def test_a_library_that_ends_the_process_as_if_all_were_well_is_named(tmp_path: 
 
 
 def test_a_call_that_does_not_return_is_named(
-    tmp_path: Path, tried: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tried: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def late(*arguments: object, **options: object) -> None:
         raise subprocess.TimeoutExpired("smoke", 1.0, b"smoke: loading the library\nsmoke: fmi2Instantiate\n")
@@ -129,13 +130,13 @@ def test_a_call_that_does_not_return_is_named(
 
 
 @pytest.mark.parametrize("guid", ["03--", "b3--", "b4--", "b2t-", "b0n-"], ids=lambda guid: guid)
-def test_what_an_fmu_answers_is_left_to_its_run(tmp_path: Path, tried: list[tuple[str, ...]], guid: str) -> None:
+def test_what_an_fmu_answers_is_left_to_its_run(tmp_path: Path, tried: list[tuple[Any, ...]], guid: str) -> None:
     fmu = foreign_fmu(tmp_path, "Answers", BODY, guid=guid)
     trial.try_out(fmu, read_slave(fmu).library(), "x (Answers.fmu)")
     assert len(tried) == 1
 
 
-def test_steps_of_a_nonsensical_length_are_not_tried(tmp_path: Path, tried: list[tuple[str, ...]]) -> None:
+def test_steps_of_a_nonsensical_length_are_not_tried(tmp_path: Path, tried: list[tuple[Any, ...]]) -> None:
     for experiment in ('startTime="INF" stepSize="NaN"', 'stepSize="-1"', 'stepSize="soon"', ""):
         fmu = foreign_fmu(tmp_path, "Odd", description=model_description("Odd", BODY, experiment=experiment))
         trial.try_out(fmu, read_slave(fmu).library(), "x (Odd.fmu)")
@@ -145,7 +146,7 @@ def test_steps_of_a_nonsensical_length_are_not_tried(tmp_path: Path, tried: list
 # ---- once --------------------------------------------------------------------------------------------------------
 
 
-def test_an_fmu_is_tried_once_whatever_its_name(tmp_path: Path, tried: list[tuple[str, ...]]) -> None:
+def test_an_fmu_is_tried_once_whatever_its_name(tmp_path: Path, tried: list[tuple[Any, ...]]) -> None:
     fmu = foreign_fmu(tmp_path, "Spring")
     copy = tmp_path / "Copy.fmu"
     copy.write_bytes(fmu.read_bytes())
@@ -158,7 +159,7 @@ def test_an_fmu_is_tried_once_whatever_its_name(tmp_path: Path, tried: list[tupl
     assert len(tried) == 2
 
 
-def test_an_fmu_that_crashed_is_not_taken_for_one_that_runs(tmp_path: Path, tried: list[tuple[str, ...]]) -> None:
+def test_an_fmu_that_crashed_is_not_taken_for_one_that_runs(tmp_path: Path, tried: list[tuple[Any, ...]]) -> None:
     fmu = foreign_fmu(tmp_path, "Falls", GAIN, guid="g0-c")
     for _ in range(2):
         with pytest.raises(SlaveError, match="crashed"):
@@ -167,7 +168,7 @@ def test_an_fmu_that_crashed_is_not_taken_for_one_that_runs(tmp_path: Path, trie
 
 
 def test_without_a_cache_an_fmu_is_tried_once_a_process(
-    tmp_path: Path, tried: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tried: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "cache_folder", lambda: tmp_path / "away")
     fmu = foreign_fmu(tmp_path, "Spring")
@@ -177,7 +178,7 @@ def test_without_a_cache_an_fmu_is_tried_once_a_process(
 
 
 def test_what_a_build_made_is_known_by_its_bytes_and_not_by_what_it_says(
-    tmp_path: Path, tried: list[tuple[str, ...]]
+    tmp_path: Path, tried: list[tuple[Any, ...]]
 ) -> None:
     made = build_fmu(shipped("fmus") / "PointMass.toml", tmp_path, ("host",)).path
     Slave("mass", read_slave(made)).close()

@@ -169,15 +169,21 @@ def foreign_fmu(
 
     platforms    folders of binaries, by default this machine's
     description  text of modelDescription.xml, by default that of the variables; "" leaves it out
-    files        more members of the archive"""
+    files        more members of the archive
+    Equal FMUs have equal bytes, so that a run tries them out once for all tests."""
     path = folder / f"{name}.fmu"
     text = model_description(name, variables, guid) if description is None else description
     with zipfile.ZipFile(path, "w") as archive:
         if text:
-            archive.writestr("modelDescription.xml", text)
+            archive.writestr(member_of("modelDescription.xml"), text)
         for platform in (host_platform(),) if platforms is None else platforms:
             suffix = PLATFORMS[platform].suffix if platform in PLATFORMS else ".dll"
-            archive.writestr(f"binaries/{platform}/{name}{suffix}", library())
+            archive.writestr(member_of(f"binaries/{platform}/{name}{suffix}"), library())
         for member, data in files.items():
-            archive.writestr(member, data)
+            archive.writestr(member_of(member), data)
     return path
+
+
+def member_of(name: str) -> zipfile.ZipInfo:
+    """A member of an archive, of no date."""
+    return zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))

@@ -77,6 +77,9 @@ _LITTLE_SPARE_ROOM = ("-Wl,-headerpad,40",)  # hexadecimal
 # Pairing scalars into vectors takes 60 % of the time of compiling dual numbers for ARM and makes them no faster.
 # Unrolled loops make a library 10 % larger, and no faster either.
 _SMALL_AND_FAST_TO_COMPILE = ("-fno-slp-vectorize", "-fno-unroll-loops")
+# What zig would compile once for each platform and level of optimization, in 4 s of a processor: arithmetic that the
+# language of the physics has no use for.
+_NO_RUNTIME = ("-rtlib=none",)
 _FAULT_IN_SOURCE = re.compile(r"\.[ch]:\d+:\d+: (fatal )?error")
 INSTALL_HINT = "install the compiler with `python -m pip install ziglang` (no Windows wheel? `ziglang<0.17`)"
 
@@ -303,7 +306,7 @@ def compile_hosted(
     run_compiler(
         compiler,
         [
-            *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
+            *(("-target", target, "-fno-sanitize=undefined", *_NO_RUNTIME) if compiler.cross else ()),
             *_LANGUAGE,
             *_WARNINGS,
             *_LIBRARY,

@@ -216,7 +216,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     assert compiler is not None
     library = folder / "laws.so"
     sources = [folder / "real.c", folder / "dual.c"]
-    compile_hosted(sources, library, [folder, shipped("contact_core")], compiler, ())
+    compile_hosted(sources, library, [folder, shipped("contact_core")], compiler, ("-O0",))
     return Compiled(laws, slots, ctypes.CDLL(str(library)))
 
 

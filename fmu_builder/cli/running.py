@@ -16,9 +16,9 @@ from rich.text import Text
 from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
 from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, print_progress
 from fmu_builder.cosim.events import EVENT_UNITS
-from fmu_builder.cosim.master import Run, load_scenario
-from fmu_builder.cosim.master import run as run_scenario
+from fmu_builder.cosim.master import load_scenario, run
 from fmu_builder.cosim.overrides import overridden
+from fmu_builder.cosim.result import Result
 from fmu_builder.cosim.slave import WARNING, LogEntry
 from fmu_builder.cosim.trace import write_trace
 from fmu_builder.files import is_stream
@@ -68,12 +68,12 @@ def run_system(
     _print_events(done, output)
 
 
-def _run_with_progress(scenario: CheckedScenario) -> Run:
+def _run_with_progress(scenario: CheckedScenario) -> Result:
     if not err.is_terminal:
-        return run_scenario(scenario, _progress_lines())
+        return run(scenario, progress=_progress_lines())
     with Progress(TextColumn("running"), BarColumn(), TimeElapsedColumn(), console=err, transient=True) as progress:
         task = progress.add_task("running", total=1.0)
-        return run_scenario(scenario, lambda share: progress.update(task, completed=share))
+        return run(scenario, progress=lambda share: progress.update(task, completed=share))
 
 
 def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
@@ -91,7 +91,7 @@ def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
     return report
 
 
-def _run_json(done: Run, output: Path, plot: Path | None, warnings: Sequence[LogEntry]) -> dict[str, Any]:
+def _run_json(done: Result, output: Path, plot: Path | None, warnings: Sequence[LogEntry]) -> dict[str, Any]:
     return {
         "trace": str(output),
         "plot": str(plot) if plot else None,
@@ -107,7 +107,7 @@ def _run_json(done: Run, output: Path, plot: Path | None, warnings: Sequence[Log
     }
 
 
-def _print_events(done: Run, trace: Path) -> None:
+def _print_events(done: Result, trace: Path) -> None:
     """One row for each contact, and how many there are at each place below."""
     known = {quantity for contact in done.contacts for quantity in contact.values()}
     quantities = [quantity for quantity in EVENT_UNITS if quantity in known and quantity != "duration"]

@@ -29,13 +29,12 @@ from fmu_builder.cosim.slave import DISCARD, FATAL, OK, Slave
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.connectable import Node
 from fmu_builder.model.ports import PORT_KINDS
-from fmu_builder.model.scenario import CheckedScenario
+from fmu_builder.model.scenario import ALGORITHMS, CheckedScenario
 from fmu_builder.model.step_advice import HELD, HOLD, MODE, HeldForce, advice_of, mode_row, number_of, two_digits
 from fmu_builder.model.wiring import Wiring
 from fmu_builder.units import parse_quantity, parse_unit, quantity
 
 ASSUMED = 1.0  # kg or kg.m2
-_MASTERS = {"jacobi": "Jacobi", "gauss_seidel": "Gauss-Seidel"}
 _ADMITTANCE = re.compile(r"coupling\.admittance(\[\d+\])?")
 
 
@@ -62,7 +61,7 @@ class HeldConstant:
         advice = advice_of(self.name, self.held, self.value, self.mass, self.inner_mass)
         row = mode_row(self.mode, self.held.mass, self.given, algorithm)
         best = quantity(two_digits(advice.steps[row]))
-        how = f"the force is held over it under {_MASTERS[algorithm]}" if row in HELD.values() else row
+        how = f"the force is held over it under {ALGORITHMS[algorithm]}" if row in HELD.values() else row
         assumed = ""
         if self.unknown:
             unit, of = self.held.mass_unit, " and ".join(self.unknown)

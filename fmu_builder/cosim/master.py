@@ -7,9 +7,9 @@ Gauss-Seidel: slaves step in the order of the scenario, each with the newest val
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,38 +21,54 @@ from fmu_builder.cosim.events import ContactEvent, energy_gaining_contacts, even
 from fmu_builder.cosim.exchange import Exchange, drive_calls
 from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_masses
 from fmu_builder.cosim.initialization import Initialization, model_of
+from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
+from fmu_builder.cosim.result import Result
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
-from fmu_builder.cosim.slave import DISCARD, FATAL, LogEntry, Slave, SlaveDescription, read_slave
+from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, ToolError, collected
 from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.element_model import is_scalar_of_laws
 from fmu_builder.model.recipe import is_recipe
-from fmu_builder.model.scenario import MOST_STEPS, CheckedScenario, Experiment, SlaveEntry, check_times, parse_scenario
+from fmu_builder.model.scenario import (
+    MOST_STEPS,
+    CheckedScenario,
+    Experiment,
+    SlaveEntry,
+    StartValue,
+    check_times,
+    parse_scenario,
+)
 from fmu_builder.model.start_values import law_problems
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring, wire
 from fmu_builder.paths import find_recipe, installed_version
 
 
-@dataclass(frozen=True)
-class Run:
-    """A finished run: its trace, contacts, notes and log."""
+def run(
+    scenario: Document | CheckedScenario | Path | str,
+    *,
+    start: Mapping[str, StartValue] | None = None,
+    stop: str | float | None = None,
+    step: str | float | None = None,
+    algorithm: str | None = None,
+    record: str | Sequence[str] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Run a scenario, or a single recipe or FMU with its defaults.
 
-    trace: Trace
-    contacts: tuple[ContactEvent, ...]
-    notes: tuple[str, ...]
-    log: tuple[LogEntry, ...]
-
-
-def run(scenario: CheckedScenario | Path | str, progress: Callable[[float], None] | None = None) -> Run:
-    """Run a scenario, or a single .fmu or recipe with its defaults.
-
-    `progress` is called with the share done, 0 .. 1.  Raises InputError or SlaveError; no instance is left behind."""
-    if not isinstance(scenario, CheckedScenario):
-        scenario = load_scenario(Path(scenario))
-    return _Master(scenario).run(progress or (lambda share: None))
+    scenario   a document, the path of a scenario, recipe or .fmu, or the name of a recipe
+    start      start values by "slave.variable", with units where you like; of a single FMU by variable
+    stop, step, algorithm, record   in place of those of [experiment]
+    progress   is called with the share done, 0 .. 1
+    Raises InputError with every problem found, SlaveError if an FMU fails; no instance is left behind."""
+    with nullcontext(scenario) if isinstance(scenario, CheckedScenario) else as_file(scenario) as source:
+        given = [key for key, value in (("step", step), ("stop", stop)) if value is not None]
+        read = source if isinstance(source, CheckedScenario) else load_scenario(source, given)
+        chosen = overridden(read, "run() {}", step=step, stop=stop, algorithm=algorithm, record=record, start=start)
+        return _Master(chosen).run(progress or (lambda share: None))
 
 
 def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:
@@ -190,7 +206,7 @@ class _Master:
         for name, order in call_orders(self.descriptions, self.starts, self.wiring, scenario.experiment.algorithm):
             self.starts[name][ORDER] = order
 
-    def run(self, progress: Callable[[float], None]) -> Run:
+    def run(self, progress: Callable[[float], None]) -> Result:
         slaves: dict[str, Slave] = {}
         try:
             for name, description in self.descriptions.items():
@@ -204,7 +220,7 @@ class _Master:
         mute = [
             name for name, d in self.descriptions.items() if MODE not in d.variables
         ]  # the others report it themselves
-        return Run(trace, contacts, (*self.wiring.notes, *notes, *energy_gaining_contacts(contacts, mute)), log)
+        return Result(trace, contacts, (*self.wiring.notes, *notes, *energy_gaining_contacts(contacts, mute)), log)
 
     def _run(
         self, slaves: dict[str, Slave], progress: Callable[[float], None]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from fmi2 import literal
 
-from fmu_builder.cosim.master import Run, run
+from fmu_builder.cosim.master import run
+from fmu_builder.cosim.result import Result
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.paths import shipped
 
@@ -26,7 +27,7 @@ floor = {{ recipe = "PointSurface", start = {{ C_F = 1e5, C_r = {C_r}, K_fr = 0 
 HALF = math.pi / math.sqrt(1e5)  # s: an elastic contact of 1 kg
 
 
-def strike(folder: Path, N: float, master: str, C_r: float = 1.0) -> Run:
+def strike(folder: Path, N: float, master: str, C_r: float = 1.0) -> Result:
     step = HALF / N
     count = math.ceil(3 * HALF / step)
     literal("PointSurface", folder)
@@ -35,7 +36,7 @@ def strike(folder: Path, N: float, master: str, C_r: float = 1.0) -> Run:
     return run(path)
 
 
-def said(done: Run) -> list[str]:
+def said(done: Result) -> list[str]:
     return [entry.text for entry in done.log if "the held force" in entry.text]
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.cosim.master import Run, run
+from fmu_builder.cosim.master import run
+from fmu_builder.cosim.result import Result
 from fmu_builder.export.fmu import host_fmu
 
 G = 9.81
@@ -34,7 +35,7 @@ floor = { recipe = "Floor" }
 """
 
 
-def scenario(folder: Path, text: str, experiment: str = "") -> Run:
+def scenario(folder: Path, text: str, experiment: str = "") -> Result:
     """A scenario of 0.15 s, without events between the tables of its experiment and `text`."""
     (folder / "Floor.toml").write_text(FLOOR, encoding="utf-8")
     (folder / "Feet.toml").write_text(FLOOR + "points = 2\n", encoding="utf-8")
@@ -46,7 +47,7 @@ def scenario(folder: Path, text: str, experiment: str = "") -> Run:
     return run(path)
 
 
-def drop(folder: Path, experiment: str = "", floor: str = "Floor", floor_first: bool = False) -> Run:
+def drop(folder: Path, experiment: str = "", floor: str = "Floor", floor_first: bool = False) -> Result:
     body = f'body = {{ recipe = "PointMass", start = {{ r0 = [0, 0, {DROP}] }} }}\n'
     surface = f'floor = {{ recipe = "{floor}" }}\n'
     slaves = surface + body if floor_first else body + surface
@@ -133,7 +134,7 @@ def test_an_assembly_locates_its_contacts_itself_in_steps_of_any_length(tmp_path
         assert coarse.impulse == pytest.approx(fine.impulse, rel=1e-7)
 
 
-def bounces(folder: Path, step: str, start: str = "") -> Run:
+def bounces(folder: Path, step: str, start: str = "") -> Result:
     path = folder / "ball.toml"
     text = f'[experiment]\nstop = "2 s"\nstep = "{step}"\n[slaves]\nball = {{ recipe = "BouncingBall"{start} }}\n'
     path.write_text(text, encoding="utf-8")

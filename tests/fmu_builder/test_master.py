@@ -17,7 +17,8 @@ from fmpy.fmi2 import FMU2Slave
 from foreign import BODY, GAIN, foreign_fmu, without_units
 
 from fmu_builder.cosim import slave as slave_module
-from fmu_builder.cosim.master import Run, load_scenario, run
+from fmu_builder.cosim.master import load_scenario, run
+from fmu_builder.cosim.result import Result
 from fmu_builder.cosim.scenario_inputs import LawSignal
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, SlaveError
@@ -61,7 +62,7 @@ def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     assert Path.cwd() == before
 
 
-def run_text(folder: Path, text: str) -> Run:
+def run_text(folder: Path, text: str) -> Result:
     """The run of a scenario in which PointSurface has the literal law."""
     literal("PointSurface", folder)
     path = folder / "system.toml"
@@ -237,7 +238,7 @@ def test_a_pattern_that_names_no_signal_is_refused(tmp_path: Path) -> None:
 def test_progress_rises_from_0_to_1(tmp_path: Path) -> None:
     fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
     heard: list[float] = []
-    run(fmu, heard.append)
+    run(fmu, progress=heard.append)
     assert heard[0] == 0.0 and heard[-1] == 1.0 and heard == sorted(heard)
 
 

@@ -60,6 +60,7 @@ _CALLS = ("fmi2_calls", "fmi2_values", "step", "model_exchange", "fmi2_state", "
 # Tests of each room or file of the core, those first that fail soonest; the longest name that fits counts.
 _ROOMS = {
     "contact_core/": tuple(f"contact_core/test_{name}.py" for name in _CALLS),
+    "contact_core/instance": (*(f"contact_core/test_{name}.py" for name in _CALLS), "contact_core/test_solver.py"),
     "contact_core/fmi2/fmi2_state": (
         "contact_core/test_fmi2_state.py",
         "contact_core/test_states.py",
@@ -87,6 +88,11 @@ _ROOMS = {
         "contact_core/test_contact.py",
         "contact_core/test_one_law.py",
         "elements/test_bristle.py",
+        "elements/test_point_surface_laws.py",
+    ),
+    "contact_core/laws/law.h": (
+        "fmu_builder/test_law_c_source.py",
+        "contact_core/test_one_law.py",
         "elements/test_point_surface_laws.py",
     ),
     "contact_core/lines/": ("contact_core/test_line.py", "elements/test_point_line_2.py"),

@@ -251,6 +251,28 @@ def test_a_search_finds_the_closest_chord(host: HostLibrary, count: int, closed:
         assert distance[found] <= distance.min() * (1.0 + 1e-12)
 
 
+@pytest.mark.parametrize("carried_by", [1, 3])
+def test_a_search_finds_the_closest_chord_of_a_line_on_bodies(host: HostLibrary, carried_by: int) -> None:
+    """Bodies that are turned and off the origin; points of three in turn."""
+    source, count = np.random.default_rng(carried_by), 150
+    points = np.cumsum(source.normal(size=(count, 3)), axis=0)
+    own = np.arange(count) % carried_by
+    held = Line(host, points, bodies=own.tolist() if carried_by > 1 else None)
+    line = held.c()
+    carriers = host.ffi.new("CcCarrier[]", carried_by)
+    for carrier in carriers:
+        r, q, still = source.normal(size=3), source.normal(size=4), [0.0] * 3
+        host.lib.cc_carrier(list(r), list(q / np.linalg.norm(q)), still, still, host.ffi.addressof(carrier))
+    R = np.array([[list(row) for row in carrier.R] for carrier in carriers])
+    moved = np.einsum("ijk,ik->ij", R[own], points) + np.array([list(carrier.r) for carrier in carriers])[own]
+    a, c = moved[:-1], np.diff(moved, axis=0)
+    for P in source.normal(size=(50, 3)) + moved[source.integers(0, count, 50)]:
+        u = np.clip(np.einsum("ij,ij->i", P - a, c) / np.einsum("ij,ij->i", c, c), 0.0, 1.0)
+        distance = np.linalg.norm(P - a - u[:, None] * c, axis=1)
+        found = host.lib.cc_line_search(line, carriers, list(P))
+        assert distance[found] <= distance.min() * (1.0 + 1e-12)
+
+
 def test_tracking_ends_where_no_span_has_a_foot(host: HostLibrary) -> None:
     for kind in KINDS:
         assert Line(host, ring(24), kind, True).foot(np.zeros(3), 5).place in (0, 2)

@@ -550,6 +550,20 @@ def test_dependent_coordinates_are_those_with_the_largest_pivots(host: HostLibra
     assert worst == pytest.approx(sizes.min(), rel=1e-14)
 
 
+def test_dependent_coordinates_are_listed_in_the_order_of_the_joints(host: HostLibrary) -> None:
+    """Whichever has the largest pivot."""
+    first_pivots = set()
+    for seed in range(8):
+        mechanism, q, _ = random_mechanism("pin", seed)
+        core = Core(host, mechanism)
+        core.at(q, [0.0] * 4)
+        sizes = np.abs(core.jacobian) / np.sqrt([move.D for move in core.moves])
+        choice, chosen = core.choose(), list(core.dependent)
+        assert choice.rank == 2 and chosen[0] < chosen[1]
+        first_pivots.add(chosen.index(int(sizes.max(axis=0).argmax())))
+    assert 1 in first_pivots
+
+
 @pytest.mark.parametrize("columns", [(0, 3), (3, 0), (3, 2)])
 def test_the_size_of_a_choice_of_two_is_the_determinant_of_their_columns(
     host: HostLibrary, columns: tuple[int, int]

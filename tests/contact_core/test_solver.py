@@ -14,6 +14,7 @@ import pytest
 from fmi2 import ERROR, OK, Fmu
 from running import Running, Values, build
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 METHODS = {"auto": 1, "explicit": 2, "implicit": 3}
 COUNTERS = ("steps", "rejected", "events", "evaluations")
@@ -66,6 +67,26 @@ static void derivatives(Element *e)
     double broken = re(e->time) > re(e->break_at);
     e->der.v = -e->g / (1.0 - broken);
 }
+static void indicators(const Element *e, Indicators *z) { z->level = re(e->z - e->level); }
+"""
+SWERVE = """
+description = "A point that moves by a cubic polynomial of time; a ledger counts the time below a level"
+[parameters]
+bend = { unit = "m/s3", start = 1.0, fixed = true, description = "Third derivative of the way over 6" }
+v0 = { unit = "m/s", start = -1.0, fixed = true, description = "Speed at the start, bend - 2" }
+level = { unit = "m", start = 0.0, description = "Level" }
+[states]
+z = { unit = "m", start = 1.0, rate = "v", output = true, description = "(1 + bend t)(t - 1)^2" }
+v = { unit = "m/s", start = "v0", output = true, depends = ["bend", "time"], description = "Speed" }
+below = { unit = "s", rate = "is_below", output = true, description = "Time below the level" }
+[locals]
+is_below = { depends = ["z", "level"], description = "1 below the level" }
+[indicators]
+level = { description = "The point passes the level" }
+"""
+SWERVE_C = """
+static void outputs(Element *e) { e->is_below = re(e->z) < re(e->level) ? 1.0 : 0.0; }
+static void derivatives(Element *e) { e->der.v = 2.0 - 4.0 * e->bend + 6.0 * e->bend * e->time; }
 static void indicators(const Element *e, Indicators *z) { z->level = re(e->z - e->level); }
 """
 CHAIN = """
@@ -134,6 +155,7 @@ def fixture(name: str, declaration: str, code: str, recipe: str = "") -> object:
 swing_fixture = fixture("Swing", SWING, SWING_C)
 van_der_pol_fixture = fixture("VanDerPol", VAN_DER_POL, VAN_DER_POL_C)
 throw_fixture = fixture("Throw", THROW, THROW_C)
+swerve_fixture = fixture("Swerve", SWERVE, SWERVE_C)
 rest_fixture = fixture("Rest", REST, REST_C)
 chain_fixture = fixture("Chain", CHAIN, CHAIN_C)
 long_chain_fixture = fixture("LongChain", CHAIN, CHAIN_C, "[structure]\nlinks = 65\n")
@@ -302,6 +324,17 @@ def test_an_indicator_that_only_grazes_zero_is_an_event(throw: Fmu, depth: float
     assert counts(running)["events"] == 2
     # both roots are as sharp as rounding of z leaves them: 1e-15 m over a speed of sqrt(2 g depth)
     assert running["above"] == pytest.approx(time_above(5.0 - depth), abs=1e-11 + 1e-14 / math.sqrt(depth))
+
+
+@pytest.mark.parametrize("bend", [-0.2, 0.2, 1.0])
+def test_a_visit_within_a_substep_of_uneven_bend_is_found(swerve: Fmu, bend: float) -> None:
+    """(1 + bend t)(t - 1)^2 = 0.1 has two roots around t = 1, and one substep takes the cubic as a whole: between its
+    ends the way is that of the dense output."""
+    running = Running(swerve, {"bend": bend, "v0": bend - 2.0, "level": 0.1})
+    running.step(2.0)
+    first, second = (brentq(lambda t: (1.0 + bend * t) * (t - 1.0) ** 2 - 0.1, a, b) for a, b in ((0, 1), (1, 2)))
+    assert counts(running)["events"] == 2
+    assert running["below"] == pytest.approx(second - first, abs=1e-11)
 
 
 @pytest.mark.parametrize("miss", [1e-4, 1e-6, 1e-9])

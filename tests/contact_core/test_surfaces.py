@@ -6,6 +6,7 @@ roots of every span by the eigenvalues of the companion matrix."""
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -514,6 +515,29 @@ def test_a_profile_with_corners_tells_where_its_closest_point_may_jump_to_and_ho
                 at_corners += corner
                 assert (foot.way < 0.0) == corner
     assert jumps > 200 and at_corners > 20
+
+
+def test_the_other_half_of_a_section_through_the_axis_holds_rivals(host: HostLibrary) -> None:
+    """A spindle of two cones, seen from inside and from outside: against all minima of the distance among points of
+    both halves."""
+    nodes = np.array([[0.0, -1.0], [0.5, 0.2], [0.0, 0.8]])
+    chain = Profile(polyline(nodes, False).coefficients, CORNERS | AXIS_FROM | AXIS_TO)
+    u = np.arange(1500)[:, None] / 1500
+    half = np.vstack([*((1 - u) * a + u * b for a, b in itertools.pairwise(nodes)), nodes[-1:]])
+    points = np.vstack([half, half[-2:0:-1] * [-1.0, 1.0]])
+    at_tips, across = 0, 0
+    for P in np.random.default_rng(6).uniform([1e-3, -1.5], [0.9, 1.3], (300, 2)):
+        distance = np.hypot(*(points - P).T)
+        least = np.flatnonzero((distance < np.roll(distance, 1)) & (distance < np.roll(distance, -1)))
+        least = least[np.argsort(distance[least])]
+        foot = section(host, chain, P)
+        gap = distance[least[1]] - distance[least[0]] if len(least) > 1 else math.inf
+        assert foot.gap == pytest.approx(min(gap, 1.0), abs=1e-3)
+        at_tips += least[0] in (0, len(half) - 1)
+        if gap < 0.999:
+            across += points[least[1], 0] < 0.0
+            assert list(foot.rival) == pytest.approx(points[least[1]], abs=2e-3)
+    assert at_tips > 10 and across > 50
 
 
 def test_an_extrusion_ends_at_its_heights(host: HostLibrary) -> None:

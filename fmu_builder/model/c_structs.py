@@ -7,8 +7,9 @@ the ranges of its members, which stand behind them: `double lag CC_IN(0, 2), H C
 from __future__ import annotations
 
 import functools
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ _RANGE = re.compile(r"(\w+)((?:\[\w+\])*)\s*CC_(?:IN|FROM)\s*\(([^()]*)\)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True)
-class _Headers:
+@dataclass(frozen=True, eq=False)
+class Headers:
     """What the headers of some folders declare; `constants`: name -> C text that defines it."""
 
     structs: Mapping[str, str]
@@ -44,14 +45,23 @@ class _Headers:
         yield f"typedef struct {{ {body} }} {name};"
 
 
+def headers_of(folders: Iterable[Path]) -> Headers:
+    """What the headers in these folders declare, the last one counts; the same object until one of them changes."""
+    found: list[tuple[str, int]] = []
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            found += sorted((one.path, one.stat().st_mtime_ns) for one in entries if one.name.endswith(".h"))
+    return _headers(tuple(found))
+
+
 @functools.cache
-def _headers(files: tuple[tuple[Path, int], ...]) -> _Headers:
+def _headers(files: tuple[tuple[str, int], ...]) -> Headers:
     """files: with the times of their last change, for the cache"""
     structs: dict[str, str] = {}
     constants: dict[str, str] = {}
     ranges: dict[tuple[str, str], tuple[float, float | None]] = {}
     for path, _ in files:
-        text = _COMMENT.sub(" ", path.read_text(encoding="utf-8", errors="replace"))
+        text = _COMMENT.sub(" ", Path(path).read_text(encoding="utf-8", errors="replace"))
         constants |= {name: f"#define {name} {value}" for name, value in _NUMBER.findall(text)}
         for enum in _ENUM.finditer(text):
             constants |= {one.split("=")[0].strip(): enum[0] for one in enum[1].split(",")}
@@ -59,7 +69,7 @@ def _headers(files: tuple[tuple[Path, int], ...]) -> _Headers:
             structs[name] = _RANGE.sub(r"\1\2", body)
             for member, _, limits in _RANGE.findall(body):
                 ranges[name, member] = _range(limits)
-    return _Headers(structs, constants, ranges)
+    return Headers(structs, constants, ranges)
 
 
 def _range(limits: str) -> tuple[float, float | None]:
@@ -71,11 +81,12 @@ def _range(limits: str) -> tuple[float, float | None]:
 Limits = tuple[float, float | None] | None
 
 
-def limits_of_doubles(name: str, *folders: Path) -> list[Limits]:
+@functools.cache
+def limits_of_doubles(name: str, headers: Headers) -> tuple[Limits, ...]:
     """Least and greatest of each double in the struct, None of those that are finite only."""
-    headers, ffi = _headers_of(folders), cffi.FFI()
+    ffi = cffi.FFI()
     ffi.cdef("\n".join(dict.fromkeys(headers.needed_by(name))))
-    return list(_limits(ffi.typeof(name), name, headers.ranges))
+    return tuple(_limits(ffi.typeof(name), name, headers.ranges))
 
 
 def _limits(ctype: Any, name: str, ranges: Mapping[tuple[str, str], tuple[float, float | None]]) -> Iterator[Limits]:
@@ -90,16 +101,10 @@ def _limits(ctype: Any, name: str, ranges: Mapping[tuple[str, str], tuple[float,
                 yield ranges.get((name, member))
 
 
-def _headers_of(folders: Sequence[Path]) -> _Headers:
-    found = (path for folder in folders for path in sorted(folder.glob("*.h")))
-    return _headers(tuple((path, path.stat().st_mtime_ns) for path in found))
-
-
-def count_doubles(name: str, *folders: Path) -> int:
-    """The number of doubles in the struct, which a header of one of these folders declares; the last folder counts.
+def count_doubles(name: str, headers: Headers) -> int:
+    """The number of doubles in the struct.
 
     Raises ValueError with the reason if there is none of this name, or it holds something else."""
-    headers = _headers_of(folders)
     if name not in headers.structs:
         raise ValueError(f"no header declares a struct '{name}'" + did_you_mean(name, headers.structs))
     return _count(name, "\n".join(dict.fromkeys(headers.needed_by(name))))

@@ -371,12 +371,18 @@ class Declaration(_Entry):
             tables[table] = entries
         return self.model_copy(update=tables)
 
-    def needs_of(self, name: str, choices: Choices) -> str:
-        """The keys of a recipe that would add a variable that does not exist with these choices, as text."""
-        entries = [e for table in VARIABLE_TABLES for n, e in getattr(self, table).items() if plain(n) == name]
-        if not entries:
-            return ""
-        wanted = {key: values for key, values in entries[0].when.items() if choices[key] not in values}
+    def absent_of(self, chosen: Declaration, choices: Choices) -> dict[str, str]:
+        """The variables that do not exist in the declaration chosen with these choices, sorted, each with the keys of a
+        recipe that would add it, as text."""
+        entries: dict[str, Variable] = {}
+        for table in VARIABLE_TABLES:
+            for name, entry in getattr(self, table).items():
+                entries.setdefault(plain(name), entry)
+        names = sorted(self.variable_names() - chosen.variable_names())
+        return {name: self._needs_of(entries[name], choices) if name in entries else "" for name in names}
+
+    def _needs_of(self, entry: Variable, choices: Choices) -> str:
+        wanted = {key: values for key, values in entry.when.items() if choices[key] not in values}
         return " and ".join(self._condition(key, values) for key, values in wanted.items())
 
     def _condition(self, choice: str, values: tuple[bool | str, ...]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.model.c_structs import count_doubles
+from fmu_builder.model.c_structs import Headers, count_doubles, headers_of
 from fmu_builder.model.declaration import VARIABLE_TABLES, VARIANT, Declaration
 from fmu_builder.model.declaration_rules import NAME_RULE, declaration_problems
 from fmu_builder.model.extends import base_of, extended, renamed_key
@@ -54,13 +54,23 @@ def _with_variants(path: Path, tables: dict[str, object]) -> dict[str, object]:
     return expanded
 
 
-def _tables(path: Path, notes: list[str]) -> dict[str, object]:
-    """The tables of the file, with those that it extends, and with sets in place of their names.  Adds to `notes`."""
+def _tables(path: Path, notes: list[str]) -> bytes:
+    """The tables of the file, with those that it extends, and with sets in place of their names, pickled.  Adds to
+    `notes`."""
     tables = read_toml(path)
     if note := renamed_key(path, tables):
         notes.append(note)
     base = base_of(path, tables)
-    return with_sets(path, tables if base is None else extended(path, tables, _tables(base, notes)))
+    return _spelled_out(path, pickle.dumps(tables), None if base is None else _tables(base, notes))
+
+
+@functools.lru_cache(maxsize=64)
+def _spelled_out(path: Path, own: bytes, base: bytes | None) -> bytes:
+    """The tables `own` with those of `base`, all pickled; found once in a process for many recipes of an element."""
+    tables: dict[str, object] = pickle.loads(own)
+    if base is not None:
+        tables = extended(path, tables, pickle.loads(base))
+    return pickle.dumps(with_sets(path, tables))
 
 
 def header_folders(element: Path) -> tuple[Path, ...]:
@@ -72,12 +82,14 @@ def header_folders(element: Path) -> tuple[Path, ...]:
 def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:
     """The size of memory that is a C struct, of the element's headers or the shared ones.  Raises InputError."""
     memory, problems = tables.get("memory"), []
+    headers: Headers | None = None
     for name, entry in memory.items() if isinstance(memory, dict) else ():
         if isinstance(entry, dict) and isinstance(entry.get("struct"), str):
             if "size" in entry:
                 problems.append(Problem(f"{path}: [memory] {name}", "size: the struct gives it, remove it"))
+            headers = headers or headers_of(header_folders(path.parent))
             try:
-                entry["size"] = count_doubles(entry["struct"], *header_folders(path.parent))
+                entry["size"] = count_doubles(entry["struct"], headers)
             except ValueError as error:
                 problems.append(Problem(f"{path}: [memory] {name}", f"struct: {error}"))
     if problems:
@@ -87,7 +99,7 @@ def _with_structs(path: Path, tables: dict[str, object]) -> dict[str, object]:
 
 def _read(path: Path) -> Declaration:
     notes: list[str] = []
-    tables = _with_structs(path, _with_variants(path, _tables(path, notes)))
+    tables = _with_structs(path, _with_variants(path, pickle.loads(_tables(path, notes))))
     return _checked(path, pickle.dumps(tables), tuple(notes))
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.laws.c_source import kinks_of
-from fmu_builder.model.c_structs import limits_of_doubles
+from fmu_builder.model.c_structs import headers_of, limits_of_doubles
 from fmu_builder.model.declaration import Declaration, DefaultExperiment, Depends, Port, applies
 from fmu_builder.model.declaration import Variable as Entry
 from fmu_builder.model.declaration_reader import core_declaration, header_folders, is_core_variable
@@ -229,7 +229,8 @@ def _scalars(recipe: CheckedRecipe, d: Declared, layout: Layout, patterns: Patte
     groups = layout.indices(d.path)
     derivatives = layout.indices(("der", *d.path)) if d.kind == "state" else groups
     numbered = d.each is not None and (recipe.sizes[d.each] > 1 or d.each in recipe.given_sizes)
-    limits = limits_of_doubles(entry.struct, *header_folders(recipe.element_folder)) if entry.struct else []
+    headers = headers_of(header_folders(recipe.element_folder)) if entry.struct else None
+    limits = limits_of_doubles(entry.struct, headers) if entry.struct and headers else ()
     for i, (group, derivative_group) in enumerate(zip(groups, derivatives, strict=True)):
         for k, (index, derivative) in enumerate(zip(group, derivative_group, strict=True)):
             name = fmi_name(d.path, i + 1 if numbered else None, k + 1 if d.size else None)

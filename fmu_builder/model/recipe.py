@@ -128,15 +128,13 @@ class CheckedRecipe:
             for name, limit in self.limits.items()
         }
         element = element.model_copy(update={"parameters": {**element.parameters, **limited}})
-        names = declared.variable_names() - element.variable_names()
-        absent = {name: declared.needs_of(name, every) for name in sorted(names)}
         replaced = {name: slot for name, p in declared.parameters.items() for slot in p.replaced_by if every[slot]}
         masses = [plain(name) for name, p in declared.parameters.items() if p.acts_as == "effective mass"]
         return replace(
             self,
             element=element,
             choices=every,
-            absent=absent,
+            absent=declared.absent_of(element, every),
             replaced=replaced,
             effective_mass=masses[0] if masses else "",
         )

@@ -259,6 +259,7 @@ def readable_names() -> tuple[str, ...]:
     return tuple(_DISPLAY_UNITS)
 
 
+@functools.cache
 def display_units(unit: Unit) -> tuple[Unit, ...]:
     """Usual display units of this unit; empty when it is not SI or not in the table."""
     if not unit.is_si:
@@ -272,6 +273,7 @@ def display_units(unit: Unit) -> tuple[Unit, ...]:
     return tuple(parse_unit(display) for display in _DISPLAY_UNITS.get(name, ()))
 
 
+@functools.cache
 def fmi_display(unit: Unit, display: Unit) -> tuple[float, float]:
     """Factor and offset of the FMI 2.0 <DisplayUnit>: display value = factor * value in `unit` + offset.
 

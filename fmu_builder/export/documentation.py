@@ -112,11 +112,13 @@ def markdown(text: str, folder: Path) -> str:
     Raises InputError for every picture that is not an SVG or PNG file there."""
     page, pictures = _rendered(text)
     problems: list[Problem] = []
-    for mark, source in pictures.items():
-        page = page.replace(mark, _embedded(source, folder, problems))
+    embedded = {mark: _embedded(source, folder, problems) for mark, source in pictures.items()}
     if problems:
         raise InputError(problems)
-    return page
+    return _MARK.sub(lambda mark: embedded[mark[0]], page)
+
+
+_MARK = re.compile("\0\\d+\0")  # no Markdown becomes HTML with this character in it
 
 
 @functools.lru_cache(maxsize=64)
@@ -130,7 +132,7 @@ def _rendered(text: str) -> tuple[str, dict[str, str]]:
             token.tag = f"h{int(token.tag[1:]) + 1}"
         for child in token.children or ():
             if child.type == "image":
-                mark = f"\0{len(pictures)}\0"  # no Markdown becomes HTML with this character in it
+                mark = f"\0{len(pictures)}\0"
                 pictures[mark], child.attrs["src"] = str(child.attrs["src"]), mark
     return str(renderer.renderer.render(tokens, renderer.options, {})), pictures
 

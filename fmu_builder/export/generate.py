@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
@@ -96,10 +97,16 @@ def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequenc
         if name in files or (name not in generated and name not in known):
             continue  # the compiler names what is missing, with file and line
         files[name] = generated[name] if name in generated else known[name].read_text(encoding="utf-8")
-        for included in _INCLUDE.findall(files[name]):
+        for included in _includes(files[name]):
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), included))
             wanted.append(beside if beside in generated or beside in known else included)
     return files
+
+
+@functools.lru_cache(maxsize=256)
+def _includes(text: str) -> tuple[str, ...]:
+    """What C text includes; of the shared files it is found once in a process."""
+    return tuple(_INCLUDE.findall(text))
 
 
 def own_sources(element: Path) -> tuple[Path, ...]:

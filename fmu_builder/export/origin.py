@@ -14,7 +14,7 @@ import os
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -49,7 +49,8 @@ class Origin:
 
 def origin_files(model: Model) -> dict[str, bytes]:
     """Archive name -> bytes."""
-    beside = [path for path in (*model.files, *_own_files(model)) if not _is_installed(path)]
+    installed = _installed()
+    beside = [path for path in (*model.files, *_own_files(model, installed)) if not _is_below(path, installed)]
     files = list(dict.fromkeys(path.resolve() for path in (model.path, *beside)))
     root = Path(os.path.commonpath([path.parent for path in files]))
     names = {path: path.relative_to(root).as_posix() for path in files}
@@ -64,16 +65,19 @@ def origin_files(model: Model) -> dict[str, bytes]:
     return {_ABOUT: _toml(origin).encode("utf-8"), **dict(sorted(found.items()))}
 
 
-def _own_files(model: Model) -> Iterator[Path]:
+def _own_files(model: Model, installed: Collection[Path]) -> Iterator[Path]:
     """The files of the elements that are not shipped: what is built from, and the pictures of their pages."""
     for folder in _element_folders(model):
-        if not _is_installed(folder):
+        if not _is_below(folder, installed):
             yield from (p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
 
 
-def _is_installed(path: Path) -> bool:
-    folders = [shipped(folder).resolve() for folder in ("elements", "contact_core", "fmus")]
-    return any(folder in path.resolve().parents for folder in folders)
+def _installed() -> frozenset[Path]:
+    return frozenset(shipped(folder).resolve() for folder in ("elements", "contact_core", "fmus"))
+
+
+def _is_below(path: Path, folders: Collection[Path]) -> bool:
+    return any(parent in folders for parent in path.resolve().parents)
 
 
 def _element_folders(model: Model) -> list[Path]:

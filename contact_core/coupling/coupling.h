@@ -7,17 +7,19 @@
  *      At its end what is left becomes debt D = max(D + R, 0)
  *   3  free acceleration a = y - W f[L]: of everything else, without smoothing
  *   4  prediction over the L intervals whose forces are given already
- *   5  in restitution the force is scaled by s = 1 - (R + min(D, w^2 / (2 W_zz))) / U, within 1/4 .. 2: what was made
- *      is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  Where
- *      others act on the same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given
- *      back, and R + D counts up to 2 w^2 / (2 W_zz) only, for a body at rest must not be dropped
+ *   5  in restitution the force is scaled by s = 1 - (R + min(D, T)) / U, T = w^2 / (2 W_zz), within 1/4 .. 2: what was
+ *      made is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  What
+ *      is paid at once stays within 2 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on the
+ *      same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given back, and 2 T is
+ *      the most
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
  *      that the measured motion could reach
  *
- * Before anything is known W is what makes omega H = 1.1 at the depth to come: it spoils neither long nor short
- * contacts.  Where v does not belong to r for three samples (v is not connected) the force is the law at the inputs,
- * and where the caller says so.  Off the drawn part and beyond the limit depth no force acts: what U jumps by at their
- * edges is no work of the force, so the intervals across them are not counted in R. */
+ * Before anything is known W is what makes omega H = 1.1 at the depth to come, 0.9 where the lag is given: it spoils
+ * neither long nor short contacts.  A point that is deep in the surface at the start has been there before: the law has
+ * acted, and others balance it.  Where v does not belong to r for three samples (v is not connected) the force is the
+ * law at the inputs, and where the caller says so.  Off the drawn part and beyond the limit depth no force acts: what U
+ * jumps by at their edges is no work of the force, so the intervals across them are not counted in R. */
 #ifndef CC_COUPLING_H
 #define CC_COUPLING_H
 
@@ -50,9 +52,10 @@ typedef struct {
 #define CC_SCALE_LEAST 0.25
 #define CC_SCALE_MOST 2.0
 #define CC_CEILING 1.2
-#define CC_MOST_OWED 2.0        /* of the kinetic energy w^2 / (2 W_zz): what others let one restitution take back */
+#define CC_MOST_OWED 2.0        /* of the kinetic energy w^2 / (2 W_zz): what is paid back at once */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_MISMATCHED 3
+#define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
 CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3], double f[3])
@@ -193,9 +196,11 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
     double payable = W_n > 0.0 ? 0.5 * at->w * at->w / W_n : debt, least = CC_SCALE_LEAST, most = CC_SCALE_MOST;
     double owed = made + (debt < payable ? debt : payable), share = at->beyond < 1.0 ? at->beyond : 1.0;
     most -= (CC_SCALE_MOST - 1.0) * share; /* what b takes is meant to be lost */
-    if (at->beyond > 1.0) {
+    if (at->beyond > 1.0)
         least = 0.0;
-        owed = owed < CC_MOST_OWED * payable ? owed : CC_MOST_OWED * payable;
+    if (W_n > 0.0) { /* a body that hardly moves is not lifted or dropped */
+        double moves = CC_MOST_OWED * payable * (at->beyond > 1.0 ? 1.0 : cc_inverse_damping(law, at->w));
+        owed = owed < -moves ? -moves : owed > moves ? moves : owed;
     }
     double s = 1.0 - owed / U;
     return s < least ? least : s > most ? most : s;
@@ -205,6 +210,39 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
 CC_API double cc_coupling_depth(const CcPartner *p, const double r[3], const double v[3])
 {
     return -r[2] + (p->beta - 0.5) * p->H * v[2];
+}
+
+/* (omega H)^2 of the admittance assumed before anything is known. */
+CC_API double cc_first_guess(const CcCouplingOptions *o)
+{
+    return o->lag == CC_LAG_AUTO ? CC_FIRST_GUESS : CC_FIRST_GUESS_TOLD;
+}
+
+/* The law at the inputs, with the force of the bristle: that of its deflection at the sample. */
+CC_API void cc_coupling_literal(const CcCoupling *c, const CcPortLaw *law, const double r[3], const double v[3],
+                                double f[3])
+{
+    cc_law_at(law, r, v, f);
+    if (!(law->k_B > 0.0))
+        return;
+    double F[2] = {law->k_B * c->z[0] + law->c_B * v[0], law->k_B * c->z[1] + law->c_B * v[1]};
+    double L = cc_bristle_limit(law, f[2], cc_pair_norm(v), c->slips != 0.0), size = cc_pair_norm(F);
+    for (int i = 0; i < 2; i++)
+        f[i] = size > L ? -L / size * F[i] : -F[i];
+}
+
+/* The first sample of a point that was in contact before: the law has acted on it, and others hold it there. */
+CC_API void cc_coupling_balanced(CcCoupling *c, const CcPortLaw *law, const double r[3], const double v[3])
+{
+    CcPartner *p = &c->partner;
+    double f[3], pushed[3];
+    cc_coupling_literal(c, law, r, v, f);
+    cc_apply_admittance(p->W, f, pushed);
+    CC_UNROLL for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < CC_KEPT_FORCES; k++)
+            p->f[k][i] = f[i];
+        p->a[i] = p->a_before[i] = -pushed[i] - p->turn[i];
+    }
 }
 
 /* The interval that begins at the sample r, v: state, free acceleration, admittance; guesses W while it is unknown. */
@@ -219,12 +257,14 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
     if (p->known == 0.0 && p->unanswered <= CC_MOST_UNANSWERED && !o->straight) {
         double touch = at.x + (p->lag + 1.0) * H * at.w, U = law->energy(law->data, touch);
         if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */
-            cc_guess_admittance(p->W, CC_FIRST_GUESS * touch * touch / (2.0 * U * H * H));
+            cc_guess_admittance(p->W, cc_first_guess(o) * touch * touch / (2.0 * U * H * H));
     }
     if (at.x > 0.0 || at.w > 0.0) {
         double touch = at.x + (at.w > 0.0 ? (p->lag + 1.0) * H * at.w : 0.0);
         cc_model_in_units(&p->model, cc_model_unit(touch, law->energy(law->data, touch), H));
     }
+    if (p->begun == 0.0 && at.x > CC_RESTS * H * cc_abs(at.w))
+        cc_coupling_balanced(c, law, r, v);
     __builtin_memcpy(at.W, p->W, sizeof at.W);
     CC_UNROLL for (int i = 0; i < 3; i++)
         at.a[i] = p->a[i] + p->turn[i];
@@ -277,19 +317,6 @@ CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3]
     c->deepest = -r[2] > c->deepest ? -r[2] : c->deepest;
 }
 
-/* The law at the inputs, with the force of the bristle: that of its deflection at the sample. */
-CC_API void cc_coupling_literal(const CcCoupling *c, const CcPortLaw *law, const double r[3], const double v[3],
-                                double f[3])
-{
-    cc_law_at(law, r, v, f);
-    if (!(law->k_B > 0.0))
-        return;
-    double F[2] = {law->k_B * c->z[0] + law->c_B * v[0], law->k_B * c->z[1] + law->c_B * v[1]};
-    double L = cc_bristle_limit(law, f[2], cc_pair_norm(v), c->slips != 0.0), size = cc_pair_norm(F);
-    for (int i = 0; i < 2; i++)
-        f[i] = size > L ? -L / size * F[i] : -F[i];
-}
-
 /* A sample where no force acts. */
 CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
                              const double v[3], double H)
@@ -330,8 +357,8 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     for (int k = 0; k < cc_lag(p->lag); k++)
         cc_apply_admittance(p->W, p->f[k], pushed[k]);
     double made = cc_coupling_predict(c, law, pushed, &at);
-    c->scale = o->straight ? 1.0 : cc_coupling_scale(c, law, &at, made);
     double most = cc_coupling_most(c, law, x, w, at.w, H);
+    c->scale = o->straight || !(most > 0.0) ? 1.0 : cc_coupling_scale(c, law, &at, made);
     int evaluations = 0;
     if (most > 0.0)
         evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);

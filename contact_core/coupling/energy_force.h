@@ -9,6 +9,10 @@
  * Normal force, N      N = s [U(x_1) - U(x)] / (x_1 - x) (1 + d)_h            the work of N/(1+d) over the way x .. x_1
  *                      is the change of U: energy is conserved at any H, entry and exit of the contact included
  *                      (1 + d)_h = (w_1 - w) / int dw/(1 + d)                 harmonic mean over the depth rates passed
+ *                      where damping is so steep that they decay within the interval it is taken over the last of them,
+ *                      from w + q (w_1 - w),  q = z/(6 + 2 z),  z = H W_nn F_e(x) dd/dw: q = 0 would let the rate ring,
+ *                      w_1 = -w.  A linear damper then acts at the weight (1 + q)/2 of the end: to the first order in z
+ *                      the exponentially fitted 1/(1 - exp(-z)) - 1/z, and 3/4 at most, which leaves a third of a ring
  * Friction force, N    f_t = -K_fr N k_T u* / (1 + theta z) e   for k_T |u*| <= 1 + theta z,  else -K_fr N sign(u*) e
  *                      e direction of the slip at the end without friction, w_e = e W_tt e, z = H w_e K_fr N k_T,
  *                      theta = 1/(1 - exp(-z)) - 1/z,  u* = e (u + theta H (a_t + W_tn N)):
@@ -234,20 +238,52 @@ CC_API void cc_held_friction(const CcPortLaw *law, const CcInterval *at, double 
     f[1] = -F * e[1];
 }
 
+/* Slope of the damping ratio at the depth rate w. */
+CC_API double cc_port_damping_slope(const CcPortLaw *law, double w)
+{
+    if (!law->damping) {
+        double d = law->k_D * w;
+        return d < law->d_comp && d > law->d_rest ? law->k_D : 0.0;
+    }
+    double more = CC_SECANT * (cc_abs(w) + CC_SECANT);
+    return (law->damping(law->data, w + more) - law->damping(law->data, w - more)) / (2.0 * more);
+}
+
+/* (1 + d)_h of an interval from w to w_1, and its slope by w_1; a damping ratio of 1 changes w by `reach`. */
+CC_API double cc_damping_of_interval(const CcPortLaw *law, double w, double w_1, double reach, double *slope)
+{
+    double turn = w_1 - w, tangent = cc_port_damping_slope(law, w_1), steep = tangent, bend = 0.0;
+    if (cc_abs(turn) > CC_STEADY_RATE * cc_abs(w)) {
+        steep = (cc_port_damping(law, w_1) - cc_port_damping(law, w)) / turn;
+        bend = (tangent - steep) / turn;
+    }
+    double z = reach * steep > 0.0 ? reach * steep : 0.0, q = z / (6.0 + 2.0 * z);
+    double by_z = 6.0 / ((6.0 + 2.0 * z) * (6.0 + 2.0 * z));
+    double from = w + q * turn, span = w_1 - from;
+    double mean = cc_harmonic_damping(law, from, w_1);
+    double end = 1.0 - mean * cc_inverse_damping(law, w_1), begin = 1.0 - mean * cc_inverse_damping(law, from);
+    int steady = cc_abs(end) <= CC_STEADY_RATE || cc_abs(begin) <= CC_STEADY_RATE;
+    double by_end = steady ? 0.5 * tangent : mean * end / span;
+    double by_from = steady ? 0.5 * tangent : -mean * begin / span;
+    *slope = by_end + by_from * (q + turn * by_z * reach * bend);
+    return mean;
+}
+
 /* N that the law gives where all forces push the point off by alpha, and its slope by alpha. */
 CC_API double cc_normal_force_at(const CcPortLaw *law, const CcInterval *at, double s, double alpha, double *slope)
 {
     double H = at->H, x_1 = at->x + H * at->w - 0.5 * H * H * alpha, w_1 = at->w - H * alpha;
-    double way = x_1 - at->x + at->beyond * H * w_1, turn = w_1 - at->w;
-    double mean = cc_mean_elastic(law, at->x, at->x + way), factor = cc_harmonic_damping(law, at->w, w_1);
+    double way = x_1 - at->x + at->beyond * H * w_1, mean = cc_mean_elastic(law, at->x, at->x + way);
+    double by_x = 0.0, by_w = 0.0, more = CC_SECANT * at->x, factor = 1.0 / cc_inverse_damping(law, at->w);
+    if (cc_port_is_damped(law)) {
+        double reach = H * at->W[2][2] * law->elastic(law->data, at->x);
+        factor = cc_damping_of_interval(law, at->w, w_1, reach, &by_w);
+    }
     double value = s * mean * factor;
-    double by_x = 0.0, by_w = 0.0, passed = 1.0 - factor * cc_inverse_damping(law, w_1), more = CC_SECANT * at->x;
     if (cc_abs(way) > CC_REST * cc_abs(at->x))
         by_x = (law->elastic(law->data, at->x + way) - mean) / way;
     else if (more > 0.0)
         by_x = 0.5 * (law->elastic(law->data, at->x + more) - mean) / more;
-    if (cc_abs(passed) > CC_STEADY_RATE)
-        by_w = factor * passed / turn;
     *slope = -s * (by_x * factor * (0.5 + at->beyond) * H * H + mean * by_w * H);
     return value > 0.0 ? value : 0.0;
 }

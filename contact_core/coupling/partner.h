@@ -44,7 +44,8 @@
 #define CC_GAIN 0.5             /* of a secant; 1 lets two contacts of one body fight */
 #define CC_TANGENT_TO_NORMAL 2.0 /* first guess of W_xx / W_zz: a particle has 1, a solid sphere 3.5 */
 #define CC_MOST_ADMITTANCE 1e60 /* 1/kg: with more, products of what is sensible overflow */
-#define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, over 1 */
+#define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, */
+#define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
 #define CC_MOST_DIRECTIONS 6    /* whose admittance is learned together */
 #define CC_MOST_UNANSWERED 4         /* forces without an answer, after which the partner is driven or very heavy */
 
@@ -64,7 +65,7 @@ typedef struct {
     double quiet_changes;      /* changes of y while no force acts, squared, summed, fading */
     double W[3][3], known CC_IN(0, 1), unanswered CC_FROM(0);
     CcPartnerModel model;      /* along the normal */
-    double f_anchor[3], y_anchor[3], f_largest;
+    double anchored CC_IN(0, 1), f_anchor[3], y_anchor[3], f_largest; /* 1 once there is an anchor */
 } CcPartner;
 
 /* What is seen of the interval that just ended. */
@@ -305,9 +306,14 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
 {
     const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
     double s[3], q[3];
-    if (changed || seen->quiet)
+    if (p->anchored == 0.0) { /* the first interval is compared with none */
+        CC_UNROLL for (int i = 0; i < 3; i++)
+            p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
+        p->anchored = 1.0;
+    } else if (changed || seen->quiet) {
         CC_UNROLL for (int i = 0; i < 3; i++)
             p->f_anchor[i] = before[i], p->y_anchor[i] = p->y[i];
+    }
     if (seen->quiet) {
         p->f_largest = p->unanswered = 0.0;
         return;

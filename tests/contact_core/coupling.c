@@ -85,9 +85,9 @@ EXPORT int reach(const CcCoupling *c, const Law *law, int lag, int identify, int
     CcCoupling before = then;
     CcInterval at = cc_coupling_begin(&then, &port, &options, r, v, H);
     double x = at.x, w = at.w, pushed[CC_LAGS - 1][3] = {{0.0}};
-    double made = cc_coupling_predict(&then, &port, pushed, &at);
-    double scale = cc_coupling_scale(&then, &port, &at, made), most = cc_coupling_most(&then, &port, x, w, at.w, H);
-    return most > 0.0 || scale != 1.0 || __builtin_memcmp(&before, &then, sizeof then) ? 2 : 1;
+    cc_coupling_predict(&then, &port, pushed, &at);
+    double most = cc_coupling_most(&then, &port, x, w, at.w, H);
+    return most > 0.0 || __builtin_memcmp(&before, &then, sizeof then) ? 2 : 1;
 }
 
 EXPORT void joint_sizes(int *port, int *mobility) { *port = sizeof(CcPort) / 8, *mobility = sizeof(CcMobility) / 8; }

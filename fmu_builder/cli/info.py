@@ -6,7 +6,6 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from fmu_builder.model.loader import load_model
 from fmu_builder.model.step_advice import MODE, step_advice
 from fmu_builder.units import quantity, units_text
 
+_PORT_KEYS = ("name", "kind", "side", "motion", "force")
 _ACTS = {"frame": "force and moment", "planar": "forces and torque", "rotational": "torque"}  # by kind of port
 
 
@@ -64,7 +64,7 @@ def _info_json(description: SlaveDescription, origin: Origin | None) -> dict[str
         "start": description.start,
         "stop": description.stop,
         "step": description.step,
-        "ports": [asdict(p) for p in description.ports.values()],
+        "ports": [{key: getattr(p, key) for key in _PORT_KEYS} for p in description.ports.values()],
         "variables": [
             {
                 "name": v.name,
@@ -100,7 +100,7 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
             line("  this FMU behaves as hold; a recipe with [structure] coupling = true offers all modes")
     in_ports = set()
     for port in description.ports.values():
-        in_ports |= {n for group in (*port.motion.values(), *port.force.values()) for n in group}
+        in_ports |= {*port.motion_names, *port.force_names}
         motion, force = (", ".join(map(_vector, roles.values())) for roles in (port.motion, port.force))
         if port.side == "body":
             partner, inputs, outputs = f"a {port.kind} port of a force element", force, motion

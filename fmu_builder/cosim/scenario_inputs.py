@@ -16,7 +16,7 @@ from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.laws.definitions import LawFunction, Laws
 from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.text import read_value
-from fmu_builder.model.connectable import Node, SlavePort, SlaveVariable
+from fmu_builder.model.connectable import Node, PortUse, SlaveVariable
 from fmu_builder.model.given_values import start_of
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import CheckedScenario, Drive
@@ -198,7 +198,7 @@ def drive_signals(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescripti
     return list(signals.values())
 
 
-def _rate_of(port: SlavePort, name: str) -> str | None:
+def _rate_of(port: PortUse, name: str) -> str | None:
     """The velocity of a port that belongs to the position or angle `name`; a quaternion has none by components."""
     for role in PORT_KINDS[port.kind].motion:
         names, rates = port.motion.get(role.name, ()), port.motion.get(role.rate or "", ())

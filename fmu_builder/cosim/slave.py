@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from fmu_builder.export.archive import check_archive, unpack
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.export.trial import Start as TriedStart
 from fmu_builder.export.trial import try_out
-from fmu_builder.model.connectable import FAMILY, SlavePort, SlaveVariable
+from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable
 from fmu_builder.model.ports import PORT_KINDS, PortKind, Role, roles_of
 from fmu_builder.model.step_advice import HELD_FORCE, HeldForce
 from fmu_builder.units import Unit, parse_unit
@@ -53,7 +53,7 @@ class SlaveDescription:
     identifier: str
     guid: str
     variables: Mapping[str, SlaveVariable]
-    ports: Mapping[str, SlavePort]
+    ports: Mapping[str, PortUse]
     platforms: tuple[str, ...]
     interfaces: tuple[str, ...] = ("co-simulation",)
     start: float = 0.0
@@ -190,27 +190,26 @@ def _other_platforms(names: frozenset[str]) -> set[str]:
     return folders - set(PLATFORMS)
 
 
-def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[SlavePort]:
+def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[PortUse]:
     """Ports by their names: `p.r[1]` .. and `p.f[1]` .. make the port `p`.  The kind with most variables is taken;
     optional roles belong to it if all its names fit."""
     prefixes = dict.fromkeys(name.rsplit(".", 1)[0] for name in variables if "." in name)
     for prefix in prefixes:
-        best: SlavePort | None = None
+        best: PortUse | None = None
         for kind, roles, spelling in _port_forms():
             motion = {r.name: _role_names(prefix, spelling.get(r.name, r.name), r.size) for r in roles.motion}
             force = {r.name: _role_names(prefix, spelling.get(r.name, r.name), r.size) for r in roles.force}
-            names = [n for group in (*motion.values(), *force.values()) for n in group]
+            port = PortUse(prefix, kind, "body", motion, force)
+            names = [*port.motion_names, *port.force_names]
             if not all(n in variables and variables[n].type == "Real" for n in names):
                 continue
             if spelling and not _fit((variables[n] for n in names), (*roles.motion, *roles.force)):
                 continue  # a T may be a temperature
-            given = {variables[n].causality for group in motion.values() for n in group}
-            taken = {variables[n].causality for group in force.values() for n in group}
-            if given == {"output"} and taken == {"input"}:
-                port = SlavePort(prefix, kind, "body", motion, force)
-            elif given == {"input"} and taken == {"output"}:
-                port = SlavePort(prefix, kind, "force", motion, force)
-            else:
+            given = {variables[n].causality for n in port.motion_names}
+            taken = {variables[n].causality for n in port.force_names}
+            if given == {"input"} and taken == {"output"}:
+                port = replace(port, side="force")
+            elif (given, taken) != ({"output"}, {"input"}):
                 continue
             if best is None or len(port.motion) > len(best.motion):
                 best = port

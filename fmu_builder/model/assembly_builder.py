@@ -11,13 +11,13 @@ from typing import Literal, Protocol
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.assembly import AssemblyModel, Part, end_of_variable, shared_types
 from fmu_builder.model.assembly_format import CheckedAssembly, default_experiment
-from fmu_builder.model.connectable import Ends, SlavePort, SlaveVariable
+from fmu_builder.model.connectable import Ends, PortUse, SlaveVariable
 from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration import Variable as Entry
 from fmu_builder.model.declaration_reader import is_core_variable
 from fmu_builder.model.element_model import build_model, core_variables
 from fmu_builder.model.evaluation_order import EvaluationOrder
-from fmu_builder.model.model import ElementModel, Model, PortUse, Variable
+from fmu_builder.model.model import ElementModel, Model, Variable
 from fmu_builder.model.recipe import CheckedRecipe
 from fmu_builder.model.start_values import law_problems, start_values
 from fmu_builder.model.step_advice import HeldForce
@@ -114,7 +114,7 @@ class AssemblyBuilder:
             if port is None or port.side != "body":
                 continue
             part = old.partition(".")[0]
-            forces = [n.partition(".")[2] for group in port.force.values() for n in group]
+            forces = [n.partition(".")[2] for n in port.force_names]
             if not any((part, n) in wiring.sources or self._is_summed_inside(part, n) for n in forces):
                 continue
             if "[" in new:
@@ -182,8 +182,7 @@ class AssemblyBuilder:
         for old, inputs in self.outer.items():
             port = self._port(old)
             assert port is not None
-            targets = [n for group in port.force.values() for n in group]
-            for name, given in zip(targets, inputs, strict=True):
+            for name, given in zip(port.force_names, inputs, strict=True):
                 self.sources.setdefault(self.names.index(name), []).append(self.names.index(given))
         notes = tuple(dict.fromkeys((*wiring.notes, *self._unused_starts())))
         if len(notes) > _SHOWN_NOTES:
@@ -197,7 +196,7 @@ class AssemblyBuilder:
         for old in expose.ports.values():
             part, _, name = old.partition(".")
             if part in ends and name in ends[part].ports:
-                given |= {f"{part}.{n}" for group in ends[part].ports[name].motion.values() for n in group}
+                given |= {f"{part}.{n}" for n in ends[part].ports[name].motion_names}
         for old in expose.inputs.values():  # of a vector every component
             part, _, name = old.partition(".")
             if part in ends:
@@ -223,8 +222,8 @@ class AssemblyBuilder:
                 if port.side != "force":
                     continue
                 motion, force = (
-                    [part.offset + part.model[n].index for group in roles.values() for n in group]
-                    for roles in (port.motion, port.force)
+                    [part.offset + part.model[n].index for n in names]
+                    for names in (port.motion_names, port.force_names)
                 )
                 if any(i in self.sources for i in motion) and not any(i in used for i in force):
                     first = self.names[force[0]]
@@ -284,7 +283,7 @@ class AssemblyBuilder:
                 known = [f"{name}.{p}" for name, m in self.models.items() for p in self.part_models.ends(m).ports]
                 self.problems.append(Problem(where, f"there is no port '{old}'" + did_you_mean(old, known)))
                 continue
-            motion, force = ([self.index[n] for g in roles.values() for n in g] for roles in (port.motion, port.force))
+            motion, force = ([self.index[n] for n in names] for names in (port.motion_names, port.force_names))
             ins, outs = (force, motion) if port.side == "body" else (motion, force)
             if old in self.outer:
                 ins = []
@@ -294,12 +293,7 @@ class AssemblyBuilder:
                 continue
             rename([*ins, *outs], old, new, where)
             outputs.update(outs)
-            self.exposed_ports[old] = replace(
-                port,
-                name=new,
-                motion={role: tuple(new + _role(n) for n in names) for role, names in port.motion.items()},
-                force={role: tuple(new + _role(n) for n in names) for role, names in port.force.items()},
-            )
+            self.exposed_ports[old] = port.renamed(new, lambda name, new=new: new + _role(name))  # type: ignore[misc]
         for i, name in renamed.items():
             self.names[i] = name
             if self._raw(i).kind == "state":
@@ -346,13 +340,7 @@ class AssemblyBuilder:
         if part not in self.models:
             return None
         port = self.part_models.ends(self.models[part]).ports.get(rest)
-        if port is None:
-            return None
-
-        def named(roles: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-            return {role: tuple(f"{part}.{n}" for n in names) for role, names in roles.items()}
-
-        return PortUse(name, port.kind, port.side, "", named(port.motion), named(port.force))
+        return port and port.renamed(name, lambda variable: f"{part}.{variable}")
 
     # -- the model
 
@@ -446,7 +434,7 @@ class AssemblyBuilder:
         """Variables that an assembly around this one may connect: outputs of all parts, inputs that are free or sum
         forces."""
         for part in self.parts:
-            forces = {n for p in part.model.ports if p.side == "body" for g in p.force.values() for n in g}
+            forces = {n for p in part.model.ports if p.side == "body" for n in p.force_names}
             for v in part.model.variables:
                 i = v.index + part.offset
                 if not v.hidden and v.kind != "time":
@@ -454,23 +442,16 @@ class AssemblyBuilder:
                     causality = "local" if closed else "output" if i in exposed else None
                     yield self.names[i], end_of_variable(v, self.names[i], causality)
 
-    def _ports(self) -> Iterator[SlavePort]:
+    def _ports(self) -> Iterator[PortUse]:
         """The ports of all parts, but for force elements that are connected already."""
         for part in self.parts:
             for port in part.model.ports:
-                roles = [
-                    {
-                        role: tuple(self.names[part.offset + part.model[n].index] for n in group)
-                        for role, group in g.items()
-                    }
-                    for g in (port.motion, port.force)
-                ]
-                motion = [part.offset + part.model[n].index for group in port.motion.values() for n in group]
-                if port.side == "force" and any(i in self.sources for i in motion):
+                places = {n: part.offset + part.model[n].index for n in (*port.motion_names, *port.force_names)}
+                if port.side == "force" and any(places[n] in self.sources for n in port.motion_names):
                     continue
                 old = f"{part.name}.{port.name}"
                 name = self.exposed_ports[old].name if old in self.exposed_ports else old
-                yield SlavePort(name, port.kind, port.side, roles[0], roles[1])
+                yield port.renamed(name, lambda n, places=places: self.names[places[n]])  # type: ignore[misc]
 
     def _with_starts(self, model: AssemblyModel) -> AssemblyModel:
         where = f"{self.recipe.path}: [start]"

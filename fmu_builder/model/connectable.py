@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol, Self
 
+from fmu_builder.model.declaration import Hold
 from fmu_builder.model.step_advice import HeldForce
 
 Type = Literal["Real", "Integer", "Boolean", "Enumeration", "String"]
@@ -34,14 +35,32 @@ class SlaveVariable:
 
 
 @dataclass(frozen=True)
-class SlavePort:
-    """A bundle found by the names of the variables (ports.py)."""
+class PortUse:
+    """A bundle of variables: `motion` and `force` hold the names of each role (ports.py).   holds: what of a body a
+    planar port of a force element can hold"""
 
     name: str
     kind: str
     side: Literal["body", "force"]
     motion: Mapping[str, tuple[str, ...]]
     force: Mapping[str, tuple[str, ...]]
+    description: str = ""
+    holds: Hold | None = None
+
+    @property
+    def motion_names(self) -> list[str]:
+        return [name for group in self.motion.values() for name in group]
+
+    @property
+    def force_names(self) -> list[str]:
+        return [name for group in self.force.values() for name in group]
+
+    def renamed(self, name: str, variable: Callable[[str], str]) -> Self:
+        """The port under another name, with the new name of each variable."""
+        motion, force = (
+            {role: tuple(map(variable, names)) for role, names in roles.items()} for roles in (self.motion, self.force)
+        )
+        return replace(self, name=name, motion=motion, force=force)
 
 
 Node = tuple[str, str]  # (slave, variable)
@@ -57,7 +76,7 @@ class Connectable(Protocol):
     def variables(self) -> Mapping[str, SlaveVariable]: ...
 
     @property
-    def ports(self) -> Mapping[str, SlavePort]: ...
+    def ports(self) -> Mapping[str, PortUse]: ...
 
 
 @dataclass(frozen=True)
@@ -66,4 +85,4 @@ class Ends:
 
     model_name: str
     variables: Mapping[str, SlaveVariable]
-    ports: Mapping[str, SlavePort]
+    ports: Mapping[str, PortUse]

@@ -10,12 +10,13 @@ from types import MappingProxyType
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.laws.c_source import kinks_of
 from fmu_builder.model.c_structs import headers_of, limits_of_doubles
+from fmu_builder.model.connectable import PortUse
 from fmu_builder.model.declaration import Declaration, DefaultExperiment, Depends, Port, applies
 from fmu_builder.model.declaration import Variable as Entry
 from fmu_builder.model.declaration_reader import core_declaration, header_folders, is_core_variable
 from fmu_builder.model.dependencies import EVERYTHING, Declared, Patterns
 from fmu_builder.model.layout import Layout, fmi_name
-from fmu_builder.model.model import ElementModel, EventIndicator, Kind, PortUse, Variable
+from fmu_builder.model.model import ElementModel, EventIndicator, Kind, Variable
 from fmu_builder.model.ports import Role, roles_of
 from fmu_builder.model.recipe import CheckedRecipe, parse_recipe
 from fmu_builder.model.slots import ElementLaws, scalar_unit
@@ -128,17 +129,7 @@ def _declared(
                 entry = Entry(description=text, unit=units, start=start, rate=rate)
                 yield Declared(path, "input", entry, port.each, size)
             elif state is not None:
-                entry = Entry(
-                    description=text,
-                    unit=units,
-                    output=True,
-                    start=state.start,
-                    nominal=state.nominal,
-                    rate=state.rate,
-                    initial=state.initial,
-                    depends=state.depends,
-                    reinit=state.reinit,
-                )
+                entry = Entry(description=text, unit=units, output=True, **dict(state))
                 yield Declared(path, "state", entry, port.each, size)
             else:
                 entry = Entry(description=text, unit=units, output=True, depends=port.depends_of(role.name))

@@ -11,7 +11,7 @@ from fmu_builder.model import planar_support
 from fmu_builder.model.assembly import AssemblyModel, end_of_variable
 from fmu_builder.model.assembly_builder import AssemblyBuilder
 from fmu_builder.model.assembly_format import CheckedAssembly, parse_assembly, read_assembly, recipe_of_scenario
-from fmu_builder.model.connectable import Ends, SlavePort
+from fmu_builder.model.connectable import Ends
 from fmu_builder.model.element_model import load_element
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.model.recipe import file_kind
@@ -93,10 +93,9 @@ class _Loader:
             return model.ends
         known = model.path.resolve()
         if known not in self._ends:
-            ports = [SlavePort(p.name, p.kind, p.side, p.motion, p.force) for p in model.ports]
             self._ends[known] = Ends(
                 model.name,
                 {v.name: end_of_variable(v, v.name) for v in model.variables if not v.hidden},
-                {p.name: p for p in ports},
+                {p.name: p for p in model.ports},
             )
         return self._ends[known]

@@ -13,7 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from fmu_builder.model.declaration import Declaration, DefaultExperiment, Hold
+from fmu_builder.model.connectable import PortUse
+from fmu_builder.model.declaration import Declaration, DefaultExperiment
 from fmu_builder.model.layout import Layout
 from fmu_builder.model.recipe import CheckedRecipe
 from fmu_builder.model.step_advice import HeldForce
@@ -76,20 +77,6 @@ class EventIndicator:
 
     name: str
     nominal: float
-
-
-@dataclass(frozen=True)
-class PortUse:
-    """A port as the FMU shows it: `motion` and `force` hold the variable names of each role.  `holds`: what of a body a
-    planar port of a force element can hold."""
-
-    name: str
-    kind: str
-    side: Literal["body", "force"]
-    description: str
-    motion: Mapping[str, tuple[str, ...]]
-    force: Mapping[str, tuple[str, ...]]
-    holds: Hold | None = None
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ with a given force only do not count, and a body without any point is taken as f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.model.assembly import AssemblyModel, Part
+from fmu_builder.model.connectable import PortUse
 from fmu_builder.model.declaration import Hold
-from fmu_builder.model.model import PortUse
 
 # Singular values below this share of the largest one are zero: offsets and angles are written with some six digits.
 _RANK = 1e-6
@@ -100,13 +100,13 @@ def warnings(model: AssemblyModel) -> tuple[str, ...]:
         for part in model.parts
         for port in part.model.ports
         if port.kind == "planar" and port.side == "force"
-        for i in _indices(part, port.force)
+        for i in _indices(part, port.force_names)
     }
-    exposed = {model[name].index for port in model.ports for group in port.force.values() for name in group}
+    exposed = {model[name].index for port in model.ports for name in port.force_names}
     found: list[str] = []
     for body in model.parts:
         ports = [p for p in body.model.ports if p.kind == "planar" and p.side == "body" and _is_moved(body, p)]
-        forces = {i: port for port in ports for i in _indices(body, port.force)}
+        forces = {i: port for port in ports for i in _indices(body, port.force_names)}
         sources = [(s, at) for i, at in forces.items() for s in model.sources.get(i, ())]
         ends = {(elements[s][0].name, elements[s][1].name, at.name): (s, at) for s, at in sources if s in elements}
         points = [_Point(*elements[s], at) for s, at in ends.values()]
@@ -134,8 +134,8 @@ def _loose(model: AssemblyModel, body: Part, points: Sequence[_Point]) -> Iterat
         )
 
 
-def _indices(part: Part, roles: Mapping[str, tuple[str, ...]]) -> list[int]:
-    return [part.offset + part.model[name].index for group in roles.values() for name in group]
+def _indices(part: Part, names: Sequence[str]) -> list[int]:
+    return [part.offset + part.model[name].index for name in names]
 
 
 def _is_moved(part: Part, port: PortUse) -> bool:
@@ -146,8 +146,8 @@ def _is_moved(part: Part, port: PortUse) -> bool:
 def _resists(model: AssemblyModel, part: Part) -> bool:
     """Whether the force of a point can follow its motion: a spring is there, or may be, outside of the FMU."""
     ports = [port for port in part.model.ports if port.side == "body"]
-    inside = any(i in model.sources for port in ports for i in _indices(part, port.force))
-    return inside or any(model.variables[i].is_output for port in ports for i in _indices(part, port.motion))
+    inside = any(i in model.sources for port in ports for i in _indices(part, port.force_names))
+    return inside or any(model.variables[i].is_output for port in ports for i in _indices(part, port.motion_names))
 
 
 def _holds(point: _Point) -> Hold:

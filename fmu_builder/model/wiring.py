@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.model.connectable import FAMILY, Connectable, Node, SlavePort, SlaveVariable
+from fmu_builder.model.connectable import FAMILY, Connectable, Node, PortUse, SlaveVariable
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.units import Unit, dimension_text, parse_unit
 
@@ -37,14 +37,7 @@ def wire(
     problems: list[Problem] = []
     notes: list[str] = []
     sources: dict[Node, list[Node]] = {}
-    forces = {
-        (s, n)
-        for s, d in slaves.items()
-        for p in d.ports.values()
-        if p.side == "body"
-        for g in p.force.values()
-        for n in g
-    }
+    forces = {(s, n) for s, d in slaves.items() for p in d.ports.values() if p.side == "body" for n in p.force_names}
 
     def connect(source: Node, target: Node, where: str) -> None:
         already = sources.setdefault(target, [])
@@ -60,14 +53,14 @@ def wire(
         else:
             already.append(source)
 
-    held: dict[tuple[str, str], list[tuple[SlavePort, str, SlavePort]]] = {}
+    held: dict[tuple[str, str], list[tuple[PortUse, str, PortUse]]] = {}
     for pair in connections:
         where = f"{path}: connections [{pair[0]}, {pair[1]}]"
         ends = [_end(name, slaves, where, problems, kind) for name in pair]
         if ends[0] is None or ends[1] is None:
             continue
         (slave_a, a), (slave_b, b) = ends[0], ends[1]
-        if isinstance(a, SlavePort) and isinstance(b, SlavePort):
+        if isinstance(a, PortUse) and isinstance(b, PortUse):
             for (_, to), (body, at) in (((slave_a, a), (slave_b, b)), ((slave_b, b), (slave_a, a))):
                 if (to.side, at.side) == ("force", "body"):
                     element = slave_a if to is a else slave_b
@@ -101,16 +94,16 @@ def wire(
     return Wiring({target: tuple(found) for target, found in sources.items()}, tuple(notes))
 
 
-def _part_of(port: SlavePort) -> str:
+def _part_of(port: PortUse) -> str:
     """The part of an assembly that a port of its FMU belongs to, '' in an FMU of one element."""
     return port.name.rpartition(".")[0]
 
 
-def _base(port: SlavePort) -> str:
+def _base(port: PortUse) -> str:
     return port.name.rpartition(".")[2].partition("[")[0]
 
 
-def _are_one_body(body: str, at: SlavePort, other: str, other_at: SlavePort, ports: Collection[str]) -> bool:
+def _are_one_body(body: str, at: PortUse, other: str, other_at: PortUse, ports: Collection[str]) -> bool:
     """Whether two ports show the same body: one port, or two of a rigid_body, whose ports beside `frame` are points of
     it; `ports` are the names of all ports of `body`."""
     if body != other or _part_of(at) != _part_of(other_at):
@@ -120,7 +113,7 @@ def _are_one_body(body: str, at: SlavePort, other: str, other_at: SlavePort, por
 
 
 def _on_one_body(
-    slave: str, ends: Sequence[tuple[SlavePort, str, SlavePort]], slaves: Mapping[str, Connectable]
+    slave: str, ends: Sequence[tuple[PortUse, str, PortUse]], slaves: Mapping[str, Connectable]
 ) -> Iterator[str]:
     """Ports of one force element that hold the same body: the force would have no effect.
     ends: port of the force element, body, port of the body.  Ports of one name (point[1], point[2]) may share one, and
@@ -143,7 +136,7 @@ def _name(node: Node) -> str:
 
 def _end(
     name: str, slaves: Mapping[str, Connectable], where: str, problems: list[Problem], kind: str
-) -> tuple[str, SlavePort | SlaveVariable] | None:
+) -> tuple[str, PortUse | SlaveVariable] | None:
     slave, _, rest = name.partition(".")
     if slave not in slaves:
         problems.append(Problem(where, f"there is no {kind} '{slave}'" + did_you_mean(slave, slaves)))
@@ -166,8 +159,8 @@ def _end(
 
 
 def _connect_ports(
-    first: tuple[str, SlavePort],
-    second: tuple[str, SlavePort],
+    first: tuple[str, PortUse],
+    second: tuple[str, PortUse],
     slaves: Mapping[str, Connectable],
     free_moment: bool,
     where: str,
@@ -265,7 +258,7 @@ def _unconnected(
         for port in description.ports.values():
             if port.side != "force":
                 continue
-            names = [n for group in port.motion.values() for n in group]
+            names = port.motion_names
             left = [n for n in names if (slave, n) not in sources and f"{slave}.{n}" not in driven]
             if len(left) == len(names):
                 notes.append(f"{slave}.{port.name} is not connected: it stays at its start values, a fixed ground")

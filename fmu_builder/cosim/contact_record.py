@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import SAMPLED, ContactEvent, SampledContact
-from fmu_builder.cosim.link import Link
+from fmu_builder.cosim.link import Link, memory_of
 from fmu_builder.cosim.slave import DISCARD, Slave
 from fmu_builder.model.connectable import FAMILY, SlaveVariable
 from fmu_builder.model.model import BACK
@@ -256,10 +256,8 @@ class _Sampled:
         self._links: list[tuple[Link, list[int]]] = []
         for family in ("Real", "Integer", "Boolean"):
             chosen = [k for k, v in enumerate(wanted) if FAMILY[v.type] == family]
-            memory: NDArray[np.float64] | NDArray[np.int32] = np.zeros(len(chosen))
-            if family != "Real":
-                memory = np.zeros(len(chosen), dtype=np.int32)
             if chosen:
+                memory = memory_of(family, len(chosen))
                 self._links.append((Link(slave, "Get", [wanted[k] for k in chosen], memory), chosen))
 
     def collect(self, time: float) -> None:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fmu_builder.cosim.link import Link
+from fmu_builder.cosim.link import Link, memory_of
 from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
@@ -51,7 +48,7 @@ class Exchange:
             for node in (n for _, nodes in terms for n in nodes):
                 if node not in listed[node[0]]:
                     listed[node[0]].append(node)
-        memory = {name: _memory(family, len(nodes)) for name, nodes in listed.items()}
+        memory = {name: memory_of(family, len(nodes)) for name, nodes in listed.items()}
         for name, nodes in listed.items():
             if nodes:
                 link = Link(slaves[name], "Get", variables(nodes), memory[name])
@@ -67,13 +64,9 @@ class Exchange:
             )
             self.writes[target_slave].append((link.call, link))
         for target_slave, terms in sums.items():
-            link = Link(slaves[target_slave], "Set", variables([t for t, _ in terms]), _memory(family, len(terms)))
+            link = Link(slaves[target_slave], "Set", variables([t for t, _ in terms]), memory_of(family, len(terms)))
             parts = [[(memory[n[0]].data, listed[n[0]].index(n)) for n in nodes] for _, nodes in terms]
             self.writes[target_slave].append((_sum_call(link, parts), link))
-
-
-def _memory(family: str, size: int) -> NDArray[np.float64] | NDArray[np.int32]:
-    return np.zeros(size) if family == "Real" else np.zeros(size, dtype=np.int32)
 
 
 def _sum_call(link: Link, parts: Sequence[Sequence[tuple[memoryview, int]]]) -> Callable[[], int]:
@@ -94,7 +87,7 @@ def drive_calls(slaves: Mapping[str, Slave], signals: Sequence[Signal]) -> list[
         groups.setdefault((signal.node[0], FAMILY[signal.variable.type]), []).append(signal)
     calls = []
     for (slave, family), group in groups.items():
-        link = Link(slaves[slave], "Set", [s.variable for s in group], _memory(family, len(group)))
+        link = Link(slaves[slave], "Set", [s.variable for s in group], memory_of(family, len(group)))
         calls.append((_drive_call(link, group, float if family == "Real" else int), link))
     return calls
 

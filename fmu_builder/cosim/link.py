@@ -15,6 +15,11 @@ from fmu_builder.errors import Problem, SlaveError
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
 
 
+def memory_of(family: str, size: int) -> NDArray[np.float64] | NDArray[np.int32]:
+    """For so many values of Reals, or of Integers or Booleans."""
+    return np.zeros(size) if family == "Real" else np.zeros(size, dtype=np.int32)
+
+
 class Link:
     """Variables of one type of one slave, read into or set from memory that stays where it is, in one call of 0.4 us.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fmu_builder.laws.c_source import constant
 from fmu_builder.model.layout import Node
 
 
 def c_number(value: float | None, default: str = "0.0") -> str:
     """A C constant with the same bits: hexadecimal, so that no parser rounds."""
-    return default if value is None else value.hex() if value != int(value) or abs(value) > 1e15 else f"{value:.1f}"
+    return default if value is None else constant(value)
 
 
 def c_literal(value: str) -> str:

@@ -70,21 +70,18 @@ enum {
 /* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
 typedef struct {
     CC_STATE_NUMBERS(CC_STATE_MEMBER)
+    Element element;
+    /* from here on, what no call that may return to what it began with changes, but for the records: CC_STATE_SHORT */
     double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs; 0 where none was given */
     double given_rates[CC_INPUTS + 1]; /* 1 where fmi2SetRealInputDerivatives gave one */
     double sides[CC_INDICATORS + 1];   /* of the indicators at the last event of model exchange: +1 above 0, else -1 */
-    Element element;
 #if CC_RECORDS
-    CcRecords records; /* the last member: CC_STATE_SHORT */
+    CcRecords records; /* which change in few steps */
 #endif
 } CcState;
 
-/* Bytes in front of the records, which change in few steps. */
-#if CC_RECORDS
-#define CC_STATE_SHORT offsetof(CcState, records)
-#else
-#define CC_STATE_SHORT sizeof(CcState)
-#endif
+/* Bytes that every step copies. */
+#define CC_STATE_SHORT offsetof(CcState, input_rates)
 
 /* `now` and `before` lie at multiples of 16 bytes, as memory for an instance does: every step copies one to the other,
  * and 16 bytes that lie across two lines of the cache take twice the time of others. */
@@ -125,7 +122,11 @@ static void cc_save(Instance *instance)
 /* To what was saved, as an instance in error. */
 CC_RARE void cc_return(Instance *instance)
 {
-    __builtin_memcpy(&instance->now, &instance->before, instance->records_saved ? sizeof(CcState) : CC_STATE_SHORT);
+    __builtin_memcpy(&instance->now, &instance->before, CC_STATE_SHORT);
+#if CC_RECORDS
+    if (instance->records_saved)
+        instance->now.records = instance->before.records;
+#endif
     instance->now.mode = CC_ERROR;
 }
 
@@ -384,15 +385,15 @@ typedef double CcTwo __attribute__((vector_size(16), aligned(8), may_alias));
 static int cc_sum_is_finite(const double *x, int n)
 {
     CcTwo sums[4] = {{0.0}};
-    double sum = 0.0;
+    double last = n % 2 ? x[n - 1] : 0.0;
     int i = 0;
-    for (; i + 8 <= n; i += 8)
-        CC_UNROLL for (int k = 0; k < 4; k++)
-            sums[k] += *(const CcTwo *)(x + i + 2 * k);
-    for (; i < n; i++)
-        sum += x[i];
+    for (; i + 16 <= n; i += 16)
+        CC_UNROLL for (int k = 0; k < 8; k++)
+            sums[k % 4] += *(const CcTwo *)(x + i + 2 * k);
+    for (; i + 2 <= n; i += 2)
+        sums[0] += *(const CcTwo *)(x + i);
     sums[0] += sums[1] + sums[2] + sums[3];
-    return cc_is_finite(sum + sums[0][0] + sums[0][1]);
+    return cc_is_finite(last + sums[0][0] + sums[0][1]);
 }
 
 /* Compute what is on demand, beside the block: reading it moves no bit of anything else. */
@@ -410,6 +411,7 @@ CC_RARE void cc_catch_up(Instance *instance)
 /* What is on demand are energies, powers and balances, sums of products of up to six values of the point.  While those
  * that are set, and the states, are below this, they are finite; beyond, they are computed with the step. */
 #define CC_FAR_VALUE 1e50
+#define CC_FAR_TO_INFINITE (CC_HUGE / CC_FAR_VALUE) /* a factor: the products of greater values are infinite */
 
 static int cc_is_far(double value) { return !(value < CC_FAR_VALUE && value > -CC_FAR_VALUE); }
 
@@ -419,10 +421,10 @@ static int cc_may_overflow(Instance *instance)
     for (int i = 0; i < CC_INPUTS && instance->now.extrapolate != 0.0; i++)
         if (cc_is_far(block[cc_inputs[i]]))
             instance->now.far = 1.0;
-    int far = instance->now.far != 0.0 || cc_is_far(block[0]);
+    double sum = block[0] * CC_FAR_TO_INFINITE;
     CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
-        far |= cc_is_far(block[cc_states[i]]);
-    return far;
+        sum += block[cc_states[i]] * CC_FAR_TO_INFINITE;
+    return instance->now.far != 0.0 || !cc_is_finite(sum);
 }
 
 /* Index of the first variable that is not finite, else -1; those on demand count only where they are current, or could

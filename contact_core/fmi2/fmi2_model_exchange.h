@@ -215,8 +215,8 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
     if (instance->now.mode == CC_INITIALIZATION)
         cc_remember_sides(instance);
     double tolerance = cc_tolerance(instance), *z = instance->z_0;
-    for (size_t i = 0; i < ni; i++)
-        z[i] = __builtin_nan(""); /* shows what the element does not write */
+    for (int i = 0; i < CC_INDICATORS; i += 2) /* shows what the element does not write; the array has one more */
+        *(CcTwo *)(z + i) = (CcTwo){__builtin_nan(""), __builtin_nan("")};
     CC_ENTRY(indicators)(&instance->now.element, z);
     for (size_t i = 0; i < ni; i++)
         if (!cc_is_finite(z[i])) {

@@ -21,7 +21,9 @@ import fmpy
 import pytest
 
 from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.model_data import kept_records
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from fmu_builder.model.model import Model
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped
 
@@ -569,6 +571,28 @@ def checksum(data: bytes) -> bytes:
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 % 2**64
     return struct.pack("<Q", value)
+
+
+def arrays_behind_variables(model: Model) -> dict[str, int]:
+    """Of a serialized state, in front of the checksum: the number of doubles of each (CcState of instance.h)."""
+    inputs = sum(v.is_continuous_input for v in model.variables)
+    count, size = kept_records(model)
+    records = 1 + count * (2 + size) if count else 0
+    return {
+        "input_rates": inputs + 1,
+        "given_rates": inputs + 1,
+        "sides": len(model.indicators) + 1,
+        "records": records,
+    }
+
+
+def place_in_state(model: Model, data: bytes, name: str) -> int:
+    """Where the first byte of a variable, or of one of these arrays, is in a serialized state."""
+    behind, places = len(data) - 8, {}
+    for array, size in reversed(arrays_behind_variables(model).items()):
+        behind -= 8 * size
+        places[array] = behind
+    return places[name] if name in places else behind - 8 * (len(model.variables) - model[name].index)
 
 
 def sealed(data: bytes) -> bytes:

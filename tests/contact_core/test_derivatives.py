@@ -22,15 +22,16 @@ from fmi2 import (
     load_literal,
     load_shipped,
     only,
+    place_in_state,
     reals,
     recipes,
     references,
+    sealed,
 )
 from numpy.typing import NDArray
 from running import Running, build
 
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.export.model_data import kept_records
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
 from fmu_builder.model.toml_files import read_toml
@@ -232,20 +233,13 @@ def somewhere(case: Case, seed: int) -> Running:
 
 
 def with_state(running: Running, case: Case, name: str, value: float) -> None:
-    """Give a state of the element a value: in the serialized state behind the block of the variables there are records
-    of contacts, if the FMU keeps any, and the checksum."""
+    """Give a state of the element a value in the serialized state."""
     data = bytearray(running.slave.state())
-    count, size = kept_records(case.model)
-    behind = 8 + 8 * (1 + count * (2 + size) if count else 0)
-    place = len(data) - behind - 8 * (len(case.model.variables) - case.model[name].index)
+    place = place_in_state(case.model, data, name)
     assert struct.unpack_from("<d", data, place)[0] == running[name]
     struct.pack_into("<d", data, place, value)
-    checksum = 0xCBF29CE484222325
-    for byte in data[:-8]:
-        checksum = ((checksum ^ byte) * 0x100000001B3) % 2**64
-    struct.pack_into("<Q", data, len(data) - 8, checksum)
     handle = running.slave.get_state()
-    assert running.slave.deserialize(bytes(data), handle) == OK, running.told
+    assert running.slave.deserialize(sealed(bytes(data)), handle) == OK, running.told
     assert running.slave.call("fmi2SetFMUstate", handle) == OK
     running.slave.free_state(handle)
     # outputs are computed anew only after something was set

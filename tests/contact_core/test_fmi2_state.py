@@ -18,12 +18,14 @@ from fmi2 import (
     Fmu,
     Importer,
     Slave,
+    arrays_behind_variables,
     checksum,
     integers,
     literal,
     load_literal,
     load_shipped,
     only,
+    place_in_state,
     reals,
     references,
     sealed,
@@ -374,7 +376,6 @@ def test_the_first_word_of_a_state_is_zero(fmus: dict[str, Fmu]) -> None:
         assert ctypes.string_at(place.value or 0, 8) == slave.serialize(place)[:8] == bytes(8)
 
 
-RECORDS = 1 + 32 * (2 + 6)  # doubles of contact_record.h behind the variables of a PointSurface
 NUMBERS = ("zero", "type", "mode", "experiment", "stop_defined", "stop_time", "logging", "categories", "dirty")
 
 
@@ -414,12 +415,7 @@ def test_a_forged_number_under_a_right_checksum_is_refused(
     place = slave.get_state()
     data = slave.serialize(place)
     header = 20 + len(surface.guid) + 8
-    at = (
-        header + 8 * NUMBERS.index(number)
-        if number in NUMBERS
-        else len(data) - 8 - 8 * RECORDS - 8 * len(model.variables)
-    )
-    at += 8 * model[number].index if number not in NUMBERS else 0
+    at = header + 8 * NUMBERS.index(number) if number in NUMBERS else place_in_state(model, data, number)
     slave.importer.messages.clear()
     assert slave.deserialize(sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :]), place) == ERROR
     text = only(slave.importer.messages).text
@@ -427,19 +423,11 @@ def test_a_forged_number_under_a_right_checksum_is_refused(
     assert slave.serialize(place) == slave.state() == data
 
 
-def array_before_the_variables(model: Model, data: bytes, array: str) -> tuple[int, int]:
-    """Where in a serialized state it begins, and how many of its numbers are used: there is one more of each."""
-    inputs = sum(v.is_continuous_input for v in model.variables)
-    counts = {"input_rates": inputs, "given_rates": inputs, "sides": len(model.indicators)}
-    behind = sum(n + 1 for n in list(counts.values())[list(counts).index(array) :])
-    return len(data) - 8 - 8 * (RECORDS + len(model.variables) + behind), counts[array]
-
-
 def test_a_state_with_rates_of_inputs_is_taken(surface: Fmu, surface_model: Model) -> None:
     slave, model = started(surface), surface_model
     data = slave.state()
     for array, value in (("input_rates", 0.5), ("given_rates", 1.0), ("sides", -1.0), ("sides", 1.0)):
-        at, _ = array_before_the_variables(model, data, array)
+        at = place_in_state(model, data, array)
         place = c_void_p()
         changed = sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :])
         assert slave.deserialize(changed, place) == OK, slave.importer.texts
@@ -464,8 +452,8 @@ def test_a_forged_rate_or_side_is_refused_first_and_last(
     slave, model = started(surface), surface_model
     run(slave, motion(surface, 0), 0, 10)
     data = slave.state()
-    begin, count = array_before_the_variables(model, data, array)
-    for at in (begin, begin + 8 * (count - 1)):
+    begin, last = place_in_state(model, data, array), arrays_behind_variables(model)[array] - 2  # one is not used
+    for at in (begin, begin + 8 * last):
         slave.importer.messages.clear()
         forged = sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :])
         assert slave.deserialize(forged, c_void_p()) == ERROR
@@ -478,7 +466,7 @@ def test_forged_outputs_are_computed_anew(surface: Fmu, surface_model: Model) ->
     slave, model = started(surface), surface_model
     run(slave, motion(surface, 0), 0, 10)
     data = slave.state()
-    at = len(data) - 8 - 8 * RECORDS - 8 * len(model.variables) + 8 * model["normal_force"].index
+    at = place_in_state(model, data, "normal_force")
     place = c_void_p()
     assert slave.deserialize(sealed(data[:at] + struct.pack("<d", 1e300) + data[at + 8 :]), place) == OK
     assert slave.serialize(place) == data
@@ -487,7 +475,7 @@ def test_forged_outputs_are_computed_anew(surface: Fmu, surface_model: Model) ->
 def test_parameters_of_a_forged_state_keep_the_rules(surface: Fmu, surface_model: Model) -> None:
     slave, model = started(surface), surface_model
     data = slave.state()
-    at = len(data) - 8 - 8 * RECORDS - 8 * len(model.variables) + 8 * model["D_max"].index
+    at = place_in_state(model, data, "D_max")
     assert slave.deserialize(sealed(data[:at] + bytes(8) + data[at + 8 :]), c_void_p()) == ERROR
     assert "D_max = 0 m: it must be greater than 0 m" in slave.importer.texts[0]
     assert slave.importer.texts[1].endswith("its parameters break a rule")
@@ -535,9 +523,8 @@ def test_memory_of_structs_keeps_the_ranges_of_its_header_and_no_state_of_a_run_
         assert slave.deserialize(data, place) == OK, slave.importer.texts
         learned = max(learned, *slave.get(admittance))
     assert 0.5 < learned < 2.0  # else this test shows nothing: W = 1/kg is what there is to learn
-    records = 8 * RECORDS if name == "PointSurfaceCoupled" else 0
     for number, values in forged.items():
-        at = len(data) - 8 - records - 8 * len(model.variables) + 8 * model[number].index
+        at = place_in_state(model, data, number)
         for value in values:
             slave.importer.messages.clear()
             assert slave.deserialize(sealed(data[:at] + struct.pack("<d", value) + data[at + 8 :]), c_void_p()) == ERROR

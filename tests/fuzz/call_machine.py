@@ -262,7 +262,7 @@ class CallMachine(RuleBasedStateMachine):
         count = (len(before) - fmu.state_header - 8) // 8
         old, new = (struct.unpack_from(f"<{count}Q", image, fmu.state_header) for image in (before, after))
         size = len(fmu.variables)
-        first = count - size - fmu.records
+        first = count - size - fmu.behind_variables
         different = [i - first for i in range(count) if old[i] != new[i]]
         references = {i for i in different if 0 <= i < size}
         return sum(i not in references for i in different if i + first != FAR), references

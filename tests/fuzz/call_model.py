@@ -149,14 +149,16 @@ class Fmu:
         return 8 + 8 + 4 + len(self.guid) + 8
 
     @property
-    def records(self) -> int:
-        """How many doubles of a serialized state stand behind those of the variables, of contacts before the last."""
+    def behind_variables(self) -> int:
+        """How many doubles of a serialized state stand behind those of the variables: slopes of the inputs, sides of
+        the indicators, contacts before the last."""
+        inputs = sum(v.is_continuous_input for v in self.variables)
         count, size = kept_records(self.model)
-        return 1 + count * (2 + size) if count else 0
+        return 2 * (inputs + 1) + len(self.model.indicators) + 1 + (1 + count * (2 + size) if count else 0)
 
     def block(self, image: bytes) -> bytes:
         """The variables in a serialized state, in the order of their value references; a checksum ends the state."""
-        end = len(image) - 8 - 8 * self.records
+        end = len(image) - 8 - 8 * self.behind_variables
         return image[end - 8 * len(self.variables) : end]
 
     def references(self, *kinds: str, type_: str | None = None, visible: bool = False) -> frozenset[int]:

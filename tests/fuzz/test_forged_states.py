@@ -141,13 +141,13 @@ def instance_of(fmu: Fmu, kind: int) -> Instance:
 
 def numbers_of_instance(fmu: Fmu, image: bytes) -> int:
     """How many there are before those of the variables."""
-    return (len(image) - fmu.state_header - 8) // 8 - len(fmu.variables) - fmu.records
+    return (len(image) - fmu.state_header - 8) // 8 - len(fmu.variables) - fmu.behind_variables
 
 
 def forged(fmu: Fmu, images: list[bytes], rng: random.Random, number: int) -> Iterator[bytes]:
     """States with one to three words replaced, every word of the instance and many of the variables among them."""
     header, own = fmu.state_header, numbers_of_instance(fmu, images[0])
-    count = own + len(fmu.variables) + fmu.records
+    count = own + len(fmu.variables) + fmu.behind_variables
     limit = {own + reference for reference in fmu.named("solver.max_substeps")}  # a large one is right, and takes long
     for k in range(number):
         data = bytearray(rng.choice(images))

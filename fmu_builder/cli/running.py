@@ -23,7 +23,7 @@ from fmu_builder.cosim.slave import WARNING, LogEntry
 from fmu_builder.cosim.trace import write_trace
 from fmu_builder.files import is_stream
 from fmu_builder.model.scenario import CheckedScenario
-from fmu_builder.report.trace_plot import write_trace_plot
+from fmu_builder.report import trace_plot
 
 _TABLE_WIDTH = 160  # at most; a truncated number would be wrong
 
@@ -52,7 +52,7 @@ def run_system(
     write_trace(done.trace, output)
     if plot:
         make_folder_of(plot)
-        write_trace_plot(done.trace, plot)
+        trace_plot.plot(done.trace, plot)
     print_notes(done.notes)
     warnings = [entry for entry in done.log if entry.status >= WARNING]
     for entry in warnings[:SHOWN]:

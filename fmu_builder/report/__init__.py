@@ -8,13 +8,13 @@ from fmu_builder.facade import on_demand
 
 if TYPE_CHECKING:
     from fmu_builder.report.report import SummaryRow, summary_rows, write_report
-    from fmu_builder.report.trace_plot import write_trace_plot
+    from fmu_builder.report.trace_plot import plot
 
 __all__ = [
     "SummaryRow",
+    "plot",
     "summary_rows",
     "write_report",
-    "write_trace_plot",
 ]
 
 if not TYPE_CHECKING:

@@ -103,8 +103,9 @@ def contact_figure(comparison: Comparison, trace: Trace, points: int) -> Figure:
     sheet = Sheet([320] * len(slaves), [0.44, 0.56], gap=96)
     for row, slave in enumerate(slaves):
         contacts = [c for c in find_contacts(trace) if c.slave == slave]
-        _draw_loops(sheet, row, slave, contacts[: len(COLOURS)], references, trace, points)
-        _draw_closing_speed(sheet, row, slave, contacts, references, trace, points)
+        drawn = _Contacts(sheet, row, slave, contacts, references, trace, points)
+        drawn.draw_loops()
+        drawn.draw_closing_speed()
         prefix = f"{slave}."
         if len(slaves) > 1:
             sheet.legend_entry(sheet.panels[-1], slave, row, mode="none")
@@ -115,106 +116,97 @@ def contact_figure(comparison: Comparison, trace: Trace, points: int) -> Figure:
     return sheet.figure()
 
 
-def _draw_loops(
-    sheet: Sheet,
-    row: int,
-    slave: str,
-    contacts: Sequence[Contact],
-    references: Mapping[str, float],
-    trace: Trace,
-    points: int,
-) -> None:
-    """Normal force over depth of every contact: the area of the loop is the energy it took."""
-    depth, force = trace[f"{slave}.depth"], trace[f"{slave}.normal_force"]
-    deepest = float(depth.max()) or 1.0
-    peaks = [references.get(f"{slave}.peak_force[{contact.number}]", 0.0) for contact in contacts]
-    highest = max(float(force.max()), *peaks) or 1.0
-    depth_scale, force_scale = scale_of(deepest, "m"), scale_of(highest, "N")
-    panel = sheet.panel(
-        0,
-        (row, row),
-        {"title": axis_title(depth_scale.title("depth")), "range": [0.0, 1.06 * deepest / depth_scale.factor]},
-        {"title": axis_title(force_scale.title("normal force")), "range": [0.0, 1.06 * highest / force_scale.factor]},
-    )
-    for k, (contact, peak) in enumerate(zip(contacts, peaks, strict=True)):
-        begin, end = _begin_and_end(contact, trace)
-        first = max(int(np.searchsorted(trace.time, begin)) - 1, 0)
-        last = int(np.searchsorted(trace.time, end)) + 1
-        d, f = depth[first:last], force[first:last]
-        chosen = np.union1d(extreme_samples(d, points // 2), extreme_samples(f, points // 2))
-        line = {"width": 1.8, "color": COLOURS[k]}
-        name = f"contact {contact.number}"
-        x, y = d[chosen] / depth_scale.factor, f[chosen] / force_scale.factor
-        sheet.curve(panel, x, y, name, legend=row, line=line)
-        if peak:
-            text = f"reference peak_force[{contact.number}] {force_scale.text(peak, 4)}"
-            ends = np.array([0.0, 1.06 * deepest / depth_scale.factor])
-            dashed = {"width": 1, "dash": "dash", "color": COLOURS[k]}
-            sheet.curve(panel, ends, np.full(2, peak / force_scale.factor), text, legend=row, line=dashed)
+@dataclass(frozen=True)
+class _Contacts:
+    """The contacts of one slave, in a row of the sheet.   references: of events, by name"""
 
+    sheet: Sheet
+    row: int
+    slave: str
+    contacts: Sequence[Contact]
+    references: Mapping[str, float]
+    trace: Trace
+    points: int
 
-def _draw_closing_speed(
-    sheet: Sheet,
-    row: int,
-    slave: str,
-    contacts: Sequence[Contact],
-    references: Mapping[str, float],
-    trace: Trace,
-    points: int,
-) -> None:
-    """Depth rate around the contacts, and marks where the reference touches and rebounds."""
-    rate = trace[f"{slave}.depth_rate"]
-    begin = min(_begin_and_end(contact, trace)[0] for contact in contacts)
-    end = max(_begin_and_end(contact, trace)[1] for contact in contacts)
-    margin = 0.15 * (end - begin)
-    window = (max(float(trace.time[0]), begin - margin), min(float(trace.time[-1]), end + margin))
-    time, values = within_window(trace.time, rate, window)
-    low, high = value_range([values], 0.0)
-    scale = scale_of(max(abs(low), abs(high)) / 1.07, "m/s")
-    time_scale, x = time_axis(window, None, labelled=True)
-    y: Figure = {"range": [low / scale.factor, high / scale.factor], "title": axis_title(scale.title("depth rate"))}
-    panel = sheet.panel(1, (row, row), x, y)
-    t, v = thinned(time, values, points, high - low)
-    line = {"width": 1.6, "color": TEXT}
-    sheet.curve(panel, t / time_scale.factor, v / scale.factor, "depth rate", line=line)
-    sheet.level(panel, 0.0, color=LINE, dash="solid")
-    if len(sheet.heights) == 1:  # the lines run through all rows
-        draw_contacts(sheet, panel, contacts, window)
-    for k, contact in enumerate(contacts):
-        for name, at, height, symbol, size in _reference_marks(contact, references, trace):
-            marker = {"symbol": symbol, "size": size, "color": COLOURS[k % len(COLOURS)], "line": {"width": 2}}
-            place = np.array([at / time_scale.factor]), np.array([height / scale.factor])
-            sheet.curve(panel, *place, name, legend=row, mode="markers", marker=marker)
+    def draw_loops(self) -> None:
+        """Normal force over depth of every contact: the area of the loop is the energy it took."""
+        depth, force = self.trace[f"{self.slave}.depth"], self.trace[f"{self.slave}.normal_force"]
+        deepest = float(depth.max()) or 1.0
+        contacts = self.contacts[: len(COLOURS)]
+        peaks = [self.references.get(f"{self.slave}.peak_force[{contact.number}]", 0.0) for contact in contacts]
+        highest = max(float(force.max()), *peaks) or 1.0
+        depth_scale, force_scale = scale_of(deepest, "m"), scale_of(highest, "N")
+        ends = np.array([0.0, 1.06 * deepest / depth_scale.factor])
+        x_axis: Figure = {"title": axis_title(depth_scale.title("depth")), "range": ends.tolist()}
+        y_axis: Figure = {"title": axis_title(force_scale.title("normal force"))}
+        y_axis["range"] = [0.0, 1.06 * highest / force_scale.factor]
+        panel = self.sheet.panel(0, (self.row, self.row), x_axis, y_axis)
+        for k, (contact, peak) in enumerate(zip(contacts, peaks, strict=True)):
+            begin, end = _begin_and_end(contact, self.trace)
+            first = max(int(np.searchsorted(self.trace.time, begin)) - 1, 0)
+            last = int(np.searchsorted(self.trace.time, end)) + 1
+            d, f = depth[first:last], force[first:last]
+            chosen = np.union1d(extreme_samples(d, self.points // 2), extreme_samples(f, self.points // 2))
+            line = {"width": 1.8, "color": COLOURS[k]}
+            name = f"contact {contact.number}"
+            x, y = d[chosen] / depth_scale.factor, f[chosen] / force_scale.factor
+            self.sheet.curve(panel, x, y, name, legend=self.row, line=line)
+            if peak:
+                text = f"reference peak_force[{contact.number}] {force_scale.text(peak, 4)}"
+                dashed = {"width": 1, "dash": "dash", "color": COLOURS[k]}
+                self.sheet.curve(panel, ends, np.full(2, peak / force_scale.factor), text, legend=self.row, line=dashed)
 
+    def draw_closing_speed(self) -> None:
+        """Depth rate around the contacts, and marks where the reference touches and rebounds."""
+        rate = self.trace[f"{self.slave}.depth_rate"]
+        begin = min(_begin_and_end(contact, self.trace)[0] for contact in self.contacts)
+        end = max(_begin_and_end(contact, self.trace)[1] for contact in self.contacts)
+        margin = 0.15 * (end - begin)
+        window = (max(float(self.trace.time[0]), begin - margin), min(float(self.trace.time[-1]), end + margin))
+        time, values = within_window(self.trace.time, rate, window)
+        low, high = value_range([values], 0.0)
+        scale = scale_of(max(abs(low), abs(high)) / 1.07, "m/s")
+        time_scale, x = time_axis(window, None, labelled=True)
+        y: Figure = {"range": [low / scale.factor, high / scale.factor], "title": axis_title(scale.title("depth rate"))}
+        panel = self.sheet.panel(1, (self.row, self.row), x, y)
+        t, v = thinned(time, values, self.points, high - low)
+        line = {"width": 1.6, "color": TEXT}
+        self.sheet.curve(panel, t / time_scale.factor, v / scale.factor, "depth rate", line=line)
+        self.sheet.level(panel, 0.0, color=LINE, dash="solid")
+        if len(self.sheet.heights) == 1:  # the lines run through all rows
+            draw_contacts(self.sheet, panel, self.contacts, window)
+        for k, contact in enumerate(self.contacts):
+            for name, at, height, symbol, size in self._reference_marks(contact):
+                marker = {"symbol": symbol, "size": size, "color": COLOURS[k % len(COLOURS)], "line": {"width": 2}}
+                place = np.array([at / time_scale.factor]), np.array([height / scale.factor])
+                self.sheet.curve(panel, *place, name, legend=self.row, mode="markers", marker=marker)
 
-def _reference_marks(
-    contact: Contact, references: Mapping[str, float], trace: Trace
-) -> Iterator[tuple[str, float, float, str, int]]:
-    """Name, time in s, depth rate in m/s, symbol and size of touch and release by the reference, or where it has none
-    by the trace."""
-    rate = trace[f"{contact.slave}.depth_rate"]
-    begin, end = _begin_and_end(contact, trace)
-    approach = float(rate[max(int(np.searchsorted(trace.time, begin, side="right")) - 1, 0)])
-    rebound = float(np.interp(end, trace.time, rate))
+    def _reference_marks(self, contact: Contact) -> Iterator[tuple[str, float, float, str, int]]:
+        """Name, time in s, depth rate in m/s, symbol and size of touch and release by the reference, or where it has
+        none by the trace."""
+        rate = self.trace[f"{contact.slave}.depth_rate"]
+        begin, end = _begin_and_end(contact, self.trace)
+        approach = float(rate[max(int(np.searchsorted(self.trace.time, begin, side="right")) - 1, 0)])
+        rebound = float(np.interp(end, self.trace.time, rate))
 
-    def expected(quantity: str) -> tuple[str, float] | None:
-        name = f"{quantity}[{contact.number}]"
-        value = references.get(f"{contact.slave}.{name}")
-        if value is None:
-            return None
-        return f"reference {name} {scale_of(value, event_units(name)).text(value, 5)}", value
+        def expected(quantity: str) -> tuple[str, float] | None:
+            name = f"{quantity}[{contact.number}]"
+            value = self.references.get(f"{contact.slave}.{name}")
+            if value is None:
+                return None
+            return f"reference {name} {scale_of(value, event_units(name)).text(value, 5)}", value
 
-    if touch := expected("touch"):
-        begin = touch[1]
-        yield touch[0], begin, approach, "circle-open", 11
-    release, duration, restitution = expected("release"), expected("duration"), expected("restitution")
-    if duration:
-        end = begin + duration[1]
-    if release:
-        end = release[1]
-    if restitution:
-        rebound = -restitution[1] * approach
-        yield restitution[0], end, rebound, "diamond-open", 11
-    for text in (release, duration):
-        if text:
-            yield text[0], end, rebound, "square-open", 16  # the diamond may lie in it
+        if touch := expected("touch"):
+            begin = touch[1]
+            yield touch[0], begin, approach, "circle-open", 11
+        release, duration, restitution = expected("release"), expected("duration"), expected("restitution")
+        if duration:
+            end = begin + duration[1]
+        if release:
+            end = release[1]
+        if restitution:
+            rebound = -restitution[1] * approach
+            yield restitution[0], end, rebound, "diamond-open", 11
+        for text in (release, duration):
+            if text:
+                yield text[0], end, rebound, "square-open", 16  # the diamond may lie in it

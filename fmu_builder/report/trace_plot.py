@@ -37,14 +37,7 @@ _DATA_BYTES = 160_000  # of all curves: with plotly.js the page stays below 5 MB
 def plot(trace: Trace, path: Path | str = "plot.html") -> Path:
     """Write a page that shows the signals of a trace over time, one panel for each quantity; returns its path.
 
-    Raises ToolError if the file cannot be written."""
-    write_trace_plot(trace, Path(path))
-    return Path(path)
-
-
-def write_trace_plot(trace: Trace, path: Path) -> None:
-    """Write the page; it needs no network.  Signals that never change are left out; equal traces give equal bytes.
-
+    It needs no network.  Signals that never change are left out; equal traces give equal bytes.
     Raises ToolError if the file cannot be written."""
     panels = quantity_panels(trace)
     drawn = panels[:MOST_PANELS]
@@ -54,7 +47,9 @@ def write_trace_plot(trace: Trace, path: Path) -> None:
             break
     left_out = [name for _, names in panels[MOST_PANELS:] for name in names]
     page = templates().get_template("plot.html")
-    write_whole(path, page.render(title=path.stem, plot=figure, left_out=left_out, plotly=plotly_library()))
+    page_text = page.render(title=Path(path).stem, plot=figure, left_out=left_out, plotly=plotly_library())
+    write_whole(Path(path), page_text)
+    return Path(path)
 
 
 def quantity_panels(trace: Trace) -> list[tuple[str, list[str]]]:

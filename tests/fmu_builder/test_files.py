@@ -17,7 +17,7 @@ from fmu_builder.cosim.trace import Trace, read_trace, write_trace
 from fmu_builder.errors import ToolError
 from fmu_builder.export.toolchain import find_compiler
 from fmu_builder.files import is_stream, staged, write_whole
-from fmu_builder.report.trace_plot import write_trace_plot
+from fmu_builder.report.trace_plot import plot
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there, and there are no FIFOs")
 TRACE = Trace(np.array([0.0, 1.0]), ("x",), np.array([[1.0], [2.0]]), {"x": "m"})
@@ -25,7 +25,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "text": lambda path: write_whole(path, "text"),
     "bytes": lambda path: write_whole(path, b"bytes"),
     "trace": lambda path: write_trace(TRACE, path),
-    "plot": lambda path: write_trace_plot(TRACE, path),
+    "plot": lambda path: plot(TRACE, path),
 }
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import ToolError
-from fmu_builder.report.trace_plot import quantity_of, write_trace_plot
+from fmu_builder.report.trace_plot import plot, quantity_of
 
 TIME = np.linspace(0.0, 1.0, 11)
 
@@ -39,9 +39,7 @@ def numbers(packed: dict[str, str]) -> NDArray[np.float32]:
 
 def test_page_draws_every_signal_that_moves_in_the_panel_of_its_unit(tmp_path: Path) -> None:
     target = tmp_path / "drop.html"
-    write_trace_plot(
-        trace(force=("N", 1.0), height=("m", 2.0), depth=("m", -1.0), still=("m", 0.0), phase=("1", 1.0)), target
-    )
+    plot(trace(force=("N", 1.0), height=("m", 2.0), depth=("m", -1.0), still=("m", 0.0), phase=("1", 1.0)), target)
     assert [path.name for path in tmp_path.iterdir()] == ["drop.html"]
     curves, layout = drawn(target)
     axes = {curve["name"]: curve["yaxis"] for curve in curves}
@@ -55,7 +53,7 @@ def test_panels_do_not_overlap_and_each_has_its_legend_beside_it(tmp_path: Path)
     values = np.column_stack([(1.0 + k) * TIME for k in range(23)])
     names = [f"mass.x[{k + 1}]" for k in range(21)] + ["v", "f"]
     units = dict.fromkeys(names[:21], "m") | {"v": "m/s", "f": "N"}
-    write_trace_plot(Trace(TIME, tuple(names), values, units), target)
+    plot(Trace(TIME, tuple(names), values, units), target)
     curves, layout = drawn(target)
     suffixes = ["", "2", "3", "4", "5"]
     spans = [layout[f"yaxis{n}"]["domain"] for n in suffixes]
@@ -89,7 +87,7 @@ def test_a_page_of_many_long_signals_stays_below_5_megabytes_and_names_what_it_l
     time = np.linspace(0.0, 1.0, 20_001)
     noise = np.random.default_rng(1).normal(size=(time.size, 200))
     names = tuple(f"s{k}.q_{k // 10}" for k in range(200))
-    write_trace_plot(Trace(time, names, noise, {}), tmp_path / "x.html")
+    plot(Trace(time, names, noise, {}), tmp_path / "x.html")
     assert (tmp_path / "x.html").stat().st_size < 5e6
     curves, _ = drawn(tmp_path / "x.html")
     assert len(curves) == 160
@@ -99,7 +97,7 @@ def test_a_page_of_many_long_signals_stays_below_5_megabytes_and_names_what_it_l
 def test_a_short_event_keeps_its_peak_however_few_points_are_drawn(tmp_path: Path) -> None:
     time = np.linspace(0.0, 1.0, 200_001)
     peak = np.where(time == time[123_456], 571.0, 0.0)
-    write_trace_plot(Trace(time, ("normal_force",), peak[:, None], {"normal_force": "N"}), tmp_path / "x.html")
+    plot(Trace(time, ("normal_force",), peak[:, None], {"normal_force": "N"}), tmp_path / "x.html")
     (curve,), layout = drawn(tmp_path / "x.html")
     assert len(numbers(curve["y"])) <= 2000
     assert numbers(curve["y"]).max() == pytest.approx(571.0) and layout["yaxis"]["title"]["text"] == "force (N)"
@@ -110,7 +108,7 @@ def test_page_needs_nothing_from_elsewhere_and_is_the_same_each_time(tmp_path: P
     first, second = tmp_path / "a" / "x.html", tmp_path / "b" / "x.html"
     for path in (first, second):
         path.parent.mkdir()
-        write_trace_plot(signals, path)
+        plot(signals, path)
     assert first.read_bytes() == second.read_bytes()
     text = first.read_text(encoding="utf-8")
     assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=", text)
@@ -120,7 +118,7 @@ def test_page_needs_nothing_from_elsewhere_and_is_the_same_each_time(tmp_path: P
 def test_names_and_units_are_no_markup(tmp_path: Path) -> None:
     hostile = "</script><img src=x>"
     values = np.column_stack([TIME])
-    write_trace_plot(Trace(TIME, (hostile,), values, {hostile: "<b>"}), tmp_path / "x.html")
+    plot(Trace(TIME, (hostile,), values, {hostile: "<b>"}), tmp_path / "x.html")
     text = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert hostile not in text
     curves, layout = drawn(tmp_path / "x.html")
@@ -129,21 +127,21 @@ def test_names_and_units_are_no_markup(tmp_path: Path) -> None:
 
 
 def test_trace_in_which_nothing_moves_is_drawn_whole(tmp_path: Path) -> None:
-    write_trace_plot(trace(x=("m", 0.0), y=("N", 0.0)), tmp_path / "x.html")
+    plot(trace(x=("m", 0.0), y=("N", 0.0)), tmp_path / "x.html")
     assert len(drawn(tmp_path / "x.html")[0]) == 2
 
 
 def test_trace_of_one_row_or_no_signal_is_drawn(tmp_path: Path) -> None:
-    write_trace_plot(Trace(TIME[:1], ("x",), np.ones((1, 1)), {}), tmp_path / "row.html")
+    plot(Trace(TIME[:1], ("x",), np.ones((1, 1)), {}), tmp_path / "row.html")
     assert drawn(tmp_path / "row.html")[0][0]["mode"] == "markers"
-    write_trace_plot(Trace(TIME, (), np.empty((11, 0)), {}), tmp_path / "none.html")
+    plot(Trace(TIME, (), np.empty((11, 0)), {}), tmp_path / "none.html")
     assert drawn(tmp_path / "none.html")[0] == []
 
 
 def test_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="cannot be written: No such file or directory"):
-        write_trace_plot(trace(x=("m", 1.0)), tmp_path / "missing" / "x.html")
+        plot(trace(x=("m", 1.0)), tmp_path / "missing" / "x.html")
     (tmp_path / "x.html").mkdir()
     with pytest.raises(ToolError, match=r"x\.html: cannot be written"):
-        write_trace_plot(trace(x=("m", 1.0)), tmp_path / "x.html")
+        plot(trace(x=("m", 1.0)), tmp_path / "x.html")
     assert [path.name for path in tmp_path.iterdir()] == ["x.html"]

@@ -256,8 +256,9 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
                      .z = {c->z[0], c->z[1]}, .slips = c->slips};
     if (p->known == 0.0 && p->unanswered <= CC_MOST_UNANSWERED && !o->straight) {
         double touch = at.x + (p->lag + 1.0) * H * at.w, U = law->energy(law->data, touch);
+        double T = H > p->longest ? H : p->longest; /* W is no matter of H: a step that tends to 0 gives the law */
         if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */
-            cc_guess_admittance(p->W, cc_first_guess(o) * touch * touch / (2.0 * U * H * H));
+            cc_guess_admittance(p->W, cc_first_guess(o) * touch * touch / (2.0 * U * T * T));
     }
     if (at.x > 0.0 || at.w > 0.0) {
         double touch = at.x + (at.w > 0.0 ? (p->lag + 1.0) * H * at.w : 0.0);
@@ -313,6 +314,7 @@ CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3]
         p->v[i] = v[i];
     }
     p->H = H;
+    p->longest = H > CC_FORGETS * p->longest ? H : CC_FORGETS * p->longest;
     p->begun = 1.0;
     c->deepest = -r[2] > c->deepest ? -r[2] : c->deepest;
 }

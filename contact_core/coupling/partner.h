@@ -47,6 +47,7 @@
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, */
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
 #define CC_MOST_DIRECTIONS 6    /* whose admittance is learned together */
+#define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */
 #define CC_MOST_UNANSWERED 4         /* forces without an answer, after which the partner is driven or very heavy */
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -63,7 +64,9 @@ typedef struct {
     double overruled CC_IN(0, 1); /* 1 after the motion contradicted the lag that was given */
     double confirmed;          /* samples in a row for another lag */
     double quiet_changes;      /* changes of y while no force acts, squared, summed, fading */
+    double driven CC_FROM(0);  /* likewise, without that from rest to the first */
     double W[3][3], known CC_IN(0, 1), unanswered CC_FROM(0);
+    double longest CC_FROM(0); /* of the recent steps, fading, s: for the first guess of W */
     CcPartnerModel model;      /* along the normal */
     double anchored CC_IN(0, 1), f_anchor[3], y_anchor[3], f_largest; /* 1 once there is an anchor */
 } CcPartner;
@@ -305,7 +308,11 @@ CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
 CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int changed)
 {
     const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
-    double s[3], q[3];
+    double s[3], q[3], change[3];
+    CC_UNROLL for (int i = 0; i < 3; i++)
+        change[i] = seen->y[i] - p->y[i];
+    if (seen->quiet && p->anchored != 0.0)
+        p->driven = CC_FORGETS * p->driven + cc_dot(change, change);
     if (p->anchored == 0.0) { /* the first interval is compared with none */
         CC_UNROLL for (int i = 0; i < 3; i++)
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];
@@ -325,6 +332,8 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     double ss = cc_dot(s, s), sq = cc_dot(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;
     int active = ss > least * least && cc_dot(q, q) > floor * floor;
     double gain = CC_GAIN;
+    if (p->known == 0.0 && p->unanswered < CC_DOUBTED && p->driven > CC_QUIET_SHARE * cc_dot(q, q))
+        active = 0; /* it may be what others do */
     if (active && p->known == 0.0 && sq > 0.0) {
         cc_guess_admittance(p->W, sq / ss);
         p->known = gain = 1.0;

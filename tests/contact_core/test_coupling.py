@@ -438,6 +438,20 @@ def test_the_force_at_rest_is_the_load_whatever_is_owed(library: ctypes.CDLL, la
     assert forces[60:] == pytest.approx(np.full_like(forces[60:], 142.0), rel=2e-3)
 
 
+@pytest.mark.parametrize("lag", [AUTO, 0, 1])
+def test_a_step_that_tends_to_0_gives_the_law(library: ctypes.CDLL, lag: int) -> None:
+    """As a master that controls its error takes it after a touch, behind longer ones in flight, the mass unknown."""
+    law, v, errors = Law(C=1e6, C_r=0.6, K_fr=0.3), np.tile([0.2, 0.0, -0.3], (len(PHASES), 1)), []
+    for H in 1e-4 * 0.25 ** np.arange(6):
+        port, r = Port(library, law, lag=lag), np.tile([0.0, 0.0, 1e-4], (len(PHASES), 1))
+        for _ in range(4):
+            port.force(r, v, 1e-4)
+            r = r + 1e-4 * v
+        exact, found = (f[:, [0, 2]] for f in (law.force(r, v), port.force(r, v, H)))
+        errors.append(np.abs(found / exact - 1).max())
+    assert errors[-1] < 1e-2 and errors[-2] / errors[-1] == pytest.approx(4.0, rel=0.05), errors
+
+
 def test_the_mass_is_known_one_answer_after_the_first_force(library: ctypes.CDLL) -> None:
     """The run begins less than a step before the contact: the first interval shows what else moves the body, and the
     second, under the first force, its mass; so the third force is that of a known mass."""

@@ -14,6 +14,7 @@ from tests.elements.port_systems import (
     METHODS,
     Measured,
     Results,
+    measure,
     survey,
     too_much_energy,
     twice_hold,
@@ -26,10 +27,10 @@ _SEED, _EACH = 1018, 10
 _ROWS = {row.name: row for row in all_rows()}
 # of the sample, with the order found and given: least share that is right, most that are worse than under hold (by the
 # mean, by a phase, twice its error in a phase) or have twice the energy of hold and of the exact motion
-_LEAST_RIGHT = {"auto": 0.74, "given": 0.84}
+_LEAST_RIGHT = {"auto": 0.75, "given": 0.85}
 _MOST = {
-    worse_by_mean: {"auto": 0.03, "given": 0.01},
-    worse_by_phase: {"auto": 0.05, "given": 0.03},
+    worse_by_mean: {"auto": 0.03, "given": 0.0},
+    worse_by_phase: {"auto": 0.05, "given": 0.02},
     twice_hold: {"auto": 0.02, "given": 0.02},
     too_much_energy: {"auto": 0.02, "given": 0.02},
 }
@@ -51,6 +52,14 @@ def _given(row: Row) -> float:
     found = value(row, METHODS["given"])
     assert found is not None
     return found
+
+
+def test_a_first_force_that_is_next_to_nothing_teaches_no_mass() -> None:
+    """It touches with the very end of a step, while a sine moves the body: what the sine does is no answer to it."""
+    system = one_system(7, "sine", 11)
+    given, hold = (measure(11, system, SEQUENTIAL, method, system.reference()) for method in ("given", "hold"))
+    assert given is not None and hold is not None
+    assert np.all(given.errors < 0.1) and np.all(hold.errors > 0.3)
 
 
 @cache

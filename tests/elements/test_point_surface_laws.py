@@ -198,7 +198,7 @@ def test_every_stiffness_rebounds_as_the_closed_form_says(
 
 # ---- laws that pull --------------------------------------------------------------------------------------------------
 
-PULLS = PATCH + '[functions]\nF_d = "v/1[m/s]"\n[structure]\nallow_adhesion = {}\n[start]\nC_F = 1e5\n'
+PULLS = PATCH + 'allow_adhesion = {}\n[functions]\nF_d = "v/1[m/s]"\n[start]\nC_F = 1e5\n'
 
 
 @pytest.mark.parametrize(("adhesion", "said"), [(False, "is held at 0"), (True, "the surface pulls there")])
@@ -244,7 +244,7 @@ def test_friction_makes_no_energy_where_the_surface_pulls(tmp_path: Path, fricti
     odd in N and would drive the point with a negative one."""
     law = friction if friction.startswith("F_fr") else ""
     start = "K_fr = 0.5" if not law else ""
-    text = PULLS.format("true").replace("[structure]", f"{law}\n[structure]") + start
+    text = PULLS.format("true").replace("[start]", f"{law}\n[start]") + start
     if friction == "bristle":
         text = text.replace("allow_adhesion", "bristle = true\nallow_adhesion")
     (tmp_path / "Pulls.toml").write_text(text, encoding="utf-8")

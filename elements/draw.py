@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fmu_builder.errors import FmuBuilderError, ToolError
-from fmu_builder.export.element_docs import replace_section, write_text
+from fmu_builder.export.element_docs import with_sections, write_text
 from fmu_builder.files import write_whole
 from fmu_builder.paths import load_module, shipped_elements
 
@@ -111,8 +111,7 @@ def main() -> None:
         for name, draw in pictures(folder).items():
             write_text(folder / name, draw())
         readme = folder / "README.md"
-        for name, text in sections(folder).items():
-            write_text(readme, replace_section(readme, name, text()))
+        write_text(readme, with_sections(readme, sections(folder)))
         if png:
             for name, draw in icons(folder).items():
                 svg = draw()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import fmu_builder
-from fmu_builder.export.element_docs import field_table, replace_section, write_text
+from fmu_builder.export.element_docs import field_table, with_sections, write_text
 from fmu_builder.model.table_model import TableModel
 from fmu_builder.paths import PACKAGE
 
@@ -18,7 +18,7 @@ PAGE = PACKAGE / "guide" / "python.md"
 def api_text() -> str:
     """guide/python.md with the public names as they are now."""
     entries = [line for name in fmu_builder.__all__ if not name.startswith("__") for line in _entry(name)]
-    return replace_section(PAGE, "api", "\n".join(entries).rstrip())
+    return with_sections(PAGE, {"api": "\n".join(entries).rstrip})
 
 
 def _entry(name: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The generated parts of the documentation, written by `python -m fmu_builder.export.element_docs`.
 
 They are the variables in the README of each element and the keys of its tables, the lists elements/README.md and
-fmus/README.md, and the grammar in guide/laws.md.
+fmus/README.md, and tables of keys, kinds of ports and the grammar of laws in the guide.
 
 A generated part stands between two markers, each on a line of its own:
 
@@ -27,19 +27,18 @@ from pydantic_core import PydanticUndefined
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import VariableRow, variable_groups, variable_rows
 from fmu_builder.files import write_whole
-from fmu_builder.model.assembly_format import read_assembly
+from fmu_builder.model.assembly_format import Expose, read_assembly
 from fmu_builder.model.declaration import Choices, Declaration, StructureEntry, choice_values, forms, unmet, value_text
-from fmu_builder.model.declaration_reader import read_declaration
+from fmu_builder.model.declaration_reader import is_core_variable, read_declaration
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.model import Model
+from fmu_builder.model.ports import PORT_KINDS, Role
 from fmu_builder.model.recipe import CheckedRecipe, read_recipe, structure_module
+from fmu_builder.model.scenario import Experiment, ToleranceEntry
 from fmu_builder.model.table_model import KIND, In, Models, models_of
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import PACKAGE, catalogue, find_element, shipped, shipped_elements
 from fmu_builder.units import quantity
-
-_GRAMMAR = PACKAGE / "laws" / "laws.lark"
-_LAWS_PAGE = PACKAGE / "guide" / "laws.md"
 
 
 def default_model(element_folder: Path) -> Model:
@@ -214,20 +213,18 @@ def _condition(declaration: Declaration, there: Sequence[Choices], is_there: Cal
     return "; ".join(parts)
 
 
-def replace_section(path: Path, section: str, content: str) -> str:
-    """As with_section, of the text of a file."""
-    return with_section(path.read_text(encoding="utf-8"), section, content, str(path))
+def with_sections(path: Path, sections: Mapping[str, Callable[[], str]]) -> str:
+    """The text of the file with what the functions give between `<!-- NAME -->` and the next `<!-- end -->`.
 
-
-def with_section(text: str, section: str, content: str, where: str) -> str:
-    """The text with `content` between `<!-- section -->` and the next `<!-- end -->`.
-
-    Raises InputError at `where` unless the section is there exactly once."""
-    pattern = re.compile(rf"^(<!-- {section} -->\n).*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
-    if len(pattern.findall(text)) != 1:
-        what = f"needs the lines '<!-- {section} -->' and '<!-- end -->' behind it exactly once"
-        raise InputError(Problem(where, what))
-    return pattern.sub(lambda markers: f"{markers[1]}\n{content}\n\n{markers[2]}", text)
+    Raises InputError unless each section is there exactly once."""
+    text = path.read_text(encoding="utf-8")
+    for name, content in sections.items():
+        found = re.findall(rf"^<!-- {name} -->\n.*?^<!-- end -->$", text, re.MULTILINE | re.DOTALL)
+        if len(found) != 1:
+            what = f"needs the lines '<!-- {name} -->' and '<!-- end -->' behind it exactly once"
+            raise InputError(Problem(str(path), what))
+        text = text.replace(found[0], f"<!-- {name} -->\n\n{content()}\n\n<!-- end -->")
+    return text
 
 
 def write_text(path: Path, text: str) -> None:
@@ -237,22 +234,19 @@ def write_text(path: Path, text: str) -> None:
     write_whole(path, text)
 
 
-def readme_text(element_folder: Path) -> str:
-    """README.md of an element with its tables of variables and of keys as they are declared now."""
-    path = element_folder / "README.md"
-    text = replace_section(path, "variables", variable_table(element_folder))
-    keys = key_tables(element_folder)
-    return with_section(text, "keys", keys, str(path)) if keys else text
+def _readme_sections(element_folder: Path) -> dict[str, Callable[[], str]]:
+    sections: dict[str, Callable[[], str]] = {"variables": partial(variable_table, element_folder)}
+    if key_tables(element_folder):
+        sections["keys"] = partial(key_tables, element_folder)
+    return sections
 
 
-def laws_text() -> str:
-    """guide/laws.md with the grammar as it is now."""
-    grammar = _GRAMMAR.read_text(encoding="utf-8")
-    return replace_section(_LAWS_PAGE, "grammar", f"```text\n{grammar.rstrip()}\n```")
+def _grammar() -> str:
+    grammar = (PACKAGE / "laws" / "laws.lark").read_text(encoding="utf-8")
+    return f"```text\n{grammar.rstrip()}\n```"
 
 
-def elements_text() -> str:
-    """elements/README.md with the shipped elements as declared."""
+def _elements() -> str:
     rows = []
     for folder in shipped_elements():
         declaration = read_declaration(folder)
@@ -261,8 +255,32 @@ def elements_text() -> str:
         ports = ", ".join(f"`{port}` ({entry.kind})" for port, entry in declaration.ports.items())
         link = f"[{folder.name}]({folder.name}/README.md)"
         rows.append((picture, link, declaration.description, ports, declaration.origin))
-    table = markdown_table(("", "element", "what it is", "ports", "source"), rows)
-    return replace_section(shipped("elements") / "README.md", "elements", "\n".join(table))
+    return "\n".join(markdown_table(("", "element", "what it is", "ports", "source"), rows))
+
+
+def kind_table() -> list[str]:
+    """A table of the kinds of ports."""
+    rows = []
+    for name, kind in PORT_KINDS.items():
+        others = (", ".join(f"`{role}` as `{other}`" for role, other in one.items()) for one in kind.spellings)
+        rows.append((name, _roles(kind.motion), _roles(kind.force), "; ".join(others)))
+    return markdown_table(("kind", "motion", "force", "other names"), rows)
+
+
+def _roles(roles: tuple[Role, ...]) -> str:
+    texts = []
+    for role in roles:
+        units = ", ".join(dict.fromkeys(unit.name for unit in role.units))
+        size = f"[{role.size}]" if role.size > 1 else ""
+        texts.append(f"`{role.name}{size}` {role.description}, {units}{' (optional)' if role.optional else ''}")
+    return "; ".join(texts)
+
+
+def _solver_settings() -> str:
+    """Of any element with states."""
+    rows = variable_rows(default_model(shipped("elements") / "point_mass").by_kind("fixed", "tunable"))
+    cells = [(f"`{r.name}`", r.unit, r.start, r.range, r.description) for r in rows if is_core_variable(r.name)]
+    return "\n".join(markdown_table(("parameter", "unit", "default", "range", "meaning"), cells))
 
 
 def _names(names: Iterable[str]) -> str:
@@ -277,8 +295,7 @@ def _names(names: Iterable[str]) -> str:
     )
 
 
-def catalogue_text() -> str:
-    """fmus/README.md with the descriptions of the recipes of the catalogue."""
+def _catalogue() -> str:
     assemblies, single = [], []
     for path in catalogue():
         tables = read_toml(path)
@@ -302,18 +319,28 @@ def catalogue_text() -> str:
         "",
         *markdown_table(("recipe", "what it shows", "outputs", "parameters"), assemblies),
     ]
-    return replace_section(shipped("fmus") / "README.md", "catalogue", "\n".join(text))
+    return "\n".join(text)
 
 
 def generated() -> dict[Path, Callable[[], str]]:
     """Every file with a generated part, with what gives the text that it should have."""
-    files: dict[Path, Callable[[], str]] = {
-        folder / "README.md": partial(readme_text, folder) for folder in shipped_elements()
+    guide = PACKAGE / "guide"
+    sections: dict[Path, dict[str, Callable[[], str]]] = {
+        **{folder / "README.md": _readme_sections(folder) for folder in shipped_elements()},
+        shipped("elements") / "README.md": {"elements": _elements},
+        shipped("fmus") / "README.md": {"catalogue": _catalogue},
+        guide / "laws.md": {"grammar": _grammar},
+        guide / "scenarios.md": {
+            "kinds": lambda: "\n".join(kind_table()),
+            "experiment": lambda: "\n".join(field_table(Experiment)),
+        },
+        guide / "cases.md": {"tolerances": lambda: "\n".join(field_table(ToleranceEntry))},
+        guide / "assemblies.md": {
+            "expose": lambda: "\n".join(field_table(Expose)),
+            "solver": _solver_settings,
+        },
     }
-    files[shipped("elements") / "README.md"] = elements_text
-    files[shipped("fmus") / "README.md"] = catalogue_text
-    files[_LAWS_PAGE] = laws_text
-    return files
+    return {path: partial(with_sections, path, of_file) for path, of_file in sections.items()}
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from fmu_builder.export.element_docs import default_text, markdown_table
+from fmu_builder.export.element_docs import default_text, kind_table, markdown_table
 from fmu_builder.model.declaration import (
     VARIABLE_TABLES,
     Declaration,
@@ -28,7 +28,6 @@ from fmu_builder.model.declaration import (
     Variable,
 )
 from fmu_builder.model.extends import Extends
-from fmu_builder.model.ports import PORT_KINDS, Role
 from fmu_builder.paths import PACKAGE, shipped
 
 GUIDE = PACKAGE / "guide"
@@ -155,21 +154,7 @@ def _blocks(text: str) -> list[str]:
 def _kinds() -> Iterator[str]:
     yield from ("", "### Kinds of ports", "")
     yield "Vectors in world components. A body gives motion and takes the force; a force element the reverse."
-    spellings = {
-        name: "; ".join(", ".join(f"`{role}` as `{other}`" for role, other in one.items()) for one in kind.spellings)
-        for name, kind in PORT_KINDS.items()
-    }
-    rows = [(name, _roles(k.motion), _roles(k.force), spellings[name]) for name, k in PORT_KINDS.items()]
-    yield from ("", *markdown_table(("kind", "motion", "force", "other names"), rows))
-
-
-def _roles(roles: tuple[Role, ...]) -> str:
-    texts = []
-    for role in roles:
-        units = ", ".join(dict.fromkeys(unit.name for unit in role.units))
-        size = f"[{role.size}]" if role.size > 1 else ""
-        texts.append(f"`{role.name}{size}` {role.description}, {units}{' (optional)' if role.optional else ''}")
-    return "; ".join(texts)
+    yield from ("", *kind_table())
 
 
 # ---- C -----------------------------------------------------------------------------------------------------------

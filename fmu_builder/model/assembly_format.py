@@ -53,10 +53,12 @@ class Defaults(TableModel):
 class Expose(TableModel):
     """New names of variables and ports, by the old ones: `new = "part.name"`."""
 
-    inputs: dict[str, str] = Field(default_factory=dict, description="new names of inputs of the parts")
-    outputs: dict[str, str] = Field(default_factory=dict, description="new names of outputs of the parts")
-    parameters: dict[str, str] = Field(default_factory=dict, description="new names of parameters of the parts")
-    ports: dict[str, str] = Field(default_factory=dict, description="new names of ports of the parts")
+    inputs: dict[str, str] = Field(default_factory=dict, description="of inputs without a connection")
+    outputs: dict[str, str] = Field(default_factory=dict, description="of outputs, also of local ones")
+    parameters: dict[str, str] = Field(default_factory=dict, description="of parameters")
+    ports: dict[str, str] = Field(
+        default_factory=dict, description='of ports, with all their variables: `tip = "ball.p"`'
+    )
 
 
 class CheckedAssembly(TableModel):

@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 from fmu_builder import run
 from fmu_builder.errors import InputError
 from fmu_builder.export.documentation import icon_file, markdown, theory, variable_rows
-from fmu_builder.export.element_docs import default_model, generated, replace_section
+from fmu_builder.export.element_docs import default_model, generated, with_sections
 from fmu_builder.model.declaration_reader import is_core_variable
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.loader import load_model
@@ -110,13 +110,13 @@ def test_a_section_that_is_missing_is_named(tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text("# x\n<!-- variables -->\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"<!-- variables -->.*<!-- end -->"):
-        replace_section(path, "variables", "text")
+        with_sections(path, {"variables": lambda: "text"})
 
 
 def test_a_section_is_replaced_and_all_else_kept(tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text("a\n<!-- one -->\nold\n<!-- end -->\nb\n<!-- two -->\n<!-- end -->\n", encoding="utf-8")
-    text = replace_section(path, "one", r"new \1")
+    text = with_sections(path, {"one": lambda: r"new \1"})
     assert text == "a\n<!-- one -->\n\nnew \\1\n\n<!-- end -->\nb\n<!-- two -->\n<!-- end -->\n"
 
 

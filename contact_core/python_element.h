@@ -110,16 +110,19 @@ static void check(const Element *e, CcHost *host)
     CC_PHYSICS.check((const double *)e, &listener);
 }
 
-#if CC_HAS_INITIAL
-static void initial(Element *e) { cc_compute(CC_PHYSICS.initial, (double *)e); }
-#endif
+static void initial(Element *e)
+{
+    if (CC_HAS_INITIAL)
+        cc_compute(CC_PHYSICS.initial, (double *)e);
+}
 
-#if CC_INDICATORS
 /* An indicator without a value makes the point one without values, so that it is refused and `check` gives the reason.
  * */
 static void indicators(const Element *e, Indicators *z)
 {
     double *values = (double *)z, *block = (double *)(size_t)e;
+    if (!CC_INDICATORS)
+        return;
     for (int i = 0; i < CC_INDICATORS; i++)
         values[i] = __builtin_nan("");
     double sum = 0.0;
@@ -136,9 +139,7 @@ static void indicators(const Element *e, Indicators *z)
         cc_fill_computed(block, __builtin_nan(""));
     }
 }
-#endif
 
-#if CC_HAS_ACCEPT || CC_HAS_SAMPLE
 static int cc_keep_account(int (*function)(double *block, double time, const CcPythonHost *host, double step),
                            double *block, CcHost *host, double step)
 {
@@ -152,28 +153,25 @@ static int cc_keep_account(int (*function)(double *block, double time, const CcP
     python_fail(host, "KeyboardInterrupt");
     return 0;
 }
-#endif
 
-#if CC_HAS_ACCEPT
-static void start(Element *e) { cc_compute(CC_PHYSICS.start, (double *)e); }
+static void start(Element *e)
+{
+    if (CC_HAS_ACCEPT)
+        cc_compute(CC_PHYSICS.start, (double *)e);
+}
 
 static int accept(Element *e, CcHost *host, double step)
 {
-    return cc_keep_account(CC_PHYSICS.accept, (double *)e, host, step);
+    return CC_HAS_ACCEPT ? cc_keep_account(CC_PHYSICS.accept, (double *)e, host, step) : 0;
 }
-#endif
 
-#if CC_HAS_SAMPLE
 static int sample(Element *e, CcHost *host, double step)
 {
-    return cc_keep_account(CC_PHYSICS.sample, (double *)e, host, step);
+    return CC_HAS_SAMPLE ? cc_keep_account(CC_PHYSICS.sample, (double *)e, host, step) : 0;
 }
-#endif
 
 #endif
 
-#if CC_HAS_RATES
 static void rates(Element *e) { outputs(e); }
-#endif
 
 #endif

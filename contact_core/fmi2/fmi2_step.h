@@ -3,7 +3,11 @@
 #define CC_FMI2_STEP_H
 
 #include "fmi2.h"
+#if CC_STATES
 #include "../solver/solver.h"
+#else
+#include "../solver/stateless.h"
+#endif
 
 /* How far the importer's clock may lie from the end of the last step, s: the sum of
  *
@@ -67,9 +71,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
             instance->now.dirty = 0.0;
             CC_ENTRY(accept)(&instance->now.element, instance, cc_max(instance->now.last_step, h));
         }
-#if CC_HAS_SAMPLE
-        CC_ENTRY(sample)(&instance->now.element, instance, h);
-#endif
+        if (CC_HAS_SAMPLE)
+            CC_ENTRY(sample)(&instance->now.element, instance, h);
         instance->now.behind = 1.0;
         failures = instance->failures || !cc_integrate(instance, t_c, t_c + h) || instance->failures;
         int bad = failures ? -1 : cc_first_not_finite(instance);

@@ -16,8 +16,6 @@
 
 #include "substep.h"
 
-#if CC_STATES
-
 #define CC_SHORT_SHARE 1e-3
 #define CC_SHORT_TOLERANCE 1e-9
 #define CC_SHORT_ROUNDING 0x1p-50 /* relative error of the larger pair that is rounding alone */
@@ -95,7 +93,5 @@ static void cc_learn_long(Instance *instance, const CcStep *step, double h, doub
     if (length > 0.0 || error * step->tolerance <= CC_SHORT_ROUNDING)
         instance->now.short_length = CC_SHORT_REGROWTH * (length > 0.0 ? length : h);
 }
-
-#endif
 
 #endif

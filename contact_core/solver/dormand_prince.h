@@ -13,8 +13,6 @@
 
 #include "substep.h"
 
-#if CC_STATES
-
 static const double cc_nodes[CC_STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
 static const double cc_stage_weights[CC_STAGES][CC_STAGES - 1] = {
     {0.0},
@@ -109,8 +107,6 @@ static double cc_explicit_error(Instance *instance, CcStep *step, double h, doub
     return worst;
 }
 
-#if CC_INDICATORS
-
 /* States between the ends of a finished substep, into x_between; of a short one without the term p, of order h^3. */
 static void cc_dense_output(Instance *instance, const CcStep *step, double h, double theta)
 {
@@ -122,9 +118,5 @@ static void cc_dense_output(Instance *instance, const CcStep *step, double h, do
         instance->x_between[i] = instance->x_0[i] + theta * (d + (1.0 - theta) * (b + theta * inner));
     }
 }
-
-#endif
-
-#endif
 
 #endif

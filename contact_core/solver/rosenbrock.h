@@ -17,8 +17,6 @@
 #include "../base/factor.h"
 #include "substep.h"
 
-#if CC_IMPLICIT
-
 #define CC_GAMMA 0.25
 #define CC_SLOPE_SHARE 1e-3 /* of a substep: where the slopes of indicators at its beginning are taken */
 #define CC_POWERS 5 /* of J, to estimate its largest rate */
@@ -182,7 +180,5 @@ static double cc_implicit_error(Instance *instance, CcStep *step)
     }
     return worst;
 }
-
-#endif
 
 #endif

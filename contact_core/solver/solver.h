@@ -37,9 +37,11 @@
 
 #include "bogacki_shampine.h"
 #include "dormand_prince.h"
+#if CC_IMPLICIT
 #include "rosenbrock.h"
-
-#if CC_STATES
+#else
+#include "explicit_only.h"
+#endif
 
 enum { CC_AUTO = 1, CC_EXPLICIT, CC_IMPLICIT_ONLY }; /* solver.method */
 
@@ -106,8 +108,7 @@ static double cc_step_across(Instance *instance, CcStep *step, double tau, doubl
 static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, double end)
 {
     double first = CC_NO_ZERO;
-#if CC_INDICATORS
-    if (instance->now.implicit != 0.0 || step->ignores_zeros)
+    if (!CC_INDICATORS || instance->now.implicit != 0.0 || step->ignores_zeros)
         return first;
     double *z_end = instance->z_end;
     __builtin_memcpy(z_end, instance->z_1, sizeof instance->z_end);
@@ -127,9 +128,6 @@ static double cc_grazing_zero(Instance *instance, CcStep *step, double tau, doub
         }
         cc_evaluate_at(instance, step, end);
     }
-#else
-    (void)instance, (void)step, (void)tau, (void)end;
-#endif
     return first;
 }
 
@@ -165,15 +163,12 @@ static double cc_attempt(Instance *instance, CcStep *step, double tau, double en
 {
     double zero;
     step->is_short = 0;
-#if CC_IMPLICIT
-    if (instance->now.implicit != 0.0) {
+    if (CC_IMPLICIT && instance->now.implicit != 0.0) {
         zero = cc_implicit_stages(instance, step, tau, end, fresh);
         if (!(zero < CC_NO_ZERO))
             *error = cc_implicit_error(instance, step);
         return zero;
     }
-#endif
-    (void)fresh;
     if (end - tau <= instance->now.short_length) {
         step->is_short = 1;
         zero = cc_short_stages(instance, step, tau, end);
@@ -204,7 +199,8 @@ static void cc_propose(CcStep *step, double tried, double growth)
 /* After an accepted substep: whether the next one is implicit. */
 static void cc_choose_next(Instance *instance, const CcStep *step, double stiffness)
 {
-#if CC_IMPLICIT
+    if (!CC_IMPLICIT)
+        return;
     if (instance->now.implicit != 0.0) {
         if (step->proposed * cc_fastest_rate(instance, step) < CC_SMOOTH_LIMIT)
             cc_choose(instance, 0);
@@ -216,8 +212,6 @@ static void cc_choose_next(Instance *instance, const CcStep *step, double stiffn
     } else if ((instance->now.smooth_hints += 1.0) >= CC_SMOOTH_HINTS) {
         instance->now.stiff_hints = 0.0;
     }
-#endif
-    (void)instance, (void)step, (void)stiffness;
 }
 
 static double cc_clamp_count(double count) { return count < 2147483647.0 ? count : 2147483647.0; }
@@ -248,8 +242,6 @@ CC_RARE void cc_log_not_finite(Instance *instance, const CcStep *step, double ta
               cc_name(bad < 0 ? cc_states[step->worst_state] : bad), time, step->t_c, step->t_end);
 }
 
-#if CC_EXACT
-
 /* From tau to the end of the step with one evaluation at most, where inputs are held: x = x_0 + h x' + h^2 x''/2, or
  * with a primitive P of x', x = x_0 + P(t_end) - P(t). */
 static void cc_exact_step(Instance *instance, CcStep *step, double tau)
@@ -269,8 +261,6 @@ static void cc_exact_step(Instance *instance, CcStep *step, double tau)
     cc_accept(instance, step, h);
 }
 
-#endif
-
 /* From the block's time to t_end, accepting every substep.  Returns 1 if it came there; else it reported why not. */
 static int cc_integrate(Instance *instance, double t_c, double t_end)
 {
@@ -281,13 +271,11 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
     int method = (int)instance->now.element.solver.method;
     double tau = block[0] - t_c;
     step.width = CC_EVENT_WIDTH * step.length;
-#if CC_EXACT
-    if (instance->now.extrapolate == 0.0) {
+    if (CC_EXACT && instance->now.extrapolate == 0.0) {
         cc_exact_step(instance, &step, tau);
         cc_add_counters(instance, &step);
         return 1;
     }
-#endif
     if (step.length > most * longest) {
         cc_refuse(instance, fmi2Error, "fmi2DoStep: a step of %g s takes more than solver.max_substeps = %g substeps "
                   "of solver.max_step = %g s", step.length, most, longest);
@@ -366,21 +354,5 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
     cc_add_counters(instance, &step);
     return 1;
 }
-
-#else
-
-/* Nothing to integrate: the outputs of the end. */
-static int cc_integrate(Instance *instance, double t_c, double t_end)
-{
-    double *block = cc_block(instance);
-    CcStep step = {.t_c = t_c, .t_end = t_end, .length = t_end - t_c};
-    cc_keep_inputs(instance);
-    double h = t_end - block[0];
-    cc_evaluate_at(instance, &step, step.length);
-    CC_ENTRY(accept)(&instance->now.element, instance, h);
-    return 1;
-}
-
-#endif
 
 #endif

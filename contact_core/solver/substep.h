@@ -1,69 +1,12 @@
-/* What both methods need in a substep: evaluation at a point, the allowed error, zeros of indicators. */
+/* What both methods need in a substep: the allowed error, zeros of indicators. */
 #ifndef CC_SUBSTEP_H
 #define CC_SUBSTEP_H
 
-#include "../instance.h"
+#include "evaluation.h"
 
 #define CC_NO_ZERO 2.0       /* a share of the substep that is none */
 #define CC_LEDGER_SHARE 1e-3 /* relative error of a ledger that rounding turns on and off, */
 #define CC_SURE_REFUSALS 3   /* after so many refusals in a row */
-
-/* A communication step, and the substep it is at. */
-typedef struct {
-    double t_c, t_end, length; /* s */
-    double tolerance, width;   /* width, s: how sharply events are located */
-    double attempts, accepted, events, evaluations;
-    double proposed;   /* length by the error control, s */
-    double wanted;     /* length of the next attempt from this point, s */
-    int is_short;      /* 1 if the last attempt was that of bogacki_shampine.h */
-    int landings;      /* substeps in a row that ended before a zero */
-    int ignores_zeros; /* 1 while zeros of indicators are passed over */
-    int broken_off;    /* attempts from this point that met an event */
-    int refused;       /* attempts from this point that had too large an error */
-    int noisy;         /* of these, for a ledger that rounding turns on and off */
-    int flickers;      /* 1 if rounding turned the sign of an indicator in the last attempt */
-    int worst_state;   /* that had the largest error in the last attempt */
-    int is_lost;       /* 1 if an indicator was no number in the last attempt; looked for where there is Python */
-} CcStep;
-
-/* Keep the inputs of the communication point, if they are going to move. */
-static void cc_keep_inputs(Instance *instance)
-{
-    const double *block = cc_block(instance);
-    for (int i = 0; i < CC_INPUTS && instance->now.extrapolate != 0.0; i++)
-        instance->input_starts[i] = block[cc_inputs[i]];
-}
-
-/* Inputs and time at t_c + tau.  Time inside a step counts from its communication point, so that a large clock does not
- * blur it. */
-static void cc_place(Instance *instance, const CcStep *step, double tau)
-{
-    double *block = cc_block(instance);
-    block[0] = tau < step->length ? step->t_c + tau : step->t_end;
-    if (instance->now.extrapolate != 0.0)
-        for (int i = 0; i < CC_INPUTS; i++)
-            block[cc_inputs[i]] = instance->input_starts[i] + instance->now.input_rates[i] * tau;
-}
-
-/* The block at the states x, at t_c + tau.  Where nothing moves under held inputs, current outputs stay as they are. */
-__attribute__((noinline)) static void cc_evaluate_with(Instance *instance, CcStep *step, const double x[], double tau)
-{
-    double *block = cc_block(instance);
-    CC_STATE_LOOP for (int i = 0; i < CC_STATES; i++)
-        block[cc_states[i]] = x[i];
-    cc_place(instance, step, tau);
-    if (CC_STILL && instance->now.dirty == 0.0 && instance->now.extrapolate == 0.0)
-        return;
-    CC_ENTRY(evaluate)(&instance->now.element, 0);
-    step->evaluations += 1.0;
-}
-
-static void cc_evaluate_at(Instance *instance, CcStep *step, double tau)
-{
-    cc_evaluate_with(instance, step, instance->x_1, tau);
-}
-
-#if CC_STATES
 
 /* Error allowed in state i, in its unit: tolerance * max(|x| before, |x| behind, the way it moves, its nominal value).
  * The last term keeps rounding from being taken for an error where a state rests at zero.  A ledger, a state no
@@ -83,8 +26,6 @@ static int cc_has_turned(const Instance *instance, int i)
     double a = instance->z_0[i], b = instance->z_1[i];
     return cc_is_finite(b) && ((a > 0.0) != (b > 0.0) || (a < 0.0) != (b < 0.0));
 }
-
-#if CC_INDICATORS
 
 /* 1 if it has, and by more than rounding at one of the two places. */
 static int cc_has_crossed(const Instance *instance, CcStep *step, int i)
@@ -115,6 +56,8 @@ static double cc_expected_zero(Instance *instance, CcStep *step, double share, d
 {
     double first = CC_NO_ZERO;
     const double *z_0 = instance->z_0, *z_1 = instance->z_1;
+    if (!CC_INDICATORS)
+        return first;
     CC_ENTRY(indicators)(&instance->now.element, instance->z_1);
     for (int i = 0; i < CC_INDICATORS && to_slope > 0.0; i++)
         instance->z_slope[i] = (z_1[i] - z_0[i]) * to_slope;
@@ -128,17 +71,5 @@ static double cc_expected_zero(Instance *instance, CcStep *step, double share, d
     }
     return first;
 }
-
-#else
-
-static double cc_expected_zero(Instance *instance, CcStep *step, double share, double to_slope)
-{
-    (void)instance, (void)step, (void)share, (void)to_slope;
-    return CC_NO_ZERO;
-}
-
-#endif
-
-#endif
 
 #endif

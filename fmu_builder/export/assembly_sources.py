@@ -57,6 +57,7 @@ def _assembly_data(model: AssemblyModel) -> str:
         *guarded(model, "MODEL_DATA_H"),
         f"#define CC_ENTRY(name) {model.name}_##name",
         f"#define CC_PARTS {len(model.parts)}",
+        "#define CC_HAS_SAMPLE 0",
         f"#define CC_EVALUATIONS {len(model.schedule)}",
         *counts(model),
         "",

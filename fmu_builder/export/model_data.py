@@ -70,10 +70,12 @@ def _functions(model: ElementModel) -> list[str]:
         "LAWS": model.recipe.laws is not None,
     }
     others = {"RATES": any(v.on_demand for v in model.variables), "INDICATORS": bool(model.indicators)}
-    absent = [f"CC_NO_{name}" for name, is_there in {**defined, **others}.items() if not is_there]
+    absent = [name for name, is_there in {**defined, **others}.items() if not is_there]
+    if model.is_prototype:  # python_element.h has the others
+        absent = [name for name in absent if name in ("DERIVATIVES", "LAWS")]
     return [
         *(f"#define CC_HAS_{name} {int(is_there)}" for name, is_there in defined.items()),
-        f"#define CC_ABSENT {' '.join(absent)}".rstrip(),
+        f"#define CC_ABSENT {' '.join(f'CC_NO_{name}' for name in absent)}".rstrip(),
     ]
 
 

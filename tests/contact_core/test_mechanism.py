@@ -6,6 +6,7 @@ positions, (J qd)_q qd as the second derivative of h(q + t qd).  Nothing of the 
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
 
 from fmu_builder.export.host import HostLibrary
 from tests.contact_core.hosted import load_c
@@ -628,6 +630,24 @@ def test_an_unreachable_profile_ends_without_a_number(host: HostLibrary) -> None
     core = Core(host, lipinski((5.0,)))
     core.dependent[0] = 0
     assert core.close([0.3, -0.4, 0.1, 0.2], [0.0] * 4)[0] == np.inf
+
+
+# ---- splines of profiles ---------------------------------------------------------------------------------------------
+
+
+def test_a_spline_has_the_value_and_the_derivatives_of_its_polynomials(host: HostLibrary) -> None:
+    """Against scipy, on the intervals and beyond the outer knots; its side turns at the inner knots alone."""
+    rng = np.random.default_rng(2)
+    knots = np.cumsum(rng.uniform(0.2, 1.0, 7))
+    cubic = CubicSpline(knots, rng.normal(size=7))
+    held, c = host.ffi.new("double[]", knots.tolist()), host.ffi.new("double[]", cubic.c[::-1].T.ravel().tolist())
+    values = host.ffi.new("double[3]")
+    for s in np.linspace(knots[0] - 0.1, knots[-1] + 0.1, 200):
+        host.lib.cc_spline(held, c, 7, s, values)
+        assert list(values) == pytest.approx([float(cubic(s, k)) for k in range(3)], rel=1e-12, abs=1e-12)
+    sides = [math.copysign(1.0, host.lib.cc_spline_side(held, 7, s)) for s in 0.5 * (knots[:-1] + knots[1:])]
+    assert sides == [(-1.0) ** k for k in range(6)]
+    assert [host.lib.cc_spline_side(held, 7, s) for s in knots[1:-1]] == [0.0] * 5
 
 
 # ---- dual numbers ----------------------------------------------------------------------------------------------------

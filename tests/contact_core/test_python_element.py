@@ -9,6 +9,7 @@ import threading
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import fmpy
 import numpy as np
@@ -36,7 +37,7 @@ class Loaded:
             archive.extractall(folder, [name for name in archive.namelist() if name.startswith("resources/")])
         self.create = functools.partial(self.fmu.slave, resources=(folder / "resources").as_uri().encode())
 
-    def slave(self, values: dict[str, float] = RATTLE, **options: int) -> Slave:
+    def slave(self, values: dict[str, float] = RATTLE, **options: Any) -> Slave:
         slave = self.create(**options)
         assert slave.set(values) == OK
         assert slave.setup() == slave.call("fmi2EnterInitializationMode") == OK
@@ -252,6 +253,19 @@ def test_instances_in_threads_do_not_mix(both: dict[str, Loaded]) -> None:
     for thread in threads:
         thread.join()
     assert [slave.all_values() for slave in slaves] == alone
+
+
+# ---- where its files are ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["file://{}", "file:{}", "file://localhost{}", "file://{}/", "{}"])
+def test_resources_are_found_by_every_form_of_their_place(folders: dict[str, Path], tmp_path: Path, form: str) -> None:
+    place = tmp_path / "with blank"
+    place.mkdir()
+    loaded = Loaded(recipe_of(folders["python"], "python"), place)
+    resources = (place / "resources").as_uri().removeprefix("file://") if "file" in form else f"{place / 'resources'}"
+    slave = loaded.slave(resources=form.format(resources).encode())
+    assert slave.step(0.0, H) == OK
 
 
 # ---- points that have no values --------------------------------------------------------------------------------------

@@ -710,20 +710,20 @@ def test_compiler_message_about_a_file_of_a_variant_names_that_file(command: Com
 def test_interrupted_run_leaves_nothing_and_shows_no_traceback(
     drop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "run_scenario", interrupted)
+    monkeypatch.setattr(running, "run", interrupted)
     assert refused(drop, tmp_path, 130, "run", "drop.toml", "--plot", "drop.html") == ""
     monkeypatch.setattr(builder, "_smoke_run", interrupted)
     refused(drop, tmp_path, 130, "build", "Floor.toml", "--platform", "host")
 
 
 def test_fault_of_our_own_keeps_its_traceback(drop: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("an invariant of ours")
 
-    monkeypatch.setattr(running, "run_scenario", broken)
+    monkeypatch.setattr(running, "run", broken)
     said = drop("run", "drop.toml")
     assert said.code == 3
     assert said.out == ""

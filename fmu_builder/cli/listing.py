@@ -19,7 +19,7 @@ def list_all(as_json: bool) -> None:
     """Print what is shipped and what is in ./elements and ./fmus."""
     elements = {folder.name: _of_element(folder) for folder in shipped_elements()}
     elements |= {folder.name: _or_fault(_of_element, folder) for folder in own_elements()}
-    recipes = {path.stem: _of_recipe(path) for path in catalogue()}
+    recipes = {path.stem: _of_shipped(path) for path in catalogue()}
     own = sorted(Path("fmus").glob("*.toml")) if Path("fmus").resolve() != shipped("fmus").resolve() else []
     recipes |= {path.stem: _or_fault(_of_recipe, path) for path in own}
     cases = {name: _of_case(path) for name, path in all_cases().items()}
@@ -36,6 +36,12 @@ def list_all(as_json: bool) -> None:
 
 def _of_element(folder: Path) -> str:
     return read_declaration(folder).description
+
+
+def _of_shipped(path: Path) -> str:
+    """Of a recipe without faults: its own description, else that of its element."""
+    given = read_toml(path).get("description")
+    return given if isinstance(given, str) else _of_recipe(path)
 
 
 def _of_recipe(path: Path) -> str:

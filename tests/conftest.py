@@ -13,8 +13,8 @@ from hypothesis import settings
 
 from fmu_builder.cosim import master
 from fmu_builder.export import fmu
-from fmu_builder.export.cache import cache_folder
 from fmu_builder.export.toolchain import Compiler
+from fmu_builder.model.model import Model
 from fmu_builder.paths import shipped
 
 QUICK = ("-O0",)
@@ -127,20 +127,32 @@ def optimized(fmu_flags: FmuFlags, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quick_slaves(fmu_flags: FmuFlags) -> Iterator[None]:
-    """Scenarios of recipes that tests write run FMUs without optimization in every run; those of the catalogue are
-    looked up once in a process, since tests do not change it."""
+def quick_slaves() -> Iterator[None]:
+    """Scenarios of recipes that tests write run FMUs without optimization in every run."""
     catalogue = shipped("fmus")
-    made: dict[tuple[Path, Path, tuple[str, ...]], Path] = {}
 
     def quick(recipe: Path, flags: Sequence[str] = ()) -> Path:
-        if recipe.resolve().parent != catalogue:
-            return fmu.host_fmu(recipe, (*flags, *QUICK))
-        key = (recipe, cache_folder(), fmu_flags.of(flags))
-        if key not in made or not made[key].is_file():
-            made[key] = fmu.host_fmu(recipe, flags)
-        return made[key]
+        return fmu.host_fmu(recipe, flags if recipe.resolve().parent == catalogue else (*flags, *QUICK))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(master, "host_fmu", quick)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def catalogue_read_once() -> Iterator[None]:
+    """What goes into the FMUs of the catalogue is written once in a process, since tests do not change it."""
+    catalogue, read = shipped("fmus"), fmu._read
+    known: dict[Path, tuple[Model, str, dict[str, bytes]]] = {}
+
+    def read_once(recipe: Path) -> tuple[Model, str, dict[str, bytes]]:
+        if recipe.resolve().parent != catalogue:
+            return read(recipe)
+        if recipe not in known:
+            known[recipe] = read(recipe)
+        model, guid, files = known[recipe]
+        return model, guid, dict(files)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fmu, "_read", read_once)
         yield

@@ -306,9 +306,8 @@ def host_fmu(recipe: Path, flags: Sequence[str] = ()) -> Path:
     compiler = find_compiler()
     if compiler is None:
         raise ToolError(Problem(str(recipe), f"no compiler was found, so its FMU cannot run; {INSTALL_HINT}"))
-    model = load_model(recipe)
+    model, guid, files = _read(recipe)
     (host,) = prototype_platforms(("host",)) if model.is_prototype else (host_platform(),)
-    guid, files = fmu_contents(model)
     folder = used(cache_folder() / "fmus" / _content(files, compiler, host, flags))
     cached = folder / f"{model.name}.fmu"
     if _is_whole(cached):
@@ -319,6 +318,12 @@ def host_fmu(recipe: Path, flags: Sequence[str] = ()) -> Path:
         if not isinstance(error.__cause__, OSError):
             raise
         return _build_files(model, guid, files, _spare_folder() / folder.name, (host,), flags).path  # the cache is full
+
+
+def _read(recipe: Path) -> tuple[Model, str, dict[str, bytes]]:
+    """The model of a recipe, with its fmu_contents."""
+    model = load_model(recipe)
+    return model, *fmu_contents(model)
 
 
 @functools.cache

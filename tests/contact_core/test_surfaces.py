@@ -356,13 +356,14 @@ def nearest(profile: Profile, P: Vector) -> tuple[float, Vector, bool, float]:
     last = len(profile.coefficients) - 1
     for k, c in enumerate(profile.coefficients):
         x, y = (np.polynomial.Polynomial(c[i]) - P[i] for i in range(2))
-        roots = (x * x.deriv() + y * y.deriv()).trim().roots()
+        derivative = (x * x.deriv() + y * y.deriv()).trim()  # of half the square of the distance
+        slope_of = derivative.deriv()
+        roots = derivative.roots()
         inner = roots.real[(np.abs(roots.imag) < 1e-4) & (roots.real > 0.0) & (roots.real < 1.0)]
         for u in [0.0, *inner, 1.0]:
             for _ in range(3 if 0.0 < u < 1.0 else 0):  # eigenvalues are good to half the digits where two are close
-                f = x(u) * x.deriv()(u) + y(u) * y.deriv()(u)
-                slope = x.deriv()(u) ** 2 + y.deriv()(u) ** 2 + x(u) * x.deriv(2)(u) + y(u) * y.deriv(2)(u)
-                u = min(max(u - f / slope, 0.0), 1.0) if slope else u
+                slope = slope_of(u)
+                u = min(max(u - derivative(u) / slope, 0.0), 1.0) if slope else u
             Q = profile.at(k, u)
             end = not profile.kind & CLOSED and ((k == 0 and u == 0.0) or (k == last and u == 1.0))
             found.append((float(np.linalg.norm(Q - P)), tuple(Q), end))

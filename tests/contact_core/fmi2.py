@@ -569,7 +569,7 @@ def checksum(data: bytes) -> bytes:
     """FNV-1a, 64 bit."""
     value = 0xCBF29CE484222325
     for byte in data:
-        value = (value ^ byte) * 0x100000001B3 % 2**64
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
     return struct.pack("<Q", value)
 
 

@@ -240,8 +240,29 @@ def test_trie_that_runs_in_a_circle_is_refused(compiler: Compiler) -> None:
 # ---- Imports ---------------------------------------------------------------------------------------------------------
 
 
-def test_library_that_needs_libm_is_refused(compiler: Compiler) -> None:
-    data = compiler("linux64", "CALL_SINE", link=("-lm",), mode=())
+@pytest.fixture
+def libm(tmp_path: Path) -> str:
+    """A library with the name of the C library's, its function and the version of that."""
+    source, versions, library = tmp_path / "libm.c", tmp_path / "versions", tmp_path / "libm.so"
+    source.write_text("double sin(double x) { return x; }\n", encoding="utf-8")
+    versions.write_text("GLIBC_2.2.5 { global: sin; };\n", encoding="utf-8")
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", TARGETS["linux64"][0], *FREE, "-shared", "-fPIC"]
+    command += ["-fno-builtin", "-Wl,-soname,libm.so.6", f"-Wl,--version-script={versions}", str(source)]
+    caches = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), str(cache_folder() / "zig"))
+    subprocess.run([*command, "-o", str(library)], env=os.environ | caches, check=True)
+    return str(library)
+
+
+def test_library_that_needs_libm_is_refused(compiler: Compiler, libm: str) -> None:
+    refuses_libm(compiler("linux64", "CALL_SINE", link=(libm,)))
+
+
+@pytest.mark.slow  # zig compiles its runtime library for this
+def test_library_that_needs_libm_of_the_c_library_is_refused(compiler: Compiler) -> None:
+    refuses_libm(compiler("linux64", "CALL_SINE", link=("-lm",), mode=()))
+
+
+def refuses_libm(data: bytes) -> None:
     (library,) = read_library(data)
     assert library.imports >= {"libm.so.6", "sin"}
     assert "sin" in library.undefined

@@ -37,7 +37,7 @@ WAY = (
     Call(1, "fmi2DoStep", "fmi2/fmi2_step.h", 110, (46, 86)),
     Call(2, "sample", "fmi2/fmi2_step.h", 490, (158, 326), sign=0.14),
     Call(3, "cc_integrate", "fmi2/fmi2_step.h", 110, (158, 200)),
-    Call(4, "evaluate", "solver/substep.h", 110, (272, 326)),
+    Call(4, "evaluate", "solver/evaluation.h", 110, (272, 326)),
     Call(5, "indicators", "solver/substep.h", 270, (272, 326)),
     Call(6, "accept", "solver/solver.h", 380, (272, 326)),
     Call(4, "outputs", "element_run.h", 110, (384, 430), "outputs, derivatives"),

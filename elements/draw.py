@@ -6,6 +6,7 @@
 What is drawn is declared by elements/<name>/pictures.py: PICTURES, SVG texts by file; ICON, the SVG text of model.png;
 ICONS, if any, those of model_<entry>_<value>.png, the icons of FMUs with that value of an entry of [structure];
 SECTIONS, parts of the README by their names, if any.
+What several elements have in common is drawn by elements/shared/pictures.py.
 A PNG carries the hash of the SVG it was made from, so that a test finds stale ones without a browser.
 """
 

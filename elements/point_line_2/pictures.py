@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from fmu_builder.drawing import point_line_drawing, point_line_icon
+from fmu_builder.paths import load_module, shared_folder
 
-PICTURES = {"drawing.svg": partial(point_line_drawing, 2)}
-ICON = partial(point_line_icon, 2)
+SHARED = load_module(shared_folder() / "pictures.py")
+
+PICTURES = {"drawing.svg": partial(SHARED.point_line_drawing, 2)}
+ICON = partial(SHARED.point_line_icon, 2)

@@ -7,6 +7,7 @@ from ctypes import byref, c_double
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -256,6 +257,15 @@ def test_get_after_set_moves_no_state_no_count_and_no_ledger(floor: Fmu) -> None
 
 
 # ---- input derivatives ---------------------------------------------------------------------------------------------
+
+
+def test_input_derivatives_move_the_inputs_of_a_model_without_states(tmp_path: Path) -> None:
+    """At every point of a run that does not begin at 0."""
+    running = Running(load_shipped("TwoDPointX", tmp_path), {"p_in.F": 3.0}, time=5.0)
+    for F in (3.5, 4.0, 4.5):
+        running.rates({"p_in.F": 2.0})
+        running.step(0.25)
+        assert running.values(["p_in.F", "P_out.F[1]"]).tolist() == [F, F]
 
 
 def test_input_derivative_moves_the_input_during_the_next_step_only(floor: Fmu) -> None:

@@ -541,6 +541,23 @@ def test_the_other_half_of_a_section_through_the_axis_holds_rivals(host: HostLib
     assert at_tips > 10 and across > 50
 
 
+def test_a_chain_travelled_the_other_way_has_its_material_on_the_other_side(host: HostLibrary) -> None:
+    """One end on the axis, the other free: the same feet, with depth and normal reversed."""
+    nodes = np.array([[0.5, -1.0], [0.6, -0.2], [0.3, 0.1], [0.0, 0.4]])
+    to_axis = Profile(polyline(nodes, False).coefficients, CORNERS | AXIS_TO)
+    from_axis = Profile(polyline(nodes[::-1], False).coefficients, CORNERS | AXIS_FROM)
+    off = 0
+    for P in np.random.default_rng(8).uniform([1e-3, -1.5], [1.0, 1.0], (300, 2)):
+        one, other = section(host, to_axis, P), section(host, from_axis, P)
+        off += not one.on
+        assert one.on == other.on
+        assert one.depth == pytest.approx(-other.depth, abs=1e-14)
+        assert list(one.point) == pytest.approx(list(other.point), abs=1e-14)
+        assert list(one.normal) == pytest.approx([-n for n in other.normal], abs=1e-13)
+        assert one.gap == pytest.approx(other.gap, abs=1e-13)
+    assert 20 < off < 200
+
+
 def test_an_extrusion_ends_at_its_heights(host: HostLibrary) -> None:
     bar = polyline(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]), True)
     out = host.ffi.new("CcFoot *")

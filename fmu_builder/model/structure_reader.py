@@ -97,7 +97,7 @@ def _fields(keys: Models) -> tuple[dict[str, FieldInfo], list[str]]:
 
 
 class Reader:
-    """Reads the structure tables of one recipe and collects every problem; `finish` raises them together.
+    """Reads the structure tables of one recipe and collects every problem.
 
     tables  by name; a list of them for `[[name]]`"""
 
@@ -296,7 +296,3 @@ class Reader:
             with collected(self.problems):
                 return interval(value, parse_unit(unit), self._where(self.place(table), key))
         return default
-
-    def finish(self) -> None:
-        if self.problems:
-            raise InputError(self.problems)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import pytest
 from pydantic import Field
 
-from fmu_builder.errors import InputError
 from fmu_builder.model import In, Pair, Quantity, Reader, TableModel
 
 
@@ -48,8 +46,6 @@ def test_the_unit_that_other_keys_choose_is_that_of_messages() -> None:
     table = read.table("pad", Pad)
     read.quantity(table, "thickness", default=0.1)
     read.quantity(table, "angle", unit="1")
-    with pytest.raises(InputError, match=r"1\.5 is refused"):
-        read.finish()
     assert [problem.what for problem in read.problems] == [
         "1.5 is refused: it must be less than 1 m",
         "-0.1 is refused: it must be at least 0",

@@ -453,7 +453,7 @@ def test_laws_of_two_parts_stay_apart_in_an_assembly(tmp_path: Path) -> None:
             '[functions]\nrange = { F_d = { w = [0, 1] } }\nF_d = "flores"\n',
             ["range F_d w: the law has no such argument"],
         ),
-        ('[functions]\nrange = { F_d = { v = [1, 0] } }\nF_d = "flores"\n', ["range F_d v: the second value must be"]),
+        ('[functions]\nrange = { F_d = { v = [1, 0] } }\nF_d = "flores"\n', ["range F_d v: from 1 m/s to 0 m/s"]),
         (
             '[functions]\nrange = { F_d = { v = ["0 m", "1 m"] } }\nF_d = "flores"\n',
             ["'0 m' has the dimension m but m/s"],

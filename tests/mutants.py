@@ -101,7 +101,6 @@ _ROOMS = {
         "elements/test_planar_mechanism.py",
         "elements/test_mechanism_impacts.py",
         "elements/test_mechanism_drives.py",
-        "elements/test_mechanism_profiles.py",
     ),
     "contact_core/solver/": ("contact_core/test_solver.py", "contact_core/test_step.py"),
     "contact_core/surfaces/": (

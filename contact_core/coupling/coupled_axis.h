@@ -18,33 +18,39 @@
  *                 is E = E_0 + sum R: it stays bounded though each spring knows only its own ends
  *
  * What is learned of the partners, from nothing but v:
- * Lag             L, intervals between a sample and the interval on which its force acts (partner.h).  Second
- *                 differences of y are fitted by those of F[0], F[1], F[2]: what comes from neighbours changes smoothly
- *                 and weighs little in them.  Another lag is taken if its residual is below 1/20 of the present one
- *                 (after few samples 1e-6), or below 1/2 for thirty samples in a row
- *                 Two bodies that swing against each other behind the spring leave much with each lag: there that of
- *                 the model is taken (partner_model.h), twenty samples in a row
+ * Lag             L, intervals between a sample and the interval on which its force acts (partner.h).  A spring asks
+ *                 for it by a signal in its first forces (order_probe.h).  Of a single mass second differences of y,
+ *                 fitted by those of F[0], F[1], F[2], leave nothing with the true lag; of two masses that swing
+ *                 against each other the equation of the model leaves nothing (partner_model.h); else the signal
+ *                 decides.  Without a decision, and for dampers, another lag is taken if the residual of its fit is
+ *                 below 1/20 of the present one (after few samples 1e-6), or below 1/2 for thirty samples in a row, or
+ *                 by the prediction errors of the model on twenty
+ * Model           where the lag is given or settled and the model predicts better than a free mass a spring predicts
+ *                 the motion by it; its b_0 is W where it explains more than W does
  * Admittance      W, the slope of that fit
  *
- * Before anything is known k W H^2 = 1/2 or d W H = 1/4 is assumed, and of a spring of unknown mass that what pulls at
- * the start is carried; after four samples without an answer W = 0.  |F| is at most 1.2 times what the law gives at
- * the farthest place that the measured motion could reach.
+ * Before anything is known k W H^2 = 1/2 or d W H = 1/4 is assumed for the longest of the recent steps, so a step that
+ * tends to 0 gives the law; W = 0 while a spring asks, for its force is smooth then.  Of a spring of unknown mass what
+ * pulls at the start is carried; after four samples without an answer W = 0.  |F| is at most 1.2 times what the law
+ * gives at the farthest place that the measured motion could reach.
  *
  * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those of
  * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found as in partner.h.
  *
  * Range: one spring at two bodies: any k W H^2 once W is known; many springs in a row: omega H <= 0.6 of the last mode;
- * springs and dampers on one body: omega H <= 1/2, z <= 1/2, where a swing decays with 0.6 to 1.4 times its damping
- * ratio up to 0.1, and with 0.4 to 1.6 times one of 0.3.  Beyond, under Jacobi, each force meets what the others did
- * two intervals ago, and the energy grows even if W, lag and the law of the others were known.
- * Under Gauss-Seidel the lag is wrong until it is found; dampers beside springs make that long, for a spring with a
- * damper moves as one that is late: on a single oscillation no fit can distinguish them.  Naming the order spares it.
+ * springs and dampers on one body: omega H <= 1/2, 0.3 where the order is unknown, z <= 1/2, where a swing decays with
+ * 0.6 to 1.4 times its damping ratio up to 0.1, and with 0.4 to 1.6 times one of 0.3.  Beyond, under Jacobi, each force
+ * meets what the others did two intervals ago, and the energy grows even if W, lag and the law of the others were
+ * known. Under Gauss-Seidel the lag is wrong until it is found; dampers beside springs make that long, for a spring
+ * with a damper moves as one that is late: on a single oscillation no fit can distinguish them.  Naming the order
+ * spares it.
  * Sources: discrete gradient, exponential fitting: energy_force.h; paying back: Hannaford & Ryu, IEEE Trans. Robotics
  * and Automation 18 (2002) 1. */
 #ifndef CC_COUPLED_AXIS_H
 #define CC_COUPLED_AXIS_H
 
 #include "../base/elementary.h"
+#include "order_probe.h"
 #include "partner_model.h"
 #include "position_rule.h"
 
@@ -64,6 +70,7 @@ enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
 #define CC_AXIS_MOST_UNANSWERED 4.0 /* samples without an answer, after which the partners are driven or very heavy */
 #define CC_AXIS_NOISE 1e-8        /* changes of v below this share of its size teach nothing */
 #define CC_AXIS_EXCITED 1e-9      /* second differences of F below this share of its size neither: a body at rest */
+#define CC_AXIS_SHORTENS 0.9      /* of the longest recent step, in each step */
 #define CC_AXIS_PAYS 0.5          /* share of the ledger that is paid back in one interval */
 #define CC_AXIS_CEILING 1.2
 #define CC_AXIS_MOST 1e60         /* of W and of a step that is advised: with more, products overflow */
@@ -82,12 +89,14 @@ typedef struct {
     double begun CC_IN(0, 1), answered; /* 1 after the first sample, and after the first interval */
     double place, way;          /* x as it came, without the shift by beta; way of x in the last interval */
     double x, v, H CC_FROM(0);  /* last sample, and the interval that began there */
+    double longest CC_FROM(0);  /* of the recent intervals, fading, s: for the first guess of W */
     double y, a, a_before;      /* accelerations of the last interval, and a of the one before */
     double F[CC_AXIS_FORCES];   /* forces given, the newest first */
-    double rule[2], beta CC_IN(-0.1, 1.1); /* sums of the position rule, and beta */
-    double lag CC_IN(0, 2), fits[CC_AXIS_LAGS][3], dy, learned, likely;
+    double rule[2], rest CC_FROM(0), beta CC_IN(-0.1, 1.1); /* sums of the position rule, and beta */
+    double lag CC_IN(0, 2), settled CC_IN(0, 1), fits[CC_AXIS_LAGS][3], dy, learned, likely; /* settled: it is sure */
     double W CC_FROM(0), known CC_IN(0, 1), unanswered CC_FROM(0), v_largest CC_FROM(0), F_largest CC_FROM(0);
-    CcPartnerModel model;       /* of y by -F: another opinion on the lag */
+    CcOrderProbe probe;
+    CcPartnerModel model;       /* of y by -F */
     double made[CC_AXIS_LAGS], taken[CC_AXIS_LAGS]; /* R, and the sum of works above 0, J */
     double mismatched CC_FROM(0);  /* samples in a row whose v did not belong to x */
 } CcAxis;
@@ -114,6 +123,12 @@ CC_API void cc_axis_start(CcAxis *c, const CcAxisOptions *o, double x, double v,
  * oldest. */
 CC_API void cc_axis_wait(CcAxis *c) { c->answered = 4.0 - CC_AXIS_FORCES; }
 
+/* 1 while the order is unknown and asked for. */
+CC_API int cc_axis_is_probing(const CcAxis *c, const CcAxisOptions *o)
+{
+    return o->lag == CC_AXIS_LAG_AUTO && o->k > 0.0 && !o->straight && c->settled == 0.0 && !cc_probe_ends(&c->probe);
+}
+
 /* What the fit of the lag L leaves over. */
 CC_API double cc_axis_residual(const CcAxis *c, int L)
 {
@@ -121,12 +136,26 @@ CC_API double cc_axis_residual(const CcAxis *c, int L)
     return fit[2] - (fit[1] > 0.0 && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0) * fit[1];
 }
 
+/* The lag of the least residual, into `best`; 1 if that is below `share` of every other one. */
+CC_API int cc_axis_fits_best(const CcAxis *c, double share, int *best)
+{
+    double left[CC_AXIS_LAGS];
+    *best = 0;
+    for (int L = 0; L < CC_AXIS_LAGS; L++) {
+        left[L] = cc_axis_residual(c, L);
+        *best = left[L] < left[*best] ? L : *best;
+    }
+    for (int L = 0; L < CC_AXIS_LAGS; L++)
+        if (L != *best && !(left[*best] < share * left[L]))
+            return 0;
+    return c->learned >= CC_AXIS_FIRST;
+}
+
 /* The lag that explains what is seen; returns 1 if it is another one. */
 CC_API int cc_axis_find_lag(CcAxis *c)
 {
-    int now = cc_axis_lag(c->lag), best = 0;
-    for (int L = 1; L < CC_AXIS_LAGS; L++)
-        best = cc_axis_residual(c, L) < cc_axis_residual(c, best) ? L : best;
+    int now = cc_axis_lag(c->lag), best;
+    cc_axis_fits_best(c, 1.0, &best);
     double least = cc_axis_residual(c, best), present = cc_axis_residual(c, now);
     double sure = c->learned < CC_AXIS_EARLY ? CC_AXIS_SURE_EARLY : CC_AXIS_SURE;
     double likely = best > now ? 1.0 : CC_AXIS_LIKELY; /* a lag that is too small makes energy */
@@ -138,6 +167,20 @@ CC_API int cc_axis_find_lag(CcAxis *c)
     c->lag = best;
     c->likely = 0.0;
     return 1;
+}
+
+/* The lag that the answer to the signal shows, or -1.  A single mass leaves nothing, and shows it at once.  Where
+ * others answer, all elements that began together decide together: each other lag would disturb the neighbours. */
+CC_API int cc_axis_ask(const CcAxis *c)
+{
+    int best;
+    if (cc_axis_fits_best(c, CC_AXIS_SURE_EARLY, &best))
+        return best;
+    if (c->probe.count != CC_PROBE_FIRST && c->probe.count != CC_PROBE_LAST)
+        return -1;
+    int lag = cc_probe_lag(&c->probe);
+    lag = lag < 0 ? cc_model_exact_lag(&c->model) : lag;
+    return lag < 0 && cc_axis_fits_best(c, CC_AXIS_SURE, &best) ? best : lag;
 }
 
 /* W before anything is known. */
@@ -170,15 +213,23 @@ CC_API int cc_axis_model(CcAxis *c, const CcAxisOptions *o, double y)
     CcModelSample s = {.y = y, .W = c->W, .rounding = CC_AXIS_NOISE * c->v_largest, .late = 1};
     double stiffness = o->k * c->H * c->H + o->d * c->H; /* what holds a mass that is moved in one interval */
     int lag = cc_axis_lag(c->lag);
-    if (o->lag != CC_AXIS_LAG_AUTO || c->answered < 0.0 || !(stiffness > 0.0))
+    if (c->answered < 0.0 || !(stiffness > 0.0))
         return lag;
+    s.given = o->lag != CC_AXIS_LAG_AUTO || c->settled != 0.0;
     for (int i = 0; i < CC_AXIS_FORCES; i++)
         s.u[i] = -c->F[i];
     cc_model_at_step(&c->model, c->H);
     double unit = cc_model_unit(1.0, 0.5 * stiffness, 1.0);
     if (unit != c->model.unit) /* another law */
         c->model = (CcPartnerModel){.H = c->H, .unit = unit};
-    return cc_model_learn(&c->model, lag, &s);
+    int by_errors = cc_model_learn(&c->model, lag, &s);
+    return cc_axis_is_probing(c, o) ? lag : by_errors;
+}
+
+/* 1 where the motion is predicted by the model: its lag is sure. */
+CC_API int cc_axis_is_modelled(const CcAxis *c, const CcAxisOptions *o)
+{
+    return c->model.use != 0.0 && o->identify && !o->straight && (c->settled != 0.0 || o->lag != CC_AXIS_LAG_AUTO);
 }
 
 /* The interval that ended with the acceleration y: what it teaches of lag and admittance. */
@@ -192,26 +243,35 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
         changed = cc_abs(change[L]) > changed ? cc_abs(change[L]) : changed;
     }
     int excited = changed > CC_AXIS_EXCITED * c->F_largest, answer = cc_abs(ddy) * c->H > CC_AXIS_NOISE * c->v_largest;
-    int found = cc_axis_model(c, o, y), another = found != cc_axis_lag(c->lag);
-    c->lag = found;
-    if (another) {
-        c->known = o->inertia > 0.0 ? c->known : 0.0;
-        c->likely = 0.0;
-    }
-    if (c->answered >= 2.0 && excited && answer) {
+    int probing = cc_axis_is_probing(c, o), found = cc_axis_model(c, o, y), before = cc_axis_lag(c->lag);
+    double accelerated[3] = {y};
+    cc_probe_see(&c->probe, accelerated);
+    int learns = c->answered >= 2.0 && excited && answer;
+    if (learns) {
         for (int L = 0; L < CC_AXIS_LAGS; L++) {
             double ddF = change[L], product[3] = {ddF * ddF, ddF * ddy, ddy * ddy};
             for (int i = 0; i < 3; i++)
                 c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[i];
         }
         c->learned += 1.0;
-        if (o->lag == CC_AXIS_LAG_AUTO && !another && cc_axis_find_lag(c) && !(o->inertia > 0.0))
-            c->known = 0.0;
-        const double *fit = c->fits[cc_axis_lag(c->lag)];
-        int enough = !(o->inertia > 0.0) || c->learned > CC_AXIS_EARLY;
-        if (o->identify && !o->straight && enough)
-            cc_axis_admit(c, o, fit);
     }
+    int asked = probing ? cc_axis_ask(c) : -1;
+    c->settled = asked >= 0 ? 1.0 : c->settled;
+    c->lag = asked >= 0 ? asked : found;
+    if (learns && o->lag == CC_AXIS_LAG_AUTO && c->settled == 0.0 && !probing && found == before)
+        cc_axis_find_lag(c);
+    if (cc_axis_lag(c->lag) != before) {
+        c->known = o->inertia > 0.0 ? c->known : 0.0;
+        c->likely = 0.0;
+        c->model.use = 0.0;
+    }
+    probing = probing && c->settled == 0.0;
+    int lag = cc_axis_lag(c->lag), enough = !(o->inertia > 0.0) || c->learned > CC_AXIS_EARLY;
+    if (learns && o->identify && !o->straight && enough && !probing)
+        cc_axis_admit(c, o, c->fits[lag]);
+    if (o->identify && !o->straight && !probing && cc_model_is_sane(&c->model, lag)
+        && c->model.lag[lag].error < c->model.free)
+        c->W = cc_model_admittance(&c->model, lag), c->known = 1.0;
     if (c->known == 0.0)
         c->unanswered += excited && !answer;
 }
@@ -224,9 +284,11 @@ CC_API void cc_axis_see(CcAxis *c, const CcAxisOptions *o, const double *place, 
         double turn = H * (v - c->v), rest = *place - c->place - H * c->v, speed = cc_abs(v) + cc_abs(c->v);
         double gap = *place - c->place - way - (c->beta - 0.5) * turn;
         c->mismatched = cc_abs(gap) > H * speed + 1e-9 * cc_abs(*place) ? c->mismatched + 1.0 : 0.0;
-        if (cc_abs(turn) > CC_RULE_LEAST * H * speed)
+        if (cc_abs(turn) > CC_RULE_LEAST * H * speed) {
             cc_rule_add(c->rule, rest * turn, turn * turn);
-        c->beta = cc_rule_beta(c->rule);
+            c->rest = CC_RULE_FORGETS * c->rest + rest * rest;
+        }
+        c->beta = cc_rule_sure_beta(c->rule, c->rest);
         x_0 = c->place - (c->beta - 0.5) * H * c->v;
         c->x = *place - (c->beta - 0.5) * H * v;
         c->place = *place;
@@ -301,30 +363,43 @@ CC_API void cc_axis_keep(CcAxis *c, double v, double F, double H)
     c->F_largest = 0.99 * c->F_largest > cc_abs(F) ? 0.99 * c->F_largest : cc_abs(F);
     c->v = v;
     c->H = H;
+    c->longest = CC_AXIS_SHORTENS * c->longest > H ? CC_AXIS_SHORTENS * c->longest : H;
     c->begun = 1.0;
 }
 
 /* And it ends with the force that answers it. */
 CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double H)
 {
-    if (c->known == 0.0)
-        c->W = o->straight || c->unanswered > CC_AXIS_MOST_UNANSWERED ? 0.0 : cc_axis_guess(o, H);
+    if (c->known == 0.0) { /* a spring that asks gives a smooth force */
+        int none = o->straight || c->unanswered > CC_AXIS_MOST_UNANSWERED || cc_axis_is_probing(c, o);
+        c->W = none ? 0.0 : cc_axis_guess(o, c->longest > H ? c->longest : H);
+    }
     int lag = cc_axis_lag(c->lag);
     c->a_before = c->a;
     int rests = o->k > 0.0 && c->known == 0.0; /* until something is seen: what pulls at the start is carried */
     c->a = o->straight ? 0.0 : c->answered > 0.0 ? c->y + c->W * c->F[lag] : rests ? c->W * c->F[0] : 0.0;
-    double x = c->x, speed = v, R = c->made[lag];
+    double x = c->x, speed = v, R = c->made[lag], u[CC_AXIS_FORCES + 1] = {0.0};
+    int modelled = cc_axis_is_modelled(c, o);
+    CcAhead ahead = cc_model_now(&c->model);
+    for (int i = 0; i < CC_AXIS_FORCES; i++)
+        u[i + 1] = -c->F[i];
     for (int i = lag - 1; i >= 0; i--) { /* intervals whose forces are given already */
-        double alpha = c->a - c->W * c->F[i], x_1 = x + H * speed + 0.5 * H * H * alpha;
+        double alpha = c->a - c->W * c->F[i];
+        if (modelled)
+            alpha = cc_model_next(&c->model, lag, u + 1 + i, &ahead);
+        double x_1 = x + H * speed + 0.5 * H * H * alpha;
         R += (0.5 * o->k * (x_1 + x) - c->F[i]) * (x_1 - x);
         x = x_1;
         speed += H * alpha;
     }
-    double F = cc_axis_force(o, x, speed, c->a, c->W, H, R);
+    double a = modelled ? cc_model_next(&c->model, lag, u, &ahead) : c->a; /* u[0] = 0: by all but this force */
+    double F = cc_axis_force(o, x, speed, a, c->W, H, R);
     double most = cc_axis_ceiling(c, o, v, (lag + 1.0) * H);
     F = o->straight ? F : cc_axis_within(F, -most, most);
     if (c->mismatched >= CC_AXIS_MOST_MISMATCHED)
         F = o->k * c->place + o->d * v;
+    int asks = cc_axis_is_probing(c, o) && c->mismatched < CC_AXIS_MOST_MISMATCHED;
+    F *= cc_probe_factor(&c->probe, asks && cc_abs(F - c->F[0]) > CC_PROBE_MOVES * c->F_largest);
     cc_axis_keep(c, v, F, H);
     return F;
 }
@@ -332,6 +407,7 @@ CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double
 /* Where the literal force F is held: what it shows of the partners is learned all the same. */
 CC_API void cc_axis_watch(CcAxis *c, const CcAxisOptions *o, const double *place, double v, double F, double H)
 {
+    c->probe.count = CC_PROBE_LAST + 1.0; /* no signal is in F */
     cc_axis_observe(c, o, place, v, H);
     cc_axis_keep(c, v, F, H);
 }

@@ -163,15 +163,16 @@ CC_API void cc_point_shifted(const CcPoint *p, const double P[3], const double v
 CC_API void cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double P[3], const double own[3])
 {
     CcAxis *c = &p->axis;
-    double H = c->H, fit[2] = {0.0, 0.0}, least = CC_RULE_LEAST * H * (cc_norm(own) + cc_norm(p->own)), at[3];
+    double H = c->H, fit[3] = {0.0}, least = CC_RULE_LEAST * H * (cc_norm(own) + cc_norm(p->own)), at[3];
     CcPotential then, now;
     for (int i = 0; i < 3; i++) {
         double turn = H * (own[i] - p->own[i]), rest = P[i] - p->P[i] - H * p->own[i];
-        fit[0] += rest * turn, fit[1] += turn * turn;
+        fit[0] += rest * turn, fit[1] += turn * turn, fit[2] += rest * rest;
     }
     if (fit[1] > least * least) {
         cc_rule_add(c->rule, fit[0], fit[1]);
-        double beta = cc_rule_beta(c->rule);
+        c->rest = CC_RULE_FORGETS * c->rest + fit[2];
+        double beta = cc_rule_sure_beta(c->rule, c->rest);
         c->beta = cc_abs(beta - 0.5) > CC_POINT_EXACT ? beta : 0.5;
     }
     double shift = (c->beta - 0.5) * H;

@@ -19,6 +19,7 @@
  *                  first samples of a contact the smallest remainder of D y* after a multiple of D u* decides,
  *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2; from the eighth on the
  *                  prediction errors of (1)
+ *                  The squares that no p at all explains, `rest`, are 0 with the true lag of bodies that (1) describes
  * Use              (1) replaces the free body if n > 7, b_0 > 0, its poles lie within |z| < 1.1, and its squared
  *                  prediction errors are below 1/4 of those of the free body (memory of 5 samples), until they are
  *                  above them
@@ -54,6 +55,7 @@
 #define CC_MODEL_RUN 7.0             /* samples of contact, after which prediction errors judge the lag */
 #define CC_MODEL_SAMPLES 3.0           /* samples in a row by which they do */
 #define CC_MODEL_MANY_SAMPLES 20.0     /* likewise where others answer to the same motion all the time */
+#define CC_MODEL_EXACT 1e-6          /* of what no p explains with another lag */
 #define CC_MODEL_WRONG 1e-10         /* of D y squared: a lag that misses by less is kept */
 #define CC_MODEL_EXPLAINED 0.02      /* of D y squared: what the best lag leaves then */
 #define CC_MODEL_LEAST 1e-13         /* of squares: rounding */
@@ -65,6 +67,7 @@ typedef struct {
     double R[CC_MODEL_SIZE][CC_MODEL_SIZE], r[CC_MODEL_SIZE], p[CC_MODEL_SIZE];
     double S CC_FROM(0);                      /* squares that (1) leaves of samples it has learned, */
     double miss CC_FROM(0), error CC_FROM(0); /* that it missed the last sample by, and recent ones */
+    double rest CC_FROM(0);                /* squares that no p explains: of samples beyond the first five */
     double whitened[3];                    /* sums of D u*^2, D u* D y*, D y*^2 */
 } CcHypothesis;
 
@@ -120,9 +123,9 @@ CC_API void cc_model_at_step(CcPartnerModel *m, double H)
         *m = (CcPartnerModel){.H = H};
 }
 
-/* Rotate the row, with t on the right side, into R p = r. */
-CC_API void cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE],
-                         double t)
+/* Rotate the row, with t on the right side, into R p = r; returns what no p explains of t. */
+CC_API double cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_MODEL_SIZE], double row[CC_MODEL_SIZE],
+                           double t)
 {
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
         if (row[j] == 0.0)
@@ -140,6 +143,7 @@ CC_API void cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_MOD
         r[j] = c * up + s * t;
         t = c * t - s * up;
     }
+    return t;
 }
 
 /* p of a hypothesis, with its prior: `b` = W in units. */
@@ -216,6 +220,18 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
     return sure ? best : now;
 }
 
+/* The lag whose (1) leaves next to nothing of what it leaves with each other one, or -1. */
+CC_API int cc_model_exact_lag(const CcPartnerModel *m)
+{
+    int best = 0;
+    for (int L = 1; L < CC_LAGS; L++)
+        best = m->lag[L].rest < m->lag[best].rest ? L : best;
+    for (int L = 0; L < CC_LAGS; L++)
+        if (L != best && !(m->lag[best].rest < CC_MODEL_EXACT * m->lag[L].rest))
+            return -1;
+    return m->learned > CC_MODEL_SIZE ? best : -1;
+}
+
 /* 1 if (1) describes bodies: they answer along the force, and what swings grows little. */
 CC_API int cc_model_is_sane(const CcPartnerModel *m, int lag)
 {
@@ -258,7 +274,8 @@ CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MOD
         for (int k = j; k < CC_MODEL_SIZE; k++)
             h->R[j][k] *= CC_MODEL_KEEPS;
     }
-    cc_rotate_in(h->R, h->r, copy, Dy);
+    double rest = cc_rotate_in(h->R, h->r, copy, Dy);
+    h->rest = CC_MODEL_FORGETS * h->rest + rest * rest;
     double rho = m->size * (few + 1e-8) + cc_sqrt(0.5 * (1.0 - CC_MODEL_ERRORS) * h->S);
     cc_solve_model(h, rho, m->unit > 0.0 ? W / m->unit : 0.0);
     double left = Dy - cc_model_product(h->p, row);

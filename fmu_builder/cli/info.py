@@ -13,7 +13,7 @@ from fmu_builder.cli.files import find
 from fmu_builder.cli.printing import line, print_notes
 from fmu_builder.cosim.slave import SlaveDescription, read_slave
 from fmu_builder.export.declared_check import unshown_dependencies
-from fmu_builder.export.fmu import description_files, pack
+from fmu_builder.export.fmu import fmu_contents, pack
 from fmu_builder.export.origin import Origin, read_origin
 from fmu_builder.export.toolchain import find_compiler
 from fmu_builder.model.connectable import SlaveVariable
@@ -48,7 +48,7 @@ def _describe(recipe: Path) -> tuple[SlaveDescription, Origin | None]:
         print_notes(unshown_dependencies(model, compiler))
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         path = Path(folder) / f"{model.name}.fmu"
-        path.write_bytes(pack(description_files(model)))
+        path.write_bytes(pack(fmu_contents(model)[1]))
         return _about(path)
 
 

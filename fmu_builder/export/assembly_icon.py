@@ -6,6 +6,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from PIL import Image
+
 _SIZE, _EDGE, _GAP = 128, 2, 2  # px
 _COLOURS = 64
 
@@ -16,8 +18,6 @@ def assembly_icon(icons: Sequence[Path]) -> bytes:
     It is stored without compression in a palette: its bytes depend on no version of zlib."""
     if len(icons) == 1:
         return icons[0].read_bytes()
-    from PIL import Image  # few builds draw one
-
     sheet = Image.new("RGB", (_SIZE, _SIZE), "white")
     side = (_SIZE - 2 * _EDGE - _GAP) // 2
     shown = icons[:4]

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import jinja2
+from markdown_it import MarkdownIt
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.assembly_icon import assembly_icon
@@ -23,9 +25,6 @@ from fmu_builder.model.step_advice import MODE, step_advice
 from fmu_builder.paths import PACKAGE, own_version
 from fmu_builder.units import limits_text, quantity, units_text
 
-if TYPE_CHECKING:
-    import jinja2
-
 PROTOTYPE_NEEDS = "Python 3.11 or newer (64 bits) with numpy, in the process or as a shared library"
 """What a prototype in Python needs on its target."""
 
@@ -33,8 +32,6 @@ PROTOTYPE_NEEDS = "Python 3.11 or newer (64 bits) with numpy, in the process or 
 @functools.cache
 def templates() -> jinja2.Environment:
     """The HTML templates; values are escaped."""
-    import jinja2  # here, as markdown_it below: a run of FMUs that exist writes no page
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PACKAGE / "templates"),
         autoescape=True,
@@ -127,8 +124,6 @@ _MARK = re.compile("\0\\d+\0")  # no Markdown becomes HTML with this character i
 @functools.lru_cache(maxsize=64)
 def _rendered(text: str) -> tuple[str, dict[str, str]]:
     """HTML of Markdown text with a mark in place of each picture, and the sources of the pictures by their marks."""
-    from markdown_it import MarkdownIt
-
     renderer = MarkdownIt("commonmark").enable("table")
     tokens = renderer.parse(text)
     pictures: dict[str, str] = {}

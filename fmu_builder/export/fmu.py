@@ -152,7 +152,10 @@ def _guid_of(description: bytes, sources: Mapping[str, str]) -> str:
 
 def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
     """The GUID, and archive name -> bytes of all but the binaries."""
-    guid, sources, files = _described(model)
+    description = model_description(model, _PLACEHOLDER)
+    sources = _sources(model, _PLACEHOLDER)
+    guid = _guid_of(description, sources)
+    files = {"modelDescription.xml": _stamped(description, guid), **origin_files(model)}
     if model.is_prototype:
         files |= documentation_files(model)
         return guid, files | prototype_resources(_sources(model, guid), guid)
@@ -162,19 +165,6 @@ def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
     files["sources/buildDescription.xml"] = build_description(model)
     files |= documentation_files(model)
     return guid, files
-
-
-def description_files(model: Model) -> dict[str, bytes]:
-    """Archive name -> bytes of what the FMU says of itself: modelDescription.xml, and where it comes from."""
-    return _described(model)[2]
-
-
-def _described(model: Model) -> tuple[str, dict[str, str], dict[str, bytes]]:
-    """The GUID, the sources that it is a hash of, and description_files."""
-    description = model_description(model, _PLACEHOLDER)
-    sources = _sources(model, _PLACEHOLDER)
-    guid = _guid_of(description, sources)
-    return guid, sources, {"modelDescription.xml": _stamped(description, guid), **origin_files(model)}
 
 
 def _stamped(description: bytes, guid: str) -> bytes:

@@ -1,0 +1,85 @@
+/* The order in which a master calls the programs, asked by a signal in the force.
+ *
+ * A force that is a linear function of the motion explains the motion with each lag alike: with F = k x, D^2 F_i is
+ * proportional to D v_i, so a force that acts at once is a combination of those that act later and of the motion.  So
+ * the first forces of an element that does not know the order are multiplied by
+ *
+ *     1 + s_i        s_i = +- 0.05, from the ninth sample on +- 0.15, signs from a table
+ *
+ * and the lag is the one with which y_i/(1 + s_i-L) is smooth: of which the squared third differences are below a tenth
+ * of those with each other lag.  All elements that begin with the same sample take the same signs.  So a body between
+ * two of them has (1 + s_i) times its acceleration, and each of them sees the signal, whichever is the stronger one.
+ *
+ * Source: identification in closed loop: Soderstrom & Stoica, System Identification (1989), 10. */
+#ifndef CC_ORDER_PROBE_H
+#define CC_ORDER_PROBE_H
+
+#include "../base/real.h"
+
+enum { CC_PROBE_LAGS = 3, CC_PROBE_ORDER = 3, CC_PROBE_KEPT = CC_PROBE_LAGS + CC_PROBE_ORDER };
+
+#define CC_PROBE_SIZE 0.05      /* |s_i| before the first decision, */
+#define CC_PROBE_SIZE_LATER 0.15 /* and after it */
+#define CC_PROBE_FIRST 8.0      /* samples at which the lag is decided, if it can be */
+#define CC_PROBE_LAST 11.0
+#define CC_PROBE_SURE 0.1       /* roughness of the lag over that of each other one */
+#define CC_PROBE_LEAST 2.0      /* intervals that show it */
+#define CC_PROBE_MOVES 1e-3     /* share of the largest force by which it has to change: nothing that rests is shaken */
+#define CC_PROBE_SIGNS 0x576CF9A4u
+
+/* All that is remembered: doubles only, part of the FMU state. */
+typedef struct {
+    double count CC_FROM(0);            /* samples since the start */
+    double s[CC_PROBE_KEPT];            /* of the forces given, the newest first */
+    double y[CC_PROBE_ORDER][3];        /* accelerations, the newest first, m/s^2 */
+    double rough[CC_PROBE_LAGS], seen CC_FROM(0); /* squared third differences, summed; intervals */
+} CcOrderProbe;
+
+CC_API int cc_probe_ends(const CcOrderProbe *p) { return p->count > CC_PROBE_LAST; }
+
+/* The factor of the force of this sample. */
+CC_API double cc_probe_factor(CcOrderProbe *p, int asks)
+{
+    double size = p->count > CC_PROBE_FIRST ? CC_PROBE_SIZE_LATER : CC_PROBE_SIZE;
+    for (int k = CC_PROBE_KEPT - 1; k > 0; k--)
+        p->s[k] = p->s[k - 1];
+    p->s[0] = !asks || cc_probe_ends(p) ? 0.0 : CC_PROBE_SIGNS >> (int)p->count & 1 ? size : -size;
+    p->count += !cc_probe_ends(p);
+    return 1.0 + p->s[0];
+}
+
+/* What the acceleration y of the interval that ended shows. */
+CC_API void cc_probe_see(CcOrderProbe *p, const double y[3])
+{
+    static const double third[CC_PROBE_ORDER + 1] = {1.0, -3.0, 3.0, -1.0};
+    int full = 1;
+    for (int k = 0; k < CC_PROBE_KEPT - 1; k++)
+        full &= p->s[k] != 0.0;
+    for (int L = 0; L < CC_PROBE_LAGS && full; L++)
+        for (int i = 0; i < 3; i++) {
+            double D = y[i] / (1.0 + p->s[L]);
+            for (int k = 1; k <= CC_PROBE_ORDER; k++)
+                D += third[k] * p->y[k - 1][i] / (1.0 + p->s[L + k]);
+            p->rough[L] += D * D;
+        }
+    p->seen += full;
+    for (int i = 0; i < 3; i++) {
+        for (int k = CC_PROBE_ORDER - 1; k > 0; k--)
+            p->y[k][i] = p->y[k - 1][i];
+        p->y[0][i] = y[i];
+    }
+}
+
+/* The lag that the signal shows, or -1. */
+CC_API int cc_probe_lag(const CcOrderProbe *p)
+{
+    int best = 0;
+    for (int L = 1; L < CC_PROBE_LAGS; L++)
+        best = p->rough[L] < p->rough[best] ? L : best;
+    for (int L = 0; L < CC_PROBE_LAGS; L++)
+        if (L != best && !(p->rough[best] < CC_PROBE_SURE * p->rough[L]))
+            return -1;
+    return p->seen >= CC_PROBE_LEAST ? best : -1;
+}
+
+#endif

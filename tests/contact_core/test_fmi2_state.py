@@ -472,6 +472,19 @@ def test_forged_outputs_are_computed_anew(surface: Fmu, surface_model: Model) ->
     assert slave.serialize(place) == data
 
 
+@pytest.mark.parametrize("name", ["C_F", "point.r[1]"])
+def test_a_forged_state_before_the_start_has_parameters_and_inputs(
+    surface: Fmu, surface_model: Model, name: str
+) -> None:
+    """What follows from them is computed at the start; these are not."""
+    slave = surface.slave()
+    data = slave.state()
+    at = place_in_state(surface_model, data, name)
+    forged = sealed(data[:at] + struct.pack("<d", math.nan) + data[at + 8 :])
+    assert slave.deserialize(forged, c_void_p()) == ERROR
+    assert any(f"the state is refused: {name} = " in text for text in slave.importer.texts)
+
+
 def test_parameters_of_a_forged_state_keep_the_rules(surface: Fmu, surface_model: Model) -> None:
     slave, model = started(surface), surface_model
     data = slave.state()

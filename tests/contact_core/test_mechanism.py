@@ -591,6 +591,12 @@ def test_a_singular_matrix_has_the_determinant_0(host: HostLibrary, rows: list[l
     assert not np.isfinite(list(b)).all()
 
 
+def test_what_lies_behind_a_matrix_takes_no_part(host: HostLibrary) -> None:
+    A, pivots = host.ffi.new("double[]", [1.0, 3.0, 2.0, 1.0, 1e9, 1e9]), host.ffi.new("int[]", 2)
+    assert host.lib.cc_factor(2, A, pivots) == pytest.approx(-5.0, rel=1e-15)
+    assert list(A)[4:] == [1e9, 1e9] and list(pivots) == [1, 1]
+
+
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 def test_what_is_left_of_a_constraint_is_a_ratio_of_leading_minors(host: HostLibrary, size: float) -> None:
     """Of the third, which is the sum of the two before it, nothing is left; at any size of the matrix."""

@@ -18,10 +18,12 @@
  *                 Its work -c D_across^2/H - b D_along^2/H is never above 0
  * Ledger, J       for each lag R_L = sum of U_1 - U + (f[L] - f_d[L]) D, exact
  * Paying back     as with a damper g beside it, g D^2/H = R/2, g within -1/(2 W H) .. 1/(W H)
- * Lag, W          coupled_axis.h, with products of vectors
+ * Lag, W          coupled_axis.h, with products of vectors; without the model.  While the mass is unknown the first
+ *                 forces have the signal of order_probe.h though the order is given: without it other motions of the
+ *                 body pass for answers, and W becomes many times too large
  *
- * Before anything is known k W H^2 = 1/2 is assumed, k the greater stiffness.  The equation for f is solved by a Newton
- * iteration that takes the stiffness across the line alone.
+ * Before anything is known W = 0 while the signal lasts, then k W H^2 = 1/2, k the greater stiffness.  The equation for
+ * f is solved by a Newton iteration that takes the stiffness across the line alone.
  * What was made across the line is paid back along the way, which is along the line for the most part.
  * Positions come by the rule beta of the body's integrator, which is found; P is moved on to the parabola (partner.h).
  * Range: W is one number, so the body should answer alike in all directions, as a particle does, or a body that is held
@@ -103,13 +105,21 @@ CC_API void cc_point_begin(CcPoint *p, const CcPointOptions *o, const double P[3
 CC_API void cc_point_rewind(CcPoint *p)
 {
     CcPoint kept = *p;
-    *p = (CcPoint){.axis = {.beta = 0.5, .lag = kept.axis.lag, .W = kept.axis.W, .known = kept.axis.known}};
+    *p = (CcPoint){.axis = {.beta = 0.5, .lag = kept.axis.lag, .W = kept.axis.W, .known = kept.axis.known,
+                            .settled = kept.axis.settled}};
     for (int L = 0; L < CC_AXIS_LAGS; L++) {
         p->axis.made[L] = kept.axis.made[L], p->axis.taken[L] = kept.axis.taken[L], p->taken[L] = kept.taken[L];
         for (int i = 0; i < 3; i++)
             p->axis.fits[L][i] = kept.axis.fits[L][i];
     }
     p->axis.learned = kept.axis.learned;
+}
+
+/* A spring that asks alike: for the order, or for the mass. */
+CC_API CcAxisOptions cc_point_asks(const CcPointOptions *o)
+{
+    int lag = o->m_eff > 0.0 || !o->identify ? o->lag : CC_AXIS_LAG_AUTO;
+    return (CcAxisOptions){.k = 1.0, .lag = lag, .straight = o->straight};
 }
 
 /* What the interval that ended with y teaches of lag and W. */
@@ -133,6 +143,9 @@ CC_API void cc_point_learn(CcPoint *p, const CcPointOptions *o, const double y[3
         }
         changed = product[L][0] > changed ? product[L][0] : changed;
     }
+    CcAxisOptions asks = cc_point_asks(o);
+    int probing = cc_axis_is_probing(c, &asks), asked = -1;
+    cc_probe_see(&c->probe, y);
     int excited = cc_sqrt(changed) > CC_AXIS_EXCITED * c->F_largest;
     int answer = cc_sqrt(size) * c->H > CC_AXIS_NOISE * c->v_largest;
     if (c->answered >= 2.0 && excited && answer) {
@@ -141,7 +154,16 @@ CC_API void cc_point_learn(CcPoint *p, const CcPointOptions *o, const double y[3
                 c->fits[L][i] = CC_AXIS_FORGETS * c->fits[L][i] + product[L][i];
         }
         c->learned += 1.0;
-        if (o->lag == CC_AXIS_LAG_AUTO && cc_axis_find_lag(c) && !(o->m_eff > 0.0))
+    }
+    if (o->lag == CC_AXIS_LAG_AUTO && probing && (asked = cc_axis_ask(c)) >= 0) {
+        c->known = asked == cc_axis_lag(c->lag) || o->m_eff > 0.0 ? c->known : 0.0;
+        c->lag = asked;
+        c->settled = 1.0;
+    }
+    probing = probing && c->settled == 0.0;
+    if (c->answered >= 2.0 && excited && answer && !probing) {
+        int unsettled = o->lag == CC_AXIS_LAG_AUTO && c->settled == 0.0;
+        if (unsettled && cc_axis_find_lag(c) && !(o->m_eff > 0.0))
             c->known = 0.0;
         const double *fit = c->fits[cc_axis_lag(c->lag)];
         int enough = !(o->m_eff > 0.0) || c->learned > CC_AXIS_EARLY;
@@ -186,17 +208,20 @@ CC_API void cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double
     }
 }
 
-/* The interval between the last sample and P, v.  The way is that of the speeds: it has their kinetic energy. */
-CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3])
+/* The interval between the last sample and P, v.  The way is that of the speeds, which has their kinetic energy, and by
+ * what P left the parabola of its own velocity: a body that bends does. */
+CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3],
+                         const double own[3])
 {
     CcAxis *c = &p->axis;
-    double H = c->H, y[3], D[3], at[3];
+    double H = c->H, y[3], D[3], at[3], then[3];
     CcPotential here;
     cc_point_shifted(p, P, v, at);
+    cc_point_shifted(p, p->P, p->v, then);
     o->potential(o->data, at, &here);
     for (int i = 0; i < 3; i++) {
         y[i] = (v[i] - p->v[i]) / H;
-        D[i] = 0.5 * H * (v[i] + p->v[i]);
+        D[i] = 0.5 * H * (v[i] + p->v[i]) + at[i] - then[i] - 0.5 * H * (own[i] + p->own[i]);
     }
     for (int L = 0; L < CC_AXIS_LAGS; L++) {
         double damped = -cc_dot(p->damped[L], D), rubbed = -cc_dot(p->rubbed[L], D);
@@ -213,6 +238,7 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
     for (int i = 0; i < 3; i++) {
         p->y[i] = y[i];
         p->P[i] = P[i];
+        p->own[i] = own[i];
     }
 }
 
@@ -287,6 +313,7 @@ CC_API void cc_point_keep(CcPoint *p, const double P[3], const double v[3], cons
     double strong = cc_norm(f);
     c->F_largest = 0.99 * c->F_largest > strong ? 0.99 * c->F_largest : strong;
     c->H = H;
+    c->longest = CC_AXIS_SHORTENS * c->longest > H ? CC_AXIS_SHORTENS * c->longest : H;
     c->begun = 1.0;
 }
 
@@ -305,10 +332,10 @@ CC_API void cc_point_observe(CcPoint *p, const CcPointOptions *o, const double P
     } else {
         c->H = H;
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3 && c->begun == 0.0; i++)
         p->own[i] = own[i];
     if (c->begun != 0.0 || !still)
-        cc_point_see(p, o, P, v);
+        cc_point_see(p, o, P, v, own);
 }
 
 /* And it ends with the force that answers it. */
@@ -316,13 +343,15 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
                             double f[3])
 {
     CcAxis *c = &p->axis;
-    double at[3], speed[3], damped[3], rubbed[3];
+    double at[3], speed[3], damped[3], rubbed[3], change[3];
     CcPotential here;
+    CcAxisOptions asks = cc_point_asks(o);
     if (c->known == 0.0) {
         o->potential(o->data, P, &here);
         double k = here.k[0] > here.k[1] ? here.k[0] : here.k[1];
-        c->W = o->straight || c->unanswered > CC_AXIS_MOST_UNANSWERED || !(k > 0.0) ? 0.0
-               : cc_axis_admittance(CC_AXIS_GUESS, k * H * H);
+        int none = o->straight || c->unanswered > CC_AXIS_MOST_UNANSWERED || !(k > 0.0) || cc_axis_is_probing(c, &asks);
+        double T = c->longest > H ? c->longest : H;
+        c->W = none ? 0.0 : cc_axis_admittance(CC_AXIS_GUESS, k * T * T);
     }
     int lag = cc_axis_lag(c->lag);
     double R = c->made[lag], U = p->U, W = c->W;
@@ -345,6 +374,12 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
         U = here.U;
     }
     cc_point_force(o, at, speed, p->a, W, H, R, f, damped, rubbed);
+    for (int i = 0; i < 3; i++)
+        change[i] = f[i] - p->f[0][i];
+    int moves = cc_norm(change) > CC_PROBE_MOVES * c->F_largest;
+    double factor = cc_probe_factor(&c->probe, cc_axis_is_probing(c, &asks) && moves);
+    for (int i = 0; i < 3; i++)
+        f[i] *= factor, damped[i] *= factor, rubbed[i] *= factor;
     cc_point_keep(p, P, v, f, damped, rubbed, H);
 }
 

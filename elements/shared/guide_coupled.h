@@ -139,6 +139,7 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     guide_literal(e, g, f, damped, rubbed);
     if (p->axis.begun == 0.0 && returned)
         cc_point_begin(p, options, g->P, g->v, f);
+    p->axis.probe.count = CC_PROBE_LAST + 1.0; /* no signal is in f */
     cc_point_observe(p, options, g->P, g->v, g->v_P, step);
     cc_point_keep(p, g->P, g->v, f, damped, rubbed, step);
     guide_show_partner(e, options, k);
@@ -168,7 +169,7 @@ static int sample(Element *e, CcHost *host, double step)
     }
     if (e->on == 0.0) {
         if (e->held != 0.0)
-            cc_point_see(p, &options, g.P, g.v);
+            cc_point_see(p, &options, g.P, g.v, g.v_P);
         cc_point_rewind(p);
         e->held = 0.0;
     } else {

@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from running import Running, Values, build
 
 from fmu_builder.cosim.slave import read_slave
+from tests.elements.closed_loop import JACOBI as PORT_JACOBI
+from tests.elements.closed_loop import SEQUENTIAL as PORT_SEQUENTIAL
 from tests.elements.coupled_fmus import Member
+from tests.elements.port_families import draw_systems
+from tests.elements.port_systems import survey, worse_by_mean, worse_by_phase
 from tests.fmu_builder.foreign import foreign_fmu
 
 pytestmark = pytest.mark.slow  # every day the coupling by itself is tested: test_coupled_point.py
@@ -262,3 +266,20 @@ def test_steps_that_vary_a_reset_and_a_restored_state(bead: Fmu, bar: Fmu, maste
         assert one.slave.call("fmi2SetFMUstate", state) == OK
         one.time = time
     assert swing_across(body, guide, master, steps[100:]) == whole
+
+
+@pytest.mark.slow
+def test_guides_beside_other_bodies_are_never_worse_than_the_literal_force() -> None:
+    """Forty masses on a rail, another one joined to each across it, drawn at random: five periods."""
+    systems = list(draw_systems(11, 40, ["guide"]))
+    results = survey(systems, (PORT_JACOBI, PORT_SEQUENTIAL), ("hold", "auto", "given"))
+    for master, method, least in (
+        (PORT_JACOBI, "auto", 0.4), (PORT_JACOBI, "given", 0.4),
+        (PORT_SEQUENTIAL, "auto", 0.15), (PORT_SEQUENTIAL, "given", 0.65),
+    ):  # fmt: skip
+        found, hold = results["guide", master, method], results["guide", master, "hold"]
+        assert len(found) == 40
+        for one, other in zip(found, hold, strict=True):
+            assert not worse_by_mean(one, other) and not worse_by_phase(one, other), (master, method, one.index)
+            assert one.wrong_lags == 0.0, (master, method, one.index)
+        assert np.mean([one.right for one in found]) >= least, (master, method)

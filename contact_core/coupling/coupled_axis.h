@@ -433,6 +433,18 @@ CC_API double cc_axis_hold_growth(const CcAxis *c, double omega, int by_place, d
     return CC_PI_HI / half * re(cc_log(half + cc_sqrt(half * half - 1.0)));
 }
 
+/* What gives the force. */
+enum { CC_HELD, CC_FIRST_GUESSED, CC_FREE_BODY, CC_MODELLED, CC_PRESCRIBED };
+
+CC_API int cc_axis_in_force(const CcAxis *c, const CcAxisOptions *o)
+{
+    return c->mismatched >= CC_AXIS_MOST_MISMATCHED ? CC_HELD
+           : o->straight                            ? CC_PRESCRIBED
+           : cc_axis_is_modelled(c, o)              ? CC_MODELLED
+           : c->known != 0.0                        ? CC_FREE_BODY
+                                                    : CC_FIRST_GUESSED;
+}
+
 /* The communication step, s, up to which the force is right with several elements on one body: omega H = 1/2, z = 1/2;
  * 0 while W is unknown. */
 CC_API double cc_axis_step_advised(const CcAxis *c, const CcAxisOptions *o)

@@ -351,6 +351,13 @@ CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
 /* b_0 of the lag, 1/kg. */
 CC_API double cc_model_admittance(const CcPartnerModel *m, int lag) { return m->lag[lag].p[2] * m->unit; }
 
+/* Share of the recent changes of y, squared, that was predicted: by (1) or by the free body. */
+CC_API double cc_model_trust(const CcPartnerModel *m, int lag, int modelled)
+{
+    double missed = modelled ? m->lag[lag].error : m->free, share = m->all > 0.0 ? 1.0 - missed / m->all : 0.0;
+    return share > 0.0 ? share : 0.0;
+}
+
 /* The motion of intervals to come. */
 typedef struct {
     double y, Dy[2];

@@ -43,6 +43,9 @@ static void show_partner(Element *e, const CcAxisOptions *options)
     e->coupling.lag = c->lag;
     e->coupling.admittance = c->known != 0.0 ? c->W : 0.0;
     e->coupling.step_advised = cc_axis_step_advised(c, options);
+    e->coupling.trust = cc_model_trust(&c->model, cc_axis_lag(c->lag), cc_axis_is_modelled(c, options));
+    e->coupling.in_force = (int)e->coupling.mode == HOLD ? CC_HELD : cc_axis_in_force(c, options);
+    e->coupling.energy = e->coupling.residual;
 #if BY_PLACE
     e->coupling.beta = c->beta;
     e->coupling.fallback = c->mismatched >= CC_AXIS_MOST_MISMATCHED;

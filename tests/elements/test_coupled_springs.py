@@ -100,6 +100,21 @@ def test_an_oscillation_keeps_its_energy(mass: Fmu, spring: Fmu, master: str, N:
     assert abs(made) < 1e-6
 
 
+@pytest.mark.parametrize("known, expected", [(0.0, (1, 2)), (M, (2, 2))])
+def test_the_spring_shows_what_gives_its_force(mass: Fmu, spring: Fmu, known: float, expected: tuple[int, int]) -> None:
+    """A first guess or the given mass, then a free mass, which explains all of the motion."""
+    for periods, in_force in ((0, expected[0]), (5, expected[1])):
+        pair = swing(mass, spring, JACOBI, 16, periods, coupling__m_eff=known)
+        if periods == 0:
+            pair.step(math.pi / OMEGA / 16)
+        assert pair.element["coupling.in_force"] == in_force
+    assert pair.element["coupling.trust"] == pytest.approx(1.0, abs=1e-3)
+    assert pair.element["coupling.energy"] == pair.element["coupling.residual"]
+    held = swing(mass, spring, JACOBI, 16, 1, coupling__mode=HOLD).element
+    prescribed = swing(mass, spring, JACOBI, 16, 1, coupling__mode=SLOPE).element
+    assert (held["coupling.in_force"], prescribed["coupling.in_force"]) == (0, 4)
+
+
 def test_the_literal_force_drives_it_apart(mass: Fmu, spring: Fmu) -> None:
     """The negative control: the same with coupling.mode = hold gains (omega H)^2 in each step."""
     for N in (16, 6.3):

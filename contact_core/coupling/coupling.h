@@ -46,6 +46,7 @@ typedef struct {
     double deepest;                      /* depth of a sample since the start, m */
     double off CC_IN(0, 1);              /* 1 if no force could act at the last sample */
     double literal CC_IN(0, 1);          /* given: 1 where the force has to be the law at the inputs */
+    double added;                        /* J, by the forces that acted, since the start */
     double z[2], slips CC_IN(0, 1);      /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
 } CcCoupling;
 
@@ -92,7 +93,8 @@ CC_API void cc_coupling_start(CcCoupling *c, const CcCouplingOptions *o)
 CC_API void cc_coupling_rewind(CcCoupling *c)
 {
     CcPartner kept = c->partner;
-    CcCoupling again = {.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest};
+    CcCoupling again = {.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest,
+                        .added = c->added};
     for (int L = 0; L < CC_LAGS; L++)
         again.debt[L] = c->debt[L];
     for (int i = 0; i < 3; i++)
@@ -103,6 +105,31 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
     cc_model_interrupt(&again.partner.model);
     again.partner.rule[0] = kept.rule[0], again.partner.rule[1] = kept.rule[1], again.partner.noise = kept.noise;
     *c = again;
+}
+
+/* Step 2: the interval from the depth and rate x_0, w_0 to x, w.  `off`: an edge was passed in it, and nothing counts;
+ * `over`: it ends the cycle of compression and restitution. */
+CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, double x_0, double w_0, double x, double w, int off,
+                             int over)
+{
+    const CcPartner *p = &c->partner;
+    int lag = cc_lag(p->lag), acts = x > 0.0 || x_0 > 0.0;
+    for (int L = 0; L < CC_LAGS; L++)
+        acts |= p->f[L][2] != 0.0 || c->made[L] != 0.0;
+    if (!acts)
+        return;
+    CcPassed passed = {0.0, 0.0};
+    if (!off)
+        passed = cc_passed(law, x_0, w_0, x, w, p->H);
+    for (int L = 0; L < CC_LAGS; L++) {
+        double made = cc_made(&passed, p->f[L][2]);
+        c->made[L] += made;
+        c->added += L == lag ? made : 0.0;
+        if (over) {
+            c->debt[L] = c->debt[L] + c->made[L] > 0.0 ? c->debt[L] + c->made[L] : 0.0;
+            c->made[L] = 0.0;
+        }
+    }
 }
 
 /* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act.  Returns 1 if none
@@ -123,16 +150,7 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     double x = -r[2] + shift * v[2], w = -v[2];
     off = off || c->off != 0.0;
     int over = seen.quiet || off || (w >= 0.0 && w_0 < 0.0);
-    int apart = seen.quiet && x <= 0.0 && x_0 <= 0.0; /* nothing is made */
-    int none_made = apart && c->made[0] == 0.0 && c->made[1] == 0.0 && c->made[2] == 0.0;
-    for (int L = 0; L < CC_LAGS && !none_made; L++) {
-        if (!off && !apart)
-            c->made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
-        if (over) {
-            c->debt[L] = c->debt[L] + c->made[L] > 0.0 ? c->debt[L] + c->made[L] : 0.0;
-            c->made[L] = 0.0;
-        }
-    }
+    cc_coupling_book(c, law, x_0, w_0, x, w, off, over);
     int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO && p->overruled == 0.0, o->identify);
     if (o->straight || !o->identify)
         p->model.use = 0.0;
@@ -332,11 +350,21 @@ CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     c->off = 1.0;
 }
 
+/* Why the force is the law at the inputs. */
+enum { CC_COUPLED, CC_NOT_ITS_RATE, CC_LAW_PULLS, CC_TOO_FAR };
+
+CC_API int cc_coupling_holds(const CcCoupling *c)
+{
+    return c->mismatched >= CC_MOST_MISMATCHED ? CC_NOT_ITS_RATE
+           : c->literal != 0.0               ? CC_LAW_PULLS
+                                             : CC_COUPLED;
+}
+
 /* 1 if none can come to act in the interval where no force acts: steps 4 to 6 would find that and change nothing. */
 CC_API int cc_is_out_of_reach(const CcCoupling *c, const double r[3], const double v[3], double H)
 {
     const CcPartner *p = &c->partner;
-    return p->begun != 0.0 && c->mismatched < CC_MOST_MISMATCHED && c->literal == 0.0
+    return p->begun != 0.0 && cc_coupling_holds(c) == CC_COUPLED
            && !(cc_coupling_reach(p, cc_coupling_depth(p, r, v), -v[2], H) > 0.0);
 }
 
@@ -359,13 +387,14 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     for (int k = 0; k < cc_lag(p->lag); k++)
         cc_apply_admittance(p->W, p->f[k], pushed[k]);
     double made = cc_coupling_predict(c, law, pushed, &at);
+    at.reach = H * at.W[2][2] * law->elastic(law->data, at.x);
     double most = cc_coupling_most(c, law, x, w, at.w, H);
     c->scale = o->straight || !(most > 0.0) ? 1.0 : cc_coupling_scale(c, law, &at, made);
     int evaluations = 0;
     if (most > 0.0)
         evaluations = cc_energy_force(law, &at, c->scale, p->f[0][2], f);
     c->ceilings += cc_below(most, f);
-    if (c->mismatched >= CC_MOST_MISMATCHED || c->literal != 0.0)
+    if (cc_coupling_holds(c) != CC_COUPLED)
         cc_coupling_literal(c, law, r, v, f);
     cc_coupling_keep(c, r, v, f, H);
     c->off = 0.0;

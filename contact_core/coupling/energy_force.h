@@ -12,7 +12,8 @@
  *                      where damping is so steep that they decay within the interval it is taken over the last of them,
  *                      from w + q (w_1 - w),  q = z/(6 + 2 z),  z = H W_nn F_e(x) dd/dw: q = 0 would let the rate ring,
  *                      w_1 = -w.  A linear damper then acts at the weight (1 + q)/2 of the end: to the first order in z
- *                      the exponentially fitted 1/(1 - exp(-z)) - 1/z, and 3/4 at most, which leaves a third of a ring
+ *                      the exponentially fitted 1/(1 - exp(-z)) - 1/z, and 3/4 at most, which leaves a third of a ring.
+ *                      Several points of one body keep q = 0: z is no matter of one of them
  * Friction force, N    f_t = -K_fr N k_T u* / (1 + theta z) e   for k_T |u*| <= 1 + theta z,  else -K_fr N sign(u*) e
  *                      e direction of the slip at the end without friction, w_e = e W_tt e, z = H w_e K_fr N k_T,
  *                      theta = 1/(1 - exp(-z)) - 1/z,  u* = e (u + theta H (a_t + W_tn N)):
@@ -70,6 +71,7 @@ typedef struct {
     double H;             /* length of the interval, s */
     double beyond;        /* b, 1 */
     double z[2], slips;   /* deflection of the bristle, m; 1 if its tip slipped before */
+    double reach;         /* H W_nn F_e(x), m/s: what a damping ratio of 1 changes w by; 0: of no account */
 } CcInterval;
 
 CC_API double cc_port_damping(const CcPortLaw *law, double w)
@@ -147,21 +149,38 @@ CC_API double cc_mean_elastic(const CcPortLaw *law, double x, double x_1)
     return way != 0.0 ? (law->energy(law->data, x_1) - law->energy(law->data, x)) / way : 0.0;
 }
 
-/* Energy, J, that holding N over an interval H made: from depth and rate x, w to x_1, w_1.  Where the law pulls its
- * elastic part is not N/(1 + d), and nothing is counted. */
-CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w, double x_1, double w_1, double H)
+/* What the ledger has of an interval, whatever force was held: that of N is change - N way. */
+typedef struct {
+    double change, way; /* U(x_1) - U(x), J; int w/(1 + d) dt, m */
+} CcPassed;
+
+/* From depth and rate x, w to x_1, w_1 within H.  Where the law pulls its elastic part is not N/(1 + d): nothing is
+ * counted. */
+CC_API CcPassed cc_passed(const CcPortLaw *law, double x, double w, double x_1, double w_1, double H)
 {
-    if (N == 0.0 && !(x > 0.0 || x_1 > 0.0))
-        return 0.0;
-    if (N < 0.0 || (law->damping && (law->damping(law->data, w) < -1.0 || law->damping(law->data, w_1) < -1.0)))
-        return 0.0;
-    double damped = 0.0;
-    if (N != 0.0 && cc_port_is_damped(law))
+    CcPassed passed = {0.0, 0.0};
+    if (law->damping && (law->damping(law->data, w) < -1.0 || law->damping(law->data, w_1) < -1.0))
+        return passed;
+    passed.change = law->energy(law->data, x_1) - law->energy(law->data, x);
+    passed.way = x_1 - x;
+    if (cc_port_is_damped(law))
         for (int i = 0; i < 8; i++) {
             double rate = w + (i + 0.5) / 8.0 * (w_1 - w);
-            damped += H / 8.0 * rate * (cc_inverse_damping(law, rate) - 1.0);
+            passed.way += H / 8.0 * rate * (cc_inverse_damping(law, rate) - 1.0);
         }
-    return law->energy(law->data, x_1) - law->energy(law->data, x) - N * (x_1 - x + damped);
+    return passed;
+}
+
+/* Energy, J, that holding N made there. */
+CC_API double cc_made(const CcPassed *passed, double N) { return N < 0.0 ? 0.0 : passed->change - N * passed->way; }
+
+/* Energy, J, that holding N over an interval H made: from depth and rate x, w to x_1, w_1. */
+CC_API double cc_energy_made(const CcPortLaw *law, double N, double x, double w, double x_1, double w_1, double H)
+{
+    if (N < 0.0 || (N == 0.0 && !(x > 0.0 || x_1 > 0.0)))
+        return 0.0;
+    CcPassed passed = cc_passed(law, x, w, x_1, w_1, H);
+    return cc_made(&passed, N);
 }
 
 /* u_m > 0 with u_m + c F_fr(N, u_m) = u > 0: bracketed by 0 and u, by regula falsi (Illinois). */
@@ -249,7 +268,7 @@ CC_API double cc_port_damping_slope(const CcPortLaw *law, double w)
     return (law->damping(law->data, w + more) - law->damping(law->data, w - more)) / (2.0 * more);
 }
 
-/* (1 + d)_h of an interval from w to w_1, and its slope by w_1; a damping ratio of 1 changes w by `reach`. */
+/* (1 + d)_h of an interval from w to w_1, and its slope by w_1. */
 CC_API double cc_damping_of_interval(const CcPortLaw *law, double w, double w_1, double reach, double *slope)
 {
     double turn = w_1 - w, tangent = cc_port_damping_slope(law, w_1), steep = tangent, bend = 0.0;
@@ -275,10 +294,8 @@ CC_API double cc_normal_force_at(const CcPortLaw *law, const CcInterval *at, dou
     double H = at->H, x_1 = at->x + H * at->w - 0.5 * H * H * alpha, w_1 = at->w - H * alpha;
     double way = x_1 - at->x + at->beyond * H * w_1, mean = cc_mean_elastic(law, at->x, at->x + way);
     double by_x = 0.0, by_w = 0.0, more = CC_SECANT * at->x, factor = 1.0 / cc_inverse_damping(law, at->w);
-    if (cc_port_is_damped(law)) {
-        double reach = H * at->W[2][2] * law->elastic(law->data, at->x);
-        factor = cc_damping_of_interval(law, at->w, w_1, reach, &by_w);
-    }
+    if (cc_port_is_damped(law))
+        factor = cc_damping_of_interval(law, at->w, w_1, at->reach, &by_w);
     double value = s * mean * factor;
     if (cc_abs(way) > CC_REST * cc_abs(at->x))
         by_x = (law->elastic(law->data, at->x + way) - mean) / way;

@@ -157,14 +157,7 @@ CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
             double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
             double x = -port[i].r[2] + shift * port[i].v[2], w = -port[i].v[2];
             int off = port[i].usable == 0.0 || c[i].off != 0.0, over = quiet || off || (w >= 0.0 && w_0 < 0.0);
-            for (int L = 0; L < CC_LAGS; L++) {
-                if (!off)
-                    c[i].made[L] += cc_energy_made(law, p->f[L][2], x_0, w_0, x, w, H);
-                if (over) {
-                    c[i].debt[L] = c[i].debt[L] + c[i].made[L] > 0.0 ? c[i].debt[L] + c[i].made[L] : 0.0;
-                    c[i].made[L] = 0.0;
-                }
-            }
+            cc_coupling_book(c + i, law, x_0, w_0, x, w, off, over);
         }
         for (int k = 0; k < 3; k++)
             y[k] = p->y[k] = p->a[k];
@@ -286,7 +279,7 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
     for (int i = 0; i < n; i++) {
         CcPort *at = port + i;
         c[i].ceilings += at->f[2] > 0.0 && at->f[2] >= at->most;
-        if ((c[i].mismatched >= CC_MOST_MISMATCHED || c[i].literal != 0.0) && at->usable != 0.0)
+        if (cc_coupling_holds(c + i) != CC_COUPLED && at->usable != 0.0)
             cc_coupling_literal(c + i, law, at->r, at->v, at->f);
         cc_add_wrench(&at->place, at->f, m->S[0]);
         cc_coupling_keep(c + i, at->r, at->v, at->f, H);

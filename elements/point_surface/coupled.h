@@ -141,8 +141,6 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
 #endif
 }
 
-enum { NOT_ITS_RATE = 1, PULLS, TOO_FAR }; /* coupling.fallback */
-
 #define FARTHEST 1e40 /* m, m/s: products of six such numbers, as those of three arms of inertia, do not overflow */
 
 /* Angular frequency, rad/s, of the bodies on the stiffness that the depth x shows; 0 while nothing is known. */
@@ -150,6 +148,18 @@ static double omega_at(const CcCoupling *c, const CcPortLaw *law, double x)
 {
     double W = c->partner.W[2][2];
     return x > 0.0 && W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(2.0 * W * law->energy(law->data, x)) / x : 0.0;
+}
+
+enum { BY_LAW, FIRST_GUESS, FREE_BODIES, THEIR_MODEL, PRESCRIBED }; /* coupling.in_force */
+
+static int what_is_known(const Element *e, const CcCoupling *c)
+{
+    const CcPartner *p = &c->partner;
+    if ((int)e->coupling.mode == SLOPE)
+        return PRESCRIBED;
+    if (p->model.use != 0.0)
+        return THEIR_MODEL;
+    return p->known != 0.0 ? FREE_BODIES : p->unanswered > CC_MOST_UNANSWERED ? PRESCRIBED : FIRST_GUESS;
 }
 
 /* What the group coupling shows of point i. */
@@ -163,7 +173,15 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.residual[i] = c->made[lag];
     e->coupling.debt[i] = c->debt[lag];
     e->coupling.scale[i] = c->scale;
-    e->coupling.fallback[i] = c->mismatched >= CC_MOST_MISMATCHED ? NOT_ITS_RATE : c->literal != 0.0 ? PULLS : 0;
+    int holds = (int)e->coupling.mode == HOLD, fallback = holds ? CC_COUPLED : cc_coupling_holds(c);
+    e->coupling.fallback[i] = fallback;
+    e->coupling.in_force[i] = holds || fallback ? BY_LAW : what_is_known(e, c);
+    e->coupling.trust[i] = cc_model_trust(&c->partner.model, lag, c->partner.model.use != 0.0);
+    e->coupling.energy[i] = c->added;
+    CcHeldMass mass = cc_model_held_mass(&c->partner.model, lag);
+    e->coupling.partner_mass[i] = mass.mass;
+    e->coupling.partner_stiffness[i] = mass.stiffness;
+    e->coupling.partner_damping[i] = mass.damping;
     double omega = omega_at(c, law, c->deepest);
     e->coupling.step_advised[i] = omega > 0.0 ? CC_PI_HI / (3.0 * omega) : 0.0;
 }
@@ -479,7 +497,7 @@ static int too_far(Element *e, CcHost *host)
         const CcPort *port = port_of(e, i);
         int so = !(cc_abs(port->r[2]) < FARTHEST && cc_largest(port->v) < FARTHEST
                    && cc_largest(port->position) < FARTHEST);
-        e->coupling.fallback[i] = so && (int)e->coupling.mode != HOLD ? TOO_FAR : 0;
+        e->coupling.fallback[i] = so && (int)e->coupling.mode != HOLD ? CC_TOO_FAR : CC_COUPLED;
         if (e->coupling.fallback[i] != 0.0 && e->warned.far == 0.0) {
             e->warned.far = 1.0;
             cc_report(host, CC_WARNING, "contact",

@@ -37,3 +37,10 @@ EXPORT void parameters(const CcPartnerModel *m, int lag, double p[6])
         p[j] = m->lag[lag].p[j] * (j < 2 ? 1.0 : m->unit);
     p[5] = m->use;
 }
+
+/* As a mass that a spring and a damper hold: kg, N/m, N s/m; and the trust. */
+EXPORT void held_mass(const CcPartnerModel *m, int lag, double held[4])
+{
+    CcHeldMass found = cc_model_held_mass(m, lag);
+    held[0] = found.mass, held[1] = found.stiffness, held[2] = found.damping, held[3] = cc_model_trust(m, lag, m->use != 0.0);
+}

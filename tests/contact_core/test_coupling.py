@@ -129,7 +129,7 @@ def interval(
     beyond: float = 0.0,
 ) -> tuple[Array, float, int]:  # fmt: skip
     """Force, energy made and evaluations of one interval."""
-    at = (ctypes.c_double * 21)(x, w, *u, *a, *W.flat, H, beyond)
+    at = (ctypes.c_double * 25)(x, w, *u, *a, *W.flat, H, beyond)
     f, made = (ctypes.c_double * 3)(), ctypes.c_double()
     count = library.interval(law.numbers(), at, ctypes.c_double(1.0), ctypes.c_double(0.0), f, ctypes.byref(made))
     return np.array(f), made.value, count

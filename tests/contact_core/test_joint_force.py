@@ -57,7 +57,7 @@ class Interval:
         W = np.einsum("nik,kl,njl->nij", self.motion, self.B, self.motion)
         at = np.array(
             [
-                [self.x[i], self.w[i], *self.u[i], *self.a[i], *W[i].flat, self.H, self.beyond, *self.z[i], 1.0]
+                [self.x[i], self.w[i], *self.u[i], *self.a[i], *W[i].flat, self.H, self.beyond, *self.z[i], 1.0, 0.0]
                 for i in range(n)
             ]
         )
@@ -71,22 +71,17 @@ class Interval:
         """The forces that the laws give under the wrench S."""
         alpha = self.a + self.motion @ (self.B @ S)
         W = np.einsum("nik,kl,njl->nij", self.motion, self.B, self.motion)
-        return np.array(
-            [self.force(i, alpha[i], 0.5 * (W[i, 0, 0] + W[i, 1, 1]), W[i, 2, 2]) for i in range(len(self.x))]
-        )
+        return np.array([self.force(i, alpha[i], 0.5 * (W[i, 0, 0] + W[i, 1, 1])) for i in range(len(self.x))])
 
-    def force(self, i: int, alpha: Array, w_t: float, w_n: float) -> Array:
+    def force(self, i: int, alpha: Array, w_t: float) -> Array:
         law, H = self.law, self.H
         d_comp, d_rest = law.limits
         w, w_1 = self.w[i], self.w[i] - H * alpha[2]
         way = H * w - 0.5 * H * H * alpha[2] + self.beyond * H * w_1
         elastic = lambda h: law.C * max(h, 0.0) ** law.exponent  # noqa: E731
-        ratio = lambda rate: min(max(law.k_D * rate, d_rest), d_comp)  # noqa: E731
-        F_e = mean(elastic, self.x[i], self.x[i] + way, (0.0,))
-        decay = H * w_n * elastic(self.x[i]) * (ratio(w_1) - ratio(w)) / (w_1 - w)
-        first = w + decay / (6 + 2 * decay) * (w_1 - w)
-        factor = 1 / mean(lambda rate: 1 / (1 + ratio(rate)), first, w_1, (d_comp / law.k_D, d_rest / law.k_D))
-        N = max(min(self.scale[i] * F_e * factor, self.most[i]), 0.0)
+        inverse = lambda rate: 1 / (1 + min(max(law.k_D * rate, d_rest), d_comp))  # noqa: E731
+        factor = 1 / mean(inverse, w, w_1, (d_comp / law.k_D, d_rest / law.k_D))
+        N = max(min(self.scale[i] * mean(elastic, self.x[i], self.x[i] + way, (0.0,)) * factor, self.most[i]), 0.0)
         k, c = self.bristle
         if k > 0:
             pull = k * self.z[i] + (c / H + k * share(k * H / c)) * H * (self.u[i] + 0.5 * H * alpha[:2])

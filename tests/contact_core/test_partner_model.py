@@ -140,6 +140,27 @@ def test_a_free_body_predicts_none_of_them(library: ctypes.CDLL, bodies: type) -
     assert np.abs(constant[60:] - y[61:]).max() > 0.05 * np.abs(y).max()
 
 
+def test_a_mass_that_a_spring_holds_is_known(library: ctypes.CDLL) -> None:
+    """kg, N/m and N s/m of the axis, whose poles are complex, and of others with a double and two real ones; bodies that
+    nothing holds to the ground show none."""
+    for damping in (42.0, 60.0, 90.0):
+        axis = controlled_axis()
+        axis.A[1, 1] = -damping
+        assert held(library, axis)[:3] == pytest.approx([1.0, 900.0, damping], rel=1e-4)
+    assert held(library, two_masses())[:3] == held(library, driven_by_a_sine())[:3] == [0.0, 0.0, 0.0]
+
+
+def held(library: ctypes.CDLL, bodies: Bodies) -> list[float]:
+    memory, found, f = ctypes.create_string_buffer(library.size()), np.zeros(4), pulses(3, 120)
+    predicted = np.zeros(len(f))
+    library.learn(
+        memory, len(f), bodies.motion(f).ctypes.data, f.ctypes.data, H, bodies.at_once(), 0.1, 0, predicted.ctypes.data
+    )
+    library.held_mass(memory, 0, found.ctypes)
+    assert found[3] > 0.999
+    return [float(number) for number in found]
+
+
 def test_a_free_body_under_gravity_needs_no_equation_and_is_described_by_it(library: ctypes.CDLL) -> None:
     free = Bodies(np.array([[0, 1], [0, 0.0]]), np.array([0, 0.25]), np.array([0, -9.81]), 1, np.array([0, 1.0]))
     lag, p, predicted, y = learned(library, free, 1, given=-1)

@@ -9,7 +9,7 @@
  *   4  prediction over the L intervals whose forces are given already
  *   5  in restitution the force is scaled by s = 1 - (R + min(D, T)) / U, T = w^2 / (2 W_zz), within 1/4 .. 2: what was
  *      made is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  What
- *      is paid at once stays within 2 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on the
+ *      is paid at once stays within 5 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on the
  *      same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given back, and 2 T is
  *      the most
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
@@ -53,7 +53,8 @@ typedef struct {
 #define CC_SCALE_LEAST 0.25
 #define CC_SCALE_MOST 2.0
 #define CC_CEILING 1.2
-#define CC_MOST_OWED 2.0        /* of the kinetic energy w^2 / (2 W_zz): what is paid back at once */
+#define CC_PAID_AT_ONCE 5.0     /* of the kinetic energy w^2 / (2 W_zz) over 1 + d: what is paid back at once, */
+#define CC_MOST_OWED 2.0        /* and of that energy where others act */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_MISMATCHED 3
 #define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
@@ -217,7 +218,7 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
     if (at->beyond > 1.0)
         least = 0.0;
     if (W_n > 0.0) { /* a body that hardly moves is not lifted or dropped */
-        double moves = CC_MOST_OWED * payable * (at->beyond > 1.0 ? 1.0 : cc_inverse_damping(law, at->w));
+        double moves = payable * (at->beyond > 1.0 ? CC_MOST_OWED : CC_PAID_AT_ONCE * cc_inverse_damping(law, at->w));
         owed = owed < -moves ? -moves : owed > moves ? moves : owed;
     }
     double s = 1.0 - owed / U;

@@ -520,7 +520,7 @@ def swinging(slave: Slave, steps: int) -> Iterator[None]:
     ("name", "moved", "forged"),
     [
         ("PointSurfaceCoupled", bouncing, {"partner[43]": (3.0, -1.0), "partner[8]": (-1e-3,), "port[1]": (2.0,)}),
-        ("TranslationalSpringCoupled", swinging, {"partner[20]": (3.0, -1.0), "partner[33]": (-1.0,)}),
+        ("TranslationalSpringCoupled", swinging, {"partner[22]": (3.0, -1.0), "partner[36]": (-1.0,)}),
     ],
 )
 def test_memory_of_structs_keeps_the_ranges_of_its_header_and_no_state_of_a_run_is_refused(
@@ -534,7 +534,7 @@ def test_memory_of_structs_keeps_the_ranges_of_its_header_and_no_state_of_a_run_
     for _ in moved(slave, 300):
         data = slave.state()
         assert slave.deserialize(data, place) == OK, slave.importer.texts
-        learned = max(learned, *slave.get(admittance))
+        learned = slave.get(admittance)[0]
     assert 0.5 < learned < 2.0  # else this test shows nothing: W = 1/kg is what there is to learn
     for number, values in forged.items():
         at = place_in_state(model, data, number)

@@ -141,8 +141,8 @@ def test_a_free_body_predicts_none_of_them(library: ctypes.CDLL, bodies: type) -
 
 
 def test_a_mass_that_a_spring_holds_is_known(library: ctypes.CDLL) -> None:
-    """kg, N/m and N s/m of the axis, whose poles are complex, and of others with a double and two real ones; bodies that
-    nothing holds to the ground show none."""
+    """kg, N/m and N s/m of the axis, whose poles are complex, and of others with a double and two real ones.  Bodies
+    that nothing holds to the ground show none."""
     for damping in (42.0, 60.0, 90.0):
         axis = controlled_axis()
         axis.A[1, 1] = -damping

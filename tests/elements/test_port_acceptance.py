@@ -62,12 +62,9 @@ def test_an_fmu_shows_the_axis_that_presses_on_it(index: int) -> None:
     assert given is not None and hold is not None
     shown, facts = given.coupling[0], system.facts
     K = facts["Kp/K"] * facts["K"]
-    for name, value in (
-        ("mass", facts["m"]),
-        ("stiffness", K),
-        ("damping", 2 * facts["zeta"] * (K * facts["m"]) ** 0.5),
-    ):
-        assert shown[f"coupling.partner_{name}[1]"] == pytest.approx(value, rel=1e-3)
+    D = 2 * facts["zeta"] * (K * facts["m"]) ** 0.5
+    for name, exact in {"mass": facts["m"], "stiffness": K, "damping": D}.items():
+        assert shown[f"coupling.partner_{name}[1]"] == pytest.approx(exact, rel=1e-3)
     assert shown["coupling.in_force[1]"] == 3 and shown["coupling.trust[1]"] > 0.99
     assert hold.coupling[0]["coupling.in_force[1]"] == 0
 
@@ -76,14 +73,13 @@ def test_the_energy_that_is_shown_is_what_a_free_body_has_gained() -> None:
     """Elastic, so what the held force makes is all that changes the energy of the body."""
     systems = (one_system(7, "free", k) for k in range(20))
     system = next(s for s in systems if s.facts["C_r"] == 1.0 and s.N > 4)
+    start = system.energy(system.starts[-1])
     for method in ("given", "hold"):
         found = measure(0, system, JACOBI, method, system.reference())
         assert found is not None
-        gained = (found.energies[-1] - 1) * system.energy(system.starts[-1])
-        assert found.coupling[0]["coupling.energy[1]"] == pytest.approx(
-            gained, rel=1e-6, abs=1e-9 * system.energy(system.starts[-1])
-        )
-    assert gained > 0.1 * system.energy(system.starts[-1])
+        gained = (found.energies[-1] - 1) * start
+        assert found.coupling[0]["coupling.energy[1]"] == pytest.approx(gained, rel=1e-6, abs=1e-9 * start)
+    assert gained > 0.1 * start
 
 
 def test_a_first_force_that_is_next_to_nothing_teaches_no_mass() -> None:

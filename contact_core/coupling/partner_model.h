@@ -200,6 +200,19 @@ CC_API double cc_remainder(const CcHypothesis *h)
     return h->whitened[2] - (h->whitened[0] > 0.0 ? along * along / h->whitened[0] : 0.0);
 }
 
+/* The lag whose (1) leaves next to nothing of what it leaves with each other one, or -1. */
+CC_API int cc_model_exact_lag(const CcPartnerModel *m)
+{
+    int best = 0;
+    for (int L = 1; L < CC_LAGS; L++)
+        best = m->lag[L].rest < m->lag[best].rest ? L : best;
+    for (int L = 0; L < CC_LAGS; L++)
+        if (L != best && !(m->lag[best].rest < CC_MODEL_EXACT * m->lag[L].rest
+                           && m->lag[L].rest > CC_MODEL_WRONG * m->squares))
+            return -1;
+    return m->learned > CC_MODEL_SIZE ? best : -1;
+}
+
 /* The lag that the evidence is for, or `now`. */
 CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
 {
@@ -212,6 +225,11 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
         score[L] = (run ? m->lag[L].error : cc_remainder(&m->lag[L])) + tiny;
         best = score[L] < score[best] ? L : best;
     }
+    int exact = s->late || s->quiet ? -1 : cc_model_exact_lag(m);
+    if (exact >= 0) {
+        m->confirmed = 0.0;
+        return exact;
+    }
     double floor = 10.0 * m->noise + s->rounding / m->H, signal = 1e-3 * m->lag[now].whitened[2];
     signal = signal > floor * floor ? signal : floor * floor;
     int better = score[best] < (best == 2 ? CC_MODEL_SURE_LATE : CC_MODEL_SURE) * score[now];
@@ -221,18 +239,6 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
     int sure = !s->quiet && m->confirmed >= (!run ? 1.0 : s->late ? CC_MODEL_MANY_SAMPLES : CC_MODEL_SAMPLES);
     m->confirmed = sure ? 0.0 : m->confirmed;
     return sure ? best : now;
-}
-
-/* The lag whose (1) leaves next to nothing of what it leaves with each other one, or -1. */
-CC_API int cc_model_exact_lag(const CcPartnerModel *m)
-{
-    int best = 0;
-    for (int L = 1; L < CC_LAGS; L++)
-        best = m->lag[L].rest < m->lag[best].rest ? L : best;
-    for (int L = 0; L < CC_LAGS; L++)
-        if (L != best && !(m->lag[best].rest < CC_MODEL_EXACT * m->lag[L].rest))
-            return -1;
-    return m->learned > CC_MODEL_SIZE ? best : -1;
 }
 
 /* 1 if (1) describes bodies: they answer along the force, and what swings grows little. */

@@ -64,11 +64,27 @@ def find_recipe(name: str, beside: Path | None = None) -> Path:
         near = did_you_mean(candidate.stem, {path.stem for path in candidate.parent.glob("*.toml")})
         raise InputError(Problem(str(candidate), "there is no such file" + near))
     folders = ([beside] if beside else [Path.cwd(), Path.cwd() / "fmus"]) + [shipped("fmus")]
-    for folder in folders:
+    for folder in (*folders, _former()):
         if is_file(folder / f"{name}.toml"):
             return folder / f"{name}.toml"
     known = {path.stem for folder in folders for path in folder.glob("*.toml")}
     raise InputError(Problem(name, "there is no recipe of this name" + did_you_mean(name, known)))
+
+
+def _former() -> Path:
+    """The folder of recipes that the catalogue no longer has; a version later they go."""
+    return shipped("fmus") / "former"
+
+
+def former_note(recipe: Path) -> str:
+    """What a user of a recipe that the catalogue no longer has is told; empty for other recipes."""
+    if recipe.parent != _former():
+        return ""
+    plain = recipe.stem.removesuffix("Coupled")
+    return (
+        f"{recipe.stem} is no longer in the catalogue, and the next version refuses it: {plain} has the group coupling "
+        "as well, with mode auto; compare the start values, which may differ"
+    )
 
 
 def catalogue() -> list[Path]:

@@ -97,7 +97,7 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
         for mode, step in advice.steps.items():
             line(f"  {mode:32} {quantity(float(f'{step:.2g}'))} s")
         if advice.mass_name and MODE not in description.variables:
-            line("  this FMU behaves as hold; a recipe with [structure] coupling = true offers all modes")
+            line("  this FMU behaves as hold; a recipe without [structure] coupling = false has all modes")
     in_ports = set()
     for port in description.ports.values():
         in_ports |= {*port.motion_names, *port.force_names}

@@ -103,8 +103,8 @@ def energy_gaining_contacts(contacts: Iterable[ContactEvent], slaves: Collection
         if (contact.restitution or 0.0) > _ENERGY_GAIN and place.partition(".")[0] in slaves:
             yield (
                 f"{place}: contact {contact.number} ends {contact.restitution:.3g} times as fast as it began: unless "
-                "its surface moves, the force held over the communication step added energy; take smaller steps, or a "
-                "recipe with [structure] coupling = true and coupling.mode = auto"
+                "its surface moves, the force held over the communication step added energy; take smaller steps, or "
+                "coupling.mode = auto, which a recipe without [structure] coupling = false has"
             )
 
 

@@ -70,7 +70,9 @@ class HeldConstant:
                 f'mass = "... {unit}" at [slaves] {self.unknown[0]}'
             )
         if step > advice.steps[row] * (1.0 + 1e-9):
-            choice = f", or a recipe with [structure] coupling = true and {MODE} = auto" if self.held.mass else ""
+            choice = (
+                f", or {MODE} = auto, which a recipe without [structure] coupling = false has" if self.held.mass else ""
+            )
             return (
                 f"{self.slave}: the communication step of {quantity(step)} s is longer than the {best} s advised "
                 f"{advice.sentence(quantity)}{', as its contacts show' if self.seen else ''} ({how}); take steps of at "

@@ -44,7 +44,7 @@ from fmu_builder.model.scenario import (
 from fmu_builder.model.start_values import law_problems
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring, wire
-from fmu_builder.paths import find_recipe, installed_version
+from fmu_builder.paths import find_recipe, former_note, installed_version
 
 
 def run(
@@ -145,6 +145,12 @@ def _describe(scenario: CheckedScenario, problems: list[Problem]) -> dict[str, S
     return found
 
 
+def _former_notes(scenario: CheckedScenario) -> list[str]:
+    """Notes on recipes that the catalogue no longer has."""
+    recipes = dict.fromkeys(entry.recipe for entry in scenario.slaves.values() if Path(entry.recipe).suffix != ".fmu")
+    return [note for recipe in recipes if (note := former_note(find_recipe(recipe, scenario.path.parent)))]
+
+
 def _fmu_of(recipe: str, folder: Path) -> Path:
     given = Path(recipe)
     if given.suffix == ".fmu":
@@ -220,7 +226,10 @@ class _Master:
         mute = [
             name for name, d in self.descriptions.items() if MODE not in d.variables
         ]  # the others report it themselves
-        return Result(trace, contacts, (*self.wiring.notes, *notes, *energy_gaining_contacts(contacts, mute)), log)
+        former = _former_notes(self.scenario)
+        return Result(
+            trace, contacts, (*self.wiring.notes, *former, *notes, *energy_gaining_contacts(contacts, mute)), log
+        )
 
     def _run(
         self, slaves: dict[str, Slave], progress: Callable[[float], None]

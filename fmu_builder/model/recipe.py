@@ -19,7 +19,7 @@ from fmu_builder.model.given_values import truth
 from fmu_builder.model.slots import ElementLaws, read_functions
 from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure
 from fmu_builder.model.toml_files import read_toml
-from fmu_builder.paths import find_element, find_recipe, load_module
+from fmu_builder.paths import find_element, find_recipe, former_note, load_module
 from fmu_builder.units import parse_quantity, parse_unit
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -254,6 +254,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         input_starts=structure.input_starts,
         limits=structure.limits,
         notes=(
+            *filter(None, (former_note(path),)),
             *structure.notes,
             *(
                 f"the default of {name} is {limit.start:.6g} {declared.parameters[name].unit}, {limit.reason}"

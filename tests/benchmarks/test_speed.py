@@ -267,7 +267,7 @@ def test_coupled_contact_with_new_inputs(
     a step of PointSurface without the group, whose point rises, with a set and a get: about twice what one processor
     measures, because the ratio differs between processors."""
     H = 1e-6 if mode == "hold" else 3.14e-3 / 8  # at the large step the literal force would throw the mass off
-    coupled = Contact(loops["real"], shipped("fmus") / "PointSurfaceCoupled.toml", mode, weight, height, H)
+    coupled = Contact(loops["real"], shipped("fmus") / "PointSurface.toml", mode, weight, height, H)
     plain = Contact(loops["real"], literal("PointSurface", tmp_path), "", 0.0, 1.0, 1e-6)
     report(benchmark, coupled.run, f"{budget} for the step alone")
     (alone, _), (_, peer) = steps_alone((coupled, plain))
@@ -284,7 +284,7 @@ def test_coupled_contact_with_new_inputs(
 
 
 @pytest.mark.parametrize("mode", ["hold", "auto"])
-@pytest.mark.parametrize("recipe", ["TranslationalSpringCoupled", "RotationalDamperCoupled"])
+@pytest.mark.parametrize("recipe", ["TranslationalSpring", "RotationalDamper"])
 def test_coupled_axis_with_new_inputs(
     benchmark: Callable[..., object], loops: dict[str, ctypes.CDLL], recipe: str, mode: str
 ) -> None:

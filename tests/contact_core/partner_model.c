@@ -42,5 +42,6 @@ EXPORT void parameters(const CcPartnerModel *m, int lag, double p[6])
 EXPORT void held_mass(const CcPartnerModel *m, int lag, double held[4])
 {
     CcHeldMass found = cc_model_held_mass(m, lag);
-    held[0] = found.mass, held[1] = found.stiffness, held[2] = found.damping, held[3] = cc_model_trust(m, lag, m->use != 0.0);
+    held[0] = found.mass, held[1] = found.stiffness, held[2] = found.damping;
+    held[3] = cc_model_trust(m, lag, m->use != 0.0);
 }

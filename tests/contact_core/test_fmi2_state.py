@@ -519,7 +519,7 @@ def swinging(slave: Slave, steps: int) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("name", "moved", "forged"),
     [
-        ("PointSurfaceCoupled", bouncing, {"partner[43]": (3.0, -1.0), "partner[8]": (-1e-3,), "port[1]": (2.0,)}),
+        ("PointSurface", bouncing, {"partner[43]": (3.0, -1.0), "partner[8]": (-1e-3,), "port[1]": (2.0,)}),
         ("TranslationalSpringCoupled", swinging, {"partner[22]": (3.0, -1.0), "partner[36]": (-1.0,)}),
     ],
 )

@@ -53,7 +53,7 @@ def test_all_that_the_structure_names_has_a_directional_derivative(name: str, ki
                 assert slave.call("fmi2EnterContinuousTimeMode") == OK
 
 
-@pytest.mark.parametrize("name", ["PointSurfaceCoupled", "BouncingBall"])
+@pytest.mark.parametrize("name", ["PointSurface", "BouncingBall"])
 def test_an_importer_without_enumerations_sets_them_as_integers(name: str, tmp_path: Path) -> None:
     """The number of the literal in its type, from 1; another number is refused and the message has the range."""
     fmu = load_shipped(name, tmp_path)

@@ -22,7 +22,7 @@ SCENARIO = f"""connections = [['ball.p', 'floor.point']]
 stop = 0.1
 step = 1e-3
 algorithm = "jacobi"
-{(BALL + FLOOR).replace("[parts]", "[slaves]").replace("'PointSurface'", "'PointSurfaceCoupled'")}
+{(BALL + FLOOR).replace("[parts]", "[slaves]")}
 """
 DAMPER = """
 [experiment]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fmi2 import OK, QUICK, Fmu, load_shipped
+from fmi2 import OK, QUICK, Fmu, literal, load_shipped
 from numpy.typing import NDArray
 from running import Running, Values, build
 
@@ -382,8 +382,9 @@ def test_stiffness_and_damping_are_the_slopes_of_the_law(floor: Fmu) -> None:
 
 def test_in_an_assembly_there_is_nothing_to_couple(tmp_path: Path) -> None:
     """A recipe with coupling as a part: no group coupling, and the same bits as without."""
+    literal("PointSurface", tmp_path, "Literal")
     names, ends = {}, {}
-    for recipe in ("PointSurface", "PointSurfaceCoupled"):
+    for recipe in ("PointSurface", "Literal"):
         path = tmp_path / f"With{recipe}.toml"
         path.write_text(
             f'connections = [["ball.p", "floor.point"]]\n[parts]\nfloor = "{recipe}"\n'
@@ -395,8 +396,8 @@ def test_in_an_assembly_there_is_nothing_to_couple(tmp_path: Path) -> None:
         running = Running(Fmu(host_fmu(path, QUICK), tmp_path / recipe))
         running.step(0.5)
         ends[recipe] = running.vector("ball.p.r").tolist()
-    assert names["PointSurface"] == names["PointSurfaceCoupled"]
-    assert ends["PointSurface"] == ends["PointSurfaceCoupled"]
+    assert names["PointSurface"] == names["Literal"]
+    assert ends["PointSurface"] == ends["Literal"]
 
 
 def test_a_start_of_the_group_without_the_group_names_the_switch(tmp_path: Path) -> None:
@@ -408,5 +409,5 @@ def test_a_start_of_the_group_without_the_group_names_the_switch(tmp_path: Path)
 
 
 def test_the_catalogue_names_auto() -> None:
-    model = load_model(shipped("fmus") / "PointSurfaceCoupled.toml")
+    model = load_model(shipped("fmus") / "PointSurface.toml")
     assert model["coupling.mode"].start == AUTO

@@ -8,7 +8,7 @@ import pytest
 
 from fmu_builder.cosim.master import _Master, load_scenario, run
 
-SPRING = 'spring = { recipe = "TranslationalSpringCoupled"%s }\n'
+SPRING = 'spring = { recipe = "TranslationalSpring"%s }\n'
 MASS = 'recipe = "SliderMass"'
 TEXT = """connections = [["left.p", "spring.r"], ["right.p", "spring.c"]]
 [experiment]

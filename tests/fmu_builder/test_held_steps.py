@@ -68,7 +68,8 @@ def test_a_step_that_is_longer_than_advised_is_named_with_the_number_to_use(tmp_
     )
     assert "with C_F = 1e5 N/m and an effective mass of 1 kg (the force is held over it under Jacobi)" in note
     assert note.endswith(
-        "take steps of at most 1.3e-5 s, or a recipe with [structure] coupling = true and coupling.mode = auto"
+        "take steps of at most 1.3e-5 s, "
+        "or coupling.mode = auto, which a recipe without [structure] coupling = false has"
     )
     assert drop(tmp_path, "12.5 us") == []
     assert drop(tmp_path, "40 us", "gauss_seidel") == []
@@ -121,11 +122,11 @@ damper = { recipe = "TranslationalDamper", start = { d = 10 } }
 
 
 def test_a_coupled_force_is_compared_with_the_step_of_its_mode(tmp_path: Path) -> None:
-    coupled = {"floor": "PointSurfaceCoupled", "floor_start": '"coupling.mode" = "auto"'}
+    coupled = {"floor": "PointSurface", "floor_start": '"coupling.mode" = "auto"'}
     assert drop(tmp_path, "1 ms", **coupled) == []
     (note,) = drop(tmp_path, "2 ms", **coupled)
-    assert advised(note) == 1.6e-3 and "coupling = true" not in note
-    held = {"floor": "PointSurfaceCoupled", "floor_start": '"coupling.mode" = "hold"'}
+    assert advised(note) == 1.6e-3 and "coupling = false" not in note
+    held = {"floor": "PointSurface", "floor_start": '"coupling.mode" = "hold"'}
     (note,) = drop(tmp_path, "50 us", **held)
     assert advised(note) == 1.3e-5
 
@@ -225,13 +226,13 @@ def test_a_scenario_states_the_mass_of_an_fmu_that_shows_none(tmp_path: Path) ->
             noted(f", mass = {wrong}")
 
 
-@pytest.mark.parametrize("floor", [HELD, "PointSurfaceCoupled"])
+@pytest.mark.parametrize("floor", [HELD, "PointSurface"])
 def test_the_first_contact_shows_a_mass_that_was_unknown(tmp_path: Path, floor: str) -> None:
     """40 g on a spring of 40 N/m from 10 mm: it meets the floor after a quarter of a swing, 50 ms, at 0.316 m/s.  For
     the kilogram that is assumed at first 10 us are short enough; for the mass, where the force is held, not."""
     foreign_fmu(tmp_path, "Body", BODY)
     found = notes_of(FOREIGN.format(stop="60 ms", floor=floor, mass=""), tmp_path)
-    if floor == "PointSurfaceCoupled":  # in its mode auto 10 us are short enough for either
+    if floor == "PointSurface":  # in its mode auto 10 us are short enough for either
         assert found == []
         return
     (note,) = found

@@ -101,7 +101,7 @@ def test_info_and_the_page_show_recipe_structure_and_version(tmp_path: Path) -> 
     assert '  radius = "100 mm"' in shown
     with zipfile.ZipFile(fmu) as archive:
         page = archive.read("documentation/index.html").decode()
-    for name, value in (("surface", "disc"), ("surface_radius", "0.1"), ("points", "1"), ("coupling", "false")):
+    for name, value in (("surface", "disc"), ("surface_radius", "0.1"), ("points", "1"), ("coupling", "true")):
         assert f"  {name:24} {value}\n" in shown
         assert f"<tr><td><code>{name}</code></td><td>{value}</td></tr>" in page
     assert "Built by fmu-builder 0.1.0 from" in page

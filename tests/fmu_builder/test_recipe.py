@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.cosim.master import load_scenario
+from fmu_builder.cosim.master import load_scenario, run
 from fmu_builder.errors import InputError
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
 from fmu_builder.model.recipe import read_recipe
-from fmu_builder.paths import shipped
+from fmu_builder.paths import catalogue, find_recipe, shipped
 
 RECIPE = """
 element = "point_surface"
@@ -294,3 +294,25 @@ def test_an_input_error_shows_no_traceback_of_pydantic(tmp_path: Path) -> None:
             read(path)
         shown = "".join(traceback.format_exception(caught.value))
         assert "validation error" not in shown
+
+
+@pytest.mark.parametrize("path", sorted((shipped("fmus") / "former").glob("*.toml")), ids=lambda path: path.stem)
+def test_a_recipe_that_left_the_catalogue_is_found_with_a_note(path: Path) -> None:
+    """By its name; the recipe that the note names is coupled as well."""
+    plain = path.stem.removesuffix("Coupled")
+    assert path.stem not in {one.stem for one in catalogue()}
+    found, other = load_model(find_recipe(path.stem)), load_model(find_recipe(plain))
+    (note,) = [one for one in found.notes() if "catalogue" in one]
+    assert note.startswith(f"{path.stem} is no longer in the catalogue") and f": {plain} has" in note
+    assert found["coupling.mode"].start == other["coupling.mode"].start == 5.0  # auto
+    assert other.notes() == ()
+
+
+def test_a_run_names_a_recipe_that_left_the_catalogue(tmp_path: Path) -> None:
+    path = tmp_path / "swing.toml"
+    path.write_text(
+        'connections = [["body.p", "floor.point"]]\n[experiment]\nstop = 0.01\nstep = 1e-3\n[slaves]\n'
+        'body = { recipe = "PointMass" }\nfloor = { recipe = "PointSurfaceCoupled" }\n',
+        encoding="utf-8",
+    )
+    assert [note for note in run(path).notes if note.startswith("PointSurfaceCoupled is no longer")]

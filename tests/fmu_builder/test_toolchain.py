@@ -41,6 +41,7 @@ from fmu_builder.export.toolchain import (
 )
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
+from tests.contact_core.fmi2 import literal
 
 T = TypeVar("T")
 
@@ -78,8 +79,8 @@ def zig() -> Compiler:
     return compiler
 
 
-def sources_of(recipe: str) -> dict[str, str]:
-    model = load_model(shipped("fmus") / f"{recipe}.toml")
+def sources_of(recipe: Path) -> dict[str, str]:
+    model = load_model(recipe)
     return fmu_sources(model, content_guid(model))
 
 
@@ -107,20 +108,27 @@ def timed(work: Callable[[], T]) -> tuple[T, Time]:
 
 @dataclass(frozen=True)
 class Compiled:
-    """Time from an empty cache and after an edit of element.c; files the compiler made for the edit; libraries."""
+    """Time from an empty cache and after an edit of element.c; files the compiler made for the edit; libraries.
 
+    share  of the budgets: that of a contact is for the literal law, the group `coupling` may take half as much again"""
+
+    share: float
     cold: Time
     edited: Time
     objects_after_edit: list[str]
     libraries: dict[str, bytes]
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory, zig: Compiler) -> Iterator[Compiled]:
+@pytest.fixture(scope="module", params=["literal", "coupled"])
+def compiled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, zig: Compiler
+) -> Iterator[Compiled]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FMU_BUILDER_CACHE", str(tmp_path_factory.mktemp("cold")))
         cache_folder.cache_clear()
-        files = sources_of("PointSurface")
+        is_literal = request.param == "literal"
+        recipe = shipped("fmus") / "PointSurface.toml"
+        files = sources_of(literal("PointSurface", tmp_path_factory.mktemp("literal")) if is_literal else recipe)
 
         def compile_all() -> dict[str, bytes]:
             with compile_folder("PointSurface") as folder:
@@ -134,7 +142,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, zig: Compiler) -> Iterato
         _, edited = timed(compile_all)
         new = sorted(path.stem for path in objects() - before)
     cache_folder.cache_clear()
-    yield Compiled(cold, edited, new, libraries)
+    yield Compiled(1.0 if is_literal else 1.5, cold, edited, new, libraries)
 
 
 def objects() -> set[Path]:
@@ -144,13 +152,13 @@ def objects() -> set[Path]:
 @pytest.mark.slow
 def test_five_platforms_compile_from_an_empty_cache_in_five_seconds(compiled: Compiled) -> None:
     print(f"\nfive platforms from an empty cache: {compiled.cold} (budget 5 s)")
-    assert compiled.cold.processor < BUSY * 5.0
+    assert compiled.cold.processor < compiled.share * BUSY * 5.0
 
 
 @pytest.mark.slow
 def test_five_platforms_compile_after_an_edit_in_half_a_second(compiled: Compiled) -> None:
     print(f"\nfive platforms after an edit of element.c: {compiled.edited} (budget 0.5 s)")
-    assert compiled.edited.processor < BUSY * 0.5
+    assert compiled.edited.processor < compiled.share * BUSY * 0.5
 
 
 @pytest.mark.slow
@@ -167,7 +175,7 @@ def test_every_library_passes_its_check_and_takes_at_most_100_kb_a_machine(compi
     machines = len(PLATFORMS[platform].targets)
     held = len(re.sub(rb"\0{1024,}", b"", library))  # macOS fills each segment up to a page of 16 kB
     print(f"\n{platform}: {len(library)} bytes for {machines} machine(s), {held} without the padding of pages")
-    assert held <= machines * 100_000
+    assert held <= compiled.share * machines * 100_000
 
 
 @pytest.mark.slow

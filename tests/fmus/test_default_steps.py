@@ -51,9 +51,9 @@ ADVISED = (
     "FloorPatch", "FloorWithLaws", "FloorWithStribeck", "FourPointSurface", "GuideRail", "GuideRailCoupled",
     "ImpactDamper", "PointBowl", "PointCone", "PointCylinder", "PointDisc", "PointExtrusion", "PointLine1",
     "PointLine2", "PointPipe", "PointRevolution", "PointSphere", "PointSurface", "PointSurfaceBristle",
-    "PointSurfaceCoupled", "PointToPointSpring", "PointTorus", "PointTube", "RotationalDamper",
-    "RotationalDamperCoupled", "RotationalSpring", "RotationalSpringByAngles", "RotationalSpringCoupled",
-    "TranslationalDamper", "TranslationalDamperCoupled", "TranslationalSpring", "TranslationalSpringByPositions",
+    "PointToPointSpring", "PointTorus", "PointTube", "RotationalDamper", "RotationalDamperCoupled",
+    "RotationalSpring", "RotationalSpringByAngles", "RotationalSpringCoupled", "TranslationalDamper",
+    "TranslationalDamperCoupled", "TranslationalSpring", "TranslationalSpringByPositions",
     "TranslationalSpringCoupled", "TwoPointSurface",
 )  # fmt: skip
 

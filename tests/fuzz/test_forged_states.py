@@ -20,7 +20,7 @@ from sanitizer import require_sanitizer
 
 from fmu_builder.paths import shipped
 
-EVERYDAY = ("PointSurface", "PointSurfaceCoupled", "EccentricCam", "GuideRail")
+EVERYDAY = ("PointSurface", "EccentricCam", "GuideRail")
 FORGERIES, FEW = 150, 80  # of each FMU and type, and of one that is slow
 STEP = 1e-3
 HOSTILE = (

@@ -75,7 +75,7 @@ CATALOGUE = (
     "GuideRail",
     "ImpactDamper",
     "Pendulum",
-    "PointSurfaceCoupled",
+    "PointDisc",
     "PrescribedMotion",
     "RigidBlock",
     "TwoPointSurface",

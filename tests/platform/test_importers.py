@@ -125,7 +125,7 @@ def test_an_elastic_ball_keeps_its_energy_in_a_master_that_knows_nothing_of_it(e
     stiffness = (math.pi / (steps_per_contact * STEP)) ** 2  # N/m, for 1 kg
     start = {"body.r0[3]": height, "floor.C_F": stiffness, "floor.C_r": 1.0}
     rebound = {}
-    for law, floor in (("literal", fmu_of("PointSurface", tmp_path)), ("auto", fmu_of("PointSurfaceCoupled"))):
+    for law, floor in (("literal", fmu_of("PointSurface", tmp_path)), ("auto", fmu_of("PointSurface"))):
         fmus = {"body": fmu_of("PointMass"), "floor": floor}
         drop = system(fmus, ["body.p.r[3]", "body.p.v[3]"], 102, start, LINKS)
         ((z, v),) = run_with(engine, [drop], tmp_path)

@@ -1,9 +1,12 @@
 """Single systems of coupled ports, in which other things than the port move the body: one row each, by method.
 
-python -m tests.elements.port_table"""
+python -m tests.elements.port_table [--readme]
+
+--readme  the rows that README.md shows, as its table"""
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +28,15 @@ _MODES: Mapping[str, Mapping[str, str]] = {
 }
 
 
+IN_README = {  # rows of the README, as it names them
+    "gravity, N = 6.3: energy, most": "gravity, N = 6.3: energy",
+    "joined spring: energy after 9 periods": "spring on joined masses: energy",
+    "outer sine 30 %, 4 samples, N = 16: rebound": "outer sine, N = 16: rebound",
+    "three balls, N = 31: energy": "three balls in touch, N = 31: energy",
+    "axis, omega H = 2: force, N": "controlled axis on a wall: force, 142.3 N",
+    "rod on two FMUs, N = 31: speed error": "rod on two FMUs, N = 31: error of speed",
+    "light tip, 3 samples: energy, most": "light tip, three steps a period: energy",
+}
 OPEN = (  # rows that are wrong with the order given
     "light tip, 3 samples: energy, most",
     "shaken block that sticks: drift, m",
@@ -236,7 +248,23 @@ def share_right(systems: Sequence[System], master: str, method: str) -> float | 
     return float(np.mean(right)) if right else None
 
 
-def main() -> None:
+def readme_table() -> str:
+    """The lines of README.md: the phase that is farthest off, under hold and auto, and auto with the order given."""
+    lines = ["| besides this force | `hold` | `auto` | `auto`, order given |", "|---|---|---|---|"]
+    for row in all_rows():
+        if row.name in IN_README:
+            found = [value(row, METHODS[name]) for name in ("hold", "auto", "given")]
+            numbers = ("-" if one is None else f"{one:.3g}" for one in found)
+            lines.append(f"| {IN_README[row.name]} | {' | '.join(numbers)} |")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Single systems of coupled ports")
+    parser.add_argument("--readme", action="store_true", help="the rows that README.md shows, as its table")
+    if parser.parse_args(arguments).readme:
+        print(readme_table())
+        return
     print(f"{'':72}{'exact':>10}" + "".join(f"{name:>12}" for name in _MODES))
     for row in all_rows():
         name = f"{row.name} ({row.master}){' *' if row.name in OPEN else ''}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from tests.elements.port_systems import (
     worse_by_mean,
     worse_by_phase,
 )
-from tests.elements.port_table import OPEN, Row, all_rows, value
+from tests.elements.port_table import OPEN, Row, all_rows, readme_table, value
 
 _SEED, _EACH = 1018, 10
 _ROWS = {row.name: row for row in all_rows()}
@@ -39,6 +40,11 @@ _MOST = {
 @pytest.mark.parametrize("name", [name for name in _ROWS if name not in OPEN])
 def test_rows_of_the_table_are_right_with_the_order_given(name: str) -> None:
     assert _ROWS[name].is_right(_given(_ROWS[name]))
+
+
+def test_the_readme_shows_these_rows() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert readme_table() in readme, "run python -m tests.elements.port_table --readme"
 
 
 @pytest.mark.slow

@@ -9,17 +9,18 @@
  *   4  prediction over the L intervals whose forces are given already
  *   5  in restitution the force is scaled by s = 1 - (R + min(D, T)) / U, T = w^2 / (2 W_zz), within 1/4 .. 2: what was
  *      made is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  What
- *      is paid at once stays within 5 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on the
+ *      is paid at once stays within 30 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on the
  *      same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given back, and 2 T is
  *      the most
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
  *      that the measured motion could reach
  *
  * Before anything is known W is what makes omega H = 1.1 at the depth to come, 0.9 where the lag is given: it spoils
- * neither long nor short contacts.  A point that is deep in the surface at the start has been there before: the law has
- * acted, and others balance it.  Where v does not belong to r for three samples (v is not connected) the force is the
- * law at the inputs, and where the caller says so.  Off the drawn part and beyond the limit depth no force acts: what U
- * jumps by at their edges is no work of the force, so the intervals across them are not counted in R. */
+ * neither long nor short contacts.  Where the lag is given, a point that is deep in the surface at the start of the run
+ * has been there before: the law has acted, and others balance it.  Where it is not, what the guess makes of that is what
+ * shows the lag.  Where v does not belong to r for three samples (v is not connected) the force is the law at the inputs,
+ * and where the caller says so.  Off the drawn part and beyond the limit depth no force acts: what U jumps by at their
+ * edges is no work of the force, so the intervals across them are not counted in R. */
 #ifndef CC_COUPLING_H
 #define CC_COUPLING_H
 
@@ -47,13 +48,14 @@ typedef struct {
     double off CC_IN(0, 1);              /* 1 if no force could act at the last sample */
     double literal CC_IN(0, 1);          /* given: 1 where the force has to be the law at the inputs */
     double added;                        /* J, by the forces that acted, since the start */
+    double started CC_IN(0, 1);          /* 1 after the first sample of the run */
     double z[2], slips CC_IN(0, 1);      /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
 } CcCoupling;
 
 #define CC_SCALE_LEAST 0.25
 #define CC_SCALE_MOST 2.0
 #define CC_CEILING 1.2
-#define CC_PAID_AT_ONCE 5.0     /* of the kinetic energy w^2 / (2 W_zz) over 1 + d: what is paid back at once, */
+#define CC_PAID_AT_ONCE 30.0    /* of the kinetic energy w^2 / (2 W_zz) over 1 + d: what is paid back at once, */
 #define CC_MOST_OWED 2.0        /* and of that energy where others act */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_MISMATCHED 3
@@ -95,7 +97,7 @@ CC_API void cc_coupling_rewind(CcCoupling *c)
 {
     CcPartner kept = c->partner;
     CcCoupling again = {.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest,
-                        .added = c->added};
+                        .added = c->added, .started = c->started};
     for (int L = 0; L < CC_LAGS; L++)
         again.debt[L] = c->debt[L];
     for (int i = 0; i < 3; i++)
@@ -283,8 +285,9 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         double touch = at.x + (at.w > 0.0 ? (p->lag + 1.0) * H * at.w : 0.0);
         cc_model_in_units(&p->model, cc_model_unit(touch, law->energy(law->data, touch), H));
     }
-    if (p->begun == 0.0 && at.x > CC_RESTS * H * cc_abs(at.w))
+    if (c->started == 0.0 && o->lag != CC_LAG_AUTO && at.x > CC_RESTS * H * cc_abs(at.w))
         cc_coupling_balanced(c, law, r, v);
+    c->started = 1.0;
     __builtin_memcpy(at.W, p->W, sizeof at.W);
     CC_UNROLL for (int i = 0; i < 3; i++)
         at.a[i] = p->a[i] + p->turn[i];

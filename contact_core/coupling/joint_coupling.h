@@ -231,6 +231,24 @@ CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcPort port[])
     }
 }
 
+/* At the start forces may have acted that others balance (cc_coupling_balanced): they answer as one body. */
+CC_API void cc_joint_balanced(CcMobility *m, int n, CcCoupling c[], CcPort port[])
+{
+    double Y[6];
+    for (int k = 0; k < CC_KEPT_FORCES; k++)
+        for (int i = 0; i < n; i++)
+            cc_add_wrench(&port[i].place, c[i].partner.f[k], m->S[k]);
+    if (m->known == 0.0)
+        return;
+    cc_apply_mobility(m->B, m->S[1], Y); /* S[0] may be that of the start, which a master reads first */
+    for (int i = 0; i < n; i++) {
+        double y[3];
+        cc_motion_at(&port[i].place, Y, y);
+        for (int k = 0; k < 3; k++)
+            port[i].at.a[k] = -y[k];
+    }
+}
+
 /* A sample of n ports, H, s, the step to come.  Leaves the forces, N, in port[i].f; returns how often the right side of
  * the force was evaluated. */
 CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
@@ -253,11 +271,14 @@ CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], co
     double passed = cc_joint_interval(n, c);
     if (m->begun != 0.0 && passed > 0.0)
         cc_joint_learn(m, n, c, port, law, o, V, passed);
+    for (int i = 0; i < n; i++)
+        port[i].at = cc_coupling_begin(c + i, law, o, port[i].r, port[i].v, H);
+    if (m->begun == 0.0)
+        cc_joint_balanced(m, n, c, port);
     for (int i = 0; i < n; i++) {
         CcPort *at = port + i;
         CcPartner *p = &c[i].partner;
         double pushed[CC_LAGS - 1][3], Y[6];
-        at->at = cc_coupling_begin(c + i, law, o, at->r, at->v, H);
         at->at.beyond = cc_unexplained(m);
         for (int k = 0; k < CC_LAGS - 1; k++)
             if (m->known != 0.0) {

@@ -47,6 +47,7 @@ class AssemblyBuilder:
         self.names: list[str] = []
         self.starts: list[float] = []
         self.sources: dict[int, list[int]] = {}
+        self.left_out: dict[str, None] = {}  # notes on start values of slaves that a part has no use for
         self.offsets: dict[str, int] = {}  # added to an index in the model of a part gives that in the FMU
 
     def build(self) -> AssemblyModel:
@@ -161,6 +162,10 @@ class AssemblyBuilder:
             what = f"'{key}' belongs to the assembly, which has one for all parts: write it into [start]"
             self.problems.append(Problem(where, what))
             del given[key]
+        if self.recipe.table == "slaves" and isinstance(model, ElementModel):
+            for key in [key for key in given if key in model.recipe.left_out]:
+                self.left_out[f"{key} is not used: forces inside an assembly act without communication steps"] = None
+                del given[key]
         starts, problems = start_values(model, given, where)
         self.problems += problems + law_problems(model, starts, where)
         for i, value in starts.items():
@@ -184,7 +189,7 @@ class AssemblyBuilder:
             assert port is not None
             for name, given in zip(port.force_names, inputs, strict=True):
                 self.sources.setdefault(self.names.index(name), []).append(self.names.index(given))
-        notes = tuple(dict.fromkeys((*wiring.notes, *self._unused_starts())))
+        notes = tuple(dict.fromkeys((*wiring.notes, *self._unused_starts(), *self.left_out)))
         if len(notes) > _SHOWN_NOTES:
             notes = (*notes[:_SHOWN_NOTES], f"and {len(notes) - _SHOWN_NOTES} more of this kind")
         return notes

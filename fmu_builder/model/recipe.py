@@ -86,7 +86,8 @@ def has_laws(recipe: Path) -> bool:
 class CheckedRecipe:
     """`name` is the modelIdentifier; `starts` holds start values by FMU name, as written.  `element` is what the
     element declares with the structure `choices`; `absent` are the variables it declares with others only, with the
-    keys that would bring them, `replaced` its parameters in whose place a law stands, with the slot."""
+    keys that would bring them, `replaced` its parameters in whose place a law stands, with the slot.  `left_out` are
+    parameters that only the part of an assembly lacks: it has no communication points."""
 
     path: Path
     name: str
@@ -109,6 +110,7 @@ class CheckedRecipe:
     replaced: Mapping[str, str] = field(default_factory=dict)
     effective_mass: str = ""  # parameter that holds it in forms that have one
     drawing: Mapping[str, object] = field(default_factory=dict)  # color and visible, for pictures only
+    left_out: frozenset[str] = frozenset()
 
     def scalars_for(self, parameter: str) -> list[str]:
         """Names of the scalars that a law depends on, where it replaces this parameter."""
@@ -211,7 +213,10 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
     choices |= {slot: slot in functions for slot in declared.slots}
     choices |= {n: bool(table("sensors")) for n, entry in declared.structure.items() if entry.given_by == "sensors"}
     structure, starts = Structure(), dict(table("start"))
+    left_out: frozenset[str] = frozenset()
     if part:
+        if all(choices[switch] for switch in declared.samplers):
+            left_out = frozenset(name for name in declared.parameters if declared.is_sampled(name))
         choices |= dict.fromkeys(declared.samplers, False)
         starts = {name: value for name, value in starts.items() if not declared.is_sampled(name)}
     if module is not None:
@@ -264,6 +269,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         ),
         laws=laws,
         drawing=table("drawing"),
+        left_out=left_out,
     ).with_choices(declared, choices)
     return recipe, problems
 

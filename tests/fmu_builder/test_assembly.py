@@ -448,6 +448,25 @@ def test_a_scenario_becomes_an_assembly(tmp_path: Path) -> None:
     assert model["solver.tolerance"].start == 1e-7
 
 
+def test_an_assembly_of_a_scenario_leaves_out_what_is_for_communication_steps(tmp_path: Path) -> None:
+    text = SCENARIO.replace("C_r = 0.7", 'C_r = 0.7, "coupling.mode" = "hold", "coupling.m_eff" = 3')
+    model = assembly_of_scenario(read_scenario(write(tmp_path, "drop", text)))
+    assert model["floor.C_r"].start == 0.7
+    assert not [v.name for v in model.variables if "coupling" in v.name]
+    why = "is not used: forces inside an assembly act without communication steps"
+    assert {f"coupling.m_eff {why}", f"coupling.mode {why}"} < set(model.notes())
+    write(tmp_path, "Floor", 'element = "point_surface"\n[structure]\ncoupling = false\n[surface]\nkind = "plane"\n')
+    scenario = read_scenario(write(tmp_path, "drop", text.replace("PointSurface", "Floor")))
+    with pytest.raises(
+        InputError, match=r"coupling.mode: this variable is there with \[structure\] coupling = true only"
+    ):
+        assembly_of_scenario(scenario)  # refused as by `run`
+    with pytest.raises(InputError, match=r"\[parts\] floor start coupling.mode: this variable is there with"):
+        load_assembly(
+            write(tmp_path, "Drop", text.partition("[experiment]")[0] + "[parts]" + text.partition("[slaves]")[2])
+        )
+
+
 @pytest.mark.parametrize("at", ["block.frame", "block.attach"])
 def test_a_line_on_the_body_of_the_point_is_refused(tmp_path: Path, at: str) -> None:
     """All of them, with the ports; the same block may carry two parts of a line, or two points on a floor."""

@@ -1,7 +1,8 @@
 """Ways to one motion: FMUs coupled by fmpy, the same scenario as one FMU, a reference that is none of ours, and
 that FMU in model exchange.
 
-The assembly agrees with the reference at 1e-8, and the coupled run converges to the assembly with order 1."""
+The assembly agrees with the reference at 1e-8, and the coupled run with held forces converges to the assembly with
+order 1."""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ from fmu_builder.cosim.master import run
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.cosim.validation import all_cases
 from fmu_builder.export.fmu import build_model_fmu, host_fmu
-from fmu_builder.model.loader import assembly_of_scenario
+from fmu_builder.model.loader import assembly_of_scenario, load_model
 from fmu_builder.model.scenario import CheckedScenario, SlaveEntry, read_scenario
-from fmu_builder.paths import shipped
+from fmu_builder.paths import find_recipe, shipped
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +37,8 @@ class ThreeWays:
     fmu: Path
 
     def coupled(self, **experiment: object) -> Trace:
-        return run(with_experiment(self.scenario, **experiment)).trace
+        """With the laws at the inputs, held over the step."""
+        return run(with_experiment(with_held_forces(self.scenario), **experiment)).trace
 
     def assembled(self, step: float, **start: float) -> Trace:
         """As one FMU; signals have the names they have in the scenario."""
@@ -46,6 +48,16 @@ class ThreeWays:
         trace = run(with_experiment(one, step=step, output_step=step)).trace
         names = tuple(name.removeprefix("fmu.") for name in trace.names)
         return Trace(trace.time, names, trace.values, {}, {}, {})
+
+
+def with_held_forces(scenario: CheckedScenario) -> CheckedScenario:
+    """With coupling.mode = hold for all slaves that have it."""
+
+    def held(entry: SlaveEntry) -> SlaveEntry:
+        has_modes = "coupling.mode" in load_model(find_recipe(entry.recipe, scenario.path.parent)).visible_names
+        return entry.model_copy(update={"start": {**entry.start, "coupling.mode": "hold"}}) if has_modes else entry
+
+    return scenario.model_copy(update={"slaves": {name: held(entry) for name, entry in scenario.slaves.items()}})
 
 
 def with_experiment(scenario: CheckedScenario, **changed: object) -> CheckedScenario:

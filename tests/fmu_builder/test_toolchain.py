@@ -110,9 +110,12 @@ def timed(work: Callable[[], T]) -> tuple[T, Time]:
 class Compiled:
     """Time from an empty cache and after an edit of element.c; files the compiler made for the edit; libraries.
 
-    share  of the budgets: that of a contact is for the literal law, the group `coupling` may take half as much again"""
+    share       of the budgets, which are for the literal law of a contact: the group `coupling` may take half as much
+    edit_share  of the budget after an edit: all of the group is compiled again with element.c, but little else is, so
+                it may take twice as much as the law"""
 
     share: float
+    edit_share: float
     cold: Time
     edited: Time
     objects_after_edit: list[str]
@@ -142,7 +145,7 @@ def compiled(
         _, edited = timed(compile_all)
         new = sorted(path.stem for path in objects() - before)
     cache_folder.cache_clear()
-    yield Compiled(1.0 if is_literal else 1.5, cold, edited, new, libraries)
+    yield Compiled(*((1.0, 1.0) if is_literal else (1.5, 3.0)), cold, edited, new, libraries)
 
 
 def objects() -> set[Path]:
@@ -158,7 +161,7 @@ def test_five_platforms_compile_from_an_empty_cache_in_five_seconds(compiled: Co
 @pytest.mark.slow
 def test_five_platforms_compile_after_an_edit_in_half_a_second(compiled: Compiled) -> None:
     print(f"\nfive platforms after an edit of element.c: {compiled.edited} (budget 0.5 s)")
-    assert compiled.edited.processor < compiled.share * BUSY * 0.5
+    assert compiled.edited.processor < compiled.edit_share * BUSY * 0.5
 
 
 @pytest.mark.slow

@@ -78,12 +78,12 @@ def _former() -> Path:
 
 def former_note(recipe: Path) -> str:
     """What a user of a recipe that the catalogue no longer has is told; empty for other recipes."""
-    if recipe.parent != _former():
+    if recipe.resolve().parent != _former().resolve():
         return ""
     plain = recipe.stem.removesuffix("Coupled")
     return (
         f"{recipe.stem} is no longer in the catalogue, and the next version refuses it: {plain} has the group coupling "
-        "as well, with mode auto; compare the start values, which may differ"
+        "as well, with mode auto"
     )
 
 

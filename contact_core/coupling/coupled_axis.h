@@ -23,16 +23,16 @@
  *                 fitted by those of F[0], F[1], F[2], leave nothing with the true lag; of two masses that swing
  *                 against each other the equation of the model leaves nothing (partner_model.h); else the signal
  *                 decides.  Without a decision, and for dampers, another lag is taken if the residual of its fit is
- *                 below 1/20 of the present one (after few samples 1e-6), or below 1/2 for thirty samples in a row, or
- *                 by the prediction errors of the model on twenty
- * Model           where the lag is given or settled and the model predicts better than a free mass a spring predicts
- *                 the motion by it; its b_0 is W where it explains more than W does
- * Admittance      W, the slope of that fit
+ *                 below 1/20 of the present one (after few samples 1e-6), a smaller one below 1/2 for thirty samples,
+ *                 or by the prediction errors of the model on twenty
+ * Model           where the lag is given or settled and the model predicts better than a free mass the motion is
+ *                 predicted by it; its b_0 is W where it explains more than W does
+ * Admittance      W, else the slope of the fit of second differences
  *
  * Before anything is known k W H^2 = 1/2 or d W H = 1/4 is assumed for the longest of the recent steps, so a step that
  * tends to 0 gives the law; W = 0 while a spring asks, for its force is smooth then.  Of a spring of unknown mass what
- * pulls at the start is carried; after four samples without an answer W = 0.  |F| is at most 1.2 times what the law
- * gives at the farthest place that the measured motion could reach.
+ * pulls at the start is carried; after more than four samples without an answer W = 0.  |F| is at most 1.2 times what
+ * the law gives at the farthest place that the measured motion could reach, and 1.15 times that while it asks.
  *
  * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those of
  * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found as in partner.h.
@@ -220,7 +220,7 @@ CC_API int cc_axis_model(CcAxis *c, const CcAxisOptions *o, double y)
         s.u[i] = -c->F[i];
     cc_model_at_step(&c->model, c->H);
     double unit = cc_model_unit(1.0, 0.5 * stiffness, 1.0);
-    if (unit != c->model.unit) /* another law */
+    if (!(cc_abs(unit - c->model.unit) <= 10.0 * CC_SAME_STEP * unit)) /* another law, not rounding of the step */
         c->model = (CcPartnerModel){.H = c->H, .unit = unit};
     int by_errors = cc_model_learn(&c->model, lag, &s);
     return cc_axis_is_probing(c, o) ? lag : by_errors;
@@ -442,7 +442,8 @@ CC_API int cc_axis_in_force(const CcAxis *c, const CcAxisOptions *o)
            : o->straight                            ? CC_PRESCRIBED
            : cc_axis_is_modelled(c, o)              ? CC_MODELLED
            : c->known != 0.0                        ? CC_FREE_BODY
-                                                    : CC_FIRST_GUESSED;
+           : c->unanswered > CC_AXIS_MOST_UNANSWERED ? CC_PRESCRIBED
+                                                     : CC_FIRST_GUESSED;
 }
 
 /* The communication step, s, up to which the force is right with several elements on one body: omega H = 1/2, z = 1/2;

@@ -105,8 +105,12 @@ CC_API void cc_point_begin(CcPoint *p, const CcPointOptions *o, const double P[3
 CC_API void cc_point_rewind(CcPoint *p)
 {
     CcPoint kept = *p;
-    *p = (CcPoint){.axis = {.beta = 0.5, .lag = kept.axis.lag, .W = kept.axis.W, .known = kept.axis.known,
-                            .settled = kept.axis.settled}};
+    *p = (CcPoint){.axis = {.beta = kept.axis.beta, .rest = kept.axis.rest, .lag = kept.axis.lag, .W = kept.axis.W,
+                            .known = kept.axis.known, .settled = kept.axis.settled}, .shift = kept.shift};
+    for (int i = 0; i < 2; i++)
+        p->axis.rule[i] = kept.axis.rule[i];
+    if (kept.axis.known != 0.0) /* it does not ask again */
+        p->axis.probe.count = kept.axis.probe.count;
     for (int L = 0; L < CC_AXIS_LAGS; L++) {
         p->axis.made[L] = kept.axis.made[L], p->axis.taken[L] = kept.axis.taken[L], p->taken[L] = kept.taken[L];
         for (int i = 0; i < 3; i++)

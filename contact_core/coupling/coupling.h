@@ -9,18 +9,18 @@
  *   4  prediction over the L intervals whose forces are given already
  *   5  in restitution the force is scaled by s = 1 - (R + min(D, T)) / U, T = w^2 / (2 W_zz), within 1/4 .. 2: what was
  *      made is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  What
- *      is paid at once stays within 30 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on the
- *      same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given back, and 2 T is
- *      the most
+ *      is paid at once stays within 30 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on
+ *      the same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given back, and 2 T
+ *      is the most
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
  *      that the measured motion could reach
  *
  * Before anything is known W is what makes omega H = 1.1 at the depth to come, 0.9 where the lag is given: it spoils
  * neither long nor short contacts.  Where the lag is given, a point that is deep in the surface at the start of the run
- * has been there before: the law has acted, and others balance it.  Where it is not, what the guess makes of that is what
- * shows the lag.  Where v does not belong to r for three samples (v is not connected) the force is the law at the inputs,
- * and where the caller says so.  Off the drawn part and beyond the limit depth no force acts: what U jumps by at their
- * edges is no work of the force, so the intervals across them are not counted in R. */
+ * has been there before: the law has acted, and others balance it.  Where it is not, what the guess makes of that is
+ * what shows the lag.  Where v does not belong to r for three samples (v is not connected) the force is the law at the
+ * inputs, and where the caller says so.  Off the drawn part and beyond the limit depth no force acts: what U jumps by
+ * at their edges is no work of the force, so the intervals across them are not counted in R. */
 #ifndef CC_COUPLING_H
 #define CC_COUPLING_H
 
@@ -127,7 +127,10 @@ CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, double x_0, do
     for (int L = 0; L < CC_LAGS; L++) {
         double made = cc_made(&passed, p->f[L][2]);
         c->made[L] += made;
-        c->added += L == lag ? made : 0.0;
+        if (L == lag) { /* for C_r near 0 what 1/(1 + d) makes of a way is no energy that went through */
+            double through = cc_abs(passed.change) + cc_abs(p->f[L][2] * (x - x_0));
+            c->added += made > through ? through : made < -through ? -through : made;
+        }
         if (over) {
             c->debt[L] = c->debt[L] + c->made[L] > 0.0 ? c->debt[L] + c->made[L] : 0.0;
             c->made[L] = 0.0;

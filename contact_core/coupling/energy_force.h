@@ -277,7 +277,7 @@ CC_API double cc_damping_of_interval(const CcPortLaw *law, double w, double w_1,
         bend = (tangent - steep) / turn;
     }
     double z = reach * steep > 0.0 ? reach * steep : 0.0, q = z / (6.0 + 2.0 * z);
-    double by_z = 6.0 / ((6.0 + 2.0 * z) * (6.0 + 2.0 * z));
+    double by_z = z > 0.0 ? 6.0 / ((6.0 + 2.0 * z) * (6.0 + 2.0 * z)) : 0.0;
     double from = w + q * turn, span = w_1 - from;
     double mean = cc_harmonic_damping(law, from, w_1);
     double end = 1.0 - mean * cc_inverse_damping(law, w_1), begin = 1.0 - mean * cc_inverse_damping(law, from);

@@ -4,7 +4,7 @@
  * proportional to D v_i, so a force that acts at once is a combination of those that act later and of the motion.  So
  * the first forces of an element that does not know the order are multiplied by
  *
- *     1 + s_i        s_i = +- 0.05, from the ninth sample on +- 0.15, signs from a table
+ *     1 + s_i        s_i = +- 0.05, from the tenth sample on +- 0.15, signs from a table
  *
  * and the lag is the one with which y_i/(1 + s_i-L) is smooth: of which the squared third differences are below a tenth
  * of those with each other lag.  All elements that begin with the same sample take the same signs.  So a body between

@@ -506,8 +506,13 @@ static int too_far(Element *e, CcHost *host)
         }
         far |= so;
     }
+    double added[POINTS];
+    for (int i = 0; i < POINTS; i++)
+        added[i] = partner_of(e, i)->added;
     if (far)
         start_coupling(e);
+    for (int i = 0; i < POINTS; i++)
+        partner_of(e, i)->added = added[i];
     for (int i = 0; i < POINTS && far; i++)
         for (int k = 0; k < 3; k++)
             partner_of(e, i)->partner.f[0][k] = 0.0;

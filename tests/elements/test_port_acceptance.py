@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.elements.closed_loop import JACOBI, MIXED, SEQUENTIAL
+from tests.elements.closed_loop import JACOBI, MIXED, SEQUENTIAL, Law
+from tests.elements.port_bodies import System, Wire, contact, linear_plant, rows
 from tests.elements.port_families import SAMPLE, one_system
 from tests.elements.port_masters import run_master
 from tests.elements.port_systems import (
     METHODS,
     Measured,
     Results,
+    coupling_of,
     measure,
     survey,
     too_much_energy,
@@ -156,3 +158,17 @@ def test_masters_that_control_their_error_come_to_the_end(family: str) -> None:
             assert result.aborted == 0
             assert np.all(result.errors <= np.maximum(hold.errors, 0.05))
             assert result.steps <= most * hold.steps
+
+
+@pytest.mark.parametrize("master", [JACOBI, SEQUENTIAL])
+@pytest.mark.parametrize("h", [0.3, 1.0])  # omega H
+def test_a_body_that_lies_on_the_floor_from_the_start_stays_there(h: float, master: str) -> None:
+    """With the order given; else it is moved by about the depth of its weight once, and comes to rest."""
+    law, depth = Law(1e5, 0.5), 9.81 / 1e5
+    H, wire = h / law.stiffness**0.5, Wire(contact(law), rows(1, z=[1]))
+    plant, start = linear_plant([1.0], H, [wire], pull=[-9.81]), np.array([[-depth, 0.0]])
+    system = System("rest", plant, (wire.port,), H, 400, start, np.array([0.0, 1.0]))
+    for method, most in (("given", 1e-12), ("auto", 1.2 * depth)):
+        run = system.bench.run(start[0], H, system.steps, master, coupling_of(system, master, METHODS[method]))
+        assert np.abs(run.states[:, 0] + depth).max() < most
+        assert np.abs(run.states[-50:, 1]).max() < 1e-12

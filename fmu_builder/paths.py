@@ -77,7 +77,7 @@ def _former() -> Path:
 
 
 def former_note(recipe: Path) -> str:
-    """What a user of a recipe that the catalogue no longer has is told; empty for other recipes."""
+    """The note for users of a recipe that has left the catalogue; empty for other recipes."""
     if recipe.resolve().parent != _former().resolve():
         return ""
     plain = recipe.stem.removesuffix("Coupled")

@@ -235,10 +235,13 @@ CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcPort port[])
 CC_API void cc_joint_balanced(CcMobility *m, int n, CcCoupling c[], CcPort port[])
 {
     double Y[6];
+    int acted = 0;
     for (int k = 0; k < CC_KEPT_FORCES; k++)
         for (int i = 0; i < n; i++)
             cc_add_wrench(&port[i].place, c[i].partner.f[k], m->S[k]);
-    if (m->known == 0.0)
+    for (int i = 0; i < 6; i++)
+        acted |= m->S[1][i] != 0.0;
+    if (m->known == 0.0 || !acted)
         return;
     cc_apply_mobility(m->B, m->S[1], Y); /* S[0] may be that of the start, which a master reads first */
     for (int i = 0; i < n; i++) {

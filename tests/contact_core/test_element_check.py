@@ -123,6 +123,25 @@ static void indicators(const Element *e, Indicators *z) { z->touch = re(e->x) - 
 """
 
 
+STAGES = """
+description = "A gear box"
+[inputs]
+gear = { type = "int", min = 1, max = 3, start = 1, description = "Gear" }
+u = { description = "Speed" }
+[outputs]
+y = { depends = ["gear"], description = "Speed behind it" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("gear", "is_allowed"), [("== 1", True), ("== 2", True), ("== 3", True), ("< 1", False), ("> 3", False)]
+)
+def test_every_number_of_a_range_is_tried_and_none_outside(tmp_path: Path, gear: str, is_allowed: bool) -> None:
+    c = f"static void outputs(Element *e) {{ e->y = re(e->gear) {gear} ? e->u : e->gear; }}"
+    problems = found(element(tmp_path, STAGES, c)).problems
+    assert ["depends leaves out u" in str(problem) for problem in problems] == [True] * is_allowed
+
+
 def test_a_complete_list_of_a_force_with_branches_is_accepted_and_shows(tmp_path: Path) -> None:
     findings = found(element(tmp_path, BRANCHES, BRANCHES_C), every=True)
     assert (findings.problems, findings.unshown) == ((), ())
@@ -420,6 +439,28 @@ def test_the_order_of_evaluation_alone_shows_it_as_well(tmp_path: Path) -> None:
     model = load_model(bushing(tmp_path, COMPLETE, ["bush", "body"]))
     assert isinstance(model, AssemblyModel)
     assert assembly_problems(model, compiler) == []
+
+
+def test_an_order_that_is_wrong_at_some_points_is_shown_with_one_of_them(tmp_path: Path) -> None:
+    """Where the stiffness is below its start value, 10 kN/m, the torque follows a rotation that it does not declare."""
+    recipe = bushing(tmp_path, TOO_SHORT, ["bush", "body"])
+    c = """
+static void outputs(Element *e)
+{
+    for (int i = 0; i < 3; i++) {
+        e->b.t[i] = re(e->k) < 1e4 ? e->a.w[i] : e->c;
+        e->a.t[i] = -e->b.t[i], e->a.f[i] = e->b.f[i] = 0.0;
+    }
+}
+"""
+    (tmp_path / "elements" / "thing" / "element.c").write_text(c, encoding="utf-8")
+    compiler, model = find_compiler(), load_model(recipe)
+    assert compiler is not None and isinstance(model, AssemblyModel)
+    problems = [str(problem) for problem in assembly_problems(model, compiler)]
+    assert problems
+    for one in problems:
+        stiffness = re.search(r"bush\.k = ([-+.e\d]+)", one)
+        assert stiffness is not None and 0.0 != float(stiffness[1]) < 1e4, one  # 0 is what no point was written to
 
 
 @pytest.mark.parametrize("depends", ["", COMPLETE], ids=["left out", "complete"])

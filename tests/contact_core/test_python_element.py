@@ -324,6 +324,64 @@ def test_what_raised_an_exception_is_told_where_the_importer_finds_no_shorter_st
     assert slave.set_states([4.0]) == OK and slave.derivatives() == [-2.0]
 
 
+FOLLOWER = {
+    "element.toml": """
+description = "x' = a (u^3 - x)"
+
+[parameters]
+a = { unit = "1/s", start = 1e7, min = 0.0, description = "Rate of decay" }
+
+[inputs]
+u = { description = "Root of where it goes" }
+
+[states]
+x = { start = 1.0, output = true, depends = ["a", "u", "x"], description = "Value" }
+""",
+    "element.py": """
+def outputs(e):
+    pass
+
+
+def derivatives(e):
+    e.der.x = e.a * (e.u**3 - e.x)
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def follower(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    return loaded(tmp_path_factory.mktemp("follower"), "follower", FOLLOWER)
+
+
+def implicit(loaded: Loaded, most_substeps: int) -> Slave:
+    slave = loaded.create()
+    assert slave.set({"solver.tolerance": 1e-4}) == slave.set_integer("solver.method", 3) == OK
+    assert slave.set_integer("solver.max_substeps", most_substeps) == OK
+    assert slave.setup() == slave.call("fmi2EnterInitializationMode") == OK
+    assert slave.call("fmi2ExitInitializationMode") == OK
+    return slave
+
+
+def test_implicit_substeps_of_a_prototype_go_far_beyond_the_limit_of_explicit_ones(follower: Loaded) -> None:
+    """Explicit substeps are stable up to 3.3/a, of which this step has 3,000: so short are those without derivatives,
+    too."""
+    slave = implicit(follower, 100)
+    assert slave.step(0.0, 1e-3) == OK, slave.importer.texts
+    assert slave.get("x")[0] == pytest.approx(0.0, abs=1e-4)
+
+
+def test_differences_stay_small_where_an_input_rises_fast(follower: Loaded) -> None:
+    """While t moves by 2^-20 s, u moves by 1, a tenth of its way.  A derivative of u^3 over such a difference is wrong,
+    which costs 500 substeps and more."""
+    slave = implicit(follower, 100)
+    u = references(follower.fmu.references["u"])
+    assert slave.call("fmi2SetRealInputDerivatives", u, 1, integers(1), reals(1e6)) == OK
+    assert slave.step(0.0, 1e-5) == OK, slave.importer.texts
+    lag = 1e6 / 1e7  # of u behind itself, over one time constant
+    exact = 10.0**3 - 3.0 * 10.0**2 * lag + 6.0 * 10.0 * lag**2 - 6.0 * lag**3
+    assert slave.get("x")[0] == pytest.approx(exact, rel=1e-4)
+
+
 # ---- the rest of the waist -------------------------------------------------------------------------------------------
 
 SAMPLED = {

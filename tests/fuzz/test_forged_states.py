@@ -207,3 +207,20 @@ def recipe(name: str, folder: Path) -> Path:
 def test_a_forged_state_breaks_no_rule_of_c(name: str, tmp_path: Path) -> None:
     require_sanitizer()
     forge(sanitized_fmu(recipe(name, tmp_path), tmp_path), 1)
+
+
+def test_a_forged_mass_beyond_all_bounds_ends_the_step_that_its_energy_overflows_in(tmp_path: Path) -> None:
+    """m = 1e300 kg at 1e10 m/s: the state says that no value is far, and nobody has set one.  The kinetic energy,
+    which is computed on demand, is infinite, so the step must not be answered with fmi2OK."""
+    fmu = built_fmu(recipe("RigidBody", tmp_path), tmp_path)
+    instance = instance_of(fmu, CO_SIMULATION)
+    instance.initialize()
+    data = bytearray(instance.image())
+    first = fmu.state_header + 8 * numbers_of_instance(fmu, bytes(data))
+    number = {v.name: v.index for v in fmu.variables}
+    for name, value in {"m": 1e300, "frame.v[1]": 1e10}.items():
+        struct.pack_into("<d", data, first + 8 * number[name], value)
+    struct.pack_into("<Q", data, len(data) - 8, checksum(bytes(data[:-8])))
+    assert instance.takes(bytes(data)), instance.importer.messages
+    assert instance.call("DoStep", 0.0, STEP, 0) != Status.OK
+    assert b"energy.kinetic" in instance.importer.messages[-1].text

@@ -19,7 +19,8 @@ from fmu_builder.export.toolchain import INSTALL_HINT, PLATFORMS, find_compiler,
 from fmu_builder.paths import catalogue, dependencies, own_version, shipped, shipped_elements
 
 FAULT = "FAULT: "  # begins a finding that needs a repair
-_VARIABLES = ("FMU_BUILDER_CACHE", "FMU_BUILDER_CACHE_MB", "TMPDIR", "PYTHONPATH")  # that change what the tool does
+# Environment variables that change what the tool does.
+_VARIABLES = ("FMU_BUILDER_CACHE", "FMU_BUILDER_CACHE_MB", "FMU_BUILDER_LOOP", "TMPDIR", "PYTHONPATH")
 
 
 def examine() -> dict[str, str]:

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import SAMPLED, ContactEvent, SampledContact
 from fmu_builder.cosim.link import Link, memory_of
+from fmu_builder.cosim.loop.operations import Access, Clock, Operation, Watch
+from fmu_builder.cosim.loop.program import BLOCK, Block
 from fmu_builder.cosim.slave import DISCARD, Slave
 from fmu_builder.model.connectable import FAMILY, SlaveVariable
 from fmu_builder.model.model import BACK
@@ -50,9 +52,9 @@ _SAME_TIME = 1e-9  # of a step: rounding of a clock
 class ContactRecord:
     """All contacts of all slaves.   ahead: how much later than the beginning of its step a slave's inputs are, s."""
 
-    def __init__(self, slaves: Mapping[str, Slave], step: float, ahead: Mapping[str, float]) -> None:
-        counted = [_Counted(slave, step, ahead.get(slave.name, 0.0)) for slave in slaves.values()]
-        sampled = [_Sampled(slave, step) for slave in slaves.values()]
+    def __init__(self, slaves: Mapping[str, Slave], clock: Clock, ahead: Mapping[str, float]) -> None:
+        counted = [_Counted(slave, clock, ahead.get(slave.name, 0.0)) for slave in slaves.values()]
+        sampled = [_Sampled(slave, clock) for slave in slaves.values()]
         self._counted = [one for one in counted if one.places]
         self._sampled = [one for one in sampled if one.places]
 
@@ -61,14 +63,18 @@ class ContactRecord:
         for counted in self._counted:
             counted.start(time)
         for sampled in self._sampled:
-            sampled.collect(time)
+            sampled.start(time)
 
-    def collect(self, begin: float, end: float) -> None:
-        """After the communication step from `begin` to `end`, s."""
+    def operations(self) -> Iterator[Operation]:
+        """At the end of a tick."""
         for counted in self._counted:
-            counted.collect(begin)
+            yield counted.watch()
         for sampled in self._sampled:
-            sampled.collect(end)
+            yield from sampled.operations()
+
+    def blocks(self) -> Iterator[Block]:
+        for sampled in self._sampled:
+            yield sampled.block()
 
     def finished(self) -> tuple[list[ContactEvent], dict[str, float]]:
         """All contacts, those still closed with what is known so far, and the number begun at each place."""
@@ -103,8 +109,8 @@ class _CountedPlace:
 class _Counted:
     """The contacts that a slave records itself."""
 
-    def __init__(self, slave: Slave, step: float, ahead: float) -> None:
-        self._slave, self._step, self._ahead = slave, step, ahead
+    def __init__(self, slave: Slave, clock: Clock, ahead: float) -> None:
+        self._slave, self._clock, self._ahead = slave, clock, ahead
         self.places = [
             _CountedPlace(name, index, part)
             for part, index, name in _places(slave, "release_count")
@@ -115,7 +121,7 @@ class _Counted:
             counts = [self._variable(place, f"{count}{{}}") for count in _COUNTS for place in self.places]
             self._memory: NDArray[np.int32] = np.zeros(len(counts), dtype=np.int32)
             self._link = Link(slave, "Get", counts, self._memory)
-            self._seen = self._memory.tobytes()
+            self._seen = self._memory.copy()
 
     def _is_recorded(self, part: str, index: str) -> bool:
         variables = self._slave.description.variables
@@ -133,26 +139,20 @@ class _Counted:
     def _values(self, place: _CountedPlace, names: Mapping[str, str]) -> dict[str, float | None]:
         return {quantity: self._value(place, name) for quantity, name in names.items()}
 
-    def _read(self, time: float) -> bool:
-        """Whether a contact began or ended."""
-        status = self._link.call()
-        if status:
-            self._link.check(status, time)
-        now = self._memory.tobytes()
-        changed, self._seen = now != self._seen, now
-        return changed
-
     def start(self, time: float) -> None:
-        self._read(time)
+        self._link.check(self._link.call(), time)
+        self._seen[:] = self._memory
         for k, place in enumerate(self.places):
             place.ended, place.begun = int(self._memory[k]), int(self._memory[len(self.places) + k])
             if place.begun > place.ended:
                 place.present = ContactEvent(place.name, place.begun, closed_at_start=True)
 
-    def collect(self, begin: float) -> None:
-        if not self._read(begin + self._step):
-            return
-        latest = begin + _SAME_TIME * self._step
+    def watch(self) -> Watch:
+        return Watch(clock=self._clock, link=self._link, seen=self._seen, changed=self._changed)
+
+    def _changed(self, tick: int) -> None:
+        """A contact began or ended in this tick."""
+        latest = self._clock.at(tick) + _SAME_TIME * self._clock.step
 
         def on_clock(values: dict[str, float | None]) -> dict[str, float | None]:
             return {
@@ -238,9 +238,9 @@ def _event(contact: ContactEvent, values: Mapping[str, float | None]) -> Contact
 class _Sampled:
     """The contacts of a slave that does not record them, as its variables show them at communication points."""
 
-    def __init__(self, slave: Slave, step: float) -> None:
-        counted = {place.name for place in _Counted(slave, step, 0.0).places}
-        self._slave = slave
+    def __init__(self, slave: Slave, clock: Clock) -> None:
+        counted = {place.name for place in _Counted(slave, clock, 0.0).places}
+        self._slave, self._clock = slave, clock
         self.places: list[SampledContact] = []
         self._targets: list[tuple[int, str]] = []
         wanted: list[SlaveVariable] = []
@@ -252,21 +252,41 @@ class _Sampled:
                 if variable is not None and variable.type != "String":
                     self._targets.append((len(self.places), quantity))
                     wanted.append(variable)
-            self.places.append(SampledContact(name, step))
-        self._links: list[tuple[Link, list[int]]] = []
+            self.places.append(SampledContact(name, clock.step))
+        self._links: list[tuple[Link, NDArray[np.float64] | NDArray[np.int32], list[int]]] = []
         for family in ("Real", "Integer", "Boolean"):
             chosen = [k for k, v in enumerate(wanted) if FAMILY[v.type] == family]
             if chosen:
-                memory = memory_of(family, len(chosen))
-                self._links.append((Link(slave, "Get", [wanted[k] for k in chosen], memory), chosen))
+                memory = memory_of(family, BLOCK * len(chosen)).reshape(BLOCK, len(chosen))
+                self._links.append((Link(slave, "Get", [wanted[k] for k in chosen], memory), memory, chosen))
 
-    def collect(self, time: float) -> None:
+    def start(self, time: float) -> None:
+        for link, _, _ in self._links:
+            link.check(link.call(), time)
+        self._sample(time, 0)
+
+    def operations(self) -> Iterator[Access]:
+        for link, memory, _ in self._links:
+            yield Access(
+                clock=self._clock,
+                link=link,
+                address=memory.ctypes.data,
+                stride=memory.strides[0],
+                rows=BLOCK,
+                late=1,
+            )
+
+    def block(self) -> Block:
+        return Block(every=1, phase=0, drain=self._drain)
+
+    def _drain(self, first: int, count: int) -> None:
+        for tick in range(first, first + count):
+            self._sample(self._clock.at(tick) + self._clock.step, tick % BLOCK)
+
+    def _sample(self, time: float, row: int) -> None:
         values: list[dict[str, float]] = [{} for _ in self.places]
-        for link, chosen in self._links:
-            status = link.call()
-            if status:
-                link.check(status, time)
-            for k, value in zip(chosen, link.memory.tolist(), strict=True):
+        for _, memory, chosen in self._links:
+            for k, value in zip(chosen, memory[row].tolist(), strict=True):
                 place, quantity = self._targets[k]
                 values[place][quantity] = float(value)
         for contact, sample in zip(self.places, values, strict=True):

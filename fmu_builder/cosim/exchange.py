@@ -1,30 +1,39 @@
-"""The values that slaves exchange, and those of [drive], in calls that are prepared before a run."""
+"""The values that slaves exchange, and those of [drive], as operations of the loop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
 
 from fmu_builder.cosim.link import Link, memory_of
+from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Finite, Operation, Term
+from fmu_builder.cosim.loop.program import BLOCK, Block
 from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
 from fmu_builder.model.wiring import Wiring
 
-_Calls = list[tuple[Callable[[], int], Link]]
-
 
 class Exchange:
-    """The connected values: per slave the calls that read its outputs and those that write its inputs.
+    """The connected values: per slave the operations that read its outputs and those that write its inputs.
 
     A slave's outputs are read into one array, ordered so that every link to another slave is a slice of it; inputs with
     one source are set straight from there, sums are formed in between."""
 
-    def __init__(self, slaves: Mapping[str, Slave], wiring: Wiring) -> None:
-        self.reads: dict[str, _Calls] = {name: [] for name in slaves}
-        self.writes: dict[str, _Calls] = {name: [] for name in slaves}
+    def __init__(self, slaves: Mapping[str, Slave], wiring: Wiring, clock: Clock) -> None:
+        self.reads: dict[str, list[Operation]] = {name: [] for name in slaves}
+        self.writes: dict[str, list[Operation]] = {name: [] for name in slaves}
+        self._clock = clock
         for family in ("Real", "Integer", "Boolean"):
             self._connect(slaves, wiring, family)
+
+    def check(self, time: float) -> None:
+        """Read all outputs once.   Raises SlaveError."""
+        for operations in self.reads.values():
+            for one in operations:
+                if isinstance(one, Access):
+                    one.link.check(one.link.call(), time)
 
     def _connect(self, slaves: Mapping[str, Slave], wiring: Wiring, family: str) -> None:
         def variables(nodes: Sequence[Node]) -> list[SlaveVariable]:
@@ -52,7 +61,9 @@ class Exchange:
         for name, nodes in listed.items():
             if nodes:
                 link = Link(slaves[name], "Get", variables(nodes), memory[name])
-                self.reads[name].append((link.call, link))
+                self.reads[name].append(Access(clock=self._clock, link=link, late=1))
+                if family == "Real":
+                    self.reads[name].append(Finite(clock=self._clock, memory=memory[name], nodes=nodes))
         for (source, target_slave), links in pairs.items():
             first = begin[source, target_slave]
             link = Link(
@@ -62,42 +73,34 @@ class Exchange:
                 memory[source][first : first + len(links)],
                 [a for a, _ in links],
             )
-            self.writes[target_slave].append((link.call, link))
+            self.writes[target_slave].append(Access(clock=self._clock, link=link, late=0))
         for target_slave, terms in sums.items():
             link = Link(slaves[target_slave], "Set", variables([t for t, _ in terms]), memory_of(family, len(terms)))
-            parts = [[(memory[n[0]].data, listed[n[0]].index(n)) for n in nodes] for _, nodes in terms]
-            self.writes[target_slave].append((_sum_call(link, parts), link))
+            parts = [[Term(memory[n[0]], listed[n[0]].index(n)) for n in nodes] for _, nodes in terms]
+            self.writes[target_slave] += [
+                Combine(clock=self._clock, sums=link.memory, terms=parts),
+                Access(clock=self._clock, link=link, late=0),
+            ]
 
 
-def _sum_call(link: Link, parts: Sequence[Sequence[tuple[memoryview, int]]]) -> Callable[[], int]:
-    totals: Any = link.memory.data  # a memoryview gives and takes plain floats, several times faster than an array
-
-    def write() -> int:
-        for i, terms in enumerate(parts):
-            totals[i] = sum([values[k] for values, k in terms])
-        return link.call()
-
-    return write
-
-
-def drive_calls(slaves: Mapping[str, Slave], signals: Sequence[Signal]) -> list[tuple[Callable[[float], int], Link]]:
-    """Calls that set the driven inputs of a time, one for each type of each slave."""
+def drive_operations(
+    slaves: Mapping[str, Slave], signals: Sequence[Signal], clock: Clock
+) -> Iterator[tuple[Access, Block]]:
+    """Operations that set the driven inputs at the beginning of a tick, one for each type of each slave, and the blocks
+    of their values."""
     groups: dict[tuple[str, str], list[Signal]] = {}
     for signal in signals:
         groups.setdefault((signal.node[0], FAMILY[signal.variable.type]), []).append(signal)
-    calls = []
     for (slave, family), group in groups.items():
-        link = Link(slaves[slave], "Set", [s.variable for s in group], memory_of(family, len(group)))
-        calls.append((_drive_call(link, group, float if family == "Real" else int), link))
-    return calls
+        memory = memory_of(family, BLOCK * len(group)).reshape(BLOCK, len(group))
+        link = Link(slaves[slave], "Set", [s.variable for s in group], memory)
 
+        def fill(first: int, count: int, memory: np.ndarray = memory, group: Sequence[Signal] = group) -> None:
+            times = clock.start + np.arange(first, first + count, dtype=np.float64) * clock.step
+            for column, signal in enumerate(group):
+                memory[:count, column] = signal.values(times)
 
-def _drive_call(link: Link, signals: Sequence[Signal], kind: type[float] | type[int]) -> Callable[[float], int]:
-    values: Any = link.memory.data
-
-    def write(time: float) -> int:
-        for i, signal in enumerate(signals):
-            values[i] = kind(signal.at(time))
-        return link.call()
-
-    return write
+        access = Access(
+            clock=clock, link=link, address=memory.ctypes.data, stride=memory.strides[0], rows=BLOCK, late=0
+        )
+        yield access, Block(every=1, phase=0, fill=fill)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +38,13 @@ class Link:
         self.memory = memory
         self.sources = sources
         self.name = f"fmi2{verb}{FAMILY[variables[0].type]}"
-        self._references = np.array([v.reference for v in variables], dtype=np.uint32)
-        # the function once more, taking bare addresses
-        library = ctypes.CDLL(slave.dll._name, handle=slave.dll._handle)
-        function = library[self.name]
+        self.references = np.array([v.reference for v in variables], dtype=np.uint32)
+        function = _function(slave, self.name)
         function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
         function.restype = ctypes.c_int
         address = ctypes.c_void_p  # built once: a plain integer would be converted in every call
         self.at: Callable[[int], int] = partial(
-            function, address(slave.component), address(self._references.ctypes.data), len(self.variables)
+            function, address(slave.component), address(self.references.ctypes.data), len(self.variables)
         )
         self.call: Callable[[], int] = partial(self.at, address(memory.ctypes.data))
 
@@ -57,6 +55,16 @@ class Link:
                 raise not_finite(node, float(value), time)
         shown = ", ".join(v.name for v in self.variables[:8]) + ", ..." * (len(self.variables) > 8)
         self.slave.check(status, self.name, f"{shown} at {time:g} s")
+
+
+def _function(slave: Slave, name: str) -> Any:
+    """The function of the slave's library once more, for other types of arguments than fmpy's."""
+    return ctypes.CDLL(slave.dll._name, handle=slave.dll._handle)[name]
+
+
+def function_address(slave: Slave, name: str) -> int:
+    """Where a function of the slave's library begins."""
+    return ctypes.cast(_function(slave, name), ctypes.c_void_p).value or 0
 
 
 def not_finite(node: Node, value: float, time: float) -> SlaveError:

@@ -7,10 +7,9 @@ Gauss-Seidel: slaves step in the order of the scenario, each with the newest val
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,11 @@ import numpy as np
 from fmu_builder.cosim.call_order import ORDER, call_orders
 from fmu_builder.cosim.contact_record import ContactRecord
 from fmu_builder.cosim.events import ContactEvent, energy_gaining_contacts, event_values
-from fmu_builder.cosim.exchange import Exchange, drive_calls
+from fmu_builder.cosim.exchange import Exchange, drive_operations
 from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_masses
 from fmu_builder.cosim.initialization import Initialization, model_of
+from fmu_builder.cosim.loop.operations import Clock, Operation, Step
+from fmu_builder.cosim.loop.program import loop_of, run_loop
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
 from fmu_builder.cosim.result import Result
@@ -241,33 +242,29 @@ class _Master:
         initialization = Initialization(scenario, self.descriptions, self.starts, self.signals, self.wiring)
         initialization.run(slaves, start, start + count * step)
         constants = [*held_constants(slaves, self.wiring, self.starts, self.masses, start, step)]
-        exchange = Exchange(slaves, self.wiring)
+        clock = Clock(start, step)
+        exchange = Exchange(slaves, self.wiring, clock)
+        exchange.check(start)
         recorder = Recorder(slaves, self.recorded, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
-        drives = drive_calls(slaves, [s for s in self.signals if not s.is_constant])
-        for reads in exchange.reads.values():
-            for read, link in reads:
-                link.check(read(), start)
-        recorder.record(0)
-        record = ContactRecord(slaves, step, self._ahead(step))
+        recorder.record_start()
+        record = ContactRecord(slaves, clock, self._ahead(step))
         record.start(start)
-        end = None
-        one_step = self._one_step(slaves, exchange, step)
-        report_every = max(count // 100, 1)
-        for k in range(count):
-            t = start + k * step
-            for drive, link in drives:
-                status = drive(t)
-                if status:
-                    link.check(status, t)
-            end = one_step(t)
-            if end:
-                break
-            record.collect(t, t + step)
-            if (k + 1) % every == 0:
-                recorder.record((k + 1) // every)
-            if k % report_every == 0:
-                recorder.check()
-                progress(k / count)
+        drives = [*drive_operations(slaves, [s for s in self.signals if not s.is_constant], clock)]
+        operations = [
+            *(operation for operation, _ in drives),
+            *self._one_step(slaves, exchange, clock),
+            *record.operations(),
+            *recorder.operations(clock, every),
+        ]
+        loop, remarks = loop_of(operations, clock)
+
+        def between(ticks: int) -> str | None:
+            recorder.recorded(ticks // every + 1)
+            progress(ticks / count)
+            return None
+
+        ticks, end = run_loop(loop, [*(block for _, block in drives), *record.blocks()], count, between)
+        recorder.recorded(ticks // every + 1)
         contacts, counts = record.finished()
         trace = replace(recorder.trace(self._provenance()), events=event_values(contacts, counts))
         notes = [*long_steps(constants, slaves, contacts, scenario.experiment.algorithm, step)]
@@ -275,7 +272,7 @@ class _Master:
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")
         progress(1.0)
-        return trace, tuple(contacts), [*notes, *([end] if end else []), *record.notes()]
+        return trace, tuple(contacts), [*notes, *remarks, *([end] if end else []), *record.notes()]
 
     def _ahead(self, step: float) -> dict[str, float]:
         """By slave: how much later than the beginning of its step the real inputs are that others give it, s."""
@@ -289,39 +286,16 @@ class _Master:
             and any(order.index(source) < order.index(slave) for source, _ in sources)
         }
 
-    def _one_step(self, slaves: Mapping[str, Slave], exchange: Exchange, step: float) -> Callable[[float], str | None]:
-        """One communication step; returns a note if a slave ended the simulation.
-
-        Jacobi: values are exchanged when all have stepped; Gauss-Seidel: when each has."""
+    def _one_step(self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock) -> Iterator[Operation]:
+        """Jacobi: values are exchanged when all have stepped; Gauss-Seidel: when each has."""
         jacobi = self.scenario.experiment.algorithm == "jacobi"
-        rounds = [
-            (
-                [entry for name in together for entry in exchange.writes[name]],
-                [(slaves[name], partial(slaves[name].dll.fmi2DoStep, slaves[name].component)) for name in together],
-                [entry for name in together for entry in exchange.reads[name]],
-            )
-            for together in ([list(slaves)] if jacobi else [[name] for name in slaves])
-        ]
-
-        def one_step(t: float) -> str | None:
-            for writes, steppers, reads in rounds:
-                for write, link in writes:
-                    status = write()
-                    if status:
-                        link.check(status, t)
-                for slave, do_step in steppers:
-                    status = do_step(t, step, 1)
-                    if status:
-                        end = _stepped(slave, status, t, step)
-                        if end:
-                            return end
-                for read, link in reads:
-                    status = read()
-                    if status:
-                        link.check(status, t + step)
-            return None
-
-        return one_step
+        for together in [list(slaves)] if jacobi else [[name] for name in slaves]:
+            for name in together:
+                yield from exchange.writes[name]
+            for name in together:
+                yield Step(clock=clock, slave=slaves[name])
+            for name in together:
+                yield from exchange.reads[name]
 
     def _provenance(self) -> dict[str, object]:
         experiment = self.scenario.experiment
@@ -335,12 +309,3 @@ class _Master:
             "numpy": installed_version("numpy"),
             "python": platform.python_version(),
         }
-
-
-def _stepped(slave: Slave, status: int, time: float, step: float) -> str | None:
-    """After a step that was not OK: a note if the slave ended the simulation; raises on everything worse."""
-    if status == DISCARD:
-        end = slave.discarded(time, step)
-        return f"{slave.name} ended the simulation at {end:g} s"
-    slave.check(status, "fmi2DoStep", f"step of {step:g} s from {time:g} s")
-    return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.contact_record import is_recorded_contact
 from fmu_builder.cosim.link import Link, not_finite
+from fmu_builder.cosim.loop.operations import Access, Clock
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import Problem, did_you_mean
@@ -35,7 +36,7 @@ class Recorder:
         self._units = {f"{slave.name}.{v.name}": v.unit for slave, v in variables}
         self._values = np.zeros((len(time), len(self._nodes)))
         self._whole: list[tuple[int, NDArray[np.int32]]] = []  # first column, values of Integers and Booleans
-        self._calls: list[tuple[Callable[[int], int], int, int, Link]] = []
+        self._accesses: list[tuple[Link, int, int]] = []  # with the address of row 0, and the bytes of a row
         column = 0
         for slave, found in groups:
             memory: NDArray[np.float64] | NDArray[np.int32] = self._values[:, column : column + len(found)]
@@ -43,15 +44,34 @@ class Recorder:
                 memory = np.zeros((len(time), len(found)), dtype=np.int32)
                 self._whole.append((column, memory))
             link = Link(slave, "Get", found, memory)
-            self._calls.append((link.at, memory.ctypes.data, memory.strides[0], link))
+            self._accesses.append((link, memory.ctypes.data, memory.strides[0]))
             column += len(found)
 
-    def record(self, row: int) -> None:
-        for read, address, stride, link in self._calls:
-            status = read(address + row * stride)
+    def record_start(self) -> None:
+        for link, address, _ in self._accesses:
+            status = link.at(address)
             if status:
-                link.check(status, float(self.time[row]))
-        self._rows = row + 1
+                link.check(status, float(self.time[0]))
+        self._rows = 1
+
+    def operations(self, clock: Clock, every: int) -> Iterator[Access]:
+        """The next row at the end of every so many ticks."""
+        for link, address, stride in self._accesses:
+            yield Access(
+                clock=clock,
+                every=every,
+                phase=every - 1,
+                link=link,
+                address=address + stride,
+                stride=stride,
+                rows=len(self.time),
+                late=1,
+            )
+
+    def recorded(self, rows: int) -> None:
+        """So many rows have values.   Raises as `check`."""
+        self._rows = rows
+        self.check()
 
     def check(self) -> None:
         """Raise SlaveError for the first value since the last check that is not finite."""

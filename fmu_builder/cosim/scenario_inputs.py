@@ -103,7 +103,7 @@ class LawSignal:
     start: float
     step: float
     is_slope: bool = False
-    _block: dict[int, list[float]] = field(default_factory=dict, repr=False, compare=False)
+    _block: dict[int, NDArray[np.float64]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def is_constant(self) -> bool:
@@ -114,16 +114,23 @@ class LawSignal:
         if self.start + k * self.step != t:
             return float(self._values(np.array(t)))
         block, place = divmod(k, _BLOCK)
+        return float(self._of_block(block)[place])
+
+    def _of_block(self, block: int) -> NDArray[np.float64]:
         if block not in self._block:
             self._block.clear()
             steps = np.arange(block * _BLOCK, (block + 1) * _BLOCK, dtype=np.float64)
-            times: NDArray[np.float64] = self.start + steps * self.step
-            self._block[block] = self._values(times).tolist()
-        return self._block[block][place]
+            self._block[block] = self._values(self.start + steps * self.step)
+        return self._block[block]
 
     def _values(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         found = evaluate(self.law, Laws(), {"t": t}, by="t")
         return found.slope if self.is_slope else found.value
+
+    def values(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As `at`, to the bit, of times on the grid of steps that do not decrease."""
+        blocks, places = np.divmod(np.rint((times - self.start) / self.step).astype(np.int64), _BLOCK)
+        return np.concatenate([self._of_block(int(b))[places[blocks == b]] for b in np.unique(blocks)])
 
     def slope(self, node: Node, variable: SlaveVariable) -> LawSignal:
         """Its derivative as the signal of another variable."""
@@ -152,6 +159,18 @@ class TableSignal:
             return self.value[k]
         share = max(t - self.time[k], 0.0) / (self.time[k + 1] - self.time[k])
         return self.value[k] + (self.value[k + 1] - self.value[k]) * share
+
+    def values(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As `at`, to the bit."""
+        time, value = np.array(self.time), np.array(self.value)
+        k = np.maximum(np.searchsorted(time, times + 1e-12 * np.abs(times), side="right") - 1, 0)
+        if len(time) == 1 or self.variable.type != "Real":
+            return value[k]
+        inside = np.minimum(k, len(time) - 2)
+        length = time[inside + 1] - time[inside]
+        share = np.maximum(times - time[inside], 0.0) / np.where(length > 0.0, length, 1.0)  # 0: outside, at a jump
+        between = value[inside] + (value[inside + 1] - value[inside]) * share
+        return np.where((k > inside) | (times < time[0]), value[k], between)
 
     def slope(self, node: Node, variable: SlaveVariable) -> TableSignal:
         """Its derivative as the signal of another variable: steps, written with repeated times; 0 outside."""

@@ -23,6 +23,7 @@ from fmu_builder.errors import ToolError
 from fmu_builder.export import toolchain
 from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.toolchain import (
+    FREESTANDING,
     INSTALL_HINT,
     PLATFORMS,
     Compiler,
@@ -59,7 +60,7 @@ def host_library() -> HostLibrary:
     With FMU_BUILDER_SANITIZE=1 it is built by gcc with address and undefined-behaviour sanitizers; the process must
     then have been started with LD_PRELOAD of libasan.  Raises ToolError if there is no compiler, or it fails."""
     compiler, extra = _compiler()
-    folder = used(cache_folder() / "host" / _content(compiler, extra))
+    folder = used(cache_folder() / "host" / _content(shipped("contact_core") / "host.c", compiler, extra))
     library = folder / f"contact_core{PLATFORMS[host_platform()].suffix}"
     declarations = library.with_suffix(".h")
     if not library.is_file() or not declarations.is_file():
@@ -88,9 +89,39 @@ def _compiler() -> tuple[Compiler, tuple[str, ...]]:
     return compiler, ()
 
 
-def _content(compiler: Compiler, extra: Sequence[str]) -> str:
+def shared_library(source: Path) -> Path:
+    """A source that needs no C library, compiled for this machine, and kept in the cache folder until it changes.
+
+    Raises ToolError if there is no compiler, or it fails."""
+    compiler = find_compiler()
+    if compiler is None:
+        raise ToolError(f"there is no C compiler: {INSTALL_HINT}")
+    folder = used(cache_folder() / "host" / _content(source, compiler, FREESTANDING))
+    library = folder / f"{source.stem}{PLATFORMS[host_platform()].suffix}"
+    if not library.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        base = shipped("contact_core") / "base"
+        with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
+            new = Path(temporary) / library.name
+            compile_hosted(
+                [source, base / "freestanding.c"], new, [base / "freestanding_include"], compiler, FREESTANDING
+            )
+            _move(new, library)
+    return library
+
+
+def _move(new: Path, target: Path) -> None:
+    """Put the whole file in its place, where another process may have put the same one."""
+    try:
+        new.replace(target)
+    except PermissionError:  # Windows keeps a loaded library in place: another process was faster
+        if not target.is_file():
+            raise ToolError(f"{target} cannot be written: permission denied") from None
+
+
+def _content(source: Path, compiler: Compiler, extra: Sequence[str]) -> str:
     """A name that changes with the sources, the flags (they stand in toolchain.py) and the compiler."""
-    files = [*with_includes(shipped("contact_core") / "host.c"), Path(toolchain.__file__), Path(__file__)]
+    files = [*with_includes(source), Path(toolchain.__file__), Path(__file__)]
     digest = hashlib.sha256(repr((host_platform(), compiler.command, compiler.version, tuple(extra))).encode())
     for file in files:
         data = file.read_bytes()
@@ -120,11 +151,7 @@ def _build(library: Path, declarations: Path, compiler: Compiler, extra: Sequenc
         compile_hosted([core / "host.c"], new_library, [core], compiler, extra)
         new_declarations.write_text(_read_declarations(core, Path(folder), compiler), encoding="utf-8")
         for new, target in ((new_declarations, declarations), (new_library, library)):
-            try:
-                new.replace(target)
-            except PermissionError:  # Windows keeps a loaded library in place: another process was faster
-                if not target.is_file():
-                    raise ToolError(f"{target} cannot be written: permission denied") from None
+            _move(new, target)
 
 
 def _read_declarations(core: Path, folder: Path, compiler: Compiler) -> str:

@@ -1,0 +1,158 @@
+"""The operations of a tick as loop.c reads them, and the loop in C, which runs them without Python's lock."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from ctypes import POINTER, byref, c_double, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.link import function_address
+from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Finite, Operation, Step, Watch
+from fmu_builder.export.host import shared_library
+
+_ACCESS, _STEP, _COMBINE, _FINITE, _WATCH = range(5)
+_DONE, _PAUSED, _ANSWERED, _CHANGED, _NOT_FINITE = range(5)
+_INTERVAL = 0.04  # s between two looks at Ctrl-C and the progress
+
+
+class _Operation(ctypes.Structure):
+    _fields_ = (
+        ("function", c_void_p),
+        ("component", c_void_p),
+        ("table", c_void_p),
+        ("values", c_void_p),
+        ("seen", c_void_p),
+        ("step", c_double),
+        ("stride", c_int64),
+        ("row", c_uint64),
+        ("rows", c_uint64),
+        ("back", c_uint64),
+        ("terms", c_uint64),
+        ("kind", c_uint32),
+        ("count", c_uint32),
+        ("every", c_uint32),
+        ("wait", c_uint32),
+    )
+
+
+class _Loop(ctypes.Structure):
+    _fields_ = (
+        ("start", c_double),
+        ("step", c_double),
+        ("tick", c_uint64),
+        ("end", c_uint64),
+        ("operations", POINTER(_Operation)),
+        ("size", c_uint32),
+        ("next", c_uint32),
+        ("status", c_int32),
+        ("pause", c_int32),
+    )
+
+
+_TERM = np.dtype([("source", np.uintp), ("factor", np.float64), ("offset", np.float64), ("target", np.uint64)])
+
+
+@functools.cache
+def loop_library() -> Callable[[Any], int]:
+    """The function run_loop of loop.c, compiled at first use.  Raises ToolError."""
+    path = shared_library(Path(__file__).with_name("loop.c"))
+    run_loop = ctypes.CDLL(str(path)).run_loop
+    run_loop.argtypes, run_loop.restype = (POINTER(_Loop),), ctypes.c_int
+    return run_loop
+
+
+class CompiledLoop:
+    """The loop of these operations in C.   Raises ToolError if it cannot be compiled."""
+
+    def __init__(self, operations: Sequence[Operation], clock: Clock) -> None:
+        self._run = loop_library()
+        self._operations = operations
+        self._kept: list[NDArray[Any]] = []  # tables that the loop reads
+        self._array = (_Operation * len(operations))(*map(self._written, operations))
+        self._loop = _Loop(start=clock.start, step=clock.step, size=len(operations))
+        self._loop.operations = ctypes.cast(self._array, POINTER(_Operation))
+        self._ended = threading.Event()
+        self._clock = threading.Thread(target=self._pause_regularly, name="pauses of the master", daemon=True)
+
+    def __enter__(self) -> CompiledLoop:
+        self._clock.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._clock.join()
+
+    def _pause_regularly(self) -> None:
+        """In a thread of its own: signals reach Python only between two calls of the loop."""
+        while not self._ended.wait(_INTERVAL):
+            self._loop.pause = 1
+
+    def advance(self, tick: int, end: int, between: Callable[[int], str | None]) -> tuple[int, str | None]:
+        """Run the ticks from `tick` on to `end`; returns the ticks that are done, and a note if it ended before.
+
+        between   is called with the ticks that are done every few hundredths of a second; a note ends the run"""
+        loop = self._loop
+        loop.tick, loop.end, loop.next = tick, end, 0
+        while (outcome := self._run(byref(loop))) != _DONE:
+            if outcome == _PAUSED:
+                loop.pause = 0
+                note = between(loop.tick)
+            else:
+                note = self._in_python(outcome)
+            if note:
+                return int(loop.tick), note
+        return end, None
+
+    def _in_python(self, outcome: int) -> str | None:
+        operation, tick = self._operations[self._loop.next - 1], int(self._loop.tick)
+        match operation:
+            case Access() | Step() | Watch() if outcome == _ANSWERED:
+                return operation.answered(self._loop.status, tick)
+            case Watch() if outcome == _CHANGED:
+                operation.changed(tick)
+                return None
+            case Finite() if outcome == _NOT_FINITE:
+                return operation.not_finite(tick)
+        raise AssertionError(f"{operation} cannot return {outcome}")
+
+    def _written(self, operation: Operation) -> _Operation:
+        written = _Operation(every=operation.every, wait=operation.phase, rows=1)
+        match operation:
+            case Access(link=link) | Watch(link=link):
+                written.kind = _ACCESS
+                written.function, written.component = function_address(link.slave, link.name), link.slave.component
+                written.table, written.count = link.references.ctypes.data, len(link.references)
+                written.values = link.memory.ctypes.data
+                if isinstance(operation, Watch):
+                    written.kind, written.seen = _WATCH, operation.seen.ctypes.data
+                elif operation.stride:
+                    written.values, written.stride = operation.address, operation.stride
+                    written.rows = operation.rows
+            case Step(slave=slave):
+                written.kind = _STEP
+                written.function, written.component = function_address(slave, "fmi2DoStep"), slave.component
+                written.step, written.back = operation.step, operation.back
+            case Combine(sums=sums, terms=terms):
+                table = np.array(
+                    [
+                        (t.memory.ctypes.data + t.place * t.memory.itemsize, t.factor, t.offset, target)
+                        for target, of_one in enumerate(terms)
+                        for t in of_one
+                    ],
+                    dtype=_TERM,
+                )
+                self._kept.append(table)
+                written.kind, written.table, written.terms = _COMBINE, table.ctypes.data, len(table)
+                written.values, written.count = sums.ctypes.data, len(sums)
+            case Finite(memory=memory):
+                written.kind, written.values, written.count = _FINITE, memory.ctypes.data, len(memory)
+            case _:
+                raise AssertionError(f"{operation} is unknown to the C loop")
+        return written

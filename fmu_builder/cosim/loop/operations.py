@@ -1,0 +1,201 @@
+"""The operations of a tick, one communication step of the run: what each does, and the same in Python.
+
+An operation runs in the ticks k with k % every == phase.  What C cannot do is a method here that both loops call:
+`answered` for a status other than fmi2OK, `changed`, `not_finite`.  A text that one returns ends the run, its note."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.link import Link, not_finite
+from fmu_builder.cosim.slave import DISCARD, Slave
+from fmu_builder.model.connectable import Node
+
+Call = Callable[[int], str | None]  # of a tick
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Tick k begins at start + k step, s."""
+
+    start: float
+    step: float
+
+    def at(self, tick: int) -> float:
+        return self.start + tick * self.step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    clock: Clock
+    every: int = 1
+    phase: int = 0
+
+    def call(self) -> Call:
+        """The operation in Python."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access(Operation):
+    """The values of a slave that one call gets or sets.
+
+    address, stride, rows   of row 0, in bytes; each time the next row, the first one after the last
+    late                    0 if they belong to the beginning of the tick, 1 to its end"""
+
+    link: Link
+    address: int = 0
+    stride: int = 0
+    rows: int = 1
+    late: int
+
+    def answered(self, status: int, tick: int) -> str | None:
+        self.link.check(status, self.clock.at(tick + self.late))
+        return None
+
+    def call(self) -> Call:
+        if not self.stride:
+            get_or_set = self.link.call
+
+            def access(tick: int) -> str | None:
+                status = get_or_set()
+                return self.answered(status, tick) if status else None
+
+            return access
+        at = self.link.at
+
+        def access_row(tick: int) -> str | None:
+            status = at(self.address + tick // self.every % self.rows * self.stride)
+            return self.answered(status, tick) if status else None
+
+        return access_row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step(Operation):
+    """fmi2DoStep over `every` ticks, of which this tick is the last."""
+
+    slave: Slave
+
+    @property
+    def back(self) -> int:
+        """How many ticks before this one the step begins."""
+        return self.every - 1
+
+    @property
+    def step(self) -> float:
+        return self.every * self.clock.step
+
+    def answered(self, status: int, tick: int) -> str | None:
+        """A note if the slave ended the simulation; raises on everything worse than a warning."""
+        begin = self.clock.at(tick - self.back)
+        if status == DISCARD:
+            return f"{self.slave.name} ended the simulation at {self.slave.discarded(begin, self.step):g} s"
+        self.slave.check(status, "fmi2DoStep", f"step of {self.step:g} s from {begin:g} s")
+        return None
+
+    def call(self) -> Call:
+        do_step, component = self.slave.dll.fmi2DoStep, self.slave.component
+        back, step, at = self.back, self.step, self.clock.at
+
+        def one_step(tick: int) -> str | None:
+            status = do_step(component, at(tick - back), step, 1)
+            return self.answered(status, tick) if status else None
+
+        return one_step
+
+
+@dataclass(frozen=True)
+class Term:
+    """factor*memory[place] + offset; an offset of -0.0 changes no value."""
+
+    memory: NDArray[Any]
+    place: int
+    factor: float = 1.0
+    offset: float = -0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combine(Operation):
+    """Sums of terms, shape (number of sums, number of their terms), added from the first to the last."""
+
+    sums: NDArray[Any]
+    terms: Sequence[Sequence[Term]]
+
+    def call(self) -> Call:
+        totals: Any = self.sums.data  # a memoryview gives and takes plain floats, several times faster than an array
+        parts: list[list[tuple[Any, int, float, float]]] = [
+            [(term.memory.data, term.place, term.factor, term.offset) for term in terms] for terms in self.terms
+        ]
+
+        def combine(tick: int) -> str | None:
+            for i, terms in enumerate(parts):
+                total = 0.0  # Python's own sum rounds in another way from version 3.12 on
+                for values, place, factor, offset in terms:
+                    total += factor * values[place] + offset
+                totals[i] = total
+            return None
+
+        return combine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finite(Operation):
+    """The outputs that a slave has given at the end of the tick are finite; raises SlaveError."""
+
+    memory: NDArray[Any]
+    nodes: Sequence[Node]
+
+    def not_finite(self, tick: int) -> str | None:
+        for node, value in zip(self.nodes, self.memory.tolist(), strict=True):
+            if not math.isfinite(value):
+                raise not_finite(node, value, self.clock.at(tick + 1))
+        return None
+
+    def call(self) -> Call:
+        values: Any = self.memory.data
+
+        def check(tick: int) -> str | None:  # a sum is as well not finite where finite values are beyond its range
+            return None if math.isfinite(sum(values)) else self.not_finite(tick)
+
+        return check
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watch(Operation):
+    """Integers of a slave at the end of the tick.   changed: called when they are no longer those in `seen`"""
+
+    link: Link
+    seen: NDArray[np.int32]
+    changed: Callable[[int], None]
+    late: int = field(default=1, init=False)
+
+    def answered(self, status: int, tick: int) -> str | None:
+        self.link.check(status, self.clock.at(tick + self.late))
+        self._compare(tick)
+        return None
+
+    def _compare(self, tick: int) -> None:
+        if not np.array_equal(self.link.memory, self.seen):
+            self.seen[:] = self.link.memory
+            self.changed(tick)
+
+    def call(self) -> Call:
+        get = self.link.call
+        now, seen = self.link.memory.data, self.seen.data
+
+        def watch(tick: int) -> str | None:
+            status = get()
+            if status:
+                return self.answered(status, tick)
+            if now != seen:
+                self._compare(tick)
+            return None
+
+        return watch

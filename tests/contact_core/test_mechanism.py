@@ -641,6 +641,24 @@ def test_an_unreachable_profile_ends_without_a_number(host: HostLibrary) -> None
 # ---- splines of profiles ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("s", [-0.7, 0.2, 1.1, 2.5, 3.1])
+def test_an_open_curve_continues_straight_beyond_its_ends(host: HostLibrary, s: float) -> None:
+    """Between s = 0.2 and 2.5 the ellipse, beyond these its tangents."""
+    ffi = host.ffi
+    core = Core(host, random_mechanism("curve of a body", 0)[0])
+    curve = core.holds[0].curve
+    setattr(curve, "from", 0.2)
+    curve.to, curve.closed = 2.5, 0
+    values = ffi.new("double[]", [7.0] * 10)
+    host.lib.cc_curve_at(ffi.addressof(curve), s, values + 2)
+    inside, (a, b) = min(max(s, 0.2), 2.5), AXES
+    way, is_beyond = s - inside, s != inside
+    x, x_s, y, y_s = a * np.cos(inside), -a * np.sin(inside), b * np.sin(inside), b * np.cos(inside)
+    expected = [x + way * x_s, x_s, 0.0 if is_beyond else -x, y + way * y_s, y_s, 0.0 if is_beyond else -y]
+    assert list(values)[2:8] == pytest.approx(expected, abs=1e-15)
+    assert list(values)[:2] == list(values)[8:] == [7.0, 7.0]
+
+
 def test_a_spline_has_the_value_and_the_derivatives_of_its_polynomials(host: HostLibrary) -> None:
     """Against scipy, on the intervals and beyond the outer knots; its side turns at the inner knots alone."""
     rng = np.random.default_rng(2)

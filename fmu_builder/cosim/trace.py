@@ -32,6 +32,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _NOT_FINITE = re.compile(r"\s*[+-]?(nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*", re.ASCII)
 _JSON_KEYS = ("events", "provenance", "units")
+_HOW_IT_COMPUTES = frozenset({"coupling", "solver"})  # groups of variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +71,15 @@ class Trace:
         return name in self._column
 
     def __str__(self) -> str:
-        """A table of the first rows and the last one, of as many signals as fit a line of 100 characters."""
-        columns = ["time", *self.names]
+        """A table of the first rows and the last one, of as many signals as fit a line of 100 characters; those of the
+        coupling and the solver come last."""
+        columns = ["time", *sorted(self.names, key=lambda name: not _HOW_IT_COMPUTES.isdisjoint(name.split(".")))]
         units = [self.units.get(name, "1" if name != "time" else "s") for name in columns]
         n = len(self.time)
         rows = [*range(min(n, 6)), *([n - 1] if n > 6 else [])]
         cells = [
-            [name, unit, *(f"{(self.time if j == 0 else self.values[:, j - 1])[k]:.6g}" for k in rows)]
-            for j, (name, unit) in enumerate(zip(columns, units, strict=True))
+            [name, unit, *(f"{(self.time if name == 'time' else self[name])[k]:.6g}" for k in rows)]
+            for name, unit in zip(columns, units, strict=True)
         ]
         widths = [max(map(len, column)) + 2 for column in cells]
         fitting = max(sum(1 for end in np.cumsum(widths) if end <= 100), 2)

@@ -45,6 +45,16 @@ def faults_of(path: Path) -> list[str]:
     return [str(problem).removeprefix(str(path)) for problem in caught.value.problems]
 
 
+def test_a_printed_trace_begins_with_what_moves_and_not_with_how_it_is_computed() -> None:
+    names = ("floor.coupling.debt[1]", "floor.depth", "floor.solver.steps", "body.p.r[3]")
+    values = np.arange(32.0).reshape(8, 4)
+    table = str(Trace(np.arange(8.0), names, values, {"floor.depth": "m", "body.p.r[3]": "m"})).splitlines()
+    assert table[0].split() == ["time", "floor.depth", "body.p.r[3]", "floor.coupling.debt[1]", "floor.solver.steps"]
+    assert table[1].split() == ["s", "m", "m", "1", "1"]
+    assert table[3].split() == ["1", "5", "7", "4", "6"] and table[-2].split() == ["7", "29", "31", "28", "30"]
+    assert table[-1] == "8 rows"
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(names=NAMES, data=st.data())
 def test_every_number_and_name_survives_the_file_bit_for_bit(

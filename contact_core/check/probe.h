@@ -335,8 +335,7 @@ static long cc_set_up(Probe *p, const double *plan, double *memory)
             p->knowns[p->known++] = i;
         p->has_on_demand |= cc_has(p, i, ON_DEMAND);
         p->blank[i] = p->plan.behind[i] != 0.0 ? cc_marked(CANARY_MARK, i)
-                    : cc_has(p, i, COMPUTED)   ? cc_marked(UNASSIGNED_MARK, i)
-                    : cc_has(p, i, KNOWN | MEMORY) ? p->plan.starts[i] : 0.0;
+                    : cc_has(p, i, COMPUTED) ? cc_marked(UNASSIGNED_MARK, i) : p->plan.starts[i];
     }
     return used;
 }

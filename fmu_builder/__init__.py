@@ -18,7 +18,7 @@ from fmu_builder.facade import on_demand
 if TYPE_CHECKING:
     from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
     from fmu_builder.cosim.master import run
-    from fmu_builder.cosim.result import Result
+    from fmu_builder.cosim.result import Result, RunInterrupted
     from fmu_builder.cosim.trace import Trace, read_trace, write_trace
     from fmu_builder.errors import FmuBuilderError, InputError, SlaveError, ToolError
     from fmu_builder.export.fmu import build
@@ -68,6 +68,7 @@ __all__ = [
     "Reference",
     "Result",
     "Revolution",
+    "RunInterrupted",
     "Scenario",
     "SlaveError",
     "Sphere",

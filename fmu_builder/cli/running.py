@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -18,13 +19,14 @@ from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, print_p
 from fmu_builder.cosim.events import EVENT_UNITS
 from fmu_builder.cosim.master import load_scenario, run
 from fmu_builder.cosim.overrides import overridden
-from fmu_builder.cosim.result import Result
+from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.slave import WARNING, LogEntry
 from fmu_builder.cosim.trace import write_trace
 from fmu_builder.files import is_stream
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.report import trace_plot
 
+_INTERRUPTED = 130  # exit code
 _TABLE_WIDTH = 160  # at most; a truncated number would be wrong
 
 
@@ -47,7 +49,10 @@ def run_system(
     check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
     given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
     chosen = overridden(load_scenario(path, given), "--{}", step=step, stop=stop, algorithm=algorithm, record=record)
-    done = _run_with_progress(chosen)
+    try:
+        done, exit_code = _run_with_progress(chosen), 0
+    except RunInterrupted as error:  # what is there is worth its time
+        done, exit_code = error.result, _INTERRUPTED
     make_folder_of(output)
     write_trace(done.trace, output)
     if plot:
@@ -61,11 +66,13 @@ def run_system(
         print_notes([f"{len(warnings) - SHOWN} further messages of the slaves; --json prints them all"])
     if as_json:
         print(json.dumps(_run_json(done, output, plot, warnings), indent=2))
-        return
-    line(f"{output}  ({len(done.trace.time)} rows, {len(done.trace.names)} signals)")
-    if plot:
-        line(f"{plot}")
-    _print_events(done, output)
+    else:
+        line(f"{output}  ({len(done.trace.time)} rows, {len(done.trace.names)} signals)")
+        if plot:
+            line(f"{plot}")
+        _print_events(done, output)
+    if exit_code:
+        sys.exit(exit_code)
 
 
 def _run_with_progress(scenario: CheckedScenario) -> Result:

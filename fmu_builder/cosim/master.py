@@ -20,11 +20,12 @@ from fmu_builder.cosim.events import ContactEvent, energy_gaining_contacts, even
 from fmu_builder.cosim.exchange import Exchange, drive_operations
 from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_masses
 from fmu_builder.cosim.initialization import Initialization, model_of
+from fmu_builder.cosim.interruption import noted_interruption
 from fmu_builder.cosim.loop.operations import Clock, Operation, Step
 from fmu_builder.cosim.loop.program import loop_of, run_loop
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
-from fmu_builder.cosim.result import Result
+from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
 from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave
 from fmu_builder.cosim.trace import Trace
@@ -64,7 +65,8 @@ def run(
     start      start values by "slave.variable", with units where you like; of a single FMU by variable
     stop, step, algorithm, record   in place of those of [experiment]
     progress   is called with the share done, 0 .. 1
-    Raises InputError with every problem found, SlaveError if an FMU fails; no instance is left behind."""
+    Raises InputError with every problem found, SlaveError if an FMU fails, RunInterrupted with the result so far on
+    Ctrl-C; no instance is left behind."""
     with nullcontext(scenario) if isinstance(scenario, CheckedScenario) else as_file(scenario) as source:
         given = [key for key, value in (("step", step), ("stop", stop)) if value is not None]
         read = source if isinstance(source, CheckedScenario) else load_scenario(source, given)
@@ -218,7 +220,7 @@ class _Master:
         try:
             for name, description in self.descriptions.items():
                 slaves[name] = Slave(name, description, self.starts[name])
-            trace, contacts, notes = self._run(slaves, progress)
+            trace, contacts, notes, interrupted = self._run(slaves, progress)
         finally:
             free = all(slave.status != FATAL for slave in slaves.values())
             for slave in slaves.values():
@@ -228,13 +230,16 @@ class _Master:
             name for name, d in self.descriptions.items() if MODE not in d.variables
         ]  # the others report it themselves
         former = _former_notes(self.scenario)
-        return Result(
+        result = Result(
             trace, contacts, (*self.wiring.notes, *former, *notes, *energy_gaining_contacts(contacts, mute)), log
         )
+        if interrupted:
+            raise RunInterrupted(result)
+        return result
 
     def _run(
         self, slaves: dict[str, Slave], progress: Callable[[float], None]
-    ) -> tuple[Trace, tuple[ContactEvent, ...], list[str]]:
+    ) -> tuple[Trace, tuple[ContactEvent, ...], list[str], bool]:
         scenario = self.scenario
         start, stop, step = scenario.seconds("start"), scenario.seconds("stop"), scenario.seconds("step")
         count = round((stop - start) / step)
@@ -261,9 +266,10 @@ class _Master:
         def between(ticks: int) -> str | None:
             recorder.recorded(ticks // every + 1)
             progress(ticks / count)
-            return None
+            return f"interrupted at {clock.at(ticks):g} s" if interruption.requested else None
 
-        ticks, end = run_loop(loop, [*(block for _, block in drives), *record.blocks()], count, between)
+        with noted_interruption() as interruption:
+            ticks, end = run_loop(loop, [*(block for _, block in drives), *record.blocks()], count, between)
         recorder.recorded(ticks // every + 1)
         contacts, counts = record.finished()
         trace = replace(recorder.trace(self._provenance()), events=event_values(contacts, counts))
@@ -272,7 +278,8 @@ class _Master:
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")
         progress(1.0)
-        return trace, tuple(contacts), [*notes, *remarks, *([end] if end else []), *record.notes()]
+        notes += [*remarks, *([end] if end else []), *record.notes()]
+        return trace, tuple(contacts), notes, interruption.requested and ticks < count
 
     def _ahead(self, step: float) -> dict[str, float]:
         """By slave: how much later than the beginning of its step the real inputs are that others give it, s."""

@@ -50,3 +50,11 @@ class Result:
             warnings.warn(f"the result of run(): write .trace.{name}", FutureWarning, stacklevel=2)
             return getattr(self.trace, name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended a run.   result: what was reached until then, as of a run that ends there"""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(f"the run was interrupted at {result.trace.time[-1]:g} s")
+        self.result = result

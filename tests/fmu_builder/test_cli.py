@@ -764,8 +764,15 @@ def test_interrupt_from_the_keyboard_ends_run_and_validate(drop: Command, tmp_pa
         out, err = process.communicate(timeout=60)
         assert process.returncode == 130
         assert "Traceback" not in err
-        assert out == ""
-        assert files(tmp_path) == before
+        if arguments[0] == "run":  # what it has reached is written
+            assert "note: interrupted at " in err and "trace.csv" in out
+            assert files(tmp_path) - before == {"trace.csv", "trace.csv.json", "a.html"}
+            assert len(read_trace(tmp_path / "trace.csv").time) > 1
+        else:
+            assert out == ""
+            assert files(tmp_path) == before
+        for name in files(tmp_path) - before:
+            (tmp_path / name).unlink()
 
 
 # ---- demo --------------------------------------------------------------------------------------------------------

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import functools
+import os
+import signal
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +18,7 @@ from fmu_builder.cosim.loop import compiled
 from fmu_builder.cosim.loop.operations import Clock
 from fmu_builder.cosim.loop.program import BLOCK, LOOP, Block, loop_of, run_loop
 from fmu_builder.cosim.master import run
-from fmu_builder.cosim.result import Result
+from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.validation import all_cases
 from fmu_builder.errors import FmuBuilderError, InputError, SlaveError, ToolError
 from tests.contact_core.fmi2 import literal
@@ -208,6 +212,38 @@ def test_blocks_are_filled_before_and_drained_after_their_uses(
     assert run_loop(loop, [block, other], count, lambda ticks: None) == (count, "")
     uses = [*range(len(np.arange(phase, count, every)))]
     assert filled == uses and drained == uses
+
+
+@pytest.mark.parametrize("loop", ["compiled", "python"])
+def test_ctrl_c_ends_a_run_within_a_tenth_of_a_second_and_leaves_the_trace_up_to_there(
+    tmp_path: Path, loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The quickest of three, for other processes work on this machine too."""
+    gain = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    text = f"[experiment]\nstop = 1e6\nstep = 1e-3\noutput_step = 1\n[slaves]\ng = '{gain}'\n[drive]\n'g.u' = 't/1[s]'"
+    path = written(tmp_path, text)
+    monkeypatch.setenv(LOOP, loop)
+    seconds = []
+    for _ in range(3):
+        sent: list[float] = []
+
+        def interrupt(sent: list[float] = sent) -> None:
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(0.3, interrupt)
+        begun: list[float] = []
+        with pytest.raises(RunInterrupted, match="interrupted at") as caught:
+            run(path, progress=lambda share, timer=timer, begun=begun: begun or (begun.append(share), timer.start()))
+        seconds.append(time.perf_counter() - sent[0])
+        done = caught.value.result
+        rows = len(done.trace.time)
+        assert 1 < rows < 1e6
+        assert done.trace.time.tolist() == [float(k) for k in range(rows)]
+        assert np.array_equal(done.trace["g.y"][1:], [1e-3 * (1000 * k - 1) for k in range(1, rows)])
+        assert done.notes[-1].startswith("interrupted at ")
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert min(seconds) < 0.1
 
 
 @pytest.mark.slow

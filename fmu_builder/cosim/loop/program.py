@@ -54,6 +54,7 @@ class PythonLoop:
 
     def __init__(self, operations: Sequence[Operation], clock: Clock) -> None:
         self._calls = [(one.call(), one.every, one.phase) for one in operations]
+        self._look = 0.0  # when to call `between` next
 
     def __enter__(self) -> Self:
         return self
@@ -62,12 +63,11 @@ class PythonLoop:
         pass
 
     def advance(self, tick: int, end: int, between: Callable[[int], str | None]) -> tuple[int, str | None]:
-        look = time.monotonic() + _INTERVAL
         for k in range(tick, end):
-            if time.monotonic() >= look:
+            if time.monotonic() >= self._look:
                 if note := between(k):
                     return k, note
-                look = time.monotonic() + _INTERVAL
+                self._look = time.monotonic() + _INTERVAL
             for call, every, phase in self._calls:
                 if (every == 1 or k % every == phase) and (note := call(k)):
                     return k, note
@@ -94,7 +94,7 @@ def run_loop(loop: Loop, blocks: Sequence[Block], count: int, between: Callable[
     """`count` ticks of the loop, or fewer; returns how many are done, and the note with which the run ended before.
 
     between   is called with the ticks that are done, at the beginning and at times; a note ends the run"""
-    tick, note = 0, between(0)
+    tick, note = 0, between(0)  # shows at once that it begins
     with loop:
         while tick < count and not note:
             end = min([count, *(block.end(tick) for block in blocks)])

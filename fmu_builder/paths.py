@@ -30,8 +30,9 @@ def shared_folder() -> Path:
 
 
 def is_shipped(path: Path) -> bool:
-    """True for a file of the installed package; false in a checkout, where the files belong to the user."""
-    return PACKAGE in path.resolve().parents
+    """Whether it is a recipe of the catalogue, or another file of the installed package."""
+    parents = path.resolve().parents
+    return PACKAGE in parents or shipped("fmus").resolve() in parents
 
 
 def find_element(element: str, beside: Path, where: str) -> Path:

@@ -76,7 +76,12 @@ def build_command(
         list[str] | None,
         typer.Argument(help="Recipes: .toml files, names of the catalogue, or FMUs of this tool to be built again."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the FMUs.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Folder for the FMUs; by default the recipe's, for the catalogue this one."
+        ),
+    ] = None,
     platform: Annotated[
         list[str] | None,
         typer.Option(help="linux64, win64, darwin64, aarch64-linux, aarch64-darwin, host or all; may be repeated."),

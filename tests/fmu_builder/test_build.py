@@ -402,14 +402,14 @@ def test_a_second_build_replaces_the_file(older: Path) -> None:
     assert validate_fmu(str(built.path)) == []
 
 
-def test_without_a_folder_the_file_goes_beside_the_recipe_and_into_the_current_folder_for_a_shipped_one(
+def test_without_a_folder_the_file_goes_beside_the_recipe_and_for_the_catalogue_into_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     recipe = gain(tmp_path / "mine")
     assert build_fmu(recipe, platforms=()).path == recipe.with_suffix(".fmu")
-    monkeypatch.setattr(builder, "is_shipped", lambda path: True)
-    assert build_fmu(recipe, platforms=()).path == tmp_path / "Gain.fmu"
+    shown = build_fmu(shipped("fmus") / "Inertia.toml", platforms=()).path
+    assert shown == tmp_path / "Inertia.fmu" and shown.is_file()
     assert build_fmu(recipe, tmp_path / "new" / "er", ()).path == tmp_path / "new" / "er" / "Gain.fmu"
 
 

@@ -81,6 +81,9 @@ def _info_json(description: SlaveDescription, origin: Origin | None) -> dict[str
     }
 
 
+_WIDEST = 40  # characters of names, or of values, beyond which a row keeps no columns
+
+
 def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
     line(f"{description.model_name}  {description.guid}")
     if origin:
@@ -110,12 +113,17 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
         line(f"\nport {port.name} ({port.kind}), connect it to {partner}")
         line(f"  in   {inputs}")
         line(f"  out  {outputs}")
+    tables = {}
     for title, causality in (("inputs", "input"), ("outputs", "output"), ("parameters", "parameter")):
         chosen = [v for v in description.variables.values() if v.causality == causality and v.name not in in_ports]
-        if chosen:
+        tables[title] = list(_rows(chosen))
+    every = [row for rows in tables.values() for row in rows]
+    widths = [min(max((len(row[i]) for row in every), default=0), _WIDEST) for i in (0, 1)]
+    for title, rows in tables.items():
+        if rows:
             line(f"\n{title}")
-        for names, start, unit, text in _rows(chosen):
-            line(f"  {names:24} {f'= {start} {unit}'.rstrip() if start else unit:20} {text}".rstrip())
+        for names, value, text in rows:
+            line(f"  {names:{widths[0]}}  {value:{widths[1]}}  {text}".rstrip())
     if origin:
         line(f"\n{origin.recipe.name}")
         for text in origin.text.rstrip().splitlines():
@@ -131,8 +139,8 @@ def _vector(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0].removesuffix('[1]')}[1..{len(names)}]"
 
 
-def _rows(variables: Sequence[SlaveVariable]) -> Iterator[tuple[str, str, str, str]]:
-    """Name, start, unit and description, with the elements of a vector in one row."""
+def _rows(variables: Sequence[SlaveVariable]) -> Iterator[tuple[str, str, str]]:
+    """Name, start with unit, and description, with the elements of a vector in one row."""
     vectors: dict[str, list[SlaveVariable]] = {}
     for v in variables:
         vectors.setdefault(re.sub(r"\[\d+\]$", "", v.name), []).append(v)
@@ -142,7 +150,8 @@ def _rows(variables: Sequence[SlaveVariable]) -> Iterator[tuple[str, str, str, s
             unit = units_text([v.unit for v in part])
             starts = [_start_text(v) for v in part if v.start]
             start = f"({', '.join(starts)})" if len(starts) > 1 else "".join(starts)
-            yield _vector([v.name for v in part]), start, unit, part[0].description
+            value = f"= {start} {unit}".rstrip() if start else unit
+            yield _vector([v.name for v in part]), value, part[0].description
 
 
 def _start_text(variable: SlaveVariable) -> str:

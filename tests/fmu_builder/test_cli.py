@@ -383,6 +383,13 @@ def test_info_shows_vectors_in_one_row_and_starts_as_people_write_them(command: 
     assert "interfaces: co-simulation, model exchange" in said.out
 
 
+def test_info_has_names_values_and_descriptions_in_columns(command: Command) -> None:
+    rows = command("info", "PointSurface").out.split("outputs\n")[1].split("\nPointSurface.toml")[0].splitlines()
+    assert {"last_contact.rebound_speed", "C_F"} <= {row.split()[0] for row in rows if row.startswith("  ")}
+    places = {re.match(r"  \S+ +(?:= \S+ \S+ +|= \S+ +|\S+ +)?(?=[A-Z])", row) for row in rows if row[2:].strip()}
+    assert len({found.end() for found in places if found}) == 1
+
+
 def test_info_shows_the_unit_of_each_component_where_they_differ(command: Command) -> None:
     """The third joint of the chain slides."""
     said = command("info", "CamChainConcave")

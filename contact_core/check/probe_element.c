@@ -1,248 +1,16 @@
-/* An element called at many points: whether its values keep to what it declares.
+/* An element called at many points (element_points.h): whether its values keep to what it declares.
  *
- * Points         the start values; random ones, over the ranges that the variables declare; and from these across zeros
- *                of the indicators, so that contact and no contact, stick and slip are all met
  * Unassigned     computed values are NaN before each evaluation; one that still has these bits was never assigned, one
  *                that another filling changes follows what was there before
  * Dependencies   duals: all that a list leaves out has a random direction, and what the list belongs to must have none;
  *                bits: all that a list leaves out has other values, and what the list belongs to must keep its bits.
  *                Duals show what is continuous near a point; bits what is switched, rounded or read by re()
  * Canaries       values behind every array, and behind what indicators get, that must keep their bits */
-#include "probe.h"
+#include "element_points.h"
 
-CC_HIDDEN void cc_check_dual(double *block, int on_demand);
-CC_HIDDEN void cc_check_accept(double *block, double step);
-CC_HIDDEN void cc_check_sample(double *block, double step);
-CC_HIDDEN void cc_check_indicators(const double *block, double z[]);
-
-#define FENCE 8             /* values behind what indicators get */
-#define STEP 1e-3           /* s, handed to accept and sample */
-#define WORK 4e6            /* values computed at most, beyond the points that every element gets */
+#define WORK 4e6 /* values computed at most, beyond the points that every element gets */
 #define LEAST_POINTS 4
 #define LEAST_SETS 8
-#define MOST_FREE 12        /* values along which a zero of an indicator is looked for */
-
-typedef struct {
-    int busy, place;
-} Pooled;
-
-/* The probe of an element, and what it works with. */
-typedef struct {
-    Probe probe;
-    Declared *sets, *memories;
-    int *narrow, narrow_sets; /* those that leave something out */
-    int points, sets_each;    /* to try; sets tried at each point */
-    double *bits, *other, *moving, *before, *duals, *z;
-    Pooled *pool;    /* points tried, those where most is at work first */
-    int pooled;
-    unsigned char *sides; /* of each indicator: 1 below, 2 above zero was met */
-    int *left_out, left;  /* knowns that a set does not declare */
-    int *suspects, *order;
-    unsigned char *shown; /* of each pair of all sets */
-} ElementProbe;
-
-/* ---- calls ------------------------------------------------------------------------------------------------------- */
-
-/* Whether a value that both evaluations computed is another one. */
-static int differs(double a, double b) { return a != b && cc_is_finite(a) && cc_is_finite(b); }
-
-/* Derivatives of all values, times CC_DUAL_STEP, are duals[2 i + 1]; the directions are there. */
-static void dual(ElementProbe *p, const double *point)
-{
-    for (int i = 0; i < p->probe.plan.size; i++)
-        p->duals[2 * i] = point[i];
-    cc_check_dual(p->duals, 1);
-}
-
-static void no_directions(ElementProbe *p)
-{
-    for (int i = 0; i < p->probe.plan.size; i++)
-        p->duals[2 * i + 1] = 0.0;
-}
-
-static double slope(const ElementProbe *p, int i)
-{
-    double found = p->duals[2 * i + 1] / CC_DUAL_STEP;
-    return cc_is_finite(found) ? found : 0.0;
-}
-
-/* Gives the point the memory that the element has after its bookkeeping there. */
-static void remember(ElementProbe *p, double *point, void (*keep)(double *, double), int function)
-{
-    Probe *q = &p->probe;
-    cc_copy(p->before, cc_evaluated(q, point, 1), q->plan.size);
-    keep(q->block, STEP);
-    cc_watch(q, function);
-    for (int i = 0; i < q->plan.size; i++) {
-        if (cc_has(q, i, KNOWN) && !cc_has(q, i, STATE) && cc_bits(q->block[i]) != cc_bits(p->before[i]))
-            cc_note_finding(q, (Finding){.what = CHANGED, .value = i, .known = function});
-        if (cc_has(q, i, MEMORY) && cc_is_finite(q->block[i]))
-            point[i] = q->block[i];
-    }
-}
-
-/* The zero-crossing functions at the point, in z. */
-static void indicators(ElementProbe *p, const double *point)
-{
-    Probe *q = &p->probe;
-    int count = q->plan.indicators;
-    cc_evaluated(q, point, 0);
-    for (int i = 0; i < count + FENCE; i++)
-        p->z[i] = cc_marked(UNASSIGNED_MARK, i);
-    cc_check_indicators(q->block, p->z);
-    cc_watch(q, INDICATORS);
-    for (int i = 0; i < count + FENCE; i++) {
-        int behind = i < count ? (int)q->plan.z_behind[i] : q->plan.size + count;
-        int kept = cc_bits(p->z[i]) == cc_mark(UNASSIGNED_MARK, i);
-        if (behind && !kept)
-            cc_note_finding(q, (Finding){.what = OVERWRITTEN, .value = behind, .known = INDICATORS});
-        if (!behind && kept)
-            cc_note_finding(q, (Finding){.what = UNWRITTEN, .value = i});
-    }
-}
-
-/* ---- points ------------------------------------------------------------------------------------------------------ */
-
-/* A point near this one, with some parameters that are far from its own. */
-static void beside(ElementProbe *p, const double *point, double *there)
-{
-    Probe *q = &p->probe;
-    double reach = cc_power(q, -4.0, 0.0);
-    cc_copy(there, point, q->plan.size);
-    for (int j = 0; j < q->known; j++) {
-        int i = q->knowns[j];
-        if (!cc_has(q, i, PARAMETER) && cc_has(q, i, REAL))
-            there[i] += cc_size(q, i, there[i]) * reach * cc_uniform(q, -1.0, 1.0);
-        else if (cc_uniform(q, 0.0, 1.0) < 0.3)
-            there[i] = cc_value(q, i, 0.3);
-    }
-    cc_normalize(q, there);
-}
-
-/* Some of the continuous inputs and states, at random; returns how many. */
-static int free_values(ElementProbe *p, int *chosen)
-{
-    Probe *q = &p->probe;
-    int count = 0;
-    for (int i = 1; i < q->plan.size; i++)
-        if (cc_has(q, i, KNOWN) && !cc_has(q, i, PARAMETER) && cc_has(q, i, REAL))
-            p->order[count++] = i;
-    int taken = count < MOST_FREE ? count : MOST_FREE;
-    for (int k = 0; k < taken; k++) {
-        int other = k + cc_draw(q, count - k);
-        chosen[k] = p->order[other], p->order[other] = p->order[k], p->order[k] = chosen[k];
-    }
-    return taken;
-}
-
-/* An indicator, of every other draw one that was met on one side of its zero alone. */
-static int some_indicator(ElementProbe *p)
-{
-    Probe *q = &p->probe;
-    int count = 0, alone = 0;
-    for (int i = 0; i < q->plan.indicators; i++)
-        if (q->plan.z_behind[i] == 0.0)
-            p->order[count++] = i;
-    for (int i = 0; i < count; i++)
-        alone += p->sides[p->order[i]] != 3;
-    if (alone && cc_draw(q, 2)) {
-        int wanted = cc_draw(q, alone);
-        for (int i = 0; i < count; i++)
-            if (p->sides[p->order[i]] != 3 && wanted-- == 0)
-                return p->order[i];
-    }
-    return p->order[cc_draw(q, count)];
-}
-
-/* A point near this one where an indicator has the other sign: along its gradient over some of the continuous inputs
- * and states, by Newton's method.  1 if that leads there. */
-static int across(ElementProbe *p, const double *point, double *here)
-{
-    Probe *q = &p->probe;
-    int which = some_indicator(p), chosen[MOST_FREE];
-    int count = free_values(p, chosen);
-    indicators(p, point);
-    double before = p->z[which], slopes[MOST_FREE], z = before;
-    double target = q->plan.z_nominals[which] * cc_power(q, -3.0, 0.0) * (before > 0.0 ? -1.0 : 1.0);
-    cc_copy(here, point, q->plan.size);
-    for (int k = 0; k < 4; k++) {
-        double square = 0.0;
-        for (int j = 0; j < count; j++) {
-            int i = chosen[j];
-            double x = here[i], step = 1e-6 * (x != 0.0 ? cc_abs(x) : 1.0);
-            here[i] = x + step;
-            indicators(p, here);
-            here[i] = x;
-            slopes[j] = (p->z[which] - z) / step;
-            square += slopes[j] * slopes[j];
-        }
-        if (!(cc_is_finite(square) && square > 0.0))
-            return 0;
-        for (int j = 0; j < count; j++)
-            here[chosen[j]] += (target - z) * slopes[j] / square;
-        indicators(p, here);
-        z = p->z[which];
-        if (!cc_is_finite(z))
-            return 0;
-        if ((z > 0.0) != (before > 0.0))
-            return 1;
-    }
-    return 0;
-}
-
-/* One of the points tried, one where much is at work rather than little. */
-static const double *busy_point(ElementProbe *p)
-{
-    double u = cc_uniform(&p->probe, 0.0, 1.0);
-    return p->probe.points + (long)p->pool[(int)(p->pooled * u * u * u)].place * p->probe.plan.size;
-}
-
-/* Keeps the last point for others to begin at, and notes the sides of the indicators there. */
-static void into_pool(ElementProbe *p, const double *point)
-{
-    Probe *q = &p->probe;
-    if (q->plan.indicators) {
-        indicators(p, point);
-        for (int i = 0; i < q->plan.indicators; i++)
-            p->sides[i] |= p->z[i] > 0.0 ? 2 : 1;
-    }
-    const double *block = cc_evaluated(q, point, 1);
-    Pooled one = {0, q->tried - 1};
-    for (int i = 0; i < q->plan.size; i++)
-        one.busy += cc_has(q, i, COMPUTED) && block[i] != 0.0;
-    int k = p->pooled++;
-    for (; k > 0 && p->pool[k - 1].busy <= one.busy; k--)
-        p->pool[k] = p->pool[k - 1];
-    p->pool[k] = one;
-}
-
-/* The number k of the points to try: the start, some at random, and what can be reached from those where most is at
- * work.  0 where there is none. */
-static double *next_point(ElementProbe *p, int k)
-{
-    Probe *q = &p->probe;
-    double *point = q->points + (long)q->tried * q->plan.size;
-    if (k == 0)
-        cc_start_point(q, point);
-    else if (k <= p->points / 4)
-        cc_random_point(q, point);
-    else if (q->plan.indicators && k % 2 == 0) {
-        const double *from = k % 4 == 2 ? busy_point(p) : q->points + (long)cc_draw(q, q->tried) * q->plan.size;
-        if (!across(p, from, point))
-            return 0;
-    } else {
-        beside(p, busy_point(p), point);
-        if (cc_breaks_rules(q, point))
-            return 0;
-    }
-    if (k && k % 4 == 0) { /* with the memory of one that has been there */
-        remember(p, point, cc_check_sample, SAMPLE);
-        remember(p, point, cc_check_accept, ACCEPT);
-    }
-    q->point_is = q->tried++;
-    into_pool(p, point);
-    return point;
-}
 
 /* ---- what is compared -------------------------------------------------------------------------------------------- */
 
@@ -308,29 +76,28 @@ static void leave_out(ElementProbe *p, const Declared *set)
     }
 }
 
-
 static void try_duals(ElementProbe *p, const double *point, const Declared *set)
 {
     Probe *q = &p->probe;
     int count = 0;
-    no_directions(p);
+    cc_no_directions(p);
     for (int j = 0; j < p->left; j++)
         if (cc_has(q, p->left_out[j], REAL))
             p->duals[2 * p->left_out[j] + 1] = cc_uniform(q, 0.5, 2.0) * CC_DUAL_STEP;
-    dual(p, point);
+    cc_duals_at(p, point);
     for (int k = 0; k < set->values.count; k++)
-        if (slope(p, (int)set->values.of[k]) != 0.0)
+        if (cc_slope_of(p, (int)set->values.of[k]) != 0.0)
             p->suspects[count++] = (int)set->values.of[k];
     for (int j = 0; j < p->left && count; j++) {
         int known = p->left_out[j];
         if (!cc_has(q, known, REAL))
             continue;
-        no_directions(p);
+        cc_no_directions(p);
         p->duals[2 * known + 1] = CC_DUAL_STEP;
-        dual(p, point);
+        cc_duals_at(p, point);
         for (int k = 0; k < count; k++)
-            if (slope(p, p->suspects[k]) != 0.0)
-                undeclared(p, p->suspects[k], known, (Finding){.how = DERIVATIVE, .a = slope(p, p->suspects[k])});
+            if (cc_slope_of(p, p->suspects[k]) != 0.0)
+                undeclared(p, p->suspects[k], known, (Finding){.how = DERIVATIVE, .a = cc_slope_of(p, p->suspects[k])});
     }
 }
 
@@ -345,15 +112,15 @@ static double value_beside(Probe *p, int i, double x)
 
 /* Which values of the set are others with the point `other` than in `bits`, and by which of what the set leaves out:
  * replaced one after the other; the one with which a value changes is the cause.  `call` computes them. */
-static void blame(ElementProbe *p, const double *point, const Declared *set, int how,
-                  const double *(*call)(Probe *, const double *))
+static void name_undeclared(ElementProbe *p, const double *point, const Declared *set, int how,
+                            const double *(*call)(Probe *, const double *))
 {
     Probe *q = &p->probe;
     int count = 0;
     const double *block = call(q, p->other);
     for (int k = 0; k < set->values.count; k++) {
         int i = (int)set->values.of[k];
-        if (differs(p->bits[i], block[i]))
+        if (cc_differs(p->bits[i], block[i]))
             p->suspects[count++] = i;
     }
     if (!count)
@@ -368,7 +135,7 @@ static void blame(ElementProbe *p, const double *point, const Declared *set, int
         block = call(q, p->moving);
         for (int k = 0; k < count; k++) {
             int i = p->suspects[k];
-            if (differs(p->before[i], block[i]))
+            if (cc_differs(p->before[i], block[i]))
                 undeclared(p, i, known, (Finding){.how = how, .a = p->before[i], .b = block[i], .x = p->other[known]});
         }
         cc_copy(p->before, block, q->plan.size);
@@ -387,7 +154,7 @@ static void try_bits(ElementProbe *p, const double *point, const Declared *set)
             p->other[i] = is_near && cc_has(q, i, REAL) ? value_beside(q, i, point[i]) : cc_value(q, i, 0.2);
         }
         if (!cc_breaks_rules(q, p->other))
-            blame(p, point, set, CHANGE, evaluated);
+            name_undeclared(p, point, set, CHANGE, evaluated);
     }
 }
 
@@ -409,7 +176,7 @@ static void try_memories(ElementProbe *p)
                 if (!cc_has(q, p->left_out[j], STATE))
                     p->other[p->left_out[j]] = cc_value(q, p->left_out[j], 0.2), count++;
             if (count && !cc_breaks_rules(q, p->other))
-                blame(p, point, set, BEGIN, cc_started);
+                name_undeclared(p, point, set, BEGIN, cc_started);
         }
     }
 }
@@ -429,16 +196,16 @@ static int place_in(const List *list, int value)
 }
 
 /* Which of the declared dependencies show at the point. */
-static void see(ElementProbe *p, const double *point)
+static void note_shown(ElementProbe *p, const double *point)
 {
     Probe *q = &p->probe;
     for (int n = 0; n < q->known; n++) {
         int known = q->knowns[n];
         long first = 0;
-        no_directions(p);
+        cc_no_directions(p);
         if (cc_has(q, known, REAL)) {
             p->duals[2 * known + 1] = CC_DUAL_STEP;
-            dual(p, point);
+            cc_duals_at(p, point);
         }
         cc_copy(p->other, point, q->plan.size);
         p->other[known] = cc_value(q, known, 0.0);
@@ -448,7 +215,7 @@ static void see(ElementProbe *p, const double *point)
             int place = place_in(&set->known, known);
             for (int j = 0; j < set->values.count && place >= 0; j++) {
                 int i = (int)set->values.of[j];
-                if (slope(p, i) != 0.0 || differs(p->bits[i], block[i]))
+                if (cc_slope_of(p, i) != 0.0 || cc_differs(p->bits[i], block[i]))
                     p->shown[first + (long)j * set->known.count + place] = 1;
             }
             first += (long)set->values.count * set->known.count;
@@ -534,7 +301,7 @@ CC_EXPORT void cc_check_run(const double *plan, double *memory, Counts *counts)
     plan_work(p);
     try_memories(p);
     for (int k = 0; k <= p->points && !is_enough(q); k++) {
-        const double *point = next_point(p, k);
+        const double *point = cc_next_point(p, k);
         if (!point)
             continue;
         counts->tried++;
@@ -549,7 +316,7 @@ CC_EXPORT void cc_check_run(const double *plan, double *memory, Counts *counts)
             try_bits(p, point, &p->sets[which]);
         }
         if (q->plan.every)
-            see(p, point);
+            note_shown(p, point);
     }
     if (q->plan.every)
         find_unshown(p);

@@ -1,4 +1,6 @@
-"""The impact damper of element.c in Python; the formulas and the signs stand there.   x' = v = w - v_p,  m w' = -s N"""
+"""The impact damper of element.c in Python; the formulas and the signs stand there.
+
+x' = v = w - v_p,  m w' = -s N"""
 
 import contact_core
 

@@ -1,7 +1,10 @@
-"""Closed forms and independent integrations behind the systems of this folder.  `python references.py` writes every
-*_ref.csv anew.  None of this uses the code under test.
+"""Closed forms and independent integrations behind the systems: `python references.py` writes every *_ref.csv anew.
 
-The closed forms of a mass on a floor are those of elements/point_surface/cases/references.py."""
+None of this uses the code under test.
+
+The closed forms of a mass on a floor are those of elements/point_surface/cases/references.py.
+
+One family of functions: a reference for each system."""
 
 from __future__ import annotations
 

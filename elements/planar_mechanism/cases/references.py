@@ -6,7 +6,9 @@ Each body has x, y of its centre of mass and its angle; joints and cam are const
 
 integrated at the relative tolerance 1e-12, and put back onto g = 0 and G v = 0 at every written point.  It shares with
 the element neither coordinates nor equations nor code; that it is right itself shows in the digits of two other
-formulations, tests/elements/test_planar_mechanism.py."""
+formulations, tests/elements/test_planar_mechanism.py.
+
+One family of functions: a reference for each case, and the integration that all have."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ def find(name: str, what: str) -> Path:
 
 
 def find_scenario(name: str) -> Path:
-    """An .fmu, a scenario, a recipe, or a case of this name."""
-    if Path(name).suffix in (".fmu", ".toml"):
+    """An .fmu, a scenario, an SSP archive, a recipe, or a case of this name."""
+    if Path(name).suffix in (".fmu", ".ssp", ".toml"):
         return Path(name)
     cases = [path for case, path in (all_cases() | own_cases()).items() if name in (case, case.partition("/")[2])]
     if len(cases) == 1 and not any(Path(folder, f"{name}.toml").is_file() for folder in (".", "fmus")):
         return cases[0]
-    return find(name, "a scenario (.toml), an .fmu, or the name of a recipe or case")
+    return find(name, "a scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case")
 
 
 def check_outputs(*targets: tuple[str, Path | None]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,7 @@ from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
 from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave
+from fmu_builder.cosim.ssp.reading import read_ssp
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, ToolError, collected
 from fmu_builder.export.fmu import host_fmu
@@ -40,6 +41,7 @@ from fmu_builder.model.scenario import (
     Experiment,
     SlaveEntry,
     StartValue,
+    SystemOutput,
     check_times,
     parse_scenario,
 )
@@ -75,10 +77,13 @@ def run(
 
 
 def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:
-    """A scenario file; for an .fmu or a recipe the scenario of this one slave, with its default experiment.
+    """A scenario file or an SSP archive; for an .fmu or a recipe the scenario of this one slave, with its default
+    experiment.
 
     given   keys of [experiment] that the caller replaces; those of the FMU are not checked
     Raises InputError."""
+    if path.suffix == ".ssp":
+        return read_ssp(path, given)
     if path.suffix != ".fmu":
         path = find_recipe(str(path))
         if not is_recipe(path):
@@ -202,6 +207,9 @@ class _Master:
             if f"{slave}.{name}" in scenario.drive:
                 what = f"is connected to {sources[0][0]}.{sources[0][1]} as well; an input has one of the two"
                 problems.append(Problem(f"{scenario.path}: [drive] {slave}.{name}", what))
+        for end in scenario.conversions:
+            what = f"the value of {end} is converted on its way, which connections do not do; do it inside an FMU"
+            problems.append(Problem(f"{scenario.path}: connections", what))
         self.recorded = {
             slave: [v for v in description.variables.values() if is_signal(v)]
             for slave, description in self.descriptions.items()
@@ -230,9 +238,9 @@ class _Master:
             name for name, d in self.descriptions.items() if MODE not in d.variables
         ]  # the others report it themselves
         former = _former_notes(self.scenario)
-        result = Result(
-            trace, contacts, (*self.wiring.notes, *former, *notes, *energy_gaining_contacts(contacts, mute)), log
-        )
+        before = (*self.scenario.notes, *self.wiring.notes, *former)
+        trace = _with_outputs(trace, self.scenario.outputs)
+        result = Result(trace, contacts, (*before, *notes, *energy_gaining_contacts(contacts, mute)), log)
         if interrupted:
             raise RunInterrupted(result)
         return result
@@ -316,3 +324,35 @@ class _Master:
             "numpy": installed_version("numpy"),
             "python": platform.python_version(),
         }
+
+
+def _with_outputs(trace: Trace, outputs: Mapping[str, SystemOutput]) -> Trace:
+    """The trace with the outputs of the system whose sources it holds."""
+    made = {name: one for name, one in outputs.items() if one.source in trace}
+    if not made:
+        return trace
+    columns = [one.change.factor * trace[one.source] + one.change.offset for one in made.values()]
+    units = {**trace.units, **{name: one.unit for name, one in made.items()}}
+    values = np.column_stack([trace.values, *columns])
+    return replace(trace, names=(*trace.names, *made), values=values, units=units)
+
+
+# ---- the system, for what shows it or writes it --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class System:
+    """A checked scenario with what its slaves, start values (SI, by slave and variable), drives and connections are."""
+
+    scenario: CheckedScenario
+    slaves: Mapping[str, SlaveDescription]
+    starts: Mapping[str, Mapping[str, Start]]
+    signals: Sequence[Signal]
+    wiring: Wiring
+
+
+def system_of(scenario: CheckedScenario) -> System:
+    """Raises InputError with everything that is wrong with the slaves and their connections."""
+    master = _Master(scenario)
+    starts = start_values(scenario, master.descriptions)  # without what only this master tells its slaves
+    return System(scenario, master.descriptions, starts, master.signals, master.wiring)

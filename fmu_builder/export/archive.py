@@ -18,9 +18,15 @@ _SMALL = 16 * 2**20  # bytes that are unpacked whatever the ratio
 
 
 def check_archive(path: Path) -> frozenset[str]:
-    """The file names of a whole zip archive of bounded size whose files stay inside the folder they are unpacked to.
+    """The file names of an FMU: of a whole zip archive of bounded size whose files stay inside the folder they are
+    unpacked to.
 
     Raises InputError with every problem found."""
+    return check_zip(path, "FMU", "modelDescription.xml")
+
+
+def check_zip(path: Path, kind: str, needed: str) -> frozenset[str]:
+    """As check_archive, of an archive of this kind, which holds the file `needed`."""
     if not path.is_file():
         raise InputError(Problem(str(path), "is no file" if path.exists() else "there is no such file"))
     try:
@@ -29,7 +35,8 @@ def check_archive(path: Path) -> frozenset[str]:
             _check_size(path, archive)
             damaged = archive.testzip()
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
-        raise InputError(Problem(str(path), f"is no complete FMU (a zip archive): {error}; copy it again")) from error
+        what = f"is no complete {kind} (a zip archive): {error}; copy it again"
+        raise InputError(Problem(str(path), what)) from error
     except (RuntimeError, NotImplementedError) as error:  # encrypted, or an unknown compression
         raise InputError(Problem(str(path), f"cannot be unpacked: {error}")) from error
     problems = []
@@ -38,12 +45,13 @@ def check_archive(path: Path) -> frozenset[str]:
     for name in names:
         if name.startswith(("/", "\\")) or ":" in name or ".." in re.split(r"[/\\]", name):
             problems.append(
-                Problem(str(path), f"holds '{name}', which would be written outside its folder; the FMU is refused")
+                Problem(str(path), f"holds '{name}', which would be written outside its folder; the {kind} is refused")
             )
         elif "\\" in name:
-            problems.append(Problem(str(path), f"holds '{name}'; FMI requires forward slashes: pack the FMU again"))
-    if "modelDescription.xml" not in names:
-        problems.append(Problem(str(path), "holds no modelDescription.xml, so it is no FMU"))
+            what = f"holds '{name}'; names in an {kind} have forward slashes: pack it again"
+            problems.append(Problem(str(path), what))
+    if needed not in names:
+        problems.append(Problem(str(path), f"holds no {needed}, so it is no {kind}"))
     if problems:
         raise InputError(problems)
     return frozenset(names)
@@ -59,7 +67,7 @@ def _check_size(path: Path, archive: zipfile.ZipFile) -> None:
         problems.append(Problem(str(path), f"holds {len(files)} files; at most {MOST_FILES} are unpacked"))
     if total > MOST_BYTES:
         what = f"unpacks to {total / 2**20:.0f} MiB; at most {MOST_BYTES / 2**20:.0f} MiB are unpacked"
-        problems.append(Problem(str(path), f"{what}: keep large data outside the FMU"))
+        problems.append(Problem(str(path), f"{what}: keep large data outside of it"))
     if total > max(_SMALL, MOST_RATIO * packed):
         what = f"unpacks to {total / packed:.0f} times its size, {total / 2**20:.0f} MiB"
         problems.append(Problem(str(path), f"{what}; at most {MOST_RATIO} times are unpacked"))

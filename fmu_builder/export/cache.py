@@ -4,6 +4,7 @@
     zig                              zig's own libraries, and what is compiled elsewhere
     fmus/ host/ prototypes/ checks/ tried/      by a hash of all that goes into them
     guide/                           the page of the guide
+    ssp/                             what SSP archives hold, by a hash of the archive
     discarded/                       what is being deleted
     users/                           a locked file for each process that uses the folder, of the time when it began to
     .fmu-builder-cache               the marker: all of the above was made by fmu-builder
@@ -38,7 +39,7 @@ _BLOCK = 4096  # bytes that a small file takes
 _BEGINNING = 10.0  # s; a file in users/ that is younger may not be locked yet
 _UNKNOWN = 24 * 3600.0  # s for which a file in users/ that cannot be locked counts as a running process
 _MARKER = ".fmu-builder-cache"
-_ROOMS = ("sources", "objects", "fmus", "host", "prototypes", "checks", "tried", "guide", "discarded")
+_ROOMS = ("sources", "objects", "fmus", "host", "prototypes", "checks", "tried", "guide", "ssp", "discarded")
 _USERS = "users"
 _STAMP = "pruned"  # of the time when a process looked at the whole folder
 _LOCK = "lock"  # held for the moment of an entry's use, and while one is taken away

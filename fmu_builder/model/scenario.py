@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -156,8 +157,30 @@ class Convergence(TableModel):
     order_tolerance: float = Field(default=0.15, gt=0, description="what the order may differ by")
 
 
+@dataclass(frozen=True)
+class Conversion:
+    """Of a value on its way: factor * value + offset."""
+
+    factor: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class SystemOutput:
+    """A signal of the trace that is made of one of a slave, "slave.variable".   unit: of the signal that is made"""
+
+    source: str
+    change: Conversion
+    unit: str
+
+
 class CheckedScenario(TableModel):
-    """A checked scenario; `path` is where it was read from."""
+    """A checked scenario; `path` is where it was read from.
+
+    conversions, outputs and notes are those of an SSP archive, and no keys of a file:
+    conversions   by the input "slave.variable" that takes the value of one output
+    outputs       signals of the system, by name
+    notes         what a user should know of the archive"""
 
     path: Path
     description: str = ""
@@ -168,6 +191,9 @@ class CheckedScenario(TableModel):
     drive: dict[str, Drive] = Field(default_factory=dict)
     reference: Reference | None = None
     convergence: Convergence | None = None
+    conversions: dict[str, Conversion] = Field(default_factory=dict)
+    outputs: dict[str, SystemOutput] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -203,8 +229,9 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
     tables = read_toml(path)
     problems: list[Problem] = []
     unknown: list[Problem] = []
-    if tables.pop("path", None) is not None:  # a field of ours, no key of the file
-        problems.append(Problem(f"{path}: path", "this key is unknown"))
+    for key in ("path", "conversions", "outputs", "notes"):  # fields of ours, no keys of the file
+        if tables.pop(key, None) is not None:
+            problems.append(Problem(f"{path}: {key}", "this key is unknown"))
     correct_kind(path, tables, problems)
     if isinstance(tables.get("slaves"), dict):
         counted, unknown = expand_members(path, "slave", tables, problems)
@@ -213,7 +240,7 @@ def parse_scenario(path: Path) -> tuple[CheckedScenario, list[Problem]]:
             tables["reference"] = {**reference, "signals": signals}
     if isinstance(drive := tables.get("drive"), dict):
         tables["drive"] = {name: _drive(path, name, value, problems) for name, value in drive.items()}
-    wrong_times = _time_problems(path, tables.get("experiment"))
+    wrong_times = time_problems(path, tables.get("experiment"))
     problems += wrong_times
     try:
         scenario = CheckedScenario.model_validate({"path": path, **tables})
@@ -308,8 +335,9 @@ def _ends(path: Path, connections: object) -> Iterator[tuple[str, str]]:
             yield f"{path}: connections [{', '.join(map(str, pair))}]", str(end)
 
 
-def _time_problems(path: Path, table: object) -> list[Problem]:
-    """Of the times of [experiment] that are numbers or texts; others are reported with the rest."""
+def time_problems(path: Path, table: object) -> list[Problem]:
+    """What is wrong with the times of a table [experiment] that are numbers or texts; others are reported with the
+    rest."""
     if not isinstance(table, dict):
         return []
     problems: list[Problem] = []

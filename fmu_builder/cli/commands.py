@@ -118,7 +118,9 @@ def build_command(
 
 @app.command("run")
 def run_command(
-    scenario: Annotated[str, typer.Argument(help="A scenario (.toml), an .fmu, or the name of a recipe or case.")],
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case.")
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Trace to write.")] = Path("trace.csv"),
     step: Annotated[str | None, typer.Option(help="Communication step, e.g. '0.1 ms'.")] = None,
     stop: Annotated[str | None, typer.Option(help="Stop time, e.g. '2 s'.")] = None,
@@ -137,6 +139,31 @@ def run_command(
     from fmu_builder.cli.running import run_system
 
     run_system(scenario, output, plot, as_json, step=step, stop=stop, algorithm=algorithm, record=record)
+
+
+@app.command("ssp")
+def ssp_command(
+    scenario: Annotated[str, typer.Argument(help="A scenario (.toml), or the name of a case.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Archive; by default NAME.ssp.")] = None,
+    target: Annotated[
+        str, typer.Option("--for", help="Tool that reads it: standard, ecos, libcosim, omsimulator or fmpy.")
+    ] = "standard",
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(help="Of the FMUs of recipes, as for `build`: host for this machine only; may be repeated."),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Write a scenario as an SSP 1.0 archive with its FMUs, for other tools; `run` reads archives.
+
+    Example: fmu-builder ssp drop_elastic -o drop.ssp --for libcosim --platform host
+
+    Communication step, algorithm and drives are in annotations, which other tools may not read.  A warning names what
+    the tool does not read; what it would get wrong is an error.
+    """
+    from fmu_builder.cli.ssp import write_ssp
+
+    write_ssp(scenario, output, target, platform or ("all",), as_json)
 
 
 @app.command("compare")

@@ -1,0 +1,304 @@
+"""A scenario as an SSP 1.0 archive (https://ssp-standard.org), which conforms to SSP 2.0 as well.
+
+Few tools read all of the standard: values are in the units of the FMUs, equal at both ends of a connection, parameters
+are bound at components, in files of their own, and there are no connectors of the system.  `target` names a tool; what
+it does not read is a warning, and what it would get wrong an error."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from fmu_builder.cosim.master import System
+from fmu_builder.cosim.scenario_inputs import Start, TableSignal
+from fmu_builder.cosim.slave import SlaveDescription
+from fmu_builder.cosim.ssp import annotation
+from fmu_builder.cosim.ssp.files import MAIN, NAMESPACES
+from fmu_builder.cosim.ssp.units import named_unit, units_of_fmu
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.export.fmu import build_fmu, pack
+from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.model.scenario import Conversion
+from fmu_builder.paths import find_recipe, own_version
+from fmu_builder.units import Unit, fmi_base_unit
+
+SSD, SSC, SSV = (f"{{{NAMESPACES[short]}}}" for short in ("ssd", "ssc", "ssv"))
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a tool reads of an archive: transformations of connections, bindings of parameters, values of enumerations,
+    the step in an annotation.   version: of the tool that was tried"""
+
+    version: str = ""
+    transformations: bool = True
+    bindings: bool = True
+    enumerations: bool = True
+    step: bool = False
+
+
+TARGETS = {
+    "standard": Target(),
+    "ecos": Target("Ecos 0.7", enumerations=False),
+    "libcosim": Target("libcosim 0.10", enumerations=False, step=True),
+    "omsimulator": Target("OMSimulator 2.1", transformations=False, enumerations=False, step=True),
+    "fmpy": Target("fmpy 0.3.32", transformations=False, bindings=False, enumerations=False),
+}
+
+
+def ssp_archive(system: System, target: str, platforms: Sequence[str]) -> tuple[bytes, list[str]]:
+    """The archive, and warnings on what the target does not read.
+
+    target     a key of TARGETS
+    platforms  of the FMUs that are built from recipes, `host` for this machine alone
+    Raises InputError with all that SSP cannot say or the target would get wrong; ToolError where no FMU is built."""
+    writer = _Writer(system, target)
+    problems = list(writer.problems())
+    if problems:
+        raise InputError(problems)
+    files = writer.documents()
+    files |= _fmus(system, writer.sources, platforms)
+    return pack(files), writer.warnings()
+
+
+def _fmus(system: System, sources: Mapping[str, str], platforms: Sequence[str]) -> dict[str, bytes]:
+    """The FMUs by their names in the archive."""
+    files: dict[str, bytes] = {}
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
+        for slave, name in sources.items():
+            if name in files:
+                continue
+            recipe = system.scenario.slaves[slave].recipe
+            path = system.slaves[slave].path
+            if Path(recipe).suffix != ".fmu" and tuple(platforms) != ("host",):
+                path = build_fmu(find_recipe(recipe, system.scenario.path.parent), Path(folder), platforms).path
+            files[name] = path.read_bytes()
+    return files
+
+
+class _Writer:
+    def __init__(self, system: System, target: str) -> None:
+        self.system, self.name, self.target = system, target, TARGETS[target]
+        self.sources = _sources(system.slaves)
+        self.starts = {slave: dict(values) for slave, values in system.starts.items()}
+        for signal in system.signals:
+            slave, name = signal.node
+            if isinstance(signal, TableSignal) and signal.is_constant:
+                self.starts[slave].setdefault(name, float(signal.value[0]))
+        self._units: dict[str, Unit] = {}  # of connectors, by name
+        self._fmu_units = {slave: units_of_fmu(d.path) for slave, d in system.slaves.items()}
+
+    @property
+    def where(self) -> str:
+        return str(self.system.scenario.path)
+
+    def problems(self) -> Iterable[Problem]:
+        """What SSP cannot say, and what the target would get wrong without a word."""
+        for (slave, name), sources in self.system.wiring.sources.items():
+            if len(sources) > 1:
+                shown = " and ".join(f"{source}.{output}" for source, output in sources)
+                what = f"{slave}.{name} gets the sum of {shown}; an input of SSP has one source: make one FMU of them"
+                yield Problem(f"{self.where}: connections", f"{what}, by `fmu-builder build --assembly`")
+        if not self.target.transformations:
+            for end in self.system.scenario.conversions:
+                what = f"the value of {end} is converted, which {self.target.version} does not do"
+                yield Problem(f"{self.where}: connections", f"{what}; give both FMUs the same unit")
+
+    def warnings(self) -> list[str]:
+        """What the target does not read, so that its results will differ."""
+        scenario, found = self.system.scenario, []
+        reader = self.target.version or "other tools"
+        if driven := [f"{s.node[0]}.{s.node[1]}" for s in self.system.signals if not s.is_constant]:
+            what = f"{', '.join(driven)}: driven over time, which SSP has no place for"
+            found.append(f"{what}; {reader} keep{'s' * bool(self.target.version)} the start values")
+        if self.target.version and scenario.experiment.algorithm != "jacobi":
+            found.append(f"{reader} exchanges values when all slaves have stepped: compare with --algorithm jacobi")
+        if self.target.version and not self.target.step:
+            found.append(f"{reader} reads no communication step: give it {scenario.seconds('step'):g} s")
+        bound = [slave for slave, values in self.starts.items() if values]
+        if bound and not self.target.bindings:
+            what = f"{reader} reads no parameter bindings: the start values of {', '.join(bound)} have no effect"
+            found.append(f"{what} unless you give it the parameters in resources/")
+        return found
+
+    def documents(self) -> dict[str, bytes]:
+        """The XML files by their names in the archive."""
+        files = {
+            f"resources/{slave}.ssv": _text(self._parameters(slave, values))
+            for slave, values in self.starts.items()
+            if values
+        }
+        return {MAIN: _text(self._structure())} | files
+
+    def _structure(self) -> etree._Element:
+        scenario = self.system.scenario
+        namespaces = {"ssd": NAMESPACES["ssd"], "ssc": NAMESPACES["ssc"]}
+        name = scenario.path.stem
+        tool = f"fmu-builder {own_version()}"
+        root = etree.Element(f"{SSD}SystemStructureDescription", nsmap=namespaces)
+        root.attrib.update({"version": "1.0", "name": name, "generationTool": tool})
+        system = etree.SubElement(root, f"{SSD}System", name="system")
+        if scenario.description:
+            system.set("description", scenario.description)
+        elements = etree.SubElement(system, f"{SSD}Elements")
+        for slave, description in self.system.slaves.items():
+            elements.append(self._component(slave, description))
+        if self.system.wiring.sources:
+            connections = etree.SubElement(system, f"{SSD}Connections")
+            for (slave, variable), ((source, output),) in self.system.wiring.sources.items():
+                one = etree.SubElement(connections, f"{SSD}Connection", startElement=source, startConnector=output)
+                one.attrib.update({"endElement": slave, "endConnector": variable})
+                conversion = scenario.conversions.get(f"{slave}.{variable}")
+                if conversion is not None:
+                    one.set("suppressUnitConversion", "true")
+                    one.append(_linear(conversion))
+        step = _number(scenario.seconds("step"))
+        system.append(_master(step))
+        if self._units:
+            units = etree.SubElement(root, f"{SSD}Units")
+            units.extend(_unit(unit) for _, unit in sorted(self._units.items()))
+        times = {"startTime": _number(scenario.seconds("start")), "stopTime": _number(scenario.seconds("stop"))}
+        experiment = etree.SubElement(root, f"{SSD}DefaultExperiment", times)
+        experiment.append(_algorithm(step))
+        own = etree.SubElement(root, f"{SSD}Annotations")
+        own.append(annotation.written(self._tables()))
+        return root
+
+    def _component(self, slave: str, description: SlaveDescription) -> etree._Element:
+        component = etree.Element(f"{SSD}Component", name=slave)
+        component.attrib.update({"type": "application/x-fmu-sharedlibrary", "source": self.sources[slave]})
+        taken = {name for target, name in self.system.wiring.sources if target == slave}
+        shown = [
+            v
+            for v in description.variables.values()
+            if v.name in taken or (v.causality == "output" and v.type in ("Real", "Integer", "Boolean"))
+        ]
+        if shown:
+            connectors = etree.SubElement(component, f"{SSD}Connectors")
+            for variable in shown:
+                one = etree.SubElement(connectors, f"{SSD}Connector", name=variable.name, kind=variable.causality)
+                kind = "Integer" if variable.type == "Enumeration" else variable.type
+                value = etree.SubElement(one, f"{SSC}{kind}")
+                if (unit := self._unit_of(slave, variable)) is not None:
+                    self._units[unit.name] = unit
+                    value.set("unit", unit.name)
+        if self.starts[slave]:
+            bindings = etree.SubElement(component, f"{SSD}ParameterBindings")
+            etree.SubElement(bindings, f"{SSD}ParameterBinding", source=f"resources/{slave}.ssv")
+        return component
+
+    def _unit_of(self, slave: str, variable: SlaveVariable) -> Unit | None:
+        return named_unit(variable.unit, self._fmu_units[slave]) if variable.type == "Real" else None
+
+    def _parameters(self, slave: str, values: Mapping[str, Start]) -> etree._Element:
+        namespaces = {"ssv": NAMESPACES["ssv"], "ssc": NAMESPACES["ssc"]}
+        root = etree.Element(f"{SSV}ParameterSet", {"version": "1.0", "name": slave}, nsmap=namespaces)
+        parameters = etree.SubElement(root, f"{SSV}Parameters")
+        units: dict[str, Unit] = {}
+        for name, value in values.items():
+            variable = self.system.slaves[slave].variables[name]
+            kind, attributes = self._value(variable, value)
+            if (unit := self._unit_of(slave, variable)) is not None:
+                units[unit.name] = unit
+                attributes["unit"] = unit.name
+            one = etree.SubElement(parameters, f"{SSV}Parameter", name=name)
+            etree.SubElement(one, f"{SSV}{kind}", attributes)
+        if units:
+            given = etree.SubElement(root, f"{SSV}Units")
+            given.extend(_unit(unit) for _, unit in sorted(units.items()))
+        return root
+
+    def _value(self, variable: SlaveVariable, value: Start) -> tuple[str, dict[str, str]]:
+        """Type and attributes of a parameter."""
+        if isinstance(value, str):
+            return "String", {"value": value}
+        if variable.type == "Real":
+            return "Real", {"value": _number(value)}
+        if variable.type == "Boolean":
+            return "Boolean", {"value": "true" if value else "false"}
+        literal = next((name for name, number in variable.literals.items() if number == value), None)
+        if variable.type == "Enumeration" and literal is not None and self.target.enumerations:
+            return "Enumeration", {"value": literal}
+        return "Integer", {"value": str(int(value))}
+
+    def _tables(self) -> dict[str, Any]:
+        """The annotation of fmu-builder."""
+        scenario = self.system.scenario
+        experiment = scenario.experiment.model_dump(exclude_none=True)
+        experiment |= {key: scenario.seconds(key) for key in ("start", "stop", "step", "output_step")}
+        drive = {name: self._drive(name) for name in scenario.drive}
+        masses = {name: slave.mass for name, slave in scenario.slaves.items() if slave.mass is not None}
+        tables = {"experiment": experiment, "drive": drive, "masses": masses}
+        return {key: table for key, table in tables.items() if table}
+
+    def _drive(self, name: str) -> dict[str, Any]:
+        """A drive without files."""
+        signal = next((s for s in self.system.signals if f"{s.node[0]}.{s.node[1]}" == name), None)
+        if not isinstance(signal, TableSignal):
+            return self.system.scenario.drive[name].model_dump(exclude_none=True)
+        truth = signal.variable.type == "Boolean"
+        return {"time": list(signal.time), "value": [bool(v) if truth else v for v in signal.value]}
+
+
+def _sources(slaves: Mapping[str, SlaveDescription]) -> dict[str, str]:
+    """The name of each slave's FMU in the archive; slaves of one file share it."""
+    names: dict[Path, str] = {}
+    for description in slaves.values():
+        if description.path not in names:
+            stem, number = description.path.stem, 1
+            name = f"resources/{stem}.fmu"
+            while name in names.values():
+                number += 1
+                name = f"resources/{stem}_{number}.fmu"
+            names[description.path] = name
+    return {slave: names[description.path] for slave, description in slaves.items()}
+
+
+def _number(value: float) -> str:
+    """The shortest text that gives the same double."""
+    return repr(float(value))
+
+
+def _linear(conversion: Conversion) -> etree._Element:
+    attributes = {"factor": _number(conversion.factor), "offset": _number(conversion.offset)}
+    return etree.Element(f"{SSC}LinearTransformation", attributes)
+
+
+def _unit(unit: Unit) -> etree._Element:
+    found = etree.Element(f"{SSC}Unit", name=unit.name)
+    etree.SubElement(found, f"{SSC}BaseUnit", fmi_base_unit(unit))
+    return found
+
+
+def _master(step: str) -> etree._Element:
+    """The annotation of a system without which OMSimulator loads none."""
+    found = etree.Element(f"{SSD}Annotations")
+    one = annotation.annotation("org.openmodelica")
+    found.append(one)
+    all_of = etree.SubElement(one, f"{{{annotation.OMS}}}Annotations", nsmap={"oms": annotation.OMS})
+    information = etree.SubElement(all_of, f"{{{annotation.OMS}}}SimulationInformation")
+    master = etree.SubElement(information, f"{{{annotation.OMS}}}FixedStepMaster", description="oms-ma", stepSize=step)
+    master.attrib.update({"absoluteTolerance": "0.0001", "relativeTolerance": "0.0001"})
+    return found
+
+
+def _algorithm(step: str) -> etree._Element:
+    """The annotation of the experiment with which libcosim chooses its step."""
+    found = etree.Element(f"{SSD}Annotations")
+    one = annotation.annotation("com.opensimulationplatform")
+    found.append(one)
+    algorithm = etree.SubElement(one, f"{{{annotation.OSP}}}Algorithm", nsmap={"osp": annotation.OSP})
+    etree.SubElement(algorithm, f"{{{annotation.OSP}}}FixedStepAlgorithm", baseStepSize=step)
+    return found
+
+
+def _text(root: etree._Element) -> bytes:
+    etree.cleanup_namespaces(root, keep_ns_prefixes=list(root.nsmap))
+    etree.indent(root)
+    text: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+    return text + b"\n"

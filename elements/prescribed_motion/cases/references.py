@@ -1,5 +1,6 @@
-"""Closed forms and independent integrations behind the cases of this folder.  `python references.py` writes every
-*_ref.csv anew.  None of this uses the code under test."""
+"""Closed forms and independent integrations behind the cases: `python references.py` writes every *_ref.csv anew.
+
+None of this uses the code under test."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fmu_builder.cosim.slave import SlaveDescription
-from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.model.connectable import Node, SlaveVariable
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring
 
@@ -34,6 +34,12 @@ def call_orders(
     starts     what the scenario gives, by slave and variable
     algorithm  jacobi or gauss_seidel"""
     place = {name: k for k, name in enumerate(slaves)}
+    sources: dict[str, set[Node]] = {name: set() for name in slaves}  # by reader
+    readers: dict[str, set[str]] = {name: set() for name in slaves}  # by source
+    for (target, _), nodes in wiring.sources.items():
+        for node in nodes:
+            sources[target].add(node)
+            readers[node[0]].add(target)
     for name, description in slaves.items():
         order = description.variables.get(ORDER)
         if (
@@ -47,10 +53,10 @@ def call_orders(
         mode = description.variables.get(MODE)
         if mode is not None and _literal(mode, starts[name]) in _NAME_AN_ORDER:
             continue
-        read = {(source, output) for source, output in _sources(name, wiring) if source != name}
+        read = {(source, output) for source, output in sources[name] if source != name}
         partners = {source for source, _ in read}
         direct = not any(_passes_through(slaves[source], output) for source, output in read)
-        if not partners or not direct or not _targets(name, wiring) <= partners | {name}:
+        if not partners or not direct or not readers[name] <= partners | {name}:
             continue
         one_side = all(place[p] < place[name] for p in partners) or all(place[p] > place[name] for p in partners)
         if algorithm == "jacobi" or one_side:
@@ -63,18 +69,6 @@ def _literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str |
     return next(
         (text for text, value in variable.literals.items() if str(value) == str(number).removesuffix(".0")), None
     )
-
-
-def _sources(name: str, wiring: Wiring) -> Iterator[tuple[str, str]]:
-    """The outputs that the slave reads: slave, variable."""
-    for (target, _), sources in wiring.sources.items():
-        if target == name:
-            yield from sources
-
-
-def _targets(name: str, wiring: Wiring) -> set[str]:
-    """The slaves that read an output of the slave."""
-    return {target for (target, _), sources in wiring.sources.items() for source, _ in sources if source == name}
 
 
 def _passes_through(slave: SlaveDescription, output: str) -> bool:

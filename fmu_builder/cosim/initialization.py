@@ -40,10 +40,14 @@ class Initialization:
 
     def run(self, slaves: Mapping[str, Slave], start: float, stop: float) -> None:
         """Raises InputError with all values that slaves refuse."""
+        models: dict[str, Model | None] = {}  # by recipe
         for inputs in (False, True):  # inputs cannot be set before initialization mode
             problems: list[Problem] = []
             for name, slave in slaves.items():
-                model = model_of(self.scenario, name) if self.starts[name] and not inputs else None
+                recipe = self.scenario.slaves[name].recipe
+                if self.starts[name] and recipe not in models:
+                    models[recipe] = model_of(self.scenario, name)
+                model = models[recipe] if self.starts[name] and not inputs else None
                 for variable, value in self.starts[name].items():
                     where = f"{self.scenario.path}: [slaves] {name} start {variable}"
                     known = self.descriptions[name].variables[variable]
@@ -163,10 +167,13 @@ def initial_order(wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> tup
     it is cut at one place, and the order is right for the others."""
     outputs = {source for sources in wiring.sources.values() for source in sources}
     needs: dict[Node, set[Node]] = {node: set() for node in sorted(outputs)}
-    for target, sources in wiring.sources.items():
-        for slave, name in outputs:
+    of_slave: dict[str, list[str]] = {}
+    for slave, name in needs:
+        of_slave.setdefault(slave, []).append(name)
+    for (slave, used), sources in wiring.sources.items():
+        for name in of_slave.get(slave, ()):
             depends = slaves[slave].variables[name].depends
-            if slave == target[0] and (depends is None or target[1] in depends):
+            if depends is None or used in depends:
                 needs[slave, name].update(sources)
     loop: list[Node] = []
     while True:

@@ -293,12 +293,12 @@ class _Master:
         """By slave: how much later than the beginning of its step the real inputs are that others give it, s."""
         if self.scenario.experiment.algorithm == "jacobi":
             return {}
-        order = list(self.descriptions)
+        place = {name: k for k, name in enumerate(self.descriptions)}
         return {
             slave: step
             for (slave, name), sources in self.wiring.sources.items()
             if self.descriptions[slave].variables[name].type == "Real"
-            and any(order.index(source) < order.index(slave) for source, _ in sources)
+            and any(place[source] < place[slave] for source, _ in sources)
         }
 
     def _one_step(self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock) -> Iterator[Operation]:

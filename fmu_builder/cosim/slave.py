@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import itertools
 import math
@@ -15,7 +16,7 @@ from contextlib import suppress
 from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import fmpy
 from fmpy.fmi1 import printLogMessage
@@ -289,6 +290,50 @@ def _start_entries(description: SlaveDescription, starts: Mapping[str, float | s
         yield family, variable.reference, given, variable.causality == "input"
 
 
+class _Extraction:
+    """The files of an FMU that its slaves load, in a temporary folder until the last of them is closed.
+
+    FMUs of fmu-builder have no memory beside their instances, so all slaves of one share a folder and a library: 1,000
+    copies of its code would fill the caches of the processor.  Others get a copy for each slave.
+
+    loaded   the library with its functions, which fmpy takes some milliseconds to find"""
+
+    _shared: ClassVar[dict[tuple[Path, str], _Extraction]] = {}
+
+    def __init__(self, key: tuple[Path, str] | None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="fmu-builder-"))
+        self.loaded: FMU2Slave | None = None
+        self._key, self._users, self._unloads = key, 0, True
+
+    @classmethod
+    def of(cls, description: SlaveDescription) -> _Extraction:
+        """Raises ToolError if the FMU cannot be unpacked."""
+        key = (description.path, description.guid) if description.ours else None
+        extraction = cls._shared[key] if key in cls._shared else cls(key)
+        extraction._users += 1
+        if extraction._users == 1:
+            if key is not None:
+                cls._shared[key] = extraction
+            try:
+                platform = description.library().rpartition("/")[0]
+                unpack(description.path, extraction.folder, ("resources/", f"{platform}/"))
+            except BaseException:
+                extraction.close()
+                raise
+        return extraction
+
+    def close(self, free: bool = True) -> None:
+        """For each call of `of`.   free: false if the library may not be unloaded, as an instance is left in it"""
+        self._users -= 1
+        self._unloads = self._unloads and free
+        if self._users == 0:
+            if self._key is not None:
+                del self._shared[self._key]
+            if self.loaded is not None and self._unloads:
+                self.loaded.freeLibrary()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
 _SHOWN_MESSAGES = 3  # of what a slave logged, in an error
 
 
@@ -309,17 +354,18 @@ class Slave:
             raise SlaveError(Problem(where, missing))
         library = description.library()
         try_out(description.path, library, where, list(_start_entries(description, starts or {})))
-        self._alive = self._loaded = False
+        self._alive = self._closed = False
         self._environment = next(_environments)
-        self._folder = Path(tempfile.mkdtemp(prefix="fmu-builder-"))
+        self._extraction = _Extraction.of(description)
         try:
-            unpack(description.path, self._folder, ("resources/", f"{library.rpartition('/')[0]}/"))
             try:
-                self.fmu = self._load(self._folder / library)
+                if self._extraction.loaded is None:
+                    self._extraction.loaded = self._load(self._extraction.folder / library)
+                self.fmu = copy.copy(self._extraction.loaded)
+                self.fmu.instanceName = name
             except Exception as error:  # fmpy raises bare exceptions for faulty files
                 raise SlaveError(Problem(where, f"does not load: {error}")) from error
             self.dll = self.fmu.dll
-            self._loaded = True
             _slaves[self._environment] = self
             callbacks = fmi2CallbackFunctions.from_buffer_copy(_callbacks)
             callbacks.componentEnvironment = c_void_p(self._environment)
@@ -338,7 +384,7 @@ class Slave:
         try:
             return FMU2Slave(
                 guid=self.description.guid,
-                unzipDirectory=str(self._folder),
+                unzipDirectory=str(self._extraction.folder),
                 modelIdentifier=self.description.identifier,
                 instanceName=self.name,
                 libraryPath=str(library),
@@ -425,8 +471,8 @@ class Slave:
         `free`: false after fmi2Fatal, when no function of any instance may be called any more."""
         if self._alive and free:
             self.fmu.fmi2FreeInstance(self.fmu.component)
-        if self._loaded and (free or not self._alive):
-            self.fmu.freeLibrary()
-        self._alive = self._loaded = False
         _slaves.pop(self._environment, None)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if not self._closed:
+            self._closed = True
+            self._extraction.close(free or not self._alive)
+        self._alive = False

@@ -6,21 +6,24 @@
  *     Y = A + B S                                      Y = Delta V / H,  A all that these forces do not do
  * B, 1/kg, 6 x 6, symmetric and positive: the inverse inertia of the body, and of the one that carries the surface, at
  * the centroid.  The admittance between two points is W_ij = G_i B G_j', G_i = (1, -[e_i] x): 21 numbers for any number
- * of points.  B is learned as W is of one point (partner.h), by BFGS updates with secants of S and Y; directions that
- * the points do not show (rotation about the line of two) are neither seen nor needed.
+ * of points.  B is learned by BFGS updates with secants of S and Y (symmetric, it stays positive definite by Powell's
+ * damping); directions that the points do not show (rotation about the line of two) are neither seen nor needed.
  *
  * Secants count less and less: what others do to the same bodies averages out.  What differs from B s by more than B s
  * itself is theirs: it counts as that much; and a secant that would more than double the trace of B counts nothing.
  *
  * Where V does not explain the velocities the points belong to more bodies than one: then each is on its own, for good.
  * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
- * the same. */
+ * the same.
+ *
+ * Sources: BFGS with damping: Nocedal & Wright, Numerical Optimization (2006), 6.1 and 18.3. */
 #ifndef CC_MOBILITY_H
 #define CC_MOBILITY_H
 
 #include "partner.h"
 
 #define CC_ROTATION_GUESS 3.0  /* B of rotation over that of translation: a flat box on its corners has 3 */
+#define CC_GAIN 0.5            /* of a secant, at first */
 #define CC_GAIN_LASTS 5.0      /* secants, after which the gain has halved */
 #define CC_LEAST_GAIN 0.02
 #define CC_UNEXPLAINED 3.0     /* b over the share of the squares */
@@ -155,6 +158,33 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
         m->others = 1.0;
 }
 
+/* B += q q'/(s q) - p p'/(s p), p = B s, 6 x 6: then B s = q.  Where s q is too small q is turned towards p. */
+CC_API void cc_update_mobility(double B[6][6], const double s[6], double q[6])
+{
+    double p[6], sp = 0.0, sq = 0.0, qq = 0.0;
+    for (int i = 0; i < 6; i++) {
+        p[i] = 0.0;
+        for (int j = 0; j < 6; j++)
+            p[i] += B[i][j] * s[j];
+        sp += s[i] * p[i], sq += s[i] * q[i];
+    }
+    if (sq < 0.2 * sp) {
+        double share = 0.8 * sp / (sp - sq);
+        sq = 0.0;
+        for (int i = 0; i < 6; i++) {
+            q[i] = share * q[i] + (1.0 - share) * p[i];
+            sq += s[i] * q[i];
+        }
+    }
+    for (int i = 0; i < 6; i++)
+        qq += q[i] * q[i]; /* over s q: below the largest eigenvalue of what is learned */
+    if (!(sq > 0.0 && sp > 0.0 && qq <= CC_MOST_ADMITTANCE * sq))
+        return;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            B[i][j] += q[i] * q[j] / sq - p[i] * p[j] / sp;
+}
+
 /* Learn B from the interval that ended with the rate Y of the twist; `quiet`: no force acts, `changed`: the lag did,
  * least: changes of Y below are noise. */
 CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quiet, int changed, double least)
@@ -195,7 +225,7 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
         for (int i = 0; i < 6; i++)
             trace += m->B[i][i], work += s[i] * q[i], size += q[i] * q[i];
         if (size <= CC_MOST_GROWTH * trace * work) { /* |q|^2 / (s q) is below the largest eigenvalue of the true B */
-            cc_update_admittance(6, m->B[0], s, q);
+            cc_update_mobility(m->B, s, q);
             m->count += 1.0;
         }
     }

@@ -13,18 +13,16 @@
  *                 N the product Delta f Delta y decides: it is positive for the true lag, as W is, though friction
  *                 drives a steep rod into the surface (W_nn < K_fr W_nt) and the normal part is negative.
  * Model           where it is used y_n is predicted by it, and W_nn is its b_0
- * Admittance      W, 1/kg, y = a + W f: BFGS updates with secants of f and y (symmetric, stays positive definite by
- *                 Powell's damping), from an anchor that moves when there is something to learn.
+ * Admittance      W, 1/kg, y = a + W f: by least squares of secants of f and y (admittance.h), from an anchor that
+ *                 moves when there is something to learn.
  *
  * Noise           sigma, m/s, of v while no force acts: what is left of Delta v, and does not show in Delta r, so that
  *                 what others do to the bodies meanwhile is not taken for noise.  Changes of v below 10 sigma teach
- *                 nothing.
- *
- * Sources: BFGS with damping: Nocedal & Wright, Numerical Optimization (2006), 6.1 and 18.3. */
+ *                 nothing. */
 #ifndef CC_PARTNER_H
 #define CC_PARTNER_H
 
-#include "../base/vector.h"
+#include "admittance.h"
 #include "partner_model.h"
 #include "position_rule.h"
 
@@ -41,12 +39,8 @@
 #define CC_LAG_SAMPLES 2.0        /* samples in a row for another lag */
 #define CC_QUIET_SHARE 0.1             /* of the answer, squared: what happened before the force has to stay below it */
 #define CC_EXCITATION 0.05      /* changes of the force below this share of the largest one teach nothing */
-#define CC_GAIN 0.5             /* of a secant; 1 lets two contacts of one body fight */
-#define CC_TANGENT_TO_NORMAL 2.0 /* first guess of W_xx / W_zz: a particle has 1, a solid sphere 3.5 */
-#define CC_MOST_ADMITTANCE 1e60 /* 1/kg: with more, products of what is sensible overflow */
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, */
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
-#define CC_MOST_DIRECTIONS 6    /* whose admittance is learned together */
 #define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */
 #define CC_MOST_UNANSWERED 4         /* forces without an answer, after which the partner is driven or very heavy */
 
@@ -66,6 +60,7 @@ typedef struct {
     double quiet_changes;      /* changes of y while no force acts, squared, summed, fading */
     double driven CC_FROM(0);  /* likewise, without that from rest to the first */
     double W[3][3], known CC_IN(0, 1), unanswered CC_FROM(0);
+    CcSecants secants;
     double longest CC_FROM(0); /* of the recent steps, fading, s: for the first guess of W */
     CcPartnerModel model;      /* along the normal */
     double anchored CC_IN(0, 1), f_anchor[3], y_anchor[3], f_largest; /* 1 once there is an anchor */
@@ -87,23 +82,8 @@ CC_API double cc_largest(const double a[3])
     return largest;
 }
 
-CC_API void cc_apply_admittance(double W[3][3], const double f[3], double y[3])
-{
-    CC_UNROLL for (int i = 0; i < 3; i++)
-        y[i] = cc_dot(W[i], f);
-}
-
 /* The lag as an index. */
 CC_API int cc_lag(double lag) { return cc_index(lag, CC_LAGS); }
-
-/* W = w along the normal, CC_TANGENT_TO_NORMAL times as much across it. */
-CC_API void cc_guess_admittance(double W[3][3], double w)
-{
-    w = w < CC_MOST_ADMITTANCE ? w : CC_MOST_ADMITTANCE;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            W[i][j] = i != j ? 0.0 : i == 2 ? w : CC_TANGENT_TO_NORMAL * w;
-}
 
 /* Add the interval between the last sample and (r, v) to the sums of the position rule. */
 CC_API void cc_sum_position_rule(const CcPartner *p, const double r[3], const double v[3], double rule[2])
@@ -276,34 +256,6 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
     return 1;
 }
 
-/* W += q q'/(s q) - p p'/(s p), p = W s, for W of n x n: then W s = q.  Where s q is too small q is turned towards
- * p. */
-CC_API void cc_update_admittance(int n, double *W, const double *s, double *q)
-{
-    double p[CC_MOST_DIRECTIONS], sp = 0.0, sq = 0.0, qq = 0.0;
-    for (int i = 0; i < n; i++) {
-        p[i] = 0.0;
-        for (int j = 0; j < n; j++)
-            p[i] += W[n * i + j] * s[j];
-        sp += s[i] * p[i], sq += s[i] * q[i];
-    }
-    if (sq < 0.2 * sp) {
-        double share = 0.8 * sp / (sp - sq);
-        sq = 0.0;
-        for (int i = 0; i < n; i++) {
-            q[i] = share * q[i] + (1.0 - share) * p[i];
-            sq += s[i] * q[i];
-        }
-    }
-    for (int i = 0; i < n; i++)
-        qq += q[i] * q[i]; /* over s q: below the largest eigenvalue of what is learned */
-    if (!(sq > 0.0 && sp > 0.0 && qq <= CC_MOST_ADMITTANCE * sq))
-        return;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            W[n * i + j] += q[i] * q[j] / sq - p[i] * p[j] / sp;
-}
-
 /* Learn W from the interval; `changed`: the lag did. */
 CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int changed)
 {
@@ -331,20 +283,15 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
         s[i] = f[i] - p->f_anchor[i], q[i] = seen->y[i] - p->y_anchor[i];
     double ss = cc_dot(s, s), sq = cc_dot(s, q), least = CC_EXCITATION * p->f_largest, floor = seen->floor / p->H;
     int active = ss > least * least && cc_dot(q, q) > floor * floor;
-    double gain = CC_GAIN;
     if (p->known == 0.0 && p->unanswered < CC_DOUBTED && p->driven > CC_QUIET_SHARE * cc_dot(q, q))
         active = 0; /* it may be what others do */
     if (active && p->known == 0.0 && sq > 0.0) {
         cc_guess_admittance(p->W, sq / ss);
-        p->known = gain = 1.0;
+        p->secants = (CcSecants){.left = 0.0};
+        p->known = 1.0;
     }
-    if (active && p->known != 0.0) {
-        double now[3];
-        cc_apply_admittance(p->W, s, now);
-        for (int i = 0; i < 3; i++)
-            q[i] = (1.0 - gain) * now[i] + gain * q[i];
-        cc_update_admittance(3, p->W[0], s, q);
-    }
+    if (active && p->known != 0.0)
+        cc_learn_admittance(&p->secants, s, q, p->noise / p->H, p->W);
     if (active)
         for (int i = 0; i < 3; i++)
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];

@@ -102,7 +102,11 @@ _ROOMS = {
         "elements/test_mechanism_impacts.py",
         "elements/test_mechanism_drives.py",
     ),
-    "contact_core/solver/": ("contact_core/test_solver.py", "contact_core/test_step.py"),
+    "contact_core/solver/": (
+        "contact_core/test_solver.py",
+        "contact_core/test_step.py",
+        "elements/test_prescribed_motion.py",
+    ),
     "contact_core/surfaces/": (
         "contact_core/test_surfaces.py",
         "contact_core/test_plane.py",

@@ -15,7 +15,8 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -240,7 +241,7 @@ def parse_quantity(value: float | int | str, unit: Unit, where: str) -> float:
         needed = dimension_text(unit)
         needed = unit.name if unit.name == needed else f"{unit.name} ({needed})"
         raise _quantity_error(where, value, f"has the dimension {dimension_text(given)} but {needed} is needed")
-    if (_counts_cycles(given) and _has_angle(unit)) or (_counts_cycles(unit) and _has_angle(given)):
+    if mixes_cycles_and_angle(given, unit):
         # equal dimensions, but taking 50 Hz for 50 rad/s would be wrong by 2 pi
         repair = "write rad/s, rev/s or rpm" if _has_angle(unit) else "write Hz"
         raise _quantity_error(where, value, f"mixes Hz (cycles) with an angle but {unit.name} is needed; {repair}")
@@ -297,6 +298,21 @@ def fmi_base_unit(unit: Unit) -> dict[str, str]:
     if unit.offset != 0.0:
         attributes["offset"] = repr(unit.offset)
     return attributes
+
+
+def unit_of_fmi(name: str, attributes: Mapping[str, str]) -> Unit | None:
+    """The unit that attributes of an FMI 2.0 <BaseUnit> define; None if they are none."""
+    with suppress(ValueError):
+        exponents = tuple(int(attributes.get(base, "0")) for base in BASES)
+        factor, offset = float(attributes.get("factor", "1")), float(attributes.get("offset", "0"))
+        if math.isfinite(factor) and factor != 0.0 and math.isfinite(offset):
+            return Unit(name, exponents, factor, offset)
+    return None
+
+
+def mixes_cycles_and_angle(a: Unit, b: Unit) -> bool:
+    """Hz and rad/s: equal dimensions, but a number of one is not that of the other."""
+    return (_counts_cycles(a) and _has_angle(b)) or (_counts_cycles(b) and _has_angle(a))
 
 
 _QUANTITY = re.compile(

@@ -19,7 +19,7 @@ class Exchange:
     """The connected values: per slave the operations that read its outputs and those that write its inputs.
 
     A slave's outputs are read into one array, ordered so that every link to another slave is a slice of it; inputs with
-    one source are set straight from there, sums are formed in between."""
+    one source are set straight from there, sums and conversions are formed in between."""
 
     def __init__(self, slaves: Mapping[str, Slave], wiring: Wiring, clock: Clock) -> None:
         self.reads: dict[str, list[Operation]] = {name: [] for name in slaves}
@@ -44,7 +44,7 @@ class Exchange:
         for target, sources in wiring.sources.items():
             if FAMILY[variables([target])[0].type] != family:
                 continue
-            if len(sources) == 1:
+            if len(sources) == 1 and (sources[0], target) not in wiring.conversions:
                 pairs.setdefault((sources[0][0], target[0]), []).append((sources[0], target))
             else:
                 sums.setdefault(target[0], []).append((target, sources))
@@ -76,7 +76,10 @@ class Exchange:
             self.writes[target_slave].append(Access(clock=self._clock, link=link, late=0))
         for target_slave, terms in sums.items():
             link = Link(slaves[target_slave], "Set", variables([t for t, _ in terms]), memory_of(family, len(terms)))
-            parts = [[Term(memory[n[0]], listed[n[0]].index(n)) for n in nodes] for _, nodes in terms]
+            parts = [
+                [Term.of(memory[n[0]], listed[n[0]].index(n), wiring.conversions.get((n, target))) for n in nodes]
+                for target, nodes in terms
+            ]
             self.writes[target_slave] += [
                 Combine(clock=self._clock, sums=link.memory, terms=parts),
                 Access(clock=self._clock, link=link, late=0),

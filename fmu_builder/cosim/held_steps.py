@@ -206,10 +206,17 @@ class _Bodies:
                 outputs = tuple(node for nodes in speeds for node in nodes if node[0] == body)
                 mass, unit = self._stated.get(body, (0.0, ""))
                 inverse = 1.0 / mass if mass and unit in ("", held.mass_unit) else self._ask(body, inputs, outputs)
+                if inverse is not None and not mass and inputs and outputs:  # in the units of the element
+                    inverse *= self._factor((slave.name, port.force[kind.force[0].name][0]), inputs[0])
+                    inverse *= self._factor(outputs[0], (slave.name, port.motion[speed][0]))
                 if inverse is None:
                     unknown[body] = None
                 one[body] = one.get(body, 0.0) + (1.0 / ASSUMED if inverse is None else inverse)
         return sum(max(of_port.values()) for of_port in bodies.values()), tuple(unknown)
+
+    def _factor(self, source: Node, target: Node) -> float:
+        conversion = self._wiring.conversions.get((source, target))
+        return 1.0 if conversion is None else conversion.factor
 
     def _ask(self, body: str, inputs: tuple[Node, ...], outputs: tuple[Node, ...]) -> float | None:
         if inputs not in self._asked:

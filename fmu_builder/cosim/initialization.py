@@ -116,7 +116,10 @@ class Initialization:
                     change = max(change, abs(value - known.get(node, math.inf)) / (largest[node] or 1.0))
                 known[node] = value
                 for target in targets[node]:
-                    total = sum(known.get(source, 0.0) for source in self.wiring.sources[target])
+                    total = 0.0
+                    for source in self.wiring.sources[target]:
+                        part, conversion = known.get(source, 0.0), self.wiring.conversions.get((source, target))
+                        total += part if conversion is None else conversion.factor * part + conversion.offset
                     slaves[target[0]].set(self.descriptions[target[0]].variables[target[1]], total)
             return change
 

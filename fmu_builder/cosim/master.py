@@ -202,14 +202,18 @@ class _Master:
         connections = [pair for pair in scenario.connections if not {end.partition(".")[0] for end in pair} & missing]
         self.wiring = Wiring({}, ())
         with collected(problems):
-            self.wiring = wire(scenario.path, connections, self.descriptions, driven, scenario.free_moment)
+            self.wiring = wire(
+                scenario.path,
+                connections,
+                self.descriptions,
+                driven,
+                scenario.free_moment,
+                given=scenario.conversions,
+            )
         for (slave, name), sources in self.wiring.sources.items():
             if f"{slave}.{name}" in scenario.drive:
                 what = f"is connected to {sources[0][0]}.{sources[0][1]} as well; an input has one of the two"
                 problems.append(Problem(f"{scenario.path}: [drive] {slave}.{name}", what))
-        for end in scenario.conversions:
-            what = f"the value of {end} is converted on its way, which connections do not do; do it inside an FMU"
-            problems.append(Problem(f"{scenario.path}: connections", what))
         self.recorded = {
             slave: [v for v in description.variables.values() if is_signal(v)]
             for slave, description in self.descriptions.items()

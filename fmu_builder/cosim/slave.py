@@ -39,7 +39,7 @@ from fmu_builder.export.trial import try_out
 from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable
 from fmu_builder.model.ports import PORT_KINDS, PortKind, Role, roles_of
 from fmu_builder.model.step_advice import HELD_FORCE, HeldForce
-from fmu_builder.units import Unit, parse_unit
+from fmu_builder.units import Unit, parse_unit, unit_of_fmi
 
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
@@ -109,10 +109,13 @@ def read_slave(path: Path) -> SlaveDescription:
     free = {u.variable.name for u in description.outputs if u.dependencies == [] and unknowns[u.variable.name] == []}
     ours = (description.generationTool or "").startswith("fmu-builder")
     held = _held_forces(root)
+    units = _defined_units(root)
     variables = {}
     for v in description.modelVariables:
         depends = unknowns.get(v.name)
         declared = v.declaredType
+        unit = v.unit or (declared.unit if declared else None) or ""
+        relative = declared.relativeQuantity if v.relativeQuantity is None and declared else v.relativeQuantity
         variables[v.name] = SlaveVariable(
             name=v.name,
             reference=v.valueReference,
@@ -120,7 +123,7 @@ def read_slave(path: Path) -> SlaveDescription:
             causality=v.causality,
             variability=v.variability,
             initial=v.initial,
-            unit=v.unit or (declared.unit if declared else None) or "",
+            unit=unit,
             start=v.start,
             depends=None if depends is None else frozenset(d.name for d in depends),
             literals=literals.get(declared.name, {}) if declared and v.type == "Enumeration" else {},
@@ -129,6 +132,8 @@ def read_slave(path: Path) -> SlaveDescription:
             zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
             held=held.get(v.name),
             max=_number(v.max),
+            defined=units.get(unit),
+            relative=bool(relative),
         )
     experiment, faults = _default_experiment(description)
     return SlaveDescription(
@@ -177,6 +182,13 @@ def _default_experiment(description: ModelDescription) -> tuple[dict[str, float]
     if times.get("stepSize", 1.0) <= 0.0:
         faults["stepSize"] = f"{times.pop('stepSize'):g} s must be greater than 0"
     return times, faults
+
+
+def _defined_units(root: etree._Element) -> dict[str, Unit]:
+    """By name, the units that the FMU defines by base units."""
+    items = ((item.get("name", ""), item.find("BaseUnit")) for item in root.iterfind("UnitDefinitions/Unit"))
+    units = {name: unit_of_fmi(name, base.attrib) for name, base in items if base is not None}
+    return {name: unit for name, unit in units.items() if unit is not None}
 
 
 def _held_forces(root: etree._Element) -> dict[str, HeldForce | None]:

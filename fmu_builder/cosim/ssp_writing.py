@@ -105,8 +105,8 @@ class _Writer:
                 what = f"{slave}.{name} gets the sum of {shown}; an input of SSP has one source: make one FMU of them"
                 yield Problem(f"{self.where}: connections", f"{what}, by `fmu-builder build --assembly`")
         if not self.target.transformations:
-            for end in self.system.scenario.conversions:
-                what = f"the value of {end} is converted, which {self.target.version} does not do"
+            for _, (slave, name) in self.system.wiring.conversions:
+                what = f"the value of {slave}.{name} is converted, which {self.target.version} does not do"
                 yield Problem(f"{self.where}: connections", f"{what}; give both FMUs the same unit")
 
     def warnings(self) -> list[str]:
@@ -153,7 +153,7 @@ class _Writer:
             for (slave, variable), ((source, output),) in self.system.wiring.sources.items():
                 one = etree.SubElement(connections, f"{SSD}Connection", startElement=source, startConnector=output)
                 one.attrib.update({"endElement": slave, "endConnector": variable})
-                conversion = scenario.conversions.get(f"{slave}.{variable}")
+                conversion = self.system.wiring.conversions.get(((source, output), (slave, variable)))
                 if conversion is not None:
                     one.set("suppressUnitConversion", "true")
                     one.append(_linear(conversion))

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, Self
 
 from fmu_builder.model.declaration import Hold
 from fmu_builder.model.step_advice import HeldForce
+from fmu_builder.units import Unit
 
 Type = Literal["Real", "Integer", "Boolean", "Enumeration", "String"]
 FAMILY = {"Real": "Real", "Integer": "Integer", "Boolean": "Boolean", "Enumeration": "Integer", "String": "String"}
@@ -32,6 +33,8 @@ class SlaveVariable:
     zero: bool = False
     held: HeldForce | None = None  # of a stiffness or damping of ours: what it is to the force at the ports
     max: float | None = None
+    defined: Unit | None = None  # the unit, as the FMU itself defines it
+    relative: bool = False  # a difference, to which the offset of a unit does not belong
 
 
 @dataclass(frozen=True)

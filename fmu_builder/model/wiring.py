@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.connectable import FAMILY, Connectable, Node, PortUse, SlaveVariable
 from fmu_builder.model.ports import PORT_KINDS
-from fmu_builder.units import Unit, dimension_text, parse_unit
+from fmu_builder.model.scenario import Conversion
+from fmu_builder.units import Unit, dimension_text, fmi_display, mixes_cycles_and_angle, parse_unit
 
 
 @dataclass(frozen=True)
 class Wiring:
     """`sources[input]` lists the outputs whose sum the input gets; more than one only on a force.
 
+    `conversions` of values on their way from (source) to (target), where the number changes.
     `notes` for the user: motion inputs that stay at their start values, moments that act on nothing."""
 
     sources: Mapping[Node, tuple[Node, ...]]
     notes: tuple[str, ...]
+    conversions: Mapping[tuple[Node, Node], Conversion] = field(default_factory=dict)
 
 
 def wire(
@@ -30,16 +34,28 @@ def wire(
     driven: Collection[str] = (),
     free_moment: bool = False,
     kind: Literal["slave", "part"] = "slave",
+    given: Mapping[str, Conversion] = MappingProxyType({}),
 ) -> Wiring:
     """Resolve connections between ports or single variables.  Raises InputError with every problem found.
 
-    driven  inputs that are given otherwise, "slave.variable"     kind  "slave" or "part", for messages"""
+    driven  inputs that are given otherwise, "slave.variable"     kind  "slave" or "part", for messages
+    given   conversions in place of those that follow from units, by the input "slave.variable"
+    Units are those that the FMUs define.  Parts exchange values without conversion."""
     problems: list[Problem] = []
     notes: list[str] = []
     sources: dict[Node, list[Node]] = {}
+    conversions: dict[tuple[Node, Node], Conversion] = {}
     forces = {(s, n) for s, d in slaves.items() for p in d.ports.values() if p.side == "body" for n in p.force_names}
 
     def connect(source: Node, target: Node, where: str) -> None:
+        found = given.get(_name(target)) or _conversion(source, target, slaves, kind)
+        if isinstance(found, str):
+            problems.append(Problem(where, found))
+            return
+        if found != Conversion() and {slaves[s].variables[n].type for s, n in (source, target)} != {"Real"}:
+            problems.append(Problem(where, f"the value of {_name(target)} is converted, which only Reals are"))
+        elif found != Conversion():
+            conversions[source, target] = found
         already = sources.setdefault(target, [])
         if already and target not in forces:
             problems.append(
@@ -68,11 +84,7 @@ def wire(
             for source, target in _connect_ports(
                 (slave_a, a), (slave_b, b), slaves, free_moment, where, problems, notes
             ):
-                found = _unit_problem(*_unit_of(source, slaves), *_unit_of(target, slaves))
-                if found:
-                    problems.append(Problem(where, found))
-                else:
-                    connect(source, target, where)
+                connect(source, target, where)
         elif isinstance(a, SlaveVariable) and isinstance(b, SlaveVariable):
             if a.causality == "input" and b.causality == "output":
                 (slave_a, a), (slave_b, b) = (slave_b, b), (slave_a, a)
@@ -91,7 +103,7 @@ def wire(
     if problems:
         raise InputError(problems)
     notes += _unconnected(slaves, sources, driven)
-    return Wiring({target: tuple(found) for target, found in sources.items()}, tuple(notes))
+    return Wiring({target: tuple(found) for target, found in sources.items()}, tuple(notes), conversions)
 
 
 def _part_of(port: PortUse) -> str:
@@ -124,10 +136,6 @@ def _on_one_body(
             if opposed and _are_one_body(body, at, other_body, other_at, slaves[body].ports.keys()):
                 both = f"{slave}.{other.name} at {other_body}.{other_at.name}, {slave}.{port.name} at {body}.{at.name}"
                 yield f"{both} are on one body, where the force has no effect; connect one of them to another body"
-
-
-def _unit_of(node: Node, slaves: Mapping[str, Connectable]) -> tuple[str, str]:
-    return _name(node), slaves[node[0]].variables[node[1]].unit
 
 
 def _name(node: Node) -> str:
@@ -221,25 +229,38 @@ def _variable_problem(source: tuple[str, SlaveVariable], target: tuple[str, Slav
             f"{slave_a}.{a.name} is of type {a.type}, {slave_b}.{b.name} of type {b.type}; "
             "only numbers of one type are connected"
         )
-    return _unit_problem(f"{slave_a}.{a.name}", a.unit, f"{slave_b}.{b.name}", b.unit)
+    return None
 
 
 def _article(causality: str) -> str:
     return f"an {causality}" if causality[0] in "aeiou" else f"a {causality}"
 
 
-def _unit_problem(source: str, unit_a: str, target: str, unit_b: str) -> str | None:
-    if unit_a == unit_b or not unit_a or not unit_b:
-        return None
-    a, b = _parsed(unit_a), _parsed(unit_b)
-    if a is None or b is None:
-        unknown = unit_a if a is None else unit_b
-        return f"{source} is in '{unit_a}', {target} in '{unit_b}': the unit '{unknown}' is unknown here"
-    if not a.same_dimension(b):
-        return f"{source} is in {unit_a} ({dimension_text(a)}), {target} in {unit_b} ({dimension_text(b)})"
-    if (a.factor, a.offset) != (b.factor, b.offset):
-        return f"{source} is in {unit_a}, {target} in {unit_b}: values are not converted, so the units must be equal"
-    return None
+def _conversion(
+    source: Node, target: Node, slaves: Mapping[str, Connectable], kind: Literal["slave", "part"]
+) -> Conversion | str:
+    """From the unit of an output to that of an input, or why there is none."""
+    a, b = (slaves[slave].variables[name] for slave, name in (source, target))
+    if not a.unit or not b.unit or (a.unit == b.unit and (a.defined is None or b.defined is None)):
+        return Conversion()
+    unit_a, unit_b = a.defined or _parsed(a.unit), b.defined or _parsed(b.unit)
+    both = f"{_name(source)} is in {a.unit}, {_name(target)} in {b.unit}"
+    if unit_a is None or unit_b is None:
+        both = f"{_name(source)} is in '{a.unit}', {_name(target)} in '{b.unit}'"
+        return (
+            f"{both}: the unit '{a.unit if unit_a is None else b.unit}' is unknown here, and its FMU does not define it"
+        )
+    if not unit_a.same_dimension(unit_b):
+        both = f"{_name(source)} is in {a.unit} ({dimension_text(unit_a)}), {_name(target)} in {b.unit}"
+        return f"{both} ({dimension_text(unit_b)}); connect quantities of one dimension"
+    if mixes_cycles_and_angle(unit_a, unit_b):
+        return f"{both}: cycles are not converted to angles; use rad/s or rpm at both ends"
+    if (unit_a.factor, unit_a.offset) == (unit_b.factor, unit_b.offset):
+        return Conversion()
+    if kind == "part":
+        return f"{both}: values are not converted between parts, so the units must be equal"
+    factor, offset = fmi_display(unit_a, unit_b)
+    return Conversion(factor, 0.0 if a.relative or b.relative else offset)
 
 
 def _parsed(unit: str) -> Unit | None:

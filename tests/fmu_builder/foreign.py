@@ -125,14 +125,16 @@ def model_description(
     fmi_version: str = "2.0",
     interface: str = "CoSimulation",
     experiment: str = 'startTime="0" stopTime="0.01" stepSize="0.001"',
+    bases: Mapping[str, str] = {},
 ) -> str:
+    """bases: attributes of the <BaseUnit> of a unit, by its name"""
     index = {v.name: i + 1 for i, v in enumerate(variables)}
     units = sorted({v.unit for v in variables if v.unit})
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     lines += [f'<fmiModelDescription fmiVersion="{fmi_version}" modelName="{name}" guid={quoteattr(guid)}>']
     lines += [f'<{interface} modelIdentifier="{name}"/>']
     if units:
-        lines += ["<UnitDefinitions>", *(f'<Unit name="{u}"/>' for u in units), "</UnitDefinitions>"]
+        lines += ["<UnitDefinitions>", *(_unit(u, bases.get(u)) for u in units), "</UnitDefinitions>"]
     lines += ['<TypeDefinitions><SimpleType name="Mode"><Enumeration><Item name="idle" value="1"/>']
     lines += ['<Item name="loaded" value="2"/></Enumeration></SimpleType></TypeDefinitions>']
     lines += [f"<DefaultExperiment {experiment}/>" if experiment else "", "<ModelVariables>"]
@@ -153,6 +155,10 @@ def model_description(
     lines += ["</ModelVariables>", f"<ModelStructure><Outputs>{unknowns}</Outputs>"]
     lines += [f"<InitialUnknowns>{unknowns}</InitialUnknowns></ModelStructure></fmiModelDescription>"]
     return "\n".join(lines)
+
+
+def _unit(name: str, base: str | None) -> str:
+    return f'<Unit name="{name}"/>' if base is None else f'<Unit name="{name}"><BaseUnit {base}/></Unit>'
 
 
 def foreign_fmu(

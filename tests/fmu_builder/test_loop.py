@@ -126,6 +126,43 @@ def test_links_of_all_types_and_drives_are_the_same_in_both_loops(
     assert done.trace["g.y"][row] == (1.999) ** 2
 
 
+def in_millimetres(folder: Path) -> Path:
+    """A body whose port is in mm, mm/s and N; its mass in t."""
+    unit_of = {"p.r": "mm", "p.v": "mm/s", "r0": "mm", "m": "t"}
+    variables = [replace(v, unit=unit_of.get(v.name.partition("[")[0], v.unit)) for v in BODY if v.name != "k"]
+    return foreign_fmu(folder, "Millimetres", variables)
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_a_body_in_millimetres_moves_as_one_in_metres(
+    tmp_path: Path, algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fall(slave: str) -> Result:
+        text = f"""
+            connections = [["body.p", "floor.point"], ["body.p", "spring.point"]]
+            [experiment]
+            stop = 0.02
+            step = 2e-5
+            algorithm = "{algorithm}"
+            [slaves]
+            body = {slave}
+            floor = "PointSurface"
+            spring = {{ recipe = "PointSurface", start = {{ C_F = 1e4 }} }}
+            """
+        done = agreed(written(tmp_path, text), monkeypatch)
+        assert isinstance(done, Result)
+        return done
+
+    metres = fall(
+        f"{{ recipe = '{foreign_fmu(tmp_path, 'Metres')}', start = {{ r0 = [0, 0, -1e-3] }}, mass = '1 kg' }}"
+    )
+    small = fall(f"{{ recipe = '{in_millimetres(tmp_path)}', start = {{ r0 = [0, 0, -1], m = 1e-3 }}, mass = '1 kg' }}")
+    assert small.trace["floor.contact_count"][-1] == 1.0
+    height = metres.trace["body.p.r[3]"]
+    np.testing.assert_allclose(small.trace["body.p.r[3]"], 1e3 * height, rtol=0, atol=1e-9 * 1e3 * np.abs(height).max())
+    np.testing.assert_array_equal(small.trace.units["body.p.r[3]"], "mm")
+
+
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
 @pytest.mark.parametrize("guid", ["b1--", "b2--", "b2t-", "b3--", "b4--", "b5--", "b7--", "b0-n", "b0-i"])
 def test_slaves_that_fail_get_the_same_messages_from_both_loops(

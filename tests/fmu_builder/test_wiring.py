@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from foreign import BODY, GAIN, Var, foreign_fmu, renamed
+from foreign import BODY, GAIN, Var, foreign_fmu, model_description, renamed
 
 from fmu_builder.cosim.initialization import initial_order
 from fmu_builder.cosim.slave import SlaveDescription, read_slave
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.scenario import Conversion
 from fmu_builder.model.wiring import Wiring, wire
 from fmu_builder.paths import shipped
 
@@ -240,13 +242,50 @@ def units(variables: Sequence[Var], unit_of: dict[str, str]) -> tuple[Var, ...]:
     return tuple(replace(v, unit=unit_of.get(v.name.partition("[")[0], v.unit)) for v in variables)
 
 
-def test_ports_in_other_units_are_refused_with_the_reason(tmp_path: Path, slaves: dict[str, SlaveDescription]) -> None:
+def test_values_in_other_units_of_one_dimension_are_converted(
+    tmp_path: Path, slaves: dict[str, SlaveDescription]
+) -> None:
     millimetres = read_slave(foreign_fmu(tmp_path, "Mm", units(BODY, {"p.r": "mm"}), platforms=()))
-    lines = refusal(slaves | {"a": millimetres}, ("a.p", "floor.point"))
-    assert len(lines) == 3
-    assert "a.p.r[1] is in mm, floor.point.r[1] in m: values are not converted" in lines[0]
-    strange = read_slave(foreign_fmu(tmp_path, "Ell", units(BODY, {"p.r": "furlong"}), platforms=()))
-    assert "the unit 'furlong' is unknown here" in refusal(slaves | {"a": strange}, ("a.p", "floor.point"))[0]
+    wiring = wired(slaves | {"a": millimetres}, ("a.p", "floor.point"))
+    converted = {(f"p.r[{i}]", f"point.r[{i}]") for i in (1, 2, 3)}
+    assert {(source[1], target[1]) for source, target in wiring.conversions} == converted
+    assert set(wiring.conversions.values()) == {Conversion(0.001, 0.0)}
+    furlongs = units(BODY, {"p.r": "furlong"})
+    strange = read_slave(foreign_fmu(tmp_path, "Ell", furlongs, platforms=()))
+    message = refusal(slaves | {"a": strange}, ("a.p", "floor.point"))[0]
+    assert "the unit 'furlong' is unknown here, and its FMU does not define it" in message
+    text = model_description("Ell", furlongs, bases={"furlong": 'm="1" factor="201.168"'})
+    defined = read_slave(foreign_fmu(tmp_path, "Ell", description=text, platforms=()))
+    pairs = [(f"a.p.r[{i}]", f"floor.point.r[{i}]") for i in (1, 2, 3)]
+    assert set(wired(slaves | {"a": defined}, *pairs).conversions.values()) == {Conversion(201.168, 0.0)}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "relative", "expected"),
+    [
+        ("degC", "K", False, Conversion(1.0, 273.15)),
+        ("K", "degC", False, Conversion(1.0, -273.15)),
+        ("degC", "K", True, Conversion()),
+        ("rpm", "rad/s", False, Conversion(2.0 * math.pi / 60.0, 0.0)),
+        ("1/s", "rad/s", False, Conversion()),
+        ("Hz", "rad/s", False, "cycles are not converted to angles; use rad/s or rpm at both ends"),
+        ("N", "m/s", False, "g.y is in N (kg.m.s-2), h.u in m/s (m.s-1); connect quantities of one dimension"),
+    ],
+)
+def test_single_values_are_converted_by_factor_and_offset(
+    slaves: dict[str, SlaveDescription], source: str, target: str, relative: bool, expected: Conversion | str
+) -> None:
+    def with_unit(slave: str, name: str, unit: str) -> SlaveDescription:
+        variables = dict(slaves[slave].variables)
+        variables[name] = replace(variables[name], unit=unit, relative=relative)
+        return replace(slaves[slave], variables=variables)
+
+    two = {"g": with_unit("g", "y", source), "h": with_unit("h", "u", target)}
+    if isinstance(expected, str):
+        assert expected in refusal(two, ("g.y", "h.u"))[0]
+    else:
+        found = wired(two, ("g.y", "h.u")).conversions.get((("g", "y"), ("h", "u")), Conversion())
+        assert (found.factor, found.offset) == (pytest.approx(expected.factor, rel=1e-15), expected.offset)
 
 
 def test_other_spellings_of_a_unit_and_no_unit_are_accepted(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.link import Link, not_finite
 from fmu_builder.cosim.slave import DISCARD, Slave
 from fmu_builder.model.connectable import Node
+from fmu_builder.model.scenario import Conversion
 
 Call = Callable[[int], str | None]  # of a tick
 
@@ -119,6 +120,10 @@ class Term:
     place: int
     factor: float = 1.0
     offset: float = -0.0
+
+    @classmethod
+    def of(cls, memory: NDArray[Any], place: int, conversion: Conversion | None) -> Term:
+        return cls(memory, place, conversion.factor, conversion.offset) if conversion else cls(memory, place)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,10 @@ _Static_assert(__DBL_MANT_DIG__ == 53 && __DBL_MAX_EXP__ == 1024, "double must b
 #define CC_API static __attribute__((unused))
 #endif
 
+/* In front of a long function with few callers: it is compiled apart.  Inlined into a chain of callers it would be
+ * optimized with each of them. */
+#define CC_APART CC_API __attribute__((noinline))
+
 /* In front of a short loop in what every step computes: code without a counter, a quarter faster.  The build unrolls no
  * other loop, for size. */
 #ifdef CC_DUAL

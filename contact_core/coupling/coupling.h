@@ -375,20 +375,11 @@ CC_API int cc_is_out_of_reach(const CcCoupling *c, const double r[3], const doub
            && !(cc_coupling_reach(p, cc_coupling_depth(p, r, v), -v[2], H) > 0.0);
 }
 
-/* A sample: r, m, and v, m/s, at a communication point, H, s, the step to come.  Writes the force f, N, on the point;
- * returns how often the right side of the force was evaluated. */
-CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
-                            const double v[3], double H, double f[3])
+/* Steps 4 to 6 of a sample where a force can act; arguments and result are those of cc_coupling_step. */
+CC_APART int cc_coupling_answer(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+                                const double v[3], double H, double f[3])
 {
     CcPartner *p = &c->partner;
-    int quiet = p->begun != 0.0 && cc_coupling_learn(c, law, o, r, v, 0);
-    f[0] = f[1] = f[2] = 0.0;
-    if (quiet && cc_is_out_of_reach(c, r, v, H)) {
-        c->scale = 1.0;
-        cc_coupling_keep(c, r, v, f, H);
-        c->off = 0.0;
-        return 0;
-    }
     CcInterval at = cc_coupling_begin(c, law, o, r, v, H);
     double x = at.x, w = at.w, pushed[CC_LAGS - 1][3];
     for (int k = 0; k < cc_lag(p->lag); k++)
@@ -406,6 +397,23 @@ CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplin
     cc_coupling_keep(c, r, v, f, H);
     c->off = 0.0;
     return evaluations;
+}
+
+/* A sample: r, m, and v, m/s, at a communication point, H, s, the step to come.  Writes the force f, N, on the point;
+ * returns how often the right side of the force was evaluated. */
+CC_API int cc_coupling_step(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+                            const double v[3], double H, double f[3])
+{
+    CcPartner *p = &c->partner;
+    int quiet = p->begun != 0.0 && cc_coupling_learn(c, law, o, r, v, 0);
+    f[0] = f[1] = f[2] = 0.0;
+    if (quiet && cc_is_out_of_reach(c, r, v, H)) {
+        c->scale = 1.0;
+        cc_coupling_keep(c, r, v, f, H);
+        c->off = 0.0;
+        return 0;
+    }
+    return cc_coupling_answer(c, law, o, r, v, H, f);
 }
 
 #endif

@@ -97,8 +97,8 @@ CC_API double cc_joint_interval(int n, const CcCoupling c[])
 }
 
 /* Steps 1 to 3 for the interval H that ended with the twist V. */
-CC_API void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
-                           const CcCouplingOptions *o, const double V[6], double H)
+CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
+                             const CcCouplingOptions *o, const double V[6], double H)
 {
     double rule[2] = {0.0}, least = 0.0, Y[6], pushed[6];
     CcLagFits fits = {.answer = 0.0};
@@ -254,8 +254,8 @@ CC_API void cc_joint_balanced(CcMobility *m, int n, CcCoupling c[], CcPort port[
 
 /* A sample of n ports, H, s, the step to come.  Leaves the forces, N, in port[i].f; returns how often the right side of
  * the force was evaluated. */
-CC_API int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
-                         const CcCouplingOptions *o, double H)
+CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
+                           const CcCouplingOptions *o, double H)
 {
     double V[6], open = cc_joint_twist(n, port, V);
     for (int i = 0; i < n; i++)

@@ -155,7 +155,8 @@ CC_API void cc_joint_answer(const CcPortLaw *law, CcPort *port, double scale, co
 
 /* Newton's iteration from the forces f of the ports.  Returns the evaluations of the right side; done: whether it
  * ended. */
-CC_API int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort port[], const CcPortLaw *law, int *done)
+CC_APART int cc_joint_newton(CcMobility *m, int n, const CcCoupling c[], CcPort port[], const CcPortLaw *law,
+                             int *done)
 {
     double t = 0.0, low = 0.0, high = 0.0, slope = 0.0, moved[6] = {0.0}; /* B dS */
     int evaluations = 0, cut = 0;

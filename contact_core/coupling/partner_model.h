@@ -301,21 +301,12 @@ CC_API void cc_model_in_flight(CcPartnerModel *m, const CcHypothesis *h, double 
     m->noise = cc_sqrt(0.8 * m->noise * m->noise + 0.2 * white * white / 6.0);
 }
 
-/* Learn from the interval that ended; returns the lag to go on with. */
-CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
+/* Learn from the interval that ended, in which the acceleration changed by Dy or a force did; returns the lag to go on
+ * with. */
+CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, double Dy)
 {
-    double Dy = s->y - m->y, most = cc_abs(Dy), rounding = s->rounding / m->H, rows[CC_LAGS][CC_MODEL_SIZE];
-    int first = s->given ? lag : 0, last = s->given ? lag : CC_LAGS - 1, now = lag, pushed = 0, acts = 0;
-    m->y = s->y;
-    m->samples += 1.0;
-    if (m->samples < 2.0)
-        return lag;
-    for (int k = 0; k < CC_MODEL_FORCES - 1 && !s->quiet; k++)
-        pushed |= s->u[k] != s->u[k + 1];
-    if (!pushed && cc_abs(Dy) <= rounding && cc_abs(m->Dy[0]) <= rounding) {
-        cc_model_pass(m, Dy, s->quiet);
-        return lag;
-    }
+    double most = cc_abs(Dy), rounding = s->rounding / m->H, rows[CC_LAGS][CC_MODEL_SIZE];
+    int first = s->given ? lag : 0, last = s->given ? lag : CC_LAGS - 1, now = lag, acts = 0;
     m->size = CC_MODEL_PEAK * m->size > cc_abs(Dy) ? CC_MODEL_PEAK * m->size : cc_abs(Dy);
     for (int L = first; L <= last; L++) {
         cc_model_row(m, s->u + L, rows[L]);
@@ -355,6 +346,24 @@ CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
     m->use = cc_model_is_sane(m, now) && better;
     m->Dy[1] = m->Dy[0], m->Dy[0] = Dy;
     return now;
+}
+
+/* Learn from the interval that ended; returns the lag to go on with. */
+CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
+{
+    double Dy = s->y - m->y, rounding = s->rounding / m->H;
+    int pushed = 0;
+    m->y = s->y;
+    m->samples += 1.0;
+    if (m->samples < 2.0)
+        return lag;
+    for (int k = 0; k < CC_MODEL_FORCES - 1 && !s->quiet; k++)
+        pushed |= s->u[k] != s->u[k + 1];
+    if (!pushed && cc_abs(Dy) <= rounding && cc_abs(m->Dy[0]) <= rounding) {
+        cc_model_pass(m, Dy, s->quiet);
+        return lag;
+    }
+    return cc_model_take(m, lag, s, Dy);
 }
 
 /* b_0 of the lag, 1/kg. */

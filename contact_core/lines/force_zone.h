@@ -32,9 +32,8 @@ CC_API void cc_zone_point(const CcLine *line, int i, const CcLinePoint *at, cons
 }
 
 /* shares[bodies] of the force at the foot; `zone` > 0, m. */
-CC_API __attribute__((noinline)) void cc_force_zone(const CcLine *line, const CcCarrier carriers[],
-                                                    const CcLineFoot *foot, const Real P[3], Real zone, int shifted,
-                                                    int bodies, CcZoneShare shares[])
+CC_APART void cc_force_zone(const CcLine *line, const CcCarrier carriers[], const CcLineFoot *foot, const Real P[3],
+                            Real zone, int shifted, int bodies, CcZoneShare shares[])
 {
     for (int b = 0; b < bodies; b++) {
         shares[b].weight = 0.0;

@@ -180,8 +180,7 @@ CC_API void cc_line_coefficients(int spline, int k, Real r_i, Real c, Real a, Re
 
 /* Span i from the point i to the next, 0 <= i < cc_line_spans.  Never inlined, as its callers: over dual numbers their
  * memory together would exceed a page, the most that Windows lets a function use without a stack probe. */
-CC_API __attribute__((noinline)) void cc_line_span(const CcLine *line, const CcCarrier carriers[], int i,
-                                                   CcLineSpan *out)
+CC_APART void cc_line_span(const CcLine *line, const CcCarrier carriers[], int i, CcLineSpan *out)
 {
     int last = line->count - 1, spline = line->spline, moving = carriers != NULL;
     int has_before = line->closed || i > 0, has_after = line->closed || i + 1 < last;

@@ -95,8 +95,7 @@ CC_API Real cc_spline_foot(const CcLineSpan *s, const Real P[3], double guess)
 }
 
 /* All of the foot on a span whose gates are passed[0] >= 0 >= passed[1]. */
-CC_API __attribute__((noinline)) void cc_span_foot(const CcLine *line, CcLineSpan *s, const Real P[3],
-                                                   const Real v_P[3], CcLineFoot *foot)
+CC_APART void cc_span_foot(const CcLine *line, CcLineSpan *s, const Real P[3], const Real v_P[3], CcLineFoot *foot)
 {
     Real d_0[3] = {P[0] - s->r[0][0], P[1] - s->r[0][1], P[2] - s->r[0][2]};
     Real u, r_u[3], r_t[3], tau[3], tau_u[3], tau_t[3], r[3], d[3];
@@ -143,8 +142,8 @@ CC_API __attribute__((noinline)) void cc_span_foot(const CcLine *line, CcLineSpa
 /* The foot of P, which moves at v_P, tracked from the span `from`.
  *
  * Off an open line the span is that of the end; u, point and tangent are then those of the end itself. */
-CC_API __attribute__((noinline)) void cc_line_track(const CcLine *line, const CcCarrier carriers[], const Real P[3],
-                                                    const Real v_P[3], int from, CcLineFoot *foot)
+CC_APART void cc_line_track(const CcLine *line, const CcCarrier carriers[], const Real P[3], const Real v_P[3],
+                            int from, CcLineFoot *foot)
 {
     int spans = cc_line_spans(line), span = from < 0 ? 0 : from >= spans ? spans - 1 : from, direction = 0;
     CcLineSpan s;

@@ -259,8 +259,8 @@ static void show_slopes(Element *e, int i, const CcPortLaw *law)
 }
 
 /* The literal force acts; the bodies are identified all the same. */
-static void sample_held(Element *e, CcHost *host, int i, double R[3][3], const CcPortLaw *law,
-                        const CcCouplingOptions *options, double step)
+CC_APART void sample_held(Element *e, CcHost *host, int i, double R[3][3], const CcPortLaw *law,
+                          const CcCouplingOptions *options, double step)
 {
     CcCoupling *c = partner_of(e, i);
     CcPort *port = port_of(e, i);
@@ -380,8 +380,8 @@ static int holds_nothing(const Element *e)
 }
 
 /* The forces of the interval to come, of all points.  Returns what sample does. */
-static int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
-                          const CcCouplingOptions *options, double step)
+CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
+                            const CcCouplingOptions *options, double step)
 {
     int held_nothing = holds_nothing(e);
     for (int i = 0; i < POINTS; i++) {

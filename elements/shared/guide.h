@@ -122,7 +122,7 @@ static const CcCarrier *guide_carriers(const Guide *g) { return BODIES > 1 ? g->
 static void guide_to_world(Guide *g, const Real a[3], Real out[3]) { cc_to_world(g->world.R, a, out); }
 
 /* Point and bodies in the coordinates of the guide. */
-__attribute__((noinline)) static void guide_see(const Element *e, Guide *g)
+CC_APART void guide_see(const Element *e, Guide *g)
 {
     const Real still[3] = {0.0, 0.0, 0.0}, upright[4] = {1.0, 0.0, 0.0, 0.0};
     Real arm[3], carried[3], v[3], w[3];
@@ -145,7 +145,7 @@ __attribute__((noinline)) static void guide_see(const Element *e, Guide *g)
 }
 
 /* Foot, shares of the force and velocities; outputs of the place on the line. */
-__attribute__((noinline)) static void guide_find(Element *e, Guide *g)
+CC_APART void guide_find(Element *e, Guide *g)
 {
     CcLine line = guide_line();
     const CcCarrier *carriers = guide_carriers(g);
@@ -230,8 +230,7 @@ static void guide_hold_powers(Element *e);
 /* The elastic force F_r, damping and friction; all forces on all bodies, their powers and, on demand, their balance.
  * damping, brake  forces across and along the line over their speeds, N s/m
  * couple          moment on the body of the point about t, N m */
-__attribute__((noinline)) static void guide_act(Element *e, Guide *g, const Real F_r[3], Real damping, Real brake,
-                                                Real couple, int on_demand)
+CC_APART void guide_act(Element *e, Guide *g, const Real F_r[3], Real damping, Real brake, Real couple, int on_demand)
 {
     const Real *t = g->foot.tangent;
     Real on = e->on, full[3], speed = cc_abs(g->v_long), M[3], force[3], moment[3];

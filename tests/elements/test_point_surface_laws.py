@@ -388,7 +388,7 @@ c = { recipe = "Rough", start = { "laws.mu" = 0.9 } }
 
 
 def test_rules_hold_for_the_scalars_that_a_scenario_sets(tmp_path: Path) -> None:
-    (tmp_path / "Rough.toml").write_text(BARE + RAMP, encoding="utf-8")
+    (tmp_path / "Rough.toml").write_text(f"{BARE}[structure]\ncoupling = false\n{RAMP}", encoding="utf-8")
     path = tmp_path / "run.toml"
     text = (
         '[experiment]\nstop = 1e-3\nstep = 1e-3\n[slaves]\nfloor = { recipe = "Rough", start = { "laws.shift" = 1 } }\n'

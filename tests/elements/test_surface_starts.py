@@ -63,8 +63,9 @@ def is_free_at_the_start(fmu: Fmu, flat: bool) -> None:
     ],
 )
 def test_points_start_off_every_kind_of_surface_on_its_free_side(tmp_path: Path, name: str, side: str) -> None:
-    points = "[structure]\npoints = 2" if name == "sphere" else ""
-    text = f'element = "point_surface"\n[surface]\n{CURVED[name]}\nside = "{side}"\n{points}\n'
+    points = 2 if name == "sphere" else 1
+    text = f'element = "point_surface"\n[structure]\ncoupling = false\npoints = {points}\n'
+    text += f'[surface]\n{CURVED[name]}\nside = "{side}"\n'
     is_free_at_the_start(build(tmp_path, "Free", text), flat=False)
 
 

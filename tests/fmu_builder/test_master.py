@@ -590,7 +590,7 @@ def test_what_fmus_of_ours_refuse_at_the_end_of_initialization_is_an_error_of_th
 def test_a_pose_that_a_guide_refuses_is_an_error_of_the_input(tmp_path: Path) -> None:
     """A body turns the line that it carries into VectorFr1: the guide's recipe cannot know."""
     (tmp_path / "Rail.toml").write_text(
-        'element = "point_line_2"\n[line]\npoints = [[0, 0, 0], [1, 0, 0], [2, 0, 0]]\n'
+        'element = "point_line_2"\n[line]\npoints = [[0, 0, 0], [1, 0, 0], [2, 0, 0]]\n[structure]\ncoupling = false\n'
         "[start]\nVectorFr1 = [0, 1, 0]\nVectorFr2 = [0, 0, 1]\n"
     )
     text = """

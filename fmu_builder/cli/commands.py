@@ -141,6 +141,25 @@ def run_command(
     run_system(scenario, output, plot, as_json, step=step, stop=stop, algorithm=algorithm, record=record)
 
 
+@app.command("show")
+def show_command(
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="An .svg or .html file; by default NAME.html.")
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Draw a system: slaves, ports, connections with their units, rates, algebraic loops; and open the page.
+
+    Example: fmu-builder show drop_elastic -o drop.svg
+    """
+    from fmu_builder.cli.showing import show_system
+
+    show_system(scenario, output, as_json)
+
+
 @app.command("ssp")
 def ssp_command(
     scenario: Annotated[str, typer.Argument(help="A scenario (.toml), or the name of a case.")],

@@ -12,8 +12,9 @@ import numpy as np
 
 from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
 from fmu_builder.cosim.events import event_units
-from fmu_builder.cosim.master import checked_scenario, run
+from fmu_builder.cosim.master import checked_scenario, run, system_of
 from fmu_builder.cosim.motion import Animation, animation
+from fmu_builder.cosim.system_graph import SystemGraph, graph_of
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, did_you_mean
 from fmu_builder.export.law_sections import LawSection, law_sections
@@ -45,7 +46,7 @@ class Order:
 @dataclass(frozen=True)
 class CaseResult:
     """The result of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes;
-    `animation` its motion, where its element can be drawn."""
+    `animation` its motion, where its element can be drawn; `system` its slaves, where there are several."""
 
     name: str
     description: str
@@ -60,6 +61,7 @@ class CaseResult:
     exit_code: int = 0
     laws: tuple[LawSection, ...] = ()
     animation: Animation | None = None
+    system: SystemGraph | None = None
 
     @property
     def passed(self) -> bool:
@@ -187,6 +189,7 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
         seconds=time.perf_counter() - begin,
         laws=_laws(scenario),
         animation=animation(scenario, done.trace),
+        system=graph_of(system_of(scenario)) if len(scenario.slaves) > 1 else None,
     )
 
 

@@ -31,12 +31,15 @@ from fmu_builder.paths import own_version
 from fmu_builder.report.figure_sheet import Scale, number_text, plotly_library, scale_of
 from fmu_builder.report.figures import case_figure
 from fmu_builder.report.moving_picture import picture
+from fmu_builder.report.system_figure import system_svg
 
 Values = NDArray[np.float64]
 Figure = dict[str, object]
 Window = tuple[float, float]  # begin and end, s
 
-_PLOT_BYTES = 900_000  # all plots and motions together; plotly.js takes 4.8 MB of the 6 MB a mail attachment may have
+_PLOT_BYTES = (
+    900_000  # all plots, motions and systems together; plotly.js takes 4.8 MB of the 6 MB a mail attachment may have
+)
 _POINTS = (2000, 1000, 500, 250, 125)  # largest number of points of a curve, tried in turn until the plots fit
 
 
@@ -206,10 +209,12 @@ def _findings(result: CaseResult) -> list[_Finding]:
 
 def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]], title: str) -> str:
     pictures = {k: picture(result.animation) for k, result in enumerate(results, 1) if result.animation}
+    systems = {k: system_svg(result.system) for k, result in enumerate(results, 1) if result.system}
+    drawn = sum(map(len, systems.values()))
     motions = [{"id": f"case-{k}-motion", "time": p.time, "frames": p.frames} for k, p in pictures.items()]
     for points in _POINTS:
         figures = [case_figure(result, points) for result in results]
-        if len(json.dumps(motions)) + sum(len(json.dumps(figure)) for figure in figures) <= _PLOT_BYTES:
+        if drawn + len(json.dumps(motions)) + sum(len(json.dumps(figure)) for figure in figures) <= _PLOT_BYTES:
             break
     cases = [
         {
@@ -229,6 +234,7 @@ def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]
             "plot": figure,
             "laws": result.laws,
             "motion": moving,
+            "system": systems.get(number),
         }
         for number, (result, row, figure) in enumerate(zip(results, summary_rows(results), figures, strict=True), 1)
         for formula in [_entry(result.reference, "formula")]

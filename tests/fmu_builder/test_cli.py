@@ -38,7 +38,21 @@ from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, own_version, shipped
 from tests.contact_core.fmi2 import literal
 
-COMMANDS = ("demo", "list", "info", "build", "run", "validate", "compare", "new", "schema", "guide", "doctor")
+COMMANDS = (
+    "demo",
+    "list",
+    "info",
+    "build",
+    "run",
+    "show",
+    "ssp",
+    "validate",
+    "compare",
+    "new",
+    "schema",
+    "guide",
+    "doctor",
+)
 FLOOR = """element = "point_surface"
 [surface]
 kind = "plane"

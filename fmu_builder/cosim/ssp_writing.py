@@ -19,7 +19,7 @@ from fmu_builder.cosim.scenario_inputs import Start, TableSignal
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.cosim.ssp import annotation
 from fmu_builder.cosim.ssp.files import MAIN, NAMESPACES
-from fmu_builder.cosim.ssp.units import named_unit, units_of_fmu
+from fmu_builder.cosim.ssp.units import unit_of
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.fmu import build_fmu, pack
 from fmu_builder.model.connectable import SlaveVariable
@@ -91,7 +91,7 @@ class _Writer:
             if isinstance(signal, TableSignal) and signal.is_constant:
                 self.starts[slave].setdefault(name, float(signal.value[0]))
         self._units: dict[str, Unit] = {}  # of connectors, by name
-        self._fmu_units = {slave: units_of_fmu(d.path) for slave, d in system.slaves.items()}
+        self._named: dict[str, Unit] = {}
 
     @property
     def where(self) -> str:
@@ -184,7 +184,7 @@ class _Writer:
                 one = etree.SubElement(connectors, f"{SSD}Connector", name=variable.name, kind=variable.causality)
                 kind = "Integer" if variable.type == "Enumeration" else variable.type
                 value = etree.SubElement(one, f"{SSC}{kind}")
-                if (unit := self._unit_of(slave, variable)) is not None:
+                if (unit := self._unit(slave, variable.name)) is not None:
                     self._units[unit.name] = unit
                     value.set("unit", unit.name)
         if self.starts[slave]:
@@ -192,8 +192,10 @@ class _Writer:
             etree.SubElement(bindings, f"{SSD}ParameterBinding", source=f"resources/{slave}.ssv")
         return component
 
-    def _unit_of(self, slave: str, variable: SlaveVariable) -> Unit | None:
-        return named_unit(variable.unit, self._fmu_units[slave]) if variable.type == "Real" else None
+    def _unit(self, slave: str, variable: str) -> Unit | None:
+        """The unit of a variable; None where another FMU has another unit of this name, as SSP has one of a name."""
+        found = unit_of(self.system.slaves[slave].variables[variable])
+        return found if found is not None and self._named.setdefault(found.name, found) == found else None
 
     def _parameters(self, slave: str, values: Mapping[str, Start]) -> etree._Element:
         namespaces = {"ssv": NAMESPACES["ssv"], "ssc": NAMESPACES["ssc"]}
@@ -203,7 +205,7 @@ class _Writer:
         for name, value in values.items():
             variable = self.system.slaves[slave].variables[name]
             kind, attributes = self._value(variable, value)
-            if (unit := self._unit_of(slave, variable)) is not None:
+            if (unit := self._unit(slave, name)) is not None:
                 units[unit.name] = unit
                 attributes["unit"] = unit.name
             one = etree.SubElement(parameters, f"{SSV}Parameter", name=name)

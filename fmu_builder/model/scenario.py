@@ -178,7 +178,7 @@ class CheckedScenario(TableModel):
     """A checked scenario; `path` is where it was read from.
 
     conversions, outputs and notes are those of an SSP archive, and no keys of a file:
-    conversions   by the input "slave.variable" that takes the value of one output
+    conversions   by the input "slave.variable" that takes the value of one output, in place of that of the units
     outputs       signals of the system, by name
     notes         what a user should know of the archive"""
 

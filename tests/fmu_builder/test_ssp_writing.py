@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import fmpy.ssp
@@ -185,6 +186,39 @@ def test_an_enumeration_is_its_name_in_the_standard_and_its_number_for_tools(tmp
             given[target] = package.read("resources/body.ssv").decode()
     assert '<ssv:Enumeration value="loaded"/>' in given["standard"]
     assert '<ssv:Integer value="2"/>' in given["libcosim"]
+
+
+def converting(folder: Path) -> Path:
+    """first.y in m, second.u in mm."""
+    units = {"first": {"y": "m"}, "second": {"u": "mm"}}
+    for name, given in units.items():
+        foreign_fmu(folder, name, [replace(v, unit=given.get(v.name)) for v in GAIN], "g0--")
+    text = """
+    connections = [["first.y", "second.u"]]
+    [experiment]
+    stop = "2 ms"
+    step = "1 ms"
+    [slaves]
+    first = { recipe = "first.fmu", start = { b = 0.1 } }
+    second = "second.fmu"
+    """
+    return written(folder, text)
+
+
+def test_a_conversion_is_a_transformation_in_place_of_the_one_of_units(tmp_path: Path) -> None:
+    scenario = converting(tmp_path)
+    path, _ = archive(scenario, "ecos")
+    with zipfile.ZipFile(path) as package:
+        (connection,) = etree.fromstring(package.read("SystemStructure.ssd")).iterfind(".//{*}Connection")
+    assert connection.get("suppressUnitConversion") == "true"
+    assert dict(connection[0].attrib) == {"factor": "1000.0", "offset": "0.0"}
+    assert run(path).trace["second.y"].tolist() == run(scenario).trace["second.y"].tolist() == [100.0] * 3
+
+
+@pytest.mark.parametrize("target", ["omsimulator", "fmpy"])
+def test_a_tool_that_would_leave_a_conversion_out_is_refused_the_archive(tmp_path: Path, target: str) -> None:
+    with pytest.raises(InputError, match=r"the value of second.u is converted, which .* does not do; give both"):
+        archive(converting(tmp_path), target)
 
 
 def test_sums_of_forces_are_refused_by_name(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -65,6 +65,16 @@ def test_a_cable_holds_all_connections_of_two_ports_with_their_units(graph: Syst
     assert flows["motion"].quantities == (("r", "m"), ("v", "m/s"))
     assert flows["force"].quantities == (("f", "N"),)
     assert (flows["motion"].forward, flows["force"].forward) == (body_first, not body_first)
+
+
+def test_a_cable_between_units_shows_both(tmp_path: Path) -> None:
+    for name, units in (("First", {"y": "m"}), ("Second", {"u": "mm"})):
+        foreign_fmu(tmp_path, name, [replace(v, unit=units.get(v.name)) for v in GAIN], "g0--")
+    path = tmp_path / "units.toml"
+    slaves = '[slaves]\na = "First.fmu"\nb = "Second.fmu"\n'
+    path.write_text(f'connections = [["a.y", "b.u"]]\n[experiment]\nstop = "1 ms"\nstep = "1 ms"\n{slaves}')
+    (cable,) = graph_of(system_of(load_scenario(path))).cables
+    assert cable.flows[0].quantities == (("y", "m → mm"),)
 
 
 def test_boxes_name_what_is_driven_and_what_is_not_connected(graph: SystemGraph) -> None:

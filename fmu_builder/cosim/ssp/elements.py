@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fmu_builder.cosim.slave import SlaveDescription, read_slave
 from fmu_builder.cosim.ssp.files import MAIN, Package, open_package, read_xml
 from fmu_builder.cosim.ssp.structure import KINDS, Connector, Element, Reader, Structure
-from fmu_builder.cosim.ssp.units import named_unit, same_scale, units_of_fmu
+from fmu_builder.cosim.ssp.units import same_scale, unit_of
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.units import Unit
@@ -21,19 +20,18 @@ MOST_ELEMENTS = 10_000  # a document that is used many times, inside itself too,
 
 @dataclass(frozen=True)
 class Fmu:
-    """A component that is an FMU.   name: of the slave; units: by name, as the FMU defines them"""
+    """A component that is an FMU.   name: of the slave"""
 
     name: str
     file: Path
     description: SlaveDescription
-    units: Mapping[str, Unit]
 
     def variable(self, name: str) -> SlaveVariable | None:
         return self.description.variables.get(name)
 
     def unit(self, name: str) -> Unit | None:
         variable = self.variable(name)
-        return named_unit(variable.unit, self.units) if variable is not None and variable.type == "Real" else None
+        return unit_of(variable) if variable is not None else None
 
 
 class Opener:
@@ -41,7 +39,7 @@ class Opener:
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = problems
-        self._read: dict[Path, tuple[SlaveDescription, dict[str, Unit]] | InputError] = {}
+        self._read: dict[Path, SlaveDescription | InputError] = {}
         self._names: set[str] = set()
 
     def fmu(self, component: Element, path: tuple[str, ...]) -> Fmu | None:
@@ -51,7 +49,7 @@ class Opener:
             file, _ = component.package.resolve(component.source, component.where, component.document)
             if file not in self._read:
                 try:
-                    self._read[file] = (read_slave(file), units_of_fmu(file))
+                    self._read[file] = read_slave(file)
                 except InputError as error:
                     self._read[file] = error
             found = self._read[file]
@@ -62,7 +60,7 @@ class Opener:
         except InputError as error:
             self.problems += error.problems
             return None
-        fmu = Fmu(self._slave_name(path), file, *found)
+        fmu = Fmu(self._slave_name(path), file, found)
         for connector in component.connectors.values():
             if what := _mismatch(connector, fmu):
                 self.problems.append(Problem(connector.where, what))

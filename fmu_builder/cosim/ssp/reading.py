@@ -52,9 +52,7 @@ def read_ssp(path: Path, given: Collection[str] = ()) -> CheckedScenario:
         if found.output is not None:
             source, name = found.output
             connections.append((f"{source.name}.{name}", f"{fmu.name}.{variable.name}"))
-            unit = source.description.variables[name].unit
-            if found.change != Affine() or unit != variable.unit:  # which connections convert by themselves
-                conversions[f"{fmu.name}.{variable.name}"] = Conversion(found.change.factor, found.change.offset)
+            conversions[f"{fmu.name}.{variable.name}"] = Conversion(found.change.factor, found.change.offset)
             own = network.own_value(node)
             found = own if own is not None else Found()
         if found.value is not None and found.parameter is not None:

@@ -259,6 +259,8 @@ class Network:
             return self._given_value(target)
         try:
             change = Affine() if connection.keep_unit else conversion(source.unit, unit)
+            if self._is_relative(source, target):
+                change = Affine(change.factor)
         except InputError as error:
             self.problems += [Problem(connection.where, p.what) for p in error.problems]
             change = Affine()
@@ -274,6 +276,12 @@ class Network:
             elif value is not None:
                 value = change(value)
         return Found(value=value, parameter=source.parameter, unit=unit)
+
+    def _is_relative(self, source: Found, target: Node) -> bool:
+        """Whether a value is a difference, to which the offset of a unit does not belong."""
+        ends = [source.output, (self.fmus[target[0]], target[1]) if target[0] in self.fmus else None]
+        found = [end[0].variable(end[1]) for end in ends if end is not None]
+        return any(variable is not None and variable.relative for variable in found)
 
     def own_value(self, node: Node) -> Found | None:
         """What a binding gives the node, whatever a connection brings it."""

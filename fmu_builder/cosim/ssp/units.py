@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-from lxml import etree
-
-from fmu_builder.cosim.ssp.files import Item, finite_number
+from fmu_builder.cosim.ssp.files import Item
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.units import BASES, Unit, dimension_text, fmi_display, parse_unit
+from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.units import Unit, dimension_text, fmi_display, mixes_cycles_and_angle, parse_unit, unit_of_fmi
 
 
 @dataclass(frozen=True)
@@ -39,9 +36,8 @@ def conversion(source: Unit | None, target: Unit | None) -> Affine:
     if not source.same_dimension(target):
         shown = (f"{unit.name} ({dimension_text(unit)})" for unit in (source, target))
         raise InputError(Problem("", f"{' and '.join(shown)} differ in dimension"))
-    per_angle = {unit.exponents[BASES.index("rad")] for unit in (source, target)}
-    if len(per_angle) > 1 and parse_unit("Hz").same_dimension(source):
-        what = f"{source.name} and {target.name} differ by the angle of a cycle, which SSP leaves open: use one of them"
+    if mixes_cycles_and_angle(source, target):
+        what = f"{source.name} counts cycles, {target.name} angles, or the reverse: use one of them"
         raise InputError(Problem("", what))
     return Affine(*fmi_display(source, target))
 
@@ -64,7 +60,7 @@ def units_of(items: Iterable[Item], problems: list[Problem]) -> dict[str, Unit]:
         if base is None:
             problems.append(Problem(item.where, f"the unit '{name}' has no <BaseUnit>"))
             continue
-        unit = _unit(name, base.element.attrib)
+        unit = unit_of_fmi(name, base.element.attrib)
         if unit is None:
             problems.append(Problem(base.where, f"the unit '{name}' must have whole powers and a factor other than 0"))
         elif name in found:
@@ -74,36 +70,12 @@ def units_of(items: Iterable[Item], problems: list[Problem]) -> dict[str, Unit]:
     return found
 
 
-def units_of_fmu(path: Path) -> dict[str, Unit]:
-    """By name, the units of a checked FMU that it defines by base units."""
-    with zipfile.ZipFile(path) as archive:
-        root = etree.fromstring(archive.read("modelDescription.xml"))
-    found = {}
-    for item in root.iterfind("UnitDefinitions/Unit"):
-        base = item.find("BaseUnit")
-        unit = _unit(item.get("name", ""), base.attrib) if base is not None else None
-        if unit is not None:
-            found[unit.name] = unit
-    return found
-
-
-def named_unit(name: str, defined: Mapping[str, Unit]) -> Unit | None:
-    """The unit of this name: as defined, else as fmu-builder knows it; None for an unknown one."""
-    if not name:
+def unit_of(variable: SlaveVariable) -> Unit | None:
+    """The unit of a Real: as its FMU defines it, else as fmu-builder knows its name; None for an unknown one."""
+    if variable.type != "Real" or not variable.unit:
         return None
-    if name in defined:
-        return defined[name]
+    if variable.defined is not None:
+        return variable.defined
     with suppress(InputError):
-        return parse_unit(name)
+        return parse_unit(variable.unit)
     return None
-
-
-def _unit(name: str, attributes: Mapping[str, str]) -> Unit | None:
-    try:
-        exponents = tuple(int(attributes.get(base, "0")) for base in BASES)
-    except ValueError:
-        return None
-    factor, offset = finite_number(attributes.get("factor", "1")), finite_number(attributes.get("offset", "0"))
-    if not factor or offset is None:
-        return None
-    return Unit(name, exponents, factor, offset)

@@ -124,7 +124,7 @@ def run_command(
     output: Annotated[Path, typer.Option("-o", "--output", help="Trace to write.")] = Path("trace.csv"),
     step: Annotated[str | None, typer.Option(help="Communication step, e.g. '0.1 ms'.")] = None,
     stop: Annotated[str | None, typer.Option(help="Stop time, e.g. '2 s'.")] = None,
-    algorithm: Annotated[str | None, typer.Option(help="jacobi or gauss_seidel.")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="jacobi, gauss_seidel, implicit or adaptive.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a plot (HTML) of what is recorded.")] = None,
     record: Annotated[
         list[str] | None,

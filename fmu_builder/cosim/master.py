@@ -19,6 +19,7 @@ from fmu_builder.cosim.contact_record import ContactRecord
 from fmu_builder.cosim.events import ContactEvent, energy_gaining_contacts, event_values
 from fmu_builder.cosim.exchange import Exchange, drive_operations
 from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_masses
+from fmu_builder.cosim.implicit.run import ImplicitRun, groups_of, law_starts
 from fmu_builder.cosim.initialization import Initialization, model_of
 from fmu_builder.cosim.interruption import noted_interruption
 from fmu_builder.cosim.loop.operations import Clock, Operation, Step
@@ -221,11 +222,18 @@ class _Master:
         if scenario.experiment.record is not None:
             where = f"{scenario.path}: [experiment] record"
             self.recorded = chosen_signals(self.recorded, scenario.experiment.record, where, problems)
+        if not problems:
+            self.groups, problems = groups_of(scenario, self.descriptions, self.wiring)
         if problems:
             raise InputError(problems)
         self.signals = [s for s in self.signals if s.node not in self.wiring.sources]
-        for name, order in call_orders(self.descriptions, self.starts, self.wiring, scenario.experiment.algorithm):
+        self.implicit: ImplicitRun | None = None
+        # of slaves outside of groups that are solved for
+        self.in_turn = "jacobi" if scenario.experiment.algorithm == "jacobi" else "gauss_seidel"
+        for name, order in call_orders(self.descriptions, self.starts, self.wiring, self.in_turn):
             self.starts[name][ORDER] = order
+        for name, variable, value in law_starts(self.groups, self.descriptions):
+            self.starts[name][variable] = value
 
     def run(self, progress: Callable[[float], None]) -> Result:
         slaves: dict[str, Slave] = {}
@@ -233,8 +241,11 @@ class _Master:
             for name, description in self.descriptions.items():
                 slaves[name] = Slave(name, description, self.starts[name])
             trace, contacts, notes, interrupted = self._run(slaves, progress)
+            bonds = tuple(self.implicit.bonds() if self.implicit else ())
         finally:
             free = all(slave.status != FATAL for slave in slaves.values())
+            if self.implicit is not None and free:
+                self.implicit.close()
             for slave in slaves.values():
                 slave.close(free)
         log = tuple(entry for slave in slaves.values() for entry in slave.log)
@@ -244,7 +255,7 @@ class _Master:
         former = _former_notes(self.scenario)
         before = (*self.scenario.notes, *self.wiring.notes, *former)
         trace = _with_outputs(trace, self.scenario.outputs)
-        result = Result(trace, contacts, (*before, *notes, *energy_gaining_contacts(contacts, mute)), log)
+        result = Result(trace, contacts, (*before, *notes, *energy_gaining_contacts(contacts, mute)), log, bonds)
         if interrupted:
             raise RunInterrupted(result)
         return result
@@ -264,12 +275,15 @@ class _Master:
         exchange.check(start)
         recorder = Recorder(slaves, self.recorded, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
         recorder.record_start()
-        record = ContactRecord(slaves, clock, self._ahead(step))
+        if self.groups:
+            self.implicit = ImplicitRun(scenario, self.groups, slaves, exchange, self.wiring)
+        solved = self.implicit.solved if self.implicit else set()
+        record = ContactRecord(slaves, clock, {n: d for n, d in self._ahead(step).items() if n not in solved})
         record.start(start)
         drives = [*drive_operations(slaves, [s for s in self.signals if not s.is_constant], clock)]
         operations = [
             *(operation for operation, _ in drives),
-            *self._one_step(slaves, exchange, clock),
+            *(self.implicit.operations(clock) if self.implicit else self._one_step(slaves, exchange, clock)),
             *record.operations(),
             *recorder.operations(clock, every),
         ]
@@ -285,12 +299,13 @@ class _Master:
         recorder.recorded(ticks // every + 1)
         contacts, counts = record.finished()
         trace = replace(recorder.trace(self._provenance()), events=event_values(contacts, counts))
-        notes = [*long_steps(constants, slaves, contacts, scenario.experiment.algorithm, step)]
+        held = [one for one in constants if one.slave not in solved]
+        notes = [*long_steps(held, slaves, contacts, self.in_turn, step)]
         for slave in slaves.values():
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")
         progress(1.0)
-        notes += [*remarks, *([end] if end else []), *record.notes()]
+        notes += [*remarks, *([end] if end else []), *record.notes(), *(self.implicit.notes() if self.implicit else [])]
         return trace, tuple(contacts), notes, interruption.requested and ticks < count
 
     def _ahead(self, step: float) -> dict[str, float]:

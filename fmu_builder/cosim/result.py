@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import ContactEvent
+from fmu_builder.cosim.implicit.run import BondReport
 from fmu_builder.cosim.slave import LogEntry
 from fmu_builder.cosim.trace import Trace
 
@@ -23,12 +24,14 @@ class Result:
     trace      the recorded signals
     contacts   every contact with its times, speeds, peak force and impulse
     notes      remarks on the run, such as a step that is too long
-    log        what the FMUs logged"""
+    log        what the FMUs logged
+    bonds      under `implicit` and `adaptive`: how the force at each port was found, and the energy it gave"""
 
     trace: Trace
     contacts: tuple[ContactEvent, ...]
     notes: tuple[str, ...]
     log: tuple[LogEntry, ...]
+    bonds: tuple[BondReport, ...] = ()
 
     @property
     def events(self) -> Mapping[str, float]:

@@ -65,6 +65,9 @@ class SlaveDescription:
     derivatives: Mapping[int, int] = field(default_factory=dict)  # value references of states and of their derivatives,
     # of an FMU that gives directional derivatives
     faults: Mapping[str, str] = field(default_factory=dict)  # of DefaultExperiment: what is wrong, by its attribute
+    can_restore: bool = False  # it declares canGetAndSetFMUstate
+    interpolates: bool = False  # it declares canInterpolateInputs
+    states_behind: Mapping[str, bool] = field(default_factory=dict)  # by output: whether it depends on states
 
     def missing_binary(self) -> str | None:
         """Why this machine cannot load the FMU, or None."""
@@ -157,7 +160,19 @@ def read_slave(path: Path) -> SlaveDescription:
             if v.derivative is not None and description.coSimulation.providesDirectionalDerivative
         },
         faults=faults,
+        can_restore=bool(description.coSimulation.canGetAndSetFMUstate),
+        interpolates=bool(description.coSimulation.canInterpolateInputs),
+        states_behind=_states_behind(description),
     )
+
+
+def _states_behind(description: ModelDescription) -> dict[str, bool]:
+    """By output, whether it depends on states; one whose dependencies are not given may."""
+    states = {v.derivative.name for v in description.modelVariables if v.derivative is not None}
+    return {
+        u.variable.name: u.dependencies is None or any(d.name in states for d in u.dependencies)
+        for u in description.outputs
+    }
 
 
 def _number(text: str | float | None) -> float | None:

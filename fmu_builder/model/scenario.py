@@ -3,7 +3,8 @@
 description = "..."
 connections = [ ["body.p", "floor.point"], ["a.y", "b.u"] ]      # ports, or single variables
 free_moment = false                                              # true: a `point` may stand for a `frame` with a moment
-[experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel, tolerance, record = ["body.*"]
+[experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel | implicit |
+              adaptive, tolerance, coupling_tolerance, record = ["body.*"]
 [slaves]      body = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }, x = "foreign.fmu",
               y = { recipe = "foreign.fmu", mass = "2 kg" }           # what forces meet, where the FMU shows none
 [drive]       "floor.work" = { time = [0, 0.1], value = [true, false] }       # or { table = "motion.csv" }, a number
@@ -53,7 +54,13 @@ def _truth_or_number(value: object) -> object:
 
 MOST_STEPS = 1e9  # an hour and more
 _MOST_ROWS = 1e7  # of some fifty doubles each
-ALGORITHMS = {"jacobi": "Jacobi", "gauss_seidel": "Gauss-Seidel"}  # and as people write them
+ALGORITHMS = {  # and as people write them
+    "jacobi": "Jacobi",
+    "gauss_seidel": "Gauss-Seidel",
+    "implicit": "implicit forces",
+    "adaptive": "implicit forces with adaptive steps",
+}
+IMPLICIT = ("implicit", "adaptive")
 Scalar = bool | int | float | str
 Pair = Annotated[tuple[str, str], BeforeValidator(_pair)]
 StartValue = Annotated[Scalar | list[Scalar], BeforeValidator(_start_value)]
@@ -74,11 +81,16 @@ class Experiment(TableModel):
     output_step: Quantity | None = Field(
         default=None, description="of the rows of the trace, a multiple of step; without it the step"
     )
-    algorithm: Literal["jacobi", "gauss_seidel"] = Field(
-        default="gauss_seidel", description="slaves all at once, `jacobi`, or one after another, `gauss_seidel`"
+    algorithm: Literal["jacobi", "gauss_seidel", "implicit", "adaptive"] = Field(
+        default="gauss_seidel",
+        description="slaves all at once, `jacobi`, or one after another, `gauss_seidel`; with forces between bodies "
+        "and force elements solved for in each step, `implicit`, or in steps whose error is controlled, `adaptive`",
     )
     tolerance: FiniteFloat | None = Field(
         default=None, gt=0, description="relative error that the slaves are asked for"
+    )
+    coupling_tolerance: FiniteFloat = Field(
+        default=1e-3, gt=0, description="of `adaptive`: error of velocities in a step, m/s or rad/s"
     )
     record: list[str] | None = Field(
         default=None,

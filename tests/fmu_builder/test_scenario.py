@@ -101,7 +101,11 @@ EXPERIMENT = "[experiment]\n{}\n[slaves]\nbody = 'PointMass'\n"
         ("stop = 1\nstep = true", "step", "True: must be a number (SI) or a text with a unit"),
         ("stop = 1\nstep = [1]", "step", "[1]: must be a number (SI) or a text with a unit"),
         ("stop = 1", "step", "this key is missing"),
-        ("stop = 1\nstep = 0.1\nalgorithm = 'newton'", "algorithm", "'jacobi' or 'gauss_seidel'"),
+        (
+            "stop = 1\nstep = 0.1\nalgorithm = 'newton'",
+            "algorithm",
+            "'jacobi', 'gauss_seidel', 'implicit' or 'adaptive'",
+        ),
         ("stop = 1\nstep = 0.1\ntolerance = 0", "tolerance", "greater than 0"),
     ],
 )
@@ -180,7 +184,8 @@ def test_an_entry_of_a_list_is_named_by_its_number(tmp_path: Path) -> None:
 def test_wrong_times_are_told_beside_an_unknown_algorithm(tmp_path: Path) -> None:
     text = EXPERIMENT.format('stop = -1\nstep = 0\nalgorithm = "jacoby"')
     assert sorted(faults(tmp_path, text)) == [
-        "system.toml: [experiment] algorithm: 'jacoby': input should be 'jacobi' or 'gauss_seidel'",
+        "system.toml: [experiment] algorithm: 'jacoby': "
+        "input should be 'jacobi', 'gauss_seidel', 'implicit' or 'adaptive'",
         "system.toml: [experiment] step: 0 s must be greater than 0",
         "system.toml: [experiment] stop: -1 s must be after start = 0 s",
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
+    in_c: ClassVar[bool] = True  # whether the loop in C has it
     clock: Clock
     every: int = 1
     phase: int = 0
@@ -204,3 +205,16 @@ class Watch(Operation):
             return None
 
         return watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together(Operation):
+    """The slaves of a group exchange their values and make their steps.
+
+    advance   called with the tick, and the time, s, at which it begins; a text ends the run"""
+
+    in_c: ClassVar[bool] = False
+    advance: Callable[[int, float], str | None]
+
+    def call(self) -> Call:
+        return lambda tick: self.advance(tick, self.clock.at(tick))

@@ -79,7 +79,7 @@ def loop_of(operations: Sequence[Operation], clock: Clock) -> tuple[Loop, list[s
     kind = os.environ.get(LOOP, "")
     if kind and kind not in _KINDS:
         raise InputError(Problem(LOOP, f"'{kind}' must be one of {', '.join(_KINDS)}" + did_you_mean(kind, _KINDS)))
-    if kind == "python":
+    if kind == "python" or not all(one.in_c for one in operations):
         return PythonLoop(operations, clock), []
     try:
         return CompiledLoop(operations, clock), []

@@ -1,0 +1,105 @@
+"""`adaptive`: the steps of a group within a communication step, chosen by their error and tried on the affine model.
+
+Error of a trial, m/s or rad/s, the largest over the bodies' rows:
+
+    (i)   |H W (f - (F0 + F1)/2)|    F0, F1: forces of the elements at both ends.  Sees entry, exit, losses, stiffening;
+                                     exactly zero for linear springs
+    (ii)  |H W F''| H^2/12           the trapezoid's own, with F'' from both ends and the end of the step before; in the
+                                     first step from the middle
+
+(ii) makes phase, which adds up in a lasting motion: it counts once for each step of this length since forces began.
+A step is refused if the error exceeds the tolerance or the forces are not solved for; the next one is
+.9 (tolerance/error)^.4 times as long, at least .2, at most twice.  A refusal costs evaluations of elements only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.implicit.group import GroupRun, Model, Trial
+from fmu_builder.errors import Problem, SlaveError
+
+Vector = NDArray[np.float64]
+SMALLEST = 1e-12  # of the run
+_SAFETY, _POWER, _SHRINK, _GROW, _UNSOLVED = 0.9, 0.4, 0.2, 2.0, 0.25
+
+
+@dataclass
+class _Before:
+    """The end of the step before: forces on the rows at its beginning, and its length."""
+
+    force: Vector
+    step: float
+
+
+class Controller:
+    """Steps of one group.   unit: s, the smallest step, a communication step over a power of two"""
+
+    def __init__(self, group: GroupRun, tolerance: float, step: float, run: float) -> None:
+        self.group, self.tolerance, self._step = group, tolerance, step
+        halvings = max(int(np.floor(np.log2(step / (SMALLEST * run)))), 0)
+        self._units = 2**halvings
+        self._length = step  # of the next step that is tried, s
+        self._before: _Before | None = None
+        self._elapsed = 0.0
+
+    def advance(self, tick: int, time: float) -> str | None:
+        """One communication step from `time`; a note if a slave ended the simulation."""
+        done = 0
+        while done < self._units:
+            begin = time + done / self._units * self._step
+            left = self._units - done
+            model = self.group.begin(tick, begin, self._step * left / self._units)
+            while True:
+                wanted = self._length / self._step * self._units
+                count = max(int(np.ceil(left / max(wanted, 1.0) * (1.0 - 1e-9))), 1)
+                units = max(left // count, 1)
+                trial = self.group.solve(model, begin, units / self._units * self._step)
+                error, forces = self._error(model, trial, begin)
+                if error <= self.tolerance and not trial.unsolved:
+                    break
+                self.group.counts.rejected += 1
+                if units == 1:
+                    raise self._no_step(begin, trial, error)
+                factor = _UNSOLVED if trial.unsolved else max(_SHRINK, self._factor(error))
+                self._length = factor * trial.step
+            self._length = min(self._step, max(self._length, trial.step * min(_GROW, self._factor(error))))
+            if error > 0.0:
+                self._length = min(self._length, trial.step * max(self._factor(error), _SHRINK))
+            note = self.group.make(trial, tick, begin)
+            if note:
+                return note
+            active = any(force.any() for force in forces)
+            self._elapsed = self._elapsed + trial.step if active else 0.0
+            self._before = _Before(forces[0], trial.step)
+            done += units
+        return None
+
+    def _factor(self, error: float) -> float:
+        return _SAFETY * (self.tolerance / error) ** _POWER if error > 0.0 else _GROW
+
+    def _error(self, model: Model, trial: Trial, time: float) -> tuple[float, tuple[Vector, Vector]]:
+        """The error, and the forces on the rows at both ends."""
+        H = trial.step
+        first = self.group.summed([element.start.force for element in self.group.elements])
+        last = self.group.summed([end.force for _, end in trial.answers])
+        missing = H * np.abs(model.W @ (trial.force - (first + last) / 2.0)).max(initial=0.0)
+        if self._before is None:
+            middle = self.group.summed(self.group.forces_at(model, trial.force, time, H / 2.0))
+            bend = 4.0 * (first - 2.0 * middle + last)
+        else:
+            before, Hp = self._before.force, self._before.step
+            bend = 2.0 * ((last - first) / H - (first - before) / Hp) / (H + Hp) * H * H
+        curved = H * np.abs(model.W @ bend).max(initial=0.0) / 12.0 * max(self._elapsed / H, 1.0)
+        return float(max(missing, curved)), (first, last)
+
+    def _no_step(self, time: float, trial: Trial, error: float) -> SlaveError:
+        names = ", ".join(self.group.group.elements)
+        why = "they are not solved for" if trial.unsolved else f"their error is {error:.2g} m/s, not {self.tolerance:g}"
+        what = (
+            f"the forces of {names} need steps below {trial.step:.2g} s at {time:.10g} s: {why}; "
+            "raise [experiment] coupling_tolerance, or take algorithm = 'implicit'"
+        )
+        return SlaveError(Problem(self.group.group.elements[0], what))

@@ -1,0 +1,141 @@
+"""Force elements of a group: what they answer to a motion that is tried, and their true step.
+
+A value that is set and one that is got are a trial if the force follows from inputs alone.  Where it follows from
+states too, as of a bristle, the trial is a step whose state is restored.  In a step the inputs go linearly from the
+motion at its beginning to that at its end, where the FMU can interpolate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.implicit.bodies import Kept, Values
+from fmu_builder.cosim.implicit.bonds import GRADIENT, TRAPEZOID, Bond, Place, has_inner_state
+from fmu_builder.cosim.implicit.forces import End, Gradient, StepForce, seen, trapezoid
+from fmu_builder.cosim.slave import DISCARD, Slave
+
+Vector = NDArray[np.float64]
+_STORED = re.compile(r"(?:.*\.)?energy\.elastic(?:\[\d+\])?")
+
+
+class Element:
+    """A force element.   rows: the row of the bodies' velocities that each of its bonds meets, shape (n,)"""
+
+    def __init__(
+        self, slave: Slave, bonds: Sequence[Bond], places: Sequence[Place], row_of: Mapping[tuple[str, str], int]
+    ) -> None:
+        variables = slave.description.variables
+        self.slave, self.bonds = slave, tuple(bonds)
+        self.rows = np.array([row_of[b.body, b.body_velocity] for b in bonds], dtype=np.intp)
+        names = [b.velocity for b in bonds] + [name for place in places for name in place.names]
+        self._inputs = Values(slave, [variables[n].reference for n in names])
+        self._places = [np.array([row_of[p.body, v] for v in p.velocities], dtype=np.intp) for p in places]
+        stored = [v for v in variables.values() if v.type == "Real" and _STORED.fullmatch(v.name)]
+        self._answer = Values(slave, [*(variables[b.force].reference for b in bonds), *(v.reference for v in stored)])
+        self._size = len(bonds)
+        inner = has_inner_state(slave.description, [b.force for b in bonds])
+        self._kept = Kept(slave) if inner and slave.description.can_restore else None
+        self.rung = TRAPEZOID if inner or not stored else GRADIENT
+        self.lags = inner and self._kept is None
+        forces = np.array([b.unit == "N" for b in bonds], dtype=float)
+        self._gradient = Gradient(forces if forces.any() else np.ones(self._size))
+        self.debt = 0.0
+        self.evaluations = 0
+        self.start = self._seen_now()
+
+    def _look(self, place: Vector, velocity: Vector) -> tuple[Vector, float]:
+        self._inputs.set(np.concatenate([velocity, place]))
+        return self._answered()
+
+    def _answered(self) -> tuple[Vector, float]:
+        self.evaluations += 1
+        answer = self._answer.get()
+        return answer[: self._size].copy(), float(answer[self._size :].sum())
+
+    def _seen_now(self) -> End:
+        motion = self._inputs.get().copy()
+        velocity, place = motion[: self._size], motion[self._size :]
+        if self.rung == GRADIENT:
+            end = seen(self._look, place, velocity)
+        else:
+            force, energy = self._answered()
+            end = End(place, velocity, force, force, energy)
+        return end
+
+    def begin(self) -> None:
+        """At the beginning of a step, after its inputs are set."""
+        self.start = self._seen_now()
+        if self._kept is not None:
+            self._kept.keep()
+
+    def moved(self, velocity: Vector, step: float) -> tuple[Vector, Vector]:
+        """Place and velocities at the end of a step, where all bodies have these velocities.
+
+        velocity  of all rows of the group at both ends, shape (2, rows)"""
+        place, at = self.start.place.copy(), 0
+        way = step * (velocity[0] + velocity[1]) / 2.0
+        for rows in self._places:
+            if len(rows) == 3:
+                place[at : at + 4] = _turned(place[at : at + 4], way[rows])
+                at += 4
+            else:
+                place[at] += way[rows[0]]
+                at += 1
+        return place, velocity[1][self.rows]
+
+    def try_step(self, velocity: Vector, time: float, step: float) -> tuple[StepForce, End]:
+        """The force over a step after which the bodies have these velocities, and what the element shows there."""
+        place, speed = self.moved(velocity, step)
+        if self.rung == GRADIENT:
+            end = seen(self._look, place, speed)
+            return self._gradient.force(self._look, self.start, end, step, self.debt), end
+        if self._kept is not None:
+            self._kept.restore()
+            self._do_step(np.concatenate([speed, place]), time, step, 0)
+        force, energy = self._look(place, speed)
+        end = End(place, speed, force, force, energy)
+        if self._kept is not None:
+            self._kept.restore()
+        return trapezoid(self.start, end), end
+
+    def step(self, time: float, step: float) -> str | None:
+        """The true step, to the motion that the inputs have now; a note if the FMU ended the simulation."""
+        end = self._inputs.get().copy()
+        self._inputs.set(np.concatenate([self.start.velocity, self.start.place]))
+        note = self._do_step(end, time, step, 1)
+        self._inputs.set(end)
+        return note
+
+    def _do_step(self, end: Vector, time: float, step: float, for_good: int) -> str | None:
+        start = np.concatenate([self.start.velocity, self.start.place])
+        if self.slave.description.interpolates:
+            self._inputs.set_slopes((end - start) / step)
+        else:
+            self._inputs.set((start + end) / 2.0)
+        return do_step(self.slave, time, step, for_good)
+
+    def close(self) -> None:
+        if self._kept is not None:
+            self._kept.free()
+
+
+def do_step(slave: Slave, time: float, step: float, for_good: int = 1) -> str | None:
+    """A step of one slave; a note if it ended the simulation.  Raises SlaveError on everything worse."""
+    status = slave.dll.fmi2DoStep(slave.component, time, step, for_good)
+    if status == DISCARD:
+        slave.status = DISCARD
+        return f"{slave.name} ended the simulation at {slave.discarded(time, step):g} s"
+    if status:
+        slave.check(status, "fmi2DoStep", f"step of {step:g} s from {time:g} s")
+    return None
+
+
+def _turned(q: Vector, angle: Vector) -> Vector:
+    """The quaternion q, scalar first, after a rotation by this vector, rad, in world axes."""
+    size = float(np.sqrt(angle @ angle))
+    axis = angle * (0.5 if size < 1e-8 else np.sin(size / 2.0) / size)
+    a, b = np.cos(size / 2.0), axis
+    return np.array([a * q[0] - b @ q[1:], *(a * q[1:] + q[0] * b + np.cross(b, q[1:]))])

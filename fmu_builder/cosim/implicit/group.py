@@ -1,0 +1,205 @@
+"""One group: the forces of all its elements over a step are solved for together on the affine models of its bodies
+(bodies.py, forces.py, iqn.py); then each slave makes one step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.exchange import Exchange
+from fmu_builder.cosim.implicit.bodies import Body
+from fmu_builder.cosim.implicit.bonds import Group
+from fmu_builder.cosim.implicit.elements import Element, do_step
+from fmu_builder.cosim.implicit.forces import End, StepForce
+from fmu_builder.cosim.implicit.iqn import solve
+from fmu_builder.cosim.loop.operations import Call
+from fmu_builder.cosim.slave import Slave
+from fmu_builder.errors import Problem, SlaveError
+from fmu_builder.model.wiring import Wiring
+
+Vector = NDArray[np.float64]
+_ACCURACY = 1e-10  # of the velocities that the forces cause, relative to the largest velocity of the step
+
+
+@dataclass(frozen=True)
+class Model:
+    """Bodies between two communication points: V1 = V0 + H (a + W f).   Shapes (n,), (n,), (n, n)"""
+
+    velocity: Vector
+    a: Vector
+    W: Vector
+
+    def velocities(self, force: Vector, step: float) -> Vector:
+        """At both ends of a step, shape (2, n)."""
+        return np.array([self.velocity, self.velocity + step * (self.a + self.W @ force)])
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Forces of a step that is not yet made.   force: on the rows of the bodies, shape (n,)   unsolved: the velocity by
+    which the forces miss their law, m/s or rad/s, 0 if they are solved for"""
+
+    step: float
+    force: Vector
+    velocity: Vector
+    answers: tuple[tuple[StepForce, End], ...]
+    unsolved: float
+
+
+@dataclass
+class Counts:
+    """Of a run: steps of the group, steps of its bodies on trial, evaluations of its elements, unsolved steps; the
+    largest velocities by which forces miss their law and by which bodies miss their model."""
+
+    steps: int = 0
+    probes: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    unsolved: int = 0
+    largest_miss: float = 0.0
+    largest_unsolved: float = 0.0
+    works: dict[tuple[str, str, str, str], float] = field(default_factory=dict)
+
+
+class GroupRun:
+    def __init__(self, group: Group, slaves: Mapping[str, Slave], exchange: Exchange, wiring: Wiring) -> None:
+        self.group, self._slaves = group, slaves
+        self._writes = {name: [one.call() for one in exchange.writes[name]] for name in group.members}
+        self._reads = {name: [one.call() for one in exchange.reads[name]] for name in group.members}
+        forces: dict[tuple[str, str], str | None] = {(b.body, b.body_velocity): b.body_force for b in group.bonds}
+        for place in group.places:
+            for name in place.velocities:
+                forces.setdefault((place.body, name), None)
+        rows = sorted(forces, key=lambda row: group.bodies.index(row[0]))
+        self._row_of = {row: k for k, row in enumerate(rows)}
+        self.bodies: list[Body] = []
+        self.elements: list[Element] = []
+        self._parts: list[slice] = []
+        for name in group.bodies:
+            own = [row for row in rows if row[0] == name]
+            first = self._row_of[own[0]]
+            self._parts.append(slice(first, first + len(own)))
+            self.bodies.append(Body(slaves[name], [v for _, v in own], [forces[row] for row in own]))
+        for name in group.elements:
+            bonds = [b for b in group.bonds if b.element == name]
+            places = [p for p in group.places if p.element == name]
+            self.elements.append(Element(slaves[name], bonds, places, self._row_of))
+        self._size = len(rows)
+        self._others = self._other_sources(forces, wiring)
+        self._last = self.summed([element.start.force for element in self.elements])
+        self.counts = Counts()
+
+    def obstacle(self) -> str | None:
+        """Why the group cannot be solved for, as its slaves answer."""
+        names = [b.slave.name for b in self.bodies if not b.can_be_solved()]
+        return f"{names[0]} refuses directional derivatives and cannot restore its state" if names else None
+
+    def _other_sources(
+        self, forces: Mapping[tuple[str, str], str | None], wiring: Wiring
+    ) -> list[tuple[int, str, str]]:
+        """Row, slave and output of forces on the bodies that come from outside the group."""
+        inside = {(b.element, b.force) for b in self.group.bonds}
+        return [
+            (self._row_of[row], *source)
+            for row, force in forces.items()
+            for source in (wiring.sources.get((row[0], force), ()) if force is not None else ())
+            if source not in inside
+        ]
+
+    def _exchanged(self, calls: Mapping[str, Sequence[Call]], name: str, tick: int) -> None:
+        for call in calls[name]:
+            call(tick)
+
+    def begin(self, tick: int, time: float, step: float) -> Model:
+        """Set the inputs of the step, and find the models of the bodies and the state of the elements."""
+        for name in self.group.members:
+            self._exchanged(self._writes, name, tick)
+        other = np.zeros(self._size)
+        for row, slave, output in self._others:
+            other[row] += self._slaves[slave].get(self._slaves[slave].description.variables[output])
+        self._other = other
+        velocity, a, W = np.zeros(self._size), np.zeros(self._size), np.zeros((self._size, self._size))
+        for body, rows in zip(self.bodies, self._parts, strict=True):
+            velocity[rows] = body.velocity.get()
+            a[rows], W[rows, rows], probes = body.model(time, step, other[rows])
+            self.counts.probes += probes
+        for element in self.elements:
+            element.begin()
+        return Model(velocity, a, W)
+
+    def solve(self, model: Model, time: float, step: float) -> Trial:
+        """Forces over a step of this length; nothing is stepped.   Raises SlaveError where none are finite."""
+
+        def answered(force: Vector) -> Vector:
+            motion = model.velocities(force, step)
+            return self.summed([element.try_step(motion, time, step)[0].force for element in self.elements])
+
+        free = model.velocities(np.zeros(self._size), step)
+        scale = step * np.abs(model.W).max(axis=0, initial=0.0)
+        largest = max(float(np.abs(free).max(initial=0.0)), float((scale * np.abs(self._last)).max(initial=0.0)))
+        tolerance = _ACCURACY * largest
+        solution = solve(answered, self._last, scale, tolerance)
+        if not np.isfinite(solution.residual):
+            names = ", ".join(self.group.elements)
+            what = (
+                f"the forces of {names} have no finite value at the end of a step of {step:g} s from {time:g} s: "
+                "take smaller steps, or algorithm = 'gauss_seidel'"
+            )
+            raise SlaveError(Problem(self.group.elements[0], what))
+        force = np.where(scale > 0.0, solution.x, solution.value)
+        motion = model.velocities(force, step)
+        answers = tuple(element.try_step(motion, time, step) for element in self.elements)
+        return Trial(step, force, motion, answers, 0.0 if solution.solved else solution.residual)
+
+    def forces_at(self, model: Model, force: Vector, time: float, step: float) -> list[Vector]:
+        """The forces of the elements after a step under these forces on the rows; nothing is stepped."""
+        motion = model.velocities(force, step)
+        return [element.try_step(motion, time, step)[1].force for element in self.elements]
+
+    def summed(self, forces: Sequence[Vector]) -> Vector:
+        """Forces of the elements on the rows of the bodies."""
+        total = np.zeros(self._size)
+        for element, force in zip(self.elements, forces, strict=True):
+            np.add.at(total, element.rows, force)
+        return total
+
+    def make(self, trial: Trial, tick: int, time: float) -> str | None:
+        """The true step of every slave of the group; a note if one of them ended the simulation."""
+        step = trial.step
+        for body, rows in zip(self.bodies, self._parts, strict=True):
+            body.act(trial.force[rows] + self._other[rows], step)
+            note = do_step(body.slave, time, step)
+            if note:
+                return note
+            self._exchanged(self._reads, body.slave.name, tick)
+            missed = np.abs(body.velocity.get() - trial.velocity[1][rows]).max(initial=0.0)
+            self.counts.largest_miss = max(self.counts.largest_miss, float(missed))
+        for element, (answer, _) in zip(self.elements, trial.answers, strict=True):
+            self._exchanged(self._writes, element.slave.name, tick)
+            note = element.step(time, step)
+            if note:
+                return note
+            self._exchanged(self._reads, element.slave.name, tick)
+            element.debt = answer.debt
+            self._count_work(element, answer.force, trial)
+        self._last = trial.force
+        self.counts.steps += 1
+        self.counts.evaluations = sum(element.evaluations for element in self.elements)
+        self.counts.unsolved += trial.unsolved > 0.0
+        self.counts.largest_unsolved = max(self.counts.largest_unsolved, trial.unsolved)
+        return None
+
+    def _count_work(self, element: Element, force: Vector, trial: Trial) -> None:
+        way = trial.step * (trial.velocity[0] + trial.velocity[1]) / 2.0
+        for bond, work in zip(element.bonds, force * way[element.rows], strict=True):
+            key = (bond.element, bond.port, bond.body, bond.body_port)
+            self.counts.works[key] = self.counts.works.get(key, 0.0) + float(work)
+
+    def close(self) -> None:
+        for body in self.bodies:
+            body.close()
+        for element in self.elements:
+            element.close()

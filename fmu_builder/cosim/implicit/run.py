@@ -1,0 +1,179 @@
+"""The algorithms `implicit` and `adaptive` of a run: which groups are solved for, their steps, and what they report.
+
+Slaves outside of groups, and groups that cannot be solved for, are stepped as under Gauss-Seidel, in the order of the
+scenario; a group takes the place of its first slave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fmu_builder.cosim.exchange import Exchange
+from fmu_builder.cosim.implicit.bonds import EXPLICIT, Group, find_groups
+from fmu_builder.cosim.implicit.control import Controller
+from fmu_builder.cosim.implicit.group import GroupRun
+from fmu_builder.cosim.loop.operations import Clock, Operation, Step, Together
+from fmu_builder.cosim.slave import Slave, SlaveDescription
+from fmu_builder.errors import Problem
+from fmu_builder.model.scenario import IMPLICIT, CheckedScenario
+from fmu_builder.model.step_advice import MODE
+from fmu_builder.model.wiring import Wiring
+
+_SHOWN = 8  # names in a note
+
+
+@dataclass(frozen=True)
+class BondReport:
+    """How the force at a port of an element was found, and the energy, J, that it gave to the body in the run.
+
+    rung   "derivatives" or "probe steps", of the body, and "discrete gradient" or "trapezoid", of the element;
+           "Gauss-Seidel" where it was not solved for, with energy None"""
+
+    element: str
+    port: str
+    body: str
+    body_port: str
+    rung: str
+    energy: float | None
+
+
+def groups_of(
+    scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wiring: Wiring
+) -> tuple[list[Group], list[Problem]]:
+    """The groups of a scenario under `implicit` and `adaptive`; a problem if there are none."""
+    if scenario.experiment.algorithm not in IMPLICIT:
+        return [], []
+    groups = find_groups(slaves, wiring)
+    problems = []
+    if not groups:
+        what = (
+            f"'{scenario.experiment.algorithm}' solves for the forces between bodies and force elements, and no port "
+            "of a force element is connected to one of a body: connect them, or take gauss_seidel"
+        )
+        problems.append(Problem(f"{scenario.path}: [experiment] algorithm", what))
+    return groups, problems
+
+
+_AS_THE_LAW = {"coupling.identify": 0.0, "coupling.m_eff": 0.0, "coupling.J_eff": 0.0}  # and nothing to warn of
+
+
+def law_starts(groups: Sequence[Group], slaves: Mapping[str, SlaveDescription]) -> Iterator[tuple[str, str, float]]:
+    """By element of a group that is solved for: start values with which it gives its law, whatever its mode was."""
+    for group in groups:
+        for name in group.elements if not group.reasons else ():
+            variables = slaves[name].variables
+            mode = variables.get(MODE)
+            if mode is not None and "hold" in mode.literals:
+                yield name, MODE, float(mode.literals["hold"])
+                yield from ((name, key, value) for key, value in _AS_THE_LAW.items() if key in variables)
+
+
+class ImplicitRun:
+    """Steps of all slaves of an initialized run."""
+
+    def __init__(
+        self,
+        scenario: CheckedScenario,
+        groups: Sequence[Group],
+        slaves: Mapping[str, Slave],
+        exchange: Exchange,
+        wiring: Wiring,
+    ) -> None:
+        self._slaves, self._exchange, self._groups = slaves, exchange, groups
+        self._step = scenario.seconds("step")
+        self._reasons = [dict(group.reasons) for group in groups]
+        self._runs: list[GroupRun | None] = []
+        for group, reasons in zip(groups, self._reasons, strict=True):
+            run = None if reasons else GroupRun(group, slaves, exchange, wiring)
+            if run is not None and (why := run.obstacle()):
+                name, _, what = why.partition(" ")
+                reasons[name] = what
+                run.close()
+                run = None
+            self._runs.append(run)
+        self._tolerance = scenario.experiment.coupling_tolerance
+        self._length = scenario.seconds("stop") - scenario.seconds("start")
+        self._is_adaptive = scenario.experiment.algorithm == "adaptive"
+
+    @property
+    def solved(self) -> set[str]:
+        """The slaves of the groups that are solved for."""
+        return {name for run in self._runs if run is not None for name in run.group.members}
+
+    def operations(self, clock: Clock) -> Iterator[Operation]:
+        """Of one communication step."""
+        of = {name: run for run in self._runs if run is not None for name in run.group.members}
+        begun: set[int] = set()
+        for name in self._slaves:
+            run = of.get(name)
+            if run is None:
+                yield from self._exchange.writes[name]
+                yield Step(clock=clock, slave=self._slaves[name])
+                yield from self._exchange.reads[name]
+            elif id(run) not in begun:
+                begun.add(id(run))
+                advance = self._controlled(run).advance if self._is_adaptive else self._fixed(run)
+                yield Together(clock=clock, advance=advance)
+
+    def _controlled(self, run: GroupRun) -> Controller:
+        return Controller(run, self._tolerance, self._step, self._length)
+
+    def _fixed(self, run: GroupRun) -> Callable[[int, float], str | None]:
+        def advance(tick: int, time: float) -> str | None:
+            model = run.begin(tick, time, self._step)
+            return run.make(run.solve(model, time, self._step), tick, time)
+
+        return advance
+
+    def bonds(self) -> Iterator[BondReport]:
+        """In the order of the groups, one for each port of an element at a body."""
+        for group, run in zip(self._groups, self._runs, strict=True):
+            for key in dict.fromkeys((b.element, b.port, b.body, b.body_port) for b in group.bonds):
+                if run is None:
+                    yield BondReport(*key, EXPLICIT, None)
+                    continue
+                body = next(b.rung for b in run.bodies if b.slave.name == key[2])
+                element = next(e.rung for e in run.elements if e.slave.name == key[0])
+                yield BondReport(*key, f"{body}, {element}", run.counts.works.get(key, 0.0))
+
+    def notes(self) -> Iterator[str]:
+        """What was solved for how, with the calls it took, and what was not."""
+        runs = [run for run in self._runs if run is not None]
+        if runs:
+            steps = max(sum(run.counts.steps for run in runs), 1)
+            evaluations, probes, refused = (
+                sum(getattr(run.counts, key) for run in runs) / steps for key in ("evaluations", "probes", "rejected")
+            )
+            yield (
+                f"forces are solved for in {steps / len(runs):.5g} steps of each slave, with {evaluations:.3g} "
+                "evaluations of elements a step"
+                + f", {probes:.3g} steps of bodies that are tried" * (probes > 0.0)
+                + f", {refused:.2g} steps refused" * (refused > 0.0)
+            )
+        of_rung: dict[str, dict[str, None]] = {}
+        for bond in self.bonds():
+            of_rung.setdefault(bond.rung, {})[f"{bond.element}.{bond.port}"] = None
+        yield from (f"{rung}: {_listed(list(ports))}" for rung, ports in of_rung.items())
+        for group, run, reasons in zip(self._groups, self._runs, self._reasons, strict=True):
+            elements = _listed(group.elements)
+            if run is None:
+                why = "; ".join(f"{name} {what}" for name, what in reasons.items())
+                yield f"{elements}: stepped as under Gauss-Seidel, since {why}"
+                continue
+            for element in run.elements:
+                if element.lags:
+                    yield f"{element.slave.name}: cannot restore its states, so these lag by a step in its force"
+            if run.counts.unsolved:
+                yield (
+                    f"{elements}: forces of {run.counts.unsolved} of {run.counts.steps} steps were not solved for, and "
+                    f"miss their law by up to {run.counts.largest_unsolved:.2g} m/s or rad/s: take smaller steps"
+                )
+
+    def close(self) -> None:
+        for run in self._runs:
+            if run is not None:
+                run.close()
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN)

@@ -1,0 +1,181 @@
+"""The algorithms `implicit` and `adaptive` against closed forms and independent integrations (implicit_systems.py)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from implicit_systems import SYSTEMS, measured
+
+from fmu_builder import InputError, Scenario, run
+
+N = 3.1  # steps in a contact, for which a held force returns twice the speed
+IMPACTS = ("elastic", "damped", "oblique", "oblique, damped")
+CONSERVATIVE = ("elastic", "cradle", "rod", "chain", "pendulum")
+
+
+@pytest.mark.parametrize("name", IMPACTS)
+def test_an_impact_returns_its_speed_in_every_phase_of_the_step(name: str) -> None:
+    result = measured(name, N, "implicit")
+    assert SYSTEMS[name].errors(result, N).max() < 1e-3
+
+
+@pytest.mark.parametrize("name", CONSERVATIVE)
+def test_energy_is_kept_whatever_the_step(name: str) -> None:
+    result = measured(name, N, "implicit")
+    assert SYSTEMS[name].drifts(result).max() < 1e-3
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_adaptive_steps_are_right_within_one_percent_at_a_thousandth(name: str) -> None:
+    result = measured(name, N, "adaptive", tolerance=1e-3)
+    assert SYSTEMS[name].errors(result, N).max() < 1e-2
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "mode", "order"), [("implicit", "auto", 2), ("gauss_seidel", "hold", 1), ("jacobi", "hold", 1)]
+)
+def test_the_order_of_convergence(algorithm: str, mode: str, order: int) -> None:
+    """In the timing of three balls that touch; held forces err in the first order."""
+    counts = np.array([60.0, 120.0, 240.0])
+    system = SYSTEMS["cradle"]
+    errors = [system.errors(measured("cradle", n, algorithm, mode), n).mean() for n in counts]
+    slope = np.polyfit(np.log(counts), np.log(errors), 1)[0]
+    assert -slope == pytest.approx(order, abs=0.15)
+
+
+@pytest.mark.parametrize("algorithm", ["gauss_seidel", "jacobi"])
+def test_held_forces_are_wrong_where_implicit_ones_are_right(algorithm: str) -> None:
+    assert SYSTEMS["elastic"].errors(measured("elastic", N, algorithm, "hold"), N).min() > 0.5
+
+
+def test_the_mode_of_the_elements_changes_no_bit() -> None:
+    """They give their law, and warn of nothing."""
+    results = [measured("damped", N, "implicit", mode) for mode in ("hold", "auto", "averaged", "predicted")]
+    for one in results[1:]:
+        assert all((one[n] == results[0][n]).all() for n in ("ball_0.p.v[3]", "ball_7.p.r[3]", "floor_3.normal_force"))
+        assert not one.log
+
+
+def test_contacts_begin_and_end_where_they_do() -> None:
+    """Positions go linearly from one end of a step to the other; in free flight that is exact."""
+    system = SYSTEMS["elastic"]
+    result = measured("elastic", 16, "implicit")
+    touch = {contact.place: contact.touch for contact in result.contacts}
+    H = system.contact / 16
+    for i, phase in enumerate(system.phases):
+        assert touch[f"floor_{i}"] == pytest.approx(phase * H, abs=0.05 * H)
+
+
+def test_a_result_names_how_each_force_was_found_and_what_it_gave() -> None:
+    result = measured("damped", N, "implicit")
+    bond = next(one for one in result.bonds if one.element == "floor_4")
+    assert (bond.port, bond.body, bond.body_port, bond.rung) == (
+        "point", "ball_4", "p", "derivatives, discrete gradient",
+    )  # fmt: skip
+    speed = result["ball_4.p.v[3]"]
+    assert bond.energy == pytest.approx((speed[-1] ** 2 - speed[0] ** 2) / 2, rel=1e-9)
+    (calls,) = [note for note in result.notes if "evaluations of elements" in note]
+    assert f"in {len(result.trace.time) - 1} steps of each slave" in calls
+    assert any(note.startswith("derivatives, discrete gradient: floor_0.point, ") for note in result.notes)
+
+
+def test_a_resting_mass_stays() -> None:
+    """Under gravity, at the depth of balance, for 200 steps of a third of a contact."""
+    depth = 9.81 / 1e6
+    result = run(
+        Scenario(
+            slaves={
+                "ball": {"recipe": "PointMass", "start": {"r0": [0, 0, -depth]}},
+                "floor": {"recipe": "PointSurface", "start": {"C_F": 1e6, "C_r": 0.5}},
+            },
+            connections=[("ball.p", "floor.point")],
+            experiment={"stop": 0.2, "step": 1e-3, "algorithm": "implicit"},
+        )
+    )
+    assert np.abs(result["ball.p.r[3]"] + depth).max() < 1e-9 * depth + 1e-15
+
+
+def sliders(
+    element: str, start: dict[str, float], step: float, algorithm: str = "implicit", **more: object
+) -> Scenario:
+    """Two sliders, 2 kg and 3 kg, with an element between; the first has 1 m/s."""
+    return Scenario(
+        slaves={
+            "a": {"recipe": "SliderMass", "start": {"m": 2, "v0": 1}},
+            "b": {"recipe": "SliderMass", "start": {"m": 3}},
+            "e": {"recipe": element, "start": start},
+        },
+        connections=[("a.p", "e.r"), ("b.p", "e.c")],
+        experiment={"stop": 0.4, "step": step, "algorithm": algorithm, **more},
+    )
+
+
+def test_a_damper_brakes_as_the_exponential_in_the_second_order() -> None:
+    """v = v_end + exp(-d t/m), m = 1.2 kg; it stores nothing, so its force is the mean of both ends."""
+    errors = []
+    for step in (0.04, 0.02, 0.01):
+        result = run(sliders("TranslationalDamper", {"d": 6.0}, step))
+        exact = math.exp(-6.0 / 1.2 * 0.4)
+        errors.append(abs(float(result["a.p.v"][-1] - result["b.p.v"][-1]) - exact))
+        assert {bond.rung for bond in result.bonds} == {"derivatives, trapezoid"}
+    assert errors[0] < 0.01 * math.exp(-2.0)
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert math.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("element", ["TranslationalSpring", "TranslationalSpringByPositions"])
+def test_a_spring_swings_as_the_trapezoid_says_with_speeds_or_positions(element: str) -> None:
+    """tan(w_n H/2) = w H/2: the deformation is a state of the first one, which is stepped inside the solution."""
+    k, H = 1000.0, 0.02
+    result = run(sliders(element, {"k": k}, H))
+    w = 2.0 / H * math.atan(math.sqrt(k / 1.2) * H / 2.0)
+    exact = np.cos(w * result.trace.time)
+    assert np.abs(result["a.p.v"] - result["b.p.v"] - exact).max() < 1e-8
+
+
+def test_rotation_is_solved_for_as_translation_is() -> None:
+    """Two inertias with a spring of which the angles are known."""
+    k, H = 500.0, 0.02
+    scenario = Scenario(
+        slaves={
+            "a": {"recipe": "Inertia", "start": {"J": 2, "w0": 1}},
+            "b": {"recipe": "Inertia", "start": {"J": 3}},
+            "e": {"recipe": "RotationalSpringByAngles", "start": {"k": k}},
+        },
+        connections=[("a.p", "e.r"), ("b.p", "e.c")],
+        experiment={"stop": 0.4, "step": H, "algorithm": "implicit"},
+    )
+    result = run(scenario)
+    w = 2.0 / H * math.atan(math.sqrt(k / 1.2) * H / 2.0)
+    assert np.abs(result["a.p.w"] - result["b.p.w"] - np.cos(w * result.trace.time)).max() < 1e-8
+    energy = result["a.energy.kinetic"] + result["b.energy.kinetic"] + result["e.energy.elastic"]
+    assert np.ptp(energy) < 1e-9
+
+
+def test_a_drive_moves_a_body_within_a_group() -> None:
+    """A force that is driven belongs to the acceleration of the body without the forces that are solved for."""
+    scenario = Scenario(
+        slaves={
+            "a": {"recipe": "SliderMass", "start": {"m": 2}},
+            "e": {"recipe": "TranslationalSpringByPositions", "start": {"k": 800.0}},
+            "b": {"recipe": "SliderMass", "start": {"m": 2}},
+            "pull": {"recipe": "TranslationalDamper", "start": {"d": 1e-9}},
+        },
+        connections=[("a.p", "e.r"), ("b.p", "e.c"), ("b.p", "pull.r")],
+        drive={"pull.c.v": 1e9},
+        experiment={"stop": 0.5, "step": 0.01, "algorithm": "implicit"},
+    )
+    result = run(scenario)
+    momentum = 2.0 * (result["a.p.v"] + result["b.p.v"])
+    assert momentum[-1] == pytest.approx(0.5 * 1.0, rel=1e-6)
+
+
+def test_without_a_bond_there_is_nothing_to_solve_for() -> None:
+    with pytest.raises(InputError) as caught:
+        run(Scenario(slaves={"ball": "PointMass"}, experiment={"stop": 1, "step": 0.1, "algorithm": "implicit"}))
+    assert "[experiment] algorithm: 'implicit' solves for the forces between bodies and force elements" in str(
+        caught.value
+    )
+    assert "gauss_seidel" in str(caught.value)

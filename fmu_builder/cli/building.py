@@ -10,7 +10,6 @@ from pathlib import Path
 
 from fmu_builder.cli.files import find, find_scenario
 from fmu_builder.cli.printing import err, line, print_notes, print_progress, progress
-from fmu_builder.cosim.slave import read_slave
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, raise_all
 from fmu_builder.export.archive import check_archive
 from fmu_builder.export.fmu import Built, build_fmu, build_model_fmu
@@ -90,6 +89,8 @@ def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: 
 
 def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Built:
     """Build an FMU from the files it holds alone: other files of the user are not looked for."""
+    from fmu_builder.cosim.slave import read_slave  # a build from a recipe needs none of the master
+
     check_archive(fmu)
     origin = read_origin(fmu)
     if origin is None:

@@ -8,7 +8,6 @@ import webbrowser
 from collections import Counter
 from pathlib import Path
 
-from fmu_builder.cosim.validation import all_cases, own_cases
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.files import is_stream, real_place
 from fmu_builder.paths import find_recipe
@@ -25,6 +24,8 @@ def find_scenario(name: str) -> Path:
     """An .fmu, a scenario, an SSP archive, a recipe, or a case of this name."""
     if Path(name).suffix in (".fmu", ".ssp", ".toml"):
         return Path(name)
+    from fmu_builder.cosim.validation import all_cases, own_cases  # a build needs none of the master
+
     cases = [path for case, path in (all_cases() | own_cases()).items() if name in (case, case.partition("/")[2])]
     if len(cases) == 1 and not any(Path(folder, f"{name}.toml").is_file() for folder in (".", "fmus")):
         return cases[0]

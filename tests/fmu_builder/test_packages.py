@@ -55,10 +55,21 @@ def test_a_package_offers_what_it_lists(folder: Path) -> None:
         _ = package.nonsense
 
 
+def loaded_by(module: str) -> set[str]:
+    """All modules that Python has imported with this one."""
+    script = f"import sys, {module}; print(*sys.modules)"
+    return set(
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
 def test_the_package_loads_no_library_before_it_is_used() -> None:
-    script = "import sys, fmu_builder; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"numpy", "scipy", "fmpy", "lxml", "pydantic", "jinja2", "plotly"} & set(loaded)
+    packages = {name.partition(".")[0] for name in loaded_by("fmu_builder")}
+    assert not {"numpy", "scipy", "fmpy", "lxml", "pydantic", "jinja2", "plotly"} & packages
+
+
+def test_a_build_loads_nothing_of_the_master() -> None:
+    assert not [name for name in loaded_by("fmu_builder.cli.building") if name.startswith("fmu_builder.cosim")]
 
 
 @pytest.mark.parametrize("name", ["structure", "motion", "trace"])

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lxml import etree
 
@@ -29,25 +29,27 @@ from fmu_builder.units import Unit, fmi_base_unit
 
 SSD, SSC, SSV = (f"{{{NAMESPACES[short]}}}" for short in ("ssd", "ssc", "ssv"))
 
+PARAMETERS = "initialValues"  # the name of all parameter sets: Ecos applies those of one name, which it is given
+
 
 @dataclass(frozen=True)
 class Target:
-    """What a tool reads of an archive: transformations of connections, bindings of parameters, values of enumerations,
-    the step in an annotation.   version: of the tool that was tried"""
+    """What a tool reads of an archive: transformations of connections, bindings of parameters, the step in an
+    annotation, and values of enumerations by their name or number, or none.   version: of the tool that was tried"""
 
     version: str = ""
     transformations: bool = True
     bindings: bool = True
-    enumerations: bool = True
+    enumerations: Literal["name", "number", "none"] = "name"
     step: bool = False
 
 
 TARGETS = {
     "standard": Target(),
-    "ecos": Target("Ecos 0.7", enumerations=False),
-    "libcosim": Target("libcosim 0.10", enumerations=False, step=True),
-    "omsimulator": Target("OMSimulator 2.1", transformations=False, enumerations=False, step=True),
-    "fmpy": Target("fmpy 0.3.32", transformations=False, bindings=False, enumerations=False),
+    "ecos": Target("Ecos 0.7", enumerations="none"),
+    "libcosim": Target("libcosim 0.10", enumerations="none", step=True),
+    "omsimulator": Target("OMSimulator 2.1", transformations=False, enumerations="number", step=True),
+    "fmpy": Target("fmpy 0.3", transformations=False, bindings=False, enumerations="number"),
 }
 
 
@@ -91,7 +93,17 @@ class _Writer:
             if isinstance(signal, TableSignal) and signal.is_constant:
                 self.starts[slave].setdefault(name, float(signal.value[0]))
         self._units: dict[str, Unit] = {}  # of connectors, by name
+        self.left_out = self._leave_out() if self.target.enumerations == "none" else []
         self._named: dict[str, Unit] = {}
+
+    def _leave_out(self) -> list[str]:
+        """Removes the start values of enumerations; returns their names."""
+        left_out = []
+        for slave, values in self.starts.items():
+            names = [name for name in values if self.system.slaves[slave].variables[name].type == "Enumeration"]
+            left_out += [f"{slave}.{name}" for name in names]
+            self.starts[slave] = {name: value for name, value in values.items() if name not in names}
+        return left_out
 
     @property
     def where(self) -> str:
@@ -120,6 +132,9 @@ class _Writer:
             found.append(f"{reader} exchanges values when all slaves have stepped: compare with --algorithm jacobi")
         if self.target.version and not self.target.step:
             found.append(f"{reader} reads no communication step: give it {scenario.seconds('step'):g} s")
+        if self.left_out:
+            what = f"{reader} has no enumerations: the start values of {', '.join(self.left_out)} are left out"
+            found.append(f"{what}; build FMUs that have them as defaults")
         bound = [slave for slave, values in self.starts.items() if values]
         if bound and not self.target.bindings:
             what = f"{reader} reads no parameter bindings: the start values of {', '.join(bound)} have no effect"
@@ -138,6 +153,7 @@ class _Writer:
     def _structure(self) -> etree._Element:
         scenario = self.system.scenario
         namespaces = {"ssd": NAMESPACES["ssd"], "ssc": NAMESPACES["ssc"]}
+        namespaces |= {"oms": annotation.OMS, "osp": annotation.OSP}  # libcosim takes them at the root only
         name = scenario.path.stem
         tool = f"fmu-builder {own_version()}"
         root = etree.Element(f"{SSD}SystemStructureDescription", nsmap=namespaces)
@@ -199,7 +215,7 @@ class _Writer:
 
     def _parameters(self, slave: str, values: Mapping[str, Start]) -> etree._Element:
         namespaces = {"ssv": NAMESPACES["ssv"], "ssc": NAMESPACES["ssc"]}
-        root = etree.Element(f"{SSV}ParameterSet", {"version": "1.0", "name": slave}, nsmap=namespaces)
+        root = etree.Element(f"{SSV}ParameterSet", {"version": "1.0", "name": PARAMETERS}, nsmap=namespaces)
         parameters = etree.SubElement(root, f"{SSV}Parameters")
         units: dict[str, Unit] = {}
         for name, value in values.items():
@@ -224,7 +240,7 @@ class _Writer:
         if variable.type == "Boolean":
             return "Boolean", {"value": "true" if value else "false"}
         literal = next((name for name, number in variable.literals.items() if number == value), None)
-        if variable.type == "Enumeration" and literal is not None and self.target.enumerations:
+        if variable.type == "Enumeration" and literal is not None and self.target.enumerations == "name":
             return "Enumeration", {"value": literal}
         return "Integer", {"value": str(int(value))}
 
@@ -282,7 +298,7 @@ def _master(step: str) -> etree._Element:
     found = etree.Element(f"{SSD}Annotations")
     one = annotation.annotation("org.openmodelica")
     found.append(one)
-    all_of = etree.SubElement(one, f"{{{annotation.OMS}}}Annotations", nsmap={"oms": annotation.OMS})
+    all_of = etree.SubElement(one, f"{{{annotation.OMS}}}Annotations")
     information = etree.SubElement(all_of, f"{{{annotation.OMS}}}SimulationInformation")
     master = etree.SubElement(information, f"{{{annotation.OMS}}}FixedStepMaster", description="oms-ma", stepSize=step)
     master.attrib.update({"absoluteTolerance": "0.0001", "relativeTolerance": "0.0001"})
@@ -294,7 +310,7 @@ def _algorithm(step: str) -> etree._Element:
     found = etree.Element(f"{SSD}Annotations")
     one = annotation.annotation("com.opensimulationplatform")
     found.append(one)
-    algorithm = etree.SubElement(one, f"{{{annotation.OSP}}}Algorithm", nsmap={"osp": annotation.OSP})
+    algorithm = etree.SubElement(one, f"{{{annotation.OSP}}}Algorithm")
     etree.SubElement(algorithm, f"{{{annotation.OSP}}}FixedStepAlgorithm", baseStepSize=step)
     return found
 

@@ -176,16 +176,19 @@ def test_a_tool_is_warned_of_what_it_does_not_read(tmp_path: Path, target: str, 
     assert all(words in warning for words, warning in zip(expected, warnings, strict=True))
 
 
-def test_an_enumeration_is_its_name_in_the_standard_and_its_number_for_tools(tmp_path: Path) -> None:
+def test_an_enumeration_is_its_name_in_the_standard_its_number_for_others_or_left_out(tmp_path: Path) -> None:
     foreign_fmu(tmp_path, "Body", BODY)
     text = '[experiment]\nstop = "1 ms"\nstep = "1 ms"\n[slaves]\n'
-    text += 'body = { recipe = "Body.fmu", start = { mode = "loaded" } }'
-    given = {}
-    for target in ("standard", "libcosim"):
-        with zipfile.ZipFile(archive(written(tmp_path, text), target)[0]) as package:
+    text += 'body = { recipe = "Body.fmu", start = { mode = "loaded", m = 2 } }'
+    given, warnings = {}, {}
+    for target in ("standard", "omsimulator", "libcosim"):
+        path, warnings[target] = archive(written(tmp_path, text), target)
+        with zipfile.ZipFile(path) as package:
             given[target] = package.read("resources/body.ssv").decode()
     assert '<ssv:Enumeration value="loaded"/>' in given["standard"]
-    assert '<ssv:Integer value="2"/>' in given["libcosim"]
+    assert '<ssv:Integer value="2"/>' in given["omsimulator"]
+    assert "mode" not in given["libcosim"] and 'name="m"' in given["libcosim"]
+    assert any("the start values of body.mode are left out" in warning for warning in warnings["libcosim"])
 
 
 def converting(folder: Path) -> Path:

@@ -1,7 +1,7 @@
 """Runs of systems of FMUs in co-simulation engines that are not ours: libcosim (Open Simulation Platform, on Modelon's
 FMI Library) and Ecos.
 
-    python importers.py libcosim|ecos SYSTEMS.json RESULTS.json
+    python importers.py libcosim|ecos|"libcosim archive"|"ecos archive" SYSTEMS.json RESULTS.json
 
 reads a list of systems and writes what the named variables are at the end of each.  Both engines are Jacobi
 masters with a constant step.  A process of its own, because an FMU that fails may take the engine with it."""
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,11 +75,49 @@ def ecos(system: System) -> list[float]:
     return values
 
 
+def libcosim_archive(system: System) -> list[float]:
+    """As libcosim reads an SSP archive, with the step that its annotation gives."""
+    from libcosimpy import CosimLogging
+    from libcosimpy.CosimExecution import CosimExecution
+    from libcosimpy.CosimObserver import CosimObserver
+
+    CosimLogging.log_output_level(CosimLogging.CosimLogLevel.WARNING)
+    with tempfile.TemporaryDirectory() as folder:
+        fmpy.extract(system["archive"], folder)
+        execution = CosimExecution.from_ssp_file(folder)
+        observer = CosimObserver.create_last_value()
+        execution.add_observer(observer)
+        if not execution.step(step_count=system["steps"]):
+            raise RuntimeError(f"libcosim stopped: {execution.status()}")
+        values = []
+        for variable in system["read"]:
+            slave, _, name = variable.partition(".")
+            description = fmpy.read_model_description(system["slaves"][slave], validate=False)
+            reference = next(v.valueReference for v in description.modelVariables if v.name == name)
+            values.append(observer.last_real_values(execution.slave_index_from_instance_name(slave), [reference])[0])
+        return values
+
+
+def ecos_archive(system: System) -> list[float]:
+    """As Ecos reads an SSP archive."""
+    ctypes.CDLL(str(Path(sys.prefix) / "lib" / "libtbb.so.12"), mode=ctypes.RTLD_GLOBAL)
+    from ecospy import EcosSimulation
+
+    with EcosSimulation(ssp_path=system["archive"], step_size=system["step"] * 1e-9) as simulation:
+        simulation.init(parameter_set="initialValues")
+        simulation.step(system["steps"])
+        values = [simulation.get_real(v.replace(".", "::", 1)) for v in system["read"]]
+        simulation.terminate()
+    return values
+
+
 ENGINES: dict[str, Callable[[System], list[float]]] = {"libcosim": libcosim, "ecos": ecos}
+ARCHIVES = {"libcosim": libcosim_archive, "ecos": ecos_archive}
 
 
 if __name__ == "__main__":
-    run = ENGINES[sys.argv[1]]
+    engine, _, archive = sys.argv[1].partition(" ")
+    run = (ARCHIVES if archive else ENGINES)[engine]
     results = []
     for system in json.loads(Path(sys.argv[2]).read_text()):
         print(", ".join(system["slaves"].values()), file=sys.stderr, flush=True)  # the last one is where it ended

@@ -111,7 +111,7 @@ def test_info_and_the_page_show_recipe_structure_and_version(tmp_path: Path) -> 
 
 def test_info_shows_what_variables_mean() -> None:
     shown = command("info", "PointDisc")
-    assert re.search(r"^  C_F +  = 1e6 N/m +  Normal contact stiffness$", shown, re.MULTILINE)
+    assert re.search(r"^  C_F +  = 1e6 N/m +Normal contact stiffness$", shown, re.MULTILINE)
     assert "Outward unit normal of the surface at the closest point\n" in shown
 
 

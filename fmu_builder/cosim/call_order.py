@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fmu_builder.cosim.schedule import Schedule
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.model.connectable import Node, SlaveVariable
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring
 
 ORDER = "coupling.order"
-_OF_ALGORITHM = {"jacobi": "parallel", "gauss_seidel": "sequential"}
+_PARALLEL, _SEQUENTIAL = "parallel", "sequential"  # as Jacobi and Gauss-Seidel call
 _NAME_AN_ORDER = ("averaged", "predicted")  # modes
 
 
@@ -22,18 +23,16 @@ def call_orders(
     slaves: Mapping[str, SlaveDescription],
     starts: Mapping[str, Mapping[str, float | str]],
     wiring: Wiring,
-    algorithm: str,
+    schedule: Schedule,
 ) -> Iterator[tuple[str, float]]:
     """By name, the value of `coupling.order` of each slave that has it, where it follows from the connections.
 
     It does not where a value passes through another FMU on its way, which adds an interval, or where Gauss-Seidel
-    calls one of two bodies before the element and the other one after it; and an order that the scenario or the FMU
-    itself gives, by its mode too, is kept.
+    calls one of two bodies before the element and the other one after it, or where steps of a body are longer or
+    shorter; and an order that the scenario or the FMU itself gives, by its mode too, is kept.
 
-    slaves     in the order in which Gauss-Seidel calls them
-    starts     what the scenario gives, by slave and variable
-    algorithm  jacobi or gauss_seidel"""
-    place = {name: k for k, name in enumerate(slaves)}
+    starts   what the scenario gives, by slave and variable"""
+    place = {name: k for k, name in enumerate(schedule.order)}
     sources: dict[str, set[Node]] = {name: set() for name in slaves}  # by reader
     readers: dict[str, set[str]] = {name: set() for name in slaves}  # by source
     for (target, _), nodes in wiring.sources.items():
@@ -45,7 +44,7 @@ def call_orders(
         if (
             order is None
             or order.causality != "parameter"
-            or not {"unknown", *_OF_ALGORITHM.values()} <= {*order.literals}
+            or not {"unknown", _PARALLEL, _SEQUENTIAL} <= {*order.literals}
         ):
             continue
         if _literal(order, starts[name]) != "unknown":
@@ -58,9 +57,11 @@ def call_orders(
         direct = not any(_passes_through(slaves[source], output) for source, output in read)
         if not partners or not direct or not readers[name] <= partners | {name}:
             continue
+        if any(schedule.ticks[partner] != schedule.ticks[name] for partner in partners):
+            continue
         one_side = all(place[p] < place[name] for p in partners) or all(place[p] > place[name] for p in partners)
-        if algorithm == "jacobi" or one_side:
-            yield name, float(order.literals[_OF_ALGORITHM[algorithm]])
+        if schedule.jacobi or one_side:
+            yield name, float(order.literals[_PARALLEL if schedule.jacobi else _SEQUENTIAL])
 
 
 def _literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str | None:

@@ -50,11 +50,16 @@ _SAME_TIME = 1e-9  # of a step: rounding of a clock
 
 
 class ContactRecord:
-    """All contacts of all slaves.   ahead: how much later than the beginning of its step a slave's inputs are, s."""
+    """All contacts of all slaves.   ticks: in a step of each slave; ahead: how many ticks later than the beginning of
+    its step its inputs are"""
 
-    def __init__(self, slaves: Mapping[str, Slave], clock: Clock, ahead: Mapping[str, float]) -> None:
-        counted = [_Counted(slave, clock, ahead.get(slave.name, 0.0)) for slave in slaves.values()]
-        sampled = [_Sampled(slave, clock) for slave in slaves.values()]
+    def __init__(
+        self, slaves: Mapping[str, Slave], clock: Clock, ticks: Mapping[str, int], ahead: Mapping[str, int]
+    ) -> None:
+        counted = [
+            _Counted(slave, clock, ticks[name], ahead.get(name, 0) * clock.step) for name, slave in slaves.items()
+        ]
+        sampled = [_Sampled(slave, clock, ticks[name]) for name, slave in slaves.items()]
         self._counted = [one for one in counted if one.places]
         self._sampled = [one for one in sampled if one.places]
 
@@ -109,8 +114,8 @@ class _CountedPlace:
 class _Counted:
     """The contacts that a slave records itself."""
 
-    def __init__(self, slave: Slave, clock: Clock, ahead: float) -> None:
-        self._slave, self._clock, self._ahead = slave, clock, ahead
+    def __init__(self, slave: Slave, clock: Clock, ticks: int, ahead: float) -> None:
+        self._slave, self._clock, self._ticks, self._ahead = slave, clock, ticks, ahead
         self.places = [
             _CountedPlace(name, index, part)
             for part, index, name in _places(slave, "release_count")
@@ -148,11 +153,18 @@ class _Counted:
                 place.present = ContactEvent(place.name, place.begun, closed_at_start=True)
 
     def watch(self) -> Watch:
-        return Watch(clock=self._clock, link=self._link, seen=self._seen, changed=self._changed)
+        return Watch(
+            clock=self._clock,
+            every=self._ticks,
+            phase=self._ticks - 1,
+            link=self._link,
+            seen=self._seen,
+            changed=self._changed,
+        )
 
     def _changed(self, tick: int) -> None:
         """A contact began or ended in this tick."""
-        latest = self._clock.at(tick) + _SAME_TIME * self._clock.step
+        latest = self._clock.at(tick - self._ticks + 1) + _SAME_TIME * self._ticks * self._clock.step
 
         def on_clock(values: dict[str, float | None]) -> dict[str, float | None]:
             return {
@@ -238,9 +250,9 @@ def _event(contact: ContactEvent, values: Mapping[str, float | None]) -> Contact
 class _Sampled:
     """The contacts of a slave that does not record them, as its variables show them at communication points."""
 
-    def __init__(self, slave: Slave, clock: Clock) -> None:
-        counted = {place.name for place in _Counted(slave, clock, 0.0).places}
-        self._slave, self._clock = slave, clock
+    def __init__(self, slave: Slave, clock: Clock, ticks: int) -> None:
+        counted = {place.name for place in _Counted(slave, clock, ticks, 0.0).places}
+        self._slave, self._clock, self._ticks = slave, clock, ticks
         self.places: list[SampledContact] = []
         self._targets: list[tuple[int, str]] = []
         wanted: list[SlaveVariable] = []
@@ -252,7 +264,7 @@ class _Sampled:
                 if variable is not None and variable.type != "String":
                     self._targets.append((len(self.places), quantity))
                     wanted.append(variable)
-            self.places.append(SampledContact(name, clock.step))
+            self.places.append(SampledContact(name, ticks * clock.step))
         self._links: list[tuple[Link, NDArray[np.float64] | NDArray[np.int32], list[int]]] = []
         for family in ("Real", "Integer", "Boolean"):
             chosen = [k for k, v in enumerate(wanted) if FAMILY[v.type] == family]
@@ -269,6 +281,8 @@ class _Sampled:
         for link, memory, _ in self._links:
             yield Access(
                 clock=self._clock,
+                every=self._ticks,
+                phase=self._ticks - 1,
                 link=link,
                 address=memory.ctypes.data,
                 stride=memory.strides[0],
@@ -277,11 +291,11 @@ class _Sampled:
             )
 
     def block(self) -> Block:
-        return Block(every=1, phase=0, drain=self._drain)
+        return Block(every=self._ticks, phase=self._ticks - 1, drain=self._drain)
 
     def _drain(self, first: int, count: int) -> None:
-        for tick in range(first, first + count):
-            self._sample(self._clock.at(tick) + self._clock.step, tick % BLOCK)
+        for step in range(first, first + count):
+            self._sample(self._clock.at((step + 1) * self._ticks - 1) + self._clock.step, step % BLOCK)
 
     def _sample(self, time: float, row: int) -> None:
         values: list[dict[str, float]] = [{} for _ in self.places]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from fmu_builder.cosim.link import Link, memory_of
 from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Finite, Operation, Term
 from fmu_builder.cosim.loop.program import BLOCK, Block
 from fmu_builder.cosim.scenario_inputs import Signal
+from fmu_builder.cosim.schedule import Schedule
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
 from fmu_builder.model.wiring import Wiring
@@ -21,12 +23,20 @@ class Exchange:
     A slave's outputs are read into one array, ordered so that every link to another slave is a slice of it; inputs with
     one source are set straight from there, sums and conversions are formed in between."""
 
-    def __init__(self, slaves: Mapping[str, Slave], wiring: Wiring, clock: Clock) -> None:
+    def __init__(self, slaves: Mapping[str, Slave], wiring: Wiring, clock: Clock, schedule: Schedule) -> None:
         self.reads: dict[str, list[Operation]] = {name: [] for name in slaves}
         self.writes: dict[str, list[Operation]] = {name: [] for name in slaves}
-        self._clock = clock
+        self._clock, self._schedule = clock, schedule
         for family in ("Real", "Integer", "Boolean"):
             self._connect(slaves, wiring, family)
+
+    def _read(self, slave: str, link: Link) -> Access:
+        every = self._schedule.ticks[slave]
+        return Access(clock=self._clock, every=every, phase=every - 1, link=link, late=1)
+
+    def _write(self, slave: str, link: Link) -> Access:
+        schedule = self._schedule
+        return Access(clock=self._clock, every=schedule.ticks[slave], phase=schedule.begin(slave), link=link, late=0)
 
     def check(self, time: float) -> None:
         """Read all outputs once.   Raises SlaveError."""
@@ -61,9 +71,13 @@ class Exchange:
         for name, nodes in listed.items():
             if nodes:
                 link = Link(slaves[name], "Get", variables(nodes), memory[name])
-                self.reads[name].append(Access(clock=self._clock, link=link, late=1))
+                read = self._read(name, link)
+                self.reads[name].append(read)
                 if family == "Real":
-                    self.reads[name].append(Finite(clock=self._clock, memory=memory[name], nodes=nodes))
+                    check = Finite(
+                        clock=self._clock, every=read.every, phase=read.phase, memory=memory[name], nodes=nodes
+                    )
+                    self.reads[name].append(check)
         for (source, target_slave), links in pairs.items():
             first = begin[source, target_slave]
             link = Link(
@@ -73,24 +87,25 @@ class Exchange:
                 memory[source][first : first + len(links)],
                 [a for a, _ in links],
             )
-            self.writes[target_slave].append(Access(clock=self._clock, link=link, late=0))
+            self.writes[target_slave].append(self._write(target_slave, link))
         for target_slave, terms in sums.items():
             link = Link(slaves[target_slave], "Set", variables([t for t, _ in terms]), memory_of(family, len(terms)))
             parts = [
                 [Term.of(memory[n[0]], listed[n[0]].index(n), wiring.conversions.get((n, target))) for n in nodes]
                 for target, nodes in terms
             ]
+            write = self._write(target_slave, link)
             self.writes[target_slave] += [
-                Combine(clock=self._clock, sums=link.memory, terms=parts),
-                Access(clock=self._clock, link=link, late=0),
+                Combine(clock=self._clock, every=write.every, phase=write.phase, sums=link.memory, terms=parts),
+                write,
             ]
 
 
 def drive_operations(
-    slaves: Mapping[str, Slave], signals: Sequence[Signal], clock: Clock
+    slaves: Mapping[str, Slave], signals: Sequence[Signal], clock: Clock, ticks: Mapping[str, int]
 ) -> Iterator[tuple[Access, Block]]:
-    """Operations that set the driven inputs at the beginning of a tick, one for each type of each slave, and the blocks
-    of their values."""
+    """Operations that set the driven inputs where a slave's step begins, one for each type of each slave, with the
+    blocks of their values.   ticks: in a step of each slave"""
     groups: dict[tuple[str, str], list[Signal]] = {}
     for signal in signals:
         groups.setdefault((signal.node[0], FAMILY[signal.variable.type]), []).append(signal)
@@ -98,12 +113,22 @@ def drive_operations(
         memory = memory_of(family, BLOCK * len(group)).reshape(BLOCK, len(group))
         link = Link(slaves[slave], "Set", [s.variable for s in group], memory)
 
-        def fill(first: int, count: int, memory: np.ndarray = memory, group: Sequence[Signal] = group) -> None:
-            times = clock.start + np.arange(first, first + count, dtype=np.float64) * clock.step
+        every = ticks[slave]
+
+        def fill(
+            first: int, count: int, memory: Any = memory, group: Sequence[Signal] = group, every: int = every
+        ) -> None:
+            times = clock.start + np.arange(first, first + count, dtype=np.float64) * every * clock.step
             for column, signal in enumerate(group):
                 memory[:count, column] = signal.values(times)
 
         access = Access(
-            clock=clock, link=link, address=memory.ctypes.data, stride=memory.strides[0], rows=BLOCK, late=0
+            clock=clock,
+            every=every,
+            link=link,
+            address=memory.ctypes.data,
+            stride=memory.strides[0],
+            rows=BLOCK,
+            late=0,
         )
-        yield access, Block(every=1, phase=0, fill=fill)
+        yield access, Block(every=every, phase=0, fill=fill)

@@ -143,13 +143,15 @@ def long_steps(
     slaves: Mapping[str, Slave],
     contacts: Sequence[ContactEvent],
     algorithm: str,
-    step: float,
+    steps: Mapping[str, float],
 ) -> Iterator[str]:
-    """After the run: a note for each that this step is too long for, or of which a mass had to be assumed."""
+    """After the run: a note for each that its step is too long for, or of which a mass had to be assumed.
+
+    steps   s, by slave: over which its force is held"""
     for one in constants:
         seen = _seen_mass(one, slaves[one.slave], contacts) if one.unknown else 0.0
         known = replace(one, mass=seen, unknown=(), seen=True) if seen > 0.0 else one
-        if note := known.note(algorithm, step):
+        if note := known.note(algorithm, steps[one.slave]):
             yield note
 
 

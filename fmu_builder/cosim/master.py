@@ -28,6 +28,7 @@ from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
+from fmu_builder.cosim.schedule import schedule_of
 from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave
 from fmu_builder.cosim.ssp.reading import read_ssp
 from fmu_builder.cosim.trace import Trace
@@ -224,13 +225,15 @@ class _Master:
             self.recorded = chosen_signals(self.recorded, scenario.experiment.record, where, problems)
         if not problems:
             self.groups, problems = groups_of(scenario, self.descriptions, self.wiring)
+        with collected(problems):
+            self.schedule = schedule_of(scenario, self.descriptions, self.wiring)
         if problems:
             raise InputError(problems)
         self.signals = [s for s in self.signals if s.node not in self.wiring.sources]
         self.implicit: ImplicitRun | None = None
         # of slaves outside of groups that are solved for
-        self.in_turn = "jacobi" if scenario.experiment.algorithm == "jacobi" else "gauss_seidel"
-        for name, order in call_orders(self.descriptions, self.starts, self.wiring, self.in_turn):
+        self.in_turn = "jacobi" if self.schedule.jacobi else "gauss_seidel"
+        for name, order in call_orders(self.descriptions, self.starts, self.wiring, self.schedule):
             self.starts[name][ORDER] = order
         for name, variable, value in law_starts(self.groups, self.descriptions):
             self.starts[name][variable] = value
@@ -271,16 +274,17 @@ class _Master:
         initialization.run(slaves, start, start + count * step)
         constants = [*held_constants(slaves, self.wiring, self.starts, self.masses, start, step)]
         clock = Clock(start, step)
-        exchange = Exchange(slaves, self.wiring, clock)
+        exchange = Exchange(slaves, self.wiring, clock, self.schedule)
         exchange.check(start)
         recorder = Recorder(slaves, self.recorded, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
         recorder.record_start()
         if self.groups:
             self.implicit = ImplicitRun(scenario, self.groups, slaves, exchange, self.wiring)
         solved = self.implicit.solved if self.implicit else set()
-        record = ContactRecord(slaves, clock, {n: d for n, d in self._ahead(step).items() if n not in solved})
+        ticks_of, ahead = self.schedule.ticks, self.schedule.ahead(self.wiring, self.descriptions)
+        record = ContactRecord(slaves, clock, ticks_of, {n: late for n, late in ahead.items() if n not in solved})
         record.start(start)
-        drives = [*drive_operations(slaves, [s for s in self.signals if not s.is_constant], clock)]
+        drives = [*drive_operations(slaves, [s for s in self.signals if not s.is_constant], clock, ticks_of)]
         operations = [
             *(operation for operation, _ in drives),
             *(self.implicit.operations(clock) if self.implicit else self._one_step(slaves, exchange, clock)),
@@ -300,7 +304,9 @@ class _Master:
         contacts, counts = record.finished()
         trace = replace(recorder.trace(self._provenance()), events=event_values(contacts, counts))
         held = [one for one in constants if one.slave not in solved]
-        notes = [*long_steps(held, slaves, contacts, self.in_turn, step)]
+        steps = {name: ticks * step for name, ticks in self.schedule.longest(self.wiring).items()}
+        notes = [*long_steps(held, slaves, contacts, self.in_turn, steps)]
+        notes += self.schedule.notes(self.wiring, step)
         for slave in slaves.values():
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")
@@ -308,36 +314,26 @@ class _Master:
         notes += [*remarks, *([end] if end else []), *record.notes(), *(self.implicit.notes() if self.implicit else [])]
         return trace, tuple(contacts), notes, interruption.requested and ticks < count
 
-    def _ahead(self, step: float) -> dict[str, float]:
-        """By slave: how much later than the beginning of its step the real inputs are that others give it, s."""
-        if self.scenario.experiment.algorithm == "jacobi":
-            return {}
-        place = {name: k for k, name in enumerate(self.descriptions)}
-        return {
-            slave: step
-            for (slave, name), sources in self.wiring.sources.items()
-            if self.descriptions[slave].variables[name].type == "Real"
-            and any(place[source] < place[slave] for source, _ in sources)
-        }
-
     def _one_step(self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock) -> Iterator[Operation]:
-        """Jacobi: values are exchanged when all have stepped; Gauss-Seidel: when each has."""
-        jacobi = self.scenario.experiment.algorithm == "jacobi"
-        for together in [list(slaves)] if jacobi else [[name] for name in slaves]:
+        for together in self.schedule.rounds():
             for name in together:
                 yield from exchange.writes[name]
             for name in together:
-                yield Step(clock=clock, slave=slaves[name])
+                every = self.schedule.ticks[name]
+                yield Step(clock=clock, every=every, phase=every - 1, slave=slaves[name])
             for name in together:
                 yield from exchange.reads[name]
 
     def _provenance(self) -> dict[str, object]:
-        experiment = self.scenario.experiment
+        experiment, step = self.scenario.experiment, self.scenario.seconds("step")
+        longer = {name: ticks * step for name, ticks in self.schedule.ticks.items() if ticks > 1}
         return {
             "scenario": self.scenario.path.name,
             "slaves": {n: {"model": d.model_name, "guid": d.guid} for n, d in self.descriptions.items()},
             "algorithm": experiment.algorithm,
-            "step": self.scenario.seconds("step"),
+            **({} if experiment.order == "listed" else {"order": list(self.schedule.order)}),
+            "step": step,
+            **({"steps": longer} if longer else {}),
             "fmu-builder": installed_version("fmu-builder"),
             "fmpy": installed_version("fmpy"),
             "numpy": installed_version("numpy"),

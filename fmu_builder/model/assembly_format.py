@@ -124,6 +124,9 @@ def _own_problems(recipe: CheckedAssembly) -> Iterator[Problem]:
             yield Problem(
                 f"{recipe.path}: [parts] {name} mass", "is for slaves of a scenario; that of a part is known: remove it"
             )
+        if part.step is not None:
+            what = "is for slaves of a scenario; the parts of an assembly have one solver: remove it"
+            yield Problem(f"{recipe.path}: [parts] {name} step", what)
     path = recipe.path
     yield from name_of_file_problems(path)
     for name in recipe.parts:

@@ -18,7 +18,7 @@ from pydantic.json_schema import SkipJsonSchema
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import staged, texts_as_files
 from fmu_builder.model.assembly_format import Defaults, Expose
-from fmu_builder.model.scenario import MASS, Convergence, Drive, Experiment, Reference
+from fmu_builder.model.scenario import MASS, STEP, Convergence, Drive, Experiment, Reference
 from fmu_builder.model.table_model import KIND, Quantity, TableModel, rule
 
 Tables = dict[str, Any]
@@ -184,6 +184,7 @@ class Part(TableModel):
     recipe: str | Recipe | Assembly = Field(description="name or path of a recipe, path of an .fmu, or a document")
     start: dict[str, Any] | None = Field(default=None, description=_START)
     mass: Quantity | None = Field(default=None, description=MASS)
+    step: Quantity | None = Field(default=None, description=STEP)
     count: int | None = Field(default=None, description="so many of them: NAME[1], NAME[2], ...")
 
 

@@ -72,6 +72,9 @@ MASS = (
 )
 
 
+STEP = "of a slave of a scenario: its own step, a multiple of that of the experiment; its outputs hold in between"
+
+
 class Experiment(TableModel):
     """The times of a run, in s or as texts with a unit, its algorithm, and what it records."""
 
@@ -85,6 +88,11 @@ class Experiment(TableModel):
         default="gauss_seidel",
         description="slaves all at once, `jacobi`, or one after another, `gauss_seidel`; with forces between bodies "
         "and force elements solved for in each step, `implicit`, or in steps whose error is controlled, `adaptive`",
+    )
+    order: Literal["listed", "structure"] | list[str] = Field(
+        default="listed",
+        description="in which `gauss_seidel` steps the slaves: as they are listed, each after those that its outputs "
+        "follow at once, `structure`, or a list of their names",
     )
     tolerance: FiniteFloat | None = Field(
         default=None, gt=0, description="relative error that the slaves are asked for"
@@ -104,6 +112,7 @@ class SlaveEntry(TableModel):
     recipe: str = Field(min_length=1, description="name or path of a recipe, or path of an .fmu")
     start: dict[str, StartValue] = Field(default_factory=dict)
     mass: Quantity | None = Field(default=None, description=MASS)
+    step: Quantity | None = Field(default=None, description=STEP)
 
 
 class Drive(TableModel):

@@ -1,0 +1,145 @@
+"""When each slave of a run is set, stepped and read: the order of Gauss-Seidel, and slaves with longer steps.
+
+A slave whose step is k communication steps long is stepped in the last one of them, so that its outputs never lie ahead
+of the time of the run; between its steps they hold.  Jacobi sets its inputs where its step begins, Gauss-Seidel where
+it is stepped, with the newest values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fmu_builder.cosim.slave import SlaveDescription
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean
+from fmu_builder.model.scenario import IMPLICIT, CheckedScenario
+from fmu_builder.model.wiring import Wiring
+from fmu_builder.units import parse_quantity, parse_unit, quantity
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """order: of the slaves; ticks: communication steps in a step of each; jacobi: values are exchanged when all slaves
+    have stepped, else when each has"""
+
+    order: Sequence[str]
+    ticks: Mapping[str, int]
+    jacobi: bool
+
+    def begin(self, slave: str) -> int:
+        """The tick of its step, from 0, in which a slave is set."""
+        return 0 if self.jacobi else self.ticks[slave] - 1
+
+    def rounds(self) -> list[list[str]]:
+        """Slaves that are set, then stepped, then read, together."""
+        return [list(self.order)] if self.jacobi else [[name] for name in self.order]
+
+    def ahead(self, wiring: Wiring, slaves: Mapping[str, SlaveDescription]) -> dict[str, int]:
+        """By slave: how many ticks later than the beginning of its step the real inputs are that others give it."""
+        found: dict[str, int] = {}
+        if self.jacobi:
+            return found
+        place = {name: k for k, name in enumerate(self.order)}
+        for (slave, name), sources in wiring.sources.items():
+            if slaves[slave].variables[name].type != "Real":
+                continue
+            for source, _ in sources:
+                newest = self.ticks[slave] - (0 if place[source] < place[slave] else self.ticks[source])
+                found[slave] = max(found.get(slave, 0), newest)
+        return found
+
+    def longest(self, wiring: Wiring) -> dict[str, int]:
+        """By slave: the ticks of its own step, or of that of a slave connected to it, if that is longer."""
+        found = dict(self.ticks)
+        for (target, _), sources in wiring.sources.items():
+            for source, _ in sources:
+                found[target] = max(found[target], self.ticks[source])
+                found[source] = max(found[source], self.ticks[target])
+        return found
+
+    def notes(self, wiring: Wiring, step: float) -> Iterator[str]:
+        """Pairs of slaves with different steps that act on each other."""
+        links = {(source, target[0]) for target, sources in wiring.sources.items() for source, _ in sources}
+        for a, b in sorted(links):
+            if a < b and (b, a) in links and self.ticks[a] != self.ticks[b]:
+                both = " and ".join(quantity(self.ticks[name] * step) for name in (a, b))
+                longer = quantity(max(self.ticks[a], self.ticks[b]) * step)
+                yield (
+                    f"{a} and {b} act on each other over steps of {both} s: the longer one counts for the accuracy, so "
+                    f"that steps of {longer} s for both are as good"
+                )
+
+
+def schedule_of(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> Schedule:
+    """Raises InputError with every problem found."""
+    problems: list[Problem] = []
+    ticks = {name: 1 for name in slaves}
+    for name in slaves:
+        with collected(problems):
+            ticks[name] = _ticks(scenario, name)
+    order = list(slaves)
+    with collected(problems):
+        order = _order(scenario, slaves, wiring)
+    if problems:
+        raise InputError(problems)
+    algorithm = scenario.experiment.algorithm
+    return Schedule(order if algorithm == "gauss_seidel" else list(slaves), ticks, algorithm == "jacobi")
+
+
+def _ticks(scenario: CheckedScenario, slave: str) -> int:
+    """Communication steps in a step of the slave."""
+    given = scenario.slaves[slave].step
+    if given is None:
+        return 1
+    where = f"{scenario.path}: [slaves] {slave} step"
+    algorithm = scenario.experiment.algorithm
+    if algorithm in IMPLICIT:
+        raise InputError(Problem(where, f"all slaves have the step of the experiment under {algorithm}: remove it"))
+    own, step = parse_quantity(given, parse_unit("s"), where), scenario.seconds("step")
+    if not 0.0 < own < math.inf:
+        raise InputError(Problem(where, f"{given!r} must be greater than 0"))
+    ticks = max(round(own / step), 1)
+    if abs(own / step - ticks) > 1e-6:
+        what = f"{own:g} s is not a whole multiple of step = {step:g} s; {ticks * step:g} s is the nearest one"
+        raise InputError(Problem(where, what))
+    count = round((scenario.seconds("stop") - scenario.seconds("start")) / step)
+    if count % ticks:
+        stop = scenario.seconds("start") + (count // ticks + 1) * ticks * step
+        what = f"the run of {count * step:g} s is not a whole number of steps of {own:g} s; {stop:g} s is the next stop"
+        raise InputError(Problem(where, what))
+    return ticks
+
+
+def _order(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> list[str]:
+    """In which Gauss-Seidel calls the slaves."""
+    given = scenario.experiment.order
+    if given == "listed":
+        return list(slaves)
+    if given == "structure":
+        return _structural_order(slaves, wiring)
+    where = f"{scenario.path}: [experiment] order"
+    known = scenario.slaves
+    problems = [Problem(where, f"there is no slave '{n}'" + did_you_mean(n, known)) for n in given if n not in known]
+    problems += [Problem(where, f"{name} is named twice") for name in dict.fromkeys(given) if given.count(name) > 1]
+    if missing := [name for name in known if name not in given]:
+        problems.append(Problem(where, f"{', '.join(missing)} must be in it, as all slaves"))
+    if problems:
+        raise InputError(problems)
+    return [name for name in given if name in slaves]
+
+
+def _structural_order(slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> list[str]:
+    """Each slave after those that its outputs follow without a state in between, as ModelStructure says; where these
+    are a loop, and where it is free, as listed."""
+    before: dict[str, set[str]] = {name: set() for name in slaves}
+    read = {node for sources in wiring.sources.values() for node in sources}
+    for (slave, used), sources in wiring.sources.items():
+        outputs = [variable for variable in slaves[slave].variables.values() if (slave, variable.name) in read]
+        if any(output.depends is None or used in output.depends for output in outputs):
+            before[slave] |= {source for source, _ in sources} - {slave}
+    order: list[str] = []
+    left = dict.fromkeys(slaves)
+    while left:
+        order.append(next((name for name in left if not before[name] & left.keys()), next(iter(left))))
+        del left[order[-1]]
+    return order

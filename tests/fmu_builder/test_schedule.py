@@ -1,0 +1,217 @@
+"""Slaves with steps of their own, and the order in which Gauss-Seidel calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from foreign import BODY, GAIN, foreign_fmu
+
+from fmu_builder.cosim.loop.program import BLOCK, LOOP
+from fmu_builder.cosim.master import _Master, load_scenario, run
+from fmu_builder.cosim.result import Result
+from fmu_builder.errors import InputError
+from tests.contact_core.fmi2 import literal
+
+STEP = 2.0**-14  # s: whole multiples of it are exact
+LOOPS = ("compiled", "python")
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "system.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def drop(folder: Path, step: float, experiment: str, own: Mapping[str, float] = {}, order: str = "body floor") -> Path:
+    """own: steps of slaves"""
+    literal("PointSurface", folder)
+    steps = {name: f", step = {own[name]!r}" if name in own else "" for name in ("body", "floor")}
+    slaves = {
+        "body": f'body = {{ recipe = "PointMass", start = {{ r0 = [0, 0, 0.02], v0 = [0.3, 0, 0] }}{steps["body"]} }}',
+        "floor": f'floor = {{ recipe = "PointSurface", start = {{ C_F = 1e4 }}{steps["floor"]} }}',
+    }
+    text = f"""
+        connections = [["body.p", "floor.point"]]
+        [experiment]
+        stop = 0.125
+        step = {step!r}
+        output_step = {4 * STEP!r}
+        {experiment}
+        [slaves]
+        """
+    return written(folder, text + "\n".join(slaves[name] for name in order.split()))
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("order", ["body floor", "floor body"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_slaves_with_one_step_run_as_if_it_were_that_of_the_experiment(
+    tmp_path: Path, algorithm: str, order: str, loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LOOP, loop)
+    experiment = f'algorithm = "{algorithm}"'
+    own = run(drop(tmp_path, STEP, experiment, dict.fromkeys(("body", "floor"), 4 * STEP), order))
+    plain = run(drop(tmp_path, 4 * STEP, experiment, order=order))
+    assert plain.trace["floor.contact_count"][-1] > 0
+    assert own.trace.values.tobytes() == plain.trace.values.tobytes()
+    assert own.contacts == plain.contacts
+    assert own.notes == plain.notes
+    assert own.trace.provenance["steps"] == {"body": 4 * STEP, "floor": 4 * STEP}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_outputs_of_a_slow_slave_hold_until_its_step_has_ended(
+    tmp_path: Path, algorithm: str, loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mass of 1 kg under a driven force of 1 N per s, in steps of 5: the force is that of the beginning of a step."""
+    monkeypatch.setenv(LOOP, loop)
+    ticks, count = 5, 3 * 5 * BLOCK
+    text = f"""
+        connections = [["slow.p.v[1]", "fast.u"]]
+        [experiment]
+        stop = {count * STEP!r}
+        step = {STEP!r}
+        algorithm = "{algorithm}"
+        [slaves]
+        slow = {{ recipe = "{foreign_fmu(tmp_path, "Mass")}", step = {ticks * STEP!r} }}
+        fast = "{foreign_fmu(tmp_path, "Gain", GAIN, "g0--")}"
+        [drive]
+        "slow.p.f[1]" = "1[N]*(t/1[s])"
+        """
+    trace = run(written(tmp_path, text)).trace
+    done = np.arange(count + 1) // ticks
+    np.testing.assert_array_equal(trace["slow.steps"], done)
+    speed = np.concatenate([[0.0], np.cumsum((ticks * STEP) ** 2 * np.arange(count // ticks))])
+    np.testing.assert_allclose(trace["slow.p.v[1]"], speed[done], rtol=1e-13, atol=0)
+    seen = trace["fast.y"][1:]  # what the gain was set to in its last step
+    if algorithm == "jacobi":
+        np.testing.assert_array_equal(seen, trace["slow.p.v[1]"][:-1])
+    else:  # the slow one is stepped before it
+        np.testing.assert_array_equal(seen, trace["slow.p.v[1]"][1:])
+
+
+@pytest.mark.parametrize("slow", ["body", "floor"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_different_steps_are_the_same_in_both_loops_and_a_note_names_them(
+    tmp_path: Path, algorithm: str, slow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = drop(tmp_path, STEP, f'algorithm = "{algorithm}"', {slow: 2 * STEP})
+    found: list[Result] = []
+    for loop in LOOPS:
+        monkeypatch.setenv(LOOP, loop)
+        found.append(run(path))
+    one, other = found
+    assert one.trace.values.tobytes() == other.trace.values.tobytes()
+    assert one.contacts == other.contacts and len(one.contacts) > 0
+    assert one.notes == other.notes
+    (note,) = [note for note in one.notes if "act on each other over steps of" in note]
+    assert note.startswith("body and floor ") and "steps of 0.0001220703125 s for both are as good" in note
+
+
+def test_steps_that_do_not_divide_are_all_named_with_their_repair(tmp_path: Path) -> None:
+    gain = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    text = f"""
+        [experiment]
+        stop = "10 ms"
+        step = "1 ms"
+        [slaves]
+        a = {{ recipe = "{gain}", step = "2.5 ms" }}
+        b = {{ recipe = "{gain}", step = "4 ms" }}
+        c = {{ recipe = "{gain}", step = "0.4 ms" }}
+        d = {{ recipe = "{gain}", step = "-1 ms" }}
+        e = {{ recipe = "{gain}", step = "5 ms" }}
+        f = {{ recipe = "{gain}", step = "5 mm" }}
+        """
+    with pytest.raises(InputError) as caught:
+        load_and_check(written(tmp_path, text))
+    lines = str(caught.value).splitlines()
+    wanted = {
+        "a step": "0.0025 s is not a whole multiple of step = 0.001 s; 0.002 s is the nearest one",
+        "b step": "the run of 0.01 s is not a whole number of steps of 0.004 s; 0.012 s is the next stop",
+        "c step": "0.0004 s is not a whole multiple of step = 0.001 s; 0.001 s is the nearest one",
+        "d step": "'-1 ms' must be greater than 0",
+        "f step": "has the dimension m but s",
+    }
+    assert len(lines) == len(wanted)
+    for (where, what), line in zip(wanted.items(), lines, strict=True):
+        assert f"system.toml: [slaves] {where}" in line and what in line
+
+
+def test_a_step_of_its_own_is_refused_where_forces_are_solved_for(tmp_path: Path) -> None:
+    path = drop(tmp_path, STEP, 'algorithm = "implicit"', {"floor": 2 * STEP})
+    with pytest.raises(InputError, match=r"\[slaves\] floor step: all slaves have the step of the experiment under"):
+        load_and_check(path)
+
+
+def load_and_check(path: Path) -> _Master:
+    return _Master(load_scenario(path))
+
+
+def test_a_step_of_a_part_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "Two.toml"
+    path.write_text('[parts]\nmass = { recipe = "PointMass", step = "1 ms" }\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"\[parts\] mass step: is for slaves of a scenario"):
+        run(path)
+
+
+# ---- order -------------------------------------------------------------------------------------------------------
+
+
+def loop_of_three(folder: Path, order: str) -> Path:
+    """y = a u + 1: `last` reads `middle`, and that `first`; a body, whose speed follows no input at once."""
+    gain = foreign_fmu(folder, "Gain", GAIN, "g0--")
+    body = foreign_fmu(folder, "Body", [replace(v, depends=()) if v.causality == "output" else v for v in BODY])
+    text = f"""
+        connections = [["first.y", "middle.u"], ["middle.y", "last.u"], ["last.y", "body.p.f[1]"],
+                       ["body.p.v[1]", "first.u"]]
+        [experiment]
+        stop = 0.01
+        step = 0.001
+        {order}
+        [slaves]
+        last = "{gain}"
+        middle = "{gain}"
+        first = {{ recipe = "{gain}", start = {{ b = 1 }} }}
+        body = "{body}"
+        """
+    return written(folder, text)
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("", "last middle first body"),
+        ('order = "listed"', "last middle first body"),
+        ('order = "structure"', "body first middle last"),
+        ('order = ["first", "last", "body", "middle"]', "first last body middle"),
+    ],
+)
+def test_gauss_seidel_calls_the_slaves_in_the_order_that_is_asked_for(
+    tmp_path: Path, order: str, expected: str
+) -> None:
+    master = load_and_check(loop_of_three(tmp_path, order))
+    assert list(master.schedule.order) == expected.split()
+    done = master.run(lambda share: None)
+    assert done.trace.names[0].startswith("last.")  # columns are as listed
+
+
+def test_the_order_of_the_structure_passes_a_value_through_in_one_step(tmp_path: Path) -> None:
+    through = run(loop_of_three(tmp_path, 'order = "structure"')).trace
+    np.testing.assert_array_equal(through["last.y"], 1.0 + through["body.p.v[1]"])
+    listed = run(loop_of_three(tmp_path, "")).trace
+    assert np.all(listed["last.y"][4:] < 1.0 + listed["body.p.v[1]"][4:])
+
+
+def test_an_order_that_is_none_is_refused_with_all_its_faults(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        load_and_check(loop_of_three(tmp_path, 'order = ["frist", "last", "last"]'))
+    text = str(caught.value)
+    assert "[experiment] order: there is no slave 'frist'; did you mean 'first'?" in text
+    assert "last is named twice" in text and "middle, first, body must be in it" in text
+    with pytest.raises(InputError, match="order"):
+        load_and_check(loop_of_three(tmp_path, 'order = "struktur"'))

@@ -235,6 +235,17 @@ def test_the_c_has_the_values_of_numpy(compiled: Compiled, slot: str, seed: int)
     assert compiled.value(slot, points) == pytest.approx(expected, rel=1e-14, abs=1e-14 * np.max(np.abs(expected)))
 
 
+@pytest.mark.parametrize(
+    ("slot", "places"), [("chain", (0.5, 1.0, 1.5, 2.0, 4.0)), ("every", (1.0, 2.0, 2.5, 3.0)), ("gap", (2e-3, -2e-3))]
+)
+def test_values_where_the_formula_changes_are_those_of_numpy(
+    compiled: Compiled, slot: str, places: tuple[float, ...]
+) -> None:
+    """sign(0) is 0, and a comparison decides at its own bound; the gap is w/2 wide."""
+    points = np.array([[x, 4e-3] if slot == "gap" else [x] for x in places])
+    assert compiled.value(slot, points) == pytest.approx(compiled.exact(slot, points)[0], rel=1e-14)
+
+
 @pytest.mark.parametrize("slot", SLOTS)
 def test_dual_numbers_have_the_slopes_of_numpy(compiled: Compiled, slot: str) -> None:
     points = random_points(slot, 1)

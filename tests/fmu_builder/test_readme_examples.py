@@ -25,6 +25,11 @@ def example(title: str) -> str:
     return found[1]
 
 
+def test_the_readme_is_read_in_ten_minutes() -> None:
+    words = [word for word in README.split() if re.search(r"[^\W_]", word)]  # code and tables too, without their lines
+    assert len(words) <= 1500
+
+
 def rebound(v_0: float, g: float) -> float:
     """Of 1 kg on F = C_F h (1 + d(h')), C_F = 1e5 N/m, against its weight; d of C_r = 0.5, k_E = 0.5, k_D = 100 s/m."""
     low, high = -0.75 * 0.5 / 0.625, 0.75 * 0.5 / 0.625

@@ -130,6 +130,9 @@ def run_command(
         list[str] | None,
         typer.Option(help="Signals to record and plot, such as 'body.p.*', by default all; may be repeated."),
     ] = None,
+    cross_check: Annotated[
+        Path | None, typer.Option("--cross-check", help="Folder for the traces of each FMU as FMI cross-check triples.")
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Run a system of FMUs, or one alone, and write its trace.
@@ -138,7 +141,8 @@ def run_command(
     """
     from fmu_builder.cli.running import run_system
 
-    run_system(scenario, output, plot, as_json, step=step, stop=stop, algorithm=algorithm, record=record)
+    changes = {"step": step, "stop": stop, "algorithm": algorithm}
+    run_system(scenario, output, plot, as_json, **changes, record=record, cross_check=cross_check)
 
 
 @app.command("show")

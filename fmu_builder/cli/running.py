@@ -16,8 +16,9 @@ from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
 from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, print_progress
+from fmu_builder.cosim.cross_check import write_triples
 from fmu_builder.cosim.events import EVENT_UNITS
-from fmu_builder.cosim.master import load_scenario, run
+from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.slave import WARNING, LogEntry
@@ -40,10 +41,12 @@ def run_system(
     stop: str | None,
     algorithm: str | None,
     record: list[str] | None,
+    cross_check: Path | None = None,
 ) -> None:
     """Run a scenario, recipe or FMU, write its trace and plot, and print its contacts.
 
-    step, stop   with their units;   these, `algorithm` and `record` replace those of the scenario"""
+    step, stop   with their units;   these, `algorithm` and `record` replace those of the scenario
+    cross_check  a folder for triples of the FMI cross-check"""
     path = find_scenario(scenario)
     beside = None if is_stream(output) else Path(f"{output}.json")
     check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
@@ -58,6 +61,10 @@ def run_system(
     if plot:
         make_folder_of(plot)
         trace_plot.plot(done.trace, plot)
+    triples: list[Path] = []
+    if cross_check:
+        triples, remarks = write_triples(system_of(chosen), done.trace, cross_check)
+        print_notes(remarks)
     print_notes(done.notes)
     warnings = [entry for entry in done.log if entry.status >= WARNING]
     for entry in warnings[:SHOWN]:
@@ -70,6 +77,8 @@ def run_system(
         line(f"{output}  ({len(done.trace.time)} rows, {len(done.trace.names)} signals)")
         if plot:
             line(f"{plot}")
+        for path in triples:
+            line(f"{path}")
         _print_events(done, output)
     if exit_code:
         sys.exit(exit_code)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from foreign import BODY, GAIN, foreign_fmu, member_of
+from lxml import etree
 
-from fmu_builder.cosim.master import load_scenario, run
+from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.errors import InputError
 from fmu_builder.model.scenario import Conversion
 
@@ -385,6 +388,7 @@ BAD = {
     "outside": (FIRST.replace("resources/Gain.fmu", "../Gain.fmu"), "leads out of the archive"),
     "outside in escapes": (FIRST.replace("resources/Gain.fmu", "%2e%2e/Gain.fmu"), "leads out of the archive"),
     "absolute": (FIRST.replace("resources/Gain.fmu", "/etc/passwd"), "'/etc/passwd' is not in the archive"),
+    "name too long": (FIRST.replace("resources/Gain.fmu", "9" * 400), "the archive holds no '999"),
     "of the network": (FIRST.replace("resources/Gain.fmu", "http://a.b/Gain.fmu"), "is not in the archive"),
     "model exchange": (component("first", attributes='implementation="ModelExchange"'), "only CoSimulation is"),
     "other type": (component("first", attributes='type="text/x-modelica"'), "is of type 'text/x-modelica'"),
@@ -444,6 +448,37 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     both = component("first", source="Gone.fmu") + component("second", connectors=connector("z", "input"))
     problems = refusal(archive(tmp_path, document(system(both)), {"resources/Gain.fmu": gain(tmp_path)}))
     assert len(problems) == 2 and "Gone.fmu" in problems[0] and "no variable 'z'" in problems[1]
+
+
+STRANGE = ("", "nan", "-1", "a.b", "#x", "%00", "é", "9" * 400, "1e999", "mm", "in", "gain")
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_documents_with_random_faults_are_read_or_refused(tmp_path: Path, seed: int) -> None:
+    """Elements that are missing, doubled, elsewhere or of other names, and strange attributes: never another error."""
+    random = np.random.default_rng(seed)
+    entry = '<ssm:MappingEntry source="length" target="sub.gain.a"/>'
+    parameters = values(real("length", 2.0, "mm") + real("sub.B", 2.5), mapping=entry)
+    root = etree.fromstring(document(nested(parameters)).encode())
+    for _ in range(random.integers(1, 4)):
+        elements = list(root.iter(etree.Element))[1:]
+        one, other = (elements[random.integers(len(elements))] for _ in range(2))
+        kind = random.integers(5)
+        if kind == 0:
+            one.getparent().remove(one)
+        elif kind == 1:
+            other.append(copy.deepcopy(one))
+        elif kind == 2:
+            one.tag = other.tag
+        elif one.attrib:
+            key = sorted(one.attrib)[random.integers(len(one.attrib))]
+            if kind == 3:
+                del one.attrib[key]
+            else:
+                one.set(key, STRANGE[random.integers(len(STRANGE))])
+    path = archive(tmp_path, etree.tostring(root).decode(), nested_files(tmp_path))
+    with suppress(InputError):
+        system_of(load_scenario(path))
 
 
 def test_systems_inside_themselves_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,97 @@
+"""Triples of the FMI cross-check give back the outputs of a slave in a tool that runs its FMU alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmpy import simulate_fmu
+from fmpy.util import read_csv, read_ref_opt_file
+from foreign import BODY, GAIN, foreign_fmu
+
+from fmu_builder.cosim.cross_check import write_triples
+from fmu_builder.cosim.master import load_scenario, run, system_of
+from fmu_builder.errors import InputError
+
+TEXT = """
+connections = [["first.y", "second.u"], ["third.p.r[1]", "first.u"]]
+[experiment]
+algorithm = "jacobi"
+stop = "20 ms"
+step = "1 ms"
+output_step = "2 ms"
+{record}
+[slaves]
+first = {{ recipe = "Gain.fmu" }}
+second = "Gain.fmu"
+third = {{ recipe = "Body.fmu", start = {{ k = 100 }} }}
+[drive]
+"third.p.f[1]" = "3[N]*sin(200[1/s]*#t)"
+"""
+
+
+def triples(folder: Path, record: str = "", text: str = TEXT) -> tuple[dict[str, Path], list[str]]:
+    foreign_fmu(folder, "Gain", GAIN, "g0--")
+    foreign_fmu(folder, "Body", BODY)
+    path = folder / "system.toml"
+    path.write_text(text.format(record=record))
+    scenario = load_scenario(path)
+    files, notes = write_triples(system_of(scenario), run(scenario).trace, folder / "made" / "triples")
+    return {file.name: file for file in files}, notes
+
+
+def test_each_slave_has_outputs_options_and_where_it_has_any_inputs(tmp_path: Path) -> None:
+    files, notes = triples(tmp_path)
+    kinds = [f"{name}_{kind}" for name in ("first", "second", "third") for kind in ("in.csv", "ref.csv", "ref.opt")]
+    assert sorted(files) == sorted(kinds)
+    assert sorted(p.name for p in (tmp_path / "made" / "triples").iterdir()) == sorted(kinds)
+    assert notes == ["the triple of third holds no start values: k must be set as in the scenario"]
+    options = read_ref_opt_file(files["first_ref.opt"])
+    assert (options["StartTime"], options["StopTime"], options["StepSize"]) == (0.0, 0.02, 0.001)
+    assert options["OutputIntervalLength"] == 0.002
+
+
+def test_inputs_are_the_outputs_they_are_connected_to_and_the_drives(tmp_path: Path) -> None:
+    files, _ = triples(tmp_path)
+    read = {name: read_csv(file) for name, file in files.items() if name.endswith(".csv")}
+    assert np.array_equal(read["second_in.csv"]["u"], read["first_ref.csv"]["y"])
+    assert np.array_equal(read["first_in.csv"]["u"], read["third_ref.csv"]["p.r[1]"])
+    time = read["third_in.csv"]["time"]
+    assert np.allclose(read["third_in.csv"]["p.f[1]"], 3.0 * np.sin(200.0 * time), rtol=1e-15, atol=1e-300)
+
+
+def test_another_tool_gets_the_outputs_from_a_triple(tmp_path: Path) -> None:
+    files, _ = triples(tmp_path, text=TEXT.replace('output_step = "2 ms"', ""))
+    options, expected = read_ref_opt_file(files["third_ref.opt"]), read_csv(files["third_ref.csv"])
+    found = simulate_fmu(
+        str(tmp_path / "Body.fmu"),
+        start_time=options["StartTime"],
+        stop_time=options["StopTime"],
+        output_interval=options["OutputIntervalLength"],
+        start_values={"k": 100.0},
+        input=read_csv(files["third_in.csv"]),
+        output=["p.r[1]", "p.v[1]"],
+        validate=False,
+    )
+    assert np.max(np.abs(expected["p.r[1]"])) > 1e-5
+    for name in ("p.r[1]", "p.v[1]"):  # rounding of the interpolated force
+        assert np.allclose(found[name], expected[name], rtol=1e-9, atol=1e-15)
+
+
+def test_a_trace_without_what_an_input_is_made_of_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"second.u is first.y, which the trace does not hold; record it"):
+        triples(tmp_path, 'record = ["second.*", "third.*"]')
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_trace_without_outputs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the trace holds no output of a slave"):
+        foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+        foreign_fmu(tmp_path, "Body", BODY)
+        path = tmp_path / "system.toml"
+        path.write_text(TEXT.format(record=""))
+        scenario = load_scenario(path)
+        trace = run(scenario).trace
+        empty = type(trace)(trace.time, (), trace.values[:, :0], {}, {}, {})
+        write_triples(system_of(scenario), empty, tmp_path / "made")

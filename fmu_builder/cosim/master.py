@@ -28,7 +28,7 @@ from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.scenario_inputs import Signal, Start, drive_signals, start_values
-from fmu_builder.cosim.schedule import schedule_of
+from fmu_builder.cosim.schedule import Schedule, schedule_of
 from fmu_builder.cosim.slave import DISCARD, FATAL, Slave, SlaveDescription, read_slave
 from fmu_builder.cosim.ssp.reading import read_ssp
 from fmu_builder.cosim.trace import Trace
@@ -364,10 +364,11 @@ class System:
     starts: Mapping[str, Mapping[str, Start]]
     signals: Sequence[Signal]
     wiring: Wiring
+    schedule: Schedule
 
 
 def system_of(scenario: CheckedScenario) -> System:
     """Raises InputError with everything that is wrong with the slaves and their connections."""
     master = _Master(scenario)
     starts = start_values(scenario, master.descriptions)  # without what only this master tells its slaves
-    return System(scenario, master.descriptions, starts, master.signals, master.wiring)
+    return System(scenario, master.descriptions, starts, master.signals, master.wiring, master.schedule)

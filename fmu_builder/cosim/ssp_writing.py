@@ -130,6 +130,8 @@ class _Writer:
             found.append(f"{what}; {reader} keep{'s' * bool(self.target.version)} the start values")
         if self.target.version and scenario.experiment.algorithm != "jacobi":
             found.append(f"{reader} exchanges values when all slaves have stepped: compare with --algorithm jacobi")
+        if own := [slave for slave, entry in scenario.slaves.items() if entry.step is not None]:
+            found.append(f"{reader} cannot read the own step of {', '.join(own)}")
         if self.target.version and not self.target.step:
             found.append(f"{reader} reads no communication step: give it {scenario.seconds('step'):g} s")
         if self.left_out:
@@ -250,8 +252,12 @@ class _Writer:
         experiment = scenario.experiment.model_dump(exclude_none=True)
         experiment |= {key: scenario.seconds(key) for key in ("start", "stop", "step", "output_step")}
         drive = {name: self._drive(name) for name in scenario.drive}
-        masses = {name: slave.mass for name, slave in scenario.slaves.items() if slave.mass is not None}
-        tables = {"experiment": experiment, "drive": drive, "masses": masses}
+        entries = {
+            name: entry.model_dump(exclude={"recipe", "start"}, exclude_none=True)
+            for name, entry in scenario.slaves.items()
+        }
+        slaves = {name: entry for name, entry in entries.items() if entry}
+        tables = {"experiment": experiment, "drive": drive, "slaves": slaves}
         return {key: table for key, table in tables.items() if table}
 
     def _drive(self, name: str) -> dict[str, Any]:

@@ -52,10 +52,12 @@ class Box:
 
 @dataclass(frozen=True)
 class SystemGraph:
-    """`loops`: of each algebraic loop its variables, `slave.variable`, in their order around a shortest circle."""
+    """`order`: in which slaves are stepped, empty for all at once; `loops`: of each algebraic loop its variables,
+    `slave.variable`, in their order around a shortest circle."""
 
     name: str
     algorithm: str
+    order: tuple[str, ...]
     boxes: tuple[Box, ...]
     cables: tuple[Cable, ...]
     loops: tuple[tuple[str, ...], ...]
@@ -86,11 +88,12 @@ def graph_of(system: System) -> SystemGraph:
     return SystemGraph(
         name=scenario.name,
         algorithm=scenario.experiment.algorithm,
+        order=() if system.schedule.jacobi else tuple(system.schedule.order),
         boxes=tuple(
             Box(
                 name,
                 description.model_name,
-                step,
+                system.schedule.ticks[name] * step,
                 tuple(driven[name]),
                 tuple(port for port in description.ports if (name, port) not in used),
             )

@@ -86,8 +86,8 @@ def check_suffix(path: Path) -> None:
 
 def _subtitle(graph: SystemGraph) -> str:
     algorithm = ALGORITHMS.get(graph.algorithm, graph.algorithm)
-    order = ", ".join(box.name for box in graph.boxes)
-    return f"{algorithm}, in the order {order}" if graph.algorithm != "jacobi" and len(graph.boxes) > 1 else algorithm
+    order = ", ".join(graph.order)
+    return f"{algorithm}, in the order {order}" if len(graph.order) > 1 else algorithm
 
 
 def _below(graph: SystemGraph) -> list[str]:

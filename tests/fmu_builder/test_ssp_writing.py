@@ -47,6 +47,10 @@ floor = "PointSurface"
 "floor.point.r[2]" = 0.25
 "floor.work" = { time = [0, 0.005], value = [true, false] }
 """
+LONGER = DROP.format(algorithm="gauss_seidel").replace(
+    '{ recipe = "PointSurface",', '{ recipe = "PointSurface", step = "0.2 ms",'
+)
+LONGER = LONGER.replace("[slaves]", 'order = ["floor", "body"]\n[slaves]')
 
 
 def written(folder: Path, text: str) -> Path:
@@ -83,6 +87,7 @@ SCENARIOS: dict[str, Callable[[Path], Path]] = {
     "gauss_seidel": lambda folder: written(folder, DROP.format(algorithm="gauss_seidel")),
     "driven": lambda folder: written(folder, DRIVEN),
     "of others": gains,
+    "steps of their own": lambda folder: written(folder, LONGER),
     "a case": lambda folder: shipped("elements") / "point_surface" / "cases" / "work_off.toml",
 }
 
@@ -174,6 +179,11 @@ def test_a_tool_is_warned_of_what_it_does_not_read(tmp_path: Path, target: str, 
     warnings = archive(written(tmp_path, DRIVEN), target)[1]
     assert len(warnings) == len(expected)
     assert all(words in warning for words, warning in zip(expected, warnings, strict=True))
+
+
+def test_the_loss_of_the_step_of_a_slave_is_named(tmp_path: Path) -> None:
+    (warning,) = archive(written(tmp_path, LONGER))[1]
+    assert warning == "other tools cannot read the own step of floor"
 
 
 def test_an_enumeration_is_its_name_in_the_standard_its_number_for_others_or_left_out(tmp_path: Path) -> None:

@@ -190,7 +190,9 @@ def test_names_of_others_cannot_break_the_picture(tmp_path: Path) -> None:
     graph = graph_of(system_of(load_scenario(path)))
     box = graph.boxes[0]
     strange = type(box)(box.name, '<script>{x_"&', box.step, box.driven, box.open)
-    svg = system_svg(type(graph)("<b>", graph.algorithm, (strange, *graph.boxes[1:]), graph.cables, graph.loops))
+    svg = system_svg(
+        type(graph)("<b>", graph.algorithm, graph.order, (strange, *graph.boxes[1:]), graph.cables, graph.loops)
+    )
     texts = ["".join(one.itertext()) for one in elements(svg, "text")]
     assert '<script>(x_"&, every 100 µs' in texts
     assert not elements(svg, "script")

@@ -1,6 +1,7 @@
 """The annotation of fmu-builder: step, algorithm, drives and what is recorded, for which SSP has no place.
 
-It holds the tables [experiment] and [drive] of a scenario, in TOML."""
+It holds the tables [experiment], [drive] and [slaves] of a scenario, in TOML, of the last one what SSP has no place for
+either."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ from lxml import etree
 from fmu_builder.cosim.ssp.files import NAMESPACES, Item, finite_number
 from fmu_builder.errors import InputError, Problem
 
-TYPE = "io.github.fmu-builder"
-NAMESPACE = "https://fmu-builder.github.io/ssp"
-KEYS = ("experiment", "drive", "masses")
+TYPE = "org.fmu-builder"
+NAMESPACE = "urn:org.fmu-builder:scenario"
+KEYS = ("experiment", "drive", "slaves")
 OMS = "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd"
 OSP = "http://opensimulationplatform.com/SSP/OSPAnnotations"
 

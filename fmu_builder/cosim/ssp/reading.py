@@ -15,7 +15,7 @@ from fmu_builder.cosim.ssp.parameters import Parameter
 from fmu_builder.cosim.ssp.signals import Found, Network, Node
 from fmu_builder.cosim.ssp.structure import Structure
 from fmu_builder.cosim.ssp.units import Affine
-from fmu_builder.errors import InputError, Problem, none_of
+from fmu_builder.errors import InputError, Problem, did_you_mean, none_of
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.scenario import (
     MOST_STEPS,
@@ -44,8 +44,8 @@ def read_ssp(path: Path, given: Collection[str] = ()) -> CheckedScenario:
     network = Network(structure.system, problems)
     if not network.fmus and not problems:
         problems.append(Problem(structure.system.where, "the system holds no FMU"))
-    slaves = {fmu.name: SlaveEntry(recipe=str(fmu.file.resolve())) for fmu in network.fmus.values()}
-    starts: dict[str, dict[str, Any]] = {name: {} for name in slaves}
+    recipes = {fmu.name: str(fmu.file.resolve()) for fmu in network.fmus.values()}
+    starts: dict[str, dict[str, Any]] = {name: {} for name in recipes}
     connections: list[tuple[str, str]] = []
     conversions: dict[str, Conversion] = {}
     for node, fmu, variable, found in _targets(network, problems):
@@ -66,6 +66,14 @@ def read_ssp(path: Path, given: Collection[str] = ()) -> CheckedScenario:
         tables = annotation.read(structure.root, problems)
         experiment = _experiment(path, structure, network, tables.get("experiment", {}), given, notes)
         drives = {name: Drive.model_validate(value) for name, value in tables.get("drive", {}).items()}
+        more = tables.get("slaves", {})
+        for name in more.keys() - recipes.keys():
+            what = f"the annotation of fmu-builder names the slave '{name}'{did_you_mean(name, recipes)}"
+            problems.append(Problem(structure.root.file, what))
+        slaves = {
+            name: SlaveEntry.model_validate({**more.get(name, {}), "recipe": recipe, "start": starts[name]})
+            for name, recipe in recipes.items()
+        }
     except ValidationError as error:
         where = Path(f"{structure.root.file}: the annotation of fmu-builder")
         problems += explain(where, error, Experiment)
@@ -75,16 +83,12 @@ def read_ssp(path: Path, given: Collection[str] = ()) -> CheckedScenario:
     notes += _undriven(structure, network)
     if problems:
         raise InputError(list(dict.fromkeys(problems)))
-    masses = tables.get("masses", {})
     return CheckedScenario(
         path=path,
         description=structure.root.get("name"),
         connections=connections,
         experiment=experiment,
-        slaves={
-            name: entry.model_copy(update={"start": starts[name], "mass": masses.get(name)})
-            for name, entry in slaves.items()
-        },
+        slaves=slaves,
         drive=drives,
         conversions=conversions,
         outputs=outputs,

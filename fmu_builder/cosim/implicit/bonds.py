@@ -80,7 +80,7 @@ def find_groups(slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> list[
             of_group,
             [p for p in places if p.element in elements and p.body in bodies],
         )
-        group.reasons.update(_obstacles(group, slaves))
+        group.reasons.update(_obstacles(group, slaves, wiring))
         groups.append(group)
     return groups
 
@@ -94,8 +94,11 @@ def _connected(bonds: Sequence[Bond]) -> list[set[str]]:
     return found
 
 
-def _obstacles(group: Group, slaves: Mapping[str, SlaveDescription]) -> Iterator[tuple[str, str]]:
+def _obstacles(group: Group, slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> Iterator[tuple[str, str]]:
     """By slave, why the forces of a group cannot be solved for."""
+    for (source, _), (target, name) in wiring.conversions:
+        if {source, target} <= {*group.members}:
+            yield target, f"has a value, {name}, that is converted on its way"
     for name in group.bodies:
         description = slaves[name]
         if name in group.elements:

@@ -7,9 +7,9 @@ Error of a trial, m/s or rad/s, the largest over the bodies' rows:
     (ii)  |H W F''| H^2/12           the trapezoid's own, with F'' from both ends and the end of the step before; in the
                                      first step from the middle
 
-(ii) makes phase, which adds up in a lasting motion: it counts once for each step of this length since forces began.
-A step is refused if the error exceeds the tolerance or the forces are not solved for; the next one is
-.9 (tolerance/error)^.4 times as long, at least .2, at most twice.  A refusal costs evaluations of elements only."""
+(ii) makes phase, which adds up in a lasting motion: it counts once for each step of this length since forces began, at
+most a hundred times.  A step is refused if the error exceeds the tolerance, or the forces are not solved for.  The next
+one is .9 (tolerance/error)^.4 times as long, at least .2, at most twice.  A refusal costs elements' evaluations only."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from fmu_builder.errors import Problem, SlaveError
 
 Vector = NDArray[np.float64]
 SMALLEST = 1e-12  # of the run
+_ADDED = 100.0  # phase errors that may add up
 _SAFETY, _POWER, _SHRINK, _GROW, _UNSOLVED = 0.9, 0.4, 0.2, 2.0, 0.25
 
 
@@ -92,7 +93,7 @@ class Controller:
         else:
             before, Hp = self._before.force, self._before.step
             bend = 2.0 * ((last - first) / H - (first - before) / Hp) / (H + Hp) * H * H
-        curved = H * np.abs(model.W @ bend).max(initial=0.0) / 12.0 * max(self._elapsed / H, 1.0)
+        curved = H * np.abs(model.W @ bend).max(initial=0.0) / 12.0 * min(max(self._elapsed / H, 1.0), _ADDED)
         return float(max(missing, curved)), (first, last)
 
     def _no_step(self, time: float, trial: Trial, error: float) -> SlaveError:

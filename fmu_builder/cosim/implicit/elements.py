@@ -79,7 +79,7 @@ class Element:
         way = step * (velocity[0] + velocity[1]) / 2.0
         for rows in self._places:
             if len(rows) == 3:
-                place[at : at + 4] = _turned(place[at : at + 4], way[rows])
+                place[at : at + 4] = turned(place[at : at + 4], way[rows])
                 at += 4
             else:
                 place[at] += way[rows[0]]
@@ -133,7 +133,7 @@ def do_step(slave: Slave, time: float, step: float, for_good: int = 1) -> str | 
     return None
 
 
-def _turned(q: Vector, angle: Vector) -> Vector:
+def turned(q: Vector, angle: Vector) -> Vector:
     """The quaternion q, scalar first, after a rotation by this vector, rad, in world axes."""
     size = float(np.sqrt(angle @ angle))
     axis = angle * (0.5 if size < 1e-8 else np.sin(size / 2.0) / size)

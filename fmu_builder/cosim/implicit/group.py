@@ -18,6 +18,8 @@ from fmu_builder.cosim.implicit.iqn import solve
 from fmu_builder.cosim.loop.operations import Call
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.errors import Problem, SlaveError
+from fmu_builder.model.connectable import Node
+from fmu_builder.model.scenario import Conversion
 from fmu_builder.model.wiring import Wiring
 
 Vector = NDArray[np.float64]
@@ -99,13 +101,14 @@ class GroupRun:
 
     def _other_sources(
         self, forces: Mapping[tuple[str, str], str | None], wiring: Wiring
-    ) -> list[tuple[int, str, str]]:
-        """Row, slave and output of forces on the bodies that come from outside the group."""
+    ) -> list[tuple[int, Node, Conversion]]:
+        """Row and output of forces on the bodies that come from outside the group."""
         inside = {(b.element, b.force) for b in self.group.bonds}
         return [
-            (self._row_of[row], *source)
+            (self._row_of[row], source, wiring.conversions.get((source, (row[0], force)), Conversion()))
             for row, force in forces.items()
-            for source in (wiring.sources.get((row[0], force), ()) if force is not None else ())
+            if force is not None
+            for source in wiring.sources.get((row[0], force), ())
             if source not in inside
         ]
 
@@ -118,8 +121,9 @@ class GroupRun:
         for name in self.group.members:
             self._exchanged(self._writes, name, tick)
         other = np.zeros(self._size)
-        for row, slave, output in self._others:
-            other[row] += self._slaves[slave].get(self._slaves[slave].description.variables[output])
+        for row, (slave, output), change in self._others:
+            value = self._slaves[slave].get(self._slaves[slave].description.variables[output])
+            other[row] += change.factor * value + change.offset
         self._other = other
         velocity, a, W = np.zeros(self._size), np.zeros(self._size), np.zeros((self._size, self._size))
         for body, rows in zip(self.bodies, self._parts, strict=True):

@@ -1,0 +1,183 @@
+"""`implicit` where something is missing or unusual: derivatives, states, stored energy; guides, bristles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from foreign import RIGID, foreign_fmu
+from scipy.integrate import solve_ivp
+
+from fmu_builder import Scenario, run
+from fmu_builder.cosim.implicit.bodies import Body
+from fmu_builder.cosim.result import Result
+from tests.contact_core.fmi2 import literal
+
+DROP = {"r0": [0, 0, 0.0011], "v0": [0, 0, -1], "g": [0, 0, 0]}
+LAW = {"C_F": 1e6, "C_r": 1, "K_fr": 0}
+
+
+def drop(body: str = "PointMass", algorithm: str = "implicit", floor: str = "PointSurface", **law: object) -> Result:
+    """A mass meets a floor within three steps."""
+    return run(
+        Scenario(
+            slaves={
+                "ball": {"recipe": body, "start": DROP},
+                "floor": {"recipe": floor, "start": LAW | law},
+            },
+            connections=[("ball.p", "floor.point")],
+            experiment={"stop": 0.008, "step": 1e-3, "algorithm": algorithm},
+        )
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
+def test_steps_that_are_tried_give_the_inertia_where_derivatives_are_refused(
+    algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = drop(algorithm=algorithm)["ball.p.v[3]"]
+    monkeypatch.setattr(Body, "_gives_derivatives", lambda self: False)
+    result = drop(algorithm=algorithm)
+    assert [bond.rung for bond in result.bonds] == ["probe steps, discrete gradient"]
+    assert any("4 steps of bodies that are tried" in note for note in result.notes)  # none, and along each axis
+    assert np.abs(result["ball.p.v[3]"] - exact).max() < 1e-9
+
+
+def test_a_body_without_states_and_derivatives_is_named_and_stepped_as_under_gauss_seidel(tmp_path: Path) -> None:
+    ball = str(foreign_fmu(tmp_path, "Ball", RIGID, guid="r0--"))
+    held = {"coupling.mode": "hold"}
+    results = [drop(ball, algorithm, **held) for algorithm in ("implicit", "gauss_seidel")]
+    assert (results[0]["ball.p.v[3]"] == results[1]["ball.p.v[3]"]).all()
+    assert [bond.rung for bond in results[0].bonds] == ["Gauss-Seidel"]
+    assert results[0].bonds[0].energy is None
+    why = "stepped as under Gauss-Seidel, since ball gives no directional derivatives and cannot restore its state"
+    assert f"floor: {why}" in results[0].notes
+
+
+def test_a_nonlinear_contact_without_the_group_coupling_returns_its_speed(tmp_path: Path) -> None:
+    """Hertz's law, as an element of the literal law shows it."""
+    recipe = literal("PointSurface", tmp_path, "Hertz")
+    law = '[functions]\ntext = """\nfunction hertz(h[m]) = 1e8[N]*(#h/1[m])^1.5;\n"""\nC_F = "hertz"\n'
+    recipe.write_text(recipe.read_text().split("[start]")[0] + law)
+    result = run(
+        Scenario(
+            slaves={
+                "ball": {"recipe": "PointMass", "start": DROP},
+                "floor": {"recipe": str(recipe), "start": {"C_r": 1, "K_fr": 0}},
+            },
+            connections=[("ball.p", "floor.point")],
+            experiment={"stop": 0.012, "step": 1e-3, "algorithm": "implicit"},
+        )
+    )
+    assert result["ball.p.v[3]"][-1] == pytest.approx(1.0, rel=1e-8)
+
+
+def test_a_damper_beside_a_spring_adds_its_force() -> None:
+    """Loss that is not proportional to the elastic force: a damped oscillator, in the second order."""
+    errors = []
+    for step in (0.01, 0.005, 0.0025):
+        spring = {"k": 1000, "d": 5, "l0": 0.1}
+        result = run(
+            Scenario(
+                slaves={
+                    "mass": {"recipe": "PointMass", "start": {"r0": [0.12, 0, 0], "g": [0, 0, 0]}},
+                    "spring": {"recipe": "PointToPointSpring", "start": spring},
+                },
+                connections=[("mass.p", "spring.first")],
+                experiment={"stop": 0.3, "step": step, "algorithm": "implicit"},
+            )
+        )
+        t, decay = result.trace.time, 2.5
+        w = math.sqrt(1000 - decay**2)
+        exact = 0.02 * np.exp(-decay * t) * (np.cos(w * t) + decay / w * np.sin(w * t))
+        errors.append(np.abs(result["mass.p.r[1]"] - 0.1 - exact).max())
+    assert errors[0] < 0.05 * 0.02
+    assert math.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.15)
+
+
+def test_a_bristle_is_stepped_inside_the_solution_and_holds_a_mass_without_creep() -> None:
+    depth = 9.81e-6
+    result = run(
+        Scenario(
+            slaves={
+                "mass": {"recipe": "PointMass", "start": {"r0": [0, 0, -depth], "v0": [0.01, 0, 0]}},
+                "floor": {"recipe": "PointSurfaceBristle", "start": {"C_F": 1e6}},
+            },
+            connections=[("mass.p", "floor.point")],
+            experiment={"stop": 0.1, "step": 1e-3, "algorithm": "implicit"},
+        )
+    )
+    assert [bond.rung for bond in result.bonds] == ["derivatives, trapezoid"]
+    slid = 0.01**2 / (2 * 0.3 * 9.81)  # by friction until it sticks; the bristle's own way comes on top
+    assert result["mass.p.r[1]"][-1] == pytest.approx(slid, abs=2 * 0.3 * 9.81 / 1e6)
+    assert np.ptp(result["mass.p.r[1]"][-50:]) < 1e-12
+
+
+def test_a_mass_in_a_guide_keeps_its_energy_at_three_steps_a_swing() -> None:
+    """Forward and back: the guide and the mass are FMUs of their own."""
+    result = run(
+        Scenario(
+            slaves={
+                "mass": {"recipe": "PointMass", "start": {"r0": [0.2, 1e-3, 0], "v0": [0.5, 0, 0], "g": [0, 0, 0]}},
+                "guide": {"recipe": "GuideRail", "start": {"K_fr": 0}},
+            },
+            connections=[("mass.p", "guide.point")],
+            experiment={"stop": 0.4, "step": 2e-3, "algorithm": "implicit"},
+        )
+    )
+    assert np.ptp(result["mass.energy.kinetic"] + result["guide.energy.elastic"]) < 1e-9
+    assert result["mass.p.r[1]"][-1] == pytest.approx(0.4, rel=1e-12)
+    H, k = 2e-3, 1e6
+    w = 2.0 / H * math.atan(math.sqrt(k) * H / 2.0)
+    assert np.abs(result["mass.p.r[2]"] - 1e-3 * np.cos(w * result.trace.time)).max() < 1e-8
+
+
+def test_a_mechanism_meets_a_wall() -> None:
+    """The pendulum on a carriage of the catalogue, whose tip swings against a wall; scipy at 1e-12."""
+    wall = 0.27  # m
+    start = {"C_F": 1e5, "C_r": 1, "K_fr": 0, "surface.r": [wall, 0, 0], "surface.q": quarter_turn()}
+    scenario = Scenario(
+        slaves={"arm": "PlanarMechanism", "wall": {"recipe": "PointSurface", "start": start}},
+        connections=[("arm.point[1]", "wall.point")],
+        experiment={"stop": 1.2, "step": 5e-3, "algorithm": "adaptive"},
+    )
+    result = run(scenario)
+    times = result.trace.time
+    carriage, angle = carriage_with_pendulum(times, wall, 1e5)
+    assert len(result.contacts) >= 1
+    for name, exact in (("r[1]", carriage + 0.5 * np.sin(angle)), ("r[2]", -0.5 * np.cos(angle))):
+        assert np.abs(result[f"arm.point[1].{name}"] - exact).max() < 0.01 * np.ptp(exact)
+
+
+def quarter_turn() -> list[float]:
+    """Of a floor, to a wall that faces -x."""
+    return [math.sqrt(0.5), 0, -math.sqrt(0.5), 0]
+
+
+def carriage_with_pendulum(times: np.ndarray, wall: float, k: float) -> np.ndarray:
+    """Position of the carriage and angle of the pendulum from its zero at the bottom, over time."""
+    M, m, J, a, tip = 2.0, 1.0, 0.02, 0.25, 0.5
+
+    def rates(t: float, y: np.ndarray) -> np.ndarray:
+        s, phi, v, w = y
+        f = -k * max(s + tip * math.sin(phi) - wall, 0.0)
+        matrix = np.array([[M + m, m * a * math.cos(phi)], [m * a * math.cos(phi), J + m * a * a]])
+        force = [
+            -100 * s - v + m * a * w * w * math.sin(phi) + f,
+            -m * 9.81 * a * math.sin(phi) + f * tip * math.cos(phi),
+        ]
+        return np.array([v, w, *np.linalg.solve(matrix, force)])
+
+    start = [0.1, math.radians(30), 0, 0]
+    solution = solve_ivp(rates, (0, times[-1]), start, "DOP853", times, rtol=1e-12, atol=1e-12, max_step=5e-4)
+    return np.asarray(solution.y[:2])
+
+
+def test_a_body_in_other_units_is_named_and_stepped_as_under_gauss_seidel(tmp_path: Path) -> None:
+    variables = [replace(v, unit="mm") if v.name.startswith("p.r") else v for v in RIGID]
+    ball = str(foreign_fmu(tmp_path, "Millimetres", variables, guid="r0--"))
+    result = drop(ball)
+    assert any("converted on its way" in note for note in result.notes)

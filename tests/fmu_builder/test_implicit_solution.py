@@ -1,0 +1,104 @@
+"""The parts of `implicit` for themselves: the fixed point, the force of a step, rotations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from fmu_builder.cosim.implicit.elements import turned
+from fmu_builder.cosim.implicit.forces import Gradient, Vector, seen
+from fmu_builder.cosim.implicit.iqn import solve
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 12])
+def test_a_linear_fixed_point_is_found_in_as_many_iterations_as_unknowns(size: int) -> None:
+    """Whatever the eigenvalues: plain iteration would diverge by factors up to 30."""
+    random = np.random.default_rng(size)
+    matrix, offset = random.normal(size=(size, size)) * 10.0, random.normal(size=size)
+    calls = []
+
+    def mapped(x: Vector) -> Vector:
+        calls.append(x)
+        return matrix @ x + offset
+
+    found = solve(mapped, np.zeros(size), np.ones(size), 1e-7)
+    assert found.solved
+    assert found.x == pytest.approx(np.linalg.solve(np.eye(size) - matrix, offset), rel=1e-6, abs=1e-6)
+    assert len(calls) <= 2 * size + 3
+
+
+def test_the_kink_of_a_contact_that_begins_is_crossed() -> None:
+    for gap in np.linspace(-1.0, 1.0, 21):
+        found = solve(lambda x, gap=gap: 40.0 * np.maximum(gap - x, 0.0), np.zeros(1), np.ones(1), 1e-10)
+        assert found.solved
+        assert found.x[0] == pytest.approx(max(40.0 * gap / 41.0, 0.0), abs=1e-9)
+
+
+def test_what_has_no_fixed_point_is_not_called_solved() -> None:
+    found = solve(lambda x: x + 1.0 + x**2, np.zeros(1), np.ones(1), 1e-9)
+    assert not found.solved
+    assert found.residual >= 1.0
+
+
+def test_a_value_that_is_not_finite_is_not_called_solved() -> None:
+    found = solve(lambda x: x * np.nan, np.ones(2), np.ones(2), 1e-9)
+    assert not found.solved
+    assert found.residual == np.inf
+
+
+def step_force(look, x: tuple[float, float], v: tuple[float, float], H: float, debt: float = 0.0):
+    start, end = (seen(look, np.array([a]), np.array([b])) for a, b in zip(x, v, strict=True))
+    return Gradient(np.ones(1)).force(look, start, end, H, debt)
+
+
+def test_the_work_of_the_force_is_the_change_of_the_stored_energy() -> None:
+    """A progressive spring, f = -k x^3, over any step."""
+
+    def look(place: Vector, velocity: Vector) -> tuple[Vector, float]:
+        return -5.0 * place**3, 1.25 * float(place[0]) ** 4
+
+    for v0, v1, H in ((1.0, 0.4, 0.3), (1.0, -0.6, 0.3), (-2.0, -1.0, 0.1)):
+        x1 = 0.2 + H * (v0 + v1) / 2.0
+        found = step_force(look, (0.2, x1), (v0, v1), H)
+        assert found.force[0] * (x1 - 0.2) == pytest.approx(1.25 * (0.2**4 - x1**4), rel=1e-12)
+
+
+def test_at_one_place_the_force_is_the_elastic_one_there() -> None:
+    found = step_force(lambda place, velocity: (-7.0 * place, 3.5 * float(place @ place)), (0.2, 0.2), (1.0, -1.0), 0.1)
+    assert found.force[0] == pytest.approx(-1.4)
+
+
+def test_a_constant_damping_ratio_scales_the_force() -> None:
+    """F = -(1 + d) k x while approaching: the discrete gradient, 1 + d times."""
+
+    def look(place: Vector, velocity: Vector) -> tuple[Vector, float]:
+        d = 0.6 * np.sign(velocity)
+        return -100.0 * place * (1.0 + d), 50.0 * float(place @ place)
+
+    found = step_force(look, (0.1, 0.3), (3.0, 1.0), 0.1)
+    assert found.force[0] == pytest.approx(-1.6 * 20.0, rel=1e-12)
+    assert found.debt == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_debt_is_made_up_for() -> None:
+    """The elastic share then takes as much more energy as there was too much, half the change at most."""
+
+    def look(place: Vector, velocity: Vector) -> tuple[Vector, float]:
+        return -100.0 * place, 50.0 * float(place @ place)
+
+    stored = 50.0 * (0.3**2 - 0.1**2)
+    for debt, left in ((0.5, 0.0), (-0.5, 0.0), (5.0, 5.0 - stored / 2.0)):
+        found = step_force(look, (0.1, 0.3), (3.0, 1.0), 0.1, debt)
+        assert found.force[0] * 0.2 == pytest.approx(-stored - debt + left)
+        assert found.debt == pytest.approx(left, abs=1e-12)
+
+
+def test_a_quaternion_turns_as_a_rotation_vector_says() -> None:
+    random = np.random.default_rng(3)
+    for size in (0.0, 1e-12, 1e-3, 1.0, 3.0):
+        q, angle = Rotation.random(random_state=1), random.normal(size=3)
+        angle *= size / np.linalg.norm(angle)
+        expected = (Rotation.from_rotvec(angle) * q).as_matrix()
+        found = turned(q.as_quat(scalar_first=True), angle)
+        assert Rotation.from_quat(found, scalar_first=True).as_matrix() == pytest.approx(expected, abs=1e-14)

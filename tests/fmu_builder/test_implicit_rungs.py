@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from foreign import RIGID, foreign_fmu
-from scipy.integrate import solve_ivp
 
 from fmu_builder import Scenario, run
 from fmu_builder.cosim.implicit.bodies import Body
@@ -133,47 +132,6 @@ def test_a_mass_in_a_guide_keeps_its_energy_at_three_steps_a_swing() -> None:
     H, k = 2e-3, 1e6
     w = 2.0 / H * math.atan(math.sqrt(k) * H / 2.0)
     assert np.abs(result["mass.p.r[2]"] - 1e-3 * np.cos(w * result.trace.time)).max() < 1e-8
-
-
-def test_a_mechanism_meets_a_wall() -> None:
-    """The pendulum on a carriage of the catalogue, whose tip swings against a wall; scipy at 1e-12."""
-    wall = 0.27  # m
-    start = {"C_F": 1e5, "C_r": 1, "K_fr": 0, "surface.r": [wall, 0, 0], "surface.q": quarter_turn()}
-    scenario = Scenario(
-        slaves={"arm": "PlanarMechanism", "wall": {"recipe": "PointSurface", "start": start}},
-        connections=[("arm.point[1]", "wall.point")],
-        experiment={"stop": 1.2, "step": 5e-3, "algorithm": "adaptive"},
-    )
-    result = run(scenario)
-    times = result.trace.time
-    carriage, angle = carriage_with_pendulum(times, wall, 1e5)
-    assert len(result.contacts) >= 1
-    for name, exact in (("r[1]", carriage + 0.5 * np.sin(angle)), ("r[2]", -0.5 * np.cos(angle))):
-        assert np.abs(result[f"arm.point[1].{name}"] - exact).max() < 0.01 * np.ptp(exact)
-
-
-def quarter_turn() -> list[float]:
-    """Of a floor, to a wall that faces -x."""
-    return [math.sqrt(0.5), 0, -math.sqrt(0.5), 0]
-
-
-def carriage_with_pendulum(times: np.ndarray, wall: float, k: float) -> np.ndarray:
-    """Position of the carriage and angle of the pendulum from its zero at the bottom, over time."""
-    M, m, J, a, tip = 2.0, 1.0, 0.02, 0.25, 0.5
-
-    def rates(t: float, y: np.ndarray) -> np.ndarray:
-        s, phi, v, w = y
-        f = -k * max(s + tip * math.sin(phi) - wall, 0.0)
-        matrix = np.array([[M + m, m * a * math.cos(phi)], [m * a * math.cos(phi), J + m * a * a]])
-        force = [
-            -100 * s - v + m * a * w * w * math.sin(phi) + f,
-            -m * 9.81 * a * math.sin(phi) + f * tip * math.cos(phi),
-        ]
-        return np.array([v, w, *np.linalg.solve(matrix, force)])
-
-    start = [0.1, math.radians(30), 0, 0]
-    solution = solve_ivp(rates, (0, times[-1]), start, "DOP853", times, rtol=1e-12, atol=1e-12, max_step=5e-4)
-    return np.asarray(solution.y[:2])
 
 
 def test_a_body_in_other_units_is_named_and_stepped_as_under_gauss_seidel(tmp_path: Path) -> None:

@@ -451,6 +451,26 @@ def tip_slides_between_fmus() -> Trace:
     return tip_on_floor("tip_slides_between_fmus", names, np.arange(101, dtype=float) * 0.01)
 
 
+def tip_meets_wall() -> Trace:
+    """The same carriage and pendulum; the tip x + 0.5 sin a meets a smooth wall at -0.2 m, of 1e4 N/m."""
+    t = np.arange(121, dtype=float) * 0.01
+
+    def rates(_: float, y: Vector) -> Vector:
+        x, a, v, w = y
+        c, s = np.cos(a), np.sin(a)
+        F = 1e4 * max(-0.2 - x - 0.5 * s, 0.0)
+        M = np.array([[3.0, 0.25 * c], [0.25 * c, 0.02 + 0.25**2]])
+        force = np.array([0.25 * s * w * w - 100.0 * x - v + F, -0.25 * G * s + 0.5 * c * F])
+        return np.concatenate([y[2:], np.linalg.solve(M, force)])
+
+    start = [0.1, np.radians(30.0), 0.0, 0.0]
+    done = solve_ivp(rates, (0.0, t[-1]), start, "DOP853", t, rtol=1e-12, atol=1e-14, max_step=5e-4)
+    provenance = {
+        "case": "tip_meets_wall", "formula": "two equations of motion, DOP853 1e-12", "script": "references.py",
+    }  # fmt: skip
+    return Trace(t, ("arm.q[1]", "arm.q[2]"), done.y[:2].T, {"arm.q[1]": "m", "arm.q[2]": "rad"}, {}, provenance)
+
+
 def disc(t: float) -> Vector:
     """Lift, normal force, friction force along the rim, torque of the drive, and power of friction of a pointed
     follower on a disc of the radius R that turns off its centre by e: with a the angle of the centre and n from it to
@@ -665,7 +685,7 @@ def double_pendulum() -> Trace:
 
 CASES: tuple[Callable[[], Trace], ...] = (
     cam_follower, concave, convex, double_pendulum, eccentric_cam, four_bar, lift_off, n_four_bar, paper_concave,
-    paper_convex, pendulum_on_profile, rubbing, slider_crank, sliding_rod, squeezer, tip_slides,
+    paper_convex, pendulum_on_profile, rubbing, slider_crank, sliding_rod, squeezer, tip_meets_wall, tip_slides,
     tip_slides_between_fmus,
 )  # fmt: skip
 

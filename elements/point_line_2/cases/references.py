@@ -36,7 +36,23 @@ def rail() -> Trace:
     return Trace(t, tuple(columns), np.column_stack([c for c, _ in columns.values()]), units, {}, provenance)
 
 
-CASES: tuple[Callable[[], Trace], ...] = (rail,)
+def guided_mass() -> Trace:
+    """1 kg runs along a smooth rail at -1 m/s and swings across it, w^2 = k_r/m, about the depth of its weight."""
+    t = np.arange(101, dtype=float) * 2e-3
+    w_1, w_2, sag = np.sqrt(1e5), np.sqrt(1e4), 9.81 / 1e4
+    columns = {
+        "mass.p.r[1]": (0.9 - t, "m"),
+        "mass.p.r[2]": (1e-3 * np.cos(w_1 * t), "m"),
+        "mass.p.r[3]": (sag * (np.cos(w_2 * t) - 1.0), "m"),
+        "mass.p.v[3]": (-sag * w_2 * np.sin(w_2 * t), "m/s"),
+    }
+    units = {name: unit for name, (_, unit) in columns.items()}
+    formula = "x = x0 + v0 t, y = y0 cos(w1 t), z = m g/k2 (cos(w2 t) - 1)"
+    provenance = {"case": "guided_mass", "formula": formula, "script": "references.py"}
+    return Trace(t, tuple(columns), np.column_stack([c for c, _ in columns.values()]), units, {}, provenance)
+
+
+CASES: tuple[Callable[[], Trace], ...] = (guided_mass, rail)
 
 if __name__ == "__main__":
     for case in CASES:

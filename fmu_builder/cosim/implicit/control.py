@@ -9,7 +9,7 @@ Error of a trial, m/s or rad/s, the largest over the bodies' rows:
 
 (ii) makes phase, which adds up in a lasting motion: it counts once for each step of this length since forces began, at
 most a hundred times.  A step is refused if the error exceeds the tolerance, or the forces are not solved for.  The next
-one is .9 (tolerance/error)^.4 times as long, at least .2, at most twice.  A refusal costs elements' evaluations only."""
+one is .9 (tolerance/error)^.4 times as long, at least .2, at most twice.  A refusal costs evaluations only."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@
  *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2; from the eighth on the
  *                  prediction errors of (1)
  *                  The squares that no p at all explains, `rest`, are 0 with the true lag of bodies that (1) describes
- * Use              (1) replaces the free body if n > 7, b_0 > 0, its poles lie within |z| < 1.1, and its squared
- *                  prediction errors are below 1/4 of those of the free body (memory of 5 samples), until they are
- *                  above them
+ * Use              (1) replaces the free body if n > 6, b_0 > 0, its poles lie within |z| < 1.1, and its squared
+ *                  prediction errors are below 1/4 of those of the free body (memory of 5 samples, from n = 5 on),
+ *                  until they are above them
  *
  * Forces count in accelerations, times `unit` = 1/(K H^2), K a stiffness of the law, so the prior has one width.
  * (1) holds for one H: a new H begins anew.
@@ -46,7 +46,8 @@
 #define CC_MODEL_RECENT 0.8          /* of the prediction errors */
 #define CC_MODEL_ACTIVE 1e-3         /* of A: less teaches nothing */
 #define CC_MODEL_PEAK 0.999          /* share of A that a sample leaves */
-#define CC_MODEL_FEW 7.0             /* samples, after which (1) may be used */
+#define CC_MODEL_JUDGED 4.0          /* samples learned, after which errors count, unless others answer all the time */
+#define CC_MODEL_FEW 6.0             /* samples learned, after which (1) may be used */
 #define CC_MODEL_POLES 1.1           /* greatest poles */
 #define CC_MODEL_AT_ONCE 0.1         /* least b_0 over b_1, b_2: with less the lag is a larger one */
 #define CC_MODEL_BETTER 0.25         /* of the errors of the free body, below which (1) is used */
@@ -265,11 +266,11 @@ CC_API void cc_model_pass(CcPartnerModel *m, double Dy, int quiet)
 }
 
 /* Judge (1) of a lag, as it was before the sample, by D y; `most` bounds the square that counts. */
-CC_API void cc_judge(CcHypothesis *h, const double row[CC_MODEL_SIZE], double Dy, double most, int active)
+CC_API void cc_judge(CcHypothesis *h, const double row[CC_MODEL_SIZE], double Dy, double most, int counts)
 {
     double e = Dy - cc_model_product(h->p, row), square = e * e;
     h->miss = square < most ? square : most;
-    if (active)
+    if (counts)
         h->error = CC_MODEL_RECENT * h->error + h->miss;
 }
 
@@ -316,14 +317,17 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
     }
     int active = m->samples > 3.0 && most > CC_MODEL_ACTIVE * m->size && most > rounding && most > CC_MODEL_TINY
                  && most < CC_MODEL_HUGE;
+    int judged = active && (s->late || m->learned > CC_MODEL_JUDGED);
     double largest = 4.0 * (Dy * Dy > m->squares / 8.0 ? Dy * Dy : m->squares / 8.0);
     for (int L = first; L <= last; L++)
-        cc_judge(&m->lag[L], rows[L], Dy, largest, active);
+        cc_judge(&m->lag[L], rows[L], Dy, largest, judged);
     if (active) {
         double left = Dy - s->W * (s->u[lag] - s->u[lag + 1]);
         m->squares = CC_MODEL_ERRORS * m->squares + Dy * Dy;
-        m->free = CC_MODEL_RECENT * m->free + (left * left < largest ? left * left : largest);
-        m->all = CC_MODEL_RECENT * m->all + Dy * Dy;
+        if (judged) {
+            m->free = CC_MODEL_RECENT * m->free + (left * left < largest ? left * left : largest);
+            m->all = CC_MODEL_RECENT * m->all + Dy * Dy;
+        }
         m->learned += 1.0;
     }
     if (s->quiet)

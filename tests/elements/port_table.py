@@ -39,7 +39,6 @@ IN_README = {  # rows of the README, as it names them
 }
 OPEN = (  # rows that are wrong with the order given
     "light tip, 3 samples: energy, most",
-    "shaken block that sticks: drift, m",
     "rate by differences, N = 16: rebound",
 )
 

@@ -51,7 +51,7 @@ class Patterns:
         """All scalars of the declared name; the same `each` index if both run over the same size."""
         groups = self._indices[base]
         if each is not None and self._declared[base].each == each:
-            groups = [groups[each_index]]
+            groups = groups[each_index : each_index + 1]
         return [i for group in groups for i in group]
 
     def resolve(
@@ -63,8 +63,13 @@ class Patterns:
             if self._everything is None:
                 self._everything = self.resolve([*EVERYTHING], where, each_index, each, component)
             return self._everything
-        written_as = (tuple(patterns), each_index, each, component)
-        if written_as not in self._resolved:  # scalars of laws are many, and alike in this
+        patterns = tuple(patterns)
+        if not patterns:
+            return ()
+        if not any(written.endswith("[k]") for written in patterns):
+            component = 0  # all components have the same
+        written_as = (patterns, each_index, each, component)
+        if written_as not in self._resolved:  # scalars of laws, and of memory, are many, and alike in this
             self._resolved[written_as] = self._resolve(where, *written_as)
         return self._resolved[written_as]
 
@@ -90,7 +95,8 @@ class Patterns:
     def _bases(self, pattern: str, where: str) -> list[str]:
         """The declared names that a pattern stands for."""
         if pattern not in self._meant:
-            bases = [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
+            named = [pattern] if pattern in self._declared else None
+            bases = named or [base for base in self._declared if fnmatch.fnmatchcase(base, pattern)]
             for absent in fnmatch.filter(self._recipe.replaced, pattern):
                 bases += [f"laws.{name}" for name in self._recipe.scalars_for(absent)]
             may_be_absent = pattern in ("sensor.*", "laws.*") or fnmatch.filter(self._recipe.absent, pattern)

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.laws.c_source import kinks_of
-from fmu_builder.model.c_structs import headers_of, limits_of_doubles
+from fmu_builder.model.c_structs import Headers, headers_of, limits_of_doubles
 from fmu_builder.model.connectable import PortUse
 from fmu_builder.model.declaration import Declaration, DefaultExperiment, Depends, Port, applies
 from fmu_builder.model.declaration import Variable as Entry
@@ -58,9 +59,11 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     patterns = Patterns(recipe, patterns_over, layout)
     variables: dict[int, Variable] = {}
     unknown: list[Problem] = []
+    has_structs = any(d.entry.struct for d in declared)
+    headers = headers_of(header_folders(recipe.element_folder)) if has_structs else None
     for d in declared:
         with collected(unknown):
-            variables |= {variable.index: variable for variable in _scalars(recipe, d, layout, patterns)}
+            variables |= {variable.index: variable for variable in _scalars(recipe, d, layout, patterns, headers)}
     if unknown:
         raise InputError(unknown)
     ordered = [variables[i] for i in range(len(variables))]
@@ -215,13 +218,31 @@ def _greatest(entry: Entry) -> float | None:
     return float(len(entry.literals)) if entry.type == "enum" else 1.0 if entry.type == "bool" else entry.max
 
 
-def _scalars(recipe: CheckedRecipe, d: Declared, layout: Layout, patterns: Patterns) -> Iterator[Variable]:
+def _scalars(
+    recipe: CheckedRecipe, d: Declared, layout: Layout, patterns: Patterns, headers: Headers | None
+) -> Iterator[Variable]:
     entry = d.entry
     groups = layout.indices(d.path)
     derivatives = layout.indices(("der", *d.path)) if d.kind == "state" else groups
     numbered = d.each is not None and (recipe.sizes[d.each] > 1 or d.each in recipe.given_sizes)
-    headers = headers_of(header_folders(recipe.element_folder)) if entry.struct else None
     limits = limits_of_doubles(entry.struct, headers) if entry.struct and headers else ()
+    where, least_of_all, greatest_of_all = d.base, _LEAST.get(entry.type, entry.min), _greatest(entry)
+    alike: dict[str, Any] = {  # all scalars of it have these
+        "kind": d.kind,
+        "type": entry.type,
+        "description": entry.description,
+        "display": parse_unit(entry.display) if entry.display else None,
+        "above": entry.above,
+        "below": entry.below,
+        "nominal": entry.nominal,
+        "is_output": entry.output,
+        "hidden": entry.hidden,
+        "on_demand": entry.on_demand,
+        "literals": tuple(entry.literals),
+        "reinit": _is_reinit(entry, recipe),
+        "constant_where_used": entry.constant_where_used,
+        "recorded": d.is_recorded,
+    }
     for i, (group, derivative_group) in enumerate(zip(groups, derivatives, strict=True)):
         for k, (index, derivative) in enumerate(zip(group, derivative_group, strict=True)):
             name = fmi_name(d.path, i + 1 if numbered else None, k + 1 if d.size else None)
@@ -230,38 +251,25 @@ def _scalars(recipe: CheckedRecipe, d: Declared, layout: Layout, patterns: Patte
             is_quaternion = d.kind == "input" and d.size == 4  # its rate is no component of w
             if entry.rate is not None and not is_quaternion:
                 base = entry.rate if d.kind == "state" else f"{d.path[0]}.{entry.rate}"
-                rate = patterns.group(patterns.declared(base, d.base).base, i, d.each)[k]
+                rate = patterns.group(patterns.declared(base, where).base, i, d.each)[k]
             primitive = -1
             if entry.primitive is not None:
-                primitive = patterns.group(patterns.declared(entry.primitive, d.base).base, i, d.each)[k]
-            least, greatest = (limits[k] if limits else None) or (_LEAST.get(entry.type, entry.min), _greatest(entry))
+                primitive = patterns.group(patterns.declared(entry.primitive, where).base, i, d.each)[k]
+            least, greatest = (limits[k] if limits else None) or (least_of_all, greatest_of_all)
             variable = Variable(
                 name=name,
                 index=index,
-                kind=d.kind,
-                type=entry.type,
-                description=entry.description,
                 unit=parse_unit(_unit(recipe, d, i, k)),
-                display=parse_unit(entry.display) if entry.display else None,
                 start=start,
                 min=least,
                 max=greatest,
-                above=entry.above,
-                below=entry.below,
-                nominal=entry.nominal,
-                is_output=entry.output,
-                hidden=entry.hidden,
-                on_demand=entry.on_demand,
-                literals=tuple(entry.literals),
-                depends=patterns.resolve(_depends(d, k), d.base, i, d.each, k),
+                depends=patterns.resolve(_depends(d, k), where, i, d.each, k),
                 rate=rate,
                 primitive=primitive,
                 start_from=start_from,
-                initial=patterns.resolve(entry.initial or (), d.base, i, d.each, k),
+                initial=patterns.resolve(entry.initial, where, i, d.each, k) if entry.initial else (),
                 derivative=derivative if d.kind == "state" else -1,
-                reinit=_is_reinit(entry, recipe),
-                constant_where_used=entry.constant_where_used,
-                recorded=d.is_recorded,
+                **alike,
             )
             yield variable
             if d.kind == "state":

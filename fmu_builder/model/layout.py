@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 
@@ -32,6 +33,7 @@ class Layout:
 
     root: Node = field(default_factory=Node)
     _places: dict[tuple[str, ...], tuple[int, dict[str, int]]] = field(default_factory=dict, repr=False)
+    _indices: dict[tuple[str, ...], list[range]] = field(default_factory=dict, repr=False)
 
     def _place(self, path: tuple[str, ...], node: Node) -> tuple[int, dict[str, int]]:
         """Length and offsets of the node at a path, found once for the whole tree."""
@@ -41,6 +43,7 @@ class Layout:
 
     def add(self, path: tuple[str, ...], each: int, size: int) -> None:
         self._places.clear()
+        self._indices.clear()
         node = self.root
         for depth, part in enumerate(path):
             leaf = depth == len(path) - 1
@@ -50,15 +53,20 @@ class Layout:
             if leaf:
                 node.size = size
 
-    def indices(self, path: tuple[str, ...]) -> list[list[int]]:
-        """Value references of a leaf: one list per `each`, with one index per component."""
+    def indices(self, path: tuple[str, ...]) -> Sequence[range]:
+        """Value references of a leaf: one range per `each`, with one index per component."""
+        if path not in self._indices:
+            self._indices[path] = self._found(path)
+        return self._indices[path]
+
+    def _found(self, path: tuple[str, ...]) -> list[range]:
         starts, node = [0], self.root
         for depth, part in enumerate(path):
             offset = self._place(path[:depth], node)[1][part]
             node = node.members[part]
             one = self._place(path[: depth + 1], node)[0] // max(node.each, 1)
             starts = [s + offset + i * one for s in starts for i in range(max(node.each, 1))]
-        return [[s + k for k in range(max(node.size, 1))] for s in starts]
+        return [range(s, s + max(node.size, 1)) for s in starts]
 
 
 def fmi_name(path: tuple[str, ...], each: int | None, component: int | None) -> str:

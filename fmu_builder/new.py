@@ -12,18 +12,13 @@ from pathlib import Path
 from fmu_builder.errors import InputError, Problem, ToolError, none_of
 from fmu_builder.files import staged
 from fmu_builder.model.ports import PORT_KINDS, SIDES
-from fmu_builder.model.recipe import DEVICES, LANGUAGES
+from fmu_builder.model.recipe import DEVICES, LANGUAGES, camel_case
 from fmu_builder.paths import shipped
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates" / "new_element"  # one folder for each kind and side
 _PROTOTYPE = _TEMPLATES.with_name("new_prototype")  # what differs where the physics is Python
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST = 50  # characters; the name is part of paths, which Windows cuts at 260
-
-
-def camel_case(name: str) -> str:
-    """`demo_spring` becomes `DemoSpring`."""
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 def case_of(side: str) -> str:

@@ -33,7 +33,7 @@ from fmu_builder.model.declaration_reader import is_core_variable, read_declarat
 from fmu_builder.model.element_model import build_model
 from fmu_builder.model.model import Model
 from fmu_builder.model.ports import PORT_KINDS, Role
-from fmu_builder.model.recipe import CheckedRecipe, read_recipe, structure_module
+from fmu_builder.model.recipe import CheckedRecipe, camel_case, read_recipe, structure_module
 from fmu_builder.model.scenario import Experiment, ToleranceEntry
 from fmu_builder.model.table_model import KIND, In, Models, models_of
 from fmu_builder.model.toml_files import read_toml
@@ -51,7 +51,7 @@ def default_recipe(element_folder: Path) -> CheckedRecipe:
     """The recipe named after the element: fmus/PointMass.toml for point_mass, or PointMassX.toml.
 
     Raises InputError if there is no such recipe."""
-    name = "".join(part.capitalize() for part in element_folder.name.split("_"))
+    name = camel_case(element_folder.name)
     path = element_folder.parent.parent / "fmus" / f"{name}.toml"
     if not path.is_file():
         path = next(iter(sorted(path.parent.glob(f"{name}*.toml"))), path)

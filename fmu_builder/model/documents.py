@@ -18,6 +18,7 @@ from pydantic.json_schema import SkipJsonSchema
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import staged, texts_as_files
 from fmu_builder.model.assembly_format import Defaults, Expose
+from fmu_builder.model.recipe import camel_case
 from fmu_builder.model.scenario import MASS, STEP, Convergence, Drive, Experiment, Reference
 from fmu_builder.model.table_model import KIND, Quantity, TableModel, rule
 
@@ -175,7 +176,7 @@ class Recipe(Document):
         ) -> None: ...
 
     def _default_name(self) -> str:
-        return "".join(part.capitalize() for part in Path(self.element).name.split("_"))
+        return camel_case(Path(self.element).name)
 
 
 class Part(TableModel):

@@ -30,6 +30,11 @@ KEYS = ("element", "language", "description", "start", "structure", "functions",
 DEVICES = frozenset({"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)})
 
 
+def camel_case(element: str) -> str:
+    """The usual name of a recipe of an element: `demo_spring` becomes `DemoSpring`."""
+    return "".join(part.capitalize() for part in element.split("_"))
+
+
 def name_problems(path: Path) -> list[Problem]:
     """What is wrong with the name of a recipe's file, which names the FMU and its libraries."""
     if not IDENTIFIER.fullmatch(path.stem):

@@ -23,7 +23,8 @@ from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export.fmu import build_fmu, host_fmu
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.loader import load_model
-from fmu_builder.new import camel_case, new_element
+from fmu_builder.model.recipe import camel_case
+from fmu_builder.new import new_element
 
 Vector = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ Every error carries all problems found, not the first.  Any other exception is a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -79,6 +79,12 @@ def shortened(value: object) -> str:
     """A value as it stands in a message: long ones are cut."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def listed(texts: Sequence[str], most: int) -> str:
+    """The first of the texts, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
 
 
 def none_of(value: object, known: Iterable[str]) -> str:

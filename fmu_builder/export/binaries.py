@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
+from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean, listed
 
 Format = Literal["elf", "pe", "macho"]
 Machine = Literal["x86_64", "aarch64"]
@@ -37,6 +37,7 @@ _SYSTEM_LIBRARY = "/usr/lib/libSystem.B.dylib"
 _MACHO_LINKER_EXPORTS = frozenset({"__mh_dylib_header", "___dso_handle"})
 # The one symbol that every dylib of the zig linker takes from the system library: it fills in the others.
 _MACHO_BINDER = frozenset({"dyld_stub_binder"})
+_SHOWN = 10  # names in a message
 
 _PLATFORMS: dict[str, list[tuple[Format, Machine]]] = {
     "linux64": [("elf", "x86_64")],
@@ -441,14 +442,17 @@ def _faults(library: Library, expected_exports: frozenset[str]) -> Iterator[str]
         imports -= {_SYSTEM_LIBRARY}
         undefined = library.undefined - _MACHO_BINDER
     if missing := expected_exports - exports:
-        yield f"does not export {_listed(missing)}; every expected function must be exported (mark it FMI2_Export)"
+        names = listed(sorted(missing), _SHOWN)
+        yield f"does not export {names}; every expected function must be exported (mark it FMI2_Export)"
     if extra := exports - expected_exports:
-        yield f"exports {_listed(extra)}; nothing but the expected functions may be (static, or -fvisibility=hidden)"
+        names = listed(sorted(extra), _SHOWN)
+        yield f"exports {names}; nothing but the expected functions may be (static, or -fvisibility=hidden)"
     if imports:
         allowed = "only libSystem" if library.format == "macho" else "nothing"
-        yield f"imports {_listed(imports)}; it may import {allowed} (build it with -nostdlib and functions of its own)"
+        names = listed(sorted(imports), _SHOWN)
+        yield f"imports {names}; it may import {allowed} (build it with -nostdlib and functions of its own)"
     if undefined:
-        yield f"imports {_listed(undefined)} from the system; it may import nothing but dyld_stub_binder"
+        yield f"imports {listed(sorted(undefined), _SHOWN)} from the system; it may import nothing but dyld_stub_binder"
     if library.run_path:
         yield f"has run path '{library.run_path}'; it may have none, as the folder may not exist elsewhere"
     if library.executable_stack:
@@ -461,12 +465,6 @@ def _faults(library: Library, expected_exports: frozenset[str]) -> Iterator[str]
 
 def _kinds(kinds: Iterable[tuple[str, str]]) -> str:
     return " and ".join(f"{file_format} {machine}" for file_format, machine in kinds) or "no library"
-
-
-def _listed(names: Collection[str]) -> str:
-    """The first ten names, sorted, and how many more there are."""
-    shown = ", ".join(sorted(names)[:10])
-    return f"{shown} and {len(names) - 10} more" if len(names) > 10 else shown
 
 
 def merge_universal(slices: Mapping[str, bytes]) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 import jinja2
 from markdown_it import MarkdownIt
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, listed
 from fmu_builder.export.assembly_icon import assembly_icon
 from fmu_builder.export.law_sections import law_sections
 from fmu_builder.export.model_tables import log_categories
@@ -165,9 +165,7 @@ class _PartTable:
 def _parts_of(assembly: AssemblyModel, kind: PartType) -> tuple[str, str]:
     """The recipe of a type, and the names of its parts."""
     names = [part.name for part in assembly.parts if assembly.types[part.type] is kind]
-    shown = ", ".join(names[:_SHOWN_PARTS])
-    more = f" and {len(names) - _SHOWN_PARTS} more" if len(names) > _SHOWN_PARTS else ""
-    return kind.model.name, shown + more
+    return kind.model.name, listed(names, _SHOWN_PARTS)
 
 
 def _rows(variables: Iterable[Variable]) -> dict[str, list[VariableRow]]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fmu_builder.errors import Problem, ToolError
+from fmu_builder.errors import Problem, ToolError, listed
 from fmu_builder.export import canaries, probe, probe_plan, toolchain
 from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.canaries import Guarded, with_canaries
@@ -338,6 +338,5 @@ def _entry(declaration: Declaration, base: str) -> str:
 
 
 def point_text(values: Mapping[str, float]) -> str:
-    shown = [f"{name} = {value:.9g}" for name, value in values.items()]
-    more = f", and {len(shown) - _SHOWN_VALUES} more off their start values" if len(shown) > _SHOWN_VALUES else ""
-    return ", ".join(shown[:_SHOWN_VALUES]) + more
+    """Values that are off their start values."""
+    return listed([f"{name} = {value:.9g}" for name, value in values.items()], _SHOWN_VALUES)

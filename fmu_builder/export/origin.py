@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 import tomli_w
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, listed
 from fmu_builder.files import read_bytes
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import own_version, shipped
@@ -112,9 +112,7 @@ def _structure_of(model: ElementModel) -> Iterator[tuple[str, str]]:
     for name, size in sorted(model.sizes.items()):
         yield name, str(size)
     for constant in model.constants:
-        shown = ", ".join(map(_shown, constant.values[:_SHOWN]))
-        more = len(constant.values) - _SHOWN
-        yield constant.name, shown + (f" and {more} more" if more > 0 else "")
+        yield constant.name, listed([*map(_shown, constant.values)], _SHOWN)
 
 
 def _shown(value: float | str) -> str:

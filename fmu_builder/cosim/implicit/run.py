@@ -14,7 +14,7 @@ from fmu_builder.cosim.implicit.control import Controller
 from fmu_builder.cosim.implicit.group import GroupRun
 from fmu_builder.cosim.loop.operations import Clock, Operation, Step, Together
 from fmu_builder.cosim.slave import Slave, SlaveDescription
-from fmu_builder.errors import Problem
+from fmu_builder.errors import Problem, listed
 from fmu_builder.model.scenario import IMPLICIT, CheckedScenario
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring
@@ -153,9 +153,9 @@ class ImplicitRun:
         of_rung: dict[str, dict[str, None]] = {}
         for bond in self.bonds():
             of_rung.setdefault(bond.rung, {})[f"{bond.element}.{bond.port}"] = None
-        yield from (f"{rung}: {_listed(list(ports))}" for rung, ports in of_rung.items())
+        yield from (f"{rung}: {listed(list(ports), _SHOWN)}" for rung, ports in of_rung.items())
         for group, run, reasons in zip(self._groups, self._runs, self._reasons, strict=True):
-            elements = _listed(group.elements)
+            elements = listed(group.elements, _SHOWN)
             if run is None:
                 why = "; ".join(f"{name} {what}" for name, what in reasons.items())
                 yield f"{elements}: stepped as under Gauss-Seidel, since {why}"
@@ -173,7 +173,3 @@ class ImplicitRun:
         for run in self._runs:
             if run is not None:
                 run.close()
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN)

@@ -118,6 +118,7 @@ def _run_json(done: Result, output: Path, plot: Path | None, warnings: Sequence[
         "events": dict(done.trace.events),
         "contacts": [asdict(contact) for contact in done.contacts],
         "provenance": dict(done.trace.provenance),
+        "energies": [asdict(energy) for energy in done.energies],
         "notes": list(done.notes),
         "warnings": [asdict(entry) for entry in warnings],
     }

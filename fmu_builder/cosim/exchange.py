@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fmu_builder.cosim.link import Link, memory_of
 from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Finite, Operation, Term
@@ -27,8 +28,13 @@ class Exchange:
         self.reads: dict[str, list[Operation]] = {name: [] for name in slaves}
         self.writes: dict[str, list[Operation]] = {name: [] for name in slaves}
         self._clock, self._schedule = clock, schedule
+        self._places: dict[Node, tuple[NDArray[Any], int]] = {}
         for family in ("Real", "Integer", "Boolean"):
             self._connect(slaves, wiring, family)
+
+    def term(self, node: Node, factor: float) -> Term:
+        """The value of a connected output, as it was read last, times the factor."""
+        return Term(*self._places[node], factor)
 
     def _read(self, slave: str, link: Link) -> Access:
         every = self._schedule.ticks[slave]
@@ -69,6 +75,7 @@ class Exchange:
                     listed[node[0]].append(node)
         memory = {name: memory_of(family, len(nodes)) for name, nodes in listed.items()}
         for name, nodes in listed.items():
+            self._places |= {node: (memory[name], k) for k, node in enumerate(nodes)}
             if nodes:
                 link = Link(slaves[name], "Get", variables(nodes), memory[name])
                 read = self._read(name, link)

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from fmu_builder.cosim.call_order import ORDER, call_orders
+from fmu_builder.cosim.connection_energy import ConnectionEnergy, ConnectionPower, energy_notes
 from fmu_builder.cosim.contact_record import ContactRecord
 from fmu_builder.cosim.events import ContactEvent, energy_gaining_contacts, event_values
 from fmu_builder.cosim.exchange import Exchange, drive_operations
@@ -38,6 +39,7 @@ from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.element_model import is_scalar_of_laws
 from fmu_builder.model.recipe import is_recipe
 from fmu_builder.model.scenario import (
+    IMPLICIT,
     MOST_STEPS,
     CheckedScenario,
     Experiment,
@@ -225,6 +227,11 @@ class _Master:
             self.recorded = chosen_signals(self.recorded, scenario.experiment.record, where, problems)
         if not problems:
             self.groups, problems = groups_of(scenario, self.descriptions, self.wiring)
+        if scenario.experiment.power and scenario.experiment.algorithm in IMPLICIT:
+            what = (
+                "is of jacobi and gauss_seidel; the notes and `bonds` of a run tell the energy of its forces: remove it"
+            )
+            problems.append(Problem(f"{scenario.path}: [experiment] power", what))
         with collected(problems):
             self.schedule = schedule_of(scenario, self.descriptions, self.wiring)
         if problems:
@@ -243,7 +250,7 @@ class _Master:
         try:
             for name, description in self.descriptions.items():
                 slaves[name] = Slave(name, description, self.starts[name])
-            trace, contacts, notes, interrupted = self._run(slaves, progress)
+            trace, contacts, notes, energies, interrupted = self._run(slaves, progress)
             bonds = tuple(self.implicit.bonds() if self.implicit else ())
         finally:
             free = all(slave.status != FATAL for slave in slaves.values())
@@ -258,14 +265,15 @@ class _Master:
         former = _former_notes(self.scenario)
         before = (*self.scenario.notes, *self.wiring.notes, *former)
         trace = _with_outputs(trace, self.scenario.outputs)
-        result = Result(trace, contacts, (*before, *notes, *energy_gaining_contacts(contacts, mute)), log, bonds)
+        notes = [*before, *notes, *energy_gaining_contacts(contacts, mute), *energy_notes(energies)]
+        result = Result(trace, contacts, tuple(notes), log, bonds, energies)
         if interrupted:
             raise RunInterrupted(result)
         return result
 
     def _run(
         self, slaves: dict[str, Slave], progress: Callable[[float], None]
-    ) -> tuple[Trace, tuple[ContactEvent, ...], list[str], bool]:
+    ) -> tuple[Trace, tuple[ContactEvent, ...], list[str], tuple[ConnectionEnergy, ...], bool]:
         scenario = self.scenario
         start, stop, step = scenario.seconds("start"), scenario.seconds("stop"), scenario.seconds("step")
         count = round((stop - start) / step)
@@ -285,10 +293,14 @@ class _Master:
         record = ContactRecord(slaves, clock, ticks_of, {n: late for n, late in ahead.items() if n not in solved})
         record.start(start)
         drives = [*drive_operations(slaves, [s for s in self.signals if not s.is_constant], clock, ticks_of)]
+        power = self._power(slaves, exchange, clock, len(recorder.time), every)
+        if power is not None:
+            power.start(start)
         operations = [
             *(operation for operation, _ in drives),
-            *(self.implicit.operations(clock) if self.implicit else self._one_step(slaves, exchange, clock)),
+            *(self.implicit.operations(clock) if self.implicit else self._one_step(slaves, exchange, clock, power)),
             *record.operations(),
+            *(power.operations() if power is not None else ()),
             *recorder.operations(clock, every),
         ]
         loop, remarks = loop_of(operations, clock)
@@ -303,6 +315,10 @@ class _Master:
         recorder.recorded(ticks // every + 1)
         contacts, counts = record.finished()
         trace = replace(recorder.trace(self._provenance()), events=event_values(contacts, counts))
+        rows = len(trace.time)
+        if power is not None:
+            trace = trace.with_signals(power.signals(rows))
+        energies = power.energies(rows) if power is not None else ()
         held = [one for one in constants if one.slave not in solved]
         steps = {name: ticks * step for name, ticks in self.schedule.longest(self.wiring).items()}
         notes = [*long_steps(held, slaves, contacts, self.in_turn, steps)]
@@ -312,12 +328,26 @@ class _Master:
                 slave.call("fmi2Terminate")
         progress(1.0)
         notes += [*remarks, *([end] if end else []), *record.notes(), *(self.implicit.notes() if self.implicit else [])]
-        return trace, tuple(contacts), notes, interruption.requested and ticks < count
+        return trace, tuple(contacts), notes, energies, interruption.requested and ticks < count
 
-    def _one_step(self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock) -> Iterator[Operation]:
+    def _power(
+        self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock, rows: int, every: int
+    ) -> ConnectionPower | None:
+        if not self.scenario.experiment.power:
+            return None
+        driven = {signal.node for signal in self.signals}
+        return ConnectionPower(
+            slaves, self.wiring, exchange, self.schedule, clock, driven=driven, rows=rows, every=every
+        )
+
+    def _one_step(
+        self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock, power: ConnectionPower | None
+    ) -> Iterator[Operation]:
         for together in self.schedule.rounds():
             for name in together:
                 yield from exchange.writes[name]
+                if power is not None:
+                    yield from power.after_writes(name)
             for name in together:
                 every = self.schedule.ticks[name]
                 yield Step(clock=clock, every=every, phase=every - 1, slave=slaves[name])
@@ -343,13 +373,13 @@ class _Master:
 
 def _with_outputs(trace: Trace, outputs: Mapping[str, SystemOutput]) -> Trace:
     """The trace with the outputs of the system whose sources it holds."""
-    made = {name: one for name, one in outputs.items() if one.source in trace}
-    if not made:
-        return trace
-    columns = [one.change.factor * trace[one.source] + one.change.offset for one in made.values()]
-    units = {**trace.units, **{name: one.unit for name, one in made.items()}}
-    values = np.column_stack([trace.values, *columns])
-    return replace(trace, names=(*trace.names, *made), values=values, units=units)
+    return trace.with_signals(
+        {
+            name: (one.unit, one.change.factor * trace[one.source] + one.change.offset)
+            for name, one in outputs.items()
+            if one.source in trace
+        }
+    )
 
 
 # ---- the system, for what shows it or writes it --------------------------------------------------------------------

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.connection_energy import ConnectionEnergy
 from fmu_builder.cosim.events import ContactEvent
 from fmu_builder.cosim.implicit.run import BondReport
 from fmu_builder.cosim.slave import LogEntry
@@ -25,13 +26,15 @@ class Result:
     contacts   every contact with its times, speeds, peak force and impulse
     notes      remarks on the run, such as a step that is too long
     log        what the FMUs logged
-    bonds      under `implicit` and `adaptive`: how the force at each port was found, and the energy it gave"""
+    bonds      under `implicit` and `adaptive`: how the force at each port was found, and the energy it gave
+    energies   with `power = true`: the energy that the coupling has made at each connection of ports"""
 
     trace: Trace
     contacts: tuple[ContactEvent, ...]
     notes: tuple[str, ...]
     log: tuple[LogEntry, ...]
     bonds: tuple[BondReport, ...] = ()
+    energies: tuple[ConnectionEnergy, ...] = ()
 
     @property
     def events(self) -> Mapping[str, float]:

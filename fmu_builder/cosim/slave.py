@@ -8,15 +8,13 @@ import itertools
 import math
 import os
 import re
-import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import fmpy
 from fmpy.fmi1 import printLogMessage
@@ -31,8 +29,9 @@ from fmpy.logging import addLoggerProxy
 from fmpy.model_description import ModelDescription
 from lxml import etree
 
+from fmu_builder.cosim.extraction import Extraction
 from fmu_builder.errors import InputError, Problem, SlaveError
-from fmu_builder.export.archive import check_archive, unpack
+from fmu_builder.export.archive import check_archive
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.export.trial import Start as TriedStart
 from fmu_builder.export.trial import try_out
@@ -317,50 +316,6 @@ def _start_entries(description: SlaveDescription, starts: Mapping[str, float | s
         yield family, variable.reference, given, variable.causality == "input"
 
 
-class _Extraction:
-    """The files of an FMU that its slaves load, in a temporary folder until the last of them is closed.
-
-    FMUs of fmu-builder have no memory beside their instances, so all slaves of one share a folder and a library: 1,000
-    copies of its code would fill the caches of the processor.  Others get a copy for each slave.
-
-    loaded   the library with its functions, which fmpy takes some milliseconds to find"""
-
-    _shared: ClassVar[dict[tuple[Path, str], _Extraction]] = {}
-
-    def __init__(self, key: tuple[Path, str] | None) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="fmu-builder-"))
-        self.loaded: FMU2Slave | None = None
-        self._key, self._users, self._unloads = key, 0, True
-
-    @classmethod
-    def of(cls, description: SlaveDescription) -> _Extraction:
-        """Raises ToolError if the FMU cannot be unpacked."""
-        key = (description.path, description.guid) if description.ours else None
-        extraction = cls._shared[key] if key in cls._shared else cls(key)
-        extraction._users += 1
-        if extraction._users == 1:
-            if key is not None:
-                cls._shared[key] = extraction
-            try:
-                platform = description.library().rpartition("/")[0]
-                unpack(description.path, extraction.folder, ("resources/", f"{platform}/"))
-            except BaseException:
-                extraction.close()
-                raise
-        return extraction
-
-    def close(self, free: bool = True) -> None:
-        """For each call of `of`.   free: false if the library may not be unloaded, as an instance is left in it"""
-        self._users -= 1
-        self._unloads = self._unloads and free
-        if self._users == 0:
-            if self._key is not None:
-                del self._shared[self._key]
-            if self.loaded is not None and self._unloads:
-                self.loaded.freeLibrary()
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-
 _SHOWN_MESSAGES = 3  # of what a slave logged, in an error
 
 
@@ -383,7 +338,9 @@ class Slave:
         try_out(description.path, library, where, list(_start_entries(description, starts or {})))
         self._alive = self._closed = False
         self._environment = next(_environments)
-        self._extraction = _Extraction.of(description)
+        self._extraction = Extraction.of(
+            description.path, library.rpartition("/")[0], description.guid if description.ours else None
+        )
         try:
             try:
                 if self._extraction.loaded is None:

@@ -15,7 +15,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,14 @@ class Trace:
             lines.insert(len(lines) - 1, f"{'...':>{widths[0]}}")
         more = "" if len(shown) == len(cells) else f", {len(cells) - len(shown)} further signals"
         return "\n".join([*lines, f"{n} rows{more}"])
+
+    def with_signals(self, signals: Mapping[str, tuple[str, NDArray[np.float64]]]) -> Trace:
+        """The trace with more signals: unit, and values of shape (n,), by name."""
+        if not signals:
+            return self
+        values = np.column_stack([self.values, *(column for _, column in signals.values())])
+        units = {**self.units, **{name: unit for name, (unit, _) in signals.items()}}
+        return replace(self, names=(*self.names, *signals), values=values, units=units)
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame of the signals over the index `time`.   Raises ToolError without pandas."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
+from fmu_builder.cosim.connection_energy import ConnectionEnergy
 from fmu_builder.cosim.events import event_units
 from fmu_builder.cosim.master import checked_scenario, run, system_of
 from fmu_builder.cosim.motion import Animation, animation
@@ -46,7 +47,8 @@ class Order:
 @dataclass(frozen=True)
 class CaseResult:
     """The result of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes;
-    `animation` its motion, where its element can be drawn; `system` its slaves, where there are several."""
+    `animation` its motion, where its element can be drawn; `system` its slaves, where there are several; `energies`
+    those of its connections, with `power = true`."""
 
     name: str
     description: str
@@ -62,6 +64,7 @@ class CaseResult:
     laws: tuple[LawSection, ...] = ()
     animation: Animation | None = None
     system: SystemGraph | None = None
+    energies: tuple[ConnectionEnergy, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -190,6 +193,7 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
         laws=_laws(scenario),
         animation=animation(scenario, done.trace),
         system=graph_of(system_of(scenario)) if len(scenario.slaves) > 1 else None,
+        energies=done.energies,
     )
 
 

@@ -100,6 +100,11 @@ class Experiment(TableModel):
     coupling_tolerance: FiniteFloat = Field(
         default=1e-3, gt=0, description="of `adaptive`: error of velocities in a step, m/s or rad/s"
     )
+    power: bool = Field(
+        default=False,
+        description="records of each connection of ports the power into the body, `body.p~floor.point.power`, and the "
+        "energy that the coupling has made, `.made`",
+    )
     record: list[str] | None = Field(
         default=None,
         min_length=1,

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.comparison import Comparison, EventResult, SignalResult
+from fmu_builder.cosim.connection_energy import ConnectionEnergy
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.cosim.validation import CaseResult
 from fmu_builder.errors import InputError, Problem
@@ -53,6 +54,20 @@ def write_report(results: Sequence[CaseResult], path: Path, *, fmus: Sequence[Pa
         raise InputError(Problem(str(path), "no case was run: there is nothing to report"))
     page = _page(sorted(results, key=lambda result: (result.passed, result.name)), _fmu_rows(fmus), title)
     write_whole(path, page)
+
+
+def _energy_rows(energies: Sequence[ConnectionEnergy]) -> list[tuple[str, str, str, str]]:
+    """Connection, energy made and passed, J, and the share; their sum at last."""
+    rows = [
+        (
+            one.name,
+            number_text(one.made, 4),
+            number_text(one.passed, 4),
+            f"{one.made / one.passed:.2g}" if one.passed else "",
+        )
+        for one in sorted(energies, key=lambda one: -abs(one.made))
+    ]
+    return [*rows, ("sum", number_text(sum(one.made for one in energies), 4), "", "")] if rows else []
 
 
 def summary_rows(results: Sequence[CaseResult]) -> list[SummaryRow]:
@@ -229,6 +244,7 @@ def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]
             "span": result.comparison.span.note if result.comparison else "",
             "failure": result.failure,
             "findings": _findings(result),
+            "energies": _energy_rows(result.energies),
             "times": bool(result.comparison and result.comparison.signals),
             "row": row,
             "plot": figure,

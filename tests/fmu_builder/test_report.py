@@ -20,6 +20,7 @@ import pytest
 from sampled import contact_events
 
 from fmu_builder.cosim.comparison import Tolerance, compare
+from fmu_builder.cosim.connection_energy import ConnectionEnergy
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.cosim.validation import CaseResult, Order
 from fmu_builder.errors import InputError, ToolError
@@ -94,6 +95,15 @@ def ended_case(
 def page(tmp_path: Path, *results: CaseResult, title: str = "Report") -> str:
     write_report(results, tmp_path / "report.html", title=title)
     return (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_energies_of_connections_are_listed_with_their_sum_the_largest_first(tmp_path: Path) -> None:
+    energies = (ConnectionEnergy("a.p~b.p", 0.01, 2.0), ConnectionEnergy(HOSTILE, -0.5, 0.0))
+    text = page(tmp_path, replace(signal_case(), energies=energies))
+    table = text[text.index('<table class="energies">') :].partition("</table>")[0]
+    cells = [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", table)]
+    assert cells == [HOSTILE, "-0.5", "0", "", "a.p~b.p", "0.01", "2", "0.005", "sum", "-0.49", "", ""]
+    assert 'class="energies"' not in page(tmp_path, signal_case())
 
 
 class Tags(HTMLParser):

@@ -68,7 +68,7 @@ class Group:
 
 def find_groups(slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> list[Group]:
     """The groups of a scenario, by its first body; those that cannot be solved have reasons."""
-    bonds = [bond for name in slaves for bond in _bonds_of(name, slaves, wiring)]
+    bonds = [*find_bonds(slaves, wiring)]
     places = [place for name in slaves for place in _places_of(name, slaves, wiring)]
     groups: list[Group] = []
     for members in _connected(bonds):
@@ -111,6 +111,12 @@ def has_inner_state(description: SlaveDescription, forces: Collection[str]) -> b
     """Whether the force of an element follows from states of its own too, as far as its FMU says: a bristle, the
     deformation of a spring between speeds."""
     return any(description.states_behind.get(name, True) for name in forces)
+
+
+def find_bonds(slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> Iterator[Bond]:
+    """All power bonds of a scenario, element by element."""
+    for name in slaves:
+        yield from _bonds_of(name, slaves, wiring)
 
 
 def _bonds_of(name: str, slaves: Mapping[str, SlaveDescription], wiring: Wiring) -> Iterator[Bond]:

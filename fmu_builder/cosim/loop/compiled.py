@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.link import function_address
-from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Finite, Operation, Step, Watch
+from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Copy, Finite, Operation, Step, Watch, Work
 from fmu_builder.export.host import shared_library
 
-_ACCESS, _STEP, _COMBINE, _FINITE, _WATCH = range(5)
+_ACCESS, _STEP, _COMBINE, _FINITE, _WATCH, _WORK, _COPY = range(7)
 _DONE, _PAUSED, _ANSWERED, _CHANGED, _NOT_FINITE = range(5)
 _INTERVAL = 0.04  # s between two looks at Ctrl-C and the progress
 
@@ -39,6 +39,7 @@ class _Operation(ctypes.Structure):
         ("count", c_uint32),
         ("every", c_uint32),
         ("wait", c_uint32),
+        ("is_held", c_uint32),
     )
 
 
@@ -153,6 +154,12 @@ class CompiledLoop:
                 written.values, written.count = sums.ctypes.data, len(sums)
             case Finite(memory=memory):
                 written.kind, written.values, written.count = _FINITE, memory.ctypes.data, len(memory)
+            case Work(memory=memory):
+                written.kind, written.values, written.count = _WORK, memory.ctypes.data, operation.size
+                written.step, written.is_held = operation.seconds, operation.is_held
+            case Copy(source=source, rows=rows):
+                written.kind, written.table, written.count = _COPY, source.ctypes.data, len(source)
+                written.values, written.stride, written.rows = rows.ctypes.data, rows.strides[0], len(rows)
             case _:
                 raise AssertionError(f"{operation} is unknown to the C loop")
         return written

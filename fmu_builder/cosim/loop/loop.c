@@ -16,7 +16,7 @@
 #endif
 
 /* compiled.py has the same numbers */
-typedef enum { ACCESS, STEP, COMBINE, FINITE, WATCH } Kind;
+typedef enum { ACCESS, STEP, COMBINE, FINITE, WATCH, WORK, COPY } Kind;
 typedef enum { DONE, PAUSED, ANSWERED, CHANGED, NOT_FINITE } Outcome;
 
 /* fmi2Get... and fmi2Set... of Real, Integer and Boolean have one signature. */
@@ -35,6 +35,8 @@ typedef struct {
  *           COMBINE   `values` are `count` sums of the `terms` Terms in `table`
  *           FINITE    `count` doubles in `values` must be finite
  *           WATCH     as ACCESS, of 32-bit values; returns CHANGED if they differ from those in `seen`
+ *           WORK      of `count` forces and velocities over the step: see `work`
+ *           COPY      `count` doubles from `table` to `values`
  * every     the operation runs in one of so many ticks, `wait` ticks from now
  * stride    bytes from one row of values to the next; the row after the last one of `rows` is the first one */
 typedef struct {
@@ -45,7 +47,7 @@ typedef struct {
     double step;
     int64_t stride;
     uint64_t row, rows, back, terms;
-    uint32_t kind, count, every, wait;
+    uint32_t kind, count, every, wait, is_held;
 } Operation;
 
 typedef struct {
@@ -83,6 +85,25 @@ static int has_changed(const int32_t *values, int32_t *seen, uint32_t count)
     return difference != 0;
 }
 
+/* Mean power and work over a step.  `values` are
+ *
+ *     force[n], velocity[n], those of the step before, power, work
+ *
+ * and the mean of a force that is held over the step is its value. */
+static void work(double *values, uint32_t n, int is_held, double step)
+{
+    double *force = values, *velocity = values + n, *force_before = values + 2 * n, *velocity_before = values + 3 * n;
+    double power = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+        double mean_force = is_held ? force[i] : 0.5 * (force[i] + force_before[i]);
+        power += mean_force * (0.5 * (velocity[i] + velocity_before[i]));
+        force_before[i] = force[i];
+        velocity_before[i] = velocity[i];
+    }
+    values[4 * n] = power;
+    values[4 * n + 1] += power * step;
+}
+
 static Outcome operate(Loop *loop, Operation *o)
 {
     void *values = o->values + (int64_t)o->row * o->stride;
@@ -105,6 +126,13 @@ static Outcome operate(Loop *loop, Operation *o)
         if (loop->status)
             return ANSWERED;
         return has_changed(values, o->seen, o->count) ? CHANGED : DONE;
+    case WORK:
+        work(values, o->count, o->is_held, o->step);
+        return DONE;
+    case COPY:
+        for (uint32_t i = 0; i < o->count; i++)
+            ((double *)values)[i] = ((const double *)o->table)[i];
+        return DONE;
     }
     return DONE;
 }

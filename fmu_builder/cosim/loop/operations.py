@@ -208,6 +208,56 @@ class Watch(Operation):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Work(Operation):
+    """Mean power, W, of forces and velocities over the `every` ticks that end with this one, and the work so far, J.
+
+    memory   forces, velocities, those of the step before, power, work: shape (4 n + 2,)
+    is_held  the forces are constant over the step, else their mean is that of its ends"""
+
+    memory: NDArray[Any]
+    is_held: bool
+
+    @property
+    def size(self) -> int:
+        return (len(self.memory) - 2) // 4
+
+    @property
+    def seconds(self) -> float:
+        return self.every * self.clock.step
+
+    def call(self) -> Call:
+        values: Any = self.memory.data
+        n, step, is_held = self.size, self.seconds, self.is_held
+
+        def work(tick: int) -> str | None:
+            power = 0.0
+            for i in range(n):
+                force = values[i] if is_held else 0.5 * (values[i] + values[2 * n + i])
+                power += force * (0.5 * (values[n + i] + values[3 * n + i]))
+            self.memory[2 * n : 4 * n] = self.memory[: 2 * n]
+            values[4 * n] = power
+            values[4 * n + 1] += power * step
+            return None
+
+        return work
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copy(Operation):
+    """Numbers, shape (m,), into the next of the rows, shape (n, m)."""
+
+    source: NDArray[np.float64]
+    rows: NDArray[np.float64]
+
+    def call(self) -> Call:
+        def copy(tick: int) -> str | None:
+            self.rows[tick // self.every % len(self.rows)] = self.source
+            return None
+
+        return copy
+
+
+@dataclass(frozen=True, kw_only=True)
 class Together(Operation):
     """The slaves of a group exchange their values and make their steps.
 

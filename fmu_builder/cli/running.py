@@ -120,6 +120,8 @@ def _run_json(done: Result, output: Path, plot: Path | None, warnings: Sequence[
         "provenance": dict(done.trace.provenance),
         "energies": [asdict(energy) for energy in done.energies],
         "notes": list(done.notes),
+        "bonds": [asdict(bond) for bond in done.bonds],
+        "groups": [asdict(group) for group in done.groups],
         "warnings": [asdict(entry) for entry in warnings],
     }
 

@@ -252,6 +252,7 @@ class _Master:
                 slaves[name] = Slave(name, description, self.starts[name])
             trace, contacts, notes, energies, interrupted = self._run(slaves, progress)
             bonds = tuple(self.implicit.bonds() if self.implicit else ())
+            groups = tuple(self.implicit.groups() if self.implicit else ())
         finally:
             free = all(slave.status != FATAL for slave in slaves.values())
             if self.implicit is not None and free:
@@ -266,7 +267,7 @@ class _Master:
         before = (*self.scenario.notes, *self.wiring.notes, *former)
         trace = _with_outputs(trace, self.scenario.outputs)
         notes = [*before, *notes, *energy_gaining_contacts(contacts, mute), *energy_notes(energies)]
-        result = Result(trace, contacts, tuple(notes), log, bonds, energies)
+        result = Result(trace, contacts, tuple(notes), log, bonds, groups, energies)
         if interrupted:
             raise RunInterrupted(result)
         return result

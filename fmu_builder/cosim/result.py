@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.connection_energy import ConnectionEnergy
 from fmu_builder.cosim.events import ContactEvent
-from fmu_builder.cosim.implicit.run import BondReport
+from fmu_builder.cosim.implicit.report import BondReport, GroupReport
 from fmu_builder.cosim.slave import LogEntry
 from fmu_builder.cosim.trace import Trace
 
@@ -27,6 +27,7 @@ class Result:
     notes      remarks on the run, such as a step that is too long
     log        what the FMUs logged
     bonds      under `implicit` and `adaptive`: how the force at each port was found, and the energy it gave
+    groups     and the calls that each group of bodies and elements took
     energies   with `power = true`: the energy that the coupling has made at each connection of ports"""
 
     trace: Trace
@@ -34,6 +35,7 @@ class Result:
     notes: tuple[str, ...]
     log: tuple[LogEntry, ...]
     bonds: tuple[BondReport, ...] = ()
+    groups: tuple[GroupReport, ...] = ()
     energies: tuple[ConnectionEnergy, ...] = ()
 
     @property

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from implicit_systems import SYSTEMS, measured
 
 from fmu_builder import InputError, Scenario, run
+from tests.fmu_builder.implicit_systems import SYSTEMS, measured
 
 N = 3.1  # steps in a contact, for which a held force returns twice the speed
 IMPACTS = ("elastic", "damped", "oblique", "oblique, damped")
@@ -76,6 +76,11 @@ def test_a_result_names_how_each_force_was_found_and_what_it_gave() -> None:
     )  # fmt: skip
     speed = result["ball_4.p.v[3]"]
     assert bond.energy == pytest.approx((speed[-1] ** 2 - speed[0] ** 2) / 2, rel=1e-9)
+    group = result.groups[4]
+    assert (group.elements, group.bodies) == (("floor_4",), ("ball_4",))
+    assert (group.steps, group.probes, group.unsolved) == (len(result.trace.time) - 1, 0, 0)
+    assert group.evaluations > 2 * group.steps
+    assert group.drift < 1e-12
     (calls,) = [note for note in result.notes if "evaluations of elements" in note]
     assert f"in {len(result.trace.time) - 1} steps of each slave" in calls
     assert any(note.startswith("derivatives, discrete gradient: floor_0.point, ") for note in result.notes)

@@ -61,7 +61,7 @@ class Controller:
                 error, forces = self._error(model, trial, begin)
                 if error <= self.tolerance and not trial.unsolved:
                     break
-                self.group.counts.rejected += 1
+                self.group.refused += 1
                 if units == 1:
                     raise self._no_step(begin, trial, error)
                 factor = _UNSOLVED if trial.unsolved else max(_SHRINK, self._factor(error))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from fmu_builder.cosim.implicit.bonds import Group
 from fmu_builder.cosim.implicit.elements import Element, do_step
 from fmu_builder.cosim.implicit.forces import End, StepForce
 from fmu_builder.cosim.implicit.iqn import solve
+from fmu_builder.cosim.implicit.report import GroupReport
 from fmu_builder.cosim.loop.operations import Call
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.errors import Problem, SlaveError
@@ -51,21 +52,6 @@ class Trial:
     unsolved: float
 
 
-@dataclass
-class Counts:
-    """Of a run: steps of the group, steps of its bodies on trial, evaluations of its elements, unsolved steps; the
-    largest velocities by which forces miss their law and by which bodies miss their model."""
-
-    steps: int = 0
-    probes: int = 0
-    rejected: int = 0
-    evaluations: int = 0
-    unsolved: int = 0
-    largest_miss: float = 0.0
-    largest_unsolved: float = 0.0
-    works: dict[tuple[str, str, str, str], float] = field(default_factory=dict)
-
-
 class GroupRun:
     def __init__(self, group: Group, slaves: Mapping[str, Slave], exchange: Exchange, wiring: Wiring) -> None:
         self.group, self._slaves = group, slaves
@@ -92,7 +78,10 @@ class GroupRun:
         self._size = len(rows)
         self._others = self._other_sources(forces, wiring)
         self._last = self.summed([element.start.force for element in self.elements])
-        self.counts = Counts()
+        self.refused = 0
+        self.works: dict[tuple[str, str, str, str], float] = {}  # J, by element, port, body and its port
+        self._steps = self._probes = self._unsolved = 0
+        self._largest_miss = self._drift = 0.0
 
     def obstacle(self) -> str | None:
         """Why the group cannot be solved for, as its slaves answer."""
@@ -129,7 +118,7 @@ class GroupRun:
         for body, rows in zip(self.bodies, self._parts, strict=True):
             velocity[rows] = body.velocity.get()
             a[rows], W[rows, rows], probes = body.model(time, step, other[rows])
-            self.counts.probes += probes
+            self._probes += probes
         for element in self.elements:
             element.begin()
         return Model(velocity, a, W)
@@ -179,8 +168,8 @@ class GroupRun:
             if note:
                 return note
             self._exchanged(self._reads, body.slave.name, tick)
-            missed = np.abs(body.velocity.get() - trial.velocity[1][rows]).max(initial=0.0)
-            self.counts.largest_miss = max(self.counts.largest_miss, float(missed))
+            drift = np.abs(body.velocity.get() - trial.velocity[1][rows]).max(initial=0.0)
+            self._drift = max(self._drift, float(drift))
         for element, (answer, _) in zip(self.elements, trial.answers, strict=True):
             self._exchanged(self._writes, element.slave.name, tick)
             note = element.step(time, step)
@@ -190,17 +179,29 @@ class GroupRun:
             element.debt = answer.debt
             self._count_work(element, answer.force, trial)
         self._last = trial.force
-        self.counts.steps += 1
-        self.counts.evaluations = sum(element.evaluations for element in self.elements)
-        self.counts.unsolved += trial.unsolved > 0.0
-        self.counts.largest_unsolved = max(self.counts.largest_unsolved, trial.unsolved)
+        self._steps += 1
+        self._unsolved += trial.unsolved > 0.0
+        self._largest_miss = max(self._largest_miss, trial.unsolved)
         return None
 
     def _count_work(self, element: Element, force: Vector, trial: Trial) -> None:
         way = trial.step * (trial.velocity[0] + trial.velocity[1]) / 2.0
         for bond, work in zip(element.bonds, force * way[element.rows], strict=True):
             key = (bond.element, bond.port, bond.body, bond.body_port)
-            self.counts.works[key] = self.counts.works.get(key, 0.0) + float(work)
+            self.works[key] = self.works.get(key, 0.0) + float(work)
+
+    def report(self) -> GroupReport:
+        return GroupReport(
+            elements=tuple(self.group.elements),
+            bodies=tuple(self.group.bodies),
+            steps=self._steps,
+            evaluations=sum(element.evaluations for element in self.elements),
+            probes=self._probes,
+            refused=self.refused,
+            unsolved=self._unsolved,
+            largest_miss=self._largest_miss,
+            drift=self._drift,
+        )
 
     def close(self) -> None:
         for body in self.bodies:

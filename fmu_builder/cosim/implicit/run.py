@@ -6,12 +6,12 @@ scenario; a group takes the place of its first slave."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from fmu_builder.cosim.exchange import Exchange
 from fmu_builder.cosim.implicit.bonds import EXPLICIT, Group, find_groups
 from fmu_builder.cosim.implicit.control import Controller
 from fmu_builder.cosim.implicit.group import GroupRun
+from fmu_builder.cosim.implicit.report import BondReport, GroupReport
 from fmu_builder.cosim.loop.operations import Clock, Operation, Step, Together
 from fmu_builder.cosim.slave import Slave, SlaveDescription
 from fmu_builder.errors import Problem, listed
@@ -20,21 +20,6 @@ from fmu_builder.model.step_advice import MODE
 from fmu_builder.model.wiring import Wiring
 
 _SHOWN = 8  # names in a note
-
-
-@dataclass(frozen=True)
-class BondReport:
-    """How the force at a port of an element was found, and the energy, J, that it gave to the body in the run.
-
-    rung   "derivatives" or "probe steps", of the body, and "discrete gradient" or "trapezoid", of the element;
-           "Gauss-Seidel" where it was not solved for, with energy None"""
-
-    element: str
-    port: str
-    body: str
-    body_port: str
-    rung: str
-    energy: float | None
 
 
 def groups_of(
@@ -134,18 +119,24 @@ class ImplicitRun:
                     continue
                 body = next(b.rung for b in run.bodies if b.slave.name == key[2])
                 element = next(e.rung for e in run.elements if e.slave.name == key[0])
-                yield BondReport(*key, f"{body}, {element}", run.counts.works.get(key, 0.0))
+                yield BondReport(*key, f"{body}, {element}", run.works.get(key, 0.0))
+
+    def groups(self) -> Iterator[GroupReport]:
+        """Those that were solved for."""
+        for run in self._runs:
+            if run is not None:
+                yield run.report()
 
     def notes(self) -> Iterator[str]:
         """What was solved for how, with the calls it took, and what was not."""
-        runs = [run for run in self._runs if run is not None]
-        if runs:
-            steps = max(sum(run.counts.steps for run in runs), 1)
+        groups = [*self.groups()]
+        if groups:
+            steps = max(sum(group.steps for group in groups), 1)
             evaluations, probes, refused = (
-                sum(getattr(run.counts, key) for run in runs) / steps for key in ("evaluations", "probes", "rejected")
+                sum(getattr(group, key) for group in groups) / steps for key in ("evaluations", "probes", "refused")
             )
             yield (
-                f"forces are solved for in {steps / len(runs):.5g} steps of each slave, with {evaluations:.3g} "
+                f"forces are solved for in {steps / len(groups):.5g} steps of each slave, with {evaluations:.3g} "
                 "evaluations of elements a step"
                 + f", {probes:.3g} steps of bodies that are tried" * (probes > 0.0)
                 + f", {refused:.2g} steps refused" * (refused > 0.0)
@@ -163,10 +154,10 @@ class ImplicitRun:
             for element in run.elements:
                 if element.lags:
                     yield f"{element.slave.name}: cannot restore its states, so these lag by a step in its force"
-            if run.counts.unsolved:
+            if (found := run.report()).unsolved:
                 yield (
-                    f"{elements}: forces of {run.counts.unsolved} of {run.counts.steps} steps were not solved for, and "
-                    f"miss their law by up to {run.counts.largest_unsolved:.2g} m/s or rad/s: take smaller steps"
+                    f"{elements}: forces of {found.unsolved} of {found.steps} steps were not solved for, and miss "
+                    f"their law by up to {found.largest_miss:.2g} m/s or rad/s: take smaller steps"
                 )
 
     def close(self) -> None:

@@ -1,0 +1,42 @@
+"""What a run under `implicit` or `adaptive` tells of its forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class BondReport:
+    """How the force at a port of an element was found, and the energy, J, that it gave to the body in the run.
+
+    rung   "derivatives" or "probe steps", of the body, and "discrete gradient" or "trapezoid", of the element;
+           "Gauss-Seidel" where it was not solved for, with energy None"""
+
+    element: str
+    port: str
+    body: str
+    body_port: str
+    rung: str
+    energy: float | None
+
+
+@dataclass(frozen=True)
+class GroupReport:
+    """The calls that a group took, and what is left of errors.
+
+    steps         of each slave
+    evaluations   of elements: values set and got, or steps that were tried
+    probes        steps of bodies that were tried for want of derivatives
+    refused       steps whose error was too large
+    unsolved      steps whose forces miss their law, by a velocity of up to largest_miss, m/s or rad/s
+    drift         largest difference, m/s or rad/s, between a body after a step and its affine model"""
+
+    elements: tuple[str, ...]
+    bodies: tuple[str, ...]
+    steps: int
+    evaluations: int
+    probes: int
+    refused: int
+    unsolved: int
+    largest_miss: float
+    drift: float

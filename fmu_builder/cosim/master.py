@@ -67,7 +67,7 @@ def run(
 ) -> Result:
     """Run a scenario, or a single recipe or FMU with its defaults.
 
-    scenario   a document, the path of a scenario, recipe or .fmu, or the name of a recipe
+    scenario   a document, the path of a scenario, recipe, .fmu or .ssp, or the name of a recipe
     start      start values by "slave.variable", with units where you like; of a single FMU by variable
     stop, step, algorithm, record   in place of those of [experiment]
     progress   is called with the share done, 0 .. 1

@@ -144,14 +144,16 @@ def algebraic_loops(
     from scipy.sparse.csgraph import connected_components
 
     follows: dict[Node, list[Node]] = {}  # by variable, those that depend on it at the same time
-    outputs = {source for givers in sources.values() for source in givers}
+    outputs: dict[str, set[str]] = {}  # those that are connected, by slave
+    for slave, name in (source for givers in sources.values() for source in givers):
+        outputs.setdefault(slave, set()).add(name)
     for target, givers in sources.items():
         for source in givers:
             follows.setdefault(source, []).append(target)
-        for slave, name in outputs:
-            depends = slaves[slave].variables[name].depends
-            if slave == target[0] and (depends is None or target[1] in depends):
-                follows.setdefault(target, []).append((slave, name))
+        for name in sorted(outputs.get(target[0], ())):
+            depends = slaves[target[0]].variables[name].depends
+            if depends is None or target[1] in depends:
+                follows.setdefault(target, []).append((target[0], name))
     nodes = sorted({*follows, *(node for after in follows.values() for node in after)})
     place = {node: k for k, node in enumerate(nodes)}
     pairs = [(place[a], place[b]) for a, after in follows.items() for b in after]

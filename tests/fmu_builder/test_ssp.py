@@ -14,6 +14,7 @@ import pytest
 from foreign import BODY, GAIN, foreign_fmu, member_of
 from lxml import etree
 
+from fmu_builder.cli import main
 from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.errors import InputError
 from fmu_builder.model.scenario import Conversion
@@ -409,6 +410,14 @@ BAD = {
         system(FIRST + component("second") + component("third"), CHAIN + connection("third.y", "second.u")),
         "SSP allows one",
     ),
+    "two types": (
+        system(
+            FIRST,
+            connection("n", "first.u"),
+            before=f"<ssd:Connectors>{connector('n', 'input', of='Integer')}</ssd:Connectors>",
+        ),
+        "top.n of type Integer and first.u of type Real are connected",
+    ),
     "two outputs": (
         system(FIRST + component("second"), connection("first.y", "second.y")),
         "output first.y and output second.y both give values",
@@ -442,6 +451,24 @@ def test_what_cannot_be_run_is_named_with_its_line(tmp_path: Path, name: str) ->
     problems = refusal(archive(tmp_path, ssd, {"resources/Gain.fmu": gain(tmp_path)}))
     (found,) = [problem for problem in problems if expected in problem]
     assert found.startswith(f"{tmp_path / 'test.ssp'}: SystemStructure.ssd: line ")
+
+
+def test_the_command_ends_with_exit_code_2_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive(tmp_path, document(system(component("first", source="Gone.fmu"))))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["fmu-builder", "run", "test.ssp"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "error: test.ssp: SystemStructure.ssd: line 3: the archive holds no" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["test.ssp"]
+
+
+def test_options_replace_what_the_archive_gives(tmp_path: Path) -> None:
+    path = archive(tmp_path, document(system(FIRST)), {"resources/Gain.fmu": gain(tmp_path)})
+    assert run(path, step="0.5 ms", stop="1 ms").trace.time.tolist() == [0.0, 0.0005, 0.001]
 
 
 def test_all_problems_are_told_at_once(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ class Network:
         self._opener = Opener(problems)
         self._systems: dict[tuple[str, ...], Element] = {}
         self._units: dict[Node, Unit | None] = {}
+        self._types: dict[Node, str] = {}  # "" where it is unknown
         self._entering: dict[Node, _Entry] = {}
         self._given: list[tuple[int, Node, Parameter]] = []  # with the depth of the binding
         self._values: dict[Node, Parameter] = {}
@@ -102,7 +103,9 @@ class Network:
         self, element: Element, path: tuple[str, ...], fmu: Fmu | None = None
     ) -> dict[str, tuple[Node, Connector]]:
         for name, connector in element.connectors.items():
+            variable = fmu.variable(name) if fmu else None
             self._units[path, name] = (fmu.unit(name) if fmu else None) or connector.unit
+            self._types[path, name] = connector.type or (variable.type if variable else "")
         return {name: ((path, name), connector) for name, connector in element.connectors.items()}
 
     def _references(self, element: Element, scope: Mapping[str, Placed]) -> dict[str, tuple[Node, Connector]]:
@@ -128,6 +131,7 @@ class Network:
                 what = f"'{name}' is of type {kind} in the dictionary, of type {connector.type} here"
                 self.problems.append(Problem(connector.where, what))
             self._units[place, name] = unit or connector.unit
+            self._types[place, name] = kind or connector.type
             found[name] = ((place, name), connector)
         return found
 
@@ -167,6 +171,13 @@ class Network:
             shown = " and ".join(f"{c.kind} {e or system.name}.{c.name}" for e, _, c in ends)
             what = {True: "both give values", False: "both take values", None: "leave the direction open"}[gives[0]]
             self.problems.append(Problem(connection.where, f"{shown} {what}; connect one that gives to one that takes"))
+            return
+        types = [self._types.get(node, "") for _, node, _ in ends]
+        if all(types) and types[0] != types[1]:
+            shown = " and ".join(
+                f"{e or system.name}.{c.name} of type {t}" for t, (e, _, c) in zip(types, ends, strict=True)
+            )
+            self.problems.append(Problem(connection.where, f"{shown} are connected; values keep their type"))
             return
         source, target = (0, 1) if gives[0] or gives[1] is False else (1, 0)
         node = ends[target][1]

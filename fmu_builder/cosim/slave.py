@@ -112,12 +112,12 @@ def read_slave(path: Path) -> SlaveDescription:
     ours = (description.generationTool or "").startswith("fmu-builder")
     held = _held_forces(root)
     units = _defined_units(root)
+    differences = _differences(root)
     variables = {}
     for v in description.modelVariables:
         depends = unknowns.get(v.name)
         declared = v.declaredType
         unit = v.unit or (declared.unit if declared else None) or ""
-        relative = declared.relativeQuantity if v.relativeQuantity is None and declared else v.relativeQuantity
         variables[v.name] = SlaveVariable(
             name=v.name,
             reference=v.valueReference,
@@ -135,7 +135,7 @@ def read_slave(path: Path) -> SlaveDescription:
             held=held.get(v.name),
             max=_number(v.max),
             defined=units.get(unit),
-            relative=bool(relative),
+            relative=differences.get(v.name, bool(declared and declared.relativeQuantity)),
         )
     experiment, faults = _default_experiment(description)
     return SlaveDescription(
@@ -203,6 +203,12 @@ def _defined_units(root: etree._Element) -> dict[str, Unit]:
     items = ((item.get("name", ""), item.find("BaseUnit")) for item in root.iterfind("UnitDefinitions/Unit"))
     units = {name: unit_of_fmi(name, base.attrib) for name, base in items if base is not None}
     return {name: unit for name, unit in units.items() if unit is not None}
+
+
+def _differences(root: etree._Element) -> dict[str, bool]:
+    """By the name of the variable, its own relativeQuantity, which fmpy 0.3 looks for among the child elements."""
+    found = root.iterfind("ModelVariables/ScalarVariable/Real[@relativeQuantity]")
+    return {one.getparent().get("name"): one.get("relativeQuantity") in ("true", "1") for one in found}
 
 
 def _held_forces(root: etree._Element) -> dict[str, HeldForce | None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from foreign import BODY, GAIN, foreign_fmu, member_of
+from foreign import BODY, GAIN, foreign_fmu, member_of, model_description
 from lxml import etree
 
 from fmu_builder.cli import main
@@ -203,6 +203,37 @@ def test_a_connection_converts_units_and_then_transforms(
     assert trace["second.y"] == pytest.approx([expected] * 3, rel=1e-15)  # from the start on
 
 
+def test_transformations_and_units_of_several_connections_are_done_one_after_another(tmp_path: Path) -> None:
+    """7 m, halved and 1 m more, 4.5 m; in mm, doubled and 10 mm more."""
+    ports = f"<ssd:Connectors>{connector('x', 'input', 'm')}</ssd:Connectors>"
+    second = '<ssc:LinearTransformation factor="2" offset="10"/>'
+    inside = system(component("gain", source="Second.fmu"), connection("x", "gain.u", second))
+    sub = f'<ssd:System name="sub">{ports}{inside}</ssd:System>'
+    first = component("first", values(real("b", 7.0)), source="First.fmu")
+    files = {
+        "resources/First.fmu": gain(tmp_path, "First", {"y": "m"}),
+        "resources/Second.fmu": gain(tmp_path, "Second", {"u": "mm"}),
+    }
+    path = archive(tmp_path, document(system(first + sub, connection("first.y", "sub.x", LINEAR))), files)
+    assert run(path).trace["sub_gain.y"].tolist() == [9010.0] * 3
+
+
+def test_the_offset_of_a_unit_is_left_out_of_a_difference(tmp_path: Path) -> None:
+    fmus = {}
+    for name, unit in (("First", {"y": "degC"}), ("Second", {"u": "K"})):
+        variables = [replace(v, unit=unit.get(v.name)) for v in GAIN]
+        text = model_description(name, variables, "g0--").replace('unit="K"', 'unit="K" relativeQuantity="true"')
+        fmu = foreign_fmu(tmp_path, name, variables, "g0--", description=text)
+        fmus[f"resources/{name}.fmu"] = fmu.read_bytes()
+    both = component("first", values(real("b", 7.0)), source="First.fmu") + component("second", source="Second.fmu")
+    assert run(archive(tmp_path, document(system(both, CHAIN)), fmus)).trace["second.y"].tolist() == [7.0] * 3
+
+
+def test_cycles_are_not_converted_to_angles(tmp_path: Path) -> None:
+    (problem,) = refusal(chain_of_units(tmp_path, "Hz", "rad/s"))
+    assert "Hz counts cycles, rad/s angles" in problem
+
+
 def test_units_of_other_dimensions_are_refused_with_both(tmp_path: Path) -> None:
     (problem,) = refusal(chain_of_units(tmp_path, "m", "N"))
     assert problem.endswith("m (m) and N (kg.m.s-2) differ in dimension")
@@ -298,6 +329,20 @@ def test_a_parameter_of_a_system_reaches_the_variable_behind_it(tmp_path: Path) 
     assert starts(path)["sub_gain"] == {"b": 2.5}
 
 
+@pytest.mark.parametrize(("connector_unit", "expected"), [("mm", 2.5), ("", 2.5), ("m", 2.5)])
+def test_the_value_of_a_parameter_is_converted_on_its_way(tmp_path: Path, connector_unit: str, expected: float) -> None:
+    """2,500 mm for a system, whose FMU is in m, whatever the unit of the connector between."""
+    ports = connector("u", "input") + connector("b", "parameter")
+    inside = system(component("gain", connectors=ports), connection("B", "gain.b"))
+    outside = f"<ssd:Connectors>{connector('B', 'parameter', connector_unit)}</ssd:Connectors>"
+    sub = f'<ssd:System name="sub">{outside}{inside}</ssd:System>'
+    given = values(real("sub.B", 2500.0, "mm"))
+    path = archive(
+        tmp_path, document(system(sub, before=given)), {"resources/Gain.fmu": gain(tmp_path, units={"b": "m"})}
+    )
+    assert starts(path)["sub_gain"]["b"] == expected
+
+
 def test_a_binding_further_out_counts_more_and_a_later_one_of_the_same_place(tmp_path: Path) -> None:
     inner = values(real("a", 1.5) + real("a", 1.75))
     files = nested_files(tmp_path)
@@ -327,6 +372,9 @@ def test_a_signal_dictionary_joins_systems_of_any_depth(tmp_path: Path) -> None:
     )
     path = archive(tmp_path, document(top), nested_files(tmp_path))
     assert load_scenario(path).connections == [("writer.y", "sub_reader.u")]
+    elsewhere = dictionaries.replace('name="x"', 'name="z"')  # nearer, and without x
+    shadowed = document(top.replace(inside, inside + elsewhere))
+    assert any("is none of z" in problem for problem in refusal(archive(tmp_path, shadowed, nested_files(tmp_path))))
     outside = {
         **nested_files(tmp_path),
         "resources/signals.ssb": entries.replace("<ssb:SignalDictionary ", f"<ssb:SignalDictionary {NAMES} ", 1),

@@ -857,7 +857,7 @@ def test_demo_shows_an_element_of_every_source_in_few_fmus() -> None:
     assert set(SOURCES.values()) <= shown
     assert {"BouncingBall", "CamChainConcave", "PointSurface", "Squeezer"} <= {path.stem for path in recipes}
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    said = f"build {len(recipes)} of the catalogue's FMUs for this machine, run them in {len(demo_cases())} cases"
+    said = f"build {len(recipes)} FMUs of the catalogue, run them in {len(demo_cases())} cases"
     assert said in readme
     floors = [read_scenario(path).slaves.get("floor") for path in demo_cases().values()]
     assert {"auto", "hold"} <= {floor.start.get("coupling.mode") for floor in floors if floor is not None}

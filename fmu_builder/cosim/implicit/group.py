@@ -1,5 +1,6 @@
-"""One group: the forces of all its elements over a step are solved for together on the affine models of its bodies
-(bodies.py, forces.py, iqn.py); then each slave makes one step."""
+"""One group: it solves for the forces of all its elements over a step together, and then steps each slave once.
+
+The forces follow from the affine models of its bodies: bodies.py, forces.py, iqn.py."""
 
 from __future__ import annotations
 

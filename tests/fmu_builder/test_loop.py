@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import signal
@@ -9,6 +10,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +23,8 @@ from fmu_builder.cosim.master import run
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.validation import all_cases
 from fmu_builder.errors import FmuBuilderError, InputError, SlaveError, ToolError
+from fmu_builder.export import host
+from fmu_builder.export.toolchain import compile_hosted
 from tests.contact_core.fmi2 import literal
 
 FLOORED = """
@@ -220,6 +224,34 @@ def test_without_a_compiler_python_runs_the_loop_and_a_note_names_the_repair(
     monkeypatch.setenv(LOOP, "compiled")
     with pytest.raises(ToolError, match="install one"):
         run(gain)
+
+
+def test_the_structs_of_both_languages_have_one_size() -> None:
+    """loop.c asserts the same numbers."""
+    sizes = (compiled._TERM.itemsize, ctypes.sizeof(compiled._Operation), ctypes.sizeof(compiled._Loop))
+    assert sizes == (32, 112, 56)
+    text = Path(compiled.__file__).with_name("loop.c").read_text(encoding="utf-8")
+    assert all(
+        f"sizeof({name}) == {size}" in text for name, size in zip(("Term", "Operation", "Loop"), sizes, strict=True)
+    )
+
+
+def test_a_source_is_compiled_once_for_each_of_its_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compilations: list[Path] = []
+
+    def counted(sources: list[Path], library: Path, *arguments: Any) -> None:
+        compilations.append(library)
+        compile_hosted(sources, library, *arguments)
+
+    monkeypatch.setattr(host, "compile_hosted", counted)
+    source = tmp_path / "answer.c"
+    text = '__attribute__((visibility("default"))) int answer(void);\nint answer(void) {{ return {}; }}\n'
+    for number in (time.time_ns() % 1_000_000, 7):
+        source.write_text(text.format(number), encoding="utf-8")
+        library = host.shared_library(source)
+        assert host.shared_library(source) == library
+        assert ctypes.CDLL(str(library)).answer() == number
+    assert 1 <= len(compilations) <= 2  # 7 may stand in the cache
 
 
 def test_an_unknown_loop_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,9 @@ typedef struct {
     _Atomic int32_t pause;
 } Loop;
 
+/* compiled.py writes these structs */
+_Static_assert(sizeof(Term) == 32 && sizeof(Operation) == 112 && sizeof(Loop) == 56, "compiled.py has other sizes");
+
 static void combine(const Term *terms, uint64_t size, double *sums, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)

@@ -130,6 +130,10 @@ def run_command(
         list[str] | None,
         typer.Option(help="Signals to record and plot, such as 'body.p.*', by default all; may be repeated."),
     ] = None,
+    power: Annotated[
+        bool | None,
+        typer.Option("--power", help="Record the power of connections and the energy that the coupling makes there."),
+    ] = None,
     cross_check: Annotated[
         Path | None, typer.Option("--cross-check", help="Folder for the traces of each FMU as FMI cross-check triples.")
     ] = None,
@@ -142,7 +146,7 @@ def run_command(
     from fmu_builder.cli.running import run_system
 
     changes = {"step": step, "stop": stop, "algorithm": algorithm}
-    run_system(scenario, output, plot, as_json, **changes, record=record, cross_check=cross_check)
+    run_system(scenario, output, plot, as_json, **changes, record=record, power=power, cross_check=cross_check)
 
 
 @app.command("show")

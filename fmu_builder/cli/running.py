@@ -41,17 +41,19 @@ def run_system(
     stop: str | None,
     algorithm: str | None,
     record: list[str] | None,
+    power: bool | None,
     cross_check: Path | None = None,
 ) -> None:
     """Run a scenario, recipe or FMU, write its trace and plot, and print its contacts.
 
-    step, stop   with their units;   these, `algorithm` and `record` replace those of the scenario
+    step, stop   with their units;   these, `algorithm`, `record` and `power` replace those of the scenario
     cross_check  a folder for triples of the FMI cross-check"""
     path = find_scenario(scenario)
     beside = None if is_stream(output) else Path(f"{output}.json")
     check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
     given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
-    chosen = overridden(load_scenario(path, given), "--{}", step=step, stop=stop, algorithm=algorithm, record=record)
+    read = load_scenario(path, given)
+    chosen = overridden(read, "--{}", step=step, stop=stop, algorithm=algorithm, record=record, power=power)
     try:
         done, exit_code = _run_with_progress(chosen), 0
     except RunInterrupted as error:  # what is there is worth its time

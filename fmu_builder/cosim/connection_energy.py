@@ -30,7 +30,7 @@ from fmu_builder.cosim.slave import Slave
 from fmu_builder.errors import InputError
 from fmu_builder.model.connectable import Node, SlaveVariable
 from fmu_builder.model.wiring import Wiring
-from fmu_builder.units import parse_unit, quantity
+from fmu_builder.units import parse_unit
 
 _LEDGER = ("energy.work", "energy.residual")
 
@@ -221,6 +221,6 @@ def energy_notes(energies: Sequence[ConnectionEnergy]) -> Iterator[str]:
     """What the coupling has made in sum, and where most."""
     if energies:
         worst = max(energies, key=lambda one: abs(one.made))
-        share = f", {quantity(float(f'{abs(worst.made) / worst.passed:.2g}'))} of what passed" * (worst.passed > 0.0)
+        share = f", {abs(worst.made) / worst.passed:.2g} of what passed" if worst.passed > 0.0 else ""
         total = sum(one.made for one in energies)
         yield f"the coupling has made {total:.3g} J in sum, most at {worst.name}: {worst.made:.3g} J{share}"

@@ -63,20 +63,30 @@ def run(
     step: str | float | None = None,
     algorithm: str | None = None,
     record: str | Sequence[str] | None = None,
+    power: bool | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Run a scenario, or a single recipe or FMU with its defaults.
 
     scenario   a document, the path of a scenario, recipe, .fmu or .ssp, or the name of a recipe
     start      start values by "slave.variable", with units where you like; of a single FMU by variable
-    stop, step, algorithm, record   in place of those of [experiment]
+    stop, step, algorithm, record, power   in place of those of [experiment]
     progress   is called with the share done, 0 .. 1
     Raises InputError with every problem found, SlaveError if an FMU fails, RunInterrupted with the result so far on
     Ctrl-C; no instance is left behind."""
     with nullcontext(scenario) if isinstance(scenario, CheckedScenario) else as_file(scenario) as source:
         given = [key for key, value in (("step", step), ("stop", stop)) if value is not None]
         read = source if isinstance(source, CheckedScenario) else load_scenario(source, given)
-        chosen = overridden(read, "run() {}", step=step, stop=stop, algorithm=algorithm, record=record, start=start)
+        chosen = overridden(
+            read,
+            "run() {}",
+            step=step,
+            stop=stop,
+            algorithm=algorithm,
+            record=record,
+            power=power,
+            start=start,
+        )
         return _Master(chosen).run(progress or (lambda share: None))
 
 

@@ -17,6 +17,7 @@ def overridden(
     stop: str | float | None = None,
     algorithm: str | None = None,
     record: str | Sequence[str] | None = None,
+    power: bool | None = None,
     start: Mapping[str, StartValue] | None = None,
 ) -> CheckedScenario:
     """The scenario with these changes, checked like one from a file.
@@ -38,6 +39,8 @@ def overridden(
         changes["output_step"] = None
     if algorithm is not None:
         changes["algorithm"] = algorithm
+    if power is not None:
+        changes["power"] = power
     if record:
         changes["record"] = [record] if isinstance(record, str) else list(record)
     changed = scenario.model_copy(update={"experiment": scenario.experiment.model_copy(update=changes)})

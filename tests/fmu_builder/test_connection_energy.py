@@ -180,6 +180,9 @@ def test_without_the_key_nothing_is_recorded_and_implicit_refuses_it(tmp_path: P
     path.write_text(text.replace("power = true\n", ""), encoding="utf-8")
     done = run(path)
     assert done.energies == () and not [name for name in done.trace.names if "~" in name]
+    asked = run(path, power=True)
+    assert [one.name for one in asked.energies] == [NAME]
+    np.testing.assert_array_equal(asked.trace.values[:, : done.trace.values.shape[1]], done.trace.values)
     path.write_text(text.replace("gauss_seidel", "implicit"), encoding="utf-8")
     with pytest.raises(InputError, match=r"\[experiment\] power: is of jacobi and gauss_seidel"):
         run(path)

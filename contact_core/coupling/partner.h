@@ -42,6 +42,7 @@
 #define CC_FIRST_GUESS 1.2      /* (omega H)^2 of the admittance assumed before anything is known, */
 #define CC_FIRST_GUESS_TOLD 0.8 /* and where the lag is given */
 #define CC_DOUBTED 3.0               /* first forces whose answer has to exceed what happened before them */
+#define CC_ASSUMED 0.5          /* `known` of a W that the model has from free flight: no force showed it */
 #define CC_MOST_UNANSWERED 4         /* forces without an answer, after which the partner is driven or very heavy */
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -285,7 +286,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     int active = ss > least * least && cc_dot(q, q) > floor * floor;
     if (p->known == 0.0 && p->unanswered < CC_DOUBTED && p->driven > CC_QUIET_SHARE * cc_dot(q, q))
         active = 0; /* it may be what others do */
-    if (active && p->known == 0.0 && sq > 0.0) {
+    if (active && p->known < 1.0 && sq > 0.0) {
         cc_guess_admittance(p->W, sq / ss);
         p->secants = (CcSecants){.left = 0.0};
         p->known = 1.0;
@@ -312,7 +313,7 @@ CC_API void cc_follow_model(CcPartner *p)
     double scale = cc_sqrt(W / p->W[2][2]);
     for (int i = 0; i < 3; i++)
         p->W[i][2] *= scale, p->W[2][i] *= scale;
-    p->known = 1.0;
+    p->known = p->known > 0.0 ? p->known : CC_ASSUMED;
 }
 
 #endif

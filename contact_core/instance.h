@@ -65,6 +65,15 @@ enum {
     ENTRY(stiff_hints, 0, 0.0, CC_HUGE)        /* substeps that stability limited, */                                  \
     ENTRY(smooth_hints, 0, 0.0, CC_HUGE)       /* and others since the last of them */
 
+/* A communication step that was made: its beginning and length, s, and what its inputs were. */
+typedef struct {
+    double time, length;
+    unsigned long long inputs;
+} CcTried;
+
+#define CC_MOST_TRIED 8  /* steps that an importer may take back at once and is found to repeat */
+#define CC_ITERATING 100 /* steps */
+
 #define CC_STATE_MEMBER(name, is_whole, least, greatest) double name;
 
 /* All that fmi2GetFMUstate keeps: doubles only, so that saving is a copy and serializing a loop. */
@@ -93,6 +102,11 @@ struct CcHost {
     fmi2CallbackFunctions callbacks; /* a copy: the importer's struct is valid during fmi2Instantiate only */
     char name[CC_NAME_SIZE];
     int failures;                       /* of rules, counted by cc_fail */
+    /* The steps made last, for a state does not show what was made after it: no number of the state depends on them,
+     * but an element may ask whether a step is repeated (cc_repeats). */
+    CcTried tried[CC_MOST_TRIED];
+    int tried_next, keeps, repeats; /* keeps: 1 if the importer has taken a state */
+    int iterates; /* steps in which a repeated one is still taken for one with other inputs: rounds converge */
     const char *part;                   /* of an assembly: the one that logs, else NULL */
     double input_starts[CC_INPUTS + 1]; /* continuous inputs at the beginning of the step */
     /* states at the beginning of a substep, at its end or a stage, at the last stage but one, and in between */
@@ -255,6 +269,18 @@ double cc_held_over(const CcHost *host)
 #else
     return host->now.type == fmi2CoSimulation && host->now.extrapolate == 0.0 ? host->now.last_step : 0.0;
 #endif
+}
+
+int cc_repeats(const CcHost *host) { return host->repeats; }
+
+int cc_inputs_move(const CcHost *host) { return host->now.extrapolate != 0.0; }
+
+void cc_inputs_at(CcHost *host, double tau)
+{
+    double *block = (double *)&host->now.element;
+    for (int i = 0; i < CC_INPUTS && cc_inputs_move(host); i++)
+        block[cc_inputs[i]] = host->input_starts[i] + host->now.input_rates[i] * tau;
+    CC_ENTRY(evaluate)(&host->now.element, 0);
 }
 
 void cc_fail(CcHost *host, const char *format, ...)

@@ -63,6 +63,9 @@ enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
 #define cc_report CC_HOST_ENTRY(report)
 #define cc_held_over CC_HOST_ENTRY(held_over)
 #define cc_keep CC_HOST_ENTRY(keep)
+#define cc_repeats CC_HOST_ENTRY(repeats)
+#define cc_inputs_move CC_HOST_ENTRY(inputs_move)
+#define cc_inputs_at CC_HOST_ENTRY(inputs_at)
 #define cc_fail CC_HOST_ENTRY(fail)
 
 /* Log a message in a declared category.  Format: %s text, %d integer, %g number with up to 9 digits, %.3g with 3. */
@@ -75,6 +78,17 @@ CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const
 /* Length of the communication steps over which the motion at the ports is held, s; 0 where it is not: in model
  * exchange, in an assembly, with derivatives of the inputs, and before the first step. */
 CC_HIDDEN double cc_held_over(const CcHost *host);
+
+/* Whether the communication step that begins was made before from a state that was restored since (sample only). */
+enum { CC_NO_REPEAT, CC_SAME_AGAIN, CC_WITH_OTHER_INPUTS };
+CC_HIDDEN int cc_repeats(const CcHost *host);
+
+/* 1 if the inputs change within the step, for the importer gave their derivatives (sample only). */
+CC_HIDDEN int cc_inputs_move(const CcHost *host);
+
+/* Evaluate the element with its inputs as they are the time tau after the step begins, s (sample only); 0 brings them
+ * back. */
+CC_HIDDEN void cc_inputs_at(CcHost *host, double tau);
 
 /* Keep the `size` numbers that the element's variables last_contact.* have for one place, which begin at `record`: call
  * before those of the next contact that ended are written, in accept only (contact_record.h). */

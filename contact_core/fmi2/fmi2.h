@@ -286,6 +286,8 @@ fmi2Status fmi2Reset(fmi2Component c)
 {
     CC_ENTER(CC_ANY);
     cc_set_starts(instance);
+    __builtin_memset(instance->tried, 0, sizeof instance->tried);
+    instance->keeps = instance->repeats = instance->iterates = 0;
     return fmi2OK;
 }
 

@@ -40,6 +40,7 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
 {
     CC_ENTER(CC_ANY);
     CC_NEED(1, FMUstate);
+    instance->keeps = 1;
     if (!*FMUstate)
         *FMUstate = cc_allocate(&instance->callbacks, sizeof(CcState));
     if (!*FMUstate)
@@ -63,6 +64,7 @@ fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
                          "%s",
                          cc_type_name((int)state->type), cc_type_name((int)instance->now.type));
     instance->now = *state;
+    instance->keeps = 1;
     return fmi2OK;
 }
 

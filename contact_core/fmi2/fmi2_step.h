@@ -53,6 +53,42 @@ static int cc_may_step(Instance *instance, double t_c, double h)
     return 1;
 }
 
+/* A number for the inputs of the step that begins, by FNV-1a over words; 0 and -0 are one. */
+static unsigned long long cc_hash_inputs(const Instance *instance)
+{
+    const double *block = (const double *)&instance->now.element;
+    unsigned long long hash = 0xcbf29ce484222325ull, bits;
+    for (int i = 0; i < CC_INPUTS; i++) {
+        double values[2] = {block[cc_inputs[i]] + 0.0, 0.0};
+        if (instance->now.extrapolate != 0.0)
+            values[1] = instance->now.input_rates[i] + 0.0;
+        for (int k = 0; k < 2; k++) {
+            __builtin_memcpy(&bits, values + k, sizeof bits);
+            hash = (hash ^ bits ^ bits >> 32) * 0x100000001b3ull;
+        }
+    }
+    return hash;
+}
+
+/* Find whether the step from t_c on, of the length h, is one of those made last, and remember it. */
+CC_RARE void cc_remember_step(Instance *instance, double t_c, double h)
+{
+    CcTried made = {t_c, h, cc_hash_inputs(instance)}, *at = NULL;
+    for (int i = 0; i < CC_MOST_TRIED; i++)
+        if (instance->tried[i].time == t_c && instance->tried[i].length == h)
+            at = instance->tried + i;
+    if (at && at->inputs != made.inputs)
+        instance->iterates = CC_ITERATING;
+    else if (!at && instance->iterates > 0)
+        instance->iterates--;
+    instance->repeats = !at ? CC_NO_REPEAT : instance->iterates ? CC_WITH_OTHER_INPUTS : CC_SAME_AGAIN;
+    if (!at) {
+        at = instance->tried + instance->tried_next;
+        instance->tried_next = (instance->tried_next + 1) % CC_MOST_TRIED;
+    }
+    *at = made;
+}
+
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real communicationStepSize,
                       fmi2Boolean noSetFMUStatePriorToCurrentPoint)
 {
@@ -71,8 +107,12 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
             instance->now.dirty = 0.0;
             CC_ENTRY(accept)(&instance->now.element, instance, cc_max(instance->now.last_step, h));
         }
-        if (CC_HAS_SAMPLE)
+        if (CC_HAS_SAMPLE) {
+            cc_keep_inputs(instance);
+            if (instance->keeps)
+                cc_remember_step(instance, t_c, h);
             CC_ENTRY(sample)(&instance->now.element, instance, h);
+        }
         instance->now.behind = 1.0;
         failures = instance->failures || !cc_integrate(instance, t_c, t_c + h) || instance->failures;
         int bad = failures ? -1 : cc_first_not_finite(instance);

@@ -25,6 +25,7 @@
 #define CC_COUPLING_H
 
 #include "energy_force.h"
+#include "force_form.h"
 #include "partner.h"
 #include "../laws/friction.h"
 
@@ -49,6 +50,7 @@ typedef struct {
     double literal CC_IN(0, 1);          /* given: 1 where the force has to be the law at the inputs */
     double added;                        /* J, by the forces that acted, since the start */
     double started CC_IN(0, 1);          /* 1 after the first sample of the run */
+    CcForceForm form;                    /* where inputs change within the step */
     double z[2], slips CC_IN(0, 1);      /* bristle: deflection at the sample, m; 1 if its tip slipped before it */
 } CcCoupling;
 
@@ -269,6 +271,15 @@ CC_API void cc_coupling_balanced(CcCoupling *c, const CcPortLaw *law, const doub
     }
 }
 
+/* Units of the model: those of the stiffness at the depth to come. */
+CC_API void cc_coupling_units(CcPartner *p, const CcPortLaw *law, double x, double w, double H)
+{
+    if (!(x > 0.0 || w > 0.0))
+        return;
+    double touch = x + (w > 0.0 ? (p->lag + 1.0) * H * w : 0.0);
+    cc_model_in_units(&p->model, cc_model_unit(touch, law->energy(law->data, touch), H));
+}
+
 /* The interval that begins at the sample r, v: state, free acceleration, admittance; guesses W while it is unknown. */
 CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
                                     const double v[3], double H)
@@ -284,10 +295,7 @@ CC_API CcInterval cc_coupling_begin(CcCoupling *c, const CcPortLaw *law, const C
         if (U > 0.0) /* it is 0 where the law has no force yet, or none at all */
             cc_guess_admittance(p->W, cc_first_guess(o) * touch * touch / (2.0 * U * T * T));
     }
-    if (at.x > 0.0 || at.w > 0.0) {
-        double touch = at.x + (at.w > 0.0 ? (p->lag + 1.0) * H * at.w : 0.0);
-        cc_model_in_units(&p->model, cc_model_unit(touch, law->energy(law->data, touch), H));
-    }
+    cc_coupling_units(p, law, at.x, at.w, H);
     if (c->started == 0.0 && o->lag != CC_LAG_AUTO && at.x > CC_RESTS * H * cc_abs(at.w))
         cc_coupling_balanced(c, law, r, v);
     c->started = 1.0;
@@ -358,7 +366,7 @@ CC_API void cc_coupling_idle(CcCoupling *c, const CcPortLaw *law, const CcCoupli
 }
 
 /* Why the force is the law at the inputs. */
-enum { CC_COUPLED, CC_NOT_ITS_RATE, CC_LAW_PULLS, CC_TOO_FAR };
+enum { CC_COUPLED, CC_NOT_ITS_RATE, CC_LAW_PULLS, CC_TOO_FAR, CC_STEPS_REPEATED, CC_INPUTS_MOVE };
 
 CC_API int cc_coupling_holds(const CcCoupling *c)
 {
@@ -373,6 +381,68 @@ CC_API int cc_is_out_of_reach(const CcCoupling *c, const double r[3], const doub
     const CcPartner *p = &c->partner;
     return p->begun != 0.0 && cc_coupling_holds(c) == CC_COUPLED
            && !(cc_coupling_reach(p, cc_coupling_depth(p, r, v), -v[2], H) > 0.0);
+}
+
+/* The form and the lag that were found come into use: what was given so far becomes mean forces. */
+CC_API void cc_coupling_use_form(CcCoupling *c, const CcCouplingOptions *o)
+{
+    CcPartner *p = &c->partner;
+    CcForceForm *form = &c->form;
+    int L = cc_lag(form->lag);
+    double before = p->f[L + 1][2];
+    for (int k = 0; k < CC_LAGS; k++) {
+        if (form->e != 0.0)
+            c->made[k] = form->made[k], c->debt[k] = form->debt[k];
+        for (int i = 0; i < 3; i++)
+            form->given[k][i] = p->f[k][i];
+    }
+    for (int k = 0; k < CC_KEPT_FORCES - 1; k++)
+        for (int i = 0; i < 3; i++)
+            p->f[k][i] = cc_form_mean(form->e, p->f, k, i);
+    form->known = 1.0;
+    p->lag = L;
+    p->overruled = p->confirmed = 0.0;
+    if (form->modelled != 0.0)
+        return;
+    p->anchored = p->unanswered = 0.0;
+    p->model = (CcPartnerModel){.H = p->H};
+    __builtin_memset(p->fits, 0, sizeof p->fits);
+    p->rule[0] = p->rule[1] = 0.0;
+    p->beta = 0.5;
+    p->secants = (CcSecants){.left = 0.0};
+    if (o->identify) {
+        cc_guess_admittance(p->W, form->W);
+        p->known = 1.0;
+    }
+    p->r[2] += form->e * p->H * p->H * p->W[2][2] * before / 6.0; /* as that of the present sample will be */
+}
+
+/* A sample, where inputs change within the step: look for the form and the lag, until they are known and in use.  They
+ * come into use in free flight, and in a contact while most of it is to come: of held forces until half of the energy
+ * is given back, of others before compression ends, as what these did is not all in the ledger. */
+CC_APART void cc_coupling_find_form(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
+                                    const double v[3])
+{
+    CcPartner *p = &c->partner;
+    CcForceForm *form = &c->form;
+    CcObservation seen = cc_observe_interval(p, v);
+    double x = cc_coupling_depth(p, r, v);
+    double floor = (10.0 * p->noise + CC_ROUNDING * (cc_abs(v[2]) + cc_abs(p->v[2]))) / p->H;
+    cc_coupling_units(p, law, x, -v[2], p->H);
+    cc_form_add(form, p, seen.y[2] - p->y[2], seen.quiet);
+    if (form->found == 0.0)
+        cc_form_find(form, floor);
+    if (form->found == 0.0)
+        cc_form_find_by_model(form, &p->model);
+    double elastic = 2.0 * form->W * law->energy(law->data, x), moves = v[2] * v[2]; /* energies, 2 W times */
+    int early = form->e == 0.0 ? v[2] < 0.0 || moves < elastic : v[2] < 0.0 && moves > CC_FORM_DEEPENS * elastic;
+    if (form->found != 0.0 && (seen.quiet || early)) {
+        cc_coupling_use_form(c, o);
+        return;
+    }
+    CcPassed passed = cc_passed(law, cc_coupling_depth(p, p->r, p->v), -p->v[2], x, -v[2], p->H);
+    for (int L = 0; L < CC_LAGS; L++)
+        form->made[L] += cc_made(&passed, cc_form_mean(0.5, p->f, L, 2));
 }
 
 /* Steps 4 to 6 of a sample where a force can act; arguments and result are those of cc_coupling_step. */

@@ -174,6 +174,8 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.debt[i] = c->debt[lag];
     e->coupling.scale[i] = c->scale;
     int holds = (int)e->coupling.mode == HOLD, fallback = holds ? CC_COUPLED : cc_coupling_holds(c);
+    if (e->moving > 0.0 && c->form.known == 0.0)
+        fallback = CC_INPUTS_MOVE;
     e->coupling.fallback[i] = fallback;
     e->coupling.in_force[i] = holds || fallback ? BY_LAW : what_is_known(e, c);
     e->coupling.trust[i] = cc_model_trust(&c->partner.model, lag, c->partner.model.use != 0.0);
@@ -399,7 +401,7 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
     for (int i = 0; i < POINTS; i++) {
         const CcPort *port = port_of(e, i);
         const CcCoupling *c = partner_of(e, i);
-        if (port->begun != 0.0)
+        if (port->begun != 0.0 && e->held[i] != 0.0) /* else the integrals of the powers have it */
             book_interval(e, i, law);
         hold_side(e, i, law);
         if (c->mismatched >= CC_MOST_MISMATCHED && e->warned.rate == 0.0) {
@@ -424,6 +426,8 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
         }
         warn_of_limits(e, host, i, law, step, e->mass_was_known[i] != 0.0);
         end_at_edge(e, i, R, step);
+        if (e->moving > 0.0)
+            cc_form_give(&partner_of(e, i)->form, port->f, c->partner.f_largest, port_of(e, i)->f);
         rotate_to_interval(e, i, R, step);
         e->held_elastic[i] = port->f[2] == 0.0 ? 0.0 : port->f[2] * cc_inverse_damping(law, -port->v[2]);
         e->held[i] = 1.0;
@@ -489,6 +493,17 @@ static void repeat_forces(Element *e)
 
 static void start_coupling(Element *e);
 
+/* The literal force acts; the coupling begins anew at the next sample. */
+static void give_law(Element *e)
+{
+    double added[POINTS];
+    for (int i = 0; i < POINTS; i++)
+        added[i] = partner_of(e, i)->added;
+    start_coupling(e);
+    for (int i = 0; i < POINTS; i++)
+        partner_of(e, i)->added = added[i];
+}
+
 /* 1 if a number is too large to be calculated with: then the literal force acts, and the coupling begins anew. */
 static int too_far(Element *e, CcHost *host)
 {
@@ -506,24 +521,26 @@ static int too_far(Element *e, CcHost *host)
         }
         far |= so;
     }
-    double added[POINTS];
-    for (int i = 0; i < POINTS; i++)
-        added[i] = partner_of(e, i)->added;
     if (far)
-        start_coupling(e);
-    for (int i = 0; i < POINTS; i++)
-        partner_of(e, i)->added = added[i];
+        give_law(e);
     for (int i = 0; i < POINTS && far; i++)
         for (int k = 0; k < 3; k++)
             partner_of(e, i)->partner.f[0][k] = 0.0;
     return far;
 }
 
+#include "coupled_masters.h"
+
 static int sample(Element *e, CcHost *host, double step)
 {
     double R[3][3];
     CcPortLaw law = port_law(e);
     CcCouplingOptions options = coupling_options(e);
+    watch_inputs(e, host);
+    if (steps_are_repeated(e, host)) {
+        e->since = e->since_steps = 0.0;
+        return CC_CHANGED;
+    }
     cc_rotation(e->surface.q, R);
     if (e->since_steps < MOST_STALE && is_stale(e, R, step)) {
         e->since += step;
@@ -556,13 +573,15 @@ static int sample(Element *e, CcHost *host, double step)
     if ((int)e->coupling.mode == HOLD)
         for (int i = 0; i < POINTS; i++)
             sample_held(e, host, i, R, &law, &options, step);
+    else if (e->moving > 0.0 && !form_is_known(e, &law, &options))
+        sample_moving(e, host, R, &law, &options, step);
     else
         changed = sample_coupled(e, host, R, &law, &options, step);
     for (int i = 0; i < POINTS; i++) {
         show_coupling(e, i, &law);
         show_slopes(e, i, &law);
     }
-    return changed;
+    return changed | (e->moving > 0.0 ? CC_CHANGED : 0);
 }
 
 /* The literal force at the start is the first one that a master reads. */

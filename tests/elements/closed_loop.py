@@ -41,8 +41,11 @@ from fmu_builder.export.fmu import host_fmu
 print(host_fmu(pathlib.Path(sys.argv[2])))
 """
 
+_FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\ncoupling = true\n'
 RECIPES = {
-    "Floor": 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\ncoupling = true\n',
+    "Floor": _FLOOR,
+    "FloorOfTwo": _FLOOR + "points = 2\n",
+    "FloorBristle": _FLOOR + "bristle = true\n",
     "Spring": 'element = "translational_spring"\n[structure]\ncoupling = true\n',
     "SpringByPositions": 'element = "translational_spring"\n[structure]\ncoupling = true\npositions = true\n',
     "Damper": 'element = "translational_damper"\n[structure]\ncoupling = true\n',

@@ -1,0 +1,106 @@
+/* Masters that do more than exchange samples: those that repeat steps, and those that change inputs within the step.
+ *
+ * Steps that are taken back and made again with the same inputs, or with another length, are as if they were made once:
+ * what was seen of the bodies is part of the state.  With other inputs they are rounds of an iteration, which meets the
+ * force at the end of the step: the law at the inputs.  That a step is repeated no state can show, so the instance
+ * remembers the last ones (cc_repeats); the first round of all is the only one that is not known for what it is.
+ *
+ * Where inputs change within the step (fmi2SetRealInputDerivatives) the samples are still the inputs at its beginning.
+ * Nobody knows whether the forces on the bodies change as well until the motion shows it (coupling/force_form.h). */
+#ifndef COUPLED_MASTERS_H
+#define COUPLED_MASTERS_H
+
+#define REPEATING 100.0 /* steps, after the last one that was repeated, in which an importer may begin again */
+
+/* 1 while the importer repeats steps with other inputs: it solves for the forces at the end of the step by itself, and
+ * the motion it shows is not that of bodies that held the last force.  The law at the inputs is what it iterates on. */
+static int steps_are_repeated(Element *e, CcHost *host)
+{
+    if ((int)e->coupling.mode == HOLD)
+        return 0;
+    if (cc_repeats(host) == CC_WITH_OTHER_INPUTS)
+        e->repeating = REPEATING;
+    else if (e->repeating > 0.0)
+        e->repeating -= 1.0;
+    if (e->repeating == 0.0)
+        return 0;
+    if (e->warned.repeats == 0.0) {
+        e->warned.repeats = 1.0;
+        cc_report(host, CC_WARNING, "contact",
+                  "the importer repeats steps from a saved state with other inputs, so the forces are those of "
+                  "coupling.mode = hold, on which it can iterate (coupling.fallback)");
+    }
+    give_law(e);
+    for (int i = 0; i < POINTS; i++) {
+        e->coupling.fallback[i] = CC_STEPS_REPEATED;
+        e->coupling.in_force[i] = BY_LAW;
+    }
+    return 1;
+}
+
+#define MOVING 20.0 /* steps, after the last one in which inputs changed, in which they may change again */
+
+/* Count them.  What was seen of the bodies before, or while they changed, was seen otherwise. */
+static void watch_inputs(Element *e, const CcHost *host)
+{
+    double before = e->moving;
+    if ((int)e->coupling.mode == HOLD || (int)e->coupling.mode == SLOPE)
+        return;
+    e->moving = cc_inputs_move(host) ? MOVING : before > 0.0 ? before - 1.0 : 0.0;
+    if ((before > 0.0) != (e->moving > 0.0))
+        give_law(e);
+}
+
+/* 1 if it is known how forces act where inputs change within the step; options: with the lag then. */
+static int form_is_known(Element *e, const CcPortLaw *law, CcCouplingOptions *options)
+{
+    CcCoupling *c = partner_of(e, 0);
+    CcPort *port = port_of(e, 0);
+    if (POINTS > 1 || BRISTLE)
+        return 0;
+    if (c->form.known != 0.0 && c->partner.overruled != 0.0)
+        give_law(e);
+    else if (c->form.known == 0.0 && c->partner.begun != 0.0)
+        cc_coupling_find_form(c, law, options, port->r, port->v);
+    options->lag = c->form.known != 0.0 ? (int)c->form.lag : CC_LAG_AUTO;
+    if (c->form.known != 0.0)
+        port->r[2] += cc_form_shift(&c->form, &c->partner);
+    return c->form.known != 0.0;
+}
+
+/* The literal force acts, at the inputs of the end of the step; the bodies are identified all the same. */
+static void sample_moving(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
+                          const CcCouplingOptions *options, double step)
+{
+    for (int i = 0; i < POINTS; i++) {
+        CcCoupling *c = partner_of(e, i);
+        const CcPort *port = port_of(e, i);
+        if (c->partner.begun != 0.0)
+            cc_coupling_learn(c, law, options, port->r, port->v, port->usable == 0.0);
+        else
+            c->partner.H = step;
+        e->held[i] = 0.0;
+    }
+    cc_inputs_at(host, cc_inputs_move(host) ? step : 0.0);
+    for (int i = 0; i < POINTS; i++) {
+        CcCoupling *c = partner_of(e, i);
+        const CcPort *port = port_of(e, i);
+        double F[3], f[3];
+        cc_to_body(R, e->point[i].f, F);
+        for (int j = 0; j < 3; j++)
+            f[j] = cc_dot(F, port->place.axes[j]);
+        cc_coupling_keep(c, port->r, port->v, f, step);
+        c->off = port->usable == 0.0;
+        c->started = 1.0;
+        if (f[2] != 0.0 && e->warned.moving == 0.0) {
+            e->warned.moving = 1.0;
+            cc_report(host, CC_WARNING, "contact",
+                      "point %d: the importer changes inputs within the step (fmi2SetRealInputDerivatives), so the "
+                      "force is that of coupling.mode = hold until the motion shows how it acts (coupling.fallback)",
+                      i + 1);
+        }
+    }
+    cc_inputs_at(host, 0.0);
+}
+
+#endif

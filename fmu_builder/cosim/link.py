@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Link:
         self.sources = sources
         self.name = f"fmi2{verb}{FAMILY[variables[0].type]}"
         self.references = np.array([v.reference for v in variables], dtype=np.uint32)
-        function = _function(slave, self.name)
+        function = slave.library[self.name]  # a new object, whose types are its own
         function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
         function.restype = ctypes.c_int
         address = ctypes.c_void_p  # built once: a plain integer would be converted in every call
@@ -57,14 +57,9 @@ class Link:
         self.slave.check(status, self.name, f"{shown} at {time:g} s")
 
 
-def _function(slave: Slave, name: str) -> Any:
-    """The function of the slave's library once more, for other types of arguments than fmpy's."""
-    return ctypes.CDLL(slave.dll._name, handle=slave.dll._handle)[name]
-
-
 def function_address(slave: Slave, name: str) -> int:
     """Where a function of the slave's library begins."""
-    return ctypes.cast(_function(slave, name), ctypes.c_void_p).value or 0
+    return ctypes.cast(slave.library[name], ctypes.c_void_p).value or 0
 
 
 def not_finite(node: Node, value: float, time: float) -> SlaveError:

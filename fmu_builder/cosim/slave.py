@@ -11,8 +11,9 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from ctypes import Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
+from ctypes import CDLL, Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -381,6 +382,11 @@ class Slave:
             )
         finally:
             os.chdir(before)
+
+    @cached_property
+    def library(self) -> CDLL:
+        """The library once more, for functions with other types of arguments than fmpy's."""
+        return CDLL(self.dll._name, handle=self.dll._handle)
 
     @property
     def component(self) -> int:

@@ -24,6 +24,7 @@ from fmu_builder.cosim.slave import FATAL, OK, Slave
 
 Vector = NDArray[np.float64]
 _PROBE = 1.0  # N or N.m
+_ONE = np.ones(1)
 
 
 class Values:
@@ -87,6 +88,32 @@ class Kept:
             self.slave.dll.fmi2FreeFMUstate(self.slave.component, byref(self._state))
 
 
+class Slope:
+    """Directional derivatives of the values `unknown` along those with the references `known`."""
+
+    def __init__(self, slave: Slave, unknown: Values, known: Sequence[int]) -> None:
+        self.size = len(known)
+        self._slave = slave
+        seed, answer = np.zeros(self.size), np.zeros(unknown.size)
+        self._seed, self._answer = seed, answer
+        references = (c_uint * self.size)(*known)
+        pointers = [one.ctypes.data_as(POINTER(c_double)) for one in (seed, answer)]
+        self._arguments = (unknown.references, unknown.size, references, self.size, *pointers)
+
+    def answer(self, seed: Vector) -> tuple[int, Vector]:
+        """The status of the call, and the memory of its values: copy what is kept."""
+        self._seed[:] = seed
+        slave = self._slave
+        return slave.dll.fmi2GetDirectionalDerivative(slave.component, *self._arguments), self._answer
+
+    def of(self, seed: Vector) -> Vector:
+        """As `answer`.   Raises SlaveError."""
+        status, values = self.answer(seed)
+        if status:
+            self._slave.check(status, "fmi2GetDirectionalDerivative", "of the velocities at the ports")
+        return values
+
+
 class Body:
     """A body of a group.   velocities, forces: names in the order of its rows; None where no force acts"""
 
@@ -98,8 +125,11 @@ class Body:
         self.velocity = Values(slave, [variables[n].reference for n in velocities])
         self._acts = [k for k, name in enumerate(forces) if name is not None]
         self.force = Values(slave, [variables[n].reference for n in forces if n is not None])
-        self._states = [*description.derivatives]
         self._rate = Values(slave, [*description.derivatives.values()])
+        self._to_velocity = Slope(slave, self.velocity, [*description.derivatives])
+        self._to_rates = [Slope(slave, self._rate, [reference]) for reference in self.force.references]
+        self._other = self._free = np.zeros(self.size)
+        self.probes = 0
         self._moved = all(description.states_behind.get(n, True) for n in velocities)
         self.rung = DERIVATIVES if description.derivatives and self._gives_derivatives() else PROBES
         self._kept = Kept(slave) if description.can_restore else None
@@ -108,58 +138,38 @@ class Body:
     def can_be_solved(self) -> bool:
         return self.rung == DERIVATIVES or self._kept is not None
 
-    def _derivative(self, unknown: Values, known: Sequence[int], seed: Vector) -> Vector:
-        """D[unknown, known](seed); None where the slave refuses."""
-        size, slave = len(known), self.slave
-        answer = (c_double * unknown.size)()
-        references, values = (c_uint * size)(*known), (c_double * size)(*seed)
-        status = slave.dll.fmi2GetDirectionalDerivative(
-            slave.component, unknown.references, unknown.size, references, size, values, answer
-        )
-        if status:
-            slave.check(status, "fmi2GetDirectionalDerivative", "of the velocities at the ports")
-        return np.array(answer)
-
     def _gives_derivatives(self) -> bool:
         """Whether the calls that the model needs succeed; its log is then as before."""
         slave, logged = self.slave, len(self.slave.log)
-        force = self.force.references[:1]
-        tried = [(self.velocity, self._states)] + ([(self._rate, force)] if force else [])
-        good = True
-        for unknown, known in tried:
-            size = len(known)
-            references, seed, answer = (c_uint * size)(*known), (c_double * size)(), (c_double * unknown.size)()
-            status = slave.dll.fmi2GetDirectionalDerivative(
-                slave.component, unknown.references, unknown.size, references, size, seed, answer
-            )
-            if status == FATAL:
-                slave.check(status, "fmi2GetDirectionalDerivative", "of the velocities at the ports")
-            good = good and status == OK
+        tried = [self._to_velocity, *self._to_rates[:1]]
+        statuses = [slope.answer(np.zeros(slope.size))[0] for slope in tried]
+        if FATAL in statuses:
+            slave.check(FATAL, "fmi2GetDirectionalDerivative", "of the velocities at the ports")
         del slave.log[logged:]
-        return good
+        return all(status == OK for status in statuses)
 
-    def model(self, time: float, step: float, other: Vector) -> tuple[Vector, Vector, int]:
-        """a, shape (n,), W, shape (n, n), and the number of steps tried.
-
-        other  forces on the rows that are not solved for, shape (n,)"""
-        n = self.size
-        a, W = np.zeros(n), np.zeros((n, n))
+    def acceleration(self, time: float, step: float, other: Vector) -> Vector:
+        """a, shape (n,).   other: forces on the rows that are not solved for, shape (n,)"""
+        self._other = other
+        if not self._moved:
+            return self._followed()
         if self.rung == DERIVATIVES:
-            if not self._moved:
-                return self._followed(), W, 0
             self.force.set(other[self._acts])
-            a = self._derivative(self.velocity, self._states, self._rate.get().copy())
-            for j, k in enumerate(self._acts):
-                change = self._derivative(self._rate, [self.force.references[j]], np.ones(1))
-                W[:, k] = self._derivative(self.velocity, self._states, change)
-            return a, W, 0
-        before = self.velocity.get().copy()
-        free = self._tried(time, step, other)
-        for k in self._acts:
-            force = other.copy()
-            force[k] += _PROBE
-            W[:, k] = (self._tried(time, step, force) - free) / (step * _PROBE)
-        return (free - before) / step, W, 1 + len(self._acts)
+            return self._to_velocity.of(self._rate.get())
+        self._free = self._tried(time, step, other)
+        return (self._free - self.velocity.get()) / step
+
+    def inverse_inertia(self, time: float, step: float) -> Vector:
+        """W, shape (n, n), after `acceleration` and before a step."""
+        W = np.zeros((self.size, self.size))
+        for k, to_rate in zip(self._acts, self._to_rates if self._moved else (), strict=False):
+            if self.rung == DERIVATIVES:
+                W[:, k] = self._to_velocity.of(to_rate.of(_ONE))
+            else:
+                force = self._other.copy()
+                force[k] += _PROBE
+                W[:, k] = (self._tried(time, step, force) - self._free) / (step * _PROBE)
+        return W
 
     def _followed(self) -> Vector:
         if self._before is None:
@@ -170,6 +180,7 @@ class Body:
     def _tried(self, time: float, step: float, force: Vector) -> Vector:
         """Velocities after a step under these forces; the state is then as before."""
         assert self._kept is not None
+        self.probes += 1
         self._kept.keep()
         self.force.set(force[self._acts])
         status = self.slave.dll.fmi2DoStep(self.slave.component, time, step, 0)

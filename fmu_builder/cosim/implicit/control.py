@@ -9,7 +9,8 @@ Error of a trial, m/s or rad/s, the largest over the bodies' rows:
 
 (ii) makes phase, which adds up in a lasting motion: it counts once for each step of this length since forces began, at
 most a hundred times.  A step is refused if the error exceeds the tolerance, or the forces are not solved for.  The next
-one is .9 (tolerance/error)^.4 times as long, at least .2, at most twice.  A refusal costs evaluations only."""
+one is .9 (tolerance/error)^.4 times as long, at least .2, at most twice.  A refusal costs evaluations only.
+Where bodies leave their affine model by more than the tolerance, the next step is shorter likewise."""
 
 from __future__ import annotations
 
@@ -72,6 +73,8 @@ class Controller:
             note = self.group.make(trial, tick, begin)
             if note:
                 return note
+            if self.group.drift > self.tolerance:
+                self._length = min(self._length, trial.step * max(self._factor(self.group.drift), _SHRINK))
             active = any(force.any() for force in forces)
             self._elapsed = self._elapsed + trial.step if active else 0.0
             self._before = _Before(forces[0], trial.step)
@@ -86,14 +89,14 @@ class Controller:
         H = trial.step
         first = self.group.summed([element.start.force for element in self.group.elements])
         last = self.group.summed([end.force for _, end in trial.answers])
-        missing = H * np.abs(model.W @ (trial.force - (first + last) / 2.0)).max(initial=0.0)
+        missing = H * np.abs(model.moved(trial.force - (first + last) / 2.0)).max(initial=0.0)
         if self._before is None:
             middle = self.group.summed(self.group.forces_at(model, trial.force, time, H / 2.0))
             bend = 4.0 * (first - 2.0 * middle + last)
         else:
             before, Hp = self._before.force, self._before.step
             bend = 2.0 * ((last - first) / H - (first - before) / Hp) / (H + Hp) * H * H
-        curved = H * np.abs(model.W @ bend).max(initial=0.0) / 12.0 * min(max(self._elapsed / H, 1.0), _ADDED)
+        curved = H * np.abs(model.moved(bend)).max(initial=0.0) / 12.0 * min(max(self._elapsed / H, 1.0), _ADDED)
         return float(max(missing, curved)), (first, last)
 
     def _no_step(self, time: float, trial: Trial, error: float) -> SlaveError:

@@ -4,7 +4,8 @@ The forces follow from the affine models of its bodies: bodies.py, forces.py, iq
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,17 +29,27 @@ Vector = NDArray[np.float64]
 _ACCURACY = 1e-10  # of the velocities that the forces cause, relative to the largest velocity of the step
 
 
-@dataclass(frozen=True)
 class Model:
-    """Bodies between two communication points: V1 = V0 + H (a + W f).   Shapes (n,), (n,), (n, n)"""
+    """Bodies between two communication points: V1 = V0 + H (a + W f).   Shapes (n,), (n,), (n, n)
 
-    velocity: Vector
-    a: Vector
-    W: Vector
+    inertia   finds W when a force needs it"""
+
+    def __init__(self, velocity: Vector, a: Vector, inertia: Callable[[], Vector]) -> None:
+        self.velocity, self.a = velocity, a
+        self._inertia = inertia
+
+    @functools.cached_property
+    def inverse_inertia(self) -> Vector:
+        """W"""
+        return self._inertia()
+
+    def moved(self, force: Vector) -> Vector:
+        """W f"""
+        return self.inverse_inertia @ force if force.any() else np.zeros_like(force)
 
     def velocities(self, force: Vector, step: float) -> Vector:
         """At both ends of a step, shape (2, n)."""
-        return np.array([self.velocity, self.velocity + step * (self.a + self.W @ force)])
+        return np.array([self.velocity, self.velocity + step * (self.a + self.moved(force))])
 
 
 @dataclass(frozen=True)
@@ -81,8 +92,9 @@ class GroupRun:
         self._last = self.summed([element.start.force for element in self.elements])
         self.refused = 0
         self.works: dict[tuple[str, str, str, str], float] = {}  # J, by element, port, body and its port
-        self._steps = self._probes = self._unsolved = 0
-        self._largest_miss = self._drift = 0.0
+        self._steps = self._unsolved = 0
+        self._largest_miss = self._largest_drift = 0.0
+        self.drift = 0.0  # of the last step: of the bodies from their model, m/s or rad/s
 
     def obstacle(self) -> str | None:
         """Why the group cannot be solved for, as its slaves answer."""
@@ -115,14 +127,20 @@ class GroupRun:
             value = self._slaves[slave].get(self._slaves[slave].description.variables[output])
             other[row] += change.factor * value + change.offset
         self._other = other
-        velocity, a, W = np.zeros(self._size), np.zeros(self._size), np.zeros((self._size, self._size))
+        velocity, a = np.zeros(self._size), np.zeros(self._size)
         for body, rows in zip(self.bodies, self._parts, strict=True):
+            a[rows] = body.acceleration(time, step, other[rows])
             velocity[rows] = body.velocity.get()
-            a[rows], W[rows, rows], probes = body.model(time, step, other[rows])
-            self._probes += probes
         for element in self.elements:
             element.begin()
-        return Model(velocity, a, W)
+
+        def inertia() -> Vector:
+            W = np.zeros((self._size, self._size))
+            for body, rows in zip(self.bodies, self._parts, strict=True):
+                W[rows, rows] = body.inverse_inertia(time, step)
+            return W
+
+        return Model(velocity, a, inertia)
 
     def solve(self, model: Model, time: float, step: float) -> Trial:
         """Forces over a step of this length; nothing is stepped.   Raises SlaveError where none are finite."""
@@ -132,7 +150,10 @@ class GroupRun:
             return self.summed([element.try_step(motion, time, step)[0].force for element in self.elements])
 
         free = model.velocities(np.zeros(self._size), step)
-        scale = step * np.abs(model.W).max(axis=0, initial=0.0)
+        if not self._last.any() and not answered(self._last).any():  # in free flight
+            answers = tuple(element.try_step(free, time, step) for element in self.elements)
+            return Trial(step, self._last, free, answers, 0.0)
+        scale = step * np.abs(model.inverse_inertia).max(axis=0, initial=0.0)
         largest = max(float(np.abs(free).max(initial=0.0)), float((scale * np.abs(self._last)).max(initial=0.0)))
         tolerance = _ACCURACY * largest
         solution = solve(answered, self._last, scale, tolerance)
@@ -162,15 +183,15 @@ class GroupRun:
 
     def make(self, trial: Trial, tick: int, time: float) -> str | None:
         """The true step of every slave of the group; a note if one of them ended the simulation."""
-        step = trial.step
+        step, drift = trial.step, 0.0
         for body, rows in zip(self.bodies, self._parts, strict=True):
             body.act(trial.force[rows] + self._other[rows], step)
             note = do_step(body.slave, time, step)
             if note:
                 return note
             self._exchanged(self._reads, body.slave.name, tick)
-            drift = np.abs(body.velocity.get() - trial.velocity[1][rows]).max(initial=0.0)
-            self._drift = max(self._drift, float(drift))
+            drift = max(drift, float(np.abs(body.velocity.get() - trial.velocity[1][rows]).max(initial=0.0)))
+        self.drift, self._largest_drift = drift, max(self._largest_drift, drift)
         for element, (answer, _) in zip(self.elements, trial.answers, strict=True):
             self._exchanged(self._writes, element.slave.name, tick)
             note = element.step(time, step)
@@ -197,11 +218,11 @@ class GroupRun:
             bodies=tuple(self.group.bodies),
             steps=self._steps,
             evaluations=sum(element.evaluations for element in self.elements),
-            probes=self._probes,
+            probes=sum(body.probes for body in self.bodies),
             refused=self.refused,
             unsolved=self._unsolved,
             largest_miss=self._largest_miss,
-            drift=self._drift,
+            drift=self._largest_drift,
         )
 
     def close(self) -> None:

@@ -154,7 +154,13 @@ class ImplicitRun:
             for element in run.elements:
                 if element.lags:
                     yield f"{element.slave.name}: cannot restore its states, so these lag by a step in its force"
-            if (found := run.report()).unsolved:
+            found = run.report()
+            if self._is_adaptive and found.drift > self._tolerance:
+                yield (
+                    f"{listed(group.bodies, _SHOWN)}: in a step, velocities left the affine model by "
+                    f"{found.drift:.2g} m/s or rad/s, more than coupling_tolerance: take smaller steps"
+                )
+            if found.unsolved:
                 yield (
                     f"{elements}: forces of {found.unsolved} of {found.steps} steps were not solved for, and miss "
                     f"their law by up to {found.largest_miss:.2g} m/s or rad/s: take smaller steps"

@@ -84,6 +84,20 @@ def test_what_the_coupling_makes_is_what_all_energies_gain(
     assert [n for n in done.notes if n.startswith("the coupling has made ") and f"most at {NAME}: " in n]
 
 
+@pytest.mark.parametrize("slow", ["body", "floor"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_slaves_with_longer_steps_make_what_all_energies_gain_too(tmp_path: Path, algorithm: str, slow: str) -> None:
+    literal("PointSurface", tmp_path)
+    slaves = {"body": BALL.format(height=0.003), "floor": FLOOR.format(restitution=1, friction=0)}
+    slaves[slow] = slaves[slow].replace(" }\n", ", step = 1e-3 }\n")
+    path = tmp_path / "drop.toml"
+    path.write_text(DROP.format(stop=0.04, algorithm=algorithm, slaves="".join(slaves.values())), encoding="utf-8")
+    done = run(path)
+    (energy,) = done.energies
+    assert energy.made > 0.05
+    assert energy.made == pytest.approx(gained(done), abs=1e-12)
+
+
 def test_both_loops_give_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     literal("PointSurface", tmp_path)
     found = []

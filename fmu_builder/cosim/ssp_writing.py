@@ -88,10 +88,9 @@ class _Writer:
         self.system, self.name, self.target = system, target, TARGETS[target]
         self.sources = _sources(system.slaves)
         self.starts = {slave: dict(values) for slave, values in system.starts.items()}
-        for signal in system.signals:
+        for signal in system.signals:  # what a reader without drives holds
             slave, name = signal.node
-            if isinstance(signal, TableSignal) and signal.is_constant:
-                self.starts[slave].setdefault(name, float(signal.value[0]))
+            self.starts[slave].setdefault(name, float(signal.at(system.scenario.seconds("start"))))
         self._units: dict[str, Unit] = {}  # of connectors, by name
         self.left_out = self._leave_out() if self.target.enumerations == "none" else []
         self._named: dict[str, Unit] = {}
@@ -127,7 +126,7 @@ class _Writer:
         reader = self.target.version or "other tools"
         if driven := [f"{s.node[0]}.{s.node[1]}" for s in self.system.signals if not s.is_constant]:
             what = f"{', '.join(driven)}: driven over time, which SSP has no place for"
-            found.append(f"{what}; {reader} keep{'s' * bool(self.target.version)} the start values")
+            found.append(f"{what}; {reader} keep{'s' * bool(self.target.version)} their first values")
         if self.target.version and scenario.experiment.algorithm != "jacobi":
             found.append(f"{reader} exchanges values when all slaves have stepped: compare with --algorithm jacobi")
         if own := [slave for slave, entry in scenario.slaves.items() if entry.step is not None]:

@@ -398,6 +398,13 @@ def test_an_archive_inside_an_archive_is_a_system(tmp_path: Path) -> None:
     assert scenario.conversions["last.u"].factor == 1000.0
 
 
+def test_a_document_beside_the_main_one_names_files_from_its_own_folder(tmp_path: Path) -> None:
+    inner = document(system(component("gain"))).replace("resources/Gain.fmu", "./Gain.fmu")
+    one = '<ssd:Component name="part" type="application/x-ssp-definition" source="resources/part.ssd"/>'
+    files = {"resources/part.ssd": inner, "resources/Gain.fmu": gain(tmp_path)}
+    assert list(load_scenario(archive(tmp_path, document(system(one)), files)).slaves) == ["part_gain"]
+
+
 def test_a_system_of_the_document_is_used_twice_by_its_id(tmp_path: Path) -> None:
     original = f'<ssd:System name="one" id="shared">{system(component("gain"))}</ssd:System>'
     again = '<ssd:Component name="two" type="application/x-ssp-definition" source="#shared"/>'
@@ -418,7 +425,59 @@ def test_parameters_are_read_from_files_beside_the_document_and_inside_the_fmu(t
     assert starts(path) == {"first": {"a": 3.0, "b": 8.0}}
 
 
+def test_an_input_keeps_its_start_value_beside_its_connection(tmp_path: Path) -> None:
+    both = component("first") + component("second", values(real("u", 4.0)))
+    path = archive(tmp_path, document(system(both, CHAIN)), {"resources/Gain.fmu": gain(tmp_path)})
+    assert starts(path) == {"first": {}, "second": {"u": 4.0}}
+
+
+def test_an_enumeration_that_the_set_defines_gives_the_number_of_its_item(tmp_path: Path) -> None:
+    bindings = values('<ssv:Parameter name="mode"><ssv:Enumeration value="busy" name="E"/></ssv:Parameter>')
+    enumerations = '<ssv:Enumerations><ssc:Enumeration name="E"><ssc:Item name="busy" value="2"/></ssc:Enumeration>'
+    bindings = bindings.replace("</ssv:Parameters>", f"</ssv:Parameters>{enumerations}</ssv:Enumerations>")
+    body = component("body", bindings, source="Body.fmu", connectors=connector("steps", "output", of="Integer"))
+    files = {"resources/Body.fmu": foreign_fmu(tmp_path, "Body", BODY).read_bytes()}
+    assert starts(archive(tmp_path, document(system(body)), files)) == {"body": {"mode": 2}}
+    unknown = document(system(body)).replace('<ssc:Item name="busy"', '<ssc:Item name="else"')
+    (problem,) = refusal(archive(tmp_path, unknown, files))
+    assert "'mode': 'busy' is none of else, idle, loaded" in problem
+
+
+def test_a_table_of_another_type_than_its_parameter_is_refused(tmp_path: Path) -> None:
+    table = '<ssc:MapEntry source="1" target="0"/>'
+    entry = (
+        '<ssm:MappingEntry source="n" target="a"><ssc:BooleanMappingTransformation>'
+        f"{table}</ssc:BooleanMappingTransformation></ssm:MappingEntry>"
+    )
+    given = values('<ssv:Parameter name="n"><ssv:Integer value="1"/></ssv:Parameter>', mapping=entry)
+    path = archive(tmp_path, document(system(component("first", given))), {"resources/Gain.fmu": gain(tmp_path)})
+    (problem,) = refusal(path)
+    assert problem.endswith("line 3: a mapping of Boolean values does not apply to 'a' of type Integer")
+
+
+def test_a_parameter_that_an_fmu_calculates_is_not_passed_on(tmp_path: Path) -> None:
+    calculated = [replace(v, causality="calculatedParameter") if v.name == "y" else v for v in GAIN]
+    text = model_description("Fixed", calculated, "g0--")
+    text = text.replace('"calculatedParameter" variability="continuous"', '"calculatedParameter" variability="fixed"')
+    fixed = foreign_fmu(tmp_path, "Fixed", calculated, "g0--", description=text)
+    files = {"resources/Gain.fmu": gain(tmp_path), "resources/Fixed.fmu": fixed.read_bytes()}
+    first = component("first", source="Fixed.fmu", connectors=connector("y", "calculatedParameter"))
+    second = component("second", connectors=connector("a", "parameter"))
+    path = archive(tmp_path, document(system(first + second, connection("first.y", "second.a"))), files)
+    (problem,) = refusal(path)
+    assert "first.y (calculatedParameter) is passed to the parameter second.a; only outputs" in problem
+
+
 # ---- the experiment ------------------------------------------------------------------------------------------------
+
+
+def test_the_shortest_step_of_several_fmus_is_taken(tmp_path: Path) -> None:
+    text = model_description("Slow", GAIN, "g0--", experiment='startTime="0" stopTime="1" stepSize="0.004"')
+    slow = foreign_fmu(tmp_path, "Slow", GAIN, "g0--", description=text)
+    both = component("first", source="Slow.fmu") + component("second")
+    files = {"resources/Gain.fmu": gain(tmp_path), "resources/Slow.fmu": slow.read_bytes()}
+    path = archive(tmp_path, document(system(both), experiment=""), files)
+    assert load_scenario(path).experiment.step == 0.001
 
 
 def test_without_a_step_the_shortest_of_the_fmus_is_taken_and_named(tmp_path: Path) -> None:

@@ -124,6 +124,19 @@ def test_equal_scenarios_give_equal_bytes(tmp_path: Path) -> None:
     assert first == second
 
 
+def test_fmus_of_one_name_stay_apart_and_slaves_of_one_fmu_share_it(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    foreign_fmu(tmp_path / "other", "Gain", [replace(v, unit="m") for v in GAIN], "g0--")
+    scenario = gains(tmp_path)
+    scenario.write_text(scenario.read_text().replace('third = "Gain.fmu"', 'third = "other/Gain.fmu"'))
+    with zipfile.ZipFile(archive(scenario)[0]) as package:
+        root = etree.fromstring(package.read("SystemStructure.ssd"))
+        assert {"resources/Gain.fmu", "resources/Gain_2.fmu"} <= set(package.namelist())
+    sources = {one.get("name"): one.get("source") for one in root.iterfind(".//{*}Component")}
+    assert sources["first"] == sources["second"] == "resources/Gain.fmu"
+    assert sources["third"] == "resources/Gain_2.fmu"
+
+
 def test_fmpy_simulates_the_plain_case(tmp_path: Path) -> None:
     """A ball on its way to a floor: fmpy steps first with inputs of 0, where the floor gives no force."""
     text = DROP.format(algorithm="jacobi").replace('"-1 mm"', '"1 mm"').replace('output_step = "1 ms"', "")
@@ -184,6 +197,17 @@ def test_a_tool_is_warned_of_what_it_does_not_read(tmp_path: Path, target: str, 
 def test_the_loss_of_the_step_of_a_slave_is_named(tmp_path: Path) -> None:
     (warning,) = archive(written(tmp_path, LONGER))[1]
     assert warning == "other tools cannot read the own step of floor"
+
+
+def test_a_reader_without_drives_holds_their_first_values(tmp_path: Path) -> None:
+    text = DRIVEN.replace("value = [0, 0.1, 0.3]", "value = [0.5, 0.1, 0.3]")
+    with zipfile.ZipFile(archive(written(tmp_path, text))[0]) as package:
+        root = etree.fromstring(package.read("resources/floor.ssv"))
+    given = {one.get("name"): one[0].get("value") for one in root.iterfind(".//{*}Parameter")}
+    assert given["point.r[1]"] == "0.5" and given["point.r[2]"] == "0.25"
+    assert float(given["point.v[1]"]) == pytest.approx(-0.4 / 0.004)
+    assert float(given["point.v[3]"]) == pytest.approx(-0.1)  # m/s: the slope of the sine
+    assert given["work"] == "true"
 
 
 def test_an_enumeration_is_its_name_in_the_standard_its_number_for_others_or_left_out(tmp_path: Path) -> None:

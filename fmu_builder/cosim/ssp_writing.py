@@ -6,6 +6,7 @@ it does not read is a warning, and what it would get wrong an error."""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,6 +88,7 @@ class _Writer:
     def __init__(self, system: System, target: str) -> None:
         self.system, self.name, self.target = system, target, TARGETS[target]
         self.sources = _sources(system.slaves)
+        self.sets = dict(zip(system.slaves, _files(list(system.slaves), ".ssv"), strict=True))
         self.starts = {slave: dict(values) for slave, values in system.starts.items()}
         for signal in system.signals:  # what a reader without drives holds
             slave, name = signal.node
@@ -145,9 +147,7 @@ class _Writer:
     def documents(self) -> dict[str, bytes]:
         """The XML files by their names in the archive."""
         files = {
-            f"resources/{slave}.ssv": _text(self._parameters(slave, values))
-            for slave, values in self.starts.items()
-            if values
+            self.sets[slave]: _text(self._parameters(slave, values)) for slave, values in self.starts.items() if values
         }
         return {MAIN: _text(self._structure())} | files
 
@@ -206,7 +206,7 @@ class _Writer:
                     value.set("unit", unit.name)
         if self.starts[slave]:
             bindings = etree.SubElement(component, f"{SSD}ParameterBindings")
-            etree.SubElement(bindings, f"{SSD}ParameterBinding", source=f"resources/{slave}.ssv")
+            etree.SubElement(bindings, f"{SSD}ParameterBinding", source=self.sets[slave])
         return component
 
     def _unit(self, slave: str, variable: str) -> Unit | None:
@@ -270,16 +270,22 @@ class _Writer:
 
 def _sources(slaves: Mapping[str, SlaveDescription]) -> dict[str, str]:
     """The name of each slave's FMU in the archive; slaves of one file share it."""
-    names: dict[Path, str] = {}
-    for description in slaves.values():
-        if description.path not in names:
-            stem, number = description.path.stem, 1
-            name = f"resources/{stem}.fmu"
-            while name in names.values():
-                number += 1
-                name = f"resources/{stem}_{number}.fmu"
-            names[description.path] = name
+    paths = list(dict.fromkeys(description.path for description in slaves.values()))
+    names = dict(zip(paths, _files([path.stem for path in paths], ".fmu"), strict=True))
     return {slave: names[description.path] for slave, description in slaves.items()}
+
+
+def _files(stems: Sequence[str], suffix: str) -> list[str]:
+    """Names in the archive, each different, that are URIs as they stand."""
+    found: list[str] = []
+    for stem in stems:
+        plain, number = re.sub(r"[^A-Za-z0-9_.-]", "_", stem), 1
+        name = f"resources/{plain}{suffix}"
+        while name in found:
+            number += 1
+            name = f"resources/{plain}_{number}{suffix}"
+        found.append(name)
+    return found
 
 
 def _number(value: float) -> str:

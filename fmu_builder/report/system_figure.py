@@ -236,4 +236,6 @@ def _draw_cable(drawing: Drawing, cable: Cable, placed: Mapping[str, _Placed], r
                 places.append((middle, level + _LINE * under))
     for flow, place, goes_right in zip(cable.flows, places, rightward, strict=True):
         text = f"{_texts(flow)} →" if goes_right else f"← {_texts(flow)}"
+        if right[0] == right[1]:
+            text = f"{_texts(flow)} {'↓' if flow.forward == (start[1] < end[1]) else '↑'}"
         drawing.text(place, _plain(text), _COLOURS[flow.kind], 13, anchor, halo="#ffffff")

@@ -47,6 +47,16 @@ floor = "PointSurface"
 "floor.point.r[2]" = 0.25
 "floor.work" = { time = [0, 0.005], value = [true, false] }
 """
+COUNTED = """
+connections = [["mass[i].p", "spring[i].r"], ["mass[i+1].p", "spring[i].c"]]
+[experiment]
+stop = "5 ms"
+step = "0.1 ms"
+[slaves]
+mass = { recipe = "SliderMass", count = 2 }
+"mass[1]" = { recipe = "SliderMass", start = { v0 = "1 m/s" } }
+spring = { recipe = "TranslationalSpring", count = 1, start = { k = "1 N/mm" } }
+"""
 LONGER = DROP.format(algorithm="gauss_seidel").replace(
     '{ recipe = "PointSurface",', '{ recipe = "PointSurface", step = "0.2 ms",'
 )
@@ -87,6 +97,7 @@ SCENARIOS: dict[str, Callable[[Path], Path]] = {
     "gauss_seidel": lambda folder: written(folder, DROP.format(algorithm="gauss_seidel")),
     "driven": lambda folder: written(folder, DRIVEN),
     "of others": gains,
+    "counted": lambda folder: written(folder, COUNTED),
     "steps of their own": lambda folder: written(folder, LONGER),
     "a case": lambda folder: shipped("elements") / "point_surface" / "cases" / "work_off.toml",
 }

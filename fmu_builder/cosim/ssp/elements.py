@@ -11,6 +11,7 @@ from fmu_builder.cosim.ssp.structure import KINDS, Connector, Element, Reader, S
 from fmu_builder.cosim.ssp.units import same_scale, unit_of
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.model.counted_parts import is_member_name
 from fmu_builder.units import Unit
 
 _FMU, _SSD, _SSP = (f"application/x-{kind}" for kind in ("fmu-sharedlibrary", "ssp-definition", "ssp-package"))
@@ -125,9 +126,11 @@ class Opener:
         raise InputError(Problem(component.where, f"the document has no system with the id '{name}'"))
 
     def _slave_name(self, path: tuple[str, ...]) -> str:
-        """An identifier that no other slave has, of the names on the way to it."""
+        """A name that no other slave has: its own if it is one of a scenario, else an identifier of the names on the
+        way to it."""
         plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in "_".join(path))
-        name = base = plain if plain and not plain[0].isdigit() else f"_{plain}"
+        identifier = plain if plain and not plain[0].isdigit() else f"_{plain}"
+        name = base = path[0] if len(path) == 1 and is_member_name(path[0]) else identifier
         number = 1
         while name in self._names:
             number += 1

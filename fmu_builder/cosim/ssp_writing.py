@@ -36,9 +36,10 @@ PARAMETERS = "initialValues"  # the name of all parameter sets: Ecos applies tho
 @dataclass(frozen=True)
 class Target:
     """What a tool reads of an archive: transformations of connections, bindings of parameters, the step in an
-    annotation, and values of enumerations by their name or number, or none.   version: of the tool that was tried"""
+    annotation, and values of enumerations by their name or number, or none.   Tried with Ecos 0.7.2, libcosimpy 0.0.6
+    and fmpy 0.3.32, and an OMSimulator built from source."""
 
-    version: str = ""
+    tool: str = ""
     transformations: bool = True
     bindings: bool = True
     enumerations: Literal["name", "number", "none"] = "name"
@@ -47,10 +48,10 @@ class Target:
 
 TARGETS = {
     "standard": Target(),
-    "ecos": Target("Ecos 0.7", enumerations="none"),
-    "libcosim": Target("libcosim 0.10", enumerations="none", step=True),
-    "omsimulator": Target("OMSimulator 2.1", transformations=False, enumerations="number", step=True),
-    "fmpy": Target("fmpy 0.3", transformations=False, bindings=False, enumerations="number"),
+    "ecos": Target("Ecos", enumerations="none"),
+    "libcosim": Target("libcosim", enumerations="none", step=True),
+    "omsimulator": Target("OMSimulator", transformations=False, enumerations="number", step=True),
+    "fmpy": Target("fmpy", transformations=False, bindings=False, enumerations="number"),
 }
 
 
@@ -119,21 +120,21 @@ class _Writer:
                 yield Problem(f"{self.where}: connections", f"{what}, by `fmu-builder build --assembly`")
         if not self.target.transformations:
             for _, (slave, name) in self.system.wiring.conversions:
-                what = f"the value of {slave}.{name} is converted, which {self.target.version} does not do"
+                what = f"the value of {slave}.{name} is converted, which {self.target.tool} does not do"
                 yield Problem(f"{self.where}: connections", f"{what}; give both FMUs the same unit")
 
     def warnings(self) -> list[str]:
         """What the target does not read, so that its results will differ."""
         scenario, found = self.system.scenario, []
-        reader = self.target.version or "other tools"
+        reader = self.target.tool or "other tools"
         if driven := [f"{s.node[0]}.{s.node[1]}" for s in self.system.signals if not s.is_constant]:
             what = f"{', '.join(driven)}: driven over time, which SSP has no place for"
-            found.append(f"{what}; {reader} keep{'s' * bool(self.target.version)} their first values")
-        if self.target.version and scenario.experiment.algorithm != "jacobi":
+            found.append(f"{what}; {reader} keep{'s' * bool(self.target.tool)} their first values")
+        if self.target.tool and scenario.experiment.algorithm != "jacobi":
             found.append(f"{reader} exchanges values when all slaves have stepped: compare with --algorithm jacobi")
         if own := [slave for slave, entry in scenario.slaves.items() if entry.step is not None]:
             found.append(f"{reader} cannot read the own step of {', '.join(own)}")
-        if self.target.version and not self.target.step:
+        if self.target.tool and not self.target.step:
             found.append(f"{reader} reads no communication step: give it {scenario.seconds('step'):g} s")
         if self.left_out:
             what = f"{reader} has no enumerations: the start values of {', '.join(self.left_out)} are left out"

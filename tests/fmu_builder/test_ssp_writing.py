@@ -95,6 +95,8 @@ def gains(folder: Path, more: str = "") -> Path:
 SCENARIOS: dict[str, Callable[[Path], Path]] = {
     "jacobi": lambda folder: written(folder, DROP.format(algorithm="jacobi")),
     "gauss_seidel": lambda folder: written(folder, DROP.format(algorithm="gauss_seidel")),
+    "implicit": lambda folder: written(folder, DROP.format(algorithm="implicit")),
+    "adaptive": lambda folder: written(folder, DROP.format(algorithm="adaptive")),
     "driven": lambda folder: written(folder, DRIVEN),
     "of others": gains,
     "counted": lambda folder: written(folder, COUNTED),

@@ -494,7 +494,7 @@ static void repeat_forces(Element *e)
 static void start_coupling(Element *e);
 
 /* The literal force acts; the coupling begins anew at the next sample. */
-static void give_law(Element *e)
+CC_APART void give_law(Element *e)
 {
     double added[POINTS];
     for (int i = 0; i < POINTS; i++)

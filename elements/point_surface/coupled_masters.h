@@ -12,18 +12,10 @@
 
 #define REPEATING 100.0 /* steps, after the last one that was repeated, in which an importer may begin again */
 
-/* 1 while the importer repeats steps with other inputs: it solves for the forces at the end of the step by itself, and
- * the motion it shows is not that of bodies that held the last force.  The law at the inputs is what it iterates on. */
-static int steps_are_repeated(Element *e, CcHost *host)
+/* The importer repeats steps with other inputs: it solves for the forces at the end of the step by itself, and the
+ * motion it shows is not that of bodies that held the last force.  The law at the inputs is what it iterates on. */
+CC_APART void give_law_to_rounds(Element *e, CcHost *host)
 {
-    if ((int)e->coupling.mode == HOLD)
-        return 0;
-    if (cc_repeats(host) == CC_WITH_OTHER_INPUTS)
-        e->repeating = REPEATING;
-    else if (e->repeating > 0.0)
-        e->repeating -= 1.0;
-    if (e->repeating == 0.0)
-        return 0;
     if (e->warned.repeats == 0.0) {
         e->warned.repeats = 1.0;
         cc_report(host, CC_WARNING, "contact",
@@ -35,6 +27,18 @@ static int steps_are_repeated(Element *e, CcHost *host)
         e->coupling.fallback[i] = CC_STEPS_REPEATED;
         e->coupling.in_force[i] = BY_LAW;
     }
+}
+
+/* 1 while it does. */
+static int steps_are_repeated(Element *e, CcHost *host)
+{
+    int again = cc_repeats(host) == CC_WITH_OTHER_INPUTS;
+    if ((int)e->coupling.mode == HOLD || (!again && e->repeating == 0.0))
+        return 0;
+    e->repeating = again ? REPEATING : e->repeating - 1.0;
+    if (e->repeating == 0.0)
+        return 0;
+    give_law_to_rounds(e, host);
     return 1;
 }
 
@@ -44,15 +48,16 @@ static int steps_are_repeated(Element *e, CcHost *host)
 static void watch_inputs(Element *e, const CcHost *host)
 {
     double before = e->moving;
-    if ((int)e->coupling.mode == HOLD || (int)e->coupling.mode == SLOPE)
+    int moves = cc_inputs_move(host);
+    if ((!moves && before == 0.0) || (int)e->coupling.mode == HOLD || (int)e->coupling.mode == SLOPE)
         return;
-    e->moving = cc_inputs_move(host) ? MOVING : before > 0.0 ? before - 1.0 : 0.0;
+    e->moving = moves ? MOVING : before > 0.0 ? before - 1.0 : 0.0;
     if ((before > 0.0) != (e->moving > 0.0))
         give_law(e);
 }
 
 /* 1 if it is known how forces act where inputs change within the step; options: with the lag then. */
-static int form_is_known(Element *e, const CcPortLaw *law, CcCouplingOptions *options)
+CC_APART int form_is_known(Element *e, const CcPortLaw *law, CcCouplingOptions *options)
 {
     CcCoupling *c = partner_of(e, 0);
     CcPort *port = port_of(e, 0);
@@ -69,8 +74,8 @@ static int form_is_known(Element *e, const CcPortLaw *law, CcCouplingOptions *op
 }
 
 /* The literal force acts, at the inputs of the end of the step; the bodies are identified all the same. */
-static void sample_moving(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
-                          const CcCouplingOptions *options, double step)
+CC_APART void sample_moving(Element *e, CcHost *host, double R[3][3], const CcPortLaw *law,
+                            const CcCouplingOptions *options, double step)
 {
     for (int i = 0; i < POINTS; i++) {
         CcCoupling *c = partner_of(e, i);

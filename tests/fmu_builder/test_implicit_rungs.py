@@ -141,3 +141,23 @@ def test_a_body_in_other_units_is_named_and_stepped_as_under_gauss_seidel(tmp_pa
     ball = str(foreign_fmu(tmp_path, "Millimetres", variables, guid="r0--"))
     result = drop(ball)
     assert any("converted on its way" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("algorithm", ["implicit", "adaptive"])
+def test_a_ball_that_bounces_comes_to_rest(algorithm: str) -> None:
+    """Dropped from 50 mm with C_r = 0.5, at three steps in a contact; it settles at the depth of balance."""
+    result = run(
+        Scenario(
+            slaves={
+                "ball": {"recipe": "PointMass", "start": {"r0": [0, 0, 0.05]}},
+                "floor": {"recipe": "PointSurface", "start": {"C_F": 1e6, "C_r": 0.5}},
+            },
+            connections=[("ball.p", "floor.point")],
+            experiment={"stop": 0.8, "step": 1e-3, "algorithm": algorithm},
+        )
+    )
+    assert result["ball.p.r[3]"][-1] == pytest.approx(-9.81e-6, rel=1e-6)
+    assert abs(result["ball.p.v[3]"][-1]) < 1e-9
+    (group,) = result.groups
+    assert group.unsolved == 0
+    assert group.evaluations < 40 * group.steps

@@ -82,13 +82,15 @@ def test_a_constant_damping_ratio_scales_the_force() -> None:
 
 
 def test_a_debt_is_made_up_for() -> None:
-    """The elastic share then takes as much more energy as there was too much, half the change at most."""
+    """The elastic share then takes as much more energy as there was too much: half the change at most, and less where
+    the stored energy changes by a small share only."""
 
     def look(place: Vector, velocity: Vector) -> tuple[Vector, float]:
         return -100.0 * place, 50.0 * float(place @ place)
 
     stored = 50.0 * (0.3**2 - 0.1**2)
-    for debt, left in ((0.5, 0.0), (-0.5, 0.0), (5.0, 5.0 - stored / 2.0)):
+    most = stored / 2.0 * stored / (50.0 * 0.3**2)
+    for debt, left in ((0.5, 0.0), (-0.5, 0.0), (5.0, 5.0 - most)):
         found = step_force(look, (0.1, 0.3), (3.0, 1.0), 0.1, debt)
         assert found.force[0] * 0.2 == pytest.approx(-stored - debt + left)
         assert found.debt == pytest.approx(left, abs=1e-12)
@@ -102,3 +104,14 @@ def test_a_quaternion_turns_as_a_rotation_vector_says() -> None:
         expected = (Rotation.from_rotvec(angle) * q).as_matrix()
         found = turned(q.as_quat(scalar_first=True), angle)
         assert Rotation.from_quat(found, scalar_first=True).as_matrix() == pytest.approx(expected, abs=1e-14)
+
+
+def test_where_the_stored_energy_hardly_changes_the_force_is_the_elastic_one() -> None:
+    """As of a mass at rest: the quotient would be one of rounding, and no debt is made up for there."""
+
+    def look(place: Vector, velocity: Vector) -> tuple[Vector, float]:
+        return -100.0 * place, 50.0 * float(place @ place)
+
+    found = step_force(look, (0.1, 0.1 + 1e-9), (1e-8, 1e-8), 0.1, debt=0.01)
+    assert found.force[0] == pytest.approx(-10.0, rel=1e-7)
+    assert found.debt == pytest.approx(0.01)

@@ -14,7 +14,8 @@ with the weights q_j:
     tau = |w0 + w1|/(|w0| + |w1|)                      1 unless the motion turns within the step
 
 While the motion does not turn, the work of the elastic share is U0 - U1.  Where it turns it may differ, since a
-constant force ties position and velocity; later steps of the contact make up for the difference, `debt`.
+constant force ties position and velocity; later steps of the contact make up for the difference, `debt`, as far as they
+change the force little: in a contact at rest they do not.
 
 Other losses, as of a damper beside a spring, are added: P = s e + ((F0 - E0) + (F1 - E1))/2.
 An element without stored energy, or whose states its force depends on, gets the trapezoid P = (F0 + F1)/2.
@@ -36,9 +37,10 @@ _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(3)
 _POINTS, _WEIGHTS = (_POINTS + 1.0) / 2.0, _WEIGHTS / 2.0
 _LARGEST = 2.0  # of s: an elastic force that grows or falls with depth has 0 <= s <= 2
 _SMALLEST_RATIO = 1e-3  # of 1 + d: less would be a plastic contact, whose elastic share is not defined
-_MADE_UP = 0.5  # share of U1 - U0 by which one step makes up for the debt
+_MADE_UP = 0.5  # share of U1 - U0 by which one step makes up for the debt, where U1 or U0 is 0
 _SAME = 1e-9  # relative difference of ratios that are one
 _NOTHING = 1e-12  # relative power of e that is none
+_ROUNDING = 1e-6  # work over stored energy below which U1 - U0 is rounding, and e the same but for 1e-12 of itself
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,12 @@ class Gradient:
         work = float(e @ way)
         w0, w1 = float(e @ start.velocity), float(e @ end.velocity)
         turning = 1.0 - abs(w0 + w1) / (abs(w0) + abs(w1)) if w0 or w1 else 1.0
-        s = 1.0
-        if abs(work) > _NOTHING * step * float(np.abs(e) @ (np.abs(start.velocity) + np.abs(end.velocity))):
-            s = float(np.clip(-stored / work, 0.0, _LARGEST))
-        made_up = float(np.clip(debt, -_MADE_UP * abs(stored), _MADE_UP * abs(stored))) * (1.0 - turning)
-        s *= 1.0 + (made_up / stored if stored else 0.0)
+        s, largest = 1.0, max(abs(start.energy), abs(end.energy))
+        least = _NOTHING * step * float(np.abs(e) @ (np.abs(start.velocity) + np.abs(end.velocity)))
+        if abs(work) > max(least, _ROUNDING * largest):
+            most = _MADE_UP * abs(stored) * min(abs(stored) / largest, 1.0)
+            made_up = float(np.clip(debt, -most, most)) * (1.0 - turning)
+            s = float(np.clip(-stored / work, 0.0, _LARGEST)) * (1.0 + (made_up / stored if stored else 0.0))
         if self._is_lossless(start) and self._is_lossless(end) and self._is_lossless(self._across(look, start, end)):
             return self._elastic(s * e, s * work + stored + debt, start, end)
         if not self._is_proportional(look, start, end):

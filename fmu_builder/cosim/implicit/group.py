@@ -26,7 +26,7 @@ from fmu_builder.model.scenario import Conversion
 from fmu_builder.model.wiring import Wiring
 
 Vector = NDArray[np.float64]
-_ACCURACY = 1e-10  # of the velocities that the forces cause, relative to the largest velocity of the step
+_ACCURACY, _ENOUGH = 1e-10, 1e-8  # of the velocities that the forces cause, relative to the largest of the step
 
 
 class Model:
@@ -155,8 +155,7 @@ class GroupRun:
             return Trial(step, self._last, free, answers, 0.0)
         scale = step * np.abs(model.inverse_inertia).max(axis=0, initial=0.0)
         largest = max(float(np.abs(free).max(initial=0.0)), float((scale * np.abs(self._last)).max(initial=0.0)))
-        tolerance = _ACCURACY * largest
-        solution = solve(answered, self._last, scale, tolerance)
+        solution = solve(answered, self._last, scale, _ACCURACY * largest, _ENOUGH * largest)
         if not np.isfinite(solution.residual):
             names = ", ".join(self.group.elements)
             what = (

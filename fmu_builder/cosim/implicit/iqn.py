@@ -7,14 +7,14 @@ contact begins, Newton steps with difference quotients follow, each shortened un
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
-MOST = 25  # quasi-Newton iterations; Newton's come on top
+_MOST = 25  # quasi-Newton iterations; Newton's come on top
 _MOST_NEWTON = 12
 _SMALLEST_SHARE = 1e-4  # of a Newton step
 _INDEPENDENT = 1e-12  # relative singular value of dR below which a direction is not used
@@ -30,8 +30,12 @@ class Solution:
     value: Vector
 
 
-def solve(G: Callable[[Vector], Vector], x: Vector, scale: Vector, tolerance: float, most: int = MOST) -> Solution:
-    """x of shape (n,) with |scale * (G(x) - x)| <= tolerance in the largest component, from the first guess x."""
+def solve(
+    G: Callable[[Vector], Vector], x: Vector, scale: Vector, tolerance: float, enough: float | None = None
+) -> Solution:
+    """x of shape (n,) with |scale * (G(x) - x)| <= tolerance in the largest component, from the first guess x.
+
+    enough   what is a solution too, where the quasi-Newton iterations find none within the tolerance"""
 
     def residual(at: Vector) -> tuple[Vector, Vector, float]:
         value = G(at)
@@ -42,7 +46,7 @@ def solve(G: Callable[[Vector], Vector], x: Vector, scale: Vector, tolerance: fl
     value, r, size = residual(x)
     best = Solution(x, size, size <= tolerance, value)
     values, residuals = [value], [r]
-    for _ in range(most if not best.solved and np.isfinite(size) else 0):
+    for _ in range(_MOST if not best.solved and np.isfinite(size) else 0):
         if len(values) > 1:
             dR = np.array([b - a for a, b in pairwise(residuals)]).T
             dG = np.array([b - a for a, b in pairwise(values)]).T
@@ -56,7 +60,10 @@ def solve(G: Callable[[Vector], Vector], x: Vector, scale: Vector, tolerance: fl
         if best.solved or not np.isfinite(size):
             break
         values, residuals = [*values, value][-_columns(x) :], [*residuals, r][-_columns(x) :]
-    return best if best.solved else _newton(residual, best, scale, tolerance)
+    enough = tolerance if enough is None else enough
+    if best.residual <= enough:
+        return replace(best, solved=True)
+    return _newton(residual, best, scale, enough)
 
 
 def _columns(x: Vector) -> int:

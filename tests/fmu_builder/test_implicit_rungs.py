@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from foreign import RIGID, foreign_fmu
 
-from fmu_builder import Scenario, run
+from fmu_builder import Scenario, SlaveError, run
+from fmu_builder.cosim.implicit import group
 from fmu_builder.cosim.implicit.bodies import Body
+from fmu_builder.cosim.implicit.iqn import Solution, solve
 from fmu_builder.cosim.result import Result
 from tests.contact_core.fmi2 import literal
 
@@ -41,8 +45,8 @@ def test_steps_that_are_tried_give_the_inertia_where_derivatives_are_refused(
     monkeypatch.setattr(Body, "_gives_derivatives", lambda self: False)
     result = drop(algorithm=algorithm)
     assert [bond.rung for bond in result.bonds] == ["probe steps, discrete gradient"]
-    (group,) = result.groups
-    assert group.steps < group.probes < 4 * group.steps  # one in flight; in contact along each axis too
+    (found,) = result.groups
+    assert found.steps < found.probes < 4 * found.steps  # one in flight; in contact along each axis too
     assert any("steps of bodies that are tried" in note for note in result.notes)
     assert np.abs(result["ball.p.v[3]"] - exact).max() < 1e-9
 
@@ -158,6 +162,40 @@ def test_a_ball_that_bounces_comes_to_rest(algorithm: str) -> None:
     )
     assert result["ball.p.r[3]"][-1] == pytest.approx(-9.81e-6, rel=1e-6)
     assert abs(result["ball.p.v[3]"][-1]) < 1e-9
-    (group,) = result.groups
-    assert group.unsolved == 0
-    assert group.evaluations < 40 * group.steps
+    (found,) = result.groups
+    assert found.unsolved == 0
+    assert found.evaluations < 40 * found.steps
+
+
+def without_solution(*arguments: Any) -> Solution:
+    found = solve(*arguments)
+    return replace(found, solved=False, residual=0.25)
+
+
+def test_forces_that_are_not_solved_for_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group, "solve", without_solution)
+    result = drop()
+    (found,) = result.groups
+    assert 0 < found.unsolved < found.steps  # in flight there is nothing to solve for
+    count = f"{found.unsolved} of {found.steps}"
+    why = f"floor: forces of {count} steps were not solved for, and miss their law by up to 0.25 m/s or rad/s"
+    assert any(note.startswith(why) for note in result.notes)
+
+
+def test_adaptive_steps_end_where_none_is_short_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the element, the time, what is wrong, and what to do."""
+    monkeypatch.setattr(group, "solve", without_solution)
+    with pytest.raises(SlaveError) as caught:
+        drop(algorithm="adaptive")
+    assert re.search(
+        r"^floor: the forces of floor need steps below \S+ s at \S+ s: they are not solved for; ", str(caught.value)
+    )
+    assert "algorithm = 'implicit'" in str(caught.value)
+    (length,) = re.findall(r"below (\S+) s", str(caught.value))
+    assert 1e-12 * 0.008 <= float(length) < 2e-12 * 0.008
+
+
+def test_forces_that_are_not_finite_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group, "solve", lambda *given: replace(solve(*given), solved=False, residual=math.inf))
+    with pytest.raises(SlaveError, match=r"no finite value at the end of a step of 0\.001 s from 0\.001 s"):
+        drop()

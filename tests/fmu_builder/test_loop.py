@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -283,6 +284,15 @@ def test_blocks_are_filled_before_and_drained_after_their_uses(
     assert filled == uses and drained == uses
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """A background job begins with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("loop", ["compiled", "python"])
 def test_ctrl_c_ends_a_run_within_a_tenth_of_a_second_and_leaves_the_trace_up_to_there(
     tmp_path: Path, loop: str, monkeypatch: pytest.MonkeyPatch

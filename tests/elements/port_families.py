@@ -397,6 +397,21 @@ def shaken(draw: Draw) -> System:
     )  # fmt: skip
 
 
+def in_phases(system: System) -> System:
+    """A spring, guide or damper on two masses with fifteen starts: speeds along with the deflection, from those of an
+    oscillation a third of a half period before its end to as much after it; under a damper the masses come with up to
+    1.5 times the speed, against each other."""
+    start, n = system.starts[0], len(system.starts[0]) // 2
+    q, v = start[:n], start[n:]
+    if system.family == "damper":
+        against = 0.5 * np.sin(2 * math.pi * PHASES)[:, None] * np.array([1.0, -1.0])
+        speeds = v * (1 + against)
+    else:
+        along = np.tan(math.pi / 3 * np.linspace(-1, 1, len(PHASES)))
+        speeds = v + math.pi / (system.N * system.H) * along[:, None] * q
+    return replace(system, starts=np.array([np.concatenate([q, each]) for each in speeds]))
+
+
 SAMPLE: dict[str, Callable[[Draw], System]] = {  # whose share of right runs is shown
     "free": free,
     "gravity": gravity,

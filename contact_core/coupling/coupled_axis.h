@@ -17,22 +17,27 @@
  *                 what was made is taken, what was lost is given back.  The energy of all bodies and springs together
  *                 is E = E_0 + sum R: it stays bounded though each spring knows only its own ends
  *
+ * The law itself  while the order is unknown, F = k (x + H v/2) or d v, never worse than a force that is held.  Of a
+ *                 spring that sees speeds it stays so where L = 0, up to k W H^2 = 1/4: it is symplectic and needs no
+ *                 mass; its energy swings by (omega H/2)^2.  Likewise of a damper of z > 0.4 until its W is sure
+ *
  * What is learned of the partners, from nothing but v:
- * Lag             L, intervals between a sample and the interval on which its force acts (partner.h).  A spring asks
- *                 for it by a signal in its first forces (order_probe.h).  Of a single mass second differences of y,
- *                 fitted by those of F[0], F[1], F[2], leave nothing with the true lag; of two masses that swing
- *                 against each other the equation of the model leaves nothing (partner_model.h); else the signal
- *                 decides.  Without a decision, and for dampers, another lag is taken if the residual of its fit is
- *                 below 1/20 of the present one (after few samples 1e-6), a smaller one below 1/2 for thirty samples,
- *                 or by the prediction errors of the model on twenty
+ * Lag             L, intervals between a sample and the interval on which its force acts (partner.h).  Springs and
+ *                 dampers ask for it by a signal in their forces (order_probe.h), again and again until it is answered.
+ *                 Of a single mass second differences of y, fitted by those of F[0], F[1], F[2], leave nothing with the
+ *                 true lag; of two masses that swing against each other the equation of the model leaves nothing
+ *                 (partner_model.h).  What the signal made is paid back: of a spring energy, of a damper an impulse
+ *                 Where the literal force is watched there is no signal: another lag is taken if the residual of its
+ *                 fit is below 1/20 of the present one (after few samples 1e-6), a smaller one below 1/2 for thirty
+ *                 samples, or by the prediction errors of the model on twenty
  * Model           where the lag is given or settled and the model predicts better than a free mass the motion is
  *                 predicted by it; its b_0 is W where it explains more than W does
  * Admittance      W, else the slope of the fit of second differences
  *
- * Before anything is known k W H^2 = 1/2 or d W H = 1/4 is assumed for the longest of the recent steps, so a step that
- * tends to 0 gives the law; W = 0 while a spring asks, for its force is smooth then.  Of a spring of unknown mass what
- * pulls at the start is carried; after more than four samples without an answer W = 0.  |F| is at most 1.2 times what
- * the law gives at the farthest place that the measured motion could reach, and 1.15 times that while it asks.
+ * With the order given, before anything is known, k W H^2 = 1/2 or d W H = 1/4 is assumed for the longest of the
+ * recent steps, so a step that tends to 0 gives the law.  Of a spring of unknown mass what pulls at the start is
+ * carried; after more than four samples without an answer W = 0.  |F| is at most 1.2 times what the law gives at the
+ * farthest place that the measured motion could reach.
  *
  * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those of
  * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found as in partner.h.
@@ -41,9 +46,8 @@
  * springs and dampers on one body: omega H <= 1/2, 0.3 where the order is unknown, z <= 1/2, where a swing decays with
  * 0.6 to 1.4 times its damping ratio up to 0.1, and with 0.4 to 1.6 times one of 0.3.  Beyond, under Jacobi, each force
  * meets what the others did two intervals ago, and the energy grows even if W, lag and the law of the others were
- * known. Under Gauss-Seidel the lag is wrong until it is found; dampers beside springs make that long, for a spring
- * with a damper moves as one that is late: on a single oscillation no fit can distinguish them.  Naming the order
- * spares it.
+ * known. Under Jacobi the energy grows as under hold until the lag is found; dampers beside springs make that long,
+ * for a spring with a damper moves as one that is late.  What was made is paid back.  Naming the order spares it.
  * Sources: discrete gradient, exponential fitting: energy_force.h; paying back: Hannaford & Ryu, IEEE Trans. Robotics
  * and Automation 18 (2002) 1. */
 #ifndef CC_COUPLED_AXIS_H
@@ -60,18 +64,26 @@ enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
 #define CC_AXIS_SURE 0.05         /* residual of the best lag over that of the present one, to change it */
 #define CC_AXIS_SURE_EARLY 1e-6   /* likewise within the first CC_AXIS_EARLY samples that teach something */
 #define CC_AXIS_LIKELY 0.5        /* likewise for CC_AXIS_LASTING samples in a row */
-#define CC_AXIS_FIRST 2.0          /* samples that teach something, before the lag can change */
+#define CC_AXIS_FIRST 3.0          /* samples that teach something, before the lag can change */
 #define CC_AXIS_EARLY 6.0
+#define CC_AXIS_MODEL_FEW 7.0     /* samples of the model, after which it is used: others answer all the time */
 #define CC_AXIS_LASTING 30.0
 #define CC_AXIS_GUESS 0.5         /* k W H^2 before anything is known */
 #define CC_AXIS_GUESS_DAMPED 0.25 /* d W H likewise */
-#define CC_AXIS_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W */
+#define CC_AXIS_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W, */
+#define CC_AXIS_SURELY 0.99       /* and from which on, and CC_AXIS_EARLY samples, it takes one of z = d W H above */
+#define CC_AXIS_LARGE 0.8
+#define CC_AXIS_HARD 0.4          /* z before W is known, from which on the law itself acts */
+#define CC_AXIS_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
+#define CC_AXIS_SYMPLECTIC 0.25   /* k W H^2 up to which a spring with L = 0 needs no W */
 #define CC_AXIS_FEW 3.0            /* samples that teach something, before a spring believes in more than omega H = 1 */
 #define CC_AXIS_MOST_UNANSWERED 4.0 /* samples without an answer, after which the partners are driven or very heavy */
 #define CC_AXIS_NOISE 1e-8        /* changes of v below this share of its size teach nothing */
 #define CC_AXIS_EXCITED 1e-9      /* second differences of F below this share of its size neither: a body at rest */
 #define CC_AXIS_SHORTENS 0.9      /* of the longest recent step, in each step */
-#define CC_AXIS_PAYS 0.5          /* share of the ledger that is paid back in one interval */
+#define CC_AXIS_PAYS 0.5          /* share of the ledger that is paid back in one interval, */
+#define CC_AXIS_SOFT 0.6          /* by a damper of 2 * 0.3 of the critical one at most: others swing beside it, */
+#define CC_AXIS_SHARE 0.2         /* and by that share of a damper's force */
 #define CC_AXIS_CEILING 1.2
 #define CC_AXIS_MOST 1e60         /* of W and of a step that is advised: with more, products overflow */
 #define CC_AXIS_MOST_MISMATCHED 3.0
@@ -82,6 +94,7 @@ typedef struct {
     int identify;   /* 0: W stays as given */
     int straight;   /* 1: mean force along the straight line of v, W = 0: for partners whose motion is prescribed */
     double inertia; /* effective mass or moment of inertia given; 0: none */
+    int holds;      /* 1: the literal force acts, and is watched */
 } CcAxisOptions;
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -98,6 +111,10 @@ typedef struct {
     CcOrderProbe probe;
     CcPartnerModel model;       /* of y by -F */
     double made[CC_AXIS_LAGS], taken[CC_AXIS_LAGS]; /* R, and the sum of works above 0, J */
+    double doubted CC_IN(0, 1);    /* 1 while a W that matters is not yet sure */
+    double literal CC_IN(0, 1);    /* 1 where the law itself acts */
+    double by_place CC_IN(0, 1);   /* 1 where positions are given */
+    double beyond, owed;           /* N beyond the law, by the signal or to pay it back; what is still to be paid */
     double mismatched CC_FROM(0);  /* samples in a row whose v did not belong to x */
 } CcAxis;
 
@@ -112,7 +129,8 @@ CC_API double cc_axis_admittance(double a, double over) { return cc_axis_within(
 /* The state before the first sample, from deformation, rate and force at the start. */
 CC_API void cc_axis_start(CcAxis *c, const CcAxisOptions *o, double x, double v, double F)
 {
-    *c = (CcAxis){.place = x, .x = x, .v = v, .beta = 0.5, .lag = o->lag == CC_AXIS_LAG_AUTO ? 1 : o->lag};
+    int unknown = o->k > 0.0 || o->d > 0.0 ? 0 : 1; /* a guide begins with 1 */
+    *c = (CcAxis){.place = x, .x = x, .v = v, .beta = 0.5, .lag = o->lag == CC_AXIS_LAG_AUTO ? unknown : o->lag};
     for (int i = 0; i < CC_AXIS_FORCES; i++)
         c->F[i] = F;
     if (o->inertia > 0.0 && !o->straight)
@@ -123,10 +141,17 @@ CC_API void cc_axis_start(CcAxis *c, const CcAxisOptions *o, double x, double v,
  * oldest. */
 CC_API void cc_axis_wait(CcAxis *c) { c->answered = 4.0 - CC_AXIS_FORCES; }
 
+/* 1 while the forces have the signal: all that began together give it to its end. */
+CC_API int cc_axis_signals(const CcAxis *c, const CcAxisOptions *o)
+{
+    int acts = (o->k > 0.0 || o->d > 0.0) && !o->straight && !o->holds;
+    return o->lag == CC_AXIS_LAG_AUTO && acts && !cc_probe_ends(&c->probe);
+}
+
 /* 1 while the order is unknown and asked for. */
 CC_API int cc_axis_is_probing(const CcAxis *c, const CcAxisOptions *o)
 {
-    return o->lag == CC_AXIS_LAG_AUTO && o->k > 0.0 && !o->straight && c->settled == 0.0 && !cc_probe_ends(&c->probe);
+    return cc_axis_signals(c, o) && c->settled == 0.0;
 }
 
 /* What the fit of the lag L leaves over. */
@@ -173,14 +198,13 @@ CC_API int cc_axis_find_lag(CcAxis *c)
  * others answer, all elements that began together decide together: each other lag would disturb the neighbours. */
 CC_API int cc_axis_ask(const CcAxis *c)
 {
-    int best;
+    int best, lag = c->probe.count == CC_PROBE_LAST ? cc_probe_lag(&c->probe) : -1;
     if (cc_axis_fits_best(c, CC_AXIS_SURE_EARLY, &best))
         return best;
-    if (c->probe.count != CC_PROBE_FIRST && c->probe.count != CC_PROBE_LAST)
-        return -1;
-    int lag = cc_probe_lag(&c->probe);
-    lag = lag < 0 ? cc_model_exact_lag(&c->model) : lag;
-    return lag < 0 && cc_axis_fits_best(c, CC_AXIS_SURE, &best) ? best : lag;
+    double most = c->probe.asked > 0.0 ? 1.0 : CC_AXIS_OPPOSED; /* later others may give no signal */
+    if (lag >= 0 && cc_axis_residual(c, lag) <= most * cc_axis_residual(c, best))
+        return lag;
+    return cc_model_exact_lag(&c->model);
 }
 
 /* W before anything is known. */
@@ -199,7 +223,10 @@ CC_API void cc_axis_admit(CcAxis *c, const CcAxisOptions *o, const double fit[3]
     double guess = cc_axis_guess(o, c->H), explained = fit[1] > 0.0 ? fit[1] * fit[1] : 0.0, most = c->W;
     if (explained > 0.0 && fit[0] > 0.0)
         c->W = most = cc_axis_admittance(fit[1], fit[0]), c->known = 1.0;
-    if (o->d > 0.0 && explained < CC_AXIS_EXPLAINED * fit[0] * fit[2])
+    double all = fit[0] * fit[2];
+    int sure = c->learned >= CC_AXIS_EARLY && explained >= CC_AXIS_SURELY * all;
+    c->doubted = !sure && (o->k > 0.0 || o->d * c->W * c->H > CC_AXIS_LARGE);
+    if (o->d > 0.0 && explained < CC_AXIS_EXPLAINED * all)
         most = guess;
     else if (o->k > 0.0 && c->learned < CC_AXIS_FEW)
         most = guess / CC_AXIS_GUESS;
@@ -229,7 +256,8 @@ CC_API int cc_axis_model(CcAxis *c, const CcAxisOptions *o, double y)
 /* 1 where the motion is predicted by the model: its lag is sure. */
 CC_API int cc_axis_is_modelled(const CcAxis *c, const CcAxisOptions *o)
 {
-    return c->model.use != 0.0 && o->identify && !o->straight && (c->settled != 0.0 || o->lag != CC_AXIS_LAG_AUTO);
+    int sure = c->settled != 0.0 || o->lag != CC_AXIS_LAG_AUTO;
+    return c->model.use != 0.0 && c->model.learned > CC_AXIS_MODEL_FEW && o->identify && !o->straight && sure;
 }
 
 /* The interval that ended with the acceleration y: what it teaches of lag and admittance. */
@@ -255,11 +283,15 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
         }
         c->learned += 1.0;
     }
-    int asked = probing ? cc_axis_ask(c) : -1;
-    c->settled = asked >= 0 ? 1.0 : c->settled;
-    c->lag = asked >= 0 ? asked : found;
-    if (learns && o->lag == CC_AXIS_LAG_AUTO && c->settled == 0.0 && !probing && found == before)
+    int unsettled = o->lag == CC_AXIS_LAG_AUTO && c->settled == 0.0, asked = unsettled ? cc_axis_ask(c) : -1;
+    if (asked >= 0)
+        c->lag = asked, c->settled = 1.0;
+    else if (!unsettled || o->holds)
+        c->lag = found;
+    if (learns && unsettled && o->holds && found == before)
         cc_axis_find_lag(c);
+    if (probing && c->settled == 0.0)
+        cc_probe_again(&c->probe);
     if (cc_axis_lag(c->lag) != before) {
         c->known = o->inertia > 0.0 ? c->known : 0.0;
         c->likely = 0.0;
@@ -270,8 +302,8 @@ CC_API void cc_axis_learn(CcAxis *c, const CcAxisOptions *o, double y)
     if (learns && o->identify && !o->straight && enough && !probing)
         cc_axis_admit(c, o, c->fits[lag]);
     if (o->identify && !o->straight && !probing && cc_model_is_sane(&c->model, lag)
-        && c->model.lag[lag].error < c->model.free)
-        c->W = cc_model_admittance(&c->model, lag), c->known = 1.0;
+        && c->model.learned > CC_AXIS_MODEL_FEW && c->model.lag[lag].error < c->model.free)
+        c->W = cc_model_admittance(&c->model, lag), c->known = 1.0, c->doubted = 0.0;
     if (c->known == 0.0)
         c->unanswered += excited && !answer;
 }
@@ -296,6 +328,7 @@ CC_API void cc_axis_see(CcAxis *c, const CcAxisOptions *o, const double *place, 
         c->x = c->place = x_0 + way;
     }
     c->way = c->x - x_0;
+    c->owed -= c->beyond * (o->d > 0.0 ? H : c->way);
     for (int L = 0; L < CC_AXIS_LAGS; L++) {
         double work = c->F[L] * c->way;
         c->made[L] += 0.5 * o->k * (c->x + x_0) * c->way - work;
@@ -324,7 +357,9 @@ CC_API double cc_axis_force(const CcAxisOptions *o, double x, double v, double a
     double way = H * v + 0.5 * H * H * (a - W * F);
     if (o->straight || !(W > 0.0) || !(way * way > 0.0))
         return F;
-    double c = cc_axis_within(CC_AXIS_PAYS * R * H / (way * way), -0.5 / (W * H), 1.0 / (W * H));
+    double stop = 1.0 / (W * H), soft = CC_AXIS_SOFT * cc_sqrt(k / W);
+    double most = o->lag == CC_AXIS_LAG_AUTO && soft < stop ? soft : stop; /* much may be owed */
+    double c = cc_axis_within(CC_AXIS_PAYS * R * H / (way * way), -0.5 * most, most);
     return (elastic + c * (v + 0.5 * H * a)) / (stiff + 0.5 * c * W * H);
 }
 
@@ -346,6 +381,7 @@ CC_API double cc_axis_ceiling(const CcAxis *c, const CcAxisOptions *o, double v,
  * The bodies may have moved before the first sample too: Gauss-Seidel with the bodies first. */
 CC_API int cc_axis_observe(CcAxis *c, const CcAxisOptions *o, const double *place, double v, double H)
 {
+    c->by_place = place != 0;
     if (c->begun == 0.0)
         c->H = H;
     if (c->begun == 0.0 && v == c->v && !(place && *place != c->place))
@@ -365,6 +401,35 @@ CC_API void cc_axis_keep(CcAxis *c, double v, double F, double H)
     c->H = H;
     c->longest = CC_AXIS_SHORTENS * c->longest > H ? CC_AXIS_SHORTENS * c->longest : H;
     c->begun = 1.0;
+}
+
+/* 1 if a damper stops what moves in a few steps: z > CC_AXIS_HARD by the last interval. */
+CC_API int cc_axis_brakes_hard(const CcAxis *c, const CcAxisOptions *o)
+{
+    return o->d > 0.0 && c->answered > 0.0 && c->y * (o->d * c->H * c->y + CC_AXIS_HARD * c->F[0]) > 0.0;
+}
+
+/* 1 where the law itself acts: while the order is unknown, and where it is the best force. */
+CC_API int cc_axis_is_literal(const CcAxis *c, const CcAxisOptions *o, double H)
+{
+    if (o->straight || cc_axis_lag(c->lag) > 0 || !(o->k > 0.0 || o->d > 0.0))
+        return 0;
+    if (o->lag == CC_AXIS_LAG_AUTO && c->settled == 0.0)
+        return 1;
+    if (o->d > 0.0)
+        return c->known == 0.0 ? cc_axis_brakes_hard(c, o) : c->doubted != 0.0;
+    return c->known == 0.0 || c->doubted != 0.0 || (c->by_place == 0.0 && o->k * c->W * H * H <= CC_AXIS_SYMPLECTIC);
+}
+
+/* What the signal made, paid back: of a spring energy, of a damper an impulse. */
+CC_API double cc_axis_repaid(const CcAxis *c, const CcAxisOptions *o, double F, double v, double H)
+{
+    if (o->d > 0.0)
+        return cc_axis_within(CC_AXIS_PAYS * c->owed / H, -CC_AXIS_SHARE * cc_abs(F), CC_AXIS_SHARE * cc_abs(F));
+    if (!(c->W > 0.0) || !(v * v > 0.0))
+        return 0.0;
+    double most = 0.5 / (c->W * H);
+    return v * cc_axis_within(CC_AXIS_PAYS * c->owed / (H * v * v), -most, most);
 }
 
 /* And it ends with the force that answers it. */
@@ -394,12 +459,22 @@ CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double
     }
     double a = modelled ? cc_model_next(&c->model, lag, u, &ahead) : c->a; /* u[0] = 0: by all but this force */
     double F = cc_axis_force(o, x, speed, a, c->W, H, R);
+    int literal = cc_axis_is_literal(c, o, H), signals = cc_axis_signals(c, o);
+    F = literal ? o->k * (c->x + 0.5 * H * v) + o->d * v : F;
+    double lawful = F;
+    if (!signals && (literal || o->d > 0.0))
+        F += cc_axis_repaid(c, o, F, v, H);
     double most = cc_axis_ceiling(c, o, v, (lag + 1.0) * H);
     F = o->straight ? F : cc_axis_within(F, -most, most);
     if (c->mismatched >= CC_AXIS_MOST_MISMATCHED)
         F = o->k * c->place + o->d * v;
-    int asks = cc_axis_is_probing(c, o) && c->mismatched < CC_AXIS_MOST_MISMATCHED;
-    F *= cc_probe_factor(&c->probe, asks && cc_abs(F - c->F[0]) > CC_PROBE_MOVES * c->F_largest);
+    if (cc_axis_brakes_hard(c, o))
+        cc_probe_end(&c->probe);
+    int asks = cc_axis_signals(c, o) && c->mismatched < CC_AXIS_MOST_MISMATCHED && (o->k > 0.0 || c->answered > 0.0);
+    asks = asks && cc_abs(F - c->F[0]) > CC_PROBE_MOVES * c->F_largest;
+    F *= cc_probe_factor(&c->probe, o->d > 0.0 ? CC_PROBE_SIZE_DAMPED : CC_PROBE_SIZE, asks);
+    c->literal = literal;
+    c->beyond = literal || o->d > 0.0 ? F - lawful : 0.0;
     cc_axis_keep(c, v, F, H);
     return F;
 }
@@ -407,8 +482,9 @@ CC_API double cc_axis_answer(CcAxis *c, const CcAxisOptions *o, double v, double
 /* Where the literal force F is held: what it shows of the partners is learned all the same. */
 CC_API void cc_axis_watch(CcAxis *c, const CcAxisOptions *o, const double *place, double v, double F, double H)
 {
-    c->probe.count = CC_PROBE_LAST + 1.0; /* no signal is in F */
-    cc_axis_observe(c, o, place, v, H);
+    CcAxisOptions held = *o;
+    held.holds = 1;
+    cc_axis_observe(c, &held, place, v, H);
     cc_axis_keep(c, v, F, H);
 }
 
@@ -440,6 +516,7 @@ CC_API int cc_axis_in_force(const CcAxis *c, const CcAxisOptions *o)
 {
     return c->mismatched >= CC_AXIS_MOST_MISMATCHED ? CC_HELD
            : o->straight                            ? CC_PRESCRIBED
+           : c->literal != 0.0                      ? CC_HELD
            : cc_axis_is_modelled(c, o)              ? CC_MODELLED
            : c->known != 0.0                        ? CC_FREE_BODY
            : c->unanswered > CC_AXIS_MOST_UNANSWERED ? CC_PRESCRIBED

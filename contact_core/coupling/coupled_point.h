@@ -381,7 +381,7 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     for (int i = 0; i < 3; i++)
         change[i] = f[i] - p->f[0][i];
     int moves = cc_norm(change) > CC_PROBE_MOVES * c->F_largest;
-    double factor = cc_probe_factor(&c->probe, cc_axis_is_probing(c, &asks) && moves);
+    double factor = cc_probe_factor(&c->probe, CC_PROBE_SIZE_GUIDE, cc_axis_is_probing(c, &asks) && moves);
     for (int i = 0; i < 3; i++)
         f[i] *= factor, damped[i] *= factor, rubbed[i] *= factor;
     cc_point_keep(p, P, v, f, damped, rubbed, H);

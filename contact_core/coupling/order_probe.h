@@ -2,13 +2,14 @@
  *
  * A force that is a linear function of the motion explains the motion with each lag alike: with F = k x, D^2 F_i is
  * proportional to D v_i, so a force that acts at once is a combination of those that act later and of the motion.  So
- * the first forces of an element that does not know the order are multiplied by
+ * an element that does not know the order multiplies eight forces by
  *
- *     1 + s_i        s_i = +- 0.05, from the tenth sample on +- 0.15, signs from a table
+ *     1 + s_i        s_i = +- 0.03, signs from a table, by the samples since the start
  *
  * and the lag is the one with which y_i/(1 + s_i-L) is smooth: of which the squared third differences are below a tenth
- * of those with each other lag.  All elements that begin with the same sample take the same signs.  So a body between
- * two of them has (1 + s_i) times its acceleration, and each of them sees the signal, whichever is the stronger one.
+ * of those with each other lag.  All elements that begin with the same sample give the same signs to the end, so a body
+ * between two of them has (1 + s_i) times its acceleration, and each of them sees the signal, whichever is the
+ * stronger one.  Without a decision the question comes again after 8, 16, 32, .. samples, when others may give none.
  *
  * Source: identification in closed loop: Soderstrom & Stoica, System Identification (1989), 10. */
 #ifndef CC_ORDER_PROBE_H
@@ -18,18 +19,23 @@
 
 enum { CC_PROBE_LAGS = 3, CC_PROBE_ORDER = 3, CC_PROBE_KEPT = CC_PROBE_LAGS + CC_PROBE_ORDER };
 
-#define CC_PROBE_SIZE 0.05      /* |s_i| before the first decision, */
-#define CC_PROBE_SIZE_LATER 0.15 /* and after it */
-#define CC_PROBE_FIRST 8.0      /* samples at which the lag is decided, if it can be */
-#define CC_PROBE_LAST 11.0
-#define CC_PROBE_SURE 0.1       /* roughness of the lag over that of each other one */
-#define CC_PROBE_LEAST 2.0      /* intervals that show it */
-#define CC_PROBE_MOVES 1e-3     /* share of the largest force by which it has to change: nothing that rests is shaken */
+#define CC_PROBE_SIZE 0.03        /* |s_i| of a spring, */
+#define CC_PROBE_SIZE_DAMPED 0.02 /* of a damper, */
+#define CC_PROBE_SIZE_GUIDE 0.1   /* and of a guide */
+#define CC_PROBE_LAST 8.0         /* samples of a question, which is decided at the last one, if it can be */
+#define CC_PROBE_AGAIN 10.0       /* questions after the first one */
+#define CC_PROBE_SURE 0.1         /* roughness of the lag over that of each other one */
+#define CC_PROBE_LIKELY 0.5       /* likewise of later questions */
+#define CC_PROBE_WAITS 4.0        /* samples before the next question, doubled by each one */
+#define CC_PROBE_LEAST 2.0        /* intervals that show it */
+#define CC_PROBE_MOVES 1e-6       /* share of the largest force by which it changes: nothing that rests is shaken */
 #define CC_PROBE_SIGNS 0x576CF9A4u
+#define CC_PROBE_SIGN_COUNT 32.0
 
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
-    double count CC_FROM(0);            /* samples since the start */
+    double count, asked CC_IN(0, 10); /* samples of this question, and questions before it */
+    double clock CC_IN(0, 31);          /* samples since the start, by which the signs go */
     double s[CC_PROBE_KEPT];            /* of the forces given, the newest first */
     double y[CC_PROBE_ORDER][3];        /* accelerations, the newest first, m/s^2 */
     double rough[CC_PROBE_LAGS], seen CC_FROM(0); /* squared third differences, summed; intervals */
@@ -37,14 +43,16 @@ typedef struct {
 
 CC_API int cc_probe_ends(const CcOrderProbe *p) { return p->count > CC_PROBE_LAST; }
 
+CC_API void cc_probe_end(CcOrderProbe *p) { p->count = CC_PROBE_LAST + 1.0; }
+
 /* The factor of the force of this sample. */
-CC_API double cc_probe_factor(CcOrderProbe *p, int asks)
+CC_API double cc_probe_factor(CcOrderProbe *p, double size, int asks)
 {
-    double size = p->count > CC_PROBE_FIRST ? CC_PROBE_SIZE_LATER : CC_PROBE_SIZE;
     for (int k = CC_PROBE_KEPT - 1; k > 0; k--)
         p->s[k] = p->s[k - 1];
-    p->s[0] = !asks || cc_probe_ends(p) ? 0.0 : CC_PROBE_SIGNS >> (int)p->count & 1 ? size : -size;
-    p->count += !cc_probe_ends(p);
+    p->s[0] = !asks || p->count < 0.0 || cc_probe_ends(p) ? 0.0 : CC_PROBE_SIGNS >> (int)p->clock & 1 ? size : -size;
+    p->count += (asks || p->count != 0.0) && !cc_probe_ends(p); /* what rests has not begun */
+    p->clock = p->clock < CC_PROBE_SIGN_COUNT - 1.0 ? p->clock + 1.0 : 0.0;
     return 1.0 + p->s[0];
 }
 
@@ -70,14 +78,28 @@ CC_API void cc_probe_see(CcOrderProbe *p, const double y[3])
     }
 }
 
+/* Ask once more where the last sample did not decide. */
+CC_API int cc_probe_again(CcOrderProbe *p)
+{
+    if (p->count != CC_PROBE_LAST || p->asked >= CC_PROBE_AGAIN)
+        return 0;
+    p->asked += 1.0;
+    p->seen = 0.0;
+    p->count = -CC_PROBE_WAITS * (double)(1 << (int)p->asked);
+    for (int L = 0; L < CC_PROBE_LAGS; L++)
+        p->rough[L] = 0.0;
+    return 1;
+}
+
 /* The lag that the signal shows, or -1. */
 CC_API int cc_probe_lag(const CcOrderProbe *p)
 {
     int best = 0;
     for (int L = 1; L < CC_PROBE_LAGS; L++)
         best = p->rough[L] < p->rough[best] ? L : best;
+    double sure = p->asked > 0.0 && best < 2 ? CC_PROBE_LIKELY : CC_PROBE_SURE;
     for (int L = 0; L < CC_PROBE_LAGS; L++)
-        if (L != best && !(p->rough[best] < CC_PROBE_SURE * p->rough[L]))
+        if (L != best && !(p->rough[best] < sure * p->rough[L]))
             return -1;
     return p->seen >= CC_PROBE_LEAST ? best : -1;
 }

@@ -40,7 +40,7 @@ _BY_SPEED = {
     "hold, Jacobi": math.pi**2 / 2 / _GROWTH,
     "hold, Gauss-Seidel": math.pi / 2 / 0.01,
 }
-_SPRING = {"slope": math.sqrt(0.542 * math.pi**3 / 0.01), AUTO: 55.0, GIVEN: 24.0}
+_SPRING = {"slope": math.sqrt(0.542 * math.pi**3 / 0.01), AUTO: 85.0, GIVEN: 24.0}
 STEPS_PER_CONTACT = {**_BY_PLACE, "slope": 60.0, AUTO: 6.0, GIVEN: 3.0}
 STEPS_PER_SWING = {**_BY_PLACE, **_SPRING}
 STEPS_PER_SWING_BY_SPEED = {**_BY_SPEED, **_SPRING}

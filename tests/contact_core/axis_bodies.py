@@ -18,7 +18,7 @@ MOST = 128
 class Options(ctypes.Structure):
     _fields_ = [
         ("k", ctypes.c_double), ("d", ctypes.c_double), ("lag", ctypes.c_int), ("identify", ctypes.c_int),
-        ("straight", ctypes.c_int), ("inertia", ctypes.c_double),
+        ("straight", ctypes.c_int), ("inertia", ctypes.c_double), ("holds", ctypes.c_int),
     ]  # fmt: skip
 
 

@@ -19,7 +19,11 @@ from fmu_builder import run
 from fmu_builder.cosim.slave import read_slave
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
+from tests.elements.closed_loop import JACOBI as PORT_JACOBI
+from tests.elements.closed_loop import SEQUENTIAL as PORT_SEQUENTIAL
 from tests.elements.coupled_fmus import Member
+from tests.elements.port_families import draw_systems, in_phases
+from tests.elements.port_systems import survey, worse_by_mean, worse_by_phase
 from tests.fmu_builder.foreign import foreign_fmu
 
 HOLD, SLOPE, AVERAGED, PREDICTED, AUTO = range(1, 6)
@@ -31,7 +35,7 @@ OMEGA = math.sqrt(K / M)
 
 @pytest.fixture(scope="module")
 def spring(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("TranslationalSpringCoupled", tmp_path_factory.mktemp("spring"))
+    return load_shipped("TranslationalSpring", tmp_path_factory.mktemp("spring"))
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +43,12 @@ def mass(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return load_shipped("SliderMass", tmp_path_factory.mktemp("mass"))
 
 
+DAMPER = 'element = "rotational_damper"\n[start]\nd = "0.2 N.m.s/rad"\n'
+
+
 @pytest.fixture(scope="module")
 def damper(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("RotationalDamperCoupled", tmp_path_factory.mktemp("damper"))
+    return build(tmp_path_factory.mktemp("damper"), "Damper", DAMPER)
 
 
 @pytest.fixture(scope="module")
@@ -86,25 +93,38 @@ def energy(pair: Pair) -> float:
     return (M * pair.body["p.v"] ** 2 + K * (X_0 + pair.body["p.s"]) ** 2) / (K * X_0**2)
 
 
+def swings(master: str, N: float) -> float:
+    """By how much the energy swings: under a Gauss-Seidel master the law itself acts up to omega H = 1/2, in the middle
+    of the interval, with a swing of (omega H/2)^2 and what is left of the signal."""
+    return 1e-6 if master == JACOBI or 2 * math.pi > N else 1.5 * (math.pi / N / 2) ** 2
+
+
 @MASTERS
 @pytest.mark.parametrize("N", [16, 6.3, 3.1])
 def test_an_oscillation_keeps_its_energy(mass: Fmu, spring: Fmu, master: str, N: float) -> None:
     pair = swing(mass, spring, master, N)
-    assert energy(pair) == pytest.approx(1.0, abs=1e-6)
+    assert energy(pair) == pytest.approx(1.0, abs=swings(master, N))
     assert pair.element["coupling.lag"] == (1 if master == JACOBI else 0)
     assert pair.element["coupling.admittance"] == pytest.approx(1 / M, rel=1e-6)
     assert pair.element["coupling.step_advised"] == pytest.approx(0.5 / OMEGA, rel=1e-6)
     # the ledger: all that the forces did is in the body or in the spring
     made = pair.element["coupling.residual"]
     assert pair.element["energy.residual"] == pytest.approx(-made, abs=1e-12)
-    assert abs(made) < 1e-6
+    assert abs(made) < max(1e-6, 0.45 * swings(master, N))
 
 
-@pytest.mark.parametrize("known, expected", [(0.0, (1, 2)), (M, (2, 2))])
-def test_the_spring_shows_what_gives_its_force(mass: Fmu, spring: Fmu, known: float, expected: tuple[int, int]) -> None:
-    """A first guess or the given mass, then a free mass, which explains all of the motion."""
+UNKNOWN, SEQUENTIAL, PARALLEL = 1, 2, 3  # coupling.order
+
+
+@pytest.mark.parametrize(
+    "known, order, expected", [(0.0, UNKNOWN, (0, 2)), (0.0, PARALLEL, (1, 2)), (M, PARALLEL, (2, 2))]
+)
+def test_the_spring_shows_what_gives_its_force(
+    mass: Fmu, spring: Fmu, known: float, order: int, expected: tuple[int, int]
+) -> None:
+    """The law while the order is unknown, a first guess or the given mass, then a free mass, which explains all."""
     for periods, in_force in ((0, expected[0]), (5, expected[1])):
-        pair = swing(mass, spring, JACOBI, 16, periods, coupling__m_eff=known)
+        pair = swing(mass, spring, JACOBI, 16, periods, coupling__m_eff=known, coupling__order=order)
         if periods == 0:
             pair.step(math.pi / OMEGA / 16)
         assert pair.element["coupling.in_force"] == in_force
@@ -113,6 +133,15 @@ def test_the_spring_shows_what_gives_its_force(mass: Fmu, spring: Fmu, known: fl
     held = swing(mass, spring, JACOBI, 16, 1, coupling__mode=HOLD).element
     prescribed = swing(mass, spring, JACOBI, 16, 1, coupling__mode=SLOPE).element
     assert (held["coupling.in_force"], prescribed["coupling.in_force"]) == (0, 4)
+
+
+@pytest.mark.parametrize("order", [UNKNOWN, SEQUENTIAL])
+def test_of_speeds_alone_the_law_itself_is_right_under_gauss_seidel(mass: Fmu, spring: Fmu, order: int) -> None:
+    """It is symplectic: with the order given the force is that of hold, from rest, and coupling.in_force shows it."""
+    found = [swing(mass, spring, ELEMENTS_FIRST, 16, 2, coupling__order=order, coupling__mode=m) for m in (AUTO, HOLD)]
+    assert found[0].element["coupling.in_force"] == 0
+    difference = abs(found[0].element["F"] - found[1].element["F"]) / (K * X_0)
+    assert difference < (1e-12 if order == SEQUENTIAL else 0.05)
 
 
 def test_the_literal_force_drives_it_apart(mass: Fmu, spring: Fmu) -> None:
@@ -311,7 +340,7 @@ def test_a_body_of_another_tool_keeps_its_energy(spring: Fmu, tmp_path: Path, ma
         found[mode] = (M * body["p.v"] ** 2 + K * x**2) / (K * X_0**2)
         assert element["coupling.lag"] == (1 if master == JACOBI else 0) or mode == HOLD
     one.slave.close()
-    assert found[AUTO] == pytest.approx(1.0, abs=1e-6)
+    assert found[AUTO] == pytest.approx(1.0, abs=swings(master, N))
     assert found[HOLD] > 1e4 or master != JACOBI
 
 
@@ -327,8 +356,8 @@ def test_steps_that_vary_keep_the_energy(mass: Fmu, spring: Fmu, master: str, N:
         for H in steps:
             pair.step(H)
         ends[mode] = abs(energy(pair) - 1.0)
-    assert ends[AUTO] < (error if master == JACOBI else 1e-6)
-    assert ends[AUTO] < ends[HOLD]
+    assert ends[AUTO] < (error if master == JACOBI else swings(master, N))
+    assert ends[AUTO] < ends[HOLD] or master != JACOBI
 
 
 @pytest.mark.slow
@@ -343,7 +372,7 @@ def test_a_body_may_be_stepped_more_often_than_the_spring(mass: Fmu, spring: Fmu
             pair._element(H)
             for _ in range(4):
                 pair._body(before if master == JACOBI else pair.element["r.F"], H / 4)
-        assert energy(pair) == pytest.approx(1.0, abs=1e-6)
+        assert energy(pair) == pytest.approx(1.0, abs=swings(master, N))
 
 
 @pytest.mark.slow
@@ -389,7 +418,7 @@ algorithm = "{algorithm}"
 [slaves]
 mass = {{ recipe = "SliderMass", count = {n}, start = {{ m = 1 }} }}
 "mass[{struck}]" = {{ recipe = "SliderMass", start = {{ m = 1, v0 = 1 }} }}
-spring = {{ recipe = "TranslationalSpringCoupled", count = {springs}, start = {{ k = 1e4 }} }}
+spring = {{ recipe = "TranslationalSpring", count = {springs}, start = {{ k = 1e4 }} }}
 """
 
 
@@ -445,12 +474,39 @@ def test_hold_has_the_bits_of_the_element_without_coupling(tmp_path: Path, eleme
 
 
 def test_the_catalogue_names_auto_and_an_assembly_has_nothing_to_couple(tmp_path: Path) -> None:
-    kinds = ("TranslationalSpring", "RotationalSpring", "TranslationalDamper", "RotationalDamper", "GuideRail")
-    for recipe in (f"{kind}Coupled" for kind in kinds):
+    kinds = ("TranslationalSpring", "RotationalSpring", "TranslationalDamper", "RotationalDamper", "GuideRailCoupled")
+    for recipe in kinds:
         assert load_model(shipped("fmus") / f"{recipe}.toml")["coupling.mode"].start == AUTO
     path = tmp_path / "Swing.toml"
     path.write_text(
-        'connections = [["mass.p", "spring.r"]]\n[parts]\nspring = "TranslationalSpringCoupled"\nmass = "SliderMass"\n',
+        'connections = [["mass.p", "spring.r"]]\n[parts]\nspring = "TranslationalSpring"\nmass = "SliderMass"\n',
         encoding="utf-8",
     )
     assert not any("coupling" in variable.name for variable in load_model(path).variables)
+
+
+SURVEY = [
+    ("spring by rates", 1313), ("spring by positions", 1313), ("spring chain", 1313), ("damper", 1313),
+    ("spring by rates", 2718), ("spring by positions", 2718), ("spring chain", 2718), ("damper", 2718),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family, seed", SURVEY)
+def test_beside_other_bodies_they_are_never_worse_than_the_literal_force(family: str, seed: int) -> None:
+    """Forty systems drawn at random, each from fifteen starts, under both masters, with the order unknown and given:
+    by the mean of the starts none, but dampers of a given order that hold drives; in one start one of forty, and three
+    of these dampers."""
+    systems = [(k, in_phases(system)) for k, system in draw_systems(seed, 40, [family])]
+    results = survey(systems, (PORT_JACOBI, PORT_SEQUENTIAL), ("hold", "auto", "given"))
+    for (_, master, method), found in results.items():
+        assert len(found) == 40
+        hold = results[family, master, "hold"]
+        pairs, steep = list(zip(found, hold, strict=True)), family == "damper" and method == "given"
+        by_mean = [one.index for one, other in pairs if worse_by_mean(one, other)]
+        assert all(steep and np.mean(hold[index].errors) > 0.1 for index in by_mean), (master, method, by_mean)
+        by_phase = [one.index for one, other in pairs if worse_by_phase(one, other)]
+        assert len(by_phase) <= (3 if steep else 1), (master, method, by_phase)
+    if family != "damper":
+        for method in ("auto", "given"):
+            assert np.mean([one.right for one in results[family, PORT_SEQUENTIAL, method]]) >= 0.95, method

@@ -170,16 +170,16 @@ def test_an_own_element_is_advised_what_it_declares(declared: str, step: float, 
     "recipe, step, row, said",
     [
         (
-            "TranslationalSpringCoupled",
-            1.8e-3,
+            "TranslationalSpring",
+            1.1e-3,
             "<td>hold, Jacobi</td><td>0.0002</td>",
             "k = 1000 N/m and an effective mass of 1 kg",
         ),
         (
-            "RotationalDamperCoupled",
-            0.12,
-            "<td>hold, Gauss-Seidel</td><td>0.27</td>",
-            "of the speed, with d = 0.2 N.m.s/rad and an effective moment of inertia of 1 kg.m2",
+            "RotationalDamper",
+            0.25,
+            "<td>hold, Gauss-Seidel</td><td>0.53</td>",
+            "of the speed, with d = 0.1 N.m.s/rad and an effective moment of inertia of 1 kg.m2",
         ),
     ],
 )

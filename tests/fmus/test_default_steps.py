@@ -51,10 +51,9 @@ ADVISED = (
     "FloorPatch", "FloorWithLaws", "FloorWithStribeck", "FourPointSurface", "GuideRail", "GuideRailCoupled",
     "ImpactDamper", "PointBowl", "PointCone", "PointCylinder", "PointDisc", "PointExtrusion", "PointLine1",
     "PointLine2", "PointPipe", "PointRevolution", "PointSphere", "PointSurface", "PointSurfaceBristle",
-    "PointToPointSpring", "PointTorus", "PointTube", "RotationalDamper", "RotationalDamperCoupled",
-    "RotationalSpring", "RotationalSpringByAngles", "RotationalSpringCoupled", "TranslationalDamper",
-    "TranslationalDamperCoupled", "TranslationalSpring", "TranslationalSpringByPositions",
-    "TranslationalSpringCoupled", "TwoPointSurface",
+    "PointToPointSpring", "PointTorus", "PointTube", "RotationalDamper", "RotationalSpring",
+    "RotationalSpringByAngles", "TranslationalDamper", "TranslationalSpring", "TranslationalSpringByPositions",
+    "TwoPointSurface",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from dataclasses import replace
@@ -13,10 +14,12 @@ import pytest
 from foreign import RIGID, foreign_fmu
 
 from fmu_builder import Scenario, SlaveError, run
+from fmu_builder.cosim import master
 from fmu_builder.cosim.implicit import group
-from fmu_builder.cosim.implicit.bodies import Body
+from fmu_builder.cosim.implicit.bodies import Body, Values
 from fmu_builder.cosim.implicit.iqn import Solution, solve
 from fmu_builder.cosim.result import Result
+from fmu_builder.cosim.slave import SlaveDescription
 from tests.contact_core.fmi2 import literal
 
 DROP = {"r0": [0, 0, 0.0011], "v0": [0, 0, -1], "g": [0, 0, 0]}
@@ -199,3 +202,24 @@ def test_forces_that_are_not_finite_end_the_run(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(group, "solve", lambda *given: replace(solve(*given), solved=False, residual=math.inf))
     with pytest.raises(SlaveError, match=r"no finite value at the end of a step of 0\.001 s from 0\.001 s"):
         drop()
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_an_element_of_others_that_counts_its_calls_is_left_to_gauss_seidel(
+    counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time its force is got, it grows a little; without that it is solved for."""
+    read, get, calls = master.read_slave, Values.get, itertools.count(1)
+
+    def as_of_others(path: Path) -> SlaveDescription:
+        description = read(path)
+        return replace(description, ours=False) if "point.f[1]" in description.variables else description
+
+    def counted(values: Values) -> np.ndarray:
+        forces_and_energy = values.size == 4
+        return get(values) + 1e-9 * next(calls) if counts and forces_and_energy else get(values)
+
+    monkeypatch.setattr(master, "read_slave", as_of_others)
+    monkeypatch.setattr(Values, "get", counted)
+    (bond,) = drop().bonds
+    assert bond.rung == ("Gauss-Seidel" if counts else "derivatives, discrete gradient")

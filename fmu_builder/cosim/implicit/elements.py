@@ -65,6 +65,16 @@ class Element:
             end = End(place, velocity, force, force, energy)
         return end
 
+    def is_changed_by_trials(self) -> bool:
+        """Whether an FMU of others integrates, counts or filters where values are set and got: it then answers the same
+        motion in another way after a trial."""
+        if self.slave.description.ours or self._kept is not None:
+            return False
+        before = self._answer.get().copy()
+        self._look(self.start.place, self.start.velocity + 1.0)
+        self._inputs.set(np.concatenate([self.start.velocity, self.start.place]))
+        return not np.array_equal(self._answer.get(), before)
+
     def begin(self) -> None:
         """At the beginning of a step, after its inputs are set."""
         self.start = self._seen_now()

@@ -98,8 +98,13 @@ class GroupRun:
 
     def obstacle(self) -> str | None:
         """Why the group cannot be solved for, as its slaves answer."""
-        names = [b.slave.name for b in self.bodies if not b.can_be_solved()]
-        return f"{names[0]} refuses directional derivatives and cannot restore its state" if names else None
+        for body in self.bodies:
+            if not body.can_be_solved():
+                return f"{body.slave.name} refuses directional derivatives and cannot restore its state"
+        for element in self.elements:
+            if element.is_changed_by_trials():
+                return f"{element.slave.name} answers the same motion in another way after a trial"
+        return None
 
     def _other_sources(
         self, forces: Mapping[tuple[str, str], str | None], wiring: Wiring

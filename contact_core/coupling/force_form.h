@@ -28,8 +28,9 @@
 #define CC_FORMS 2
 #define CC_FORM_SAMPLES 3.0   /* intervals of a contact with a change of u that decide */
 #define CC_FORM_FIRST 4.0     /* intervals from the start on, before which the forces of some are not known */
-#define CC_FORM_EXACT 1e-6    /* J of the true pair over sum Dy^2, at most, */
+#define CC_FORM_EXACT 1e-9    /* J of the true pair over sum Dy^2, at most, */
 #define CC_FORM_SURE 1e-3     /* and over J of each other one */
+#define CC_FORM_MODEL_SAMPLES 9.0 /* of a contact: four beyond those that determine the model, */
 #define CC_FORM_MODELLED 1e-12 /* squares that the model of held forces leaves, over all; of extrapolated ones 1e-9 */
 #define CC_FORM_DEEPENS 0.1   /* of the elastic energy: least kinetic energy in compression to use what was found */
 #define CC_FORM_NOTHING 1e-12 /* of the largest force: a returned force that still fades below is 0 */
@@ -106,7 +107,9 @@ CC_API void cc_form_find(CcForceForm *m, double least)
 CC_API void cc_form_find_by_model(CcForceForm *m, const CcPartnerModel *model)
 {
     int lag = cc_model_exact_lag(model);
-    if (lag < 0 || !(model->lag[lag].rest < CC_FORM_MODELLED * model->squares && cc_model_is_sane(model, lag)))
+    if (lag < 0 || model->contact < CC_FORM_MODEL_SAMPLES)
+        return;
+    if (!(model->lag[lag].rest < CC_FORM_MODELLED * model->squares && cc_model_is_sane(model, lag)))
         return;
     m->found = m->modelled = 1.0;
     m->e = 0.0;

@@ -220,7 +220,8 @@ CC_API void cc_joint_start(CcMobility *m, const CcCouplingOptions *o)
 /* No force can act: the motion and the forces are forgotten, what was learned of the bodies is kept. */
 CC_API void cc_joint_rewind(CcMobility *m, int n, CcCoupling c[], CcPort port[])
 {
-    CcMobility again = {.loose = m->loose, .known = m->known, .count = m->count, .open = {m->open[0], m->open[1]}};
+    CcMobility again = {.loose = m->loose, .known = m->known, .count = m->count, .left = m->left,
+                        .open = {m->open[0], m->open[1]}};
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             again.B[i][j] = m->B[i][j];

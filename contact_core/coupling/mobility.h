@@ -6,32 +6,33 @@
  *     Y = A + B S                                      Y = Delta V / H,  A all that these forces do not do
  * B, 1/kg, 6 x 6, symmetric and positive: the inverse inertia of the body, and of the one that carries the surface, at
  * the centroid.  The admittance between two points is W_ij = G_i B G_j', G_i = (1, -[e_i] x): 21 numbers for any number
- * of points.  B is learned by BFGS updates with secants of S and Y (symmetric, it stays positive definite by Powell's
- * damping); directions that the points do not show (rotation about the line of two) are neither seen nor needed.
- *
- * Secants count less and less: what others do to the same bodies averages out.  What differs from B s by more than B s
- * itself is theirs: it counts as that much; and a secant that would more than double the trace of B counts nothing.
+ * of points.  B is learned from changes s of S and q of Y from one interval to another, by all recent ones at once:
+ *     A = sum 0.98^n w s s',  C = sum 0.98^n w q s'          n the age of a secant, w its weight
+ *     E = (C - B A)(A + e)^-1,  P = A (A + e)^-1              e as in admittance.h
+ *     B += E + E' - (P E + E' P)/2
+ * which is symmetric, answers what was seen as it was seen (P = 1), and leaves the rest (P = 0): rotation about the
+ * line of two points is neither seen nor needed.  e grows while B would not be positive.  What others do to the same
+ * bodies averages out; a q that differs from B s by more than B s itself is theirs, w = |B s|^2/|q - B s|^2.
  *
  * Where V does not explain the velocities the points belong to more bodies than one: then each is on its own, for good.
  * Two points, and three that do not meet at an angle of ninety degrees, always pass as one body; B describes them all
  * the same.
  *
- * Sources: BFGS with damping: Nocedal & Wright, Numerical Optimization (2006), 6.1 and 18.3. */
+ * Sources: several secant equations at once: Schnabel, University of Colorado, CU-CS-247-83 (1983). */
 #ifndef CC_MOBILITY_H
 #define CC_MOBILITY_H
 
 #include "partner.h"
 
 #define CC_ROTATION_GUESS 3.0  /* B of rotation over that of translation: a flat box on its corners has 3 */
-#define CC_GAIN 0.5            /* of a secant, at first */
-#define CC_GAIN_LASTS 5.0      /* secants, after which the gain has halved */
-#define CC_LEAST_GAIN 0.02
+#define CC_WRENCHES_FORGET 0.98 /* share of A and C that a secant leaves */
+#define CC_LEAST_PIVOT 1e-3    /* of the diagonal of B: what is less is not positive */
+#define CC_FEW_WEIGHINGS 6     /* times that e grows tenfold */
 #define CC_UNEXPLAINED 3.0     /* b over the share of the squares */
 #define CC_OTHERS_LAST 0.999   /* share of b that an interval leaves, once it was 1 */
 #define CC_LARGE 0.2           /* of the answer to all forces: what others first show by; less is B not yet learned */
 #define CC_BEYOND 4.0          /* b where others act */
 #define CC_SHARED_AFTER 10.0   /* intervals with others, over which the own answer comes to count twice */
-#define CC_MOST_GROWTH 1.0     /* of the trace of B by one secant */
 #define CC_LOOSE 0.01          /* share of the speeds that one twist leaves open, to be more bodies than one */
 #define CC_MOST_LOOSE 3        /* such samples in a row */
 
@@ -47,6 +48,7 @@ typedef struct {
     double S[CC_KEPT_FORCES][6];       /* wrenches given, the newest first */
     double B[6][6], known CC_IN(0, 1), unanswered CC_FROM(0), count;
     double S_anchor[6], Y_anchor[6], largest;
+    double ss[6][6], qs[6][6], left CC_FROM(0); /* A, C; squares of what B leaves of the secants, fading */
     double open[2];                    /* sums of squares of changes of Y, fading: unexplained, all */
     double others;                     /* 1, fading, since a third was unexplained */
     double lasted, S_mean[6];          /* intervals since then, in contact; mean of the wrenches that acted in them */
@@ -158,31 +160,98 @@ CC_API void cc_account(CcMobility *m, int lag, const double Y[6], double least)
         m->others = 1.0;
 }
 
-/* B += q q'/(s q) - p p'/(s p), p = B s, 6 x 6: then B s = q.  Where s q is too small q is turned towards p. */
-CC_API void cc_update_mobility(double B[6][6], const double s[6], double q[6])
+/* Share of the recent changes of Y, squared, that B explains; 0 before the first. */
+CC_API double cc_mobility_trust(const CcMobility *m)
 {
-    double p[6], sp = 0.0, sq = 0.0, qq = 0.0;
-    for (int i = 0; i < 6; i++) {
-        p[i] = 0.0;
-        for (int j = 0; j < 6; j++)
-            p[i] += B[i][j] * s[j];
-        sp += s[i] * p[i], sq += s[i] * q[i];
-    }
-    if (sq < 0.2 * sp) {
-        double share = 0.8 * sp / (sp - sq);
-        sq = 0.0;
-        for (int i = 0; i < 6; i++) {
-            q[i] = share * q[i] + (1.0 - share) * p[i];
-            sq += s[i] * q[i];
+    return m->open[1] > m->open[0] ? 1.0 - m->open[0] / m->open[1] : 0.0;
+}
+
+
+/* M = L L' in place, its lower half; returns 0 where a pivot is below its share `least` of the diagonal. */
+CC_API int cc_root(double M[6][6], double least)
+{
+    for (int j = 0; j < 6; j++) {
+        double whole = M[j][j];
+        for (int k = 0; k < j; k++)
+            M[j][j] -= M[j][k] * M[j][k];
+        if (!(M[j][j] > least * whole))
+            return 0;
+        M[j][j] = cc_sqrt(M[j][j]);
+        for (int i = j + 1; i < 6; i++) {
+            for (int k = 0; k < j; k++)
+                M[i][j] -= M[i][k] * M[j][k];
+            M[i][j] /= M[j][j];
         }
     }
-    for (int i = 0; i < 6; i++)
-        qq += q[i] * q[i]; /* over s q: below the largest eigenvalue of what is learned */
-    if (!(sq > 0.0 && sp > 0.0 && qq <= CC_MOST_ADMITTANCE * sq))
-        return;
+    return 1;
+}
+
+/* (L L')^-1 x in place. */
+CC_API void cc_root_solve(double L[6][6], double x[6])
+{
+    for (int i = 0; i < 6; i++) {
+        for (int k = 0; k < i; k++)
+            x[i] -= L[i][k] * x[k];
+        x[i] /= L[i][i];
+    }
+    for (int i = 5; i >= 0; i--) {
+        for (int k = i + 1; k < 6; k++)
+            x[i] -= L[k][i] * x[k];
+        x[i] /= L[i][i];
+    }
+}
+
+/* B by all that was seen, with the weight e of what it was; returns 0 where it is not positive. */
+CC_API int cc_fit_mobility(const CcMobility *m, double e, double found[6][6])
+{
+    double L[6][6], E[6][6], P[6][6], half[6][6], root[6][6];
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            B[i][j] += q[i] * q[j] / sq - p[i] * p[j] / sp;
+            L[i][j] = m->ss[i][j] + (i == j ? e : 0.0);
+    if (!cc_root(L, 0.0))
+        return 0;
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 6; j++) {
+            E[i][j] = m->qs[i][j], P[i][j] = m->ss[i][j];
+            for (int k = 0; k < 6; k++)
+                E[i][j] -= m->B[i][k] * m->ss[k][j];
+        }
+        cc_root_solve(L, E[i]);
+        cc_root_solve(L, P[i]);
+    }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+            half[i][j] = E[i][j];
+            for (int k = 0; k < 6; k++)
+                half[i][j] -= 0.5 * P[i][k] * E[k][j];
+        }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            root[i][j] = found[i][j] = m->B[i][j] + half[i][j] + half[j][i];
+    return cc_root(root, CC_LEAST_PIVOT);
+}
+
+/* Learn B from one more secant of the weight w; noise of q: standard deviation. */
+CC_API void cc_learn_mobility(CcMobility *m, const double s[6], const double q[6], double w, double noise)
+{
+    double found[6][6], answer[6], trace = 0.0, mean = 0.0;
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 6; j++) {
+            m->ss[i][j] = CC_WRENCHES_FORGET * m->ss[i][j] + w * s[i] * s[j];
+            m->qs[i][j] = CC_WRENCHES_FORGET * m->qs[i][j] + w * q[i] * s[j];
+        }
+        trace += m->ss[i][i], mean += m->B[i][i] / 6.0;
+    }
+    double e = (2.0 * noise * noise + CC_SECANT_LEFT * m->left) / (mean * mean) + CC_SECANT_ROUNDING * trace;
+    for (int n = 0; n < CC_FEW_WEIGHINGS; n++, e *= 10.0)
+        if (cc_fit_mobility(m, e, found)) {
+            __builtin_memcpy(m->B, found, sizeof found);
+            break;
+        }
+    cc_apply_mobility(m->B, s, answer);
+    m->left *= CC_WRENCHES_FORGET;
+    for (int i = 0; i < 6; i++)
+        m->left += w * (q[i] - answer[i]) * (q[i] - answer[i]);
 }
 
 /* Learn B from the interval that ended with the rate Y of the twist; `quiet`: no force acts, `changed`: the lag did,
@@ -191,8 +260,6 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
 {
     const double *S = m->S[lag], *before = m->S[lag + 1];
     double s[6], q[6], ss = 0.0, sq = 0.0, qq = 0.0, newest = 0.0, now[6];
-    double gain = CC_GAIN / (1.0 + m->count / CC_GAIN_LASTS);
-    gain = gain > CC_LEAST_GAIN ? gain : CC_LEAST_GAIN;
     if (changed || quiet)
         for (int i = 0; i < 6; i++)
             m->S_anchor[i] = before[i], m->Y_anchor[i] = m->Y[i];
@@ -206,28 +273,22 @@ CC_API void cc_find_mobility(CcMobility *m, int lag, const double Y[6], int quie
     }
     int active = ss > CC_EXCITATION * CC_EXCITATION * m->largest * m->largest && qq > least * least;
     if (active && m->known == 0.0 && sq > 0.0) {
-        double weight = ss;
+        double reach = ss;
         for (int i = 3; i < 6; i++)
-            weight += (CC_ROTATION_GUESS - 1.0) * s[i] * s[i];
-        cc_guess_mobility(m->B, sq / weight);
-        m->known = gain = 1.0, m->count = 0.0;
+            reach += (CC_ROTATION_GUESS - 1.0) * s[i] * s[i];
+        cc_guess_mobility(m->B, sq / reach);
+        m->known = 1.0, m->count = m->left = 0.0;
+        __builtin_memset(m->ss, 0, sizeof m->ss);
+        __builtin_memset(m->qs, 0, sizeof m->qs);
     }
     if (active && m->known != 0.0) {
         double answer = 0.0, apart = 0.0;
         cc_apply_mobility(m->B, s, now);
         for (int i = 0; i < 6; i++)
             answer += now[i] * now[i], apart += (q[i] - now[i]) * (q[i] - now[i]);
-        if (m->count > 0.0 && apart > answer)
-            gain *= cc_sqrt(answer / apart);
-        for (int i = 0; i < 6; i++)
-            q[i] = (1.0 - gain) * now[i] + gain * q[i];
-        double trace = 0.0, work = 0.0, size = 0.0;
-        for (int i = 0; i < 6; i++)
-            trace += m->B[i][i], work += s[i] * q[i], size += q[i] * q[i];
-        if (size <= CC_MOST_GROWTH * trace * work) { /* |q|^2 / (s q) is below the largest eigenvalue of the true B */
-            cc_update_mobility(m->B, s, q);
-            m->count += 1.0;
-        }
+        double w = m->count > 0.0 && apart > answer ? answer / apart : 1.0;
+        cc_learn_mobility(m, s, q, w, least / 10.0); /* least: ten times the noise */
+        m->count += 1.0;
     }
     if (active)
         for (int i = 0; i < 6; i++)

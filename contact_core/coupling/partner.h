@@ -257,8 +257,8 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
     return 1;
 }
 
-/* Learn W from the interval; `changed`: the lag did. */
-CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int changed)
+/* Learn W from the interval; `changed`: the lag did; given: W_nn was. */
+CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int changed, int given)
 {
     const double *f = p->f[cc_lag(p->lag)], *before = p->f[cc_lag(p->lag) + 1];
     double s[3], q[3], change[3];
@@ -292,7 +292,7 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
         p->known = 1.0;
     }
     if (active && p->known != 0.0)
-        cc_learn_admittance(&p->secants, s, q, p->noise / p->H, p->W);
+        cc_learn_admittance(&p->secants, s, q, p->noise / p->H, given ? CC_SURE : 1.0, p->W);
     if (active)
         for (int i = 0; i < 3; i++)
             p->f_anchor[i] = f[i], p->y_anchor[i] = seen->y[i];

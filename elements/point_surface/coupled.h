@@ -76,7 +76,7 @@ static int is_usable(const Element *e, int i)
     return e->work != 0.0 && e->on_patch[i] != 0.0 && -e->distance[i] <= e->D_max;
 }
 
-/* One point or several: start_joint, answer_ports, cut_wrench, repeat_wrench.  By the surface: find_axes,
+/* One point or several: start_joint, answer_ports, cut_wrench, repeat_wrench, trust_of.  By the surface: find_axes,
  * sample_velocity, turn_force.  By the friction: set_friction, advance_friction, work_of_friction, literal_force,
  * hold_side. */
 #include JOINT_FILE
@@ -178,10 +178,11 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
         fallback = CC_INPUTS_MOVE;
     e->coupling.fallback[i] = fallback;
     e->coupling.in_force[i] = holds || fallback ? BY_LAW : what_is_known(e, c);
-    e->coupling.trust[i] = cc_model_trust(&c->partner.model, lag, c->partner.model.use != 0.0);
+    e->coupling.trust[i] = trust_of(e, i);
     e->coupling.energy[i] = c->added;
     CcHeldMass mass = cc_model_held_mass(&c->partner.model, lag);
-    e->coupling.partner_mass[i] = mass.mass;
+    int free = c->partner.model.use == 0.0 && c->partner.known >= 1.0;
+    e->coupling.partner_mass[i] = free && c->partner.W[2][2] > 0.0 ? 1.0 / c->partner.W[2][2] : mass.mass;
     e->coupling.partner_stiffness[i] = mass.stiffness;
     e->coupling.partner_damping[i] = mass.damping;
     double omega = omega_at(c, law, c->deepest);

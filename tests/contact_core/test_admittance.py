@@ -7,17 +7,18 @@ import ctypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.linalg import solve_sylvester
 
 from tests.contact_core.hosted import load_c
 
 Array = NDArray[np.float64]
+_AT = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
+SYMMETRIC = np.array([[_AT[i][j] == k for k in range(6)] for i in range(3) for j in range(3)], float)  # 9 entries by 6
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     loaded = load_c("admittance.c", tmp_path_factory.mktemp("admittance"))
-    loaded.learn.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p]
+    loaded.learn.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_double] * 2, ctypes.c_void_p]
     loaded.guess.argtypes = [ctypes.c_double, ctypes.c_void_p]
     return loaded
 
@@ -28,9 +29,9 @@ def guessed(library: ctypes.CDLL, w: float) -> Array:
     return W
 
 
-def learned(library: ctypes.CDLL, s: Array, q: Array, W_0: Array, noise: float = 0.0) -> Array:
+def learned(library: ctypes.CDLL, s: Array, q: Array, W_0: Array, noise: float = 0.0, sure: float = 1.0) -> Array:
     W, s, q = W_0.copy(), np.ascontiguousarray(s), np.ascontiguousarray(q)
-    library.learn(len(s), s.ctypes.data, q.ctypes.data, noise, W.ctypes.data)
+    library.learn(len(s), s.ctypes.data, q.ctypes.data, noise, sure, W.ctypes.data)
     return W
 
 
@@ -52,6 +53,15 @@ def test_two_forces_determine_the_answer_in_their_plane(library: ctypes.CDLL) ->
     assert found[1, :] == pytest.approx([0.0, 2 * W[2, 2], 0.0], abs=1e-9)  # as guessed: nothing showed it
 
 
+def test_a_ball_of_given_mass_shows_its_rotation_by_one_force_that_slides(library: ctypes.CDLL) -> None:
+    """W_nn is 1/m, so what the normal force does not explain is the answer to friction: 1/m + R^2/J = 3.5/m."""
+    W, s = rigid(2.0, 2.0 * 0.4 * 0.3**2, np.array([0.0, 0.0, -0.3])), np.array([[0.3, 0.0, 1.0]])
+    assert W[0, 0] == pytest.approx(3.5 / 2.0)
+    exactly, given, unknown = (learned(library, s, s @ W, guessed(library, 0.5), sure=sure) for sure in (1e6, 100, 1))
+    assert exactly[np.ix_([0, 2], [0, 2])] == pytest.approx(W[np.ix_([0, 2], [0, 2])], abs=1e-3)
+    assert abs(given - W)[0, 2] < 0.6 * abs(unknown - W)[0, 2]
+
+
 def test_three_forces_determine_it_all(library: ctypes.CDLL) -> None:
     W = rigid(2.0, 0.01, np.array([0.1, -0.05, 0.08]))
     s = np.array([[0.0, 0.1, 1.0], [0.5, 0.0, 2.0], [-0.3, 0.8, 1.0], [0.2, 0.3, -1.0]])
@@ -69,20 +79,31 @@ def test_one_force_is_answered_as_seen_and_no_direction_makes_energy(library: ct
     assert np.min(np.linalg.eigvalsh(found)) > 0
 
 
-def test_least_squares_of_noisy_secants(library: ctypes.CDLL) -> None:
-    """One secant after the other, as the equation W A + A W = C + C' has it by Bartels and Stewart's method."""
+@pytest.mark.parametrize("sure", [1.0, 100.0])
+def test_least_squares_of_noisy_secants(library: ctypes.CDLL, sure: float) -> None:
+    """One secant after the other, as numpy's lstsq has it."""
     rng = np.random.default_rng(5)
     W, s, noise = rigid(3.0, 0.2, np.array([0.2, 0.1, -0.3])), rng.standard_normal((12, 3)), 1e-3
     q = s @ W + noise * rng.standard_normal((12, 3))
-    expected, ss, qs, left = guessed(library, W[2, 2]), np.zeros((3, 3)), np.zeros((3, 3)), 0.0
-    for n in range(12):
-        ss, qs = 0.8 * ss + np.outer(s[n], s[n]), 0.8 * qs + np.outer(q[n], s[n])
-        e = (2 * noise**2 + 0.1 * left) / expected[2, 2] ** 2 + 1e-9 * np.trace(ss)
-        A, C = ss + e * np.eye(3), qs + e * expected
-        expected = solve_sylvester(A, A, C + C.T)
-        left = 0.8 * left + float(np.sum((q[n] - expected @ s[n]) ** 2))
-    found = learned(library, s, q, guessed(library, W[2, 2]), noise)
-    assert found == pytest.approx(expected, rel=1e-9)
+    expected, left = guessed(library, W[2, 2]), 0.0
+    for n in range(1, 13):
+        trace = sum(0.8 ** (n - 1 - k) * s[k] @ s[k] for k in range(n))
+        e = (2 * noise**2 + 0.1 * left) / expected[2, 2] ** 2 + 1e-9 * trace
+        rows, sides = [], []
+        for k in range(n):
+            weight = 0.8 ** ((n - 1 - k) / 2)
+            rows.append(weight * np.einsum("ij,k->ijk", np.eye(3), s[k]).reshape(3, 9) @ SYMMETRIC)
+            sides.append(weight * q[k])
+        for i in range(3):
+            for j in range(3):
+                weight = np.sqrt(e * (sure if i == j == 2 else 1))
+                rows.append(weight * SYMMETRIC[3 * i + j : 3 * i + j + 1])
+                sides.append(np.array([weight * expected[i, j]]))
+        entries = np.linalg.lstsq(np.vstack(rows), np.concatenate(sides), rcond=None)[0]
+        expected = (SYMMETRIC @ entries).reshape(3, 3)
+        left = 0.8 * left + float(np.sum((q[n - 1] - expected @ s[n - 1]) ** 2))
+    found = learned(library, s, q, guessed(library, W[2, 2]), noise, sure)
+    assert found == pytest.approx(expected, rel=1e-7)
     assert found == pytest.approx(W, abs=3e-3)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tests.contact_core.held_cases import CASES, REVERSING, STEEP, SWEEP
-from tests.elements.coupled_fmus import GAUSS_SEIDEL, JACOBI, MASTERS, Crew
+from tests.contact_core.held_cases import CASES, CONTACT, REVERSING, STEEP, SWEEP
+from tests.elements.coupled_fmus import GAUSS_SEIDEL, JACOBI, MASTERS, Crew, couple
 from tests.elements.coupled_tables import KNOWN, Impact, impact
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,6 @@ EACH = pytest.mark.parametrize(
 )
 UNTOLD = {  # by the mass
     "semi-implicit Euler": "N = 3.1: 0.704; its position rule shows with the first answer only",
-    "sphere that sticks": "N = 3.1: 1.0703; what a force along the surface does is guessed (not learned: 1.012)",
 }
 
 
@@ -63,6 +62,21 @@ def test_the_first_impact_of_two_points_at_small_steps(crew: Crew, name: str, ap
     """What the second point shows late is not taken for a force of others."""
     for N in (24, 31):
         assert found(crew, name, N, master, apart=apart).rebound.mean() == pytest.approx(1, abs=0.005), N
+
+
+@pytest.mark.parametrize("name", APART)
+@BOTH
+def test_two_points_show_the_mass_behind_each_of_them(crew: Crew, name: str, master: str) -> None:
+    """Of a body of 1 kg and 0.05 kg m2 on legs at 0.3 and 0.2 m: W = 1/m + x^2/J.  All of its motion is explained."""
+    case = CASES[name]
+    system, _ = couple(crew, case.body(), case.laws, master, 0, 0.0, {"mode": "auto"})
+    (contact,) = system.contacts
+    for _ in range(30):
+        system.step(CONTACT / 16)
+    assert contact.get("coupling.trust") == pytest.approx([1.0, 1.0], abs=1e-3)
+    assert contact.get("coupling.in_force") == pytest.approx([2, 2])
+    assert 1 / contact.get("coupling.partner_mass") == pytest.approx([2.8, 1.8], rel=1e-3)
+    assert contact.get("coupling.partner_stiffness") == pytest.approx([0, 0])
 
 
 @EACH

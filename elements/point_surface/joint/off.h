@@ -11,3 +11,10 @@ static void answer_ports(Element *e, const CcPortLaw *law, const CcCouplingOptio
 static inline void cut_wrench(Element *e, int i, double more) { (void)e, (void)i, (void)more; }
 
 static inline void repeat_wrench(Element *e, int k) { (void)e, (void)k; }
+
+/* Share of the recent changes of motion that is explained. */
+static double trust_of(Element *e, int i)
+{
+    const CcPartner *p = &partner_of(e, i)->partner;
+    return cc_model_trust(&p->model, cc_lag(p->lag), p->model.use != 0.0);
+}

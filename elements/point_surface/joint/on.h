@@ -25,3 +25,12 @@ static void repeat_wrench(Element *e, int k)
     for (int j = 0; j < 6; j++)
         mobility_of(e)->S[k][j] = mobility_of(e)->S[k - 1][j];
 }
+
+/* Share of the recent changes of the twist that is explained: of all points, or of each that is on its own. */
+static double trust_of(Element *e, int i)
+{
+    const CcPartner *p = &partner_of(e, i)->partner;
+    const CcMobility *m = mobility_of(e);
+    return m->loose >= CC_MOST_LOOSE ? cc_model_trust(&p->model, cc_lag(p->lag), p->model.use != 0.0)
+                                     : cc_mobility_trust(m);
+}

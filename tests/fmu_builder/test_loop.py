@@ -227,6 +227,20 @@ def test_without_a_compiler_python_runs_the_loop_and_a_note_names_the_repair(
         run(gain)
 
 
+def test_a_library_that_does_not_load_leaves_the_loop_to_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = tmp_path / "loop.so"
+    damaged.write_bytes(b"no library")
+    gain = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    monkeypatch.setattr(compiled, "loop_library", functools.cache(compiled.loop_library.__wrapped__))
+    monkeypatch.setattr(compiled, "shared_library", lambda source: damaged)
+    assert [note for note in run(gain).notes if "runs in Python" in note and f"{damaged} cannot be loaded" in note]
+    monkeypatch.setenv(LOOP, "compiled")
+    with pytest.raises(ToolError, match=r"loop\.so cannot be loaded"):
+        run(gain)
+
+
 def test_the_structs_of_both_languages_have_one_size() -> None:
     """loop.c asserts the same numbers."""
     sizes = (compiled._TERM.itemsize, ctypes.sizeof(compiled._Operation), ctypes.sizeof(compiled._Loop))

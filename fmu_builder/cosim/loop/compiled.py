@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.link import function_address
 from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Copy, Finite, Operation, Step, Watch, Work
+from fmu_builder.errors import ToolError
 from fmu_builder.export.host import shared_library
 
 _ACCESS, _STEP, _COMBINE, _FINITE, _WATCH, _WORK, _COPY = range(7)
@@ -64,13 +65,16 @@ _TERM = np.dtype([("source", np.uintp), ("factor", np.float64), ("offset", np.fl
 def loop_library() -> Callable[[Any], int]:
     """The function run_loop of loop.c, compiled at first use.  Raises ToolError."""
     path = shared_library(Path(__file__).with_name("loop.c"))
-    run_loop = ctypes.CDLL(str(path)).run_loop
+    try:
+        run_loop = ctypes.CDLL(str(path)).run_loop
+    except OSError as error:  # damaged, or in a folder of which nothing may be executed
+        raise ToolError(f"{path} cannot be loaded: {error}; delete its folder to build it again") from error
     run_loop.argtypes, run_loop.restype = (POINTER(_Loop),), ctypes.c_int
     return run_loop
 
 
 class CompiledLoop:
-    """The loop of these operations in C.   Raises ToolError if it cannot be compiled."""
+    """The loop of these operations in C.   Raises ToolError if it cannot be compiled or loaded."""
 
     def __init__(self, operations: Sequence[Operation], clock: Clock) -> None:
         self._run = loop_library()

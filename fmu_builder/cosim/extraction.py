@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import threading
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,7 +19,11 @@ class Extraction:
     FMUs of fmu-builder have no memory beside their instances, so all slaves of one share a folder and a library: 1,000
     copies of its code would fill the caches of the processor.  Others get a copy for each slave.
 
-    loaded   the library with its functions, which fmpy takes some milliseconds to find"""
+    loaded   the library with its functions, which fmpy takes some milliseconds to find
+    lock     held while files are unpacked, loaded or removed: slaves of several threads share them, and fmpy changes
+             the working directory while it loads"""
+
+    lock: ClassVar = threading.RLock()
 
     _shared: ClassVar[dict[tuple[Path, str], Extraction]] = {}
 
@@ -33,25 +38,27 @@ class Extraction:
 
         Raises ToolError if the FMU cannot be unpacked."""
         key = None if guid is None else (path, guid)
-        extraction = cls._shared[key] if key in cls._shared else cls(key)
-        extraction._users += 1
-        if extraction._users == 1:
-            if key is not None:
-                cls._shared[key] = extraction
-            try:
-                unpack(path, extraction.folder, ("resources/", f"{libraries}/"))
-            except BaseException:
-                extraction.close()
-                raise
-        return extraction
+        with cls.lock:
+            extraction = cls._shared[key] if key in cls._shared else cls(key)
+            extraction._users += 1
+            if extraction._users == 1:
+                if key is not None:
+                    cls._shared[key] = extraction
+                try:
+                    unpack(path, extraction.folder, ("resources/", f"{libraries}/"))
+                except BaseException:
+                    extraction.close()
+                    raise
+            return extraction
 
     def close(self, free: bool = True) -> None:
         """For each call of `of`.   free: false if the library may not be unloaded, as an instance is left in it"""
-        self._users -= 1
-        self._unloads = self._unloads and free
-        if self._users == 0:
-            if self._key is not None:
-                del self._shared[self._key]
-            if self.loaded is not None and self._unloads:
-                self.loaded.freeLibrary()
-            shutil.rmtree(self.folder, ignore_errors=True)
+        with self.lock:
+            self._users -= 1
+            self._unloads = self._unloads and free
+            if self._users == 0:
+                if self._key is not None:
+                    del self._shared[self._key]
+                if self.loaded is not None and self._unloads:
+                    self.loaded.freeLibrary()
+                shutil.rmtree(self.folder, ignore_errors=True)

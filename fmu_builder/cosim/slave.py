@@ -350,8 +350,9 @@ class Slave:
         )
         try:
             try:
-                if self._extraction.loaded is None:
-                    self._extraction.loaded = self._load(self._extraction.folder / library)
+                with Extraction.lock:
+                    if self._extraction.loaded is None:
+                        self._extraction.loaded = self._load(self._extraction.folder / library)
                 self.fmu = copy.copy(self._extraction.loaded)
                 self.fmu.instanceName = name
             except Exception as error:  # fmpy raises bare exceptions for faulty files

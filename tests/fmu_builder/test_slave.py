@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import fmpy
 import pytest
 from fmpy.fmi2 import FMU2Slave
 from foreign import BODY, GAIN, Var, foreign_fmu, model_description, renamed, without_units
 
+from fmu_builder.cosim import extraction
+from fmu_builder.cosim.extraction import Extraction
 from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.fmu import host_fmu
@@ -209,6 +214,28 @@ def test_only_what_this_machine_needs_is_extracted_and_close_removes_it(tmp_path
     assert found == [f"binaries/{host_platform()}/Big{PLATFORMS[host_platform()].suffix}", "resources/a.csv"]
     slave.close()
     slave.close()  # twice does no harm
+
+
+def test_threads_share_one_complete_folder_which_the_last_one_removes(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fmu = foreign_fmu(tmp_path, "Shared", files={"resources/a.csv": b"whole"})
+    unpack = extraction.unpack
+
+    def slow(*arguments: Any) -> None:
+        time.sleep(0.05)
+        unpack(*arguments)
+
+    def opened(_: int) -> tuple[Extraction, bytes]:
+        one = Extraction.of(fmu, f"binaries/{host_platform()}", "guid")
+        return one, (one.folder / "resources" / "a.csv").read_bytes()
+
+    monkeypatch.setattr(extraction, "unpack", slow)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(opened, range(4)))
+        assert {content for _, content in found} == {b"whole"}
+        assert [one.folder for one, _ in found] == [*temporary.iterdir()] * 4
+        list(threads.map(lambda pair: pair[0].close(), found))
 
 
 @pytest.fixture

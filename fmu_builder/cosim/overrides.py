@@ -39,6 +39,8 @@ def overridden(
         changes["output_step"] = None
     if algorithm is not None:
         changes["algorithm"] = algorithm
+        if algorithm != "gauss_seidel":
+            changes["order"] = "listed"  # that of the scenario is of gauss_seidel
     if power is not None:
         changes["power"] = power
     if record:

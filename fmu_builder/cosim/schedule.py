@@ -82,8 +82,7 @@ def schedule_of(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription
         order = _order(scenario, slaves, wiring)
     if problems:
         raise InputError(problems)
-    algorithm = scenario.experiment.algorithm
-    return Schedule(order if algorithm == "gauss_seidel" else list(slaves), ticks, algorithm == "jacobi")
+    return Schedule(order, ticks, scenario.experiment.algorithm == "jacobi")
 
 
 def _ticks(scenario: CheckedScenario, slave: str) -> int:
@@ -115,9 +114,11 @@ def _order(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescription], wi
     given = scenario.experiment.order
     if given == "listed":
         return list(slaves)
+    where = f"{scenario.path}: [experiment] order"
+    if (algorithm := scenario.experiment.algorithm) != "gauss_seidel":
+        raise InputError(Problem(where, f"is of gauss_seidel, and the algorithm is {algorithm}: remove it"))
     if given == "structure":
         return _structural_order(slaves, wiring)
-    where = f"{scenario.path}: [experiment] order"
     known = scenario.slaves
     problems = [Problem(where, f"there is no slave '{n}'" + did_you_mean(n, known)) for n in given if n not in known]
     problems += [Problem(where, f"{name} is named twice") for name in dict.fromkeys(given) if given.count(name) > 1]

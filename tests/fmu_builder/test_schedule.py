@@ -215,3 +215,18 @@ def test_an_order_that_is_none_is_refused_with_all_its_faults(tmp_path: Path) ->
     assert "last is named twice" in text and "middle, first, body must be in it" in text
     with pytest.raises(InputError, match="order"):
         load_and_check(loop_of_three(tmp_path, 'order = "struktur"'))
+
+
+@pytest.mark.parametrize("order", ["structure", ["body", "first", "middle", "last"]])
+@pytest.mark.parametrize("algorithm", ["jacobi", "implicit", "adaptive"])
+def test_an_order_is_refused_where_the_slaves_have_none(tmp_path: Path, algorithm: str, order: str | list[str]) -> None:
+    path = loop_of_three(tmp_path, f"order = {order}" if isinstance(order, list) else f'order = "{order}"')
+    path.write_text(path.read_text().replace("[experiment]", f'[experiment]\nalgorithm = "{algorithm}"'))
+    with pytest.raises(InputError, match=rf"\[experiment\] order: is of gauss_seidel, .* {algorithm}: remove it"):
+        load_and_check(path)
+
+
+def test_another_algorithm_for_one_run_leaves_the_order_out(tmp_path: Path) -> None:
+    path = loop_of_three(tmp_path, 'order = "structure"')
+    assert "order" in run(path, algorithm="gauss_seidel").trace.provenance
+    assert "order" not in run(path, algorithm="jacobi").trace.provenance

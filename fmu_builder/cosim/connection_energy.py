@@ -1,10 +1,14 @@
 """Power and energy of the connections of ports, recorded on request.
 
 A body takes the force f on it from an element, which takes the velocity v of the body's port.  Both hold over a step,
-so what the body receives,  f v_mean,  is not what the element gives,  f_mean v: the difference is power that the
-coupling makes, or takes.  Means are those of both ends of a step.  In the limit of small steps it vanishes.
+so what the body receives,  f v_mean,  is not what the element gives,  f_mean v_held: the difference is power that the
+coupling makes, or takes.  In the limit of small steps it vanishes.
 
-made(connection) = integral of f v_mean - f_mean v
+made(connection) = integral of f v_mean - f_mean v_held
+
+f_mean, v_mean   means of both ends of the step
+v_held           mean of the velocity held in this step and that held in the step before: the element takes the position
+                 too, and between the two positions that it takes this is the mean velocity
 
 An element of fmu-builder keeps a ledger: energy.work - energy.residual is what it has stored, dissipated and switched.
 Of an element whose ports are all connected, or at rest, that is exact, where it gives a mean force (coupling.mode) too:

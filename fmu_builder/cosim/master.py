@@ -1,7 +1,10 @@
-"""Co-simulation: slaves stepped together, Jacobi or Gauss-Seidel, at the points t_k = start + k h.
+"""Co-simulation: slaves stepped together at the points t_k = start + k h.
 
 Jacobi: all slaves step with the inputs of t_k, then all values are exchanged: a force acts 3/2 h late on average.
-Gauss-Seidel: slaves step in the order of the scenario, each with the newest values: half a step late.
+Gauss-Seidel: slaves step one after another, in the `order` of the experiment, each with the newest values: half a step
+late.
+Implicit, adaptive: the forces between bodies and elements are solved for in each step (implicit/); slaves that are left
+out of it step as under Gauss-Seidel, as they are listed.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 description = "..."
 connections = [ ["body.p", "floor.point"], ["a.y", "b.u"] ]      # ports, or single variables
 free_moment = false                                              # true: a `point` may stand for a `frame` with a moment
-[experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel | implicit |
-              adaptive, tolerance, coupling_tolerance, record = ["body.*"]
+[experiment]  start, stop, step, output_step, algorithm = jacobi | gauss_seidel | implicit | adaptive,
+              order = listed | structure | ["floor", "body"], tolerance, coupling_tolerance, power = true,
+              record = ["body.*"]
 [slaves]      body = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }, x = "foreign.fmu",
               y = { recipe = "foreign.fmu", mass = "2 kg" }           # what forces meet, where the FMU shows none
 [drive]       "floor.work" = { time = [0, 0.1], value = [true, false] }       # or { table = "motion.csv" }, a number

@@ -37,15 +37,20 @@ def shown(error: float) -> str:
     return "< 1e-9" if error < 1e-9 else f"{error:.2g}"
 
 
+def row(name: str, N: float) -> str:
+    """Of the system of this name."""
+    cells = []
+    for algorithm, mode in ALGORITHMS.values():
+        result = measured(name, N, algorithm, mode)
+        cells += [shown(float(SYSTEMS[name].errors(result, N).max())), calls(result)]
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
 def main(N: float) -> None:
     print("| " + " | ".join([f"N = {N:g}", *(f"{title} | calls" for title in ALGORITHMS)]) + " |")
     print("|---|" + "---|---|" * len(ALGORITHMS))
-    for name, system in SYSTEMS.items():
-        cells = []
-        for algorithm, mode in ALGORITHMS.values():
-            result = measured(name, N, algorithm, mode)
-            cells += [shown(float(system.errors(result, N).max())), calls(result)]
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+    for name in SYSTEMS:
+        print(row(name, N), flush=True)
 
 
 if __name__ == "__main__":

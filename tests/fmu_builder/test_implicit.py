@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import fmu_builder
 from fmu_builder import InputError, Scenario, run
 from tests.fmu_builder.implicit_systems import PHASES, SYSTEMS, measured
+from tests.fmu_builder.implicit_table import row
 
 N = 3.1  # steps in a contact, for which a held force returns twice the speed
 IMPACTS = ("elastic", "damped", "oblique", "oblique, damped")
@@ -185,3 +188,10 @@ def test_without_a_bond_there_is_nothing_to_solve_for() -> None:
         caught.value
     )
     assert "gauss_seidel" in str(caught.value)
+
+
+@pytest.mark.slow
+def test_the_guide_shows_the_table_as_it_is_printed() -> None:
+    """One row; the others take longer."""
+    page = Path(fmu_builder.__file__).with_name("guide") / "implicit.md"
+    assert row("elastic", N) in page.read_text(encoding="utf-8").splitlines()

@@ -689,3 +689,25 @@ def test_files_that_are_no_archive_or_hold_no_structure_are_named(tmp_path: Path
 def test_documents_that_are_not_of_the_standard_are_named(tmp_path: Path, ssd: str, expected: str) -> None:
     problems = refusal(archive(tmp_path, ssd, {"resources/Gain.fmu": gain(tmp_path)}))
     assert any(expected in problem for problem in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry", "expected"),
+    [
+        ("Integer", 'source="3" target="x"', "'x' must be a whole number"),
+        ("Integer", 'source="3" target="4.5"', "'4.5' must be a whole number"),
+        ("Integer", 'source="3"', "<MapEntry> has no target"),
+        ("Boolean", 'source="true" target="yes"', "'yes' must be true or false"),
+        ("Boolean", 'target="true"', "<MapEntry> has no source"),
+    ],
+)
+def test_a_table_of_values_that_are_none_of_its_type_is_refused(
+    tmp_path: Path, kind: str, entry: str, expected: str
+) -> None:
+    value, name = {"Integer": ("3", "count"), "Boolean": ("true", "on")}[kind]
+    parameter = f'<ssv:Parameter name="x"><ssv:{kind} value="{value}"/></ssv:Parameter>'
+    table = f"<ssc:{kind}MappingTransformation><ssc:MapEntry {entry}/></ssc:{kind}MappingTransformation>"
+    bindings = values(parameter, mapping=f'<ssm:MappingEntry source="x" target="{name}">{table}</ssm:MappingEntry>')
+    one = component("body", bindings, source="Body.fmu", connectors=connector("steps", "output", of="Integer"))
+    fmu = {"resources/Body.fmu": foreign_fmu(tmp_path, "Body", BODY).read_bytes()}
+    assert any(expected in problem for problem in refusal(archive(tmp_path, document(system(one)), fmu)))

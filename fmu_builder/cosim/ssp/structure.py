@@ -255,10 +255,20 @@ def transformation_of(item: Item, problems: list[Problem]) -> Transformation:
     table = {one.needed("source", problems): one.needed("target", problems) for one in found.all()}
     if of == "Boolean":
         table = {_truth(source): _truth(target) for source, target in table.items()}
+    wrong = [text for pair in table.items() for text in pair if not _is_value(of, text)]
+    problems += [Problem(found.where, f"'{text}' must be {_VALUES[of]}") for text in wrong]
+    return Transformation() if wrong else Transformation(table=table, of=of)
+
+
+_VALUES = {"Boolean": "true or false", "Integer": "a whole number"}  # by what a table is for
+
+
+def _is_value(of: str, text: str) -> bool:
+    """Whether a table for values of this type may hold the text."""
     if of == "Integer":
-        wrong = [text for pair in table.items() for text in pair if (finite_number(text) or 0.0) % 1.0]
-        problems += [Problem(found.where, f"'{text}' must be a whole number") for text in wrong]
-    return Transformation(table=table, of=of)
+        number = finite_number(text)
+        return number is not None and number.is_integer()
+    return of != "Boolean" or text in ("true", "false")
 
 
 def _truth(text: str) -> str:

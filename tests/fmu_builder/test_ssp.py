@@ -711,3 +711,43 @@ def test_a_table_of_values_that_are_none_of_its_type_is_refused(
     one = component("body", bindings, source="Body.fmu", connectors=connector("steps", "output", of="Integer"))
     fmu = {"resources/Body.fmu": foreign_fmu(tmp_path, "Body", BODY).read_bytes()}
     assert any(expected in problem for problem in refusal(archive(tmp_path, document(system(one)), fmu)))
+
+
+def annotated(folder: Path, tables: str) -> Path:
+    """One FMU, with these tables in the annotation of fmu-builder."""
+    scenario = f'<fb:Scenario xmlns:fb="urn:org.fmu-builder:scenario">{tables}</fb:Scenario>'
+    given = f'<ssd:Annotations><ssc:Annotation type="org.fmu-builder">{scenario}</ssc:Annotation></ssd:Annotations>'
+    files = {"resources/Gain.fmu": gain(folder)}
+    return archive(folder, document(system(component("first")), experiment=given), files)
+
+
+@pytest.mark.parametrize("kind", ["absolute", "upwards", "beside"])
+def test_an_annotation_names_no_file(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "secret.csv").write_text("time,u\n0,1\n1,1\n")
+    (tmp_path / "in").mkdir()
+    name = {"absolute": f"{tmp_path / 'secret.csv'}", "upwards": "../secret.csv", "beside": "secret.csv"}[kind]
+    path = annotated(tmp_path / "in", f"[drive]\n'first.u' = {{ table = '{name}' }}")
+    where = f"{path}: SystemStructure.ssd: the annotation of fmu-builder: [drive] first.u table"
+    assert refusal(path) == [f"{where}: an archive names no files here; give time and value"]
+
+
+def test_faults_in_an_annotation_are_named_by_their_tables_all_at_once(tmp_path: Path) -> None:
+    drives = "'first.u' = { law = '1', tabel = 'x' }\n'first.a' = { time = [0] }"
+    path = annotated(tmp_path, f"[experiment]\nstep = 0.1\nrecord = 3\n[drive]\n{drives}\n[slaves]\nfirst = 3")
+    where = f"{path}: SystemStructure.ssd: the annotation of fmu-builder:"
+    problems = refusal(path)
+    assert len(problems) == 4
+    assert problems[0].startswith(f"{where} [experiment]: record: 3: ")
+    assert problems[1:] == [
+        f"{where} [drive] first.u: tabel: this key is unknown; known: law, time, value",
+        f"{where} [drive] first.a: {{'time': [0]}}: give either table = 'file.csv', or both time and value",
+        f"{where} [slaves] first: 3 must be a table",
+    ]
+
+
+@pytest.mark.parametrize("step", ["0", "-1", "'0 s'"])
+def test_a_step_that_is_none_is_refused_beside_options(tmp_path: Path, step: str) -> None:
+    path = annotated(tmp_path, f"[experiment]\nstep = {step}")
+    with pytest.raises(InputError, match=r"\[experiment\] step: -?[01] s must be greater than 0"):
+        load_scenario(path, ["stop"])
+    assert run(path, step="0.5 s", stop="1 s").trace.time.tolist() == [0.0, 0.5, 1.0]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from fmu_builder.cosim.ssp import annotation
 from fmu_builder.cosim.ssp.elements import Fmu, read_structure
@@ -15,7 +16,7 @@ from fmu_builder.cosim.ssp.parameters import Parameter
 from fmu_builder.cosim.ssp.signals import Found, Network, Node
 from fmu_builder.cosim.ssp.structure import Structure
 from fmu_builder.cosim.ssp.units import Affine
-from fmu_builder.errors import InputError, Problem, did_you_mean, none_of
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.scenario import (
     MOST_STEPS,
@@ -29,6 +30,8 @@ from fmu_builder.model.scenario import (
 )
 from fmu_builder.model.toml_files import explain
 from fmu_builder.units import parse_quantity, parse_unit
+
+_Table = TypeVar("_Table", bound=BaseModel)
 
 
 def read_ssp(path: Path, given: Collection[str] = ()) -> CheckedScenario:
@@ -65,20 +68,21 @@ def read_ssp(path: Path, given: Collection[str] = ()) -> CheckedScenario:
     try:
         tables = annotation.read(structure.root, problems)
         experiment = _experiment(path, structure, network, tables.get("experiment", {}), given, notes)
-        drives = {name: Drive.model_validate(value) for name, value in tables.get("drive", {}).items()}
-        more = tables.get("slaves", {})
-        for name in more.keys() - recipes.keys():
-            what = f"the annotation of fmu-builder names the slave '{name}'{did_you_mean(name, recipes)}"
-            problems.append(Problem(structure.root.file, what))
-        slaves = {
-            name: SlaveEntry.model_validate({**more.get(name, {}), "recipe": recipe, "start": starts[name]})
-            for name, recipe in recipes.items()
-        }
-    except ValidationError as error:
-        where = Path(f"{structure.root.file}: the annotation of fmu-builder")
-        problems += explain(where, error, Experiment)
     except InputError as error:
         problems += error.problems
+    where = _annotation_in(structure)
+    drives: dict[str, Drive] = {}
+    for name, value in tables.get("drive", {}).items():
+        with collected(problems):
+            drives[name] = _drive(value, f"{where} [drive] {name}")
+    more = tables.get("slaves", {})
+    for name in more.keys() - recipes.keys():
+        what = f"the annotation of fmu-builder names the slave '{name}'{did_you_mean(name, recipes)}"
+        problems.append(Problem(structure.root.file, what))
+    slaves: dict[str, SlaveEntry] = {}
+    for name, recipe in recipes.items():
+        with collected(problems):
+            slaves[name] = _slave(more.get(name, {}), recipe, starts[name], f"{where} [slaves] {name}")
     outputs = _outputs(structure, network)
     notes += _undriven(structure, network)
     if problems:
@@ -94,6 +98,33 @@ def read_ssp(path: Path, given: Collection[str] = ()) -> CheckedScenario:
         outputs=outputs,
         notes=tuple(notes),
     )
+
+
+def _annotation_in(structure: Structure) -> str:
+    return f"{structure.root.file}: the annotation of fmu-builder:"
+
+
+def _table(model: type[_Table], value: object, where: str) -> _Table:
+    """A table of the annotation.   Raises InputError."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise InputError(explain(Path(where), error, model)) from error
+
+
+def _drive(value: object, where: str) -> Drive:
+    """Raises InputError, also for a file: an archive comes from anywhere, and must not name files outside of it."""
+    drive = _table(Drive, value, where)
+    if drive.table is not None:
+        raise InputError(Problem(f"{where} table", "an archive names no files here; give time and value"))
+    return drive
+
+
+def _slave(value: object, recipe: str, start: dict[str, Any], where: str) -> SlaveEntry:
+    """Raises InputError."""
+    if not isinstance(value, dict):
+        raise InputError(Problem(where, f"{value!r} must be a table"))
+    return _table(SlaveEntry, {**value, "recipe": recipe, "start": start}, where)
 
 
 def _targets(network: Network, problems: list[Problem]) -> Iterator[tuple[Node, Fmu, SlaveVariable, Found]]:
@@ -176,8 +207,11 @@ def _experiment(
             )
     start = parse_quantity(found["start"], second, f"{path}: start")
     step = parse_quantity(found["step"], second, f"{path}: step")
+    if not step > 0.0 and "step" not in given:
+        raise InputError(Problem(f"{path}: [experiment] step", f"{step:g} s must be greater than 0"))
     if "stop" not in found:
-        found["stop"] = start + max(round(1.0 / step), 1) * step
+        count = 1.0 / step if step > 0.0 else math.inf
+        found["stop"] = start + (max(round(count), 1) * step if count <= MOST_STEPS else 1.0)
         if "stop" not in given:
             notes.append(f"{path} gives no stop time: {found['stop']:g} s is taken; --stop gives another")
     elif "stop" not in table and step > 0.0:
@@ -186,7 +220,7 @@ def _experiment(
             found["stop"] = start + max(round(count), 1) * step
     if problems := time_problems(path, found) if not given else []:
         raise InputError(problems)
-    return Experiment.model_validate(found)
+    return _table(Experiment, found, f"{_annotation_in(structure)} [experiment]")
 
 
 def _outputs(structure: Structure, network: Network) -> dict[str, SystemOutput]:

@@ -751,3 +751,11 @@ def test_a_step_that_is_none_is_refused_beside_options(tmp_path: Path, step: str
     with pytest.raises(InputError, match=r"\[experiment\] step: -?[01] s must be greater than 0"):
         load_scenario(path, ["stop"])
     assert run(path, step="0.5 s", stop="1 s").trace.time.tolist() == [0.0, 0.5, 1.0]
+
+
+def test_no_encoding_hides_a_document_type(tmp_path: Path) -> None:
+    hidden = "+ADwAIQ-DOCTYPE a [+ADwAIQ-ENTITY b 'top'>]>"
+    ssd = document(system(component("first"))).replace('"UTF-8"?>', f'"UTF-7"?>{hidden}', 1)
+    path = archive(tmp_path, ssd.replace('name="test"', 'name="&b;"'), {"resources/Gain.fmu": gain(tmp_path)})
+    (problem,) = refusal(path)
+    assert problem.startswith(f"{path}: SystemStructure.ssd: is no XML")

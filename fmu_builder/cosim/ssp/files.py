@@ -192,7 +192,8 @@ def parse_xml(text: str, shown: str, root: str) -> Item:
     if "<!DOCTYPE" in text:
         what = "holds a document type (<!DOCTYPE), whose entities may have no end; SSP needs none: remove it"
         raise InputError(Problem(shown, what))
-    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True)
+    # the encoding, as the text is checked in it: declared as UTF-7, XML could hide a document type
+    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, encoding="utf-8")
     try:
         found = Item(etree.fromstring(text.encode("utf-8"), parser), shown)
     except etree.XMLSyntaxError as error:

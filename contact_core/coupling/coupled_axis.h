@@ -90,7 +90,7 @@ enum { CC_AXIS_LAGS = 3, CC_AXIS_FORCES = 6, CC_AXIS_LAG_AUTO = -1 };
 
 typedef struct {
     double k, d;    /* spring rate, damping coefficient: one of them is 0 */
-    int lag;        /* 0, 1, 2, or CC_AXIS_LAG_AUTO: found, 1 at first */
+    int lag;        /* 0, 1, 2, or CC_AXIS_LAG_AUTO: found; at first 0, of a guide 1 */
     int identify;   /* 0: W stays as given */
     int straight;   /* 1: mean force along the straight line of v, W = 0: for partners whose motion is prescribed */
     double inertia; /* effective mass or moment of inertia given; 0: none */

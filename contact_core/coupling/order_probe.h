@@ -2,7 +2,7 @@
  *
  * A force that is a linear function of the motion explains the motion with each lag alike: with F = k x, D^2 F_i is
  * proportional to D v_i, so a force that acts at once is a combination of those that act later and of the motion.  So
- * an element that does not know the order multiplies eight forces by
+ * an element that does not know the order multiplies nine forces by
  *
  *     1 + s_i        s_i = +- 0.03, signs from a table, by the samples since the start
  *

@@ -1,7 +1,7 @@
 /* What a contact port finds out about the bodies that hold its force, from nothing but their motion.
  *
  * The port gives a force f each communication step and sees, interval by interval, the relative acceleration
- * y = Delta v / H - c.  Frame: that of the surface, normal z.  f[0] is the force given last, f[4] the oldest.  c is
+ * y = Delta v / H - c.  Frame: that of the surface, normal z.  f[0] is the force given last.  c is
  * what the axes add to the components of v by turning, as on a curved surface: who knows them gives it, and it goes on.
  *
  * Position rule   beta of the partner's integrator, Delta r = H v + beta H Delta v: exact 1/2, semi-implicit Euler with

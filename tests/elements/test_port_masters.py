@@ -207,18 +207,11 @@ def test_the_law_acts_on_several_points_and_bristles_under_such_masters(master: 
 _SEED, _COUNT = 1018, 12
 _WORSE = {"auto": 1, "given": 1}  # most systems that are worse than under hold by 2 % in a phase, of each master
 _TWO_WORSE = {"set again"}  # with the order found: they iterate on the law, and the first contact is short
-_RIGHT = {  # least share that is right, with the order found and given; hold has at most 17 % unless it says more
-    "extrapolate": (0.2, 0.2),  # hold 17 %
+_RIGHT = {  # least share that is right, with the order found and given; of all of them that of hold less one system
+    "extrapolate": (0.2, 0.2),
     "extrapolate ports": (0.5, 0.5),
     "extrapolate in turn": (0.5, 0.5),
     "interpolate": (0.5, 0.5),
-    "interpolate both": (0.4, 0.4),  # hold 50 %
-    "iterate 2": (0.7, 0.7),  # hold 75 %
-    "iterate 3": (0.7, 0.7),  # hold 83 %
-    "iterate 5": (0.7, 0.7),  # hold 83 %
-    "iterate windows": (0.7, 0.7),  # hold 75 %
-    "set again": (0.8, 0.8),  # hold 83 %
-    "smooth": (0.0, 0.0),
     "repeat": (0.75, 0.9),
     "roll back": (0.6, 0.9),
     "alternate": (0.6, 0.9),
@@ -244,11 +237,23 @@ def test_no_master_ends_before_its_time() -> None:
     assert sum(one.aborted for results in table().values() for one in results) == 0
 
 
+def share_right(master: str, method: str) -> float:
+    return float(np.mean([np.mean(one.errors) < RIGHT for one in table()[master, method]]))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("master", list(MASTERS))
 def test_coupled_contacts_are_right_under_masters_of_all_kinds(master: str) -> None:
-    for method, least in zip(("auto", "given"), _RIGHT[master], strict=True):
-        assert np.mean([np.mean(one.errors) < RIGHT for one in table()[master, method]]) >= least
+    held = share_right(master, "hold") - 1.001 / _COUNT
+    for method, least in zip(("auto", "given"), _RIGHT.get(master, (0.0, 0.0)), strict=True):
+        assert share_right(master, method) >= max(least, held)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["auto", "given"])
+def test_under_a_master_that_smooths_forces_coupled_contacts_are_nearer_to_what_is_right(method: str) -> None:
+    mean = {of: np.mean([np.mean(one.errors) for one in table()["smooth", of]]) for of in (method, "hold")}
+    assert mean[method] < 0.7 * mean["hold"]
 
 
 @pytest.mark.slow

@@ -398,7 +398,7 @@ CC_API void cc_coupling_use_form(CcCoupling *c, const CcCouplingOptions *o)
     }
     for (int k = 0; k < CC_KEPT_FORCES - 1; k++)
         for (int i = 0; i < 3; i++)
-            p->f[k][i] = cc_form_mean(form->e, p->f, k, i);
+            p->f[k][i] = cc_form_mean(form->e, p->f[k][i], p->f[k + 1][i]);
     form->known = 1.0;
     p->lag = L;
     p->overruled = p->confirmed = 0.0;
@@ -442,7 +442,7 @@ CC_APART void cc_coupling_find_form(CcCoupling *c, const CcPortLaw *law, const C
     }
     CcPassed passed = cc_passed(law, cc_coupling_depth(p, p->r, p->v), -p->v[2], x, -v[2], p->H);
     for (int L = 0; L < CC_LAGS; L++)
-        form->made[L] += cc_made(&passed, cc_form_mean(0.5, p->f, L, 2));
+        form->made[L] += cc_made(&passed, cc_form_mean(0.5, p->f[L][2], p->f[L + 1][2]));
 }
 
 /* Steps 4 to 6 of a sample where a force can act; arguments and result are those of cc_coupling_step. */

@@ -48,11 +48,8 @@ typedef struct {
 
 CC_API double cc_form_e(int form) { return 0.5 * form; }
 
-/* Mean force of the interval k intervals before the newest one, from the forces given. */
-CC_API double cc_form_mean(double e, const double f[CC_KEPT_FORCES][3], int k, int axis)
-{
-    return f[k][axis] + e * (f[k][axis] - f[k + 1][axis]);
-}
+/* Mean force of an interval, from the one given for it and the one before. */
+CC_API double cc_form_mean(double e, double f, double before) { return f + e * (f - before); }
 
 /* What a single admittance leaves. */
 CC_API double cc_form_remainder(const CcForceForm *m, int form, int lag)
@@ -76,7 +73,8 @@ CC_API void cc_form_add(CcForceForm *m, const CcPartner *p, double Dy, int quiet
     m->yy += Dy * Dy;
     for (int form = 0; form < CC_FORMS; form++)
         for (int L = 0; L < CC_LAGS; L++) {
-            double e = cc_form_e(form), Du = cc_form_mean(e, p->f, L, 2) - cc_form_mean(e, p->f, L + 1, 2);
+            double e = cc_form_e(form), now = cc_form_mean(e, p->f[L][2], p->f[L + 1][2]);
+            double Du = now - cc_form_mean(e, p->f[L + 1][2], p->f[L + 2][2]);
             m->samples[form][L] += Du != 0.0;
             m->uu[form][L] += Du * Du;
             m->uy[form][L] += Du * Dy;

@@ -1,6 +1,6 @@
 """Write the pictures of the elements: drawings, plots and icons, and the generated parts of READMEs beside them.
 
-    python elements/draw.py          writes every SVG and every generated part
+    python elements/draw.py          writes every SVG, those of the icons included, and every generated part
     python elements/draw.py --png    also every model.png, through a Chromium on the PATH
 
 What is drawn is declared by elements/<name>/pictures.py: PICTURES, SVG texts by file; ICON, the SVG text of model.png;
@@ -109,7 +109,8 @@ def main() -> None:
     parser.add_argument("--png", action="store_true", help="also write the model.png icons, through Chromium")
     png = parser.parse_args().png
     for folder in shipped_elements():
-        for name, draw in pictures(folder).items():
+        of_icons = {Path(name).with_suffix(".svg").name: draw for name, draw in icons(folder).items()}
+        for name, draw in (pictures(folder) | of_icons).items():
             write_text(folder / name, draw())
         readme = folder / "README.md"
         write_text(readme, with_sections(readme, sections(folder)))

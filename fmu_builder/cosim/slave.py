@@ -31,14 +31,16 @@ from fmpy.model_description import ModelDescription
 from lxml import etree
 
 from fmu_builder.cosim.extraction import Extraction
+from fmu_builder.cosim.terminals import read_terminals
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.export.archive import check_archive
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.export.trial import Start as TriedStart
 from fmu_builder.export.trial import try_out
-from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable
+from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable, Terminal
 from fmu_builder.model.ports import PORT_KINDS, PortKind, Role, roles_of
 from fmu_builder.model.step_advice import HELD_FORCE, HeldForce
+from fmu_builder.model.terminals import component_names, port_of
 from fmu_builder.units import Unit, parse_unit, unit_of_fmi
 
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
@@ -65,6 +67,7 @@ class SlaveDescription:
     derivatives: Mapping[int, int] = field(default_factory=dict)  # value references of states and of their derivatives,
     # of an FMU that gives directional derivatives
     faults: Mapping[str, str] = field(default_factory=dict)  # of DefaultExperiment: what is wrong, by its attribute
+    terminals: Mapping[str, Terminal] = field(default_factory=dict)
     can_restore: bool = False  # it declares canGetAndSetFMUstate
     interpolates: bool = False  # it declares canInterpolateInputs
     states_behind: Mapping[str, bool] = field(default_factory=dict)  # by output: whether it depends on states
@@ -89,6 +92,7 @@ def read_slave(path: Path) -> SlaveDescription:
     try:
         with zipfile.ZipFile(data) as archive:
             root = etree.fromstring(archive.read("modelDescription.xml"))
+            terminals = read_terminals(archive)
         version = root.get("fmiVersion")
         if version != "2.0":
             what = (
@@ -145,7 +149,8 @@ def read_slave(path: Path) -> SlaveDescription:
         identifier=identifier,
         guid=description.guid,
         variables=variables,
-        ports={p.name: p for p in find_ports(variables)},
+        ports=_terminal_ports(terminals, variables) | {p.name: p for p in find_ports(variables)},
+        terminals=terminals,
         platforms=tuple(n for n, p in PLATFORMS.items() if f"binaries/{n}/{identifier}{p.suffix}" in names)
         + tuple(sorted(_other_platforms(names))),
         interfaces=("co-simulation", *(("model exchange",) if description.modelExchange else ())),
@@ -164,6 +169,11 @@ def read_slave(path: Path) -> SlaveDescription:
         interpolates=bool(description.coSimulation.canInterpolateInputs),
         states_behind=_states_behind(description),
     )
+
+
+def _terminal_ports(terminals: Mapping[str, Terminal], variables: Mapping[str, SlaveVariable]) -> dict[str, PortUse]:
+    ports = {name: port_of(terminal, variables) for name, terminal in terminals.items()}
+    return {name: port for name, port in ports.items() if port is not None}
 
 
 def _states_behind(description: ModelDescription) -> dict[str, bool]:
@@ -274,7 +284,7 @@ def _fit(variables: Iterable[SlaveVariable], roles: Iterable[Role]) -> bool:
 
 
 def _role_names(prefix: str, role: str, size: int) -> tuple[str, ...]:
-    return tuple(f"{prefix}.{role}[{k + 1}]" for k in range(size)) if size > 1 else (f"{prefix}.{role}",)
+    return component_names(f"{prefix}.{role}", size)
 
 
 @dataclass(frozen=True)

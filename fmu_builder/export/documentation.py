@@ -1,4 +1,4 @@
-"""The documentation folder of an FMU: index.html, model.png, licences."""
+"""What an FMU shows of itself: documentation/index.html, model.png, licences, terminalsAndIcons/."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from fmu_builder.export.assembly_icon import assembly_icon
 from fmu_builder.export.law_sections import law_sections
 from fmu_builder.export.model_tables import log_categories
 from fmu_builder.export.origin import build_date, structure_tables
+from fmu_builder.export.terminals import FILE as TERMINALS
+from fmu_builder.export.terminals import svg_icon, terminals_and_icons
 from fmu_builder.files import read_text
 from fmu_builder.model.assembly import AssemblyModel, PartType
 from fmu_builder.model.model import ElementModel, Model, Variable
@@ -45,7 +47,7 @@ def templates() -> jinja2.Environment:
 
 
 def documentation_files(model: Model) -> dict[str, bytes]:
-    """Archive name -> bytes of documentation/ and model.png."""
+    """Archive name -> bytes of documentation/, model.png and terminalsAndIcons/."""
     folders = list(dict.fromkeys(model.folders().values()))  # each element once
     assembly = model if isinstance(model, AssemblyModel) else None
     page = (
@@ -82,7 +84,13 @@ def documentation_files(model: Model) -> dict[str, bytes]:
     models: list[Model] = [kind.model for kind in assembly.types] if assembly else [model]
     icons = list(dict.fromkeys(icon for one in models if (icon := icon_file(one)) is not None))
     if icons:
-        files["model.png"] = assembly_icon(icons)
+        files["model.png"] = files["terminalsAndIcons/icon.png"] = assembly_icon(icons)
+        drawings = [icon.with_suffix(".svg") for icon in icons]
+        if all(drawing.is_file() for drawing in drawings):
+            files["terminalsAndIcons/icon.svg"] = svg_icon([read_text(d) for d in drawings]).encode("utf-8")
+    terminals = terminals_and_icons(model, bool(icons))
+    if terminals is not None:
+        files[TERMINALS] = terminals
     return files
 
 

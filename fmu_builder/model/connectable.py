@@ -66,6 +66,27 @@ class PortUse:
         return replace(self, name=name, motion=motion, force=force)
 
 
+@dataclass(frozen=True)
+class Member:
+    """A variable of a terminal.   kind: signal, inflow or outflow; others are not connected"""
+
+    name: str
+    variable: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A bundle of variables as terminalsAndIcons.xml has it (terminals.py).   name: of one inside another `outer.inner`
+    rule: its matchingRule     kind: its terminalKind, '' without one"""
+
+    name: str
+    rule: str
+    kind: str
+    members: tuple[Member, ...]
+    description: str = ""
+
+
 Node = tuple[str, str]  # (slave, variable)
 
 
@@ -81,6 +102,9 @@ class Connectable(Protocol):
     @property
     def ports(self) -> Mapping[str, PortUse]: ...
 
+    @property
+    def terminals(self) -> Mapping[str, Terminal]: ...
+
 
 @dataclass(frozen=True)
 class Ends:
@@ -89,3 +113,4 @@ class Ends:
     model_name: str
     variables: Mapping[str, SlaveVariable]
     ports: Mapping[str, PortUse]
+    terminals: Mapping[str, Terminal] = field(default_factory=dict)

@@ -1,4 +1,5 @@
-"""From the connections of a scenario to pairs of single variables, checked: names, directions, types, units."""
+"""From the connections of a scenario (ports, terminals, variables) to pairs of single variables, checked: names,
+directions, types, units."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from fmu_builder.errors import InputError, Problem, did_you_mean
-from fmu_builder.model.connectable import FAMILY, Connectable, Node, PortUse, SlaveVariable
+from fmu_builder.model.connectable import FAMILY, Connectable, Node, PortUse, SlaveVariable, Terminal
 from fmu_builder.model.ports import PORT_KINDS
 from fmu_builder.model.scenario import Conversion
+from fmu_builder.model.terminals import flow_variables, joined, sign_between, terminal_of
 from fmu_builder.units import Unit, dimension_text, fmi_display, mixes_cycles_and_angle, parse_unit
 
 
@@ -36,7 +38,7 @@ def wire(
     kind: Literal["slave", "part"] = "slave",
     given: Mapping[str, Conversion] = MappingProxyType({}),
 ) -> Wiring:
-    """Resolve connections between ports or single variables.  Raises InputError with every problem found.
+    """Resolve connections between ports, terminals or single variables.  Raises InputError with every problem found.
 
     driven  inputs that are given otherwise, "slave.variable"     kind  "slave" or "part", for messages
     given   conversions in place of those that follow from units, by the input "slave.variable"
@@ -46,9 +48,12 @@ def wire(
     sources: dict[Node, list[Node]] = {}
     conversions: dict[tuple[Node, Node], Conversion] = {}
     forces = {(s, n) for s, d in slaves.items() for p in d.ports.values() if p.side == "body" for n in p.force_names}
+    forces |= {(s, n) for s, d in slaves.items() for n in flow_variables(d.terminals.values())}
 
-    def connect(source: Node, target: Node, where: str) -> None:
+    def connect(source: Node, target: Node, where: str, sign: float = 1.0) -> None:
         found = given.get(_name(target)) or _conversion(source, target, slaves, kind)
+        if isinstance(found, Conversion) and sign != 1.0:
+            found = Conversion(sign * found.factor, sign * found.offset)
         if isinstance(found, str):
             problems.append(Problem(where, found))
             return
@@ -75,7 +80,7 @@ def wire(
         ends = [_end(name, slaves, where, problems, kind) for name in pair]
         if ends[0] is None or ends[1] is None:
             continue
-        (slave_a, a), (slave_b, b) = ends[0], ends[1]
+        (slave_a, a), (slave_b, b) = _alike(ends[0], slaves, ends[1]), _alike(ends[1], slaves, ends[0])
         if isinstance(a, PortUse) and isinstance(b, PortUse):
             for (_, to), (body, at) in (((slave_a, a), (slave_b, b)), ((slave_b, b), (slave_a, a))):
                 if (to.side, at.side) == ("force", "body"):
@@ -85,6 +90,9 @@ def wire(
                 (slave_a, a), (slave_b, b), slaves, free_moment, where, problems, notes
             ):
                 connect(source, target, where)
+        elif isinstance(a, Terminal) and isinstance(b, Terminal):
+            for source, target, sign in _connect_terminals((slave_a, a), (slave_b, b), slaves, where, problems):
+                connect(source, target, where, sign)
         elif isinstance(a, SlaveVariable) and isinstance(b, SlaveVariable):
             if a.causality == "input" and b.causality == "output":
                 (slave_a, a), (slave_b, b) = (slave_b, b), (slave_a, a)
@@ -142,9 +150,53 @@ def _name(node: Node) -> str:
     return f"{node[0]}.{node[1]}"
 
 
-def _end(
-    name: str, slaves: Mapping[str, Connectable], where: str, problems: list[Problem], kind: str
-) -> tuple[str, PortUse | SlaveVariable] | None:
+End = tuple[str, PortUse | Terminal | SlaveVariable]  # of a slave
+
+
+def _alike(end: End, slaves: Mapping[str, Connectable], other: End) -> End:
+    """A port as the terminal of its name, if the other end is a terminal that is no port."""
+    slave, found = end
+    if isinstance(found, PortUse) and isinstance(other[1], Terminal):
+        return slave, slaves[slave].terminals.get(found.name, terminal_of(found))
+    return end
+
+
+def _connect_terminals(
+    first: tuple[str, Terminal],
+    second: tuple[str, Terminal],
+    slaves: Mapping[str, Connectable],
+    where: str,
+    problems: list[Problem],
+) -> Iterator[tuple[Node, Node, float]]:
+    """(source, target, sign) of each pair of members."""
+    (slave_a, a), (slave_b, b) = first, second
+    pairs = joined(a, b)
+    if isinstance(pairs, str):
+        problems.append(Problem(where, pairs))
+        return
+    for of_a, of_b in pairs:
+        ends: list[tuple[str, SlaveVariable]] = []
+        for slave, member in ((slave_a, of_a), (slave_b, of_b)):
+            found = slaves[slave].variables.get(member.variable)
+            if found is None:
+                what = f"the terminal's member {member.name} names '{member.variable}', no variable of {slave}"
+                problems.append(Problem(where, what))
+            else:
+                ends.append((slave, found))
+        if len(ends) < 2:
+            continue
+        source, target = reversed(ends) if ends[0][1].causality == "input" else ends
+        sign = sign_between(of_a, of_b)
+        if sign is None:
+            what = f"a member of the kind '{of_a.kind}' is not connected to one of the kind '{of_b.kind}'"
+            problems.append(Problem(where, what))
+        elif wrong := _variable_problem(source, target):
+            problems.append(Problem(where, wrong))
+        else:
+            yield (source[0], source[1].name), (target[0], target[1].name), sign
+
+
+def _end(name: str, slaves: Mapping[str, Connectable], where: str, problems: list[Problem], kind: str) -> End | None:
     slave, _, rest = name.partition(".")
     if slave not in slaves:
         problems.append(Problem(where, f"there is no {kind} '{slave}'" + did_you_mean(slave, slaves)))
@@ -154,8 +206,10 @@ def _end(
         return slave, description.ports[rest]
     if rest in description.variables:
         return slave, description.variables[rest]
+    if rest in description.terminals:
+        return slave, description.terminals[rest]
     known = [
-        *description.ports,
+        *dict.fromkeys((*description.ports, *description.terminals)),
         *(v.name for v in description.variables.values() if v.causality in ("input", "output")),
     ]
     problems.append(

@@ -320,6 +320,9 @@ def test_every_icon_was_made_from_the_svg_of_the_script(folder: Path) -> None:
         assert draw.source_hash(png) == draw.svg_hash(picture()), (
             f"{folder.name}/{name}: run python elements/draw.py --png"
         )
+        assert (folder / name).with_suffix(".svg").read_text(encoding="utf-8") == picture(), (
+            f"{folder.name}/{name}: run python elements/draw.py"
+        )
         assert struct.unpack(">II", png[16:24]) == (draw.ICON_SIZE, draw.ICON_SIZE)
         assert len(png) < 50_000
 

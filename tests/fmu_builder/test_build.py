@@ -179,6 +179,7 @@ def test_the_archive_is_stored_sorted_and_without_a_folder_of_its_own(twice: Twi
         "sources",
         "resources",
         "model.png",
+        "terminalsAndIcons",
     }
     assert not any("\\" in name or name.startswith("/") or name.endswith("/") or ".." in name for name in names)
     assert {entry.compress_type for entry in entries} == {zipfile.ZIP_STORED}

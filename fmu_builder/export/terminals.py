@@ -1,0 +1,78 @@
+"""terminalsAndIcons/ of an FMU: its ports as terminals, and its icon, in the form of FMI 3.0."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+import fmpy
+from lxml import etree
+
+from fmu_builder.errors import Problem, ToolError
+from fmu_builder.model.model import Model
+from fmu_builder.model.terminals import terminal_of
+
+FILE = "terminalsAndIcons/terminalsAndIcons.xml"
+_ICON = {"x1": "-100", "y1": "-100", "x2": "100", "y2": "100"}  # all of the coordinate system that is the default
+
+
+def terminals_and_icons(model: Model, has_icon: bool) -> bytes | None:
+    """terminalsAndIcons.xml, or None for a model without ports and icon.
+
+    Ports with a variable that the FMU does not show are left out.   Raises ToolError naming what the schema refuses."""
+    visible = {v.name for v in model.variables if not v.hidden}
+    terminals = [terminal_of(p) for p in model.ports if visible.issuperset((*p.motion_names, *p.force_names))]
+    if not terminals and not has_icon:
+        return None
+    root = etree.Element("fmiTerminalsAndIcons", fmiVersion="3.0")
+    if has_icon:
+        etree.SubElement(etree.SubElement(root, "GraphicalRepresentation"), "Icon", _ICON)
+    if terminals:
+        group = etree.SubElement(root, "Terminals")
+        for one in terminals:
+            about = {"description": one.description} if one.description else {}
+            element = etree.SubElement(
+                group, "Terminal", name=one.name, matchingRule=one.rule, terminalKind=one.kind, **about
+            )
+            for member in one.members:
+                etree.SubElement(
+                    element,
+                    "TerminalMemberVariable",
+                    variableName=member.variable,
+                    memberName=member.name,
+                    variableKind=member.kind,
+                )
+    schema = terminals_schema()
+    if not schema.validate(root):
+        raise ToolError(Problem(FILE, str(e.message)) for e in schema.error_log)
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+
+
+@functools.cache
+def terminals_schema() -> etree.XMLSchema:
+    """The schema that fmpy ships."""
+    return etree.XMLSchema(etree.parse(Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"))
+
+
+_SIZE, _EDGE, _GAP = 128, 2, 2  # px, as the PNG of an assembly
+
+
+def svg_icon(drawings: Sequence[str]) -> str:
+    """The icon as SVG: that of the element, or the first four of several beside one another as in their PNG."""
+    if len(drawings) == 1:
+        return drawings[0]
+    side = (_SIZE - 2 * _EDGE - _GAP) / 2
+    shown = drawings[:4]
+    parts = []
+    for number, drawing in enumerate(shown):
+        row, column = divmod(number, 2)
+        x, y = (_EDGE + place * (side + _GAP) for place in (column, row))
+        if len(shown) == 2:
+            y = (_SIZE - side) / 2
+        elif len(shown) == 3 and number == 2:
+            x = (_SIZE - side) / 2
+        body = drawing[drawing.index("<svg") :].replace('width="128" height="128"', "", 1).rstrip()
+        parts.append(body.replace("<svg", f'<svg x="{x:g}" y="{y:g}" width="{side:g}" height="{side:g}"', 1))
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIZE} {_SIZE}" width="{_SIZE}" height="{_SIZE}">'
+    return "\n".join([head, *parts, "</svg>", ""])

@@ -203,6 +203,10 @@ def compare_command(
     overlap: Annotated[
         bool, typer.Option("--overlap", help="Compare the times that both have, if one begins later or ends earlier.")
     ] = False,
+    table: Annotated[
+        Path | None,
+        typer.Option("--map", help="TOML: which columns of the reference, a measured CSV file, are which signals."),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Compare two traces.  Exit code 1 if a signal leaves the tube around its reference, or one of them ends early.
@@ -210,10 +214,13 @@ def compare_command(
     What is allowed is absolute + relative * largest value, wherever the reference is within the shift in time.
 
     Example: fmu-builder compare trace.csv reference.csv --relative 1e-4
+
+    With --map the reference is a measured file with names, units and times of its own; RMS and largest error of each
+    column are printed.
     """
     from fmu_builder.cli.comparing import compare_traces
 
-    compare_traces(trace, reference, absolute, relative, time_tolerance, overlap, as_json)
+    compare_traces(trace, reference, absolute, relative, time_tolerance, overlap, as_json, table)
 
 
 @app.command("list")

@@ -31,6 +31,7 @@ from fmu_builder.model.assembly_format import Expose, read_assembly
 from fmu_builder.model.declaration import Choices, Declaration, StructureEntry, choice_values, forms, unmet, value_text
 from fmu_builder.model.declaration_reader import is_core_variable, read_declaration
 from fmu_builder.model.element_model import build_model
+from fmu_builder.model.mapping import ColumnEntry
 from fmu_builder.model.model import Model
 from fmu_builder.model.ports import PORT_KINDS, Role
 from fmu_builder.model.recipe import CheckedRecipe, camel_case, read_recipe, structure_module
@@ -334,7 +335,10 @@ def generated() -> dict[Path, Callable[[], str]]:
             "kinds": lambda: "\n".join(kind_table()),
             "experiment": lambda: "\n".join(field_table(Experiment)),
         },
-        guide / "cases.md": {"tolerances": lambda: "\n".join(field_table(ToleranceEntry))},
+        guide / "cases.md": {
+            "tolerances": lambda: "\n".join(field_table(ToleranceEntry)),
+            "columns": lambda: "\n".join(field_table(ColumnEntry)),
+        },
         guide / "assemblies.md": {
             "expose": lambda: "\n".join(field_table(Expose)),
             "solver": _solver_settings,

@@ -6,6 +6,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, ToolError
@@ -17,6 +18,14 @@ MOST_RATIO = 200  # of unpacked to packed bytes: text with much repetition reach
 _SMALL = 16 * 2**20  # bytes that are unpacked whatever the ratio
 
 
+@dataclass
+class Room:
+    """How many files and bytes may still be unpacked, of archives inside one another."""
+
+    files: int = field(default_factory=lambda: MOST_FILES)
+    bytes: int = field(default_factory=lambda: MOST_BYTES)
+
+
 def check_archive(path: Path) -> frozenset[str]:
     """The file names of an FMU: of a whole zip archive of bounded size whose files stay inside the folder they are
     unpacked to.
@@ -25,14 +34,17 @@ def check_archive(path: Path) -> frozenset[str]:
     return check_zip(path, "FMU", "modelDescription.xml")
 
 
-def check_zip(path: Path, kind: str, needed: str) -> frozenset[str]:
-    """As check_archive, of an archive of this kind, which holds the file `needed`."""
+def check_zip(path: Path, kind: str, needed: str, room: Room | None = None) -> frozenset[str]:
+    """As check_archive, of an archive of this kind, which holds the file `needed`.
+
+    room   of which the archive takes its part, if it is sound"""
+    room = room or Room()
     if not path.is_file():
         raise InputError(Problem(str(path), "is no file" if path.exists() else "there is no such file"))
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            _check_size(path, archive)
+            size = _check_size(path, archive, room)
             damaged = archive.testzip()
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
         what = f"is no complete {kind} (a zip archive): {error}; copy it again"
@@ -54,33 +66,43 @@ def check_zip(path: Path, kind: str, needed: str) -> frozenset[str]:
         problems.append(Problem(str(path), f"holds no {needed}, so it is no {kind}"))
     if problems:
         raise InputError(problems)
+    room.files, room.bytes = room.files - len(names), room.bytes - size
     return frozenset(names)
 
 
-def _check_size(path: Path, archive: zipfile.ZipFile) -> None:
-    """Refuses archives that would fill disk or memory.  The sizes an archive declares bound what is unpacked of it:
-    reading stops there, and a longer file fails its checksum."""
+def _check_size(path: Path, archive: zipfile.ZipFile, room: Room) -> int:
+    """The bytes that an archive unpacks to.  Refuses archives that would fill disk or memory.  The sizes an archive
+    declares bound what is unpacked of it: reading stops there, and a longer file fails its checksum."""
     files = archive.infolist()
     total, packed = sum(one.file_size for one in files), path.stat().st_size
     problems = []
-    if len(files) > MOST_FILES:
-        problems.append(Problem(str(path), f"holds {len(files)} files; at most {MOST_FILES} are unpacked"))
-    if total > MOST_BYTES:
-        what = f"unpacks to {total / 2**20:.0f} MiB; at most {MOST_BYTES / 2**20:.0f} MiB are unpacked"
+    if len(files) > room.files:
+        around = f" with the {MOST_FILES - room.files} of the archives around it" if room.files < MOST_FILES else ""
+        problems.append(Problem(str(path), f"holds {len(files)} files{around}; at most {MOST_FILES} are unpacked"))
+    if total > room.bytes:
+        beside = MOST_BYTES - room.bytes
+        around = f", those around it to {beside / 2**20:.0f} MiB" if beside else ""
+        what = f"unpacks to {total / 2**20:.0f} MiB{around}; at most {MOST_BYTES / 2**20:.0f} MiB are unpacked"
         problems.append(Problem(str(path), f"{what}: keep large data outside of it"))
     if total > max(_SMALL, MOST_RATIO * packed):
         what = f"unpacks to {total / packed:.0f} times its size, {total / 2**20:.0f} MiB"
         problems.append(Problem(str(path), f"{what}; at most {MOST_RATIO} times are unpacked"))
     if problems:
         raise InputError(problems)
+    return total
 
 
-def unpack(path: Path, folder: Path, wanted: Sequence[str]) -> None:
-    """The files of a checked archive whose names begin with one of `wanted`, into the folder.  Raises ToolError."""
+TMPDIR = "TMPDIR names the folder for temporary files"
+
+
+def unpack(path: Path, folder: Path, wanted: Sequence[str], hint: str = TMPDIR) -> None:
+    """The files of a checked archive whose names begin with one of `wanted`, into the folder.
+
+    hint   how to choose another folder.   Raises ToolError."""
     try:
         with zipfile.ZipFile(path) as archive:
             archive.extractall(folder, [name for name in archive.namelist() if name.startswith(tuple(wanted))])
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        what = f"cannot be unpacked into {folder}: {reason}; TMPDIR names the folder for temporary files"
+        what = f"cannot be unpacked into {folder}: {reason}; {hint}"
         raise ToolError(Problem(str(path), what)) from error

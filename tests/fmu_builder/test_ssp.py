@@ -16,7 +16,8 @@ from lxml import etree
 
 from fmu_builder.cli import main
 from fmu_builder.cosim.master import load_scenario, run, system_of
-from fmu_builder.errors import InputError
+from fmu_builder.errors import InputError, ToolError
+from fmu_builder.export import archive as limits
 from fmu_builder.model.scenario import Conversion
 
 ROOT = "http://ssp-standard.org/SSP1/SystemStructure"
@@ -398,6 +399,42 @@ def test_an_archive_inside_an_archive_is_a_system(tmp_path: Path) -> None:
     assert scenario.conversions["last.u"].factor == 1000.0
 
 
+def russian_doll(folder: Path, depth: int, size: int, copies: int = 1) -> Path:
+    """Archives of `size` bytes inside one another, each used `copies` times by the one around it."""
+    held = {"random.bin": np.random.default_rng(depth).bytes(size)}
+    if not depth:
+        return archive(folder, document(system("")), held, "inner0")
+    held["in.ssp"] = russian_doll(folder, depth - 1, size, copies).read_bytes()
+    parts = (f'<ssd:Component name="c{k}" type="application/x-ssp-package" source="in.ssp"/>' for k in range(copies))
+    return archive(folder, document(system("".join(parts))), held, f"inner{depth}")
+
+
+def test_archives_inside_one_another_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_BYTES", 2**20)
+    path = russian_doll(tmp_path, 3, 200_000)  # 0.8 + 0.6 + 0.4 + 0.2 MB
+    expected = f"{path}: in.ssp: unpacks to 1 MiB, those around it to 1 MiB; at most 1 MiB are unpacked"
+    assert any(problem.startswith(expected) for problem in refusal(path))
+    monkeypatch.setattr(limits, "MOST_BYTES", 2**21)
+    assert not any("are unpacked" in problem for problem in refusal(path))
+    monkeypatch.setattr(limits, "MOST_FILES", 10)  # 3 + 3 + 3 + 2
+    assert any("holds 2 files with the 9 of the archives around it; at most 10" in p for p in refusal(path))
+
+
+def test_an_archive_that_is_used_several_times_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_BYTES", 2**20)
+    assert not any("are unpacked" in problem for problem in refusal(russian_doll(tmp_path, 1, 200_000, copies=8)))
+
+
+def test_a_full_disk_names_the_folder_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = archive(tmp_path, document(system(component("gain"))), nested_files(tmp_path) | {"new": tmp_path.name})
+    monkeypatch.setattr(zipfile.ZipFile, "extractall", full)
+    with pytest.raises(ToolError, match=r"No space left on device; FMU_BUILDER_CACHE names the folder of the cache"):
+        load_scenario(path)
+
+
 def test_a_document_beside_the_main_one_names_files_from_its_own_folder(tmp_path: Path) -> None:
     inner = document(system(component("gain"))).replace("resources/Gain.fmu", "./Gain.fmu")
     one = '<ssd:Component name="part" type="application/x-ssp-definition" source="resources/part.ssd"/>'
@@ -630,6 +667,25 @@ def test_a_circle_of_connections_is_named(tmp_path: Path) -> None:
         tmp_path, document(system(sub, connection("sub.b", "sub.a"))), {"resources/Gain.fmu": gain(tmp_path)}
     )
     assert any("sub.a -> sub.b -> sub.a is a circle without a source" in problem for problem in refusal(path))
+
+
+def test_a_circle_through_a_signal_dictionary_is_named_by_the_dictionary(tmp_path: Path) -> None:
+    bus = (
+        '<ssd:SignalDictionaryReference name="bus" dictionary="signals">'
+        f"<ssd:Connectors>{connector('x', 'inout')}</ssd:Connectors></ssd:SignalDictionaryReference>"
+    )
+    own = (
+        '<ssd:SignalDictionaries><ssd:SignalDictionary name="signals">'
+        '<ssb:SignalDictionary version="1.0"><ssb:DictionaryEntry name="x"><ssc:Real/></ssb:DictionaryEntry>'
+        "</ssb:SignalDictionary></ssd:SignalDictionary></ssd:SignalDictionaries>"
+    )
+    ports = f"<ssd:Connectors>{connector('a', 'input')}{connector('b', 'output')}</ssd:Connectors>"
+    through = f'<ssd:System name="pass">{ports}{system("", connection("a", "b"))}</ssd:System>'
+    links = connection("bus.x", "pass.a") + connection("pass.b", "bus.x") + connection("bus.x", "first.u")
+    parts = system(through + bus + FIRST, links, after=own)
+    inside = f'<ssd:System name="sub">{parts}</ssd:System>'
+    problems = refusal(archive(tmp_path, document(system(inside)), {"resources/Gain.fmu": gain(tmp_path)}))
+    assert any("sub.signals.x is a circle without a source" in p for p in problems), problems
 
 
 ENTITIES = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'

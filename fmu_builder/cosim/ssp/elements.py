@@ -10,6 +10,7 @@ from fmu_builder.cosim.ssp.files import MAIN, Package, open_package, read_xml
 from fmu_builder.cosim.ssp.structure import KINDS, Connector, Element, Reader, Structure
 from fmu_builder.cosim.ssp.units import same_scale, unit_of
 from fmu_builder.errors import InputError, Problem, did_you_mean
+from fmu_builder.export.archive import Room
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.counted_parts import is_member_name
 from fmu_builder.units import Unit
@@ -36,10 +37,12 @@ class Fmu:
 
 
 class Opener:
-    """Finds what components are.  Files that several of them use are read once."""
+    """Finds what components are.  Files that several of them use are read once.   room: for archives in the archive"""
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, room: Room, problems: list[Problem]) -> None:
         self.problems = problems
+        self._room = room
+        self._packages: dict[Path, Package] = {}
         self._read: dict[Path, SlaveDescription | InputError] = {}
         self._names: set[str] = set()
 
@@ -112,8 +115,9 @@ class Opener:
             document = file.relative_to(package.folder).as_posix()
             structure = read_structure(package, document, self.problems)
         else:
-            inner = open_package(file, package.shown(file))
-            structure = read_structure(inner, fragment or MAIN, self.problems)
+            if file not in self._packages:
+                self._packages[file] = open_package(file, self._room, package.shown(file))
+            structure = read_structure(self._packages[file], fragment or MAIN, self.problems)
         return structure.system if structure else None
 
     def _system_of(self, component: Element, package: Package, name: str) -> Element | None:

@@ -12,14 +12,14 @@ import re
 import secrets
 import zipfile
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from lxml import etree
 
 from fmu_builder.errors import InputError, Problem, ToolError, did_you_mean
-from fmu_builder.export.archive import check_archive, check_zip, unpack
+from fmu_builder.export.archive import Room, check_archive, check_zip, unpack
 from fmu_builder.export.cache import cache_folder, discard, used
 from fmu_builder.files import read_text
 
@@ -35,6 +35,7 @@ NAMESPACES = {
     )
 }
 _LARGEST_XML = 64 * 2**20  # bytes; a million connections
+_HINT = "FMU_BUILDER_CACHE names the folder of the cache, where archives are unpacked"
 _OURS = frozenset(NAMESPACES.values())
 
 
@@ -69,9 +70,16 @@ class Package:
         return f"{self.path}: {file.relative_to(self.folder).as_posix()}"
 
 
-def open_package(path: Path, shown: str | None = None) -> Package:
-    """The archive, unpacked into the cache.   shown: its name in messages.   Raises InputError, ToolError."""
-    check_zip(path, "SSP", MAIN)
+def open_package(path: Path, room: Room, shown: str | None = None) -> Package:
+    """The archive, unpacked into the cache.
+
+    room    for it and for others around it and inside it
+    shown   its name in messages
+    Raises InputError, ToolError."""
+    try:
+        check_zip(path, "SSP", MAIN, room)
+    except InputError as error:
+        raise InputError([replace(p, where=shown or p.where) for p in error.problems]) from error
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:32]
     folder = used(cache_folder() / "ssp" / digest)
@@ -79,7 +87,7 @@ def open_package(path: Path, shown: str | None = None) -> Package:
         temporary = folder.with_name(f"{digest}.{secrets.token_hex(4)}")
         try:
             temporary.mkdir(parents=True)
-            unpack(path, temporary, ("",))
+            unpack(path, temporary, ("",), _HINT)
             os.replace(temporary, folder)  # noqa: PTH105  whole or not at all
         except OSError as error:
             if not folder.is_dir():  # else another process was faster

@@ -17,6 +17,7 @@ from fmu_builder.cosim.ssp.signals import Found, Network, Node
 from fmu_builder.cosim.ssp.structure import Structure
 from fmu_builder.cosim.ssp.units import Affine
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
+from fmu_builder.export.archive import Room
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.scenario import (
     MOST_STEPS,
@@ -39,12 +40,13 @@ def read_ssp(path: Path, given: Collection[str] = ()) -> CheckedScenario:
 
     given   keys of [experiment] that the caller replaces, which are not checked
     Raises InputError with every problem found, ToolError where the cache is full."""
-    package = open_package(path)
+    room = Room()
+    package = open_package(path, room)
     problems: list[Problem] = []
     structure = read_structure(package, MAIN, problems)
     if structure is None:
         raise InputError(problems)
-    network = Network(structure.system, problems)
+    network = Network(structure.system, room, problems)
     if not network.fmus and not problems:
         problems.append(Problem(structure.system.where, "the system holds no FMU"))
     recipes = {fmu.name: str(fmu.file.resolve()) for fmu in network.fmus.values()}

@@ -14,12 +14,18 @@ from fmu_builder.cosim.ssp.parameters import Parameter, content_of, parameters_o
 from fmu_builder.cosim.ssp.structure import META, Connection, Connector, Element, Placed, Reader
 from fmu_builder.cosim.ssp.units import Affine, conversion, same_scale
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
+from fmu_builder.export.archive import Room
 from fmu_builder.units import Unit
 
 Node = tuple[tuple[str, ...], str]  # (names of systems and component, connector)
 _GIVE = ("output", "calculatedParameter", "local", "constant")  # kinds of elements
 _OPEN = ("inout", "unspecified")
 _SSB = "application/x-ssp-signal-dictionary"
+_DICTIONARY = "\0"  # begins the name of a dictionary on the way to a node; no name in XML has this character
+
+
+_Scope = Mapping[str, tuple[tuple[str, ...], Placed]]
+"""Signal dictionaries by name, with the way to each."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +52,13 @@ class Found:
 class Network:
     """The nodes of a system.  What is wrong goes to `problems`, what has no effect to `notes`.
 
+    room  for archives inside the archive
     fmus  by the names on the way to each, in the order of the document"""
 
-    def __init__(self, system: Element, problems: list[Problem]) -> None:
+    def __init__(self, system: Element, room: Room, problems: list[Problem]) -> None:
         self.problems, self.notes = problems, list[str]()
         self.fmus: dict[tuple[str, ...], Fmu] = {}
-        self._opener = Opener(problems)
+        self._opener = Opener(room, problems)
         self._systems: dict[tuple[str, ...], Element] = {}
         self._units: dict[Node, Unit | None] = {}
         self._types: dict[Node, str] = {}  # "" where it is unknown
@@ -59,7 +66,7 @@ class Network:
         self._given: list[tuple[int, Node, Parameter]] = []  # with the depth of the binding
         self._values: dict[Node, Parameter] = {}
         self._found: dict[Node, Found] = {}
-        self._dictionaries: dict[int, dict[str, tuple[str, Unit | None]]] = {}
+        self._dictionaries: dict[tuple[str, ...], dict[str, tuple[str, Unit | None]]] = {}
         self._elements = 0
         self._system(system, (), {}, 0)
         for _, node, parameter in sorted(self._given, key=lambda one: -one[0]):  # of equal depth: the last one counts
@@ -67,9 +74,10 @@ class Network:
 
     # ---- elements ----
 
-    def _system(self, system: Element, path: tuple[str, ...], scope: Mapping[str, Placed], documents: int) -> None:
-        """Adds the nodes of a system and of those in it.   scope: dictionaries by name; documents: around this one"""
-        scope = {**scope, **system.dictionaries}
+    def _system(self, system: Element, path: tuple[str, ...], scope: _Scope, documents: int) -> None:
+        """Adds the nodes of a system and of those in it.   documents: around this one"""
+        own = {name: ((*path, f"{_DICTIONARY}{name}"), placed) for name, placed in system.dictionaries.items()}
+        scope = {**scope, **own}
         self._systems[path] = system
         nodes = {"": self._connectors(system, path)}
         for element in system.elements:
@@ -108,15 +116,14 @@ class Network:
             self._types[path, name] = connector.type or (variable.type if variable else "")
         return {name: ((path, name), connector) for name, connector in element.connectors.items()}
 
-    def _references(self, element: Element, scope: Mapping[str, Placed]) -> dict[str, tuple[Node, Connector]]:
+    def _references(self, element: Element, scope: _Scope) -> dict[str, tuple[Node, Connector]]:
         """The connectors of a signal dictionary reference: their nodes are the entries of the dictionary."""
-        dictionary = scope.get(element.dictionary)
-        if dictionary is None:
+        if element.dictionary not in scope:
             what = f"there is no signal dictionary '{element.dictionary}'{did_you_mean(element.dictionary, scope)}"
             self.problems.append(Problem(element.where, what))
             return {}
-        place = (f"#{id(dictionary)}",)
-        entries = self._entries(dictionary)
+        place, dictionary = scope[element.dictionary]
+        entries = self._entries(place, dictionary)
         found: dict[str, tuple[Node, Connector]] = {}
         for name, connector in element.connectors.items():
             if name not in entries:
@@ -135,9 +142,9 @@ class Network:
             found[name] = ((place, name), connector)
         return found
 
-    def _entries(self, dictionary: Placed) -> dict[str, tuple[str, Unit | None]]:
+    def _entries(self, place: tuple[str, ...], dictionary: Placed) -> dict[str, tuple[str, Unit | None]]:
         """Type and unit of the entries of a dictionary, by name; none where it has problems."""
-        found = self._dictionaries.setdefault(id(dictionary), {})
+        found = self._dictionaries.setdefault(place, {})
         if not found:
             with collected(self.problems):
                 root = content_of(dictionary, dictionary.item, dictionary.item, "SignalDictionary", _SSB)
@@ -229,7 +236,7 @@ class Network:
             node = self._entering[node].source
         if node in way:
             circle = [node, *reversed(way[way.index(node) :])]
-            shown = " -> ".join(f"{'.'.join(path)}.{name}" for path, name in circle)
+            shown = " -> ".join(".".join((*path, name)) for path, name in circle).replace(_DICTIONARY, "")
             self.problems.append(
                 Problem(self._entering[node].connection.where, f"{shown} is a circle without a source")
             )

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
 from fmu_builder.cli.printing import SHOWN, err, line, out, print_notes, print_progress
-from fmu_builder.cosim.cross_check import write_triples
+from fmu_builder.cosim.cross_check import check_triples, write_triples
 from fmu_builder.cosim.events import EVENT_UNITS
 from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.cosim.overrides import overridden
@@ -54,6 +54,9 @@ def run_system(
     given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
     read = load_scenario(path, given)
     chosen = overridden(read, "--{}", step=step, stop=stop, algorithm=algorithm, record=record, power=power)
+    system = system_of(chosen) if cross_check else None
+    if system is not None:
+        check_triples(system)
     try:
         done, exit_code = _run_with_progress(chosen), 0
     except RunInterrupted as error:  # what is there is worth its time
@@ -64,8 +67,8 @@ def run_system(
         make_folder_of(plot)
         trace_plot.plot(done.trace, plot)
     triples: list[Path] = []
-    if cross_check:
-        triples, remarks = write_triples(system_of(chosen), done.trace, cross_check)
+    if cross_check and system is not None:
+        triples, remarks = write_triples(system, done.trace, cross_check)
         print_notes(remarks)
     print_notes(done.notes)
     warnings = [entry for entry in done.log if entry.status >= WARNING]
@@ -74,7 +77,7 @@ def run_system(
     if len(warnings) > SHOWN:
         print_notes([f"{len(warnings) - SHOWN} further messages of the slaves; --json prints them all"])
     if as_json:
-        print(json.dumps(_run_json(done, output, plot, warnings), indent=2))
+        print(json.dumps(_run_json(done, output, plot, triples, warnings), indent=2))
     else:
         line(f"{output}  ({len(done.trace.time)} rows, {len(done.trace.names)} signals)")
         if plot:
@@ -109,10 +112,13 @@ def _progress_lines(seconds: float = 5.0) -> Callable[[float], None]:
     return report
 
 
-def _run_json(done: Result, output: Path, plot: Path | None, warnings: Sequence[LogEntry]) -> dict[str, Any]:
+def _run_json(
+    done: Result, output: Path, plot: Path | None, triples: Sequence[Path], warnings: Sequence[LogEntry]
+) -> dict[str, Any]:
     return {
         "trace": str(output),
         "plot": str(plot) if plot else None,
+        "triples": [str(path) for path in triples],
         "rows": len(done.trace.time),
         "start": float(done.trace.time[0]),
         "stop": float(done.trace.time[-1]),

@@ -47,10 +47,10 @@ def call_orders(
             or not {"unknown", _PARALLEL, _SEQUENTIAL} <= {*order.literals}
         ):
             continue
-        if _literal(order, starts[name]) != "unknown":
+        if literal(order, starts[name]) != "unknown":
             continue
         mode = description.variables.get(MODE)
-        if mode is not None and _literal(mode, starts[name]) in _NAME_AN_ORDER:
+        if mode is not None and literal(mode, starts[name]) in _NAME_AN_ORDER:
             continue
         read = {(source, output) for source, output in sources[name] if source != name}
         partners = {source for source, _ in read}
@@ -64,7 +64,7 @@ def call_orders(
             yield name, float(order.literals[_PARALLEL if schedule.jacobi else _SEQUENTIAL])
 
 
-def _literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str | None:
+def literal(variable: SlaveVariable, given: Mapping[str, float | str]) -> str | None:
     """The literal of an enumeration at the start."""
     number = given.get(variable.name, variable.start)
     return next(

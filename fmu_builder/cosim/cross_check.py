@@ -1,18 +1,22 @@
 """Traces as triples of the FMI cross-check, with which another tool can run one FMU of a system alone.
 
+The inputs are those of the communication points, with which a slave steps under jacobi; under other algorithms it steps
+with newer ones, so that its outputs follow from the triple only roughly.
+
 NAME_in.csv    the inputs of the slave over time, where it has any that are connected or driven
 NAME_ref.csv   its outputs
 NAME_ref.opt   StartTime, StopTime, StepSize, RelTol, OutputIntervalLength"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.master import System
+from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.files import staged
@@ -22,31 +26,41 @@ _RELATIVE_TOLERANCE = 1e-4  # of a scenario that asks for none: the usual one of
 _Column = tuple[str, NDArray[np.float64]]
 
 
+def check_triples(system: System) -> None:
+    """Raises InputError where a trace of the system lacks the outputs that a slave's inputs are, or all outputs."""
+    held = {f"{slave}.{variable.name}" for slave, recorded in system.recorded.items() for variable in recorded}
+    if problems := list(_problems(system, held)):
+        raise InputError(problems)
+
+
 def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path], list[str]]:
-    """Write the triple of each slave whose outputs the trace holds, all or none; returns the files, and notes on start
-    values, which a triple cannot hold.
+    """Write the triple of each slave whose outputs the trace holds, all or none; returns the files, and notes on what
+    a triple does not hold: start values, and inputs that are newer than the communication point.
 
     Raises InputError where the trace lacks the outputs that a slave's inputs are, or all outputs; ToolError where the
     folder cannot be written."""
-    problems: list[Problem] = []
+    if problems := list(_problems(system, frozenset(trace.names))):
+        raise InputError(problems)
     texts: dict[Path, str] = {}
     notes = []
+    if (algorithm := system.scenario.experiment.algorithm) != "jacobi":
+        what = f"the triples hold the inputs at the communication points; under {algorithm} slaves step with newer ones"
+        notes.append(f"{what}: with --algorithm jacobi their outputs follow from the triples")
     for slave in system.slaves:
         outputs = list(_outputs(system, trace, slave))
         if not outputs:
             continue
-        inputs = list(_inputs(system, trace, slave, problems))
+        inputs = list(_inputs(system, trace, slave))
         texts[folder / f"{slave}_ref.csv"] = _csv(trace, outputs)
-        texts[folder / f"{slave}_ref.opt"] = _options(system, trace)
+        texts[folder / f"{slave}_ref.opt"] = _options(system, trace, slave)
         if inputs:
             texts[folder / f"{slave}_in.csv"] = _csv(trace, inputs)
         if system.starts[slave]:
             given = ", ".join(system.starts[slave])
             notes.append(f"the triple of {slave} holds no start values: {given} must be set as in the scenario")
-    if not texts:
-        problems.append(Problem("--cross-check", "the trace holds no output of a slave; record some"))
-    if problems:
-        raise InputError(problems)
+        if told := system.told[slave]:
+            values = ", ".join(_assignment(system, slave, name, value) for name, value in told.items())
+            notes.append(f"the triple of {slave} does not hold what the run sets by itself: {values}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with staged(*texts) as files:
@@ -57,20 +71,38 @@ def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path
     return list(texts), notes
 
 
+def _assignment(system: System, slave: str, name: str, value: Start) -> str:
+    """A start value as a user writes it."""
+    literals = system.slaves[slave].variables[name].literals
+    return f"{name} = {next((text for text, number in literals.items() if number == value), value)}"
+
+
+def _problems(system: System, held: Collection[str]) -> Iterator[Problem]:
+    """Why a trace that holds these signals gives no triples."""
+    with_outputs = [slave for slave in system.slaves if any(name in held for name in _output_names(system, slave))]
+    for (slave, name), sources in system.wiring.sources.items():
+        missing = [f"{source}.{output}" for source, output in sources if f"{source}.{output}" not in held]
+        if missing and slave in with_outputs:
+            what = f"{slave}.{name} is {' + '.join(missing)}, which the trace does not hold; record it"
+            yield Problem("--cross-check", what)
+    if not with_outputs:
+        yield Problem("--cross-check", "the trace holds no output of a slave; record some")
+
+
+def _output_names(system: System, slave: str) -> Iterator[str]:
+    variables = system.slaves[slave].variables.values()
+    return (f"{slave}.{variable.name}" for variable in variables if variable.causality == "output")
+
+
 def _outputs(system: System, trace: Trace, slave: str) -> Iterator[_Column]:
-    for variable in system.slaves[slave].variables.values():
-        if variable.causality == "output" and (name := f"{slave}.{variable.name}") in trace:
-            yield variable.name, trace[name]
+    for name in _output_names(system, slave):
+        if name in trace:
+            yield name.removeprefix(f"{slave}."), trace[name]
 
 
-def _inputs(system: System, trace: Trace, slave: str, problems: list[Problem]) -> Iterator[_Column]:
+def _inputs(system: System, trace: Trace, slave: str) -> Iterator[_Column]:
     for (target, name), sources in system.wiring.sources.items():
         if target == slave:
-            missing = [f"{source}.{output}" for source, output in sources if f"{source}.{output}" not in trace]
-            if missing:
-                what = f"{slave}.{name} is {' + '.join(missing)}, which the trace does not hold; record it"
-                problems.append(Problem("--cross-check", what))
-                continue
             yield name, sum((_after(system, trace, s, (slave, name)) for s in sources), np.zeros(len(trace.time)))
     for signal in system.signals:
         if signal.node[0] == slave:
@@ -89,12 +121,12 @@ def _csv(trace: Trace, columns: Sequence[_Column]) -> str:
     return "".join(f"{line}\n" for line in (header, *(",".join(map(repr, row)) for row in rows)))
 
 
-def _options(system: System, trace: Trace) -> str:
+def _options(system: System, trace: Trace, slave: str) -> str:
     scenario = system.scenario
     options = {
         "StartTime": float(trace.time[0]),
         "StopTime": float(trace.time[-1]),
-        "StepSize": scenario.seconds("step"),
+        "StepSize": system.schedule.ticks[slave] * scenario.seconds("step"),
         "RelTol": scenario.experiment.tolerance or _RELATIVE_TOLERANCE,
         "OutputIntervalLength": scenario.seconds("output_step"),
     }

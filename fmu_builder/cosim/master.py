@@ -38,6 +38,7 @@ from fmu_builder.cosim.ssp.reading import read_ssp
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.errors import InputError, Problem, ToolError, collected
 from fmu_builder.export.fmu import host_fmu
+from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.element_model import is_scalar_of_laws
 from fmu_builder.model.recipe import is_recipe
@@ -401,7 +402,10 @@ def _with_outputs(trace: Trace, outputs: Mapping[str, SystemOutput]) -> Trace:
 
 @dataclass(frozen=True)
 class System:
-    """A checked scenario with what its slaves, start values (SI, by slave and variable), drives and connections are."""
+    """A checked scenario with what its slaves, start values (SI, by slave and variable), drives and connections are.
+
+    told       what only the master sets at the start, by slave and variable: orders of calls, laws in place of coupling
+    recorded   what a trace of its run holds, by slave"""
 
     scenario: CheckedScenario
     slaves: Mapping[str, SlaveDescription]
@@ -409,10 +413,25 @@ class System:
     signals: Sequence[Signal]
     wiring: Wiring
     schedule: Schedule
+    told: Mapping[str, Mapping[str, Start]]
+    recorded: Mapping[str, Sequence[SlaveVariable]]
 
 
 def system_of(scenario: CheckedScenario) -> System:
     """Raises InputError with everything that is wrong with the slaves and their connections."""
     master = _Master(scenario)
-    starts = start_values(scenario, master.descriptions)  # without what only this master tells its slaves
-    return System(scenario, master.descriptions, starts, master.signals, master.wiring, master.schedule)
+    starts = start_values(scenario, master.descriptions)
+    told = {
+        slave: {name: value for name, value in given.items() if starts[slave].get(name) != value}
+        for slave, given in master.starts.items()
+    }
+    return System(
+        scenario,
+        master.descriptions,
+        starts,
+        master.signals,
+        master.wiring,
+        master.schedule,
+        told,
+        master.recorded,
+    )

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from lxml import etree
 
+from fmu_builder.cosim.call_order import ORDER, literal
 from fmu_builder.cosim.master import System
 from fmu_builder.cosim.scenario_inputs import Start, TableSignal
 from fmu_builder.cosim.slave import SlaveDescription
@@ -25,6 +26,7 @@ from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.fmu import build_fmu, pack
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.scenario import Conversion
+from fmu_builder.model.step_advice import MODE
 from fmu_builder.paths import find_recipe, own_version
 from fmu_builder.units import Unit, fmi_base_unit
 
@@ -95,8 +97,18 @@ class _Writer:
             slave, name = signal.node
             self.starts[slave].setdefault(name, float(signal.at(system.scenario.seconds("start"))))
         self._units: dict[str, Unit] = {}  # of connectors, by name
+        # the order of calls is that of the tool where the scenario has it too
+        self.ordered = {s: given[ORDER] for s, given in system.told.items() if ORDER in given and not self._holds(s)}
+        if self.target.tool and system.scenario.experiment.algorithm == "jacobi":
+            for slave, order in self.ordered.items():
+                self.starts[slave][ORDER] = order
         self.left_out = self._leave_out() if self.target.enumerations == "none" else []
         self._named: dict[str, Unit] = {}
+
+    def _holds(self, slave: str) -> bool:
+        """Whether the force of an element is held over each step, whatever the order of calls."""
+        mode = self.system.slaves[slave].variables.get(MODE)
+        return mode is not None and literal(mode, self.system.starts[slave]) == "hold"
 
     def _leave_out(self) -> list[str]:
         """Removes the start values of enumerations; returns their names."""
@@ -139,6 +151,9 @@ class _Writer:
         if self.left_out:
             what = f"{reader} has no enumerations: the start values of {', '.join(self.left_out)} are left out"
             found.append(f"{what}; build FMUs that have them as defaults")
+        if self.target.tool and (unset := [slave for slave in self.ordered if ORDER not in self.starts[slave]]):
+            what = f"`fmu-builder run` sets {ORDER} of {', '.join(unset)}, {reader} does not"
+            found.append(f"{what}: they find it from the motion, and their forces differ until then")
         bound = [slave for slave, values in self.starts.items() if values]
         if bound and not self.target.bindings:
             what = f"{reader} reads no parameter bindings: the start values of {', '.join(bound)} have no effect"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from fmpy import simulate_fmu
 from fmpy.util import read_csv, read_ref_opt_file
 from foreign import BODY, GAIN, foreign_fmu
 
+from fmu_builder.cli import app, running
 from fmu_builder.cosim.cross_check import write_triples
 from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.errors import InputError
@@ -28,6 +30,18 @@ second = "Gain.fmu"
 third = {{ recipe = "Body.fmu", start = {{ k = 100 }} }}
 [drive]
 "third.p.f[1]" = "3[N]*sin(200[1/s]*#t)"
+"""
+
+
+DROP = """
+connections = [["body.p", "floor.point"]]
+[experiment]
+stop = "2 ms"
+step = "0.1 ms"
+algorithm = "ALGORITHM"
+[slaves]
+body = "PointMass"
+floor = "PointSurface"
 """
 
 
@@ -83,6 +97,54 @@ def test_a_trace_without_what_an_input_is_made_of_is_refused_and_nothing_is_writ
     with pytest.raises(InputError, match=r"second.u is first.y, which the trace does not hold; record it"):
         triples(tmp_path, 'record = ["second.*", "third.*"]')
     assert not (tmp_path / "made").exists()
+
+
+def test_a_run_whose_trace_would_not_do_does_not_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    foreign_fmu(tmp_path, "Body", BODY)
+    path = tmp_path / "system.toml"
+    path.write_text(TEXT.format(record='record = ["second.*", "third.*"]'))
+    output = tmp_path / "trace.csv"
+    monkeypatch.setattr(running, "run", None)
+    command = ["run", str(path), "-o", str(output), "--cross-check", str(tmp_path / "made")]
+    with pytest.raises(InputError, match=r"first\.y, which the trace does not hold"):
+        app(command, standalone_mode=False)
+    assert not output.exists() and not (tmp_path / "made").exists()
+
+
+def test_the_command_lists_the_triples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    foreign_fmu(tmp_path, "Body", BODY)
+    path, folder = tmp_path / "system.toml", tmp_path / "made"
+    path.write_text(TEXT.format(record=""))
+    command = ["run", str(path), "-o", str(tmp_path / "trace.csv"), "--cross-check", str(folder), "--json"]
+    app(command, standalone_mode=False)
+    assert sorted(json.loads(capsys.readouterr().out)["triples"]) == sorted(map(str, folder.iterdir()))
+
+
+def test_the_step_of_a_triple_is_that_of_its_slave(tmp_path: Path) -> None:
+    longer = TEXT.replace('second = "Gain.fmu"', 'second = {{ recipe = "Gain.fmu", step = "2 ms" }}')
+    files, _ = triples(tmp_path, text=longer)
+    assert [read_ref_opt_file(files[f"{name}_ref.opt"])["StepSize"] for name in ("first", "second")] == [0.001, 0.002]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "told"),
+    [
+        ("jacobi", "coupling.order = parallel"),
+        ("gauss_seidel", "coupling.order = sequential"),
+        ("implicit", "coupling.mode = hold"),
+    ],
+)
+def test_what_the_run_sets_by_itself_and_newer_inputs_are_noted(tmp_path: Path, algorithm: str, told: str) -> None:
+    path = tmp_path / "drop.toml"
+    path.write_text(DROP.replace("ALGORITHM", algorithm))
+    scenario = load_scenario(path)
+    _, notes = write_triples(system_of(scenario), run(scenario).trace, tmp_path / "made")
+    newer = [note for note in notes if f"under {algorithm} slaves step with newer ones" in note]
+    assert bool(newer) == (algorithm != "jacobi")
+    (start,) = [note for note in notes if "what the run sets by itself" in note]
+    assert start.startswith("the triple of floor does not hold ") and told in start
 
 
 def test_a_trace_without_outputs_is_refused(tmp_path: Path) -> None:

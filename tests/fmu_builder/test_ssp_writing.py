@@ -212,6 +212,25 @@ def test_the_loss_of_the_step_of_a_slave_is_named(tmp_path: Path) -> None:
     assert warning == "other tools cannot read the own step of floor"
 
 
+AUTO = DROP.format(algorithm="jacobi").replace('"coupling.mode" = "hold"', '"coupling.mode" = "auto"')
+
+
+@pytest.mark.parametrize("target", ["omsimulator", "ecos", "standard"])
+def test_a_tool_is_given_the_order_of_its_calls_or_the_loss_is_named(tmp_path: Path, target: str) -> None:
+    path, warnings = archive(written(tmp_path, AUTO), target)
+    with zipfile.ZipFile(path) as package:
+        given = b'"coupling.order"' in package.read("resources/floor.ssv")
+    assert given == (target == "omsimulator")
+    named = [warning for warning in warnings if "sets coupling.order of floor" in warning]
+    assert bool(named) == (target == "ecos")  # this reader sets it by itself
+
+
+def test_an_element_that_holds_its_force_needs_no_order(tmp_path: Path) -> None:
+    assert not any(
+        "order" in warning for warning in archive(written(tmp_path, DROP.format(algorithm="jacobi")), "ecos")[1]
+    )
+
+
 def test_a_reader_without_drives_holds_their_first_values(tmp_path: Path) -> None:
     text = DRIVEN.replace("value = [0, 0.1, 0.3]", "value = [0.5, 0.1, 0.3]")
     with zipfile.ZipFile(archive(written(tmp_path, text))[0]) as package:

@@ -1,6 +1,6 @@
 """The command line.
 
-Exit codes: 0 good, 1 a comparison failed, 2 bad input, 3 the tool chain or an FMU failed, 130 interrupted.
+Exit codes: 0 good, 1 a comparison or check failed, 2 bad input, 3 the tool chain or an FMU failed, 130 interrupted.
 Results go to stdout, progress, notes and errors to stderr; with --json stdout holds JSON and nothing else, and errors
 are {"errors": [{"where", "what"}], "exit_code"} at the end of stderr.
 """

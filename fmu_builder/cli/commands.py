@@ -223,6 +223,31 @@ def compare_command(
     compare_traces(trace, reference, absolute, relative, time_tolerance, overlap, as_json, table)
 
 
+@app.command("check")
+def check_command(
+    fmu: Annotated[Path | None, typer.Argument(help="An FMI 2.0 FMU of any tool.")] = None,
+    sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0 instead of text.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Print the rules.")] = False,
+    as_json: _Json = False,
+) -> None:
+    """Check an FMU of any tool against the rules of FMI 2.0, each with its place in the standard and a repair.
+
+    Exit code 1 if one is broken; warnings alone are good.
+
+    Example: fmu-builder check Floor.fmu
+    """
+    from fmu_builder.cli.checking import check, print_rules
+
+    if sarif and as_json:
+        raise InputError(Problem("--sarif", "is another format than --json: give one of them"))
+    if rules:
+        print_rules(as_json)
+    elif fmu is None:
+        raise InputError(Problem("FMU", "none is given; name an .fmu, or list the rules by --rules"))
+    else:
+        check(fmu, "sarif" if sarif else "json" if as_json else "text")
+
+
 @app.command("list")
 def list_command(as_json: _Json = False) -> None:
     """List elements, catalogue FMUs and cases, one line each, with those in ./elements and ./fmus.

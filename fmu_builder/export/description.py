@@ -250,11 +250,12 @@ def build_description(model: Model) -> bytes:
 
 
 @functools.cache
-def _schema() -> etree.XMLSchema:
+def model_schema() -> etree.XMLSchema:
+    """The schema of modelDescription.xml that fmpy ships."""
     return etree.XMLSchema(etree.parse(Path(fmpy.__file__).parent / "schema" / "fmi2" / "fmi2ModelDescription.xsd"))
 
 
 def _check_against_schema(root: etree._Element) -> None:
-    schema = _schema()
+    schema = model_schema()
     if not schema.validate(root):
         raise ToolError(Problem("modelDescription.xml", str(e.message)) for e in schema.error_log)

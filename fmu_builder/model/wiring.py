@@ -1,5 +1,4 @@
-"""From the connections of a scenario (ports, terminals, variables) to pairs of single variables, checked: names,
-directions, types, units."""
+"""From the connections of a scenario to pairs of single variables, checked: names, directions, types, units."""
 
 from __future__ import annotations
 

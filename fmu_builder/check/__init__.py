@@ -1,0 +1,15 @@
+"""FMUs of any tool against the rules of FMI 2.0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fmu_builder.facade import on_demand
+
+if TYPE_CHECKING:
+    from fmu_builder.check.report import Report, check_fmu
+
+__all__ = ["Report", "check_fmu"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = on_demand(__name__, __all__)

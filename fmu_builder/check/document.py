@@ -1,0 +1,191 @@
+"""An FMU as the rules read it: the names in its archive, modelDescription.xml with its lines, and its variables."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from lxml import etree
+
+from fmu_builder.check.findings import DESCRIPTION
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.export.archive import check_archive
+
+TYPES = ("Real", "Integer", "Boolean", "String", "Enumeration")
+_KEPT = ("constant", "fixed", "tunable", "discrete", "continuous")
+# by causality, the variabilities that it may have
+VARIABILITIES: Mapping[str, Sequence[str]] = {
+    "parameter": ("fixed", "tunable"),
+    "calculatedParameter": ("fixed", "tunable"),
+    "input": ("discrete", "continuous"),
+    "output": ("constant", "discrete", "continuous"),
+    "local": _KEPT,
+    "independent": ("continuous",),
+}
+
+
+def initials(causality: str, variability: str) -> Sequence[str]:
+    """The values of `initial` that a variable may have, the default first; none for inputs and time."""
+    if causality in ("input", "independent"):
+        return ()
+    if causality == "parameter" or variability == "constant":
+        return ("exact",)
+    if causality == "calculatedParameter" or variability in ("fixed", "tunable"):
+        return ("calculated", "approx")
+    return ("calculated", "exact", "approx")
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A ScalarVariable.   index: from 1     initial: also where it follows from the others, '' for none
+    own: attributes of its type's element     shared: those, and what its declared type gives besides"""
+
+    index: int
+    name: str
+    reference: int
+    type: str
+    causality: str
+    variability: str
+    initial: str
+    line: int
+    attributes: Mapping[str, str]
+    own: Mapping[str, str]
+    shared: Mapping[str, str]
+
+    @property
+    def start(self) -> str | None:
+        return self.own.get("start")
+
+    @property
+    def is_settable(self) -> bool:
+        """Whether a start value can be set before the initialization."""
+        return self.causality == "input" or (self.initial in ("exact", "approx") and self.variability != "constant")
+
+    def number(self, key: str) -> float | None:
+        """An attribute that the declared type may give, as a number; None without one."""
+        with suppress(ValueError):
+            return float(self.shared[key]) if key in self.shared else None
+        return math.nan
+
+    def __str__(self) -> str:
+        return f"'{self.name}'"
+
+
+class Fmu:
+    """An FMI 2.0 FMU.  `names` are the files of its archive, `root` is modelDescription.xml.
+
+    Raises InputError for what is no FMI 2.0 FMU: no whole archive of bounded size, no XML, another version."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.names = check_archive(path)
+        self.root = _parsed(self.read(DESCRIPTION), path)
+        version = self.root.get("fmiVersion")
+        if self.root.tag != "fmiModelDescription" or version is None:
+            raise InputError(Problem(str(path), f"{DESCRIPTION} is no fmiModelDescription with an fmiVersion"))
+        if version != "2.0":
+            raise InputError(Problem(str(path), f"is for FMI {version}; `check` knows the rules of FMI 2.0"))
+
+    def read(self, name: str) -> bytes:
+        with zipfile.ZipFile(self.path) as archive:
+            return archive.read(name)
+
+    @cached_property
+    def entries(self) -> tuple[zipfile.ZipInfo, ...]:
+        with zipfile.ZipFile(self.path) as archive:
+            return tuple(archive.infolist())
+
+    @cached_property
+    def interfaces(self) -> tuple[etree._Element, ...]:
+        """ModelExchange and CoSimulation, as far as there."""
+        return tuple(one for one in self.root if one.tag in ("ModelExchange", "CoSimulation"))
+
+    def interface(self, kind: str) -> etree._Element | None:
+        return self.root.find(kind)
+
+    @property
+    def is_for_co_simulation_only(self) -> bool:
+        return [one.tag for one in self.interfaces] == ["CoSimulation"]
+
+    @cached_property
+    def identifiers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.get("modelIdentifier", "") for one in self.interfaces))
+
+    @cached_property
+    def types(self) -> Mapping[str, tuple[str, etree._Element]]:
+        """By the name of a SimpleType: its base type and that element."""
+        found = {}
+        for one in self.root.iterfind("TypeDefinitions/SimpleType"):
+            base = next((child for child in one if child.tag in TYPES), None)
+            if base is not None:
+                found[one.get("name", "")] = (str(base.tag), base)
+        return found
+
+    @cached_property
+    def units(self) -> Mapping[str, etree._Element]:
+        """By name; of several with one name the first."""
+        found: dict[str, etree._Element] = {}
+        for one in self.root.iterfind("UnitDefinitions/Unit"):
+            found.setdefault(one.get("name", ""), one)
+        return found
+
+    @cached_property
+    def variables(self) -> tuple[Scalar, ...]:
+        return tuple(self._scalars())
+
+    def _scalars(self) -> Iterator[Scalar]:
+        for index, one in enumerate(self.root.iterfind("ModelVariables/ScalarVariable"), 1):
+            typed = next((child for child in one if child.tag in TYPES), None)
+            if typed is None:
+                continue
+            causality, variability = one.get("causality", "local"), one.get("variability", "continuous")
+            declared = self.types.get(typed.get("declaredType", ""), ("", None))[1]
+            allowed = initials(causality, variability)
+            yield Scalar(
+                index,
+                one.get("name", ""),
+                int(one.get("valueReference", "0")),
+                str(typed.tag),
+                causality,
+                variability,
+                one.get("initial") or (allowed[0] if allowed else ""),
+                one.sourceline or 0,
+                dict(one.attrib),
+                dict(typed.attrib),
+                {**(dict(declared.attrib) if declared is not None else {}), **typed.attrib},
+            )
+
+    @cached_property
+    def by_index(self) -> Mapping[int, Scalar]:
+        return {v.index: v for v in self.variables}
+
+    @cached_property
+    def states(self) -> tuple[int, ...]:
+        """Indices of the continuous states, in the order of the Derivatives of ModelStructure; 0 where one is none."""
+        unknowns = (self.by_index.get(unknown) for unknown, _ in self.unknowns("Derivatives"))
+        named = (int(v.own["derivative"]) for v in unknowns if v is not None and "derivative" in v.own)
+        return tuple(index if index in self.by_index else 0 for index in named)
+
+    def unknowns(self, group: str) -> Iterator[tuple[int, etree._Element]]:
+        """Index and element of each Unknown of Outputs, Derivatives or InitialUnknowns."""
+        for one in self.root.iterfind(f"ModelStructure/{group}/Unknown"):
+            yield int(one.get("index", "0")), one
+
+
+def _parsed(text: bytes, path: Path) -> etree._Element:
+    """Entities are not resolved, and a document that declares some is refused: they can make a small file large."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(text, parser)
+    except etree.XMLSyntaxError as error:
+        raise InputError(Problem(f"{path}: {DESCRIPTION}", f"is no XML: {error.msg}")) from error
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise InputError(
+            Problem(f"{path}: {DESCRIPTION}", "declares a document type, which no FMU needs; it is refused")
+        )
+    return root

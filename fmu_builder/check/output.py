@@ -1,0 +1,122 @@
+"""What was found as text, JSON and SARIF 2.1.0, and the table of the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fmu_builder.check.findings import Finding, Rule
+from fmu_builder.check.report import RULES, Report
+from fmu_builder.paths import own_version
+
+_MOST = 10  # findings of one rule that are shown as text
+
+
+def as_text(report: Report) -> Iterator[str]:
+    shown: Counter[str] = Counter()
+    for finding in report.findings:
+        shown[finding.rule.id] += 1
+        if shown[finding.rule.id] <= _MOST:
+            yield str(finding)
+    for rule, count in shown.items():
+        if count > _MOST:
+            yield f"{rule}: {count - _MOST} more"
+    warnings = len(report.findings) - report.errors
+    yield f"{report.path.name}: {_count(report.errors, 'error')}, {_count(warnings, 'warning')}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    return {
+        "fmu": str(report.path),
+        "errors": report.errors,
+        "warnings": len(report.findings) - report.errors,
+        "notes": list(report.notes),
+        "findings": [
+            {
+                **rule_json(finding.rule),
+                "file": finding.found.file,
+                "line": finding.found.line or None,
+                "found": finding.found.what,
+            }
+            for finding in report.findings
+        ],
+    }
+
+
+def rule_json(rule: Rule[Any]) -> dict[str, str]:
+    keys = ("id", "name", "section", "level", "text", "repair")
+    return {key: getattr(rule, key) for key in keys}
+
+
+def rules_text() -> Iterator[str]:
+    for rule in RULES:
+        level = "" if rule.level == "error" else f" ({rule.level})"
+        yield f"{rule.id} {rule.name}, {rule.section}{level}: {rule.text}"
+
+
+def rules_table() -> str:
+    """The rules as a table of Markdown."""
+    rows = [f"| {rule.id} | {rule.name} | {rule.section} | {rule.text} |" for rule in RULES]
+    return "\n".join(["| rule | name | section | what it asks for |", "|---|---|---|---|", *rows])
+
+
+def as_sarif(report: Report) -> dict[str, Any]:
+    """SARIF 2.1.0: the FMU is an artifact, its files are artifacts inside it."""
+    files = sorted({finding.found.file for finding in report.findings})
+    place = {file: number for number, file in enumerate(files, 1)}
+    rules: Sequence[Rule[Any]] = RULES
+    index = {rule.id: number for number, rule in enumerate(rules)}
+    notes = [{"level": "note", "message": {"text": note}} for note in report.notes]
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "fmu-builder check",
+                        "version": own_version(),
+                        "rules": [_sarif_rule(rule) for rule in rules],
+                    }
+                },
+                "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}],
+                "artifacts": [
+                    {"location": {"uri": report.path.as_posix()}},
+                    *({"location": {"uri": file}, "parentIndex": 0} for file in files),
+                ],
+                "results": [
+                    _sarif_result(finding, index[finding.rule.id], place[finding.found.file])
+                    for finding in report.findings
+                ],
+            }
+        ],
+    }
+
+
+def _sarif_rule(rule: Rule[Any]) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "name": rule.name,
+        "shortDescription": {"text": rule.text},
+        "help": {"text": rule.repair},
+        "defaultConfiguration": {"level": rule.level},
+        "properties": {"section": rule.section},
+    }
+
+
+def _sarif_result(finding: Finding, rule: int, artifact: int) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": {"uri": finding.found.file, "index": artifact}}
+    if finding.found.line:
+        location["region"] = {"startLine": finding.found.line}
+    return {
+        "ruleId": finding.rule.id,
+        "ruleIndex": rule,
+        "level": finding.rule.level,
+        "message": {"text": f"{finding.found.what}; {finding.rule.repair}"},
+        "locations": [{"physicalLocation": location}],
+    }

@@ -1,0 +1,46 @@
+"""From an FMU to what breaks the rules in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fmu_builder.check import archive_rules, description_rules, structure_rules, variable_rules
+from fmu_builder.check.document import Fmu
+from fmu_builder.check.findings import Finding, Rule
+
+_OF_ARCHIVE = archive_rules.RULES
+_OF_DESCRIPTION = (*description_rules.RULES, *variable_rules.RULES, *structure_rules.RULES)
+RULES: tuple[Rule[Fmu], ...] = (*_OF_ARCHIVE, description_rules.SCHEMA, *_OF_DESCRIPTION)
+
+
+@dataclass(frozen=True)
+class Report:
+    """`findings`: what breaks rules, in the order of the rules.   `notes`: what was not checked, and why"""
+
+    path: Path
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def errors(self) -> int:
+        """The number of findings beside warnings."""
+        return sum(finding.rule.level == "error" for finding in self.findings)
+
+
+def check_fmu(path: Path) -> Report:
+    """The FMU against all rules.  Raises InputError for a file that is no FMI 2.0 FMU."""
+    fmu = Fmu(path)
+    notes = []
+    findings = list(_broken(fmu, (description_rules.SCHEMA,)))
+    if findings:
+        notes.append("the other rules on modelDescription.xml were not checked, for it is not valid")
+    else:
+        findings += _broken(fmu, _OF_DESCRIPTION)
+    return Report(path, (*_broken(fmu, _OF_ARCHIVE), *findings), tuple(notes))
+
+
+def _broken(fmu: Fmu, rules: tuple[Rule[Fmu], ...]) -> Iterator[Finding]:
+    for rule in rules:
+        yield from (Finding(rule, found) for found in rule.find(fmu))

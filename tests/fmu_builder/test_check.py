@@ -1,0 +1,236 @@
+"""The rules of FMI 2.0: an FMU that breaks one is named with that rule, its place and a repair, and with no other."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from broken_fmus import BREAKS, broken, whole
+from foreign import BODY, foreign_fmu
+from forms import forms
+from typer.testing import CliRunner
+
+from fmu_builder import cli
+from fmu_builder.check import guide_table
+from fmu_builder.check.findings import DESCRIPTION
+from fmu_builder.check.report import RULES, Report, check_fmu
+from fmu_builder.cli.commands import app
+from fmu_builder.errors import InputError
+from fmu_builder.export.fmu import fmu_contents, pack
+from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler, host_platform
+from fmu_builder.model.loader import load_model
+from fmu_builder.paths import shipped
+
+EACH = [(rule, number) for rule, changes in BREAKS.items() for number in range(len(changes))]
+ELSEWHERE = {"A01", "A03", "A09"}  # broken by what is no change of the files
+
+
+def written(folder: Path, data: bytes, name: str = "Whole.fmu") -> Path:
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+def rules_of(report: Report) -> set[str]:
+    return {finding.rule.id for finding in report.findings}
+
+
+def test_a_whole_fmu_breaks_no_rule(tmp_path: Path) -> None:
+    assert check_fmu(written(tmp_path, pack(whole()))).findings == ()
+
+
+def test_each_rule_is_broken_by_one_of_the_fmus() -> None:
+    assert {rule.id for rule in RULES} - ELSEWHERE == BREAKS.keys()
+    assert len({rule.name for rule in RULES}) == len({rule.id for rule in RULES}) == len(RULES)
+
+
+@pytest.mark.parametrize(("rule", "number"), EACH, ids=lambda value: str(value))
+def test_an_fmu_that_breaks_a_rule_is_named_with_that_rule_alone(rule: str, number: int, tmp_path: Path) -> None:
+    report = check_fmu(written(tmp_path, broken(rule, number)))
+    assert rules_of(report) == {rule}
+    changed = {name for name, data in whole().items() if files_of(rule, number).get(name) != data}
+    if changed == {DESCRIPTION}:
+        lines = files_of(rule, number)[DESCRIPTION].decode().splitlines()
+        for finding in report.findings:
+            assert finding.found.file == DESCRIPTION
+            assert 1 <= finding.found.line <= len(lines)
+
+
+def files_of(rule: str, number: int) -> dict[str, bytes]:
+    files = whole()
+    BREAKS[rule][number](files)
+    return files
+
+
+def test_a_finding_names_line_value_rule_section_and_repair(tmp_path: Path) -> None:
+    path = written(tmp_path, broken("V10"))
+    (finding,) = check_fmu(path).findings
+    line = files_of("V10", 0)[DESCRIPTION].decode().splitlines()[finding.found.line - 1]
+    assert 'name="x"' in line
+    assert str(finding).splitlines() == [
+        f"error: modelDescription.xml:{finding.found.line}: start 1.25 of 'x' is outside of min -1 and max 1",
+        "    V10 start-in-range (FMI 2.0.4, 2.2.7): correct start, min or max",
+    ]
+
+
+def test_a_library_that_lacks_functions_and_one_in_the_folder_of_another_platform_are_named(tmp_path: Path) -> None:
+    compiler = find_compiler()
+    assert compiler is not None
+    source, library = tmp_path / "one.c", tmp_path / "one.so"
+    source.write_text(
+        'int fmi2DoStep(void);\n__attribute__((visibility("default"))) int fmi2DoStep(void) { return 0; }\n'
+    )
+    compile_hosted([source], library, [], compiler, ["-ffreestanding", "-nostdlib"])
+    host, other = host_platform(), "win64" if host_platform() != "win64" else "linux64"
+    for folder, rules in ((host, {"A09"}), (other, {"A08", "A09"})):
+        data = library.read_bytes()
+        files = whole() | {f"binaries/{folder}/Whole{PLATFORMS[folder].suffix}": data}
+        report = check_fmu(written(tmp_path, pack(files)))
+        assert rules_of(report) == rules
+        assert "does not export fmi2CancelStep, " in " ".join(f.found.what for f in report.findings)
+
+
+def test_the_ending_and_the_compression_of_the_archive_are_checked(tmp_path: Path) -> None:
+    assert rules_of(check_fmu(written(tmp_path, pack(whole()), "Whole.zip"))) == {"A01"}
+    path = tmp_path / "Whole.fmu"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        for name, data in whole().items():
+            archive.writestr(name, data)
+    assert rules_of(check_fmu(path)) == {"A03"}
+
+
+@pytest.mark.parametrize("recipe", ["PointSurface", "TwoDBody", "PendulumOnFloor"])
+def test_an_fmu_of_the_catalogue_breaks_no_rule(recipe: str, tmp_path: Path) -> None:
+    check_catalogue(recipe, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", forms())
+def test_no_fmu_of_the_catalogue_breaks_a_rule(recipe: str, tmp_path: Path) -> None:
+    check_catalogue(recipe, tmp_path)
+
+
+def check_catalogue(recipe: str, folder: Path) -> None:
+    data = pack(fmu_contents(load_model(shipped("fmus") / f"{recipe}.toml"))[1])
+    assert check_fmu(written(folder, data, f"{recipe}.fmu")).findings == ()
+
+
+# ---- what is no FMU --------------------------------------------------------------------------------------------------
+
+LAUGHS = b"""<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">
+<!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;">]><fmiModelDescription fmiVersion="2.0" guid="&d;"/>"""
+
+
+@pytest.mark.parametrize(
+    ("description", "what"),
+    [
+        (LAUGHS, "declares a document type"),
+        (b"<fmiModelDescription", "is no XML: "),
+        (b"", "is no XML: "),
+        (b'<fmiModelDescription fmiVersion="3.0"/>', "is for FMI 3.0; "),
+        (b'<other fmiVersion="2.0"/>', "is no fmiModelDescription"),
+    ],
+    ids=["bomb", "cut", "empty", "version", "other"],
+)
+def test_a_description_that_cannot_be_checked_is_refused(description: bytes, what: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=what):
+        check_fmu(written(tmp_path, pack({DESCRIPTION: description})))
+
+
+def test_a_truncated_archive_and_a_bomb_are_refused(tmp_path: Path) -> None:
+    data = pack(whole())
+    with pytest.raises(InputError, match="is no complete FMU"):
+        check_fmu(written(tmp_path, data[: len(data) // 2]))
+    path = tmp_path / "Bomb.fmu"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(DESCRIPTION, bytes(64 * 2**20))
+    with pytest.raises(InputError, match="times its size"):
+        check_fmu(path)
+
+
+def test_an_invalid_description_is_named_once_and_the_rest_is_not_checked(tmp_path: Path) -> None:
+    files = whole()
+    files[DESCRIPTION] = files[DESCRIPTION].replace(b'valueReference="7"', b'valueReference="x"')
+    report = check_fmu(written(tmp_path, pack(files)))
+    assert rules_of(report) == {"M01"}
+    assert len(report.notes) == 1
+
+
+def test_an_fmu_of_another_tool_is_checked(tmp_path: Path) -> None:
+    """Its library exports the functions of co-simulation alone."""
+    assert check_fmu(foreign_fmu(tmp_path, "Spring", BODY)).findings == ()
+
+
+# ---- the command -----------------------------------------------------------------------------------------------------
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["check", *arguments])
+    return result.exit_code, result.stdout
+
+
+def test_the_command_tells_errors_by_its_exit_code(tmp_path: Path) -> None:
+    good, bad = written(tmp_path, pack(whole()), "Good.fmu"), written(tmp_path, broken("V11"), "Bad.fmu")
+    warned = written(tmp_path, broken("A13"), "Warned.fmu")
+    assert run(str(good)) == (0, "Good.fmu: 0 errors, 0 warnings\n")
+    assert run(str(bad))[0] == 1
+    code, text = run(str(warned))
+    assert code == 0
+    assert text.startswith("warning: sources/fmi2Functions.h: ")
+    assert text.endswith("Warned.fmu: 0 errors, 1 warning\n")
+
+
+def test_json_holds_rule_place_and_repair(tmp_path: Path) -> None:
+    code, text = run(str(written(tmp_path, broken("V11"))), "--json")
+    found = json.loads(text)
+    assert (code, found["errors"], found["warnings"]) == (1, 1, 0)
+    (finding,) = found["findings"]
+    assert finding["id"] == "V11" and finding["file"] == DESCRIPTION and finding["line"] > 0
+    assert finding.keys() == {"id", "name", "section", "level", "text", "repair", "file", "line", "found"}
+
+
+def test_sarif_places_each_finding_in_a_file_of_the_fmu(tmp_path: Path) -> None:
+    code, text = run(str(written(tmp_path, broken("A16"))), "--sarif")
+    (of_run,) = json.loads(text)["runs"]
+    (result,) = of_run["results"]
+    assert code == 1
+    assert of_run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "A16"
+    place = result["locations"][0]["physicalLocation"]
+    artifact = of_run["artifacts"][place["artifactLocation"]["index"]]
+    assert artifact == {"location": {"uri": "terminalsAndIcons/terminalsAndIcons.xml"}, "parentIndex": 0}
+    assert place["region"]["startLine"] == 1
+
+
+def test_many_findings_of_one_rule_are_cut_as_text_and_whole_as_json(tmp_path: Path) -> None:
+    files = whole()
+    one = '<ScalarVariable name="a{0}" valueReference="{1}" variability="continuous"><Real nominal="0"/>'
+    many = "".join(one.format(i, 100 + i) + "</ScalarVariable>\n" for i in range(30))
+    files[DESCRIPTION] = files[DESCRIPTION].replace(b"</ModelVariables>", many.encode() + b"</ModelVariables>")
+    path = str(written(tmp_path, pack(files)))
+    text = run(path)[1]
+    assert text.count("error: ") == 10
+    assert "V11: 20 more\n" in text
+    assert len(json.loads(run(path, "--json")[1])["findings"]) == 30
+
+
+def test_wrong_uses_of_the_command_are_errors(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for arguments, what in (
+        ([], "none is given"),
+        (["a.fmu"], "there is no such file"),
+        (["--json", "--sarif"], "give one"),
+    ):
+        monkeypatch.setattr("sys.argv", ["fmu-builder", "check", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert ended.value.code == 2
+        assert what in capsys.readouterr().err
+
+
+def test_the_rules_are_printed_and_the_guide_lists_them() -> None:
+    assert [line.split()[0] for line in run("--rules")[1].splitlines()] == [rule.id for rule in RULES]
+    assert [rule["id"] for rule in json.loads(run("--rules", "--json")[1])] == [rule.id for rule in RULES]
+    assert guide_table.PAGE.read_text(encoding="utf-8") == guide_table.page(), "python -m fmu_builder.check.guide_table"

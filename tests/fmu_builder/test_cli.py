@@ -48,6 +48,7 @@ COMMANDS = (
     "ssp",
     "validate",
     "compare",
+    "check",
     "new",
     "schema",
     "guide",

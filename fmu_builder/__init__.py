@@ -4,9 +4,10 @@
     run(scenario) -> Result               slaves coupled by fmpy -> trace, contacts, notes, log
     compare(trace, reference) -> Comparison
     plot(trace) -> Path                   a page of its signals
+    study(file) -> StudyResult            many runs of a system, as a table
 
-Recipes and scenarios are files, or Recipe, Assembly, Scenario and Case, with models of their tables such as Plane and
-Experiment.  The command line is `fmu-builder`.
+Recipes, scenarios and studies are files, or Recipe, Assembly, Scenario, Case and Study, with models of their tables
+such as Plane and Experiment.  The command line is `fmu-builder`.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
         Torus,
     )
     from fmu_builder.report.trace_plot import plot
+    from fmu_builder.studies.format import Factor, Plan, Response, Study
+    from fmu_builder.studies.run import StudyInterrupted, StudyResult, study
     from fmu_builder.version import __version__
 
 __all__ = [
@@ -56,22 +59,28 @@ __all__ = [
     "Drive",
     "Experiment",
     "Extrusion",
+    "Factor",
     "FmuBuilderError",
     "GuideLine",
     "InputError",
     "Part",
     "Pin",
+    "Plan",
     "Plane",
     "Point",
     "Profile",
     "Recipe",
     "Reference",
+    "Response",
     "Result",
     "Revolution",
     "RunInterrupted",
     "Scenario",
     "SlaveError",
     "Sphere",
+    "Study",
+    "StudyInterrupted",
+    "StudyResult",
     "Tolerance",
     "ToolError",
     "Torus",
@@ -82,6 +91,7 @@ __all__ = [
     "plot",
     "read_trace",
     "run",
+    "study",
     "write_trace",
 ]
 

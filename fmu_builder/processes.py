@@ -60,7 +60,7 @@ def _in_processes(
     with ProcessPoolExecutor(workers, context, _begin_worker, (begun,)) as pool:
         names = {}
         try:
-            with _uninterrupted():
+            with uninterrupted():
                 for index, (name, arguments) in enumerate(jobs.items()):
                     names[pool.submit(_working, work, arguments, index)] = name
             for job in as_completed(names):
@@ -77,7 +77,7 @@ def _in_processes(
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def uninterrupted() -> Iterator[None]:
     """Processes started inside ignore Ctrl-C: the process that started them ends them in order."""
     if threading.current_thread() is not threading.main_thread():
         yield

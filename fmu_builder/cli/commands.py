@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.ports import PORT_KINDS, SIDES
@@ -248,6 +249,60 @@ def check_command(
         check(fmu, "sarif" if sarif else "json" if as_json else "text")
 
 
+class _StudyGroup(TyperGroup):
+    """`study FILE` is `study run FILE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args != ["--help"] and args[0] not in self.commands:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+studies = typer.Typer(
+    no_args_is_help=True,
+    cls=_StudyGroup,
+    help="Run a system over its factors: `study STUDY.toml` is `study run STUDY.toml`.\n\n"
+    "Example: fmu-builder study bounce.toml",
+)
+app.add_typer(studies, name="study")
+
+
+@studies.command("run")
+def study_command(
+    study: Annotated[Path, typer.Argument(help="A study (.toml).")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Table to write; by default NAME.parquet.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; by default one for each core.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a scheduler of dask.distributed, whose workers do the runs.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Replace the table; without it a study goes on.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Allow a plan of more than 10^9 runs.")] = False,
+    as_json: _Json = False,
+) -> None:
+    """Run a study, or what is left of it, and write its table (Parquet).
+
+    Example: fmu-builder study run bounce.toml
+    """
+    from fmu_builder.cli.studying import run_study
+
+    run_study(study, output, workers, scheduler, again, yes, as_json)
+
+
+@studies.command("show")
+def study_show_command(
+    table: Annotated[Path, typer.Argument(help="The table of a study (.parquet).")], as_json: _Json = False
+) -> None:
+    """Print the responses of a study.
+
+    Example: fmu-builder study show bounce.parquet
+    """
+    from fmu_builder.cli.studying import show_study
+
+    show_study(table, as_json)
+
+
 @app.command("list")
 def list_command(as_json: _Json = False) -> None:
     """List elements, catalogue FMUs and cases, one line each, with those in ./elements and ./fmus.
@@ -275,7 +330,7 @@ def info_command(
 @app.command()
 def schema(
     element: Annotated[
-        str, typer.Argument(help="Name or folder of an element; or recipe, assembly, scenario, case, element.")
+        str, typer.Argument(help="Name or folder of an element; or recipe, assembly, scenario, case, study, element.")
     ],
 ) -> None:
     """Print the JSON schema of an element's recipes, or of other files, for editors that complete and check TOML.
@@ -283,13 +338,17 @@ def schema(
     Example: fmu-builder schema point_surface > point_surface.json
 
     In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  `schema recipe`,
-    `assembly`, `scenario` and `case` print the schemas of all files of that kind, `schema element` the schema of
-    element.toml, for elements of your own.
+    `assembly`, `scenario`, `case` and `study` print the schemas of all files of that kind, `schema element` the schema
+    of element.toml, for elements of your own.
     """
     from fmu_builder.export.schema import document_schema, element_schema, recipe_schema
     from fmu_builder.model.documents import DOCUMENTS
 
-    if element in DOCUMENTS:
+    if element == "study":
+        from fmu_builder.studies.format import Study
+
+        found = document_schema(Study)
+    elif element in DOCUMENTS:
         found = document_schema(element)
     else:
         found = element_schema() if element == "element" else recipe_schema(element, Path.cwd())

@@ -64,7 +64,7 @@ class ContactRecord:
         self._sampled = [one for one in sampled if one.places]
 
     def start(self, time: float) -> None:
-        """After initialization."""
+        """After initialization; contacts of a run before are forgotten."""
         for counted in self._counted:
             counted.start(time)
         for sampled in self._sampled:
@@ -80,6 +80,13 @@ class ContactRecord:
     def blocks(self) -> Iterator[Block]:
         for sampled in self._sampled:
             yield sampled.block()
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where contacts are recorded."""
+        return tuple(place.name for one in self._counted for place in one.places) + tuple(
+            place.place for one in self._sampled for place in one.places
+        )
 
     def finished(self) -> tuple[list[ContactEvent], dict[str, float]]:
         """All contacts, those still closed with what is known so far, and the number begun at each place."""
@@ -149,6 +156,8 @@ class _Counted:
         self._seen[:] = self._memory
         for k, place in enumerate(self.places):
             place.ended, place.begun = int(self._memory[k]), int(self._memory[len(self.places) + k])
+            place.missed, place.present = 0, None
+            place.found.clear()
             if place.begun > place.ended:
                 place.present = ContactEvent(place.name, place.begun, closed_at_start=True)
 
@@ -273,6 +282,7 @@ class _Sampled:
                 self._links.append((Link(slave, "Get", [wanted[k] for k in chosen], memory), memory, chosen))
 
     def start(self, time: float) -> None:
+        self.places = [SampledContact(known.place, self._ticks * self._clock.step) for known in self.places]
         for link, _, _ in self._links:
             link.check(link.call(), time)
         self._sample(time, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -30,17 +30,19 @@ _ROUNDING = 1e-15  # relative change that is no change
 class Initialization:
     """Start values, initialization mode, and a consistent exchange in the order of the dependencies.
 
-    starts: SI, by slave and variable; signals: of the inputs that the scenario drives"""
+    starts: SI, by slave and variable; signals: of the inputs that the scenario drives; models: by recipe, those that
+    are known, to which others are added"""
 
     scenario: CheckedScenario
     descriptions: Mapping[str, SlaveDescription]
     starts: Mapping[str, Mapping[str, Start]]
     signals: Sequence[Signal]
     wiring: Wiring
+    models: dict[str, Model | None] = field(default_factory=dict)
 
     def run(self, slaves: Mapping[str, Slave], start: float, stop: float) -> None:
         """Raises InputError with all values that slaves refuse."""
-        models: dict[str, Model | None] = {}  # by recipe
+        models = self.models
         for inputs in (False, True):  # inputs cannot be set before initialization mode
             problems: list[Problem] = []
             for name, slave in slaves.items():

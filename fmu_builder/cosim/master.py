@@ -26,8 +26,8 @@ from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_mass
 from fmu_builder.cosim.implicit.run import ImplicitRun, groups_of, law_starts
 from fmu_builder.cosim.initialization import Initialization, model_of
 from fmu_builder.cosim.interruption import noted_interruption
-from fmu_builder.cosim.loop.operations import Clock, Operation, Step
-from fmu_builder.cosim.loop.program import loop_of, run_loop
+from fmu_builder.cosim.loop.operations import Access, Clock, Operation, Step
+from fmu_builder.cosim.loop.program import Block, loop_of, run_loop
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
 from fmu_builder.cosim.result import Result, RunInterrupted
@@ -91,7 +91,7 @@ def run(
             power=power,
             start=start,
         )
-        return _Master(chosen).run(progress or (lambda share: None))
+        return Master(chosen).run(progress or (lambda share: None))
 
 
 def load_scenario(path: Path, given: Collection[str] = ()) -> CheckedScenario:
@@ -121,7 +121,7 @@ def checked_scenario(path: Path) -> CheckedScenario:
     scenario, problems = parse_scenario(path)
     if problems:
         with suppress(ToolError), collected(problems):  # without a compiler the slaves are not read
-            _Master(scenario)
+            Master(scenario)
         raise InputError(list(dict.fromkeys(problems)))
     return scenario
 
@@ -200,7 +200,9 @@ def _law_problems(
 # ---- the run -----------------------------------------------------------------------------------------------------
 
 
-class _Master:
+class Master:
+    """A run of a scenario: its slaves, start values, signals and connections, checked."""
+
     def __init__(self, scenario: CheckedScenario) -> None:
         """Reads and checks everything that can be checked before a slave is loaded; all problems at once."""
         self.scenario = scenario
@@ -307,13 +309,14 @@ class _Master:
         ticks_of, ahead = self.schedule.ticks, self.schedule.ahead(self.wiring, self.descriptions)
         record = ContactRecord(slaves, clock, ticks_of, {n: late for n, late in ahead.items() if n not in solved})
         record.start(start)
-        drives = [*drive_operations(slaves, [s for s in self.signals if not s.is_constant], clock, ticks_of)]
+        drives = self.drives(slaves, clock)
         power = self._power(slaves, exchange, clock, len(recorder.time), every)
         if power is not None:
             power.start(start)
+        stepped = self.implicit.operations(clock) if self.implicit else self.one_step(slaves, exchange, clock, power)
         operations = [
             *(operation for operation, _ in drives),
-            *(self.implicit.operations(clock) if self.implicit else self._one_step(slaves, exchange, clock, power)),
+            *stepped,
             *record.operations(),
             *(power.operations() if power is not None else ()),
             *recorder.operations(clock, every),
@@ -355,9 +358,15 @@ class _Master:
             slaves, self.wiring, exchange, self.schedule, clock, driven=driven, rows=rows, every=every
         )
 
-    def _one_step(
-        self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock, power: ConnectionPower | None
+    def drives(self, slaves: Mapping[str, Slave], clock: Clock) -> list[tuple[Access, Block]]:
+        """The operations that set driven inputs which change, with the blocks of their values."""
+        changing = [signal for signal in self.signals if not signal.is_constant]
+        return [*drive_operations(slaves, changing, clock, self.schedule.ticks)]
+
+    def one_step(
+        self, slaves: Mapping[str, Slave], exchange: Exchange, clock: Clock, power: ConnectionPower | None = None
     ) -> Iterator[Operation]:
+        """One communication step of all slaves, without forces that are solved for."""
         for together in self.schedule.rounds():
             for name in together:
                 yield from exchange.writes[name]
@@ -419,7 +428,7 @@ class System:
 
 def system_of(scenario: CheckedScenario) -> System:
     """Raises InputError with everything that is wrong with the slaves and their connections."""
-    master = _Master(scenario)
+    master = Master(scenario)
     starts = start_values(scenario, master.descriptions)
     told = {
         slave: {name: value for name, value in given.items() if starts[slave].get(name) != value}

@@ -52,7 +52,7 @@ class Recorder:
             status = link.at(address)
             if status:
                 link.check(status, float(self.time[0]))
-        self._rows = 1
+        self._rows, self._checked = 1, 0
 
     def operations(self, clock: Clock, every: int) -> Iterator[Access]:
         """The next row at the end of every so many ticks."""
@@ -81,11 +81,21 @@ class Recorder:
             raise not_finite(self._nodes[column], float(new[row, column]), float(self.time[self._checked + row]))
         self._checked = self._rows
 
-    def trace(self, provenance: Mapping[str, object]) -> Trace:
+    @property
+    def units(self) -> Mapping[str, str]:
+        """By signal, in the order of their columns."""
+        return self._units
+
+    def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The times, shape (n,), and the values, shape (n, number of signals), in memory that the next run writes to.
+        Raises as `check`."""
         self.check()
         for column, whole in self._whole:
             self._values[:, column : column + whole.shape[1]] = whole
-        time, values = self.time[: self._rows], self._values[: self._rows]
+        return self.time[: self._rows], self._values[: self._rows]
+
+    def trace(self, provenance: Mapping[str, object]) -> Trace:
+        time, values = self.rows()
         return Trace(time, tuple(self._units), values, self._units, {}, provenance)
 
 

@@ -38,7 +38,7 @@ def start_values(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescriptio
             items = value if isinstance(value, list) else [value]
             if not names:
                 known = {
-                    n for v in variables.values() if _settable(v) for n in (v.name, v.name.rpartition("[")[0]) if n
+                    n for v in variables.values() if is_settable(v) for n in (v.name, v.name.rpartition("[")[0]) if n
                 }
                 problems.append(
                     Problem(where, f"{description.model_name} has no such variable" + did_you_mean(key, known))
@@ -49,7 +49,7 @@ def start_values(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescriptio
             else:
                 for name, item in zip(names, items, strict=True):
                     with collected(problems):
-                        values[slave][name] = _start(variables[name], item, where)
+                        values[slave][name] = start_value(variables[name], item, where)
     if problems:
         raise InputError(problems)
     return values
@@ -63,14 +63,15 @@ def _elements(base: str, variables: Mapping[str, SlaveVariable]) -> list[str]:
     return names
 
 
-def _settable(variable: SlaveVariable) -> bool:
+def is_settable(variable: SlaveVariable) -> bool:
     if variable.variability == "constant":
         return False
     return variable.causality == "input" or variable.initial in ("exact", "approx")
 
 
-def _start(variable: SlaveVariable, value: bool | int | float | str, where: str) -> Start:
-    if not _settable(variable):
+def start_value(variable: SlaveVariable, value: bool | int | float | str, where: str) -> Start:
+    """The SI value of a start value as a file gives it.   Raises InputError."""
+    if not is_settable(variable):
         what = f"{variable.name} is {variable.variability}, {variable.causality}: the FMU computes it; remove it"
         raise InputError(Problem(where, what))
     if variable.type == "String":
@@ -78,10 +79,10 @@ def _start(variable: SlaveVariable, value: bool | int | float | str, where: str)
             raise InputError(Problem(where, f"{value!r} must be a text"))
         return value
     numbered = isinstance(value, int | float) and not isinstance(value, bool)  # as an FMU logs an enumeration
-    return start_of(variable.type, value, _unit(variable), {} if numbered else variable.literals, where)
+    return start_of(variable.type, value, unit_of(variable), {} if numbered else variable.literals, where)
 
 
-def _unit(variable: SlaveVariable) -> Unit:
+def unit_of(variable: SlaveVariable) -> Unit:
     """The unit of a Real; one that is unknown here takes plain numbers only, as others than Reals do."""
     try:
         return parse_unit(variable.unit)
@@ -232,7 +233,7 @@ def _signal(scenario: CheckedScenario, drive: Drive, node: Node, variable: Slave
     if variable.type != "Real":
         what = f"{drive.law!r}: only Reals follow a law, {variable.name} is of type {variable.type}: give a table"
         raise InputError(Problem(where, what))
-    law = read_value(drive.law, where, {"t": parse_unit("s")}, _unit(variable))
+    law = read_value(drive.law, where, {"t": parse_unit("s")}, unit_of(variable))
     start = scenario.seconds("start")
     times = np.linspace(start, scenario.seconds("stop"), _LOOKED_AT)
     found = evaluate(law, Laws(), {"t": times}, by="t")

@@ -12,7 +12,7 @@ from typing import Any
 
 from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, StructureEntry, Variable, plain
 from fmu_builder.model.declaration_reader import CORE_GROUPS, core_declaration, read_declaration
-from fmu_builder.model.documents import DOCUMENTS
+from fmu_builder.model.documents import DOCUMENTS, Document
 from fmu_builder.model.extends import Extends
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
 from fmu_builder.model.table_model import KIND, In, Models, models_of
@@ -112,11 +112,11 @@ def element_schema() -> Schema:
     }
 
 
-def document_schema(kind: str) -> Schema:
+def document_schema(kind: str | type[Document]) -> Schema:
     """Of all recipes of elements, or of assemblies, scenarios or cases: what their files may hold.
 
-    kind   a key of DOCUMENTS"""
-    document = DOCUMENTS[kind]
+    kind   a key of DOCUMENTS, or another document"""
+    document = DOCUMENTS[kind] if isinstance(kind, str) else kind
     schema = document.model_json_schema()
     for model in (schema, *schema.get("$defs", {}).values()):
         model.get("properties", {}).pop("name", None)  # that of the file

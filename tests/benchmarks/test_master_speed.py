@@ -24,7 +24,7 @@ from fmu_builder.cosim.link import Link, function_address
 from fmu_builder.cosim.loop.compiled import CompiledLoop
 from fmu_builder.cosim.loop.operations import Access, Operation, Step
 from fmu_builder.cosim.loop.program import Loop, PythonLoop
-from fmu_builder.cosim.master import _Master, load_scenario
+from fmu_builder.cosim.master import Master, load_scenario
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler, fmi_headers, host_platform
 from tests.contact_core.fmi2 import literal
@@ -163,7 +163,7 @@ def _timed(folder: Path, library: ctypes.CDLL | None, pairs: int, record: Sequen
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(master, "run_loop", turns)
         patch.setattr(master, "host_fmu", host_fmu)  # as users get it
-        trace = _Master(load_scenario(path)).run(lambda share: None).trace
+        trace = Master(load_scenario(path)).run(lambda share: None).trace
     assert np.ptp(trace.values, axis=0).max() > 0.0
     print(f"\n{len(trace.names)} signals, recorded every {every} steps")
     return turns

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fmu_builder.cosim.master import _Master, load_scenario, run
+from fmu_builder.cosim.master import Master, load_scenario, run
 
 SPRING = 'spring = { recipe = "TranslationalSpring"%s }\n'
 MASS = 'recipe = "SliderMass"'
@@ -23,7 +23,7 @@ def orders(tmp_path: Path, text: str) -> dict[str, str]:
     """By slave, the literal that the master gives."""
     path = tmp_path / "order.toml"
     path.write_text(text, encoding="utf-8")
-    master = _Master(load_scenario(path))
+    master = Master(load_scenario(path))
     found = {}
     for name, given in master.starts.items():
         if "coupling.order" in given:

@@ -49,6 +49,7 @@ COMMANDS = (
     "validate",
     "compare",
     "check",
+    "study",
     "new",
     "schema",
     "guide",

@@ -11,7 +11,7 @@ import pytest
 from foreign import BODY, GAIN, foreign_fmu
 
 from fmu_builder.cosim.loop.program import BLOCK, LOOP
-from fmu_builder.cosim.master import _Master, load_scenario, run
+from fmu_builder.cosim.master import Master, load_scenario, run
 from fmu_builder.cosim.result import Result
 from fmu_builder.errors import InputError
 from tests.contact_core.fmi2 import literal
@@ -148,8 +148,8 @@ def test_a_step_of_its_own_is_refused_where_forces_are_solved_for(tmp_path: Path
         load_and_check(path)
 
 
-def load_and_check(path: Path) -> _Master:
-    return _Master(load_scenario(path))
+def load_and_check(path: Path) -> Master:
+    return Master(load_scenario(path))
 
 
 def test_a_step_of_a_part_is_refused(tmp_path: Path) -> None:

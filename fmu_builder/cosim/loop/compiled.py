@@ -81,6 +81,7 @@ class CompiledLoop:
         self._operations = operations
         self._kept: list[NDArray[Any]] = []  # tables that the loop reads
         self._array = (_Operation * len(operations))(*map(self._written, operations))
+        self._begin = bytes(self._array)
         self._loop = _Loop(start=clock.start, step=clock.step, size=len(operations))
         self._loop.operations = ctypes.cast(self._array, POINTER(_Operation))
         self._ended = threading.Event()
@@ -97,7 +98,16 @@ class CompiledLoop:
     def _pause_regularly(self) -> None:
         """In a thread of its own: signals reach Python only between two calls of the loop."""
         while not self._ended.wait(_INTERVAL):
-            self._loop.pause = 1
+            self.pause()
+
+    def pause(self) -> None:
+        """Call `between` at the end of this tick, from any thread."""
+        self._loop.pause = 1
+
+    def rewind(self) -> None:
+        """Begin with tick 0 once more."""
+        ctypes.memmove(self._array, self._begin, len(self._begin))  # rows and ticks that operations have counted
+        self._loop.pause = 0
 
     def advance(self, tick: int, end: int, between: Callable[[int], str | None]) -> tuple[int, str | None]:
         """Run the ticks from `tick` on to `end`; returns the ticks that are done, and a note if it ended before.

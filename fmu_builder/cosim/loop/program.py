@@ -46,6 +46,10 @@ class Loop(Protocol):
 
     def __exit__(self, *_: object) -> None: ...
 
+    def pause(self) -> None: ...
+
+    def rewind(self) -> None: ...
+
     def advance(self, tick: int, end: int, between: Callable[[int], str | None]) -> tuple[int, str | None]: ...
 
 
@@ -61,6 +65,12 @@ class PythonLoop:
 
     def __exit__(self, *_: object) -> None:
         pass
+
+    def pause(self) -> None:
+        """It calls `between` anyway."""
+
+    def rewind(self) -> None:
+        """It counts nothing."""
 
     def advance(self, tick: int, end: int, between: Callable[[int], str | None]) -> tuple[int, str | None]:
         for k in range(tick, end):
@@ -98,17 +108,23 @@ def run_loop(loop: Loop, blocks: Sequence[Block], count: int, between: Callable[
     """`count` ticks of the loop, or fewer; returns how many are done, and the note with which the run ended before.
 
     between   is called with the ticks that are done, at the beginning and at times; a note ends the run"""
-    tick, note = 0, between(0)  # shows at once that it begins
     with loop:
-        while tick < count and not note:
-            end = min([count, *(block.end(tick) for block in blocks)])
-            for block in blocks:
-                if block.fill and tick % (BLOCK * block.every) == 0:
-                    begun = block.uses(tick)
-                    block.fill(begun, min(block.uses(count) - begun, BLOCK))
-            begin = tick
-            tick, note = loop.advance(tick, end, between)
-            for block in blocks:
-                if block.drain:
-                    block.drain(block.uses(begin), block.uses(tick) - block.uses(begin))
+        return run_ticks(loop, blocks, count, between)
+
+
+def run_ticks(loop: Loop, blocks: Sequence[Block], count: int, between: Callable[[int], str | None]) -> tuple[int, str]:
+    """As `run_loop`, again and again; `between` is called at the beginning and after `pause` only."""
+    loop.rewind()
+    tick, note = 0, between(0)  # shows at once that it begins
+    while tick < count and not note:
+        end = min([count, *(block.end(tick) for block in blocks)])
+        for block in blocks:
+            if block.fill and tick % (BLOCK * block.every) == 0:
+                begun = block.uses(tick)
+                block.fill(begun, min(block.uses(count) - begun, BLOCK))
+        begin = tick
+        tick, note = loop.advance(tick, end, between)
+        for block in blocks:
+            if block.drain:
+                block.drain(block.uses(begin), block.uses(tick) - block.uses(begin))
     return tick, note or ""

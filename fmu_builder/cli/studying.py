@@ -1,0 +1,166 @@
+"""`study`: its runs, its table, and the convergence over the communication step."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from fmu_builder.cli.printing import err, line, out, print_notes, print_progress
+from fmu_builder.studies import table as tables
+from fmu_builder.studies.run import Progress as Done
+from fmu_builder.studies.run import StudyInterrupted, study
+
+_INTERRUPTED = 130  # exit code
+_ROWS = 12  # of a table that is printed
+
+
+def run_study(
+    source: Path,
+    output: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    again: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Run a study, write its table, and print where it is and what to know of it."""
+    with _shown_progress() as progress:
+        try:
+            result, exit_code = (
+                study(
+                    source,
+                    output,
+                    workers=workers,
+                    scheduler=scheduler,
+                    again=again,
+                    yes=yes,
+                    progress=progress,
+                    started=print_progress,
+                ),
+                0,
+            )
+        except StudyInterrupted as error:  # what is there is kept
+            result, exit_code = error.result, _INTERRUPTED
+    print_notes(result.notes)
+    if as_json:
+        print(json.dumps({**asdict(result), "path": str(result.path)}, indent=2))
+    else:
+        new = result.runs - result.repeated
+        rate = f"{new / result.seconds:.3g} runs/s" if new else "nothing was left to run"
+        before = f", {result.repeated} of them before" if result.repeated else ""
+        failed = f", {result.failed} failed" if result.failed else ""
+        line(f"{result.path}  ({result.runs} of {result.total} runs{before}{failed}; {rate})")
+        if exit_code:
+            line("the same command goes on from there")
+    if exit_code:
+        sys.exit(exit_code)
+
+
+@contextmanager
+def _shown_progress() -> Iterator[Callable[[Done], None]]:
+    """A bar with rate and time left on a terminal, a line every few seconds elsewhere."""
+    if not err.is_terminal:
+        yield _progress_lines()
+        return
+    columns = (TextColumn("running"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[how]}"))
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task("running", total=None, how="")
+        yield lambda one: bar.update(task, completed=one.done, total=one.total, how=how_fast(one))
+
+
+def _progress_lines(seconds: float = 5.0) -> Callable[[Done], None]:
+    last = time.monotonic()
+
+    def report(one: Done) -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            print_progress(f"{one.done} of {one.total} runs, {how_fast(one)}")
+
+    return report
+
+
+def how_fast(one: Done) -> str:
+    """`1.5e+03 runs/s, 12 s left, 3 failed`."""
+    parts = [f"{one.rate:.3g} runs/s"]
+    if one.left is not None:
+        left = math.ceil(one.left)
+        hours, minutes = left // 3600, left % 3600 // 60
+        parts.append(
+            f"{hours} h {minutes} min left"
+            if hours
+            else f"{minutes} min {left % 60} s left"
+            if minutes
+            else f"{left} s left"
+        )
+    if one.failed:
+        parts.append(f"{one.failed} failed")
+    return ", ".join(parts)
+
+
+def show_study(path: Path, as_json: bool) -> None:
+    """Print what a table holds: range and mean of its responses, its first rows, and how runs failed."""
+    about = tables.about_of(tables.read_schema(path))
+    rows = tables.columns(path)
+    responses = [*about["responses"]]
+    if as_json:
+        print(json.dumps(_summary(about, rows, responses), indent=2))
+        return
+    status = rows.column("status").value_counts().to_pylist()
+    line(f"{about['system']}: {len(rows)} of {about['plan']['size']} runs, plan {about['plan']['kind']}")
+    line(", ".join(f"{one['counts']} {one['values']}" for one in status) + "\n")
+    overview = Table(box=None, pad_edge=False)
+    for title in ("response", "unit", "minimum", "mean", "maximum", "missing"):
+        overview.add_column(title, justify="left" if title in ("response", "unit") else "right", no_wrap=True)
+    for name, one in _summary(about, rows, responses)["responses"].items():
+        unit = "" if one["unit"] == "1" else one["unit"]
+        numbers = ("" if one[key] is None else f"{one[key]:.6g}" for key in ("minimum", "mean", "maximum"))
+        overview.add_row(Text(name), unit, *numbers, str(one["missing"]))
+    out.print(overview)
+    line()
+    columns = ["run", *about["factors"], *responses, "status"]
+    table = Table(box=None, pad_edge=False)
+    for name in columns:
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    for row in rows.slice(0, _ROWS).to_pylist():
+        table.add_row(*(_cell(row[name]) for name in columns))
+    out.print(table, width=max(out.width, 160))
+    if len(rows) > _ROWS:
+        line(f"and {len(rows) - _ROWS} further rows")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _summary(about: dict[str, Any], rows: Any, responses: list[str]) -> dict[str, Any]:
+    compute = tables.arrow().compute
+    found = {}
+    for name in responses:
+        column = rows.column(name)
+        limits = compute.min_max(column).as_py()
+        unit = (rows.schema.field(name).metadata or {}).get(b"unit", b"").decode()
+        mean = compute.mean(column).as_py()
+        found[name] = {
+            "unit": unit,
+            "minimum": limits["min"],
+            "mean": mean,
+            "maximum": limits["max"],
+            "missing": column.null_count,
+        }
+    status = {one["values"]: one["counts"] for one in rows.column("status").value_counts().to_pylist()}
+    shown = {key: about[key] for key in ("description", "system", "factors", "plan")}
+    return {**shown, "runs": len(rows), "status": status, "responses": found}

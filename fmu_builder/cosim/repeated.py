@@ -1,0 +1,195 @@
+"""A system that runs many times with other start values: its slaves are loaded once, and reset before each run.
+
+A run is that of the master to the bit: the same initialization, operations and record of contacts.  What takes longer
+than a short run itself is done once (files, connections, the operations of the loop), and notes are left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.contact_record import ContactRecord
+from fmu_builder.cosim.events import ContactEvent
+from fmu_builder.cosim.exchange import Exchange
+from fmu_builder.cosim.implicit.run import ImplicitRun
+from fmu_builder.cosim.initialization import Initialization
+from fmu_builder.cosim.loop.operations import Clock
+from fmu_builder.cosim.loop.program import Block, Loop, loop_of, run_ticks
+from fmu_builder.cosim.master import Master
+from fmu_builder.cosim.recorder import Recorder
+from fmu_builder.cosim.scenario_inputs import Start
+from fmu_builder.cosim.slave import FATAL, OK, Slave
+from fmu_builder.errors import Problem, SlaveError
+from fmu_builder.model.model import Model
+from fmu_builder.model.scenario import CheckedScenario
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that has ended.
+
+    time       shape (n,), s
+    values     shape (n, number of signals), in memory that the next run writes to
+    contacts   with `with_contacts`
+    counts     contacts begun at each place
+    ended      why it ended before its stop time; empty if it did not
+    timed_out  whether that was its limit of time"""
+
+    time: NDArray[np.float64]
+    values: NDArray[np.float64]
+    contacts: Sequence[ContactEvent]
+    counts: Mapping[str, float]
+    ended: str
+    timed_out: bool
+
+
+@dataclass
+class _Prepared:
+    """What runs with other start values share."""
+
+    clock: Clock
+    exchange: Exchange
+    recorder: Recorder
+    record: ContactRecord
+    blocks: list[Block]
+    loop: Loop | None  # None where forces are solved for: it is made for each run
+
+
+class RepeatedRun:
+    """The runs of one scenario.
+
+    with_contacts   whether contacts are recorded
+    Raises InputError with everything that is wrong with the scenario, SlaveError if an FMU does not load."""
+
+    def __init__(self, scenario: CheckedScenario, with_contacts: bool) -> None:
+        self._scenario, self._with_contacts = scenario, with_contacts
+        self._master = Master(scenario)
+        self._slaves: dict[str, Slave] = {}
+        self._models: dict[str, Model | None] = {}
+        self._fresh = True
+        self._deadline: float | None = None
+        self._timed_out = False
+        self._running: Loop | None = None
+        start, stop, step = scenario.seconds("start"), scenario.seconds("stop"), scenario.seconds("step")
+        self._count, self._every = round((stop - start) / step), round(scenario.seconds("output_step") / step)
+        self._clock = Clock(start, step)
+        self._prepared: _Prepared | None = None
+        try:
+            self._load()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def signals(self) -> Mapping[str, str]:
+        """The units of the columns of `values`, by signal."""
+        return self._ready().recorder.units
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where contacts are recorded."""
+        return self._ready().record.places
+
+    def run(self, starts: Mapping[str, Mapping[str, Start]], limit: float | None = None) -> Outcome:
+        """The run with these start values, SI, by slave and variable, besides those of the scenario.
+
+        limit   s, after which the run ends with a note; `pause` has to be called from another thread until then
+        Raises InputError for values that an FMU refuses, SlaveError if one fails."""
+        self._reset()
+        self._fresh = False
+        self._deadline = None if limit is None else time.monotonic() + limit
+        master, slaves, clock, ready = self._master, self._slaves, self._clock, self._ready()
+        chosen = {name: {**values, **starts.get(name, {})} for name, values in master.starts.items()}
+        initialization = Initialization(
+            self._scenario, master.descriptions, chosen, master.signals, master.wiring, self._models
+        )
+        initialization.run(slaves, clock.start, clock.at(self._count))
+        ready.exchange.check(clock.start)
+        ready.recorder.record_start()
+        if self._with_contacts:
+            ready.record.start(clock.start)
+        implicit: ImplicitRun | None = None
+        try:
+            loop = ready.loop
+            if loop is None:
+                implicit = ImplicitRun(self._scenario, master.groups, slaves, ready.exchange, master.wiring)
+                loop = self._loop_of(ready, implicit)
+            self._running = loop
+            ticks, ended = run_ticks(loop, ready.blocks, self._count, self._between)
+        finally:
+            self._running = None
+            if implicit is not None and all(slave.status != FATAL for slave in slaves.values()):
+                implicit.close()
+        ready.recorder.recorded(ticks // self._every + 1)
+        contacts, counts = ready.record.finished() if self._with_contacts else ([], {})
+        times, values = ready.recorder.rows()
+        return Outcome(times, values, contacts, counts, ended, self._timed_out)
+
+    def pause(self) -> None:
+        """Look at the time limit, from any thread."""
+        loop = self._running
+        if loop is not None:
+            loop.pause()
+
+    def close(self) -> None:
+        """Free all instances."""
+        free = all(slave.status != FATAL for slave in self._slaves.values())
+        for slave in self._slaves.values():
+            slave.close(free)
+        self._slaves, self._prepared = {}, None
+
+    def _between(self, tick: int) -> str | None:
+        self._timed_out = self._deadline is not None and time.monotonic() > self._deadline
+        if self._timed_out:
+            return f"the time limit of the run is over at {self._clock.at(tick):g} s"
+        return None
+
+    def _load(self) -> None:
+        for name, description in self._master.descriptions.items():
+            self._slaves[name] = Slave(name, description, self._master.starts[name])
+        self._fresh = True
+        self._prepared = None
+
+    def _reset(self) -> None:
+        """Slaves as they were instantiated."""
+        if self._fresh:
+            return
+        if any(slave.status == FATAL for slave in self._slaves.values()) or not self._slaves:
+            self.close()
+            self._load()
+            return
+        for slave in self._slaves.values():
+            slave.log.clear()
+            slave.status = OK
+            if slave.dll.fmi2Reset(slave.component) != OK:
+                raise SlaveError(Problem(slave.name, "answered fmi2Reset with an error: it cannot run again"))
+
+    def _ready(self) -> _Prepared:
+        if self._prepared is None:
+            master, slaves, clock = self._master, self._slaves, self._clock
+            exchange = Exchange(slaves, master.wiring, clock, master.schedule)
+            rows = clock.start + np.arange(0, self._count + 1, self._every, dtype=np.float64) * clock.step
+            recorder = Recorder(slaves, master.recorded, rows)
+            ahead = master.schedule.ahead(master.wiring, master.descriptions)
+            record = ContactRecord(slaves, clock, master.schedule.ticks, ahead)
+            self._prepared = ready = _Prepared(clock, exchange, recorder, record, [], None)
+            if not master.groups:
+                ready.loop = self._loop_of(ready, None)
+        return self._prepared
+
+    def _loop_of(self, ready: _Prepared, implicit: ImplicitRun | None) -> Loop:
+        master, clock = self._master, ready.clock
+        drives = master.drives(self._slaves, clock)
+        stepped = implicit.operations(clock) if implicit else master.one_step(self._slaves, ready.exchange, clock)
+        operations = [
+            *(operation for operation, _ in drives),
+            *stepped,
+            *(ready.record.operations() if self._with_contacts else ()),
+            *ready.recorder.operations(clock, self._every),
+        ]
+        ready.blocks = [*(block for _, block in drives), *(ready.record.blocks() if self._with_contacts else ())]
+        return loop_of(operations, clock)[0]

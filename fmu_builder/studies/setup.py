@@ -1,0 +1,271 @@
+"""From the file of a study to its job: system, factors, plan and responses checked, and all FMUs built."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from fmu_builder.cosim.master import System, load_scenario, system_of
+from fmu_builder.cosim.overrides import overridden
+from fmu_builder.cosim.recorder import chosen_signals, is_signal
+from fmu_builder.cosim.repeated import RepeatedRun
+from fmu_builder.cosim.scenario_inputs import TableSignal
+from fmu_builder.cosim.validation import all_cases, own_cases
+from fmu_builder.errors import InputError, Problem, collected, did_you_mean
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.files import texts_as_files
+from fmu_builder.model.documents import as_file
+from fmu_builder.model.scenario import CheckedScenario, Drive, check_times
+from fmu_builder.model.toml_files import read_toml
+from fmu_builder.paths import find_recipe
+from fmu_builder.studies.factors import Axis, axes_of
+from fmu_builder.studies.format import CheckedStudy, Study, read_study
+from fmu_builder.studies.plan import RunPlan, plan_of
+from fmu_builder.studies.responses import responses_of
+from fmu_builder.studies.work import Job, Structure, sha256, versions, with_experiment
+from fmu_builder.units import parse_quantity, parse_unit
+
+MOST_STRUCTURES = 1000  # FMUs that a study builds
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A study that can run.   files: of the FMUs, by hash; about: what its table says of it"""
+
+    study: CheckedStudy
+    job: Job
+    plan: RunPlan
+    files: Mapping[str, Path]
+    about: Mapping[str, Any]
+
+
+def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
+    """Raises InputError with every problem found, and what builds raise."""
+    with as_file(source) as path:
+        study = read_study(path)
+        scenario = _scenario(study)
+        system = system_of(scenario)
+        axes = axes_of(study, system.slaves, study.plan.kind == "list")
+        plan = plan_of(study, axes, yes)
+        problems = [*_experiment_problems(study, scenario, axes)]
+        limit: float | None = None
+        with collected(problems):
+            if study.limits.time is not None:
+                limit = parse_quantity(study.limits.time, parse_unit("s"), f"{study.path}: [limits] time")
+                if limit <= 0.0:
+                    problems.append(Problem(f"{study.path}: [limits] time", f"{limit:g} s must be greater than 0"))
+        signals = _signals(system)
+        traced: list[str] = []
+        if study.traces is not None:
+            chosen = chosen_signals(
+                {n: [v for v in d.variables.values() if is_signal(v)] for n, d in system.slaves.items()},
+                study.traces.record,
+                f"{study.path}: [traces] record",
+                problems,
+            )
+            traced = [f"{slave}.{v.name}" for slave, variables in chosen.items() for v in variables]
+        with collected(problems):
+            responses = responses_of(study, axes, signals, _places(scenario), traced)
+        if problems:
+            raise InputError(problems)
+        files: dict[str, Path] = {}
+        fmus = _fmus(study, scenario, system, axes, files)
+    job = Job(
+        "",
+        _portable(scenario, system),
+        tuple(axes),
+        responses,
+        fmus,
+        study.traces.every if study.traces else 1,
+        limit,
+        versions(),
+    )
+    about = _about(study, job, plan)
+    return Prepared(study, Job(**{**vars(job), "key": about["key"]}), plan, files, about)
+
+
+def _scenario(study: CheckedStudy) -> CheckedScenario:
+    """The system, with the keys of [experiment]."""
+    changes = study.experiment
+    given = {key: value for key in ("step", "stop") if (value := getattr(changes, key)) is not None}
+    read = load_scenario(_system_path(study), given)
+    found = overridden(read, f"{study.path}: [experiment] {{}}", **given, algorithm=changes.algorithm)
+    if changes.output_step is not None:
+        experiment = found.experiment.model_copy(update={"output_step": changes.output_step})
+        found = found.model_copy(update={"experiment": experiment})
+        times = (found.seconds(key) for key in ("start", "stop", "step", "output_step"))
+        problems = check_times(f"{study.path}: [experiment]", *times)
+        if problems:
+            raise InputError(problems)
+    if found.experiment.power:
+        found = found.model_copy(update={"experiment": found.experiment.model_copy(update={"power": False})})
+    return found
+
+
+def _system_path(study: CheckedStudy) -> Path:
+    given, folder = study.system, study.path.parent
+    where = f"{study.path}: system"
+    if Path(given).suffix in (".fmu", ".ssp"):
+        path = folder / given
+        if not path.is_file():
+            raise InputError(Problem(where, f"'{given}' is not there"))
+        return path
+    cases = all_cases() | own_cases()
+    named = [path for case, path in cases.items() if given in (case, case.partition("/")[2])]
+    try:
+        return find_recipe(given, folder)
+    except InputError as error:
+        if len(named) == 1:
+            return named[0]
+        near = did_you_mean(given, [case.partition("/")[2] for case in cases]) if not Path(given).suffix else ""
+        raise InputError([Problem(where, f"{p}{near}") for p in error.problems]) from None
+
+
+def _signals(system: System) -> dict[str, str]:
+    """The units of all that can be recorded."""
+    return {
+        f"{slave}.{v.name}": v.unit
+        for slave, description in system.slaves.items()
+        for v in description.variables.values()
+        if is_signal(v)
+    }
+
+
+def _places(scenario: CheckedScenario) -> tuple[str, ...]:
+    nothing = scenario.experiment.model_copy(update={"record": []})
+    run = RepeatedRun(scenario.model_copy(update={"experiment": nothing}), with_contacts=True)
+    try:
+        return run.places
+    finally:
+        run.close()
+
+
+def _experiment_problems(study: CheckedStudy, scenario: CheckedScenario, axes: Sequence[Axis]) -> list[Problem]:
+    """Steps and stops of factors that do not fit each other."""
+    listed = [axis for axis in axes if axis.kind == "experiment" and axis.cells is not None]
+    found: dict[str, Problem] = {}
+    for values in itertools.islice(itertools.product(*(axis.values for axis in listed)), 1000):
+        changed = dict(zip((axis.targets[0][1] for axis in listed), values, strict=True))
+        tried = with_experiment(scenario, changed)
+        times = [tried.seconds(key) for key in ("start", "stop", "step", "output_step")]
+        for problem in check_times("", *times) if {"step", "stop"} & changed.keys() else ():
+            key = problem.where.strip()
+            shown = ", ".join(f"{name} = {value:g} s" for name, value in changed.items() if isinstance(value, float))
+            found.setdefault(key, Problem(f"{study.path}: [factors]", f"with {shown}: {key} = {problem.what}"))
+    return list(found.values())
+
+
+def _fmus(
+    study: CheckedStudy, scenario: CheckedScenario, system: System, axes: Sequence[Axis], files: dict[str, Path]
+) -> dict[Structure, dict[str, str]]:
+    """The hashes of the FMUs of each structure, built once for each distinct recipe; their paths go to `files`."""
+    known: dict[Path, str] = {}
+
+    def stored(path: Path) -> str:
+        if path not in known:
+            known[path] = sha256(path)
+            files[known[path]] = path
+        return known[path]
+
+    plain = {name: stored(description.path) for name, description in system.slaves.items()}
+    structural = [axis for axis in axes if axis.kind == "recipe"]
+    if not structural:
+        return {(): plain}
+    count = 1
+    for axis in structural:
+        count *= len(axis.values)
+    if count > MOST_STRUCTURES:
+        what = f"the factors of recipes have {count} combinations; at most {MOST_STRUCTURES} FMUs are built"
+        raise InputError(Problem(f"{study.path}: [factors]", what))
+    problems: list[Problem] = []
+    found = {}
+    for places in itertools.product(*(range(len(axis.values)) for axis in structural)):
+        changes: dict[str, dict[str, object]] = {}
+        for axis, place in zip(structural, places, strict=True):
+            (slave, key), *_ = axis.targets
+            changes.setdefault(slave, {})[key] = axis.values[place]
+        hashes = dict(plain)
+        for slave, keys in changes.items():
+            with collected(problems):
+                hashes[slave] = stored(_varied(study, scenario, slave, keys))
+        found[places] = hashes
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))
+    return found
+
+
+def _varied(study: CheckedStudy, scenario: CheckedScenario, slave: str, keys: Mapping[str, object]) -> Path:
+    """The FMU of a slave whose recipe has these values at these keys."""
+    recipe = scenario.slaves[slave].recipe
+    where = f"{study.path}: [factors] recipe {slave}"
+    if Path(recipe).suffix == ".fmu":
+        raise InputError(Problem(where, f"{recipe} is an FMU; only recipes have a structure that can differ"))
+    path = find_recipe(recipe, scenario.path.parent)
+    tables = copy.deepcopy(read_toml(path))
+    for key, value in keys.items():
+        *inner, last = key.split(".")
+        table: Any = tables
+        for name in inner:
+            table = table.setdefault(name, {})
+            if not isinstance(table, dict):
+                raise InputError(Problem(where, f"'{key}': {name} of {path.name} is no table"))
+        table[last] = value
+    digest = hashlib.sha256(json.dumps(dict(keys), sort_keys=True).encode()).hexdigest()[:6]
+    varied = path.with_name(f"{path.stem}_{digest}.toml")
+    try:
+        with texts_as_files({varied: tomli_w.dumps(tables)}):
+            return host_fmu(varied)
+    except InputError as error:
+        shown = ", ".join(f"{key} = {value!r}" for key, value in keys.items())
+        raise InputError([Problem(where, f"with {shown}: {problem}") for problem in error.problems]) from None
+
+
+def _portable(scenario: CheckedScenario, system: System) -> CheckedScenario:
+    """The scenario without files that a worker on another machine does not have: tables of drives stand in it."""
+    signals = {".".join(signal.node): signal for signal in system.signals if isinstance(signal, TableSignal)}
+    drives = dict(scenario.drive)
+    for name, drive in scenario.drive.items():
+        if drive.table is not None:
+            signal = signals[name]
+            is_truth = signal.variable.type == "Boolean"
+            values = [bool(value) if is_truth else value for value in signal.value]
+            drives[name] = Drive(time=list(signal.time), value=values)
+    return scenario.model_copy(update={"drive": drives})
+
+
+def _about(study: CheckedStudy, job: Job, plan: RunPlan) -> dict[str, Any]:
+    """What the study was, as JSON can hold it; `key` changes with all that decides on its results."""
+
+    def axis(one: Axis) -> dict[str, Any]:
+        shared = {"kind": one.kind, "targets": [".".join(t).strip(".") for t in one.targets], "unit": one.unit}
+        if one.cells is not None:
+            return {**shared, "values": list(one.cells)}
+        return {**shared, "low": one.low, "high": one.high, "scale": "log" if one.log else "linear"}
+
+    system = job.scenario.model_dump(mode="json", exclude={"path", "slaves", "reference", "convergence"})
+    starts = {name: entry.start for name, entry in job.scenario.slaves.items()}
+    about: dict[str, Any] = {
+        "description": study.description,
+        "system": study.system,
+        "factors": {one.name: axis(one) for one in job.axes},
+        "plan": {**study.plan.model_dump(exclude_none=True), "size": plan.size},
+        "responses": {
+            name: one if isinstance(one, str) else one.model_dump(exclude_none=True)
+            for name, one in study.responses.items()
+        },
+        "traces": study.traces.model_dump() if study.traces else None,
+        "fmus": {" ".join(map(str, key)): dict(hashes) for key, hashes in job.fmus.items()},
+        "fmu_builder": job.versions[0],
+    }
+    levels = [list(map(float, one.levels())) for one in job.axes] if study.plan.kind != "list" else []
+    rows = plan.rows(0, min(plan.size, 1000)).tolist() if study.plan.kind == "list" else []
+    whole = json.dumps([about, system, starts, levels, rows, job.limit], sort_keys=True, default=str)
+    return {"key": hashlib.sha256(whole.encode()).hexdigest(), **about}

@@ -1,0 +1,233 @@
+"""The table of a study: one row for each run, in Parquet.
+
+    run                  int64     number of the run in the plan, from 0
+    (factors)            double    SI, or text
+    (responses)          double    SI; null where the run has none
+    trace.time, trace.X  list      with [traces]: the times and the values of the signal X
+    status               text      ok, failed, refused, time limit, killed
+    message              text      what failed, or why the run ended early
+    seconds              double    that its computation took
+    seed                 int64     of the plan
+    fmus                 text      the first 16 digits of the SHA-256 of the FMU of each slave
+    fmu_builder, python  text      versions of the worker
+
+The unit of a column is in the metadata of its field, `unit`; what the study was is in the metadata of the table,
+`fmu-builder.study`, as JSON.  While a study runs, its rows are appended to a journal beside the table, a stream of
+Arrow, from which a killed study goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.files import staged
+from fmu_builder.studies.factors import Axis
+from fmu_builder.studies.work import OK, Batch, Done, Job
+
+ABOUT = b"fmu-builder.study"
+_GROUP = 65_536  # rows of a row group
+
+
+def arrow() -> Any:
+    """pyarrow.   Raises ToolError where it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ToolError("the table of a study needs pyarrow: pip install 'fmu-builder[study]'") from error
+    return pyarrow
+
+
+def journal_of(table: Path) -> Path:
+    return table.with_name(f".{table.name}.rows")
+
+
+def schema_of(job: Job, about: Mapping[str, object]) -> Any:
+    pa = arrow()
+
+    def field(name: str, kind: Any, unit: str = "") -> Any:
+        return pa.field(name, kind, metadata={"unit": unit} if unit else None)
+
+    text = pa.string()
+    times = [field("trace.time", pa.list_(pa.float64()), "s")] if job.responses.traced else []
+    return pa.schema(
+        [
+            field("run", pa.int64()),
+            *(field(a.name, pa.float64() if a.is_number else text, a.unit) for a in job.axes),
+            *(field(name, pa.float64(), job.responses.units[name]) for name in job.responses.names),
+            *times,
+            *(field(f"trace.{name}", pa.list_(pa.float64())) for name in job.responses.traced),
+            *(field(name, text) for name in ("status", "message")),
+            field("seconds", pa.float64(), "s"),
+            field("seed", pa.int64()),
+            *(field(name, text) for name in ("fmus", "fmu_builder", "python")),
+        ],
+        metadata={ABOUT: json.dumps(dict(about))},
+    )
+
+
+def rows_of(job: Job, schema: Any, seed: int, batch: Batch, done: Done) -> Any:
+    """The rows of a batch as a record batch of Arrow."""
+    pa, count = arrow(), len(batch)
+    columns: list[Any] = [pa.array(batch.runs)]
+    columns += [_cells(pa, axis, batch.rows[:, column]) for column, axis in enumerate(job.axes)]
+    for column in range(len(job.responses.names)):
+        columns.append(pa.array(done.responses[:, column], from_pandas=True))  # NaN is null
+    if job.responses.traced:
+        signals = range(len(job.responses.traced) + 1)
+        columns += [pa.array([t[k] if t else None for t in done.traces], pa.list_(pa.float64())) for k in signals]
+    columns += [pa.array(done.status), pa.array([one or None for one in done.messages], pa.string())]
+    columns += [pa.array(done.seconds), pa.array(np.full(count, seed, dtype=np.int64))]
+    texts = {key: " ".join(one[:16] for one in hashes.values()) for key, hashes in job.fmus.items()}
+    columns.append(pa.array([texts[job.structure(row)] for row in batch.rows.tolist()]))
+    columns += [pa.array([version] * count) for version in job.versions]
+    return pa.record_batch(columns, schema=schema)
+
+
+def _cells(pa: Any, axis: Axis, numbers: NDArray[np.float64]) -> Any:
+    if axis.cells is None:
+        return pa.array(numbers)
+    if axis.is_number:
+        return pa.array(np.array(axis.cells, dtype=np.float64)[numbers.astype(np.int64)])
+    return pa.array([axis.cells[int(number)] for number in numbers], pa.string())
+
+
+class Journal:
+    """Rows that are finished, in the order in which they came."""
+
+    def __init__(self, table: Path, schema: Any) -> None:
+        """Begins with the rows of the table and of a journal that is there.   Raises InputError, ToolError."""
+        self._table, self._schema = table, schema
+        self.path = journal_of(table)
+        self.runs: list[NDArray[np.int64]] = []
+        self.failed = 0
+        pa = arrow()
+        before = [*self._kept()]
+        new = self.path.with_name(f"{self.path.name}.new")
+        try:
+            table.parent.mkdir(parents=True, exist_ok=True)
+            self._file = new.open("wb")
+            self._stream = pa.ipc.new_stream(self._file, schema)
+            for source in before:
+                for rows in source:
+                    self._write(rows)
+            self._file.flush()
+            new.replace(self.path)
+        except OSError as error:
+            what = f"cannot be written: {error.strerror or error}; choose another place with -o"
+            raise ToolError(Problem(str(table), what)) from error
+
+    def _kept(self) -> Iterator[Iterator[Any]]:
+        if self._table.exists():
+            yield _of_table(self._table, self._schema)
+        if self.path.exists():
+            yield _of_journal(self.path, self._schema, self._table)
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.runs))
+
+    def add(self, rows: Any) -> None:
+        """Raises ToolError."""
+        try:
+            self._write(rows)
+            self._file.flush()
+        except OSError as error:  # a full disk
+            raise ToolError(Problem(str(self.path), f"cannot be written: {error.strerror or error}")) from error
+
+    def _write(self, rows: Any) -> None:
+        self._stream.write_batch(rows)
+        self.runs.append(rows.column("run").to_numpy(zero_copy_only=False))
+        self.failed += sum(one != OK for one in rows.column("status").to_pylist())
+
+    def finish(self) -> None:
+        """Write the table, sorted by the numbers of the runs, and remove the journal.   Raises ToolError."""
+        pa = arrow()
+        self._stream.close()
+        self._file.close()
+        order = np.argsort(np.concatenate([*self.runs, np.zeros(0, dtype=np.int64)]), kind="stable")
+        try:
+            with staged(self._table) as (new,), pa.memory_map(str(self.path)) as source:
+                rows = pa.ipc.open_stream(source).read_all()
+                with pa.parquet.ParquetWriter(new, self._schema, compression="zstd") as writer:
+                    for first in range(0, max(len(order), 1), _GROUP):
+                        writer.write_table(rows.take(order[first : first + _GROUP]))
+                del rows
+            self.path.unlink()
+        except OSError as error:
+            what = f"cannot be written: {error.strerror or error}; the rows are kept in {self.path}"
+            raise ToolError(Problem(str(self._table), what)) from error
+
+    def close(self) -> None:
+        """Leave the journal as it is."""
+        with suppress(OSError):
+            self._file.close()
+
+
+def _of_table(table: Path, schema: Any) -> Iterator[Any]:
+    file = arrow().parquet.ParquetFile(table)
+    for rows in file.iter_batches(_GROUP):
+        yield rows.cast(schema) if rows.schema != schema else rows
+
+
+def _of_journal(path: Path, schema: Any, table: Path) -> Iterator[Any]:
+    """All rows that were written whole."""
+    pa = arrow()
+    with path.open("rb") as file, suppress(pa.ArrowInvalid, OSError, EOFError):
+        stream = pa.ipc.open_stream(file)
+        check_same(stream.schema, schema, table)
+        yield from stream
+
+
+def check_same(found: Any, schema: Any, table: Path) -> None:
+    """Raises InputError where a table is of another study."""
+    known, wanted = (about_of(one) for one in (found, schema))
+    if known.get("key") == wanted.get("key"):
+        return
+    parts = ("system", "factors", "plan", "responses", "fmus", "fmu_builder")
+    different = [part for part in parts if known.get(part) != wanted.get(part)]
+    what = f"is the table of another study ({', '.join(different) or 'no study'} differ)"
+    raise InputError(Problem(str(table), f"{what}: choose another file with -o, or replace it with --again"))
+
+
+def about_of(schema: Any) -> dict[str, Any]:
+    """What the study of a table was; empty if it is none."""
+    found = json.loads((schema.metadata or {}).get(ABOUT, b"{}"))
+    return found if isinstance(found, dict) else {}
+
+
+def read_schema(table: Path) -> Any:
+    """Raises InputError for what is no table of a study."""
+    pa = arrow()
+    try:
+        schema = pa.parquet.read_schema(table)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(Problem(str(table), f"cannot be read as Parquet: {str(error).splitlines()[0]}")) from error
+    if not about_of(schema):
+        raise InputError(Problem(str(table), "is no table of a study"))
+    return schema
+
+
+def check_place(table: Path) -> None:
+    """Whether the table can be written, before the runs.   Raises ToolError."""
+    if table.is_dir():
+        raise InputError(Problem("-o", f"'{table}' is a folder; name a file in it"))
+    parent = next(folder for folder in table.absolute().parents if folder.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        what = "cannot be written to" if parent.is_dir() else "is a file, not a folder"
+        raise ToolError(Problem("-o", f"'{table}' cannot be written: {parent} {what}; choose another place"))
+
+
+def columns(table: Path, names: Sequence[str] | None = None) -> Any:
+    """The table, or some columns of it."""
+    read_schema(table)
+    return arrow().parquet.read_table(table, columns=list(names) if names is not None else None)

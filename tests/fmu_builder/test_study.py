@@ -1,0 +1,244 @@
+"""Studies: plans, responses and rows, in this process; pools, kills and clusters are in test_study_engines.py."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import fmu_builder
+from fmu_builder.cli.commands import app
+from fmu_builder.errors import InputError, ToolError
+from fmu_builder.studies import run as running
+from fmu_builder.studies.factors import Axis
+from fmu_builder.studies.plan import Grid, LatinHypercube, Listed, OneAtATime, Random, RunPlan, Saltelli, Sobol
+from fmu_builder.studies.run import StudyResult, study
+from fmu_builder.studies.work import Batch, Done, Job, Worker
+
+BOUNCE = """system = "BouncingBall"
+[factors]
+restitution = { low = 0.4, high = 0.8, count = 3 }
+h = { start = "initial_height", values = ["50 cm", 1.0] }
+[responses]
+top = { signal = "height", take = "maximum" }
+last = { signal = "height" }
+impact = { event = "floor.impact_speed[1]" }
+bounce = { event = "floor.rebound_speed[1]" }
+ratio = "bounce/impact"
+lift = "bounce^2/(2*9.81[m/s^2])/h"
+tenth = { event = "floor.impact_speed[10]" }
+count = { event = "floor.contact_count" }
+"""
+AXES = (
+    Axis("a", "start", (("x", "a"),), "N/m", None, low=1.0, high=100.0, log=True, count=3, base=10.0),
+    Axis("b", "start", (("x", "b"),), "1", (0.5, 2.0, 7.0), (0.5, 2.0, 7.0), base=1.0),
+)
+
+
+class Inline:
+    """The engine of this process."""
+
+    workers, blames_all = 1, True
+
+    def __init__(self, job: Job, files: Mapping[str, Path], workers: int) -> None:
+        self._worker = Worker(job, files)
+        self._left: list[Batch] = []
+
+    def submit(self, batch: Batch) -> None:
+        self._left.append(batch)
+
+    def finished(self, seconds: float) -> list[tuple[Batch, Done | None]]:
+        found = [(batch, self._worker.run(batch)) for batch in self._left]
+        self._left.clear()
+        return [*found]
+
+    def close(self) -> None:
+        self._worker.close()
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], StudyResult]:
+    """Runs the text of a study in this process."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(running, "ProcessPool", Inline)
+
+    def run(text: str) -> StudyResult:
+        Path("bounce.toml").write_text(text, encoding="utf-8")
+        return study("bounce.toml")
+
+    return run
+
+
+def test_rows_are_the_runs_that_run_gives_to_the_bit(here: Callable[[str], StudyResult]) -> None:
+    result = here(BOUNCE)
+    assert (result.runs, result.total, result.failed, result.repeated) == (6, 6, 0, 0)
+    assert result.notes == ("tenth: no run has it, as the contact that it is of does not happen",)
+    rows = result.table().to_pylist()
+    assert [(row["restitution"], row["h"]) for row in rows] == [
+        (restitution, h) for restitution in (0.4, 0.6000000000000001, 0.8) for h in (0.5, 1.0)
+    ]
+    for row in (rows[0], rows[-1]):  # that of a fresh instance, and of one that was reset
+        start = {"restitution": row["restitution"], "initial_height": row["h"]}
+        alone = fmu_builder.run("BouncingBall", start=start)
+        assert row["last"] == alone["fmu.height"][-1]
+        assert row["top"] == alone["fmu.height"].max()
+        assert row["impact"] == alone.events["fmu.floor.impact_speed[1]"]
+        assert row["ratio"] == alone.events["fmu.floor.restitution[1]"]
+        assert row["lift"] == pytest.approx(row["bounce"] ** 2 / 19.62 / row["h"], rel=1e-14)
+        assert row["count"] == alone.events["fmu.floor.contact_count"]
+        assert row["tenth"] is None
+    units = {name: result.table().schema.field(name).metadata[b"unit"] for name in ("h", "impact", "ratio", "lift")}
+    assert units == {"h": b"m", "impact": b"m/s", "ratio": b"1", "lift": b"1"}
+
+
+def test_a_study_goes_on_and_repeats_nothing(
+    here: Callable[[str], StudyResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[int] = []
+    original = Worker.run
+
+    def counted(self: Worker, batch: Batch) -> Done:
+        if len(computed) >= 2:
+            raise ToolError("the power fails")
+        computed.extend(batch.runs.tolist())
+        return original(self, batch)
+
+    monkeypatch.setattr(Worker, "run", counted)
+    monkeypatch.setattr(running, "_TIMED", 2)
+    with pytest.raises(ToolError, match="the power fails"):
+        here(BOUNCE)
+    assert computed == [0, 1]
+    monkeypatch.setattr(Worker, "run", original)
+    result = here(BOUNCE)
+    assert (result.runs, result.repeated) == (6, 2)
+    assert result.table().column("run").to_pylist() == [*range(6)]
+    assert not list(Path().glob(".*"))  # no journal
+    with pytest.raises(InputError, match=r"another study \(factors differ\)"):
+        here(BOUNCE.replace("0.8", "0.9"))
+
+
+def test_a_run_that_a_slave_refuses_is_a_row_with_its_reason(here: Callable[[str], StudyResult]) -> None:
+    result = here(BOUNCE.replace("low = 0.4, high = 0.8, count = 3", "values = [0.5, -1]"))
+    assert (result.runs, result.failed) == (4, 2)
+    rows = result.table().to_pylist()
+    assert [row["status"] for row in rows] == ["ok", "ok", "refused", "refused"]
+    assert "restitution" in rows[2]["message"] and rows[2]["top"] is None
+
+
+def test_traces_are_lists_of_the_table(here: Callable[[str], StudyResult]) -> None:
+    row = here(BOUNCE + '[traces]\nrecord = ["fmu.height"]\nevery = 10\n').table().to_pylist()[0]
+    alone = fmu_builder.run("BouncingBall", start={"restitution": 0.4, "initial_height": 0.5})
+    assert row["trace.fmu.height"] == alone["fmu.height"][::10].tolist()
+    assert row["trace.time"] == alone.trace.time[::10].tolist()
+
+
+def test_show_prints_the_responses(here: Callable[[str], StudyResult]) -> None:
+    here(BOUNCE)
+    shown = CliRunner().invoke(app, ["study", "show", "bounce.parquet"])
+    assert shown.exit_code == 0 and "6 of 6 runs, plan grid" in shown.output
+    assert re.search(r"^impact +m/s +3\.132\d* +3\.78\d* +4\.4\d* +0$", shown.output, re.MULTILINE)
+    summary = json.loads(CliRunner().invoke(app, ["study", "show", "bounce.parquet", "--json"]).output)
+    assert summary["status"] == {"ok": 6} and summary["responses"]["tenth"]["missing"] == 6
+
+
+FAULTS = {
+    "restitution = { low": ("restitutio = { low", "has no variable 'restitutio'; did you mean 'restitution'?"),
+    "50 cm": ("50 kg", "has the dimension kg but m is needed"),
+    "low = 0.4, high = 0.8": ("low = 0.9, high = 0.8", "low = 0.9 must be less than high = 0.8"),
+    '"height" }': ('"heigt" }', "no run has the signal 'heigt'; did you mean 'fmu.height'?"),
+    "floor.rebound": ("flor.rebound", "no run has contacts at 'flor'; did you mean 'fmu.floor'?"),
+    '"bounce/impact"': ('"bounce + 1[m]"', "'+' needs equal dimensions: m/s on the left, m on the right"),
+    "speed[1]": ("speed", "give the number of a contact, impact_speed[1], or for all of them take"),
+    "[responses]": ("[plan]\nkind = 'sobol'\n[responses]", "sobol needs runs"),
+    "count = 3": ("count = 300000000", "3e+08 runs"),
+}
+
+
+@pytest.mark.parametrize("text", [one for one in FAULTS if one != "count = 3"])
+def test_faults_of_a_study_name_file_key_value_and_rule(
+    here: Callable[[str], StudyResult], tmp_path: Path, text: str
+) -> None:
+    wrong, said = FAULTS[text]
+    with pytest.raises(InputError) as error:
+        here(BOUNCE.replace(text, wrong))
+    assert said in str(error.value) and "bounce.toml: " in str(error.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["bounce.toml"]
+
+
+def test_a_plan_of_many_runs_needs_a_yes(here: Callable[[str], StudyResult]) -> None:
+    many = BOUNCE.replace("count = 3", "count = 1000000").replace(
+        'values = ["50 cm", 1.0]', "low = 1, high = 2, count = 1000000"
+    )
+    with pytest.raises(
+        InputError, match=r"1e\+12 runs are more than 1e\+09: take fewer levels, or allow it with --yes"
+    ):
+        here(many)
+
+
+def test_a_table_that_is_none_is_kept(here: Callable[[str], StudyResult]) -> None:
+    Path("bounce.parquet").write_text("mine")
+    with pytest.raises(InputError, match=r"bounce\.parquet: cannot be read as Parquet"):
+        here(BOUNCE)
+    assert Path("bounce.parquet").read_text() == "mine"
+
+
+# ---- plans ---------------------------------------------------------------------------------------------------------
+
+PLANS: dict[str, RunPlan] = {
+    "grid": Grid(AXES),
+    "one at a time": OneAtATime(AXES),
+    "list": Listed(np.arange(14.0).reshape(7, 2)),
+    "random": Random(AXES, 3000, 5),
+    "latin hypercube": LatinHypercube(AXES, 1001, 5),
+    "sobol": Sobol(AXES, 100, 5),
+    "saltelli": Saltelli(AXES, 16, 5),
+}
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
+def test_rows_of_a_plan_are_the_same_in_any_pieces(plan: RunPlan) -> None:
+    whole = plan.rows(0, plan.size)
+    assert whole.shape == (plan.size, 2)
+    for first, count in ((0, 1), (plan.size - 1, 1), (plan.size // 3, plan.size // 2)):
+        assert np.array_equal(plan.rows(first, count), whole[first : first + count])
+
+
+def test_a_grid_has_every_combination_once() -> None:
+    rows = Grid(AXES).rows(0, 9)
+    assert len({tuple(row) for row in rows.tolist()}) == 9
+    assert rows[:, 0].tolist() == pytest.approx([1.0] * 3 + [10.0] * 3 + [100.0] * 3)
+
+
+def test_one_at_a_time_changes_one_factor_of_the_base() -> None:
+    rows = OneAtATime(AXES).rows(0, OneAtATime(AXES).size)
+    changed = (rows != rows[0]).sum(axis=1)
+    assert rows[0].tolist() == [10.0, 1.0] and changed[1:].tolist() == [1] * (len(rows) - 1)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1001])
+def test_a_latin_hypercube_has_one_run_in_each_layer(size: int) -> None:
+    axes = [Axis(name, "start", (("x", name),), "1", None, low=0.0, high=1.0) for name in "abc"]
+    rows = LatinHypercube(axes, size, 3).rows(0, size)
+    for column in range(3):
+        assert sorted(np.floor(rows[:, column] * size).astype(int)) == [*range(size)]
+
+
+def test_saltelli_has_the_order_of_salib() -> None:
+    axes = [Axis(name, "start", (("x", name),), "1", None, low=0.0, high=1.0) for name in "ab"]
+    a, a_b1, a_b2, b = Saltelli(axes, 4, 1).rows(0, 16)[4:8]
+    assert a_b1.tolist() == [b[0], a[1]] and a_b2.tolist() == [a[0], b[1]]
+
+
+def test_rows_of_a_file_have_units_in_the_header(here: Callable[[str], StudyResult]) -> None:
+    Path("runs.csv").write_text("h [cm],restitution\n50,0.5\n75,0.6\n")
+    listed = BOUNCE.replace('values = ["50 cm", 1.0]', "low = 0, high = 1")
+    rows = here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n').table().to_pylist()
+    assert [(row["h"], row["restitution"]) for row in rows] == [(0.5, 0.5), (0.75, 0.6)]
+    Path("runs.csv").write_text("h [kg],restitutio\n50,0.5\n")
+    with pytest.raises(InputError, match="is no factor; did you mean 'restitution'"):
+        here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n')

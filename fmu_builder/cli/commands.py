@@ -135,6 +135,10 @@ def run_command(
         bool | None,
         typer.Option("--power", help="Record the power of connections and the energy that the coupling makes there."),
     ] = None,
+    isolated: Annotated[
+        bool | None,
+        typer.Option("--isolated", help="Each FMU in a process of its own, so that a crash or a hang is a message."),
+    ] = None,
     cross_check: Annotated[
         Path | None, typer.Option("--cross-check", help="Folder for the traces of each FMU as FMI cross-check triples.")
     ] = None,
@@ -146,8 +150,19 @@ def run_command(
     """
     from fmu_builder.cli.running import run_system
 
-    changes = {"step": step, "stop": stop, "algorithm": algorithm}
-    run_system(scenario, output, plot, as_json, **changes, record=record, power=power, cross_check=cross_check)
+    run_system(
+        scenario,
+        output,
+        plot,
+        as_json,
+        step=step,
+        stop=stop,
+        algorithm=algorithm,
+        record=record,
+        power=power,
+        isolated=isolated,
+        cross_check=cross_check,
+    )
 
 
 @app.command("show")

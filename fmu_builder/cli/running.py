@@ -42,18 +42,21 @@ def run_system(
     algorithm: str | None,
     record: list[str] | None,
     power: bool | None,
+    isolated: bool | None = None,
     cross_check: Path | None = None,
 ) -> None:
     """Run a scenario, recipe or FMU, write its trace and plot, and print its contacts.
 
-    step, stop   with their units;   these, `algorithm`, `record` and `power` replace those of the scenario
+    step, stop   with their units;   these, `algorithm`, `record`, `power`, `isolated` replace those of the scenario
     cross_check  a folder for triples of the FMI cross-check"""
     path = find_scenario(scenario)
     beside = None if is_stream(output) else Path(f"{output}.json")
     check_outputs(("-o", output), ("", beside), ("--plot", plot), ("", path))
     given = [key for key, text in (("step", step), ("stop", stop)) if text is not None]
     read = load_scenario(path, given)
-    chosen = overridden(read, "--{}", step=step, stop=stop, algorithm=algorithm, record=record, power=power)
+    chosen = overridden(
+        read, "--{}", step=step, stop=stop, algorithm=algorithm, record=record, power=power, isolated=isolated
+    )
     system = system_of(chosen) if cross_check else None
     if system is not None:
         check_triples(system)

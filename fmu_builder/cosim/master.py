@@ -26,6 +26,7 @@ from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_mass
 from fmu_builder.cosim.implicit.run import ImplicitRun, groups_of, law_starts
 from fmu_builder.cosim.initialization import Initialization, model_of
 from fmu_builder.cosim.interruption import noted_interruption
+from fmu_builder.cosim.isolation.limits import limits_of
 from fmu_builder.cosim.loop.operations import Access, Clock, Operation, Step
 from fmu_builder.cosim.loop.program import Block, loop_of, run_loop
 from fmu_builder.cosim.overrides import overridden
@@ -68,6 +69,7 @@ def run(
     algorithm: str | None = None,
     record: str | Sequence[str] | None = None,
     power: bool | None = None,
+    isolated: bool | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Run a scenario, or a single recipe or FMU with its defaults.
@@ -75,6 +77,7 @@ def run(
     scenario   a document, the path of a scenario, recipe, .fmu or .ssp, or the name of a recipe
     start      start values by "slave.variable", with units where you like; of a single FMU by variable
     stop, step, algorithm, record, power   in place of those of [experiment]
+    isolated   each slave in a process of its own, in place of `isolated` of the slaves
     progress   is called with the share done, 0 .. 1
     Raises InputError with every problem found, SlaveError if an FMU fails, RunInterrupted with the result so far on
     Ctrl-C; no instance is left behind."""
@@ -89,6 +92,7 @@ def run(
             algorithm=algorithm,
             record=record,
             power=power,
+            isolated=isolated,
             start=start,
         )
         return Master(chosen).run(progress or (lambda share: None))
@@ -214,6 +218,8 @@ class Master:
             self.starts = start_values(scenario, self.descriptions)
         problems += _law_problems(scenario, self.descriptions, self.starts)
         with collected(problems):
+            self.limits = limits_of(scenario)
+        with collected(problems):
             self.masses = stated_masses(scenario)
         with collected(problems):
             self.signals = drive_signals(scenario, self.descriptions)
@@ -265,7 +271,7 @@ class Master:
         slaves: dict[str, Slave] = {}
         try:
             for name, description in self.descriptions.items():
-                slaves[name] = Slave(name, description, self.starts[name])
+                slaves[name] = Slave(name, description, self.starts[name], self.limits.get(name))
             trace, contacts, notes, energies, interrupted = self._run(slaves, progress)
             bonds = tuple(self.implicit.bonds() if self.implicit else ())
             groups = tuple(self.implicit.groups() if self.implicit else ())

@@ -18,6 +18,7 @@ def overridden(
     algorithm: str | None = None,
     record: str | Sequence[str] | None = None,
     power: bool | None = None,
+    isolated: bool | None = None,
     start: Mapping[str, StartValue] | None = None,
 ) -> CheckedScenario:
     """The scenario with these changes, checked like one from a file.
@@ -54,6 +55,8 @@ def overridden(
         else:
             problems.append(Problem(", ".join(where.format(name) for name in given), f"{key} = {problem.what}"))
     slaves = dict(changed.slaves)
+    if isolated is not None:
+        slaves = {name: entry.model_copy(update={"isolated": isolated}) for name, entry in slaves.items()}
     for name, start_value in (start or {}).items():
         slave, _, variable = name.partition(".")
         if slave not in slaves and len(slaves) == 1:

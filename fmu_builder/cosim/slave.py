@@ -9,10 +9,10 @@ import math
 import os
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from ctypes import CDLL, Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,9 @@ from fmpy.model_description import ModelDescription
 from lxml import etree
 
 from fmu_builder.cosim.extraction import Extraction
+from fmu_builder.cosim.isolation.limits import Limits
+from fmu_builder.cosim.isolation.process import IsolatedProcess
+from fmu_builder.cosim.port_names import find_ports
 from fmu_builder.cosim.terminals import read_terminals
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.export.archive import check_archive
@@ -38,10 +41,9 @@ from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.export.trial import Start as TriedStart
 from fmu_builder.export.trial import try_out
 from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable, Terminal
-from fmu_builder.model.ports import PORT_KINDS, PortKind, Role, roles_of
 from fmu_builder.model.step_advice import HELD_FORCE, HeldForce
-from fmu_builder.model.terminals import component_names, port_of
-from fmu_builder.units import Unit, parse_unit, unit_of_fmi
+from fmu_builder.model.terminals import port_of
+from fmu_builder.units import Unit, unit_of_fmi
 
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
@@ -234,59 +236,6 @@ def _other_platforms(names: frozenset[str]) -> set[str]:
     return folders - set(PLATFORMS)
 
 
-def find_ports(variables: Mapping[str, SlaveVariable]) -> Iterator[PortUse]:
-    """Ports by their names: `p.r[1]` .. and `p.f[1]` .. make the port `p`.  The kind with most variables is taken;
-    optional roles belong to it if all its names fit."""
-    prefixes = dict.fromkeys(name.rsplit(".", 1)[0] for name in variables if "." in name)
-    for prefix in prefixes:
-        best: PortUse | None = None
-        for kind, roles, spelling in _port_forms():
-            motion = {r.name: _role_names(prefix, spelling.get(r.name, r.name), r.size) for r in roles.motion}
-            force = {r.name: _role_names(prefix, spelling.get(r.name, r.name), r.size) for r in roles.force}
-            port = PortUse(prefix, kind, "body", motion, force)
-            names = [*port.motion_names, *port.force_names]
-            if not all(n in variables and variables[n].type == "Real" for n in names):
-                continue
-            if spelling and not _fit((variables[n] for n in names), (*roles.motion, *roles.force)):
-                continue  # a T may be a temperature
-            given = {variables[n].causality for n in port.motion_names}
-            taken = {variables[n].causality for n in port.force_names}
-            if given == {"input"} and taken == {"output"}:
-                port = replace(port, side="force")
-            elif (given, taken) != ({"output"}, {"input"}):
-                continue
-            if best is None or len(port.motion) > len(best.motion):
-                best = port
-        if best is not None:
-            yield best
-
-
-def _port_forms() -> Iterator[tuple[str, PortKind, Mapping[str, str]]]:
-    """Each kind with all its roles and with the necessary ones, in each spelling."""
-    for kind, full in PORT_KINDS.items():
-        necessary = roles_of(kind)
-        for roles in (full, necessary) if necessary.motion != full.motion else (full,):
-            for spelling in ({}, *full.spellings):
-                yield kind, roles, spelling
-
-
-def _fit(variables: Iterable[SlaveVariable], roles: Iterable[Role]) -> bool:
-    """Whether the units, where there are any, are of the roles' dimensions."""
-    units = [unit for role in roles for unit in role.units]
-
-    def fits(name: str, unit: Unit) -> bool:
-        try:
-            return not name or parse_unit(name).same_dimension(unit)
-        except InputError:
-            return False
-
-    return all(fits(v.unit, unit) for v, unit in zip(variables, units, strict=True))
-
-
-def _role_names(prefix: str, role: str, size: int) -> tuple[str, ...]:
-    return component_names(f"{prefix}.{role}", size)
-
-
 @dataclass(frozen=True)
 class LogEntry:
     slave: str
@@ -340,9 +289,14 @@ class Slave:
     """A loaded instance.  Calls raise SlaveError with the slave's name, the call, its status, and what it logged."""
 
     def __init__(
-        self, name: str, description: SlaveDescription, starts: Mapping[str, float | str] | None = None
+        self,
+        name: str,
+        description: SlaveDescription,
+        starts: Mapping[str, float | str] | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        """starts: SI values that the run sets, with which an FMU of others is tried out first."""
+        """starts   SI values that the run sets, with which an FMU of others is tried out first
+        limits   of an FMU that is to run in a process of its own, and needs no trial"""
         self.name = name
         self.description = description
         self.log: list[LogEntry] = []
@@ -352,25 +306,43 @@ class Slave:
         if missing:
             raise SlaveError(Problem(where, missing))
         library = description.library()
-        try_out(description.path, library, where, list(_start_entries(description, starts or {})))
+        if limits is None:
+            try_out(description.path, library, where, list(_start_entries(description, starts or {})))
         self._alive = self._closed = False
+        self._process: IsolatedProcess | None = None
         self._environment = next(_environments)
         self._extraction = Extraction.of(
-            description.path, library.rpartition("/")[0], description.guid if description.ours else None
+            description.path,
+            library.rpartition("/")[0],
+            description.guid if description.ours and limits is None else None,
         )
+        callbacks = fmi2CallbackFunctions.from_buffer_copy(_callbacks)
+        callbacks.componentEnvironment = c_void_p(self._environment)
+        _slaves[self._environment] = self
         try:
+            if limits is not None:
+                self._process = IsolatedProcess(
+                    where,
+                    name=name,
+                    guid=description.guid,
+                    library=self._extraction.folder / library,
+                    resources=self._extraction.folder / "resources",
+                    limits=limits,
+                    variables=len(description.variables),
+                    callbacks=callbacks,
+                )
+                callbacks.componentEnvironment = c_void_p(self._process.address)
             try:
                 with Extraction.lock:
                     if self._extraction.loaded is None:
-                        self._extraction.loaded = self._load(self._extraction.folder / library)
+                        self._extraction.loaded = self._load(
+                            self._process.library if self._process else self._extraction.folder / library
+                        )
                 self.fmu = copy.copy(self._extraction.loaded)
                 self.fmu.instanceName = name
             except Exception as error:  # fmpy raises bare exceptions for faulty files
                 raise SlaveError(Problem(where, f"does not load: {error}")) from error
             self.dll = self.fmu.dll
-            _slaves[self._environment] = self
-            callbacks = fmi2CallbackFunctions.from_buffer_copy(_callbacks)
-            callbacks.componentEnvironment = c_void_p(self._environment)
             try:
                 self.fmu.instantiate(callbacks=callbacks, loggingOn=True)
             except Exception as error:  # fmpy: "Failed to instantiate model"
@@ -416,7 +388,9 @@ class Slave:
         return re.sub(r"#([ribs])(\d+)#", name, text).replace("##", "#")
 
     def _error(self, call: str, status: int | None, note: str = "") -> SlaveError:
-        if status is None:
+        if self._process is not None and self._process.ending:
+            answer = self._process.ending
+        elif status is None:
             answer = "returned no instance"
         elif 0 <= status < len(STATUS):
             answer = f"answered {STATUS[status]}"
@@ -478,6 +452,8 @@ class Slave:
         `free`: false after fmi2Fatal, when no function of any instance may be called any more."""
         if self._alive and free:
             self.fmu.fmi2FreeInstance(self.fmu.component)
+        if self._process is not None:
+            self._process.close()
         _slaves.pop(self._environment, None)
         if not self._closed:
             self._closed = True

@@ -268,7 +268,7 @@ class _Writer:
         experiment |= {key: scenario.seconds(key) for key in ("start", "stop", "step", "output_step")}
         drive = {name: self._drive(name) for name in scenario.drive}
         entries = {
-            name: entry.model_dump(exclude={"recipe", "start"}, exclude_none=True)
+            name: entry.model_dump(exclude={"recipe", "start"}, exclude_defaults=True)
             for name, entry in scenario.slaves.items()
         }
         slaves = {name: entry for name, entry in entries.items() if entry}

@@ -127,6 +127,10 @@ def _own_problems(recipe: CheckedAssembly) -> Iterator[Problem]:
         if part.step is not None:
             what = "is for slaves of a scenario; the parts of an assembly have one solver: remove it"
             yield Problem(f"{recipe.path}: [parts] {name} step", what)
+        for key in ("call_limit", "memory_limit", "isolated"):
+            if getattr(part, key):
+                what = "is for slaves of a scenario; the parts of an assembly are one FMU: remove it"
+                yield Problem(f"{recipe.path}: [parts] {name} {key}", what)
     path = recipe.path
     yield from name_of_file_problems(path)
     for name in recipe.parts:

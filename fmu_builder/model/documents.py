@@ -19,7 +19,17 @@ from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import staged, texts_as_files
 from fmu_builder.model.assembly_format import Defaults, Expose
 from fmu_builder.model.recipe import camel_case
-from fmu_builder.model.scenario import MASS, STEP, Convergence, Drive, Experiment, Reference
+from fmu_builder.model.scenario import (
+    CALL_LIMIT,
+    ISOLATED,
+    MASS,
+    MEMORY_LIMIT,
+    STEP,
+    Convergence,
+    Drive,
+    Experiment,
+    Reference,
+)
 from fmu_builder.model.table_model import KIND, Quantity, TableModel, rule
 
 Tables = dict[str, Any]
@@ -186,6 +196,9 @@ class Part(TableModel):
     start: dict[str, Any] | None = Field(default=None, description=_START)
     mass: Quantity | None = Field(default=None, description=MASS)
     step: Quantity | None = Field(default=None, description=STEP)
+    isolated: bool | None = Field(default=None, description=ISOLATED)
+    call_limit: Quantity | None = Field(default=None, description=CALL_LIMIT)
+    memory_limit: float | None = Field(default=None, description=MEMORY_LIMIT)
     count: int | None = Field(default=None, description="so many of them: NAME[1], NAME[2], ...")
 
 

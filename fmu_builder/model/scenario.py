@@ -8,6 +8,7 @@ free_moment = false                                              # true: a `poin
               record = ["body.*"]
 [slaves]      body = "PointMass", floor = { recipe = "PointSurface", start = { C_r = 0.5 } }, x = "foreign.fmu",
               y = { recipe = "foreign.fmu", mass = "2 kg" }           # what forces meet, where the FMU shows none
+              z = { recipe = "foreign.fmu", isolated = true }         # in a process of its own
 [drive]       "floor.work" = { time = [0, 0.1], value = [true, false] }       # or { table = "motion.csv" }, a number
               "floor.surface.r[3]" = "5[mm]*sin(2*PI*#t/1[s])"                # a law of the time t (text.py)
 [reference]   file, source, signals = { "body.p.r[3]" = { absolute = "1 um" } }, events = { ... }
@@ -74,6 +75,9 @@ MASS = (
 
 
 STEP = "of a slave of a scenario: its own step, a multiple of that of the experiment; its outputs hold in between"
+ISOLATED = "of a slave of a scenario: in a process of its own, so that a crash or a hang of its FMU is a message"
+CALL_LIMIT = "of an isolated slave: what one call may take, 60 s if it is not given"
+MEMORY_LIMIT = "of an isolated slave: MiB that its process may allocate, 4096 if it is not given"
 
 
 class Experiment(TableModel):
@@ -119,6 +123,9 @@ class SlaveEntry(TableModel):
     start: dict[str, StartValue] = Field(default_factory=dict)
     mass: Quantity | None = Field(default=None, description=MASS)
     step: Quantity | None = Field(default=None, description=STEP)
+    isolated: bool = Field(default=False, description=ISOLATED)
+    call_limit: Quantity | None = Field(default=None, description=CALL_LIMIT)
+    memory_limit: FiniteFloat | None = Field(default=None, ge=64.0, description=MEMORY_LIMIT)
 
 
 class Drive(TableModel):

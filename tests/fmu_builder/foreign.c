@@ -11,9 +11,12 @@
  * guid[2]  't' ends the simulation when it answers fmi2Discard
  * guid[3]  'n' answers fmi2OK with r[1] or y not a number, from 5 ms on;  'i' the same from the start on
  *          'c' crashes in a step from 5 ms on;  's' crashes in any step if k > 1e6 N/m
+ *          'h' hangs, 'x' ends the process, 'm' fills the memory in a step from 5 ms on;  'l' crashes as it is made
  * k = -1 N/m is answered with fmi2Error when the initialization ends.
  * Strict where masters are sloppy: inputs cannot be set before initialization mode. */
 #include "fmi2Functions.h"
+
+void exit(int status); /* of the C library, which the process has loaded */
 
 enum { R = 0, V = 3, F = 6, M = 9, K = 10, R0 = 11, A = 14, B = 15, U = 16, Y = 17,
        J = 18, ARM = 19, V0 = 22, W0 = 25, G = 28, M_2 = 31, K_2 = 32, BODY = 33 };
@@ -25,6 +28,7 @@ enum { LABEL_SIZE = 64 };
 
 typedef struct {
     fmi2CallbackLogger log;
+    fmi2CallbackAllocateMemory allocate;
     fmi2CallbackFreeMemory release;
     fmi2ComponentEnvironment environment;
     char name[LABEL_SIZE], guid[8], label[LABEL_SIZE];
@@ -138,8 +142,11 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
                           "no licence: %d seats of %d are taken by %s", 3, 3, "others");
         return 0;
     }
+    if (guid[3] == 'l')
+        __builtin_trap();
     Instance *s = functions->allocateMemory(1, sizeof *s);
     s->log = functions->logger;
+    s->allocate = functions->allocateMemory;
     s->release = functions->freeMemory;
     s->environment = functions->componentEnvironment;
     copy(s->name, name, LABEL_SIZE);
@@ -256,6 +263,22 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
     return fmi2OK;
 }
 
+enum { BLOCK = 16 << 20 };
+
+static void misbehave(Instance *s, char how)
+{
+    volatile int forever = 1;
+    while (how == 'h' && forever)
+        ;
+    if (how == 'x')
+        exit(7);
+    while (how == 'm') {
+        volatile char *block = s->allocate(1, BLOCK);
+        for (int i = 0; i < BLOCK; i += 4096)
+            block[i] = 1; /* also where there is none */
+    }
+}
+
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real h, fmi2Boolean no_set_state)
 {
     (void)no_set_state;
@@ -263,6 +286,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real h, fmi2Boolean no
     s->time = time;
     if ((is_broken(s) && s->guid[3] == 'c') || (s->guid[3] == 's' && s->real[K] > 1e6))
         __builtin_trap();
+    if (is_broken(s))
+        misbehave(s, s->guid[3]);
     int status = is_broken(s) ? s->guid[1] - '0' : 0;
     if (status) {
         s->log(s->environment, s->name, status > 5 ? fmi2Error : (fmi2Status)status, "logStatus",

@@ -11,7 +11,8 @@ from foreign import BODY, GAIN, Var, foreign_fmu, renamed
 from forms import forms
 from lxml import etree
 
-from fmu_builder.cosim.slave import SlaveDescription, find_ports, read_slave
+from fmu_builder.cosim.port_names import find_ports
+from fmu_builder.cosim.slave import SlaveDescription, read_slave
 from fmu_builder.errors import InputError
 from fmu_builder.export.documentation import documentation_files
 from fmu_builder.export.fmu import fmu_contents, pack

@@ -150,7 +150,7 @@ class RepeatedRun:
 
     def _load(self) -> None:
         for name, description in self._master.descriptions.items():
-            self._slaves[name] = Slave(name, description, self._master.starts[name])
+            self._slaves[name] = Slave(name, description, self._master.starts[name], self._master.limits.get(name))
         self._fresh = True
         self._prepared = None
 
@@ -158,7 +158,7 @@ class RepeatedRun:
         """Slaves as they were instantiated."""
         if self._fresh:
             return
-        if any(slave.status == FATAL for slave in self._slaves.values()) or not self._slaves:
+        if any(slave.status == FATAL or slave.has_crashed for slave in self._slaves.values()) or not self._slaves:
             self.close()
             self._load()
             return

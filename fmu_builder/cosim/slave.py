@@ -372,6 +372,11 @@ class Slave:
         return CDLL(self.dll._name, handle=self.dll._handle)
 
     @property
+    def has_crashed(self) -> bool:
+        """Whether its process, where it has one of its own, has ended."""
+        return self._process is not None and bool(self._process.ending)
+
+    @property
     def component(self) -> int:
         return int(self.fmu.component)
 

@@ -21,6 +21,7 @@ from fmu_builder.cli import app
 from fmu_builder.cosim.isolation import child, process
 from fmu_builder.cosim.isolation.limits import Limits
 from fmu_builder.cosim.master import load_scenario, run
+from fmu_builder.cosim.repeated import RepeatedRun
 from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import InputError, SlaveError
 
@@ -194,6 +195,18 @@ def test_both_processes_read_the_memory_as_it_is_written() -> None:
     assert numbered.count(",") == len(child.FUNCTIONS)
 
 
+def test_an_fmu_that_crashed_is_loaded_again_for_the_next_run(tmp_path: Path) -> None:
+    path = breaking(tmp_path, "s", BODY, kind="b0-")  # if k > 1e6 N/m
+    runs = RepeatedRun(load_scenario(path), with_contacts=False)
+    try:
+        expected = runs.run({}).values.copy()
+        with pytest.raises(SlaveError, match=r"fmi2DoStep crashed \(SIG"):
+            runs.run({"one": {"k": 2e6}})
+        assert np.array_equal(runs.run({}).values, expected)
+    finally:
+        runs.close()
+
+
 # ---- the end of processes --------------------------------------------------------------------------------------------
 
 
@@ -222,8 +235,7 @@ def test_processes_end_with_a_master_that_is_killed(tmp_path: Path, how: str) ->
     fmu = foreign_fmu(tmp_path, "One", GAIN, f"g0-{how}")
     text = f"""
         from pathlib import Path
-        from fmu_builder.cosim.isolation import child, process
-from fmu_builder.cosim.isolation.limits import Limits
+        from fmu_builder.cosim.isolation.limits import Limits
         from fmu_builder.cosim.slave import Slave, read_slave
         slave = Slave("one", read_slave(Path({str(fmu)!r})), limits=Limits())
         print(slave._process.pid, flush=True)

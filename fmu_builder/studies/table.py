@@ -111,26 +111,26 @@ class Journal:
         self.runs: list[NDArray[np.int64]] = []
         self.failed = 0
         pa = arrow()
-        before = [*self._kept()]
+        before = self._kept()
         new = self.path.with_name(f"{self.path.name}.new")
         try:
             table.parent.mkdir(parents=True, exist_ok=True)
             self._file = new.open("wb")
             self._stream = pa.ipc.new_stream(self._file, schema)
-            for source in before:
-                for rows in source:
-                    self._write(rows)
+            for rows in before:
+                self._write(rows)
             self._file.flush()
             new.replace(self.path)
         except OSError as error:
             what = f"cannot be written: {error.strerror or error}; choose another place with -o"
             raise ToolError(Problem(str(table), what)) from error
 
-    def _kept(self) -> Iterator[Iterator[Any]]:
-        if self._table.exists():
-            yield _of_table(self._table, self._schema)
+    def _kept(self) -> Iterator[Any]:
+        """A journal begins with the rows of the table, so it has all of them."""
         if self.path.exists():
-            yield _of_journal(self.path, self._schema, self._table)
+            yield from _of_journal(self.path, self._schema, self._table)
+        elif self._table.exists():
+            yield from _of_table(self._table, self._schema)
 
     @property
     def count(self) -> int:

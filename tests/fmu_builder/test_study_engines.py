@@ -1,0 +1,218 @@
+"""Studies on processes and on a cluster: runs that kill their worker, interrupts, ends, schedulers, and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from foreign import BODY, foreign_fmu
+
+import fmu_builder
+from fmu_builder.errors import ToolError
+from fmu_builder.studies import cluster
+from fmu_builder.studies import table as tables
+from fmu_builder.studies.factors import Axis
+from fmu_builder.studies.plan import Grid, LatinHypercube, Random, RunPlan, Sobol
+from fmu_builder.studies.run import study
+from fmu_builder.studies.setup import prepare
+
+pytestmark = pytest.mark.slow
+PACKAGE = str(Path(fmu_builder.__file__).parents[1])
+BOUNCE = """system = "BouncingBall"
+[factors]
+restitution = { low = 0.3, high = 0.9, count = COUNT }
+[responses]
+last = { signal = "height" }
+bounce = { event = "floor.rebound_speed[1]" }
+"""
+
+
+def bounce(count: int) -> Path:
+    Path("bounce.toml").write_text(BOUNCE.replace("COUNT", str(count)), encoding="utf-8")
+    return Path("bounce.toml")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", PACKAGE)
+
+
+def rows(path: Path | str) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = tables.columns(Path(path)).to_pylist()
+    return found
+
+
+def responses(path: Path | str) -> list[tuple[object, ...]]:
+    return [(row["run"], row["restitution"], row["last"], row["bounce"], row["status"]) for row in rows(path)]
+
+
+def test_results_are_the_same_bits_on_any_number_of_processes() -> None:
+    study(bounce(301), "one.parquet", workers=1)
+    result = study(bounce(301), "three.parquet", workers=3)
+    assert result.runs == 301 and result.failed == 0
+    assert responses("one.parquet") == responses("three.parquet")
+
+
+def test_a_run_that_kills_its_worker_is_a_row_and_all_others_are_done(tmp_path: Path) -> None:
+    foreign_fmu(tmp_path, "Crash", BODY, guid="b0-s")
+    stiffness = [100.0 + k for k in range(40)]
+    stiffness[23] = 2e6
+    Path("crash.toml").write_text(
+        f'system = "Crash.fmu"\n[experiment]\nstop = "20 ms"\nstep = "1 ms"\n[factors]\nk = {stiffness}\n'
+        '[responses]\nr = { signal = "p.r[1]" }\n'
+    )
+    result = study("crash.toml", workers=2)
+    assert (result.runs, result.failed) == (40, 1)
+    assert [row["k"] for row in rows("crash.parquet") if row["status"] == "killed"] == [2e6]
+    assert [row["run"] for row in rows("crash.parquet")] == [*range(40)]
+    assert "1 runs have the status 'killed', the first one 23" in result.notes[0]
+
+
+def test_a_run_beyond_its_time_limit_is_a_row() -> None:
+    text = BOUNCE.replace("{ low = 0.3, high = 0.9, count = COUNT }", "[0.5]").replace(
+        "[factors]", '[factors]\nstop = ["0.1 s", "1000 s"]'
+    )
+    Path("long.toml").write_text(text + '[limits]\ntime = "300 ms"\n')
+    result = study("long.toml", workers=1)
+    found = rows("long.parquet")
+    assert [row["status"] for row in found] == ["ok", "time limit"] and result.failed == 1
+    assert "the time limit of the run is over at" in str(found[1]["message"]) and found[1]["last"] is None
+
+
+def command(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "fmu_builder", "study", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # jobs in the background of a script ignore the interrupt, and their children inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def wait_for_rows(path: str) -> None:
+    """Until the journal holds some more than at its beginning."""
+    journal, end = tables.journal_of(Path(path)), time.monotonic() + 60.0
+    while not journal.exists():
+        assert time.monotonic() < end, "no journal within a minute"
+        time.sleep(0.02)
+    size = journal.stat().st_size
+    while journal.stat().st_size < size + 20_000:
+        assert time.monotonic() < end, "no rows within a minute"
+        time.sleep(0.05)
+
+
+def test_an_interrupt_keeps_all_finished_rows_and_the_study_goes_on() -> None:
+    bounce(400)
+    text = Path("bounce.toml").read_text()
+    Path("bounce.toml").write_text(text.replace("[factors]", '[experiment]\nstop = "10 s"\n[factors]'))
+    process = command("bounce.toml", "--workers", "2")
+    wait_for_rows("bounce.parquet")
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "the same command goes on from there" in out and "Traceback" not in err
+    kept = len(rows("bounce.parquet"))
+    assert 0 < kept < 400 and not tables.journal_of(Path("bounce.parquet")).exists()
+    again = command("bounce.toml", "--workers", "2")
+    wait_for_rows("bounce.parquet")
+    again.kill()  # and once more, in the hardest way
+    again.communicate()
+    result = study("bounce.toml", workers=2)
+    assert result.runs == 400 and kept < result.repeated < 400
+    assert [row["run"] for row in rows("bounce.parquet")] == [*range(400)]
+
+
+# ---- a cluster -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def dask(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    with Path(f"{arguments[0]}.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments, "--no-dashboard"], stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def scheduler() -> Iterator[str]:
+    with dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", "scheduler.json"):
+        end = time.monotonic() + 60.0
+        while not Path("scheduler.json").exists():
+            assert time.monotonic() < end, Path("scheduler.log").read_text()
+            time.sleep(0.1)
+        yield str(json.loads(Path("scheduler.json").read_text())["address"])
+
+
+def worker(address: str) -> object:
+    return dask("worker", address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1")
+
+
+def test_a_study_runs_on_a_cluster_though_one_of_two_workers_is_killed() -> None:
+    study(bounce(1000), "here.parquet", workers=2)
+    with scheduler() as address, worker(address) as first, worker(address) as second:  # type: ignore[attr-defined]
+        process = command("bounce.toml", "--scheduler", address, "-o", "there.parquet")
+        wait_for_rows("there.parquet")
+        assert first.poll() is None and second.poll() is None
+        os.killpg(first.pid, signal.SIGKILL)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert "1000 of 1000 runs" in out and f"of {address}; dashboard http://" in err
+        assert responses("there.parquet") == responses("here.parquet")
+
+        other = replace(prepare("bounce.toml").job, versions=("0.0.1", "3.10"))
+        with pytest.raises(ToolError, match=r"worker tcp:.*; install fmu-builder 0\.0\.1 on Python 3\.10 there"):
+            cluster.Cluster(other, {}, address)
+
+
+def test_a_scheduler_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_ANSWER", 1.0)
+    with pytest.raises(ToolError, match=r"--scheduler tcp://127\.0\.0\.1:9: does not answer within 1 s"):
+        study(bounce(3), scheduler="tcp://127.0.0.1:9")
+    with scheduler() as address, pytest.raises(ToolError, match="has no workers: start some by `dask worker ADDRESS`"):
+        study(bounce(3), scheduler=address)
+
+
+# ---- memory --------------------------------------------------------------------------------------------------------
+
+AXES = [Axis(name, "start", (("x", name),), "1", None, low=0.0, high=1.0, count=100) for name in "abc"]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [Grid(AXES), Random(AXES, 10**6, 1), LatinHypercube(AXES, 10**6, 1), Sobol(AXES, 10**6, 1)],
+    ids=lambda plan: type(plan).__name__,
+)
+def test_a_plan_of_a_million_runs_is_never_held(plan: RunPlan) -> None:
+    plan.rows(0, 1000)
+    tracemalloc.start()
+    try:
+        count, total = 0, np.zeros(3)
+        for first in range(0, 10**6, 20_000):
+            found = plan.rows(first, 20_000)
+            count, total = count + len(found), total + found.sum(axis=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 10**6 == plan.size
+    assert total / 10**6 == pytest.approx([0.5] * 3, abs=2e-3)
+    assert peak < 10e6  # bytes; the rows are 24e6

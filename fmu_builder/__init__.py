@@ -3,6 +3,7 @@
     build(recipe) -> Path                 recipe -> .fmu
     run(scenario) -> Result               slaves coupled by fmpy -> trace, contacts, notes, log
     compare(trace, reference) -> Comparison
+    fit(fit) -> FitResult                 parameters from measured files, with intervals
     plot(trace) -> Path                   a page of its signals
     study(file) -> StudyResult            many runs of a system, as a table
 
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     from fmu_builder.cosim.trace import Trace, read_trace, write_trace
     from fmu_builder.errors import FmuBuilderError, InputError, SlaveError, ToolError
     from fmu_builder.export.fmu import build
+    from fmu_builder.fitting.result import FitResult, FittedColumn, FittedParameter
+    from fmu_builder.fitting.solution import fit
+    from fmu_builder.fitting.tables import Fit, FitExperiment, FitMeasurement, FitMethod, FitParameter
     from fmu_builder.model.documents import Assembly, Case, Part, Recipe, Scenario
+    from fmu_builder.model.mapping import ColumnEntry, OffsetEntry
     from fmu_builder.model.scenario import Convergence, Drive, Experiment, Reference
     from fmu_builder.model.structure_tables import (
         Body,
@@ -50,6 +55,7 @@ __all__ = [
     "Assembly",
     "Body",
     "Case",
+    "ColumnEntry",
     "Comparison",
     "Cone",
     "Convergence",
@@ -60,9 +66,18 @@ __all__ = [
     "Experiment",
     "Extrusion",
     "Factor",
+    "Fit",
+    "FitExperiment",
+    "FitMeasurement",
+    "FitMethod",
+    "FitParameter",
+    "FitResult",
+    "FittedColumn",
+    "FittedParameter",
     "FmuBuilderError",
     "GuideLine",
     "InputError",
+    "OffsetEntry",
     "Part",
     "Pin",
     "Plan",
@@ -88,6 +103,7 @@ __all__ = [
     "__version__",
     "build",
     "compare",
+    "fit",
     "plot",
     "read_trace",
     "run",

@@ -1,4 +1,5 @@
-"""The public names of the package in guide/python.md, from their docstrings: `python -m fmu_builder.api_docs`."""
+"""The public names of the package in guide/python.md, from their docstrings, and the keys of a fit in guide/fitting.md:
+`python -m fmu_builder.api_docs`."""
 
 from __future__ import annotations
 
@@ -9,16 +10,28 @@ from pathlib import Path
 
 import fmu_builder
 from fmu_builder.export.element_docs import field_table, with_sections, write_text
+from fmu_builder.fitting.tables import FitMeasurement, FitMethod, FitParameter
 from fmu_builder.model.table_model import TableModel
 from fmu_builder.paths import PACKAGE
 
-PAGE = PACKAGE / "guide" / "python.md"
+PAGE, FITTING = PACKAGE / "guide" / "python.md", PACKAGE / "guide" / "fitting.md"
 
 
 def api_text() -> str:
     """guide/python.md with the public names as they are now."""
     entries = [line for name in fmu_builder.__all__ if not name.startswith("__") for line in _entry(name)]
     return with_sections(PAGE, {"api": "\n".join(entries).rstrip})
+
+
+def fitting_text() -> str:
+    """guide/fitting.md with the keys of a fit as they are now."""
+    tables: tuple[tuple[str, type[TableModel]], ...] = (
+        ("parameter", FitParameter),
+        ("measurement", FitMeasurement),
+        ("method", FitMethod),
+    )
+    sections = {name: "\n".join(field_table(table)).rstrip for name, table in tables}
+    return with_sections(FITTING, sections)
 
 
 def _entry(name: str) -> Iterator[str]:
@@ -52,6 +65,7 @@ def _code(text: str) -> list[str]:
 
 def main() -> None:
     write_text(Path(PAGE), api_text())
+    write_text(Path(FITTING), fitting_text())
 
 
 if __name__ == "__main__":

@@ -318,6 +318,27 @@ def study_show_command(
     show_study(table, as_json)
 
 
+@app.command("fit")
+def fit_command(
+    fit: Annotated[Path, typer.Argument(help="A fit (.toml): a system, its parameters, and measured CSV files.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The system with the fitted values; by default NAME_fitted.toml."),
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page (HTML) of fit and residuals to this file.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Fit start values of a system to measured files: values with confidence intervals, correlations, residuals.
+
+    Example: fmu-builder fit bounces.toml --report bounces.html
+
+    A warning names what the measurements do not determine, and residuals that are not noise.
+    """
+    from fmu_builder.cli.fitting import run_fit
+
+    run_fit(fit, output, report, as_json)
+
+
 @app.command("list")
 def list_command(as_json: _Json = False) -> None:
     """List elements, catalogue FMUs and cases, one line each, with those in ./elements and ./fmus.
@@ -345,7 +366,8 @@ def info_command(
 @app.command()
 def schema(
     element: Annotated[
-        str, typer.Argument(help="Name or folder of an element; or recipe, assembly, scenario, case, study, element.")
+        str,
+        typer.Argument(help="Name or folder of an element; or recipe, assembly, scenario, case, study, fit, element."),
     ],
 ) -> None:
     """Print the JSON schema of an element's recipes, or of other files, for editors that complete and check TOML.
@@ -353,8 +375,8 @@ def schema(
     Example: fmu-builder schema point_surface > point_surface.json
 
     In the first line of a recipe `#:schema point_surface.json` names it to editors with Taplo.  `schema recipe`,
-    `assembly`, `scenario`, `case` and `study` print the schemas of all files of that kind, `schema element` the schema
-    of element.toml, for elements of your own.
+    `assembly`, `scenario`, `case`, `study` and `fit` print the schemas of all files of that kind, `schema element` the
+    schema of element.toml, for elements of your own.
     """
     from fmu_builder.export.schema import document_schema, element_schema, recipe_schema
     from fmu_builder.model.documents import DOCUMENTS
@@ -363,6 +385,10 @@ def schema(
         from fmu_builder.studies.format import Study
 
         found = document_schema(Study)
+    elif element == "fit":
+        from fmu_builder.fitting.tables import Fit
+
+        found = document_schema(Fit)
     elif element in DOCUMENTS:
         found = document_schema(element)
     else:

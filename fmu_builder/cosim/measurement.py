@@ -181,7 +181,8 @@ def _place(read: _Table, name: str, where: str, path: Path, problems: list[Probl
     if found:
         problems.append(Problem(where, f"{path} has {len(found)} columns of this name; rename all but one"))
     else:
-        problems.append(Problem(where, f"{path} has no such column{did_you_mean(name, set(read.names))}"))
+        known = {_split(one)[0] for one in read.names}
+        problems.append(Problem(where, f"{path} has no such column{did_you_mean(name, known)}"))
     return None
 
 

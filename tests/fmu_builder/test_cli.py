@@ -50,6 +50,7 @@ COMMANDS = (
     "compare",
     "check",
     "study",
+    "fit",
     "new",
     "schema",
     "guide",

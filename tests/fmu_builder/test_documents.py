@@ -316,3 +316,4 @@ def test_models_of_a_scenario_give_the_trace_of_dictionaries() -> None:
 
 def test_the_page_of_the_python_api_is_that_of_the_docstrings() -> None:
     assert api_docs.PAGE.read_text(encoding="utf-8") == api_docs.api_text(), "run python -m fmu_builder.api_docs"
+    assert api_docs.FITTING.read_text(encoding="utf-8") == api_docs.fitting_text(), "run python -m fmu_builder.api_docs"

@@ -1,0 +1,127 @@
+"""The file of a fit (TOML): a system, the parameters to be fitted with their bounds, and the measurements.
+
+scenario = "drop.toml"                    # a scenario, recipe, .fmu or .ssp, or the name of a recipe or case
+experiment = { stop = "1 s" }             # in place of those of the scenario
+[parameters]
+"floor.C_r" = { start = 0.6, min = 0.2, max = 0.95 }
+"floor.C_F" = { start = "5e4 N/m", min = "1e4 N/m", max = "1e6 N/m", log = true }
+[[measurement]]
+file = "bounces.csv"
+start = { "ball.r0[3]" = "1 m" }          # start values of the run that this file measures
+time_offset = { min = "-20 ms", max = "20 ms" }
+columns = { "z [mm]" = "ball.p.r[3]" }    # as in a map of `compare` (model/mapping.py)
+[method]
+scan = 32
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, FiniteFloat, ValidationError
+from pydantic.json_schema import SkipJsonSchema
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.model.documents import Document
+from fmu_builder.model.mapping import MeasurementMap
+from fmu_builder.model.scenario import StartValue
+from fmu_builder.model.table_model import Quantity, TableModel
+from fmu_builder.model.toml_files import explain, read_toml
+
+
+class FitParameter(TableModel):
+    """A start value that is fitted, in SI or as texts with a unit."""
+
+    start: Quantity = Field(description="with which the fit begins")
+    min: Quantity = Field(description="the least")
+    max: Quantity = Field(description="the largest")
+    log: bool = Field(default=False, description="true: its logarithm is fitted; for one that spans decades")
+
+
+class FitMeasurement(MeasurementMap):
+    """A measured file, with its map, and the start values of the run that it measures."""
+
+    file: str = Field(min_length=1, description="a CSV file; its folder counts from that of the fit")
+    start: dict[str, StartValue] = Field(
+        default_factory=dict, description='start values of this run, by "slave.variable", besides those of the scenario'
+    )
+
+
+class FitExperiment(TableModel):
+    """Times in place of those of the scenario, s or texts with a unit."""
+
+    stop: Quantity | None = Field(default=None, description="time at which each run ends")
+    step: Quantity | None = Field(default=None, description="communication step, and that of the rows")
+
+
+class FitMethod(TableModel):
+    """How the parameters are found."""
+
+    scan: int = Field(
+        default=32, ge=0, le=100_000, description="points of a Sobol sequence between the bounds that are tried first"
+    )
+    windows: int = Field(
+        default=3,
+        ge=1,
+        le=12,
+        description="of the samples: at first the fit sees 1/2^(n-1) of them, then twice as many each time",
+    )
+    loss: Literal["linear", "soft_l1", "huber", "cauchy"] = Field(
+        default="linear", description="of the last window; the others are for samples with outliers"
+    )
+    difference: FiniteFloat = Field(
+        default=1e-4, gt=0, le=0.1, description="step of the difference quotients, as a share of the range"
+    )
+    max_evaluations: int = Field(default=60, ge=1, description="most iterations in a window")
+    confidence: FiniteFloat = Field(default=0.95, gt=0, lt=1, description="of the intervals")
+
+
+class Fit(Document):
+    """Parameters of a system that are fitted to measured files."""
+
+    description: str | None = Field(default=None, description="what is fitted to what")
+    scenario: str | SkipJsonSchema[Document] = Field(
+        description="a scenario, recipe, .fmu or .ssp, or the name of a recipe or case"
+    )
+    experiment: FitExperiment = Field(default=FitExperiment(), description="other times of the runs")
+    parameters: dict[str, FitParameter] = Field(
+        min_length=1, description='what is fitted: start values by "slave.variable"; of a single FMU by variable'
+    )
+    measurement: list[FitMeasurement] = Field(min_length=1, description="the measured files")
+    method: FitMethod = Field(default=FitMethod(), description="how")
+
+
+def read_fit(path: Path) -> tuple[Fit, list[Problem]]:
+    """The fit without the entries that are wrong, and what is wrong with these, so that the others can be checked.
+
+    Raises InputError where nothing is left to check."""
+    tables = read_toml(path)
+    problems = []
+    if tables.pop("name", None) is not None:  # a field of Python, no key of the file
+        problems.append(Problem(f"{path}: name", "this key is unknown"))
+    try:
+        return Fit.model_validate(tables), problems
+    except ValidationError as error:
+        problems += explain(path, error, Fit)
+        try:
+            return Fit.model_validate(_without(tables, error)), problems
+        except ValidationError:
+            raise InputError(problems) from None
+
+
+def _without(tables: Mapping[str, Any], error: ValidationError) -> dict[str, Any]:
+    """The tables without the entries that are wrong."""
+    kept = {key: value.copy() if isinstance(value, dict | list) else value for key, value in tables.items()}
+    places = sorted({tuple(fault["loc"][:2]) for fault in error.errors()}, key=str, reverse=True)
+    for place in places:
+        first, *rest = place
+        table = kept.get(str(first))
+        if rest and isinstance(table, dict) and first == "parameters":
+            table.pop(rest[0], None)
+        elif rest and isinstance(table, list) and isinstance(rest[0], int):
+            del table[rest[0]]
+        else:
+            kept.pop(str(first), None)
+    return kept

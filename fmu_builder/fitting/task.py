@@ -1,0 +1,358 @@
+"""A fit that is checked and can be evaluated: what the system gives at the measured times, for values of parameters."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.cosim.mapped_comparison import check_overlap, interpolated, within
+from fmu_builder.cosim.master import System, load_scenario, system_of
+from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_measurement
+from fmu_builder.cosim.overrides import overridden
+from fmu_builder.cosim.recorder import is_signal
+from fmu_builder.cosim.repeated import RepeatedRun
+from fmu_builder.cosim.scenario_inputs import Start, start_values
+from fmu_builder.cosim.validation import all_cases, own_cases
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, collected, did_you_mean, listed
+from fmu_builder.fitting.tables import Fit, FitMeasurement, read_fit
+from fmu_builder.model.given_values import number
+from fmu_builder.model.mapping import range_problems
+from fmu_builder.model.scenario import CheckedScenario
+from fmu_builder.paths import find_recipe
+from fmu_builder.units import Unit, parse_unit
+
+Values = NDArray[np.float64]
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is fitted: a start value, or the time offset of a measurement.
+
+    start, low, high   in `unit`
+    measurement        of a time offset, its place in the list"""
+
+    name: str
+    unit: str
+    start: float
+    low: float
+    high: float
+    log: bool = False
+    slave: str = ""
+    variable: str = ""
+    measurement: int | None = None
+
+    def of_share(self, share: float) -> float:
+        """The value at a share, 0 .. 1, of the way between the bounds; of a logarithmic one, of the way of its log."""
+        if self.log:
+            return math.exp(math.log(self.low) + share * (math.log(self.high) - math.log(self.low)))
+        return self.low + share * (self.high - self.low)
+
+    def share_of(self, value: float) -> float:
+        if self.log:
+            return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
+        return (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Series:
+    """The samples of one column that lie in the run with every time offset that is allowed.
+
+    measurement   its place in the list;   time   s, of the file"""
+
+    measurement: int
+    column: MeasuredColumn
+    signal: str
+    time: Values
+    values: Values
+
+
+class RunFailedError(Exception):
+    """The run with these parameters failed: its text says why."""
+
+
+@dataclass
+class _Kept:
+    """The last run of a measurement."""
+
+    starts: dict[str, dict[str, Start]] = field(default_factory=dict)
+    time: Values = field(default_factory=lambda: np.zeros(0))
+    signals: dict[str, Values] = field(default_factory=dict)
+
+
+class FitTask:
+    """A fit read from a file.   Raises InputError with everything that is wrong with it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.table, problems = read_fit(path)
+        self.runs = self.failed = 0
+        self.first_failure = ""
+        self.notes: list[str] = []
+        self.scenario = _scenario_of(self.table, path, problems)
+        self.system = system_of(self.scenario)
+        self.units = self._signals()
+        self.parameters = [one for one in self._parameters(problems) if one is not None]
+        self.measurements: list[Measurement] = []
+        self.starts: list[dict[str, dict[str, Start]]] = []
+        for place, entry in enumerate(self.table.measurement):
+            self._add_measurement(place, entry, problems)
+        repeated = Counter((p.slave, p.variable) for p in self.parameters)
+        problems += [
+            Problem(f"{path}: [parameters]", f"{slave}.{variable} is given {count} times; keep one")
+            for (slave, variable), count in repeated.items()
+            if count > 1
+        ]
+        if problems:
+            raise InputError(problems)
+        self.parameters += [
+            Parameter(f"time_offset of {self._label(k)}", "s", one.offset, *one.offset_bounds, measurement=k)
+            for k, one in enumerate(self.measurements)
+            if one.offset_bounds is not None
+        ]
+        self.grid = self._grid()
+        self.series = self._all_series()
+        self._kept = [_Kept() for _ in self.measurements]
+        self._run: RepeatedRun | None = None
+
+    def __enter__(self) -> FitTask:
+        recorded = list(dict.fromkeys(one.signal for one in self.series))
+        experiment = self.scenario.experiment.model_copy(update={"record": recorded, "power": False})
+        self._run = RepeatedRun(self.scenario.model_copy(update={"experiment": experiment}), with_contacts=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._run is not None:
+            self._run.close()
+            self._run = None
+
+    # --- evaluation ---------------------------------------------------------------------------------------------------
+
+    def values(self, parameters: Values) -> list[Values]:
+        """What the system gives at the samples of each series.   parameters: shape (p,), in their units
+
+        Raises RunFailedError."""
+        found = []
+        for k, series in enumerate(self.series):
+            kept = self._run_of(series.measurement, parameters)
+            at = series.time + self.offset(series.measurement, parameters)
+            found.append(interpolated(kept.time, kept.signals[self.series[k].signal], at))
+        return found
+
+    def slopes(self, parameters: Values, measurement: int) -> list[Values]:
+        """Derivatives by the time offset of a measurement, of each series: a difference over two rows of its run."""
+        found = []
+        for series in self.series:
+            if series.measurement != measurement:
+                found.append(np.zeros(len(series.time)))
+                continue
+            kept = self._run_of(measurement, parameters)
+            at = series.time + self.offset(measurement, parameters)
+            row = float(np.median(np.diff(kept.time)))
+            before, after = np.maximum(at - row, kept.time[0]), np.minimum(at + row, kept.time[-1])
+            signal = kept.signals[series.signal]
+            rise = interpolated(kept.time, signal, after) - interpolated(kept.time, signal, before)
+            found.append(rise / (after - before))
+        return found
+
+    def offset(self, measurement: int, parameters: Values) -> float:
+        """s: time of the run = time of the file + offset."""
+        for place, one in enumerate(self.parameters):
+            if one.measurement == measurement:
+                return float(parameters[place])
+        return self.measurements[measurement].offset
+
+    def _run_of(self, measurement: int, parameters: Values) -> _Kept:
+        assert self._run is not None
+        starts = {slave: dict(values) for slave, values in self.starts[measurement].items()}
+        for one, value in zip(self.parameters, parameters.tolist(), strict=True):
+            if one.measurement is None:
+                starts.setdefault(one.slave, {})[one.variable] = value
+        kept = self._kept[measurement]
+        if len(kept.time) and kept.starts == starts:
+            return kept
+        self.runs += 1
+        try:
+            outcome = self._run.run(starts)
+            if outcome.ended:
+                raise RunFailedError(outcome.ended)
+        except (FmuBuilderError, RunFailedError) as error:
+            self.failed += 1
+            given = [f"{p.name} = {v:.6g}" for p, v in zip(self.parameters, parameters, strict=True)]
+            self.first_failure = self.first_failure or f"{listed(given, _SHOWN)}: {error}"
+            raise RunFailedError(str(error)) from error
+        names = list(self._run.signals)
+        signals = {name: outcome.values[:, k].copy() for k, name in enumerate(names)}
+        self._kept[measurement] = _Kept(starts, outcome.time.copy(), signals)
+        return self._kept[measurement]
+
+    # --- what the file says -------------------------------------------------------------------------------------------
+
+    def _label(self, measurement: int) -> str:
+        """The name of the file, with its number where several have it."""
+        names = [Path(one.file).name for one in self.table.measurement]
+        same = names.count(names[measurement]) > 1
+        return names[measurement] + (f" ({measurement + 1})" if same else "")
+
+    def _signals(self) -> dict[str, str]:
+        """The units of the signals; those of a single slave have their short names too."""
+        units = {
+            f"{slave}.{variable.name}": variable.unit
+            for slave, description in self.system.slaves.items()
+            for variable in description.variables.values()
+            if is_signal(variable)
+        }
+        if len(self.system.slaves) == 1:
+            (slave,) = self.system.slaves
+            units |= {name.removeprefix(f"{slave}."): unit for name, unit in units.items()}
+        return units
+
+    def _variable(self, name: str, where: str) -> tuple[str, str]:
+        slaves = self.system.slaves
+        slave, _, variable = name.partition(".")
+        if slave not in slaves and len(slaves) == 1:
+            (slave,), variable = slaves, name
+        if slave not in slaves:
+            raise InputError(Problem(where, f"there is no slave '{slave}'" + did_you_mean(slave, slaves)))
+        known = slaves[slave].variables
+        if variable not in known:
+            near = did_you_mean(variable, [v.name for v in known.values() if v.causality == "parameter"])
+            raise InputError(Problem(where, f"{slaves[slave].model_name} has no such variable{near}"))
+        return slave, variable
+
+    def _parameters(self, problems: list[Problem]) -> list[Parameter | None]:
+        return [self._parameter(name, problems) for name in self.table.parameters]
+
+    def _parameter(self, name: str, problems: list[Problem]) -> Parameter | None:
+        where, entry = f"{self.path}: [parameters] {name}", self.table.parameters[name]
+        try:
+            slave, variable = self._variable(name, where)
+        except InputError as error:
+            problems += error.problems
+            return None
+        known = self.system.slaves[slave].variables[variable]
+        if known.type != "Real" or not (known.causality == "input" or known.initial in ("exact", "approx")):
+            kind = known.type if known.type != "Real" else f"{known.variability}, {known.causality}"
+            what = "only Reals that a run may start with can be fitted: parameters, and inputs that are not connected"
+            problems.append(Problem(where, f"is {kind}; {what}"))
+            return None
+        found: list[float] = []
+        for key in ("start", "min", "max"):
+            with collected(problems):
+                found.append(number(getattr(entry, key), _unit_of(known.unit), f"{where} {key}"))
+        if len(found) < 3:
+            return None
+        start, low, high = found
+        wrong = range_problems(where, start, low, high, known.unit)
+        if entry.log and min(low, high) <= 0.0:
+            what = f"min = {min(low, high):g} must be greater than 0 where log = true; raise it, or remove log"
+            wrong.append(Problem(f"{where} log", what))
+        problems += wrong
+        return None if wrong else Parameter(name, known.unit, start, low, high, entry.log, slave, variable)
+
+    def _add_measurement(self, place: int, entry: FitMeasurement, problems: list[Problem]) -> None:
+        where = f"{self.path}: [measurement {place + 1}] "
+        found = None
+        with collected(problems):
+            found = read_measurement(self.path.parent / entry.file, entry, self.units, where, source="the system")
+        checked = None
+        before = len(problems)
+        with collected(problems):
+            changed = overridden(self.scenario, where + "{}", start=entry.start)
+            checked = start_values(changed, self.system.slaves)
+        problems[before:] = [_moved(p, self.scenario.path, where) for p in problems[before:]]
+        fitted = {(p.slave, p.variable) for p in self.parameters}
+        for name in entry.start:
+            with suppress(InputError):
+                if self._variable(name, where) in fitted:
+                    what = "is fitted as well; remove it here or from [parameters]"
+                    problems.append(Problem(f"{where}start {name}", what))
+        if found is not None and checked is not None:
+            self.measurements.append(found)
+            self.starts.append(_changes(checked, self.system))
+            self.notes += found.notes
+
+    def _grid(self) -> Values:
+        start, stop = self.scenario.seconds("start"), self.scenario.seconds("stop")
+        return np.array([start, stop])
+
+    def _all_series(self) -> list[Series]:
+        problems: list[Problem] = []
+        series = []
+        left_out = 0
+        for k, measurement in enumerate(self.measurements):
+            bounds = measurement.offset_bounds or (measurement.offset, measurement.offset)
+            for column in measurement.columns:
+                use = within(self.grid, column.time, *bounds)
+                with collected(problems):
+                    check_overlap(self.grid, measurement, column, use)
+                left_out += int(np.count_nonzero(~use))
+                signal = column.signal
+                if signal not in {f"{s}.{v}" for s, d in self.system.slaves.items() for v in d.variables}:
+                    signal = f"{next(iter(self.system.slaves))}.{signal}"
+                series.append(Series(k, column, signal, column.time[use], column.values[use]))
+        if problems:
+            raise InputError(problems)
+        samples, size = sum(len(one.time) for one in series), len(self.parameters)
+        if samples <= size:
+            what = f"{samples} samples lie in the runs, for {size} parameters; more samples than parameters are needed"
+            raise InputError(Problem(f"{self.path}: [[measurement]]", f"{what}: fix some, or extend [experiment] stop"))
+        if left_out:
+            self.notes.append(
+                f"{left_out} samples are not used: they lie outside of the runs, or would with another time offset"
+            )
+        return series
+
+
+def _scenario_of(table: Fit, path: Path, problems: list[Problem]) -> CheckedScenario:
+    """Raises InputError with these problems and those of the scenario."""
+    with collected(problems):
+        given = [key for key in ("step", "stop") if getattr(table.experiment, key) is not None]
+        scenario = load_scenario(_place_of(str(table.scenario), path), given)
+        where = f"{path}: [experiment] {{}}"
+        return overridden(scenario, where, step=table.experiment.step, stop=table.experiment.stop)
+    raise InputError(problems)
+
+
+def _place_of(name: str, path: Path) -> Path:
+    if Path(name).suffix in (".fmu", ".ssp", ".toml"):
+        return path.parent / name
+    try:
+        return find_recipe(name, path.parent)
+    except InputError as error:
+        cases = [one for case, one in (all_cases() | own_cases()).items() if name in (case, case.partition("/")[2])]
+        if len(cases) == 1:
+            return cases[0]
+        raise InputError([Problem(f"{path}: scenario", str(p)) for p in error.problems]) from None
+
+
+def _moved(problem: Problem, scenario: Path, where: str) -> Problem:
+    """A fault of a start value, at the place in the fit where it stands."""
+    _, found, key = problem.where.partition(f"{scenario}: [slaves] ")
+    if not found:
+        return problem
+    slave, _, variable = key.partition(" start ")
+    return Problem(f"{where}start {slave}.{variable}", problem.what)
+
+
+def _changes(checked: Mapping[str, Mapping[str, Start]], system: System) -> dict[str, dict[str, Start]]:
+    """Start values that are not those of the scenario."""
+    return {
+        slave: {name: value for name, value in values.items() if system.starts[slave].get(name) != value}
+        for slave, values in checked.items()
+    }
+
+
+def _unit_of(text: str) -> Unit:
+    """One that is unknown here takes plain numbers only."""
+    try:
+        return parse_unit(text)
+    except InputError:
+        return parse_unit("1")

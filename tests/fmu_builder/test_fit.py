@@ -1,0 +1,400 @@
+"""A fit finds known values, says how sure they are, and names what measurements do not determine."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from scipy import stats
+from typer.testing import CliRunner
+
+import fmu_builder
+from fmu_builder.cli.commands import app
+from fmu_builder.cosim.measurement import MeasuredColumn, Measurement
+from fmu_builder.errors import InputError, SlaveError
+from fmu_builder.export.schema import document_schema
+from fmu_builder.fitting import fit_to_json, fitted_text
+from fmu_builder.fitting.result import FitResult
+from fmu_builder.fitting.solution import fitted
+from fmu_builder.fitting.tables import Fit, FitMethod, FitParameter
+from fmu_builder.fitting.task import FitTask, Parameter, RunFailedError, Series
+from fmu_builder.model.loader import load_model
+from fmu_builder.model.toml_files import read_toml
+from fmu_builder.paths import load_module, shipped
+
+FITS = shipped("fmus") / "fits"
+MEASURED = load_module(FITS / "measurements.py").MEASURED
+REPETITIONS = 100
+Model = Callable[..., np.ndarray]
+
+
+class Formula(FitTask):
+    """A fit whose runs are a formula of the time and the parameters.   fails: for which parameters a run fails"""
+
+    def __init__(
+        self,
+        model: Model,
+        values: np.ndarray,
+        time: np.ndarray,
+        ranges: dict[str, tuple[float, float, float]],
+        *,
+        deviation: float | None = None,
+        fails: Callable[..., bool] = lambda *_: False,
+        logarithmic: bool = False,
+        **method: object,
+    ) -> None:
+        self.path, self.runs, self.failed, self.first_failure, self.notes = Path("fit.toml"), 0, 0, "", []
+        self.table = Fit.model_construct(method=FitMethod.model_validate(method))
+        self.parameters = [Parameter(name, "m", *given, log=logarithmic) for name, given in ranges.items()]
+        column = MeasuredColumn("y", "a.y", "m", time, values, deviation)
+        self.measurements = [Measurement(Path("y.csv"), (column,))]
+        self.series = [Series(0, column, "a.y", time, values)]
+        self.scenario = None  # type: ignore[assignment]
+        self._model, self._fails = model, fails
+
+    def values(self, parameters: np.ndarray) -> list[np.ndarray]:
+        self.runs += 1
+        if self._fails(*parameters):
+            self.failed += 1
+            self.first_failure = self.first_failure or "too stiff"
+            raise RunFailedError("too stiff")
+        return [self._model(self.series[0].time, *parameters)]
+
+    def fitted(self) -> FitResult:
+        return fitted(self, lambda text: None)
+
+
+TIME = np.linspace(0.0, 1.0, 101)
+NOISE = np.random.default_rng(3).normal(0.0, 0.1, len(TIME))
+
+
+def line(t: np.ndarray, a: float, b: float) -> np.ndarray:
+    return a + b * t
+
+
+LINE = {"a": (0.0, -5.0, 5.0), "b": (1.0, -20.0, 20.0)}
+
+
+def test_intervals_and_correlation_of_a_line_are_those_of_the_textbook() -> None:
+    y = line(TIME, 1.0, 2.0) + NOISE
+    found = Formula(line, y, TIME, LINE).fitted()
+    known = stats.linregress(TIME, y)
+    quantile = stats.t.ppf(0.975, len(TIME) - 2)
+    a, b = found.parameters
+    assert (a.value, b.value) == (pytest.approx(known.intercept, rel=1e-7), pytest.approx(known.slope, rel=1e-7))
+    assert (b.deviation, a.deviation) == (pytest.approx(known.stderr), pytest.approx(known.intercept_stderr))
+    assert (b.low, b.high) == (
+        pytest.approx(b.value - quantile * known.stderr),
+        pytest.approx(b.value + quantile * known.stderr),
+    )
+    middle, square = TIME.mean(), np.mean(TIME**2)
+    assert found.correlation[0, 1] == pytest.approx(-middle / math.sqrt(square))
+    assert found.converged and not found.warnings
+    assert found.columns[0].deviation == pytest.approx(np.std(y - line(TIME, a.value, b.value)))
+
+
+def test_the_interval_of_a_logarithmic_parameter_is_symmetric_in_its_logarithm() -> None:
+    decay = np.exp(-30.0 * TIME)
+    found = Formula(lambda t, k: np.exp(-k * t), decay + 0.1 * NOISE, TIME, {"k": (1.0, 0.1, 1e3)}, logarithmic=True)
+    k = found.fitted()["k"]
+    assert k.low < 30.0 < k.high
+    assert k.low * k.high == pytest.approx(k.value**2)
+
+
+def test_a_wider_confidence_widens_the_interval_as_the_t_distribution_does() -> None:
+    y = line(TIME, 1.0, 2.0) + NOISE
+    narrow, wide = (Formula(line, y, TIME, LINE, confidence=one).fitted()["b"] for one in (0.5, 0.99))
+    ratio = stats.t.ppf(0.995, 99) / stats.t.ppf(0.75, 99)
+    assert (wide.high - wide.low) / (narrow.high - narrow.low) == pytest.approx(ratio)
+
+
+def test_what_cannot_be_told_apart_is_named() -> None:
+    ranges = LINE | {"c": (0.0, -5.0, 5.0)}
+    found = Formula(lambda t, a, b, c: a + c + b * t, line(TIME, 1.0, 2.0) + NOISE, TIME, ranges).fitted()
+    assert [w.partition(":")[0] for w in found.warnings] == ["a is not identifiable", "c is not identifiable"]
+    assert math.isinf(found["a"].high) and math.isfinite(found["b"].high)
+    assert math.isnan(found.correlation[0, 1])
+    assert fit_to_json(found)["parameters"][0]["high"] is None  # type: ignore[index]
+
+
+def test_a_parameter_that_nothing_depends_on_is_named() -> None:
+    ranges = LINE | {"idle": (0.0, -5.0, 5.0)}
+    found = Formula(lambda t, a, b, _: a + b * t, line(TIME, 1.0, 2.0) + NOISE, TIME, ranges).fitted()
+    assert [w.partition(":")[0] for w in found.warnings] == ["idle is not identifiable"]
+
+
+def test_almost_equal_effects_are_named_by_their_correlation() -> None:
+    late = TIME + 10.0  # the level at 0 follows from the slope
+    found = Formula(lambda t, a, b: a + b * t, line(late, 1.0, 2.0) + NOISE, late, LINE).fitted()
+    assert any("a and b are correlated by -0.99" in w for w in found.warnings)
+
+
+def test_a_value_at_its_bound_is_named() -> None:
+    found = Formula(line, line(TIME, 1.0, 2.0) + NOISE, TIME, {"a": (0.0, -5.0, 5.0), "b": (0.0, -1.0, 1.0)}).fitted()
+    assert found["b"].at_bound and not found["a"].at_bound
+    assert any(w.startswith("b is at its bound, max = 1 m: widen the range") for w in found.warnings)
+
+
+def test_residuals_that_are_not_noise_are_named() -> None:
+    found = Formula(line, line(TIME, 1.0, 2.0) + np.sin(12.0 * TIME), TIME, LINE).fitted()
+    assert any("the residual of a.y in y.csv is not white" in w for w in found.warnings)
+
+
+def test_deviations_that_are_too_small_are_named() -> None:
+    found = Formula(line, line(TIME, 1.0, 2.0) + NOISE, TIME, LINE, deviation=0.01).fitted()
+    assert any("times as large as the given deviations" in w for w in found.warnings)
+    assert found.scale == pytest.approx(10.0, rel=0.2)
+
+
+def test_samples_far_off_hardly_move_a_robust_fit() -> None:
+    y = line(TIME, 1.0, 2.0) + NOISE
+    y[::10] += 30.0
+    loose, robust = (
+        Formula(line, y, TIME, LINE, deviation=0.1, loss=one).fitted()["a"] for one in ("linear", "cauchy")
+    )
+    assert abs(robust.value - 1.0) < 0.1 < abs(loose.value - 1.0)
+
+
+def test_runs_that_fail_for_some_parameters_are_avoided_and_told() -> None:
+    found = Formula(line, line(TIME, 1.0, 2.0) + NOISE, TIME, LINE, fails=lambda _, b: b > 4.0).fitted()
+    assert found["b"].low < 2.0 < found["b"].high
+    assert 0 < found.failed_runs < found.runs
+    assert any("runs failed, and their parameters were avoided: too stiff" in w for w in found.warnings)
+
+
+def test_the_least_beside_runs_that_fail_has_one_sided_slopes() -> None:
+    y = line(TIME, 1.0, 2.0) + NOISE
+    best = stats.linregress(TIME, y).slope
+    found = Formula(line, y, TIME, LINE, fails=lambda _, b: b > best + 1e-9).fitted()
+    assert found["b"].value == pytest.approx(best, rel=1e-5) and math.isfinite(found["b"].high)
+
+
+def test_a_fit_without_any_good_run_is_an_error() -> None:
+    with pytest.raises(SlaveError, match="all 33 runs failed; too stiff"):
+        Formula(line, TIME, TIME, LINE, fails=lambda *_: True).fitted()
+
+
+def bounces(t: np.ndarray, restitution: float) -> np.ndarray:
+    """Heights of a ball from 1 m, in closed form: arcs of speeds v e, v e^2, ..."""
+    g = 9.81
+    speed, begin = math.sqrt(2.0 * g), math.sqrt(2.0 / g)
+    height = np.where(t < begin, 1.0 - g * t**2 / 2, 0.0)
+    while begin < t[-1] and speed > 1e-3:
+        speed *= restitution
+        inside = (t >= begin) & (t < begin + 2.0 * speed / g)
+        height[inside] = (speed * (t - begin) - g * (t - begin) ** 2 / 2)[inside]
+        begin += 2.0 * speed / g
+    return height
+
+
+@pytest.mark.parametrize("true", [0.62, 0.75, 0.9])
+def test_bounces_that_are_seen_late_are_found_where_the_gradient_leads_elsewhere(true: float) -> None:
+    time = np.arange(1.5, 4.0, 0.01)
+    y = bounces(time, true) + np.random.default_rng(1).normal(0.0, 2e-3, len(time))
+    given = {"restitution": (0.4, 0.3, 0.98)}
+    alone = Formula(bounces, y, time, given, scan=0, windows=1).fitted()["restitution"]
+    found = Formula(bounces, y, time, given).fitted()["restitution"]
+    assert found.value == pytest.approx(true, abs=1e-4)
+    assert abs(alone.value - true) > 0.1
+
+
+# --- fits of FMUs ----------------------------------------------------------------------------------------------------
+
+
+def within_three_deviations(found: FitResult, truth: dict[str, float]) -> bool:
+    return all(abs(found[name].value - value) < 3.0 * found[name].deviation for name, value in truth.items())
+
+
+def test_the_command_prints_values_and_writes_the_fitted_recipe_and_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (FITS / "bounces.toml").read_text(encoding="utf-8")
+    text = text.replace("[parameters]", 'experiment = { stop = "1 s" }\n[parameters]', 1)  # the first bounce
+    (tmp_path / "bounces.csv").write_text((FITS / "bounces.csv").read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "first.toml").write_text(text + "[method]\nscan = 0\nwindows = 1\n", encoding="utf-8")
+    done = CliRunner().invoke(app, ["fit", "first.toml", "--report", "page.html", "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    for one, (name, true) in zip(found["parameters"], MEASURED["bounces"].truth.items(), strict=True):
+        assert one["name"] == name and abs(one["value"] - true) < 3.0 * one["deviation"]
+    assert found["columns"][0]["rms"] == pytest.approx(2e-3, rel=0.2)
+    assert not found["warnings"] and found["converged"]
+    assert [note.partition(" ")[2] for note in found["notes"]] == [
+        "samples are not used: they lie outside of the runs, or would with another time offset"
+    ]
+    model = load_model(tmp_path / "first_fitted.toml")
+    assert [model[name].start for name in ("restitution", "stiffness")] == [
+        found["parameters"][k]["value"] for k in (0, 1)
+    ]
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "time_offset of bounces.csv" in page and 2e6 < len(page) < 6e6
+
+
+def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) -> None:
+    (tmp_path / "ball.csv").write_text("t [s],z [mm],w [N],e\n0,1,1,\n0.1,2,2,\n")
+    (tmp_path / "late.csv").write_text("t,z\n5,1\n6,1\n")
+    (tmp_path / "fit.toml").write_text(
+        'scenario = "BouncingBall"\n'
+        "[parameters]\n"
+        "restitution = { start = 1.2, min = 0.1, max = 0.9 }\n"
+        'stiffness = { start = "1 kg", min = "1e6 N/m", max = "1e4 N/m" }\n'
+        "mass = { start = 1, min = 2, max = 0.5 }\n"
+        "restituton = { start = 0.5, min = 0.1, max = 0.9 }\n"
+        "height = { start = 0.5, min = 0.1, max = 0.9 }\n"
+        "'floor.k_E' = { start = 0.5, min = 0, max = 1, log = true }\n"
+        "'floor.K_fr' = { start = 0.5, max = 1, lg = true }\n"
+        "[[measurement]]\n"
+        "file = 'ball.csv'\n"
+        "start = { initial_hight = '1 m', mass = '3 m' }\n"
+        "columns = { zz = 'height', w = 'height', e = 'velocity', z = 'hight' }\n"
+        "[[measurement]]\n"
+        "file = 'none.csv'\n"
+        "columns = { z = 'height' }\n"
+        "[method]\n"
+        "scan = -1\n"
+    )
+    with pytest.raises(InputError) as caught:
+        fmu_builder.fit(tmp_path / "fit.toml")
+    said = [f"{p.where.replace(str(tmp_path), '')}: {p.what}" for p in caught.value.problems]
+    path = "/fit.toml: "
+    expected = [
+        f"{path}[parameters.floor.K_fr] min: this key is missing",
+        f"{path}[parameters.floor.K_fr] lg: this key is unknown; did you mean 'log'?",
+        f"{path}[method] scan: -1: input should be greater than or equal to 0",
+        f"{path}[parameters] restitution: start = 1.2 must be between min = 0.1 and max = 0.9: move it, or widen the "
+        "range",
+        "/fit.toml: [parameters] stiffness start = '1 kg' has the dimension kg but N/m (kg.s-2) is needed",
+        f"{path}[parameters] mass: min = 2 kg must be less than max = 0.5 kg; exchange them",
+        f"{path}[parameters] restituton: BouncingBall has no such variable; did you mean 'restitution'?",
+        f"{path}[parameters] height: is continuous, output; only Reals that a run may start with can be fitted: "
+        "parameters, and inputs that are not connected",
+        f"{path}[parameters] floor.k_E log: min = 0 must be greater than 0 where log = true; raise it, or remove log",
+        f"{path}[measurement 1] columns 'zz': {tmp_path}/ball.csv has no such column; did you mean 'z'?",
+        f"{path}[measurement 1] columns 'w' unit: 'N' has the dimension kg.m.s-2, but height is in m (m); give the "
+        "unit of the column, or another signal",
+        f"{path}[measurement 1] columns 'e': {tmp_path}/ball.csv holds no number in this column; name another one",
+        f"{path}[measurement 1] columns 'z': the system has no signal 'hight'; did you mean 'height'?",
+        f"{path}[measurement 1] start fmu.initial_hight: BouncingBall has no such variable; did you mean "
+        "'initial_height'?",
+        "/none.csv: cannot be read: No such file or directory",
+    ]
+    assert [one for one in expected if one not in said] == []
+    assert len(said) == len(expected) + 1  # the mass of 3 m
+    assert sum("mass" in one and "'3 m' has the dimension m but kg is needed" in one for one in said) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "said"),
+    [
+        (
+            "5,1\n6,1\n7,1\n",
+            "",
+            "covers 5 s to 7 s and the run 0 s to 2 s, with the time offset 0 s: no time in common",
+        ),
+        ("0,1\n1,1\n", "", "2 samples lie in the runs, for 2 parameters; more samples than parameters are needed"),
+        ("0,1\n1,1\n2,1\n", "start = { restitution = 0.5 }", "start restitution: is fitted as well; remove it here"),
+    ],
+)
+def test_samples_that_cannot_carry_a_fit_are_refused(tmp_path: Path, rows: str, more: str, said: str) -> None:
+    (tmp_path / "ball.csv").write_text("t,z\n" + rows)
+    parameters = {name: FitParameter(start=0.5, min=0.1, max=0.9) for name in ("restitution", "floor.k_E")}
+    (tmp_path / "fit.toml").write_text(
+        Fit.model_construct(scenario="BouncingBall", parameters=parameters).toml()
+        + f"[[measurement]]\nfile = 'ball.csv'\ncolumns = {{ z = 'height' }}\n{more}\n"
+    )
+    with pytest.raises(InputError) as caught:
+        fmu_builder.fit(tmp_path / "fit.toml")
+    assert said in str(caught.value)
+
+
+def test_a_fit_can_be_written_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    time = np.arange(0.0, 0.4, 0.01)  # in flight: z = h - g t^2/2
+    for name, height in (("high.csv", 2.0), ("low.csv", 1.5)):
+        rows = "".join(f"{t!r},{height - 4.0 * t**2!r}\n" for t in time.tolist())
+        (tmp_path / name).write_text("t,z\n" + rows)
+    measurement = [
+        fmu_builder.FitMeasurement(file=name, start={"initial_height": height}, columns={"z": "height"})
+        for name, height in (("high.csv", "2 m"), ("low.csv", "150 cm"))
+    ]
+    gravity = FitParameter(start=-9.0, min=-20.0, max=-1.0)
+    given = Fit(
+        scenario="BouncingBall",
+        experiment={"stop": "0.5 s"},
+        parameters={"gravity[3]": gravity},
+        measurement=measurement,
+        method={"scan": 4, "windows": 1},
+    )
+    found = fmu_builder.fit(given)
+    assert found["gravity[3]"].value == pytest.approx(-8.0, rel=1e-4)  # the run is linear between its rows
+    assert [column.file for column in found.columns] == ["high.csv", "low.csv"]
+    assert "gravity[3]" in str(found)
+    with pytest.raises(InputError, match="did you mean 'gravity\\[3\\]'"):
+        _ = found["gravity"]
+    assert 'stop = "0.5 s"' in given.toml()
+    Draft202012Validator(document_schema(Fit)).validate(read_toml(given.save(tmp_path)))
+
+
+def test_a_fitted_scenario_names_its_recipes_from_where_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "Own.toml").write_text((shipped("fmus") / "BouncingBall.toml").read_text())
+    (tmp_path / "a" / "drop.toml").write_text(
+        '[experiment]\nstop = "0.1 s"\nstep = "10 ms"\n[slaves]\nball = { recipe = "Own", start = { mass = 2 } }\n'
+        'other = "BouncingBall"\n'
+    )
+    (tmp_path / "a" / "ball.csv").write_text("t,z\n0,1\n0.05,1\n0.1,1\n")
+    (tmp_path / "a" / "fit.toml").write_text(
+        'scenario = "drop.toml"\n[parameters]\n"ball.initial_height" = { start = 0.9, min = 0, max = 2 }\n'
+        "[[measurement]]\nfile = 'ball.csv'\ncolumns = { z = 'ball.height' }\n[method]\nscan = 0\n"
+    )
+    found = fmu_builder.fit(tmp_path / "a" / "fit.toml")
+    path = tmp_path / "a" / "b" / "fitted.toml"
+    path.write_text(fitted_text(found, path))
+    tables = read_toml(path)
+    value = found["ball.initial_height"].value
+    assert tables["slaves"] == {
+        "ball": {"recipe": "../Own.toml", "start": {"mass": 2, "initial_height": value}},
+        "other": {"recipe": "BouncingBall"},
+    }
+    assert fmu_builder.run(path)["ball.height"][0] == value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURED)
+def test_the_shipped_measurements_are_those_of_their_script(name: str) -> None:
+    seed = list(MEASURED).index(name)
+    assert (FITS / f"{name}.csv").read_text(encoding="utf-8") == MEASURED[name].text(np.random.default_rng(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURED)
+def test_intervals_hold_the_truth_as_often_as_they_say(name: str) -> None:
+    """95 of 100 repetitions on average: fewer than 90, or all, is 1 % each by the binomial distribution."""
+    measured = MEASURED[name]
+    with FitTask(FITS / f"{name}.toml") as task:
+        first = fitted(task, lambda text: None)
+        assert within_three_deviations(first, measured.truth)
+        assert not [warning for warning in first.warnings if "white" not in warning]
+        # each repetition begins at that fit: the scan is tested above
+        task.table.method = task.table.method.model_copy(update={"scan": 0, "windows": 1})
+        task.parameters = [
+            replace(one, start=found.value) for one, found in zip(task.parameters, first.parameters, strict=True)
+        ]
+        (series,) = task.series
+        exact = measured.motion(series.time + measured.offset)
+        rng = np.random.default_rng(7)
+        held = dict.fromkeys(measured.truth, 0)
+        for _ in range(REPETITIONS):
+            noise = measured.deviation * rng.standard_normal(len(exact))
+            task.series = [replace(series, values=exact + noise)]
+            found = fitted(task, lambda text: None)
+            for parameter, true in measured.truth.items():
+                held[parameter] += found[parameter].low <= true <= found[parameter].high
+    assert all(count >= 90 for count in held.values()), held

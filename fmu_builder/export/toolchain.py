@@ -6,6 +6,7 @@ Everything is self-contained C (`-nostdlib`): a binary needs no C library of any
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.util
 import os
 import platform as _platform
@@ -65,7 +66,8 @@ _LANGUAGE = (
     "-U__FP_FAST_FMA",
 )
 # zig makes debug information unless switched off, which takes it a sixth of its time.
-_LIBRARY = ("-fPIC", "-shared", "-fvisibility=hidden", "-g0")
+_POSITION_INDEPENDENT = ("-fPIC", "-fvisibility=hidden", "-g0")
+_LIBRARY = (*_POSITION_INDEPENDENT, "-shared")
 # Some distributions' gcc protects stacks and calls libgcc for atomics unless switched off: both need a C library.
 FREESTANDING = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
 _NO_LIBGCC_ATOMICS = ("-mno-outline-atomics",)
@@ -229,41 +231,60 @@ def compile_fmu(
 def _compile_target(
     sources: Path, name: str, target: str, suffix: str, compiler: Compiler, extra: Sequence[str], files: Sequence[str]
 ) -> bytes:
-    base = shipped("contact_core") / "base"
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as folder:
         library = Path(folder) / f"{name}{suffix}"  # its name is part of the bytes on Windows and macOS
-        options: tuple[str, ...] = ("-s",)
+        linked: tuple[str, ...] = ("-shared", "-s")
         if "linux" in target:
-            options += ("-Wl,-z,defs",)
+            linked += ("-Wl,-z,defs",)
         if "macos" in target:
-            options += (f"-Wl,-install_name,@rpath/{library.name}", *_NO_UNWIND_TABLES, *_LITTLE_SPARE_ROOM)
-        if compiler.cross:
-            options += _SMALL_AND_FAST_TO_COMPILE
-        elif "aarch64" in target:
-            options += _NO_LIBGCC_ATOMICS
+            linked += (f"-Wl,-install_name,@rpath/{library.name}", *_LITTLE_SPARE_ROOM)
+        flags = [*_fmu_flags(target, compiler), *extra]
+        memory = _memory_functions(target, compiler, flags)
         run_compiler(
             compiler,
-            [
-                *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
-                *_LANGUAGE,
-                *_WARNINGS,
-                *_LIBRARY,
-                *FREESTANDING,
-                *options,
-                "-I.",
-                "-isystem",
-                str(base / "freestanding_include"),
-                "-isystem",
-                str(fmi_headers()),
-                *extra,
-                *files,
-                str(base / "freestanding.c"),
-                "-o",
-                str(library),
-            ],
+            [*flags, *linked, "-I.", "-isystem", str(fmi_headers()), *files, str(memory), "-o", str(library)],
             sources,
         )
         return library.read_bytes()
+
+
+def _fmu_flags(target: str, compiler: Compiler) -> list[str]:
+    """How the C of an FMU is compiled for a target."""
+    options: tuple[str, ...] = _NO_UNWIND_TABLES if "macos" in target else ()
+    if compiler.cross:
+        options += _SMALL_AND_FAST_TO_COMPILE
+    elif "aarch64" in target:
+        options += _NO_LIBGCC_ATOMICS
+    return [
+        *(("-target", target, "-fno-sanitize=undefined") if compiler.cross else ()),
+        *_LANGUAGE,
+        *_WARNINGS,
+        *_POSITION_INDEPENDENT,
+        *FREESTANDING,
+        *options,
+        "-isystem",
+        str(_base() / "freestanding_include"),
+    ]
+
+
+def _memory_functions(target: str, compiler: Compiler, flags: Sequence[str]) -> Path:
+    """freestanding.c, which is the same in all FMUs: its object, compiled once for each target and kept in the cache;
+    where the cache cannot hold it, the source."""
+    source = _base() / "freestanding.c"
+    digest = hashlib.sha256(repr((compiler.command, compiler.version, flags)).encode() + source.read_bytes())
+    for path in sorted((_base() / "freestanding_include").iterdir()):
+        digest.update(b"\0" + path.read_bytes())
+    kept = used(cache_folder() / "host" / f"freestanding-{digest.hexdigest()[:32]}.o")
+    if not kept.is_file():
+        try:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=kept.parent, prefix="object-") as folder:
+                made = Path(folder) / kept.name
+                run_compiler(compiler, [*flags, "-c", str(source), "-o", str(made)])
+                made.replace(kept)
+        except OSError:  # the cache is full, or Windows holds the file that another process has put there
+            return kept if kept.is_file() else source
+    return kept
 
 
 def compile_unoptimized(folder: Path, library: Path, compiler: Compiler, files: Sequence[str]) -> None:
@@ -275,8 +296,8 @@ def compile_unoptimized(folder: Path, library: Path, compiler: Compiler, files: 
 
 def compile_object(source: Path, target: Path, compiler: Compiler) -> None:
     """Compile one source for a library of `compile_unoptimized`, optimized."""
-    flags = [flag for flag in _LIBRARY if flag != "-shared"]
-    run_compiler(compiler, [*_alone(compiler), *flags, *_WARNINGS, "-c", str(source), "-o", str(target)])
+    flags = [*_alone(compiler), *_POSITION_INDEPENDENT, *_WARNINGS]
+    run_compiler(compiler, [*flags, "-c", str(source), "-o", str(target)])
 
 
 def _alone(compiler: Compiler) -> list[str]:
@@ -288,8 +309,12 @@ def _alone(compiler: Compiler) -> list[str]:
         *FREESTANDING,
         *(_NO_LIBGCC_ATOMICS if "aarch64" in target and not compiler.cross else ()),
         "-isystem",
-        str(shipped("contact_core") / "base" / "freestanding_include"),
+        str(_base() / "freestanding_include"),
     ]
+
+
+def _base() -> Path:
+    return shipped("contact_core") / "base"
 
 
 def compile_hosted(

@@ -350,7 +350,17 @@ def _content(files: Mapping[str, bytes], compiler: Compiler, platform: str, flag
 def _is_whole(fmu: Path) -> bool:
     """False for a file that is missing, or damaged by a crash of the machine that wrote it."""
     try:
+        state = fmu.stat()
+        return _was_whole(fmu, state.st_size, state.st_mtime_ns)
+    except OSError:
+        return False
+
+
+@functools.lru_cache(maxsize=256)
+def _was_whole(fmu: Path, size: int, changed: int) -> bool:
+    """Read once in a process: many slaves may be of one file."""
+    try:
         with zipfile.ZipFile(fmu) as archive:
             return archive.testzip() is None
-    except (OSError, zipfile.BadZipFile):
+    except zipfile.BadZipFile:
         return False

@@ -398,8 +398,13 @@ def _starts(text: str) -> Sequence[tuple[str, int, Any, bool]]:
     return starts
 
 
-if __name__ == "__main__":
+def start() -> None:
+    """As the arguments of the process say."""
     if sys.argv[1] == "--try":
         try_out(_Unpacked(*sys.argv[2:5]), _starts(sys.argv[5]) if len(sys.argv) > 5 else ())
     else:
         main(_Unpacked(*sys.argv[1:4]), sys.argv[4:])
+
+
+if __name__ == "__main__":
+    start()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,8 @@ import pytest
 from hypothesis import settings
 
 from fmu_builder.cosim import initialization, master
-from fmu_builder.export import fmu
+from fmu_builder.export import fmu, prototype
+from fmu_builder.export.cache import _MARKER, cache_folder
 from fmu_builder.export.toolchain import Compiler
 from fmu_builder.model.model import Model
 from fmu_builder.paths import shipped
@@ -46,6 +48,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The everyday run does not read the files of which every test is marked with what it leaves out."""
+    return True if _is_left_out(collection_path, config) else None
+
+
+def _is_left_out(path: Path, config: pytest.Config) -> bool:
+    marker = {"platform": "platform", "benchmarks": "benchmark"}.get(path.name, "")
+    return bool(marker) and path.parent == Path(__file__).parent and f"not {marker}" in config.option.markexpr
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Where nothing is compiled yet, two processes would both compile the asserts of all tests, in 5 s each.  Every
@@ -54,6 +66,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     gc.disable()
     for path in sorted(Path(__file__).parent.glob("*/test_*.py"), reverse=True):
+        if _is_left_out(path.parent, session.config):
+            continue
         if str(path.parent) not in sys.path:
             sys.path.insert(0, str(path.parent))  # as pytest does
         with suppress(Exception):  # the collection reports it
@@ -102,6 +116,20 @@ def fuzz_calls(pytestconfig: pytest.Config) -> int | None:
     return calls
 
 
+@pytest.fixture(scope="session")
+def compiled_tools() -> Callable[[Path], None]:
+    """Gives an empty cache what checks of elements are linked with, if it is compiled already; that takes 0.5 s."""
+    known = cache_folder() / "host"
+
+    def give(cache: Path) -> None:
+        (cache / "host").mkdir(parents=True)
+        (cache / _MARKER).touch()
+        for compiled in known.glob("*.o"):
+            shutil.copy2(compiled, cache / "host")
+
+    return give
+
+
 @dataclass
 class FmuFlags:
     """What this process adds to the compiler's flags of every FMU for which no flags are given."""
@@ -120,7 +148,7 @@ def fmu_flags(request: pytest.FixtureRequest) -> Iterator[FmuFlags]:
     added = FmuFlags()
     if not any(item.get_closest_marker(name) for item in request.session.items for name in MARKERS):
         added.flags = QUICK
-    content, compile_fmu = fmu._content, fmu.compile_fmu
+    content, compile_fmu, options = fmu._content, fmu.compile_fmu, prototype._options
 
     def content_with(files: Mapping[str, bytes], compiler: Compiler, platform: str, flags: Sequence[str] = ()) -> str:
         return content(files, compiler, platform, added.of(flags))
@@ -138,6 +166,7 @@ def fmu_flags(request: pytest.FixtureRequest) -> Iterator[FmuFlags]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fmu, "_content", content_with)
         patch.setattr(fmu, "compile_fmu", compile_with)
+        patch.setattr(prototype, "_options", lambda platform: (*options(platform), *added.flags))
         yield added
 
 

@@ -24,7 +24,7 @@ from fmu_builder.paths import load_module, shipped, shipped_elements
 
 CASES = all_cases()
 OF_ELEMENTS = [name for name in CASES if not name.startswith("systems/")]
-LONG = ("point_surface/bounce_train", "prescribed_motion/shaken_bounce")  # 4 s each
+LONG = ("point_surface/bounce_train", "prescribed_motion/shaken_bounce", "point_line_2/guided_mass")  # 4 s each
 EACH = [
     pytest.param(name, marks=pytest.mark.slow) if name in LONG or name.rpartition("/")[2] in ALIKE else name
     for name in CASES

@@ -31,14 +31,23 @@ def test_energy_is_kept_whatever_the_step(name: str) -> None:
     assert SYSTEMS[name].drifts(result).max() < 1e-3
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+EVERYDAY = ("elastic", "damped", "chain")  # others take up to 2 s each
+ADAPTIVE = [name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow) for name in SYSTEMS]
+
+
+@pytest.mark.parametrize("name", ADAPTIVE)
 def test_adaptive_steps_are_right_within_one_percent_at_a_thousandth(name: str) -> None:
     result = measured(name, N, "adaptive", tolerance=1e-3)
     assert SYSTEMS[name].errors(result, N).max() < 1e-2
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "mode", "order"), [("implicit", "auto", 2), ("gauss_seidel", "hold", 1), ("jacobi", "hold", 1)]
+    ("algorithm", "mode", "order"),
+    [
+        pytest.param("implicit", "auto", 2, marks=pytest.mark.slow),
+        ("gauss_seidel", "hold", 1),
+        ("jacobi", "hold", 1),
+    ],
 )
 def test_the_order_of_convergence(algorithm: str, mode: str, order: int) -> None:
     """In the timing of three balls that touch; held forces err in the first order."""

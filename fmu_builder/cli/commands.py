@@ -320,7 +320,9 @@ def study_show_command(
 
 @app.command("fit")
 def fit_command(
-    fit: Annotated[Path, typer.Argument(help="A fit (.toml): a system, its parameters, and measured CSV files.")],
+    fit: Annotated[
+        str, typer.Argument(help="A fit (.toml): system, parameters and measured files; or the name of a shipped one.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="The system with the fitted values; by default NAME_fitted.toml."),

@@ -13,17 +13,21 @@ from rich.text import Text
 
 from fmu_builder.cli.files import check_outputs, make_folder_of
 from fmu_builder.cli.printing import err, line, out, print_notes
+from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.files import write_whole
 from fmu_builder.fitting.result import FitResult, fit_to_json
 from fmu_builder.fitting.search import Progress
 from fmu_builder.fitting.solution import fit
 from fmu_builder.fitting.written import fitted_text
+from fmu_builder.paths import shipped
 
 
-def run_fit(path: Path, output: Path | None, report: Path | None, as_json: bool) -> None:
+def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) -> None:
     """Fit, write the fitted system and the page, and print values with intervals.
 
+    name     of a file, or of a shipped fit
     output   by default NAME_fitted.toml in the current folder"""
+    path = _find(name)
     target = output or Path(f"{path.stem}_fitted.toml")
     check_outputs(("-o", target), ("--report", report), ("", path))
     with _progress() as progress:
@@ -45,6 +49,19 @@ def run_fit(path: Path, output: Path | None, report: Path | None, as_json: bool)
             line(f"{report}")
     print_notes(found.warnings, "warning")
     print_notes(found.notes)
+
+
+def _find(name: str) -> Path:
+    path, folder = Path(name), shipped("fmus") / "fits"
+    if path.suffix == ".toml":
+        return path
+    for found in (Path(f"{name}.toml"), folder / f"{name}.toml"):
+        if found.is_file():
+            return found
+    known = [one.stem for one in folder.glob("*.toml")]
+    raise InputError(
+        Problem(name or "''", "there is no fit of this name; give a .toml file" + did_you_mean(name, known))
+    )
 
 
 @contextmanager

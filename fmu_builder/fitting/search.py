@@ -26,7 +26,7 @@ Progress = Callable[[str], None]
 _PENALTY = 10.0  # residuals where a run fails, over the root mean square of the best so far
 _LOCAL = 4  # points of the scan from which a least is looked for
 _INSIDE = 0.02  # share that a window may not come nearer to a bound, from which trf leaves slowly
-_EARLY, _LAST = 1e-3, 1e-9  # relative change of the sum of squares, and of the parameters, that ends a window
+_EARLY, _LAST = 1e-3, 1e-8  # relative change of the sum of squares, and of the parameters, that ends a window
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,10 @@ class Search:
 
     def least(self) -> Found:
         """The least sum of squares that is found.   Raises SlaveError if no run succeeds."""
-        ends = [self._through_windows(point) for point in self.candidates()]
+        points = self.candidates()
+        if len(points) == 1 and self._method.windows == 1:  # there is nothing to choose from
+            return self.through_all(points[0])
+        ends = [self._through_windows(point) for point in points]
         return self.through_all(min(ends, key=lambda one: one.cost).shares)
 
     def _through_windows(self, begin: Values) -> Found:
@@ -189,8 +192,9 @@ def method_text(method: FitMethod, has_offsets: bool) -> str:
     early = method.windows - 1
     windows = f"first samples in {early} windows, each twice as long, and " if early else ""
     offsets = "; of time offsets by the slope of the run" if has_offsets else ""
+    roughly = "all samples roughly by soft_l1, then " if scan or windows else "all samples "
     return (
-        f"{scan}{windows}all samples roughly by soft_l1, then by scipy least_squares (trf, loss {method.loss}); "
+        f"{scan}{windows}{roughly}by scipy least_squares (trf, loss {method.loss}); "
         f"derivatives by central differences of {method.difference:g} of each range, as FMI 2.0 has none by "
         f"parameters{offsets}"
     )

@@ -19,6 +19,7 @@ from fmu_builder.model.documents import as_file
 
 Values = NDArray[np.float64]
 _AT_BOUND = 1e-3  # share of the range
+_PASSES, _STEADY = 10, 0.01  # in which the deviations of columns are found, and their relative change that ends it
 _CORRELATED = 0.99
 _SINGULAR = 1e-10  # singular values of the scaled Jacobian, over the largest
 _NOT_WHITE = 1e-3  # probability of the residuals' autocorrelation, were they independent
@@ -44,15 +45,18 @@ def fitted(task: FitTask, progress: Progress) -> FitResult:
     weights = [one.column.weight for one in task.series]
     search = Search(task, _over(scales, weights), 1.0 if all(known) else 0.1, progress)
     found = search.least()
-    if not all(known):  # each series counts by what its own residuals show
-        rms = [_rms(part) * scale / weight for part, scale, weight in _parts(task, found.residuals, scales, weights)]
-        guessed = zip(known, rms, scales, strict=True)
-        before, scales = scales, [deviation or seen or scale for deviation, seen, scale in guessed]
-        if len(scales) == 1 and task.table.method.loss == "linear":  # the least stays where it is
-            found = found.scaled(before[0] / scales[0])
-        else:
-            search = Search(task, _over(scales, weights), 1.0, progress)
-            found = search.through_all(found.shares)
+    if not all(known):
+        for _ in range(_PASSES):  # each column counts by what its own residuals show
+            parts = _parts(task, found.residuals, scales, weights)
+            rms = [_rms(part) * scale / weight for part, scale, weight in parts]
+            guessed = zip(known, rms, scales, strict=True)
+            before, scales = scales, [deviation or seen or scale for deviation, seen, scale in guessed]
+            if len(scales) == 1 and task.table.method.loss == "linear":  # the least stays where it is
+                found = found.scaled(before[0] / scales[0])
+                break
+            found = Search(task, _over(scales, weights), 1.0, progress).through_all(found.shares)
+            if all(abs(now - last) <= _STEADY * last for now, last in zip(scales, before, strict=True)):
+                break
     return _result(task, found, scales, weights)
 
 

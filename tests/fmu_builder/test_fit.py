@@ -56,7 +56,7 @@ class Formula(FitTask):
         self.measurements = [Measurement(Path("y.csv"), (column,))]
         self.series = [Series(0, column, "a.y", time, values)]
         self.scenario = None  # type: ignore[assignment]
-        self._model, self._fails = model, fails
+        self._model, self._fails, self.columns = model, fails, 1
 
     def values(self, parameters: np.ndarray) -> list[np.ndarray]:
         self.runs += 1
@@ -64,7 +64,7 @@ class Formula(FitTask):
             self.failed += 1
             self.first_failure = self.first_failure or "too stiff"
             raise RunFailedError("too stiff")
-        return [self._model(self.series[0].time, *parameters)]
+        return [self._model(self.series[0].time, *parameters)] * self.columns
 
     def fitted(self) -> FitResult:
         return fitted(self, lambda text: None)
@@ -97,6 +97,22 @@ def test_intervals_and_correlation_of_a_line_are_those_of_the_textbook() -> None
     assert found.correlation[0, 1] == pytest.approx(-middle / math.sqrt(square))
     assert found.converged and not found.warnings
     assert found.columns[0].deviation == pytest.approx(np.std(y - line(TIME, a.value, b.value)))
+
+
+def test_each_column_counts_by_the_noise_that_its_residuals_show() -> None:
+    y = line(TIME, 1.0, 2.0)
+    rng = np.random.default_rng(11)
+    quiet, loud = y + rng.normal(0.0, 0.01, len(y)), y + rng.normal(0.0, 1.0, len(y))
+    both = Formula(line, quiet, TIME, LINE)
+    (series,) = both.series
+    both.series = [series, replace(series, values=loud)]
+    both.columns = 2
+    found, alone = both.fitted(), Formula(line, quiet, TIME, LINE).fitted()
+    assert [c.deviation for c in found.columns] == [pytest.approx(0.01, rel=0.2), pytest.approx(1.0, rel=0.2)]
+    # the loud column moves the values by a hundredth of what the quiet one leaves open
+    for one, other in zip(found.parameters, alone.parameters, strict=True):
+        assert one.value == pytest.approx(other.value, abs=0.1 * other.deviation)
+        assert one.deviation == pytest.approx(other.deviation, rel=0.2)
 
 
 def test_the_interval_of_a_logarithmic_parameter_is_symmetric_in_its_logarithm() -> None:
@@ -235,6 +251,12 @@ def test_the_command_prints_values_and_writes_the_fitted_recipe_and_a_page(
     ]
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "time_offset of bounces.csv" in page and 2e6 < len(page) < 6e6
+
+
+def test_a_fit_that_does_not_exist_is_named_with_the_nearest() -> None:
+    known = "known: bounces, cam, sliding"
+    for name, said in (("bounce", "did you mean 'bounces'?"), ("", known), ("a/b.toml", "No such file")):
+        assert said in str(CliRunner().invoke(app, ["fit", name]).exception)
 
 
 def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) -> None:

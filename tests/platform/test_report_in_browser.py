@@ -1,4 +1,5 @@
-"""The report in a browser: every plot is drawn, nothing is fetched, nothing complains, failures cannot be missed."""
+"""The report, and the page of a fit, in a browser: every plot is drawn, nothing is fetched, nothing complains, failures
+cannot be missed."""
 
 from __future__ import annotations
 
@@ -9,8 +10,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+import fmu_builder
 from fmu_builder.cosim.comparison import Tolerance, compare
 from fmu_builder.cosim.validation import CaseResult, find_cases, run_case
+from fmu_builder.fitting.page import write_page
+from fmu_builder.paths import shipped
 from fmu_builder.report.report import write_report
 
 pytestmark = pytest.mark.platform
@@ -140,3 +144,24 @@ def test_a_mechanism_moves_when_time_is_chosen(opened: Opened) -> None:
     assert body.get_attribute("transform") != before
     figure.locator("button").click()
     assert figure.locator("button").inner_text() == "pause"
+
+
+def test_the_page_of_a_fit_draws_samples_fit_and_residuals(tmp_path: Path) -> None:
+    found = fmu_builder.fit(shipped("fmus") / "fits" / "cam.toml")
+    found = replace(found, warnings=(HOSTILE,), columns=(replace(found.columns[0], name=HOSTILE, signal=HOSTILE),))
+    write_page(found, tmp_path / "fit.html")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("request", lambda request: complaints.append(request.url) if "file:" not in request.url else None)
+        page.goto((tmp_path / "fit.html").as_uri())
+        page.wait_for_selector("body[data-plots=drawn]", timeout=DRAWN)
+        points = page.locator("#plot0 path.point").count()
+        assert points == 2 * len(found.columns[0].time)  # a sample and its residual
+        assert page.locator("#plot0 path.js-line[d*='L']").count() == 1
+        assert HOSTILE in page.locator(".warning").inner_text()
+        assert complaints == []
+        browser.close()

@@ -26,11 +26,11 @@ def bounce_train(time: Array) -> Array:
     return np.asarray(height)
 
 
-def sliding_block(time: Array) -> Array:
+def sliding_block(time: Array, mu: float = 0.25, k: float = 4.0) -> Array:
     """Way of a block with 2 m/s at first and the friction mu N min(k v, 1), m.
 
     v' = -mu g while k v > 1; below, v = exp(-mu g k (t - t_1))/k."""
-    mu, k, v_0 = 0.25, 4.0, 2.0
+    v_0 = 2.0
     t_1 = (v_0 - 1.0 / k) / (mu * G)
     full = np.minimum(time, t_1)
     rest = np.maximum(time - t_1, 0.0)

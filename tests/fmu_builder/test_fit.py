@@ -21,6 +21,7 @@ from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.schema import document_schema
 from fmu_builder.fitting import fit_to_json, fitted_text
 from fmu_builder.fitting.result import FitResult
+from fmu_builder.fitting.search import Search
 from fmu_builder.fitting.solution import fitted
 from fmu_builder.fitting.tables import Fit, FitMethod, FitParameter
 from fmu_builder.fitting.task import FitTask, Parameter, RunFailedError, Series
@@ -393,6 +394,25 @@ def test_a_fitted_scenario_names_its_recipes_from_where_it_is_written(tmp_path: 
 def test_the_shipped_measurements_are_those_of_their_script(name: str) -> None:
     seed = list(MEASURED).index(name)
     assert (FITS / f"{name}.csv").read_text(encoding="utf-8") == MEASURED[name].text(np.random.default_rng(seed))
+
+
+@pytest.mark.slow
+def test_derivatives_of_runs_are_those_of_the_closed_form() -> None:
+    """By friction, slope of the ramp and time offset: the solver's 1e-9 over steps of 1e-4 leave 1e-5."""
+    motion = MEASURED["sliding"].motion
+    truth = np.array([*MEASURED["sliding"].truth.values()])
+    with FitTask(FITS / "sliding.toml") as task:
+        search = Search(task, [1.0], 1.0, lambda text: None)
+        shares = np.array([one.share_of(value) for one, value in zip(task.parameters, truth, strict=True)])
+        found = search.jacobian(shares)
+        mu, k, offset = task.parameters
+        time = task.series[0].time + truth[2]
+    h = 1e-5
+    by_mu = (motion(time, mu=0.25 + h) - motion(time, mu=0.25 - h)) / (2.0 * h) * (mu.high - mu.low)
+    by_k = (motion(time, k=4.0 + h) - motion(time, k=4.0 - h)) / (2.0 * h) * 4.0 * math.log(k.high / k.low)
+    by_offset = (motion(time + h) - motion(time - h)) / (2.0 * h) * (offset.high - offset.low)
+    for column, exact in zip(found.T, (by_mu, by_k, by_offset), strict=True):
+        assert np.abs(column - exact).max() < 1e-5 * np.abs(exact).max()
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from fmu_builder.cosim.scenario_inputs import Signal
 from fmu_builder.cosim.schedule import Schedule
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
+from fmu_builder.model.scenario import Conversion
 from fmu_builder.model.wiring import Wiring
 
 
@@ -35,6 +36,10 @@ class Exchange:
     def term(self, node: Node, factor: float) -> Term:
         """The value of a connected output, as it was read last, times the factor."""
         return Term(*self._places[node], factor)
+
+    def converted(self, node: Node, conversion: Conversion | None) -> Term:
+        """The same in the units of an input."""
+        return Term.of(*self._places[node], conversion)
 
     def _read(self, slave: str, link: Link) -> Access:
         every = self._schedule.ticks[slave]

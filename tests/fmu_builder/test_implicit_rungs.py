@@ -18,6 +18,7 @@ from fmu_builder.cosim import master
 from fmu_builder.cosim.implicit import group
 from fmu_builder.cosim.implicit.bodies import Body, Values
 from fmu_builder.cosim.implicit.iqn import Solution, solve
+from fmu_builder.cosim.loop.program import LOOP
 from fmu_builder.cosim.result import Result
 from fmu_builder.cosim.slave import SlaveDescription
 from tests.contact_core.fmi2 import literal
@@ -176,6 +177,7 @@ def without_solution(*arguments: Any) -> Solution:
 
 
 def test_forces_that_are_not_solved_for_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LOOP, "python")
     monkeypatch.setattr(group, "solve", without_solution)
     result = drop()
     (found,) = result.groups
@@ -187,6 +189,7 @@ def test_forces_that_are_not_solved_for_are_counted(monkeypatch: pytest.MonkeyPa
 
 def test_adaptive_steps_end_where_none_is_short_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names the element, the time, what is wrong, and what to do."""
+    monkeypatch.setenv(LOOP, "python")
     monkeypatch.setattr(group, "solve", without_solution)
     with pytest.raises(SlaveError) as caught:
         drop(algorithm="adaptive")
@@ -199,6 +202,7 @@ def test_adaptive_steps_end_where_none_is_short_enough(monkeypatch: pytest.Monke
 
 
 def test_forces_that_are_not_finite_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LOOP, "python")
     monkeypatch.setattr(group, "solve", lambda *given: replace(solve(*given), solved=False, residual=math.inf))
     with pytest.raises(SlaveError, match=r"no finite value at the end of a step of 0\.001 s from 0\.001 s"):
         drop()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from fmu_builder.cosim.implicit.elements import turned
+from fmu_builder.cosim.implicit.arithmetic import turned
 from fmu_builder.cosim.implicit.forces import Gradient, Vector, seen
 from fmu_builder.cosim.implicit.iqn import solve
 

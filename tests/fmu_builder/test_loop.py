@@ -242,10 +242,10 @@ def test_a_library_that_does_not_load_leaves_the_loop_to_python(
 
 
 def test_the_structs_of_both_languages_have_one_size() -> None:
-    """loop.c asserts the same numbers."""
+    """operations.h asserts the same numbers."""
     sizes = (compiled._TERM.itemsize, ctypes.sizeof(compiled._Operation), ctypes.sizeof(compiled._Loop))
     assert sizes == (32, 112, 56)
-    text = Path(compiled.__file__).with_name("loop.c").read_text(encoding="utf-8")
+    text = Path(compiled.__file__).with_name("operations.h").read_text(encoding="utf-8")
     assert all(
         f"sizeof({name}) == {size}" in text for name, size in zip(("Term", "Operation", "Loop"), sizes, strict=True)
     )

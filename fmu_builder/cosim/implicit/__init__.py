@@ -5,4 +5,6 @@ elements   what elements answer to a trial           forces     the discrete gra
 iqn        the solution of all forces of a group     group      one step of a group
 control    adaptive steps                            run        all groups of a run
 report     what a result tells of them
+compiled   the same in C: NAME.h does what NAME.py does, in the same order of operations, so with the same bits
+arithmetic the sums that this takes
 """

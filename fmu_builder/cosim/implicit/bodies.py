@@ -72,20 +72,20 @@ class Kept:
     slave: Slave
 
     def __post_init__(self) -> None:
-        self._state = c_void_p()
+        self.state = c_void_p()
 
     def keep(self) -> None:
         slave = self.slave
-        status = slave.dll.fmi2GetFMUstate(slave.component, byref(self._state))
+        status = slave.dll.fmi2GetFMUstate(slave.component, byref(self.state))
         slave.check(status, "fmi2GetFMUstate", "before a trial")
 
     def restore(self) -> None:
         slave = self.slave
-        slave.check(slave.dll.fmi2SetFMUstate(slave.component, self._state), "fmi2SetFMUstate", "after a trial")
+        slave.check(slave.dll.fmi2SetFMUstate(slave.component, self.state), "fmi2SetFMUstate", "after a trial")
 
     def free(self) -> None:
-        if self._state:
-            self.slave.dll.fmi2FreeFMUstate(self.slave.component, byref(self._state))
+        if self.state:
+            self.slave.dll.fmi2FreeFMUstate(self.slave.component, byref(self.state))
 
 
 class Slope:
@@ -123,20 +123,21 @@ class Body:
         self.slave = slave
         self.size = len(velocities)
         self.velocity = Values(slave, [variables[n].reference for n in velocities])
-        self._acts = [k for k, name in enumerate(forces) if name is not None]
+        self.acts = [k for k, name in enumerate(forces) if name is not None]
         self.force = Values(slave, [variables[n].reference for n in forces if n is not None])
-        self._rate = Values(slave, [*description.derivatives.values()])
-        self._to_velocity = Slope(slave, self.velocity, [*description.derivatives])
-        self._to_rates = [Slope(slave, self._rate, [reference]) for reference in self.force.references]
+        self.states = [*description.derivatives]
+        self.rate = Values(slave, [*description.derivatives.values()])
+        self._to_velocity = Slope(slave, self.velocity, self.states)
+        self._to_rates = [Slope(slave, self.rate, [reference]) for reference in self.force.references]
         self._other = self._free = np.zeros(self.size)
         self.probes = 0
-        self._moved = all(description.states_behind.get(n, True) for n in velocities)
+        self.is_moved = all(description.states_behind.get(n, True) for n in velocities)
         self.rung = DERIVATIVES if description.derivatives and self._gives_derivatives() else PROBES
-        self._kept = Kept(slave) if description.can_restore else None
+        self.kept = Kept(slave) if description.can_restore else None
         self._before: tuple[Vector, float] | None = None  # velocity before the last step, and its length
 
     def can_be_solved(self) -> bool:
-        return self.rung == DERIVATIVES or self._kept is not None
+        return self.rung == DERIVATIVES or self.kept is not None
 
     def _gives_derivatives(self) -> bool:
         """Whether the calls that the model needs succeed; its log is then as before."""
@@ -151,18 +152,18 @@ class Body:
     def acceleration(self, time: float, step: float, other: Vector) -> Vector:
         """a, shape (n,).   other: forces on the rows that are not solved for, shape (n,)"""
         self._other = other
-        if not self._moved:
+        if not self.is_moved:
             return self._followed()
         if self.rung == DERIVATIVES:
-            self.force.set(other[self._acts])
-            return self._to_velocity.of(self._rate.get())
+            self.force.set(other[self.acts])
+            return self._to_velocity.of(self.rate.get())
         self._free = self._tried(time, step, other)
         return (self._free - self.velocity.get()) / step
 
     def inverse_inertia(self, time: float, step: float) -> Vector:
         """W, shape (n, n), after `acceleration` and before a step."""
         W = np.zeros((self.size, self.size))
-        for k, to_rate in zip(self._acts, self._to_rates if self._moved else (), strict=False):
+        for k, to_rate in zip(self.acts, self._to_rates if self.is_moved else (), strict=False):
             if self.rung == DERIVATIVES:
                 W[:, k] = self._to_velocity.of(to_rate.of(_ONE))
             else:
@@ -179,23 +180,27 @@ class Body:
 
     def _tried(self, time: float, step: float, force: Vector) -> Vector:
         """Velocities after a step under these forces; the state is then as before."""
-        assert self._kept is not None
+        assert self.kept is not None
         self.probes += 1
-        self._kept.keep()
-        self.force.set(force[self._acts])
+        self.kept.keep()
+        self.force.set(force[self.acts])
         status = self.slave.dll.fmi2DoStep(self.slave.component, time, step, 0)
         if status:
-            self.slave.check(status, "fmi2DoStep", f"a step of {step:g} s from {time:g} s that is tried")
+            self.check_trial(status, time, step)
         after = self.velocity.get().copy()
-        self._kept.restore()
+        self.kept.restore()
         return after
+
+    def check_trial(self, status: int, time: float, step: float) -> None:
+        """Raise SlaveError unless a step that is tried succeeded."""
+        self.slave.check(status, "fmi2DoStep", f"a step of {step:g} s from {time:g} s that is tried")
 
     def act(self, force: Vector, step: float) -> None:
         """Set the forces of the next step."""
-        if not self._moved:
+        if not self.is_moved:
             self._before = self.velocity.get().copy(), step
-        self.force.set(force[self._acts])
+        self.force.set(force[self.acts])
 
     def close(self) -> None:
-        if self._kept is not None:
-            self._kept.free()
+        if self.kept is not None:
+            self.kept.free()

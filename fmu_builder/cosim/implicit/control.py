@@ -19,13 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.implicit.arithmetic import power_of_two_fifths
 from fmu_builder.cosim.implicit.group import GroupRun, Model, Trial
 from fmu_builder.errors import Problem, SlaveError
 
 Vector = NDArray[np.float64]
 SMALLEST = 1e-12  # of the run
-_ADDED = 100.0  # phase errors that may add up
-_SAFETY, _POWER, _SHRINK, _GROW, _UNSOLVED = 0.9, 0.4, 0.2, 2.0, 0.25
+ADDED = 100.0  # phase errors that may add up
+SAFETY, SHRINK, GROW, UNSOLVED = 0.9, 0.2, 2.0, 0.25
 
 
 @dataclass
@@ -40,41 +41,41 @@ class Controller:
     """Steps of one group.   unit: s, the smallest step, a communication step over a power of two"""
 
     def __init__(self, group: GroupRun, tolerance: float, step: float, run: float) -> None:
-        self.group, self.tolerance, self._step = group, tolerance, step
+        self.group, self.tolerance, self.step = group, tolerance, step
         halvings = max(int(np.floor(np.log2(step / (SMALLEST * run)))), 0)
-        self._units = 2**halvings
-        self._length = step  # of the next step that is tried, s
+        self.units = 2**halvings
+        self.length = step  # of the next step that is tried, s
         self._before: _Before | None = None
         self._elapsed = 0.0
 
     def advance(self, tick: int, time: float) -> str | None:
         """One communication step from `time`; a note if a slave ended the simulation."""
         done = 0
-        while done < self._units:
-            begin = time + done / self._units * self._step
-            left = self._units - done
-            model = self.group.begin(tick, begin, self._step * left / self._units)
+        while done < self.units:
+            begin = time + done / self.units * self.step
+            left = self.units - done
+            model = self.group.begin(tick, begin, self.step * left / self.units)
             while True:
-                wanted = self._length / self._step * self._units
+                wanted = self.length / self.step * self.units
                 count = max(int(np.ceil(left / max(wanted, 1.0) * (1.0 - 1e-9))), 1)
                 units = max(left // count, 1)
-                trial = self.group.solve(model, begin, units / self._units * self._step)
+                trial = self.group.solve(model, begin, units / self.units * self.step)
                 error, forces = self._error(model, trial, begin)
                 if error <= self.tolerance and not trial.unsolved:
                     break
                 self.group.refused += 1
                 if units == 1:
-                    raise self._no_step(begin, trial, error)
-                factor = _UNSOLVED if trial.unsolved else max(_SHRINK, self._factor(error))
-                self._length = factor * trial.step
-            self._length = min(self._step, max(self._length, trial.step * min(_GROW, self._factor(error))))
+                    raise self.no_step(begin, trial.step, trial.unsolved, error)
+                factor = UNSOLVED if trial.unsolved else max(SHRINK, self._factor(error))
+                self.length = factor * trial.step
+            self.length = min(self.step, max(self.length, trial.step * min(GROW, self._factor(error))))
             if error > 0.0:
-                self._length = min(self._length, trial.step * max(self._factor(error), _SHRINK))
+                self.length = min(self.length, trial.step * max(self._factor(error), SHRINK))
             note = self.group.make(trial, tick, begin)
             if note:
                 return note
             if self.group.drift > self.tolerance:
-                self._length = min(self._length, trial.step * max(self._factor(self.group.drift), _SHRINK))
+                self.length = min(self.length, trial.step * max(self._factor(self.group.drift), SHRINK))
             active = any(force.any() for force in forces)
             self._elapsed = self._elapsed + trial.step if active else 0.0
             self._before = _Before(forces[0], trial.step)
@@ -82,7 +83,7 @@ class Controller:
         return None
 
     def _factor(self, error: float) -> float:
-        return _SAFETY * (self.tolerance / error) ** _POWER if error > 0.0 else _GROW
+        return SAFETY * power_of_two_fifths(self.tolerance / error) if error > 0.0 else GROW
 
     def _error(self, model: Model, trial: Trial, time: float) -> tuple[float, tuple[Vector, Vector]]:
         """The error, and the forces on the rows at both ends."""
@@ -96,14 +97,14 @@ class Controller:
         else:
             before, Hp = self._before.force, self._before.step
             bend = 2.0 * ((last - first) / H - (first - before) / Hp) / (H + Hp) * H * H
-        curved = H * np.abs(model.moved(bend)).max(initial=0.0) / 12.0 * min(max(self._elapsed / H, 1.0), _ADDED)
+        curved = H * np.abs(model.moved(bend)).max(initial=0.0) / 12.0 * min(max(self._elapsed / H, 1.0), ADDED)
         return float(max(missing, curved)), (first, last)
 
-    def _no_step(self, time: float, trial: Trial, error: float) -> SlaveError:
+    def no_step(self, time: float, step: float, unsolved: float, error: float) -> SlaveError:
         names = ", ".join(self.group.group.elements)
-        why = "they are not solved for" if trial.unsolved else f"their error is {error:.2g} m/s, not {self.tolerance:g}"
+        why = "they are not solved for" if unsolved else f"their error is {error:.2g} m/s, not {self.tolerance:g}"
         what = (
-            f"the forces of {names} need steps below {trial.step:.2g} s at {time:.10g} s: {why}; "
+            f"the forces of {names} need steps below {step:.2g} s at {time:.10g} s: {why}; "
             "raise [experiment] coupling_tolerance, or take algorithm = 'implicit'"
         )
         return SlaveError(Problem(self.group.group.elements[0], what))

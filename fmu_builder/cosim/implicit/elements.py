@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.implicit.arithmetic import dot, turned
 from fmu_builder.cosim.implicit.bodies import Kept, Values
 from fmu_builder.cosim.implicit.bonds import GRADIENT, TRAPEZOID, Bond, Place, has_inner_state
 from fmu_builder.cosim.implicit.forces import End, Gradient, StepForce, seen, trapezoid
 from fmu_builder.cosim.slave import DISCARD, Slave
+from fmu_builder.errors import Problem, SlaveError
 
 Vector = NDArray[np.float64]
 _STORED = re.compile(r"(?:.*\.)?energy\.elastic(?:\[\d+\])?")
@@ -31,33 +33,34 @@ class Element:
         self.slave, self.bonds = slave, tuple(bonds)
         self.rows = np.array([row_of[b.body, b.body_velocity] for b in bonds], dtype=np.intp)
         names = [b.velocity for b in bonds] + [name for place in places for name in place.names]
-        self._inputs = Values(slave, [variables[n].reference for n in names])
-        self._places = [np.array([row_of[p.body, v] for v in p.velocities], dtype=np.intp) for p in places]
+        self.inputs = Values(slave, [variables[n].reference for n in names])
+        self.places = [np.array([row_of[p.body, v] for v in p.velocities], dtype=np.intp) for p in places]
         stored = [v for v in variables.values() if v.type == "Real" and _STORED.fullmatch(v.name)]
-        self._answer = Values(slave, [*(variables[b.force].reference for b in bonds), *(v.reference for v in stored)])
-        self._size = len(bonds)
+        self.answer = Values(slave, [*(variables[b.force].reference for b in bonds), *(v.reference for v in stored)])
+        self.size = len(bonds)
+        self._ones = np.ones(len(stored))
         inner = has_inner_state(slave.description, [b.force for b in bonds])
-        self._kept = Kept(slave) if inner and slave.description.can_restore else None
+        self.kept = Kept(slave) if inner and slave.description.can_restore else None
         self.rung = TRAPEZOID if inner or not stored else GRADIENT
-        self.lags = inner and self._kept is None
+        self.lags = inner and self.kept is None
         forces = np.array([b.unit == "N" for b in bonds], dtype=float)
-        self._gradient = Gradient(forces if forces.any() else np.ones(self._size))
+        self.gradient = Gradient(forces if forces.any() else np.ones(self.size))
         self.debt = 0.0
         self.evaluations = 0
         self.start = self._seen_now()
 
     def _look(self, place: Vector, velocity: Vector) -> tuple[Vector, float]:
-        self._inputs.set(np.concatenate([velocity, place]))
+        self.inputs.set(np.concatenate([velocity, place]))
         return self._answered()
 
     def _answered(self) -> tuple[Vector, float]:
         self.evaluations += 1
-        answer = self._answer.get()
-        return answer[: self._size].copy(), float(answer[self._size :].sum())
+        answer = self.answer.get()
+        return answer[: self.size].copy(), dot(answer[self.size :], self._ones)
 
     def _seen_now(self) -> End:
-        motion = self._inputs.get().copy()
-        velocity, place = motion[: self._size], motion[self._size :]
+        motion = self.inputs.get().copy()
+        velocity, place = motion[: self.size], motion[self.size :]
         if self.rung == GRADIENT:
             end = seen(self._look, place, velocity)
         else:
@@ -68,18 +71,18 @@ class Element:
     def is_changed_by_trials(self) -> bool:
         """Whether an FMU of others integrates, counts or filters where values are set and got: it then answers the same
         motion in another way after a trial."""
-        if self.slave.description.ours or self._kept is not None:
+        if self.slave.description.ours or self.kept is not None:
             return False
-        before = self._answer.get().copy()
+        before = self.answer.get().copy()
         self._look(self.start.place, self.start.velocity + 1.0)
-        self._inputs.set(np.concatenate([self.start.velocity, self.start.place]))
-        return not np.array_equal(self._answer.get(), before)
+        self.inputs.set(np.concatenate([self.start.velocity, self.start.place]))
+        return not np.array_equal(self.answer.get(), before)
 
     def begin(self) -> None:
         """At the beginning of a step, after its inputs are set."""
         self.start = self._seen_now()
-        if self._kept is not None:
-            self._kept.keep()
+        if self.kept is not None:
+            self.kept.keep()
 
     def moved(self, velocity: Vector, step: float) -> tuple[Vector, Vector]:
         """Place and velocities at the end of a step, where all bodies have these velocities.
@@ -87,7 +90,7 @@ class Element:
         velocity  of all rows of the group at both ends, shape (2, rows)"""
         place, at = self.start.place.copy(), 0
         way = step * (velocity[0] + velocity[1]) / 2.0
-        for rows in self._places:
+        for rows in self.places:
             if len(rows) == 3:
                 place[at : at + 4] = turned(place[at : at + 4], way[rows])
                 at += 4
@@ -101,51 +104,52 @@ class Element:
         place, speed = self.moved(velocity, step)
         if self.rung == GRADIENT:
             end = seen(self._look, place, speed)
-            return self._gradient.force(self._look, self.start, end, step, self.debt), end
-        if self._kept is not None:
-            self._kept.restore()
-            self._do_step(np.concatenate([speed, place]), time, step, 0)
+            return self.gradient.force(self._look, self.start, end, step, self.debt), end
+        if self.kept is not None:
+            self.kept.restore()
+            if note := self._do_step(np.concatenate([speed, place]), time, step, 0):
+                raise self.ended(note)
         force, energy = self._look(place, speed)
         end = End(place, speed, force, force, energy)
-        if self._kept is not None:
-            self._kept.restore()
+        if self.kept is not None:
+            self.kept.restore()
         return trapezoid(self.start, end), end
+
+    def ended(self, note: str) -> SlaveError:
+        """The error of an FMU that ended the simulation in a trial."""
+        return SlaveError(Problem(self.slave.name, f"{note}, in a step that is tried; take smaller steps"))
 
     def step(self, time: float, step: float) -> str | None:
         """The true step, to the motion that the inputs have now; a note if the FMU ended the simulation."""
-        end = self._inputs.get().copy()
-        self._inputs.set(np.concatenate([self.start.velocity, self.start.place]))
+        end = self.inputs.get().copy()
+        self.inputs.set(np.concatenate([self.start.velocity, self.start.place]))
         note = self._do_step(end, time, step, 1)
-        self._inputs.set(end)
+        self.inputs.set(end)
         return note
 
     def _do_step(self, end: Vector, time: float, step: float, for_good: int) -> str | None:
         start = np.concatenate([self.start.velocity, self.start.place])
         if self.slave.description.interpolates:
-            self._inputs.set_slopes((end - start) / step)
+            self.inputs.set_slopes((end - start) / step)
         else:
-            self._inputs.set((start + end) / 2.0)
+            self.inputs.set((start + end) / 2.0)
         return do_step(self.slave, time, step, for_good)
 
     def close(self) -> None:
-        if self._kept is not None:
-            self._kept.free()
+        if self.kept is not None:
+            self.kept.free()
 
 
 def do_step(slave: Slave, time: float, step: float, for_good: int = 1) -> str | None:
     """A step of one slave; a note if it ended the simulation.  Raises SlaveError on everything worse."""
     status = slave.dll.fmi2DoStep(slave.component, time, step, for_good)
+    return step_ended(slave, status, time, step) if status else None
+
+
+def step_ended(slave: Slave, status: int, time: float, step: float) -> str | None:
+    """As `do_step`, of a step that answered this status."""
     if status == DISCARD:
         slave.status = DISCARD
         return f"{slave.name} ended the simulation at {slave.discarded(time, step):g} s"
-    if status:
-        slave.check(status, "fmi2DoStep", f"step of {step:g} s from {time:g} s")
+    slave.check(status, "fmi2DoStep", f"step of {step:g} s from {time:g} s")
     return None
-
-
-def turned(q: Vector, angle: Vector) -> Vector:
-    """The quaternion q, scalar first, after a rotation by this vector, rad, in world axes."""
-    size = float(np.sqrt(angle @ angle))
-    axis = angle * (0.5 if size < 1e-8 else np.sin(size / 2.0) / size)
-    a, b = np.cos(size / 2.0), axis
-    return np.array([a * q[0] - b @ q[1:], *(a * q[1:] + q[0] * b + np.cross(b, q[1:]))])

@@ -24,23 +24,26 @@ Source of the discrete gradient: Gonzalez (1996), here along the elastic force."
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.implicit.arithmetic import dot
+
 Vector = NDArray[np.float64]
 Look = Callable[[Vector, Vector], tuple[Vector, float]]  # force and stored energy at a place with velocities
 
-_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(3)
-_POINTS, _WEIGHTS = (_POINTS + 1.0) / 2.0, _WEIGHTS / 2.0
-_LARGEST = 2.0  # of s: an elastic force that grows or falls with depth has 0 <= s <= 2
-_SMALLEST_RATIO = 1e-3  # of 1 + d: less would be a plastic contact, whose elastic share is not defined
-_MADE_UP = 0.5  # share of U1 - U0 by which one step makes up for the debt, where U1 or U0 is 0
-_SAME = 1e-9  # relative difference of ratios that are one
-_NOTHING = 1e-12  # relative power of e that is none
-_ROUNDING = 1e-6  # work over stored energy below which U1 - U0 is rounding, and e the same but for 1e-12 of itself
+POINTS, WEIGHTS = np.polynomial.legendre.leggauss(3)
+POINTS, WEIGHTS = (POINTS + 1.0) / 2.0, WEIGHTS / 2.0
+LARGEST = 2.0  # of s: an elastic force that grows or falls with depth has 0 <= s <= 2
+SMALLEST_RATIO = 1e-3  # of 1 + d: less would be a plastic contact, whose elastic share is not defined
+MADE_UP = 0.5  # share of U1 - U0 by which one step makes up for the debt, where U1 or U0 is 0
+SAME = 1e-9  # relative difference of ratios that are one
+NOTHING = 1e-12  # relative power of e that is none
+ROUNDING = 1e-6  # work over stored energy below which U1 - U0 is rounding, and e the same but for 1e-12 of itself
 
 
 @dataclass(frozen=True)
@@ -90,15 +93,15 @@ class Gradient:
             return trapezoid(start, end)
         stored = end.energy - start.energy
         way = step * (start.velocity + end.velocity) / 2.0
-        work = float(e @ way)
-        w0, w1 = float(e @ start.velocity), float(e @ end.velocity)
+        work = dot(e, way)
+        w0, w1 = dot(e, start.velocity), dot(e, end.velocity)
         turning = 1.0 - abs(w0 + w1) / (abs(w0) + abs(w1)) if w0 or w1 else 1.0
         s, largest = 1.0, max(abs(start.energy), abs(end.energy))
-        least = _NOTHING * step * float(np.abs(e) @ (np.abs(start.velocity) + np.abs(end.velocity)))
-        if abs(work) > max(least, _ROUNDING * largest):
-            most = _MADE_UP * abs(stored) * min(abs(stored) / largest, 1.0)
-            made_up = float(np.clip(debt, -most, most)) * (1.0 - turning)
-            s = float(np.clip(-stored / work, 0.0, _LARGEST)) * (1.0 + (made_up / stored if stored else 0.0))
+        least = NOTHING * step * dot(np.abs(e), np.abs(start.velocity) + np.abs(end.velocity))
+        if abs(work) > max(least, ROUNDING * largest):
+            most = MADE_UP * abs(stored) * (min(abs(stored) / largest, 1.0) if largest else 0.0)
+            made_up = min(max(debt, -most), most) * (1.0 - turning)
+            s = min(max(-stored / work, 0.0), LARGEST) * (1.0 + (made_up / stored if stored else 0.0))
         if self._is_lossless(start) and self._is_lossless(end) and self._is_lossless(self._across(look, start, end)):
             return self._elastic(s * e, s * work + stored + debt, start, end)
         if not self._is_proportional(look, start, end):
@@ -108,7 +111,7 @@ class Gradient:
         return self._with_losses(look, start, end, deep, s, e, (w0, w1), turning, stored, step, debt)
 
     def _dot(self, a: Vector, b: Vector) -> float:
-        return float((a * self.metric) @ b)
+        return dot(a * self.metric, b)
 
     def _elastic(self, force: Vector, debt: float, start: End, end: End) -> StepForce:
         return StepForce(force, debt if end.energy else 0.0)
@@ -139,7 +142,7 @@ class Gradient:
             if at == 0.0 or not known.any():
                 return True
             here = self._dot(force - elastic, elastic) / at
-            self.proportional = abs(here - along) <= _SAME * (abs(along) + 1.0)
+            self.proportional = abs(here - along) <= SAME * (abs(along) + 1.0)
         return self.proportional
 
     def _with_losses(
@@ -162,19 +165,20 @@ class Gradient:
             turn = w0 / (w0 - w1)
             shares = [(0.0, turn), (turn, 1.0)]
         E, size = deep.elastic, self._dot(deep.elastic, deep.elastic)
-        times = np.concatenate([a + (b - a) * _POINTS for a, b in shares])
-        q = np.concatenate([(b - a) * _WEIGHTS for a, b in shares])
+        times = np.concatenate([a + (b - a) * POINTS for a, b in shares])
+        q = np.concatenate([(b - a) * WEIGHTS for a, b in shares])
         inverse, across = np.zeros(len(times)), np.zeros((len(times), len(E)))
         for j, t in enumerate(times):
             force, _ = look(deep.place, start.velocity + t * (end.velocity - start.velocity))
-            ratio = max(self._dot(force, E) / size, _SMALLEST_RATIO)
+            ratio = max(self._dot(force, E) / size, SMALLEST_RATIO)
             inverse[j] = 1.0 / ratio
             across[j] = (force - ratio * E) / ratio
         w = w0 + times * (w1 - w0)
         weights = q * np.abs(w)
-        plain = float(q @ inverse)
-        weighted = float(weights @ inverse) / float(weights.sum()) if weights.any() else plain
+        plain, sum_of_weights = dot(q, inverse), dot(weights, np.ones(len(weights)))
+        weighted = dot(weights, inverse) / sum_of_weights if sum_of_weights else plain
         rho = (1.0 - turning) * weighted + turning * plain
-        P = s / rho * (e + np.sqrt(self._dot(e, e) / size) * (q @ across))
-        elastic_work = s / rho * step * float((q * w) @ inverse)
+        mean = np.array([dot(q, one) for one in across.T])
+        P = s / rho * (e + math.sqrt(self._dot(e, e) / size) * mean)
+        elastic_work = s / rho * step * dot(q * w, inverse)
         return StepForce(P, elastic_work + stored + debt if end.energy else 0.0)

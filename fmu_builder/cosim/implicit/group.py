@@ -12,31 +12,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.exchange import Exchange
+from fmu_builder.cosim.implicit.arithmetic import dot
 from fmu_builder.cosim.implicit.bodies import Body
 from fmu_builder.cosim.implicit.bonds import Group
 from fmu_builder.cosim.implicit.elements import Element, do_step
 from fmu_builder.cosim.implicit.forces import End, StepForce
 from fmu_builder.cosim.implicit.iqn import solve
 from fmu_builder.cosim.implicit.report import GroupReport
-from fmu_builder.cosim.loop.operations import Call
+from fmu_builder.cosim.loop.operations import Call, Term
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.errors import Problem, SlaveError
-from fmu_builder.model.connectable import Node
-from fmu_builder.model.scenario import Conversion
 from fmu_builder.model.wiring import Wiring
 
 Vector = NDArray[np.float64]
-_ACCURACY, _ENOUGH = 1e-10, 1e-8  # of the velocities that the forces cause, relative to the largest of the step
+Key = tuple[str, str, str, str]
+ACCURACY, ENOUGH = 1e-10, 1e-8  # of the velocities that the forces cause, relative to the largest of the step
 
 
 class Model:
     """Bodies between two communication points: V1 = V0 + H (a + W f).   Shapes (n,), (n,), (n, n)
 
-    inertia   finds W when a force needs it"""
+    inertia   finds W when a force needs it     parts   rows of each body, between which W is 0"""
 
-    def __init__(self, velocity: Vector, a: Vector, inertia: Callable[[], Vector]) -> None:
+    def __init__(
+        self, velocity: Vector, a: Vector, inertia: Callable[[], Vector], parts: Sequence[slice] | None = None
+    ) -> None:
         self.velocity, self.a = velocity, a
         self._inertia = inertia
+        self.parts = parts or (slice(0, len(a)),)
 
     @functools.cached_property
     def inverse_inertia(self) -> Vector:
@@ -45,7 +48,10 @@ class Model:
 
     def moved(self, force: Vector) -> Vector:
         """W f"""
-        return self.inverse_inertia @ force if force.any() else np.zeros_like(force)
+        found = np.zeros_like(force)
+        for rows in self.parts if force.any() else ():
+            found[rows] = [dot(row, force[rows]) for row in self.inverse_inertia[rows, rows]]
+        return found
 
     def velocities(self, force: Vector, step: float) -> Vector:
         """At both ends of a step, shape (2, n)."""
@@ -66,9 +72,11 @@ class Trial:
 
 class GroupRun:
     def __init__(self, group: Group, slaves: Mapping[str, Slave], exchange: Exchange, wiring: Wiring) -> None:
-        self.group, self._slaves = group, slaves
-        self._writes = {name: [one.call() for one in exchange.writes[name]] for name in group.members}
-        self._reads = {name: [one.call() for one in exchange.reads[name]] for name in group.members}
+        self.group = group
+        self.writes = {name: exchange.writes[name] for name in group.members}
+        self.reads = {name: exchange.reads[name] for name in group.members}
+        self._writes = {name: [one.call() for one in ones] for name, ones in self.writes.items()}
+        self._reads = {name: [one.call() for one in ones] for name, ones in self.reads.items()}
         forces: dict[tuple[str, str], str | None] = {(b.body, b.body_velocity): b.body_force for b in group.bonds}
         for place in group.places:
             for name in place.velocities:
@@ -77,23 +85,23 @@ class GroupRun:
         self._row_of = {row: k for k, row in enumerate(rows)}
         self.bodies: list[Body] = []
         self.elements: list[Element] = []
-        self._parts: list[slice] = []
+        self.parts: list[slice] = []
         for name in group.bodies:
             own = [row for row in rows if row[0] == name]
             first = self._row_of[own[0]]
-            self._parts.append(slice(first, first + len(own)))
+            self.parts.append(slice(first, first + len(own)))
             self.bodies.append(Body(slaves[name], [v for _, v in own], [forces[row] for row in own]))
         for name in group.elements:
             bonds = [b for b in group.bonds if b.element == name]
             places = [p for p in group.places if p.element == name]
             self.elements.append(Element(slaves[name], bonds, places, self._row_of))
-        self._size = len(rows)
-        self._others = self._other_sources(forces, wiring)
-        self._last = self.summed([element.start.force for element in self.elements])
+        self.size = len(rows)
+        self.others = self._other_sources(forces, exchange, wiring)
+        self.last = self.summed([element.start.force for element in self.elements])
         self.refused = 0
-        self.works: dict[tuple[str, str, str, str], float] = {}  # J, by element, port, body and its port
-        self._steps = self._unsolved = 0
-        self._largest_miss = self._largest_drift = 0.0
+        self.works: dict[Key, float] = {}  # J, by element, port, body and its port
+        self.steps = self.unsolved = 0
+        self.largest_miss = self.largest_drift = 0.0
         self.drift = 0.0  # of the last step: of the bodies from their model, m/s or rad/s
 
     def obstacle(self) -> str | None:
@@ -107,12 +115,12 @@ class GroupRun:
         return None
 
     def _other_sources(
-        self, forces: Mapping[tuple[str, str], str | None], wiring: Wiring
-    ) -> list[tuple[int, Node, Conversion]]:
-        """Row and output of forces on the bodies that come from outside the group."""
+        self, forces: Mapping[tuple[str, str], str | None], exchange: Exchange, wiring: Wiring
+    ) -> list[tuple[int, Term]]:
+        """Row and value of forces on the bodies that come from outside the group."""
         inside = {(b.element, b.force) for b in self.group.bonds}
         return [
-            (self._row_of[row], source, wiring.conversions.get((source, (row[0], force)), Conversion()))
+            (self._row_of[row], exchange.converted(source, wiring.conversions.get((source, (row[0], force)))))
             for row, force in forces.items()
             if force is not None
             for source in wiring.sources.get((row[0], force), ())
@@ -127,51 +135,60 @@ class GroupRun:
         """Set the inputs of the step, and find the models of the bodies and the state of the elements."""
         for name in self.group.members:
             self._exchanged(self._writes, name, tick)
-        other = np.zeros(self._size)
-        for row, (slave, output), change in self._others:
-            value = self._slaves[slave].get(self._slaves[slave].description.variables[output])
-            other[row] += change.factor * value + change.offset
+        other = np.zeros(self.size)
+        for row, one in self.others:
+            other[row] += one.factor * one.memory[one.place] + one.offset
         self._other = other
-        velocity, a = np.zeros(self._size), np.zeros(self._size)
-        for body, rows in zip(self.bodies, self._parts, strict=True):
+        velocity, a = np.zeros(self.size), np.zeros(self.size)
+        for body, rows in zip(self.bodies, self.parts, strict=True):
             a[rows] = body.acceleration(time, step, other[rows])
             velocity[rows] = body.velocity.get()
         for element in self.elements:
             element.begin()
 
         def inertia() -> Vector:
-            W = np.zeros((self._size, self._size))
-            for body, rows in zip(self.bodies, self._parts, strict=True):
+            W = np.zeros((self.size, self.size))
+            for body, rows in zip(self.bodies, self.parts, strict=True):
                 W[rows, rows] = body.inverse_inertia(time, step)
             return W
 
-        return Model(velocity, a, inertia)
+        return Model(velocity, a, inertia, self.parts)
 
     def solve(self, model: Model, time: float, step: float) -> Trial:
         """Forces over a step of this length; nothing is stepped.   Raises SlaveError where none are finite."""
 
-        def answered(force: Vector) -> Vector:
-            motion = model.velocities(force, step)
-            return self.summed([element.try_step(motion, time, step)[0].force for element in self.elements])
+        tried: tuple[tuple[StepForce, End], ...] = ()
+        answers = tried  # at the forces that are best so far
 
-        free = model.velocities(np.zeros(self._size), step)
-        if not self._last.any() and not answered(self._last).any():  # in free flight
-            answers = tuple(element.try_step(free, time, step) for element in self.elements)
-            return Trial(step, self._last, free, answers, 0.0)
+        def answered(force: Vector) -> Vector:
+            nonlocal tried
+            motion = model.velocities(force, step)
+            tried = tuple(element.try_step(motion, time, step) for element in self.elements)
+            return self.summed([answer.force for answer, _ in tried])
+
+        def keep() -> None:
+            nonlocal answers
+            answers = tried
+
+        free = model.velocities(np.zeros(self.size), step)
+        if not self.last.any() and not answered(self.last).any():  # in free flight
+            return Trial(step, self.last, free, tried, 0.0)
         scale = step * np.abs(model.inverse_inertia).max(axis=0, initial=0.0)
-        largest = max(float(np.abs(free).max(initial=0.0)), float((scale * np.abs(self._last)).max(initial=0.0)))
-        solution = solve(answered, self._last, scale, _ACCURACY * largest, _ENOUGH * largest)
+        largest = max(float(np.abs(free).max(initial=0.0)), float((scale * np.abs(self.last)).max(initial=0.0)))
+        solution = solve(answered, self.last, scale, ACCURACY * largest, ENOUGH * largest, keep)
         if not np.isfinite(solution.residual):
-            names = ", ".join(self.group.elements)
-            what = (
-                f"the forces of {names} have no finite value at the end of a step of {step:g} s from {time:g} s: "
-                "take smaller steps, or algorithm = 'gauss_seidel'"
-            )
-            raise SlaveError(Problem(self.group.elements[0], what))
-        force = np.where(scale > 0.0, solution.x, solution.value)
+            raise self.not_finite(time, step)
+        force = np.where(scale > 0.0, solution.x, solution.value)  # without a scale it moves nothing
         motion = model.velocities(force, step)
-        answers = tuple(element.try_step(motion, time, step) for element in self.elements)
         return Trial(step, force, motion, answers, 0.0 if solution.solved else solution.residual)
+
+    def not_finite(self, time: float, step: float) -> SlaveError:
+        names = ", ".join(self.group.elements)
+        what = (
+            f"the forces of {names} have no finite value at the end of a step of {step:g} s from {time:g} s: "
+            "take smaller steps, or algorithm = 'gauss_seidel'"
+        )
+        return SlaveError(Problem(self.group.elements[0], what))
 
     def forces_at(self, model: Model, force: Vector, time: float, step: float) -> list[Vector]:
         """The forces of the elements after a step under these forces on the rows; nothing is stepped."""
@@ -180,7 +197,7 @@ class GroupRun:
 
     def summed(self, forces: Sequence[Vector]) -> Vector:
         """Forces of the elements on the rows of the bodies."""
-        total = np.zeros(self._size)
+        total = np.zeros(self.size)
         for element, force in zip(self.elements, forces, strict=True):
             np.add.at(total, element.rows, force)
         return total
@@ -188,14 +205,14 @@ class GroupRun:
     def make(self, trial: Trial, tick: int, time: float) -> str | None:
         """The true step of every slave of the group; a note if one of them ended the simulation."""
         step, drift = trial.step, 0.0
-        for body, rows in zip(self.bodies, self._parts, strict=True):
+        for body, rows in zip(self.bodies, self.parts, strict=True):
             body.act(trial.force[rows] + self._other[rows], step)
             note = do_step(body.slave, time, step)
             if note:
                 return note
             self._exchanged(self._reads, body.slave.name, tick)
             drift = max(drift, float(np.abs(body.velocity.get() - trial.velocity[1][rows]).max(initial=0.0)))
-        self.drift, self._largest_drift = drift, max(self._largest_drift, drift)
+        self.drift, self.largest_drift = drift, max(self.largest_drift, drift)
         for element, (answer, _) in zip(self.elements, trial.answers, strict=True):
             self._exchanged(self._writes, element.slave.name, tick)
             note = element.step(time, step)
@@ -204,11 +221,15 @@ class GroupRun:
             self._exchanged(self._reads, element.slave.name, tick)
             element.debt = answer.debt
             self._count_work(element, answer.force, trial)
-        self._last = trial.force
-        self._steps += 1
-        self._unsolved += trial.unsolved > 0.0
-        self._largest_miss = max(self._largest_miss, trial.unsolved)
+        self.last = trial.force
+        self.steps += 1
+        self.unsolved += trial.unsolved > 0.0
+        self.largest_miss = max(self.largest_miss, trial.unsolved)
         return None
+
+    def bonds(self) -> list[Key]:
+        """Ports of elements at bodies, as often as they have components, in the order of the elements."""
+        return [(b.element, b.port, b.body, b.body_port) for element in self.elements for b in element.bonds]
 
     def _count_work(self, element: Element, force: Vector, trial: Trial) -> None:
         way = trial.step * (trial.velocity[0] + trial.velocity[1]) / 2.0
@@ -220,13 +241,13 @@ class GroupRun:
         return GroupReport(
             elements=tuple(self.group.elements),
             bodies=tuple(self.group.bodies),
-            steps=self._steps,
+            steps=self.steps,
             evaluations=sum(element.evaluations for element in self.elements),
             probes=sum(body.probes for body in self.bodies),
             refused=self.refused,
-            unsolved=self._unsolved,
-            largest_miss=self._largest_miss,
-            drift=self._largest_drift,
+            unsolved=self.unsolved,
+            largest_miss=self.largest_miss,
+            drift=self.largest_drift,
         )
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from fmu_builder.cosim.exchange import Exchange
 from fmu_builder.cosim.implicit.bonds import EXPLICIT, Group, find_groups
+from fmu_builder.cosim.implicit.compiled import CompiledGroup
 from fmu_builder.cosim.implicit.control import Controller
 from fmu_builder.cosim.implicit.group import GroupRun
 from fmu_builder.cosim.implicit.report import BondReport, GroupReport
@@ -97,11 +98,9 @@ class ImplicitRun:
                 yield from self._exchange.reads[name]
             elif id(run) not in begun:
                 begun.add(id(run))
-                advance = self._controlled(run).advance if self._is_adaptive else self._fixed(run)
-                yield Together(clock=clock, advance=advance)
-
-    def _controlled(self, run: GroupRun) -> Controller:
-        return Controller(run, self._tolerance, self._step, self._length)
+                controller = Controller(run, self._tolerance, self._step, self._length) if self._is_adaptive else None
+                advance = controller.advance if controller is not None else self._fixed(run)
+                yield Together(clock=clock, advance=advance, compiled=CompiledGroup(run, clock, controller))
 
     def _fixed(self, run: GroupRun) -> Callable[[int, float], str | None]:
         def advance(tick: int, time: float) -> str | None:

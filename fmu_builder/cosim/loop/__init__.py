@@ -3,5 +3,6 @@
 operations.py   what a tick does, in its order, and the same in Python
 compiled.py     the list as the C loop reads it
 loop.c          the C loop
+operations.h    what a tick does, in C; of groups whose forces are solved for: ../implicit/group.h
 program.py      the list of a run, in chunks; which loop runs it
 """

@@ -14,12 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.link import function_address
-from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Copy, Finite, Operation, Step, Watch, Work
+from fmu_builder.cosim.loop.operations import (
+    Access,
+    Clock,
+    Combine,
+    Copy,
+    Finite,
+    Operation,
+    Step,
+    Together,
+    Watch,
+    Work,
+)
 from fmu_builder.errors import ToolError
 from fmu_builder.export.host import shared_library
 
-_ACCESS, _STEP, _COMBINE, _FINITE, _WATCH, _WORK, _COPY = range(7)
-_DONE, _PAUSED, _ANSWERED, _CHANGED, _NOT_FINITE = range(5)
+_ACCESS, _STEP, _COMBINE, _FINITE, _WATCH, _WORK, _COPY, _GROUP = range(8)
+_DONE, _PAUSED, _ANSWERED, _CHANGED, _NOT_FINITE, _GROUP_ENDED = range(6)
 _INTERVAL = 0.04  # s between two looks at Ctrl-C and the progress
 
 
@@ -62,22 +73,24 @@ _TERM = np.dtype([("source", np.uintp), ("factor", np.float64), ("offset", np.fl
 
 
 @functools.cache
-def loop_library() -> Callable[[Any], int]:
-    """The function run_loop of loop.c, compiled at first use.  Raises ToolError."""
+def loop_library() -> ctypes.CDLL:
+    """loop.c, compiled at first use.  Raises ToolError."""
     path = shared_library(Path(__file__).with_name("loop.c"))
     try:
-        run_loop = ctypes.CDLL(str(path)).run_loop
+        library = ctypes.CDLL(str(path))
     except OSError as error:  # damaged, or in a folder of which nothing may be executed
         raise ToolError(f"{path} cannot be loaded: {error}; delete its folder to build it again") from error
-    run_loop.argtypes, run_loop.restype = (POINTER(_Loop),), ctypes.c_int
-    return run_loop
+    library.run_loop.argtypes, library.run_loop.restype = (POINTER(_Loop),), ctypes.c_int
+    library.prepare_group.argtypes, library.prepare_group.restype = (c_void_p, c_void_p), c_uint64
+    return library
 
 
 class CompiledLoop:
     """The loop of these operations in C.   Raises ToolError if it cannot be compiled or loaded."""
 
     def __init__(self, operations: Sequence[Operation], clock: Clock) -> None:
-        self._run = loop_library()
+        library = loop_library()
+        self._run, self._prepare = library.run_loop, library.prepare_group
         self._operations = operations
         self._kept: list[NDArray[Any]] = []  # tables that the loop reads
         self._array = (_Operation * len(operations))(*map(self._written, operations))
@@ -94,6 +107,9 @@ class CompiledLoop:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._clock.join()
+        for one in self._operations:
+            if isinstance(one, Together):
+                one.compiled.read_back()
 
     def _pause_regularly(self) -> None:
         """In a thread of its own: signals reach Python only between two calls of the loop."""
@@ -133,6 +149,8 @@ class CompiledLoop:
             case Watch() if outcome == _CHANGED:
                 operation.changed(tick)
                 return None
+            case Together(compiled=compiled) if outcome == _GROUP_ENDED:
+                return compiled.ended(tick)
             case Finite() if outcome == _NOT_FINITE:
                 return operation.not_finite(tick)
         raise AssertionError(f"{operation} cannot return {outcome}")
@@ -174,6 +192,8 @@ class CompiledLoop:
             case Copy(source=source, rows=rows):
                 written.kind, written.table, written.count = _COPY, source.ctypes.data, len(source)
                 written.values, written.stride, written.rows = rows.ctypes.data, rows.strides[0], len(rows)
+            case Together(compiled=compiled):
+                written.kind, written.values = _GROUP, compiled.address(self._written, self._prepare)
             case _:
                 raise AssertionError(f"{operation} is unknown to the C loop")
         return written

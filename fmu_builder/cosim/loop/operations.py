@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    in_c: ClassVar[bool] = True  # whether the loop in C has it
     clock: Clock
     every: int = 1
     phase: int = 0
@@ -257,14 +256,26 @@ class Copy(Operation):
         return copy
 
 
+class GroupInC(Protocol):
+    def address(self, written: Callable[[Operation], Any], prepare: Callable[..., int]) -> int:
+        """Of the Group of group.h.   written: an operation as the C loop reads it     prepare: prepare_group"""
+
+    def ended(self, tick: int) -> str | None:
+        """What the step that ended the loop in C came to."""
+
+    def read_back(self) -> None:
+        """Called when the loop has ended."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Together(Operation):
     """The slaves of a group exchange their values and make their steps.
 
-    advance   called with the tick, and the time, s, at which it begins; a text ends the run"""
+    advance    called with the tick, and the time, s, at which it begins; a text ends the run
+    compiled   the same in C"""
 
-    in_c: ClassVar[bool] = False
     advance: Callable[[int, float], str | None]
+    compiled: GroupInC
 
     def call(self) -> Call:
         return lambda tick: self.advance(tick, self.clock.at(tick))

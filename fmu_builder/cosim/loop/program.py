@@ -87,12 +87,11 @@ class PythonLoop:
 def loop_of(operations: Sequence[Operation], clock: Clock) -> tuple[Loop, list[str]]:
     """The loop of these operations, and a note where it is slower than it could be.
 
-    Operations that C does not have (implicit, adaptive) run in Python whatever the environment says.
     Raises InputError, and ToolError where the environment asks for the loop in C and there is none."""
     kind = os.environ.get(LOOP, "")
     if kind and kind not in _KINDS:
         raise InputError(Problem(LOOP, f"'{kind}' must be one of {', '.join(_KINDS)}" + did_you_mean(kind, _KINDS)))
-    if kind == "python" or not all(one.in_c for one in operations):
+    if kind == "python":
         return PythonLoop(operations, clock), []
     try:
         return CompiledLoop(operations, clock), []

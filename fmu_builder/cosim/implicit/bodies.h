@@ -1,0 +1,122 @@
+/* Bodies of a group as affine models: as bodies.py, whose first text has the equations, to the bit. */
+#ifndef BODIES_H
+#define BODIES_H
+
+#include "slaves.h"
+
+#define PROBE 1.0 /* N or N.m */
+
+/* velocity       rows first .. first + velocity.size - 1 of the group
+ * force          acts on the rows `acts` of the body; given: forces that are not solved for, on its rows
+ * rate, states   derivatives of the states, and references of the states
+ * is_moved       else its velocities are inputs; gives_derivatives: else steps are tried
+ * before         velocities before the last step of length step_before, if there was one */
+typedef struct {
+    Member member;
+    Values velocity, force, rate;
+    const uint32_t *states;
+    const uint64_t *acts;
+    double *seed, *slope, *given, *free, *before;
+    double step_before;
+    uint64_t first, probes, is_moved, gives_derivatives, has_stepped;
+} Body;
+
+static int set_forces(Body *b, const double *force)
+{
+    for (uint64_t i = 0; i < b->force.size; i++)
+        b->force.values[i] = force[b->acts[i]];
+    return set(&b->member, &b->force);
+}
+
+/* Velocities after a step under these forces, in velocity.values; the state is then as before. */
+static int try_body(Body *b, double time, double step, const double *force)
+{
+    b->probes++;
+    TRY(keep_state(&b->member));
+    TRY(set_forces(b, force));
+    TRY(do_step(&b->member, time, step, 0));
+    TRY(get(&b->member, &b->velocity));
+    return restore_state(&b->member);
+}
+
+static int velocity_slope(Body *b, const double *seed, double *answer)
+{
+    const Member *m = &b->member;
+    int status = m->derivative(m->component, b->velocity.references, b->velocity.size, b->states, b->rate.size, seed,
+                               answer);
+    return failed(m, DERIVATIVE_FAILED, status, 0.0, 0.0);
+}
+
+static int rate_slope(Body *b, uint64_t force)
+{
+    const Member *m = &b->member;
+    const double one = 1.0;
+    int status = m->derivative(m->component, b->rate.references, b->rate.size, b->force.references + force, 1, &one,
+                               b->seed);
+    return failed(m, DERIVATIVE_FAILED, status, 0.0, 0.0);
+}
+
+/* other: forces on the rows of the body that are not solved for */
+static int acceleration(Body *b, double time, double step, const double *other, double *a)
+{
+    uint64_t n = b->velocity.size;
+    copy(b->given, other, n);
+    if (!b->is_moved) {
+        clear(a, n);
+        if (!b->has_stepped)
+            return 0;
+        TRY(get(&b->member, &b->velocity));
+        for (uint64_t i = 0; i < n; i++)
+            a[i] = (b->velocity.values[i] - b->before[i]) / b->step_before;
+        return 0;
+    }
+    if (b->gives_derivatives) {
+        TRY(set_forces(b, other));
+        TRY(get(&b->member, &b->rate));
+        return velocity_slope(b, b->rate.values, a);
+    }
+    TRY(try_body(b, time, step, other));
+    copy(b->free, b->velocity.values, n);
+    TRY(get(&b->member, &b->velocity));
+    for (uint64_t i = 0; i < n; i++)
+        a[i] = (b->free[i] - b->velocity.values[i]) / step;
+    return 0;
+}
+
+/* The rows and columns of the body in W, of `width` rows and columns. */
+static int inverse_inertia(Body *b, double time, double step, double *W, uint64_t width)
+{
+    uint64_t n = b->velocity.size;
+    for (uint64_t j = 0; b->is_moved && j < b->force.size; j++) {
+        uint64_t k = b->acts[j];
+        if (b->gives_derivatives) {
+            TRY(rate_slope(b, j));
+            TRY(velocity_slope(b, b->seed, b->slope));
+        } else {
+            double before = b->given[k];
+            b->given[k] += PROBE;
+            int found = try_body(b, time, step, b->given);
+            b->given[k] = before;
+            TRY(found);
+            for (uint64_t i = 0; i < n; i++)
+                b->slope[i] = (b->velocity.values[i] - b->free[i]) / (step * PROBE);
+        }
+        for (uint64_t i = 0; i < n; i++)
+            W[(b->first + i) * width + b->first + k] = b->slope[i];
+    }
+    return 0;
+}
+
+/* Sets the forces of the next step. */
+static int act(Body *b, const double *force, double step)
+{
+    if (!b->is_moved) {
+        TRY(get(&b->member, &b->velocity));
+        copy(b->before, b->velocity.values, b->velocity.size);
+        b->step_before = step;
+        b->has_stepped = 1;
+    }
+    return set_forces(b, force);
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* Force elements of a group: what they answer to a trial, and their true step, as elements.py to the bit. */
+#ifndef ELEMENTS_H
+#define ELEMENTS_H
+
+#include "slaves.h"
+
+/* An end of a step, as in forces.py.   motion: velocities, then places, in the order of the inputs */
+typedef struct {
+    double *motion, *force, *elastic, energy;
+} End;
+
+/* What an element answers to a trial: its mean force over the step, its force at the end, its debt. */
+typedef struct {
+    double *force, *at_end, debt;
+} Answer;
+
+/* inputs          velocities, then places
+ * answer          forces, one on each row of `rows`, then stored energies
+ * place_rows      rows that move the places: one for a number, three for the four of a quaternion (sizes: 1 or 3)
+ * work            of each bond: its number in the works of the group
+ * metric          as in forces.py     orders: ones, as many as inputs
+ * is_gradient     else its force is the trapezoid     is_kept: its state is restored after a trial
+ * interpolates    its inputs may have slopes     proportional: as in forces.py, -1 where it is not known yet
+ * answers         the one that is tried and the best one so far, by number */
+typedef struct {
+    Member member;
+    Values inputs, answer;
+    const uint64_t *rows, *place_rows, *sizes, *work;
+    const double *metric;
+    const int32_t *orders;
+    uint64_t size, place_count, is_gradient, is_kept, interpolates, evaluations;
+    int64_t proportional;
+    double debt;
+    End start, end, across; /* across and what follows: for forces.h */
+    Answer answers[2];
+    double *mean, *looked, *place, *other, *zero;
+} Element;
+
+static int answered(Element *e, double *force, double *energy)
+{
+    e->evaluations++;
+    TRY(get(&e->member, &e->answer));
+    copy(force, e->answer.values, e->size);
+    *energy = 0.0;
+    for (uint64_t i = e->size; i < e->answer.size; i++)
+        *energy += e->answer.values[i];
+    return 0;
+}
+
+/* Force and stored energy at a place with velocities. */
+static int look(Element *e, const double *place, const double *velocity, double *force, double *energy)
+{
+    copy(e->inputs.values, velocity, e->size);
+    copy(e->inputs.values + e->size, place, e->inputs.size - e->size);
+    TRY(set(&e->member, &e->inputs));
+    return answered(e, force, energy);
+}
+
+static int see(Element *e, End *end)
+{
+    const double *velocity = end->motion, *place = end->motion + e->size;
+    double energy;
+    TRY(look(e, place, e->zero, end->elastic, &end->energy));
+    return look(e, place, velocity, end->force, &energy);
+}
+
+/* At the beginning of a step, after its inputs are set. */
+static int begin_element(Element *e)
+{
+    TRY(get(&e->member, &e->inputs));
+    copy(e->start.motion, e->inputs.values, e->inputs.size);
+    if (e->is_gradient) {
+        TRY(see(e, &e->start));
+    } else {
+        TRY(answered(e, e->start.force, &e->start.energy));
+        copy(e->start.elastic, e->start.force, e->size);
+    }
+    return e->is_kept && keep_state(&e->member);
+}
+
+/* The motion at the end of a step in which the rows of the bodies go this way and have this velocity then. */
+static void move(const Element *e, const double *way, const double *velocity, double *motion)
+{
+    const uint64_t *row = e->place_rows;
+    copy(motion, e->start.motion, e->inputs.size);
+    for (uint64_t i = 0; i < e->size; i++)
+        motion[i] = velocity[e->rows[i]];
+    double *place = motion + e->size;
+    for (uint64_t k = 0; k < e->place_count; row += e->sizes[k], k++) {
+        if (e->sizes[k] == 3) {
+            turn(place, (const double[]){way[row[0]], way[row[1]], way[row[2]]});
+            place += 4;
+        } else {
+            *place++ += way[*row];
+        }
+    }
+}
+
+static int step_inputs(Element *e, const double *end, double time, double step, int for_good)
+{
+    const Member *m = &e->member;
+    const double *start = e->start.motion;
+    for (uint64_t i = 0; i < e->inputs.size; i++)
+        e->inputs.values[i] = e->interpolates ? (end[i] - start[i]) / step : (start[i] + end[i]) / 2.0;
+    if (e->interpolates) {
+        int status = m->set_slopes(m->component, e->inputs.references, e->inputs.size, e->orders, e->inputs.values);
+        TRY(failed(m, SLOPES_FAILED, status, 0.0, 0.0));
+    } else {
+        TRY(set(m, &e->inputs));
+    }
+    return do_step(m, time, step, for_good);
+}
+
+/* The true step, to the motion that the inputs have now. */
+static int step_element(Element *e, double time, double step)
+{
+    double *end = e->end.motion;
+    TRY(get(&e->member, &e->inputs));
+    copy(end, e->inputs.values, e->inputs.size);
+    copy(e->inputs.values, e->start.motion, e->inputs.size);
+    TRY(set(&e->member, &e->inputs));
+    TRY(step_inputs(e, end, time, step, 1));
+    copy(e->inputs.values, end, e->inputs.size);
+    return set(&e->member, &e->inputs);
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* One step of a group, and the steps within a communication step: as group.py and control.py, to the bit. */
+#ifndef GROUP_H
+#define GROUP_H
+
+#include "iqn.h"
+
+static int begin_group(Group *g, Loop *loop, double time, double step)
+{
+    g->model_time = time;
+    g->model_step = step;
+    g->has_inertia = 0;
+    for (uint64_t k = 0; k < g->body_count; k++)
+        TRY(exchange(&g->bodies[k].member, loop, g->bodies[k].member.writes, g->bodies[k].member.write_count));
+    for (uint64_t k = 0; k < g->element_count; k++)
+        TRY(exchange(&g->elements[k].member, loop, g->elements[k].member.writes, g->elements[k].member.write_count));
+    combine(g->others, g->other_count, g->other, (uint32_t)g->rows);
+    for (uint64_t k = 0; k < g->body_count; k++) {
+        Body *b = g->bodies + k;
+        TRY(acceleration(b, time, step, g->other + b->first, g->a + b->first));
+        TRY(get(&b->member, &b->velocity));
+        copy(g->velocity + b->first, b->velocity.values, b->velocity.size);
+    }
+    for (uint64_t k = 0; k < g->element_count; k++)
+        TRY(begin_element(g->elements + k));
+    return 0;
+}
+
+/* scale: step times the largest of each column of |W| */
+static int find_scale(Group *g, double step)
+{
+    uint64_t n = g->rows;
+    TRY(find_inertia(g));
+    for (uint64_t j = 0; j < n; j++) {
+        double largest = 0.0;
+        for (uint64_t i = 0; i < n; i++)
+            largest = larger(largest, size_of(g->W[i * n + j]));
+        g->scale[j] = step * largest;
+    }
+    return 0;
+}
+
+/* Forces over a step from the beginning of the model: in g->force, with velocities in g->next. */
+static int solve_group(Group *g, double step)
+{
+    History *h = &g->history;
+    uint64_t n = g->rows;
+    g->step = step;
+    g->unsolved = 0.0;
+    clear(g->force, n);
+    TRY(move_bodies(g, g->force, step));
+    double largest = larger(largest_of(g->velocity, n), largest_of(g->next, n));
+    if (!any(g->last, n)) { /* in free flight */
+        TRY(answer_forces(g, g->last, g->model_time, step, g->summed));
+        if (!any(g->summed, n)) {
+            copy(g->force, g->last, n);
+            g->tried = 1 - g->tried;
+            return 0;
+        }
+    }
+    TRY(find_scale(g, step));
+    for (uint64_t i = 0; i < n; i++)
+        largest = larger(largest, g->scale[i] * size_of(g->last[i]));
+    int solved;
+    copy(h->x, g->last, n);
+    TRY(find_fixed_point(g, g->constants.accuracy * largest, g->constants.enough * largest, &solved));
+    if (!is_number(h->best)) {
+        g->fault = (Fault){.kind = FORCES_NOT_FINITE, .time = g->model_time, .step = step};
+        return 1;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        g->force[i] = g->scale[i] > 0.0 ? h->best_x[i] : h->best_value[i];
+    g->unsolved = solved ? 0.0 : h->best;
+    return move_bodies(g, g->force, step);
+}
+
+static void count_work(Group *g, const Element *e, const Answer *answer)
+{
+    for (uint64_t i = 0; i < e->size; i++)
+        g->works[e->work[i]] += answer->force[i] * g->way[e->rows[i]];
+}
+
+/* The true step of every slave; `loop` for the exchange of their values. */
+static int make_step(Group *g, Loop *loop, double time)
+{
+    double step = g->step, drift = 0.0;
+    for (uint64_t k = 0; k < g->body_count; k++) {
+        Body *b = g->bodies + k;
+        uint64_t n = b->velocity.size;
+        for (uint64_t i = 0; i < n; i++)
+            b->slope[i] = g->force[b->first + i] + g->other[b->first + i];
+        TRY(act(b, b->slope, step));
+        TRY(do_step(&b->member, time, step, 1));
+        TRY(exchange(&b->member, loop, b->member.reads, b->member.read_count));
+        TRY(get(&b->member, &b->velocity));
+        for (uint64_t i = 0; i < n; i++)
+            drift = larger(drift, size_of(b->velocity.values[i] - g->next[b->first + i]));
+    }
+    g->drift = drift;
+    g->largest_drift = larger(g->largest_drift, drift);
+    for (uint64_t k = 0; k < g->element_count; k++) {
+        Element *e = g->elements + k;
+        const Answer *answer = e->answers + (1 - g->tried);
+        TRY(exchange(&e->member, loop, e->member.writes, e->member.write_count));
+        TRY(step_element(e, time, step));
+        TRY(exchange(&e->member, loop, e->member.reads, e->member.read_count));
+        e->debt = answer->debt;
+        count_work(g, e, answer);
+    }
+    copy(g->last, g->force, g->rows);
+    g->steps++;
+    g->unsolved_steps += g->unsolved > 0.0;
+    g->largest_miss = larger(g->largest_miss, g->unsolved);
+    return 0;
+}
+
+/* W force, in g->moved; its largest number */
+static int largest_moved(Group *g, const double *force, double *largest)
+{
+    uint64_t n = g->rows;
+    TRY(move_bodies(g, force, g->step)); /* next and way are those of the trial again below */
+    *largest = largest_of(g->moved, n);
+    return 0;
+}
+
+static void sum_ends(Group *g, double *first, double *last)
+{
+    clear(last, g->rows);
+    if (first)
+        clear(first, g->rows);
+    for (uint64_t k = 0; k < g->element_count; k++) {
+        const Element *e = g->elements + k;
+        if (first)
+            add_forces(e, e->start.force, first);
+        add_forces(e, e->answers[first ? 1 - g->tried : g->tried].at_end, last);
+    }
+}
+
+/* The error of the trial, in controller.error, and the forces at both ends: the equations stand in control.py. */
+static int find_error(Group *g)
+{
+    Controller *c = &g->controller;
+    uint64_t n = g->rows;
+    double H = g->step, Hp = c->step_before, missing, curved;
+    sum_ends(g, c->first, c->last);
+    for (uint64_t i = 0; i < n; i++)
+        c->bend[i] = g->force[i] - (c->first[i] + c->last[i]) / 2.0;
+    TRY(largest_moved(g, c->bend, &missing));
+    missing = H * missing;
+    if (c->has_before) {
+        for (uint64_t i = 0; i < n; i++) {
+            double change = (c->last[i] - c->first[i]) / H - (c->first[i] - c->before[i]) / Hp;
+            c->bend[i] = 2.0 * change / (H + Hp) * H * H;
+        }
+    } else {
+        TRY(answer_forces(g, g->force, g->model_time, H / 2.0, g->summed));
+        sum_ends(g, 0, c->bend);
+        for (uint64_t i = 0; i < n; i++)
+            c->bend[i] = 4.0 * (c->first[i] - 2.0 * c->bend[i] + c->last[i]);
+    }
+    TRY(largest_moved(g, c->bend, &curved));
+    curved = H * curved / 12.0 * smaller(larger(c->elapsed / H, 1.0), g->constants.added);
+    c->error = larger(missing, curved);
+    return move_bodies(g, g->force, H);
+}
+
+static double factor_of(const Group *g, double error)
+{
+    if (!(error > 0.0))
+        return g->constants.grow;
+    return g->constants.safety * power_of_two_fifths(g->controller.tolerance / error);
+}
+
+static int64_t rounded_up(double x)
+{
+    int64_t whole = (int64_t)x;
+    return (double)whole < x ? whole + 1 : whole;
+}
+
+/* One step that the error allows, of the communication step from `time` on. */
+static int make_controlled_step(Group *g, Loop *loop, double time)
+{
+    Controller *c = &g->controller;
+    const Constants *k = &g->constants;
+    double units = (double)c->units, begin = time + (double)c->done / units * c->step;
+    int64_t left = c->units - c->done, taken;
+    TRY(begin_group(g, loop, begin, c->step * (double)left / units));
+    for (;;) {
+        double wanted = c->length / c->step * units;
+        int64_t count = rounded_up((double)left / larger(wanted, 1.0) * (1.0 - 1e-9));
+        count = count > 1 ? count : 1;
+        taken = left / count > 1 ? left / count : 1;
+        TRY(solve_group(g, (double)taken / units * c->step));
+        TRY(find_error(g));
+        if (c->error <= c->tolerance && g->unsolved == 0.0)
+            break;
+        g->refused++;
+        if (taken == 1) {
+            g->fault = (Fault){.kind = NO_STEP_IS_SHORT_ENOUGH, .time = begin, .step = g->step, .error = c->error,
+                               .unsolved = g->unsolved};
+            return 1;
+        }
+        c->length = (g->unsolved != 0.0 ? k->unsolved : larger(k->shrink, factor_of(g, c->error))) * g->step;
+    }
+    c->length = smaller(c->step, larger(c->length, g->step * smaller(k->grow, factor_of(g, c->error))));
+    if (c->error > 0.0)
+        c->length = smaller(c->length, g->step * larger(factor_of(g, c->error), k->shrink));
+    TRY(make_step(g, loop, begin));
+    if (g->drift > c->tolerance)
+        c->length = smaller(c->length, g->step * larger(factor_of(g, g->drift), k->shrink));
+    c->elapsed = any(c->first, g->rows) || any(c->last, g->rows) ? c->elapsed + g->step : 0.0;
+    copy(c->before, c->first, g->rows);
+    c->step_before = g->step;
+    c->has_before = 1;
+    c->done += taken;
+    return 0;
+}
+
+static Outcome advance_group(Group *g, Loop *loop)
+{
+    Controller *c = &g->controller;
+    double time = loop->start + (double)loop->tick * loop->step;
+    if (!c->is_adaptive) {
+        int ended = begin_group(g, loop, time, c->step) || solve_group(g, c->step) || make_step(g, loop, time);
+        return ended ? GROUP_ENDED : DONE;
+    }
+    if (!c->is_within)
+        c->done = 0;
+    c->is_within = 1;
+    while (c->done < c->units) {
+        if (atomic_load_explicit(&loop->pause, memory_order_relaxed))
+            return PAUSED;
+        if (make_controlled_step(g, loop, time))
+            return GROUP_ENDED;
+    }
+    c->is_within = 0;
+    return DONE;
+}
+
+#endif

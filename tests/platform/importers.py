@@ -1,15 +1,17 @@
 """Runs of systems of FMUs in co-simulation engines that are not ours: libcosim (Open Simulation Platform, on Modelon's
-FMI Library) and Ecos.
+FMI Library), Ecos, and the container of the FMU manipulation toolbox.
 
-    python importers.py libcosim|ecos|"libcosim archive"|"ecos archive" SYSTEMS.json RESULTS.json
+    python importers.py libcosim|ecos|container|"libcosim archive"|"ecos archive" SYSTEMS.json RESULTS.json
 
-reads a list of systems and writes what the named variables are at the end of each.  Both engines are Jacobi
+reads a list of systems and writes what the named variables are at the end of each.  All are Jacobi
 masters with a constant step.  A process of its own, because an FMU that fails may take the engine with it."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -75,6 +77,51 @@ def ecos(system: System) -> list[float]:
     return values
 
 
+def container(system: System) -> list[float]:
+    """As one FMU around those of the system, which the FMU manipulation toolbox makes, under fmpy."""
+    from fmpy.fmi2 import FMU2Slave
+    from fmu_manipulation_toolbox.assembly import AssemblyNode
+
+    step, unlinked = system["step"] * 1e-9, {"auto_link": False, "auto_input": False, "auto_output": False}
+    with tempfile.TemporaryDirectory() as folder:
+        node = AssemblyNode("container.fmu", step_size=step, **unlinked)
+        for slave, fmu in system["slaves"].items():
+            shutil.copyfile(fmu, Path(folder) / f"{slave}.fmu")
+            node.add_fmu(f"{slave}.fmu")
+
+        def port(variable: str) -> tuple[str, str]:
+            slave, _, name = variable.partition(".")
+            return f"{slave}.fmu", name
+
+        for variable, value in system["start"].items():
+            node.add_start_value(*port(variable), repr(float(value)))
+        for source, sink in system["connections"]:
+            node.add_link(*port(source), *port(sink))
+        for variable in system["read"]:
+            node.add_output(*port(variable), variable)
+        with contextlib.redirect_stdout(sys.stderr):
+            node.make_fmu(Path(folder))
+        made = Path(folder) / "container.fmu"
+        description = fmpy.read_model_description(made, validate=False)
+        references = {v.name: v.valueReference for v in description.modelVariables}
+        slave = FMU2Slave(
+            guid=description.guid,
+            unzipDirectory=fmpy.extract(made, f"{folder}/container"),
+            modelIdentifier=description.coSimulation.modelIdentifier,
+            instanceName="container",
+        )
+        slave.instantiate()
+        slave.setupExperiment(startTime=0.0)
+        slave.enterInitializationMode()
+        slave.exitInitializationMode()
+        for k in range(system["steps"]):
+            slave.doStep(k * step, step)
+        values: list[float] = slave.getReal([references[name] for name in system["read"]])
+        slave.terminate()
+        slave.freeInstance()
+    return values
+
+
 def libcosim_archive(system: System) -> list[float]:
     """As libcosim reads an SSP archive, with the step that its annotation gives."""
     from libcosimpy import CosimLogging
@@ -111,7 +158,7 @@ def ecos_archive(system: System) -> list[float]:
     return values
 
 
-ENGINES: dict[str, Callable[[System], list[float]]] = {"libcosim": libcosim, "ecos": ecos}
+ENGINES: dict[str, Callable[[System], list[float]]] = {"ecos": ecos, "libcosim": libcosim, "container": container}
 ARCHIVES = {"libcosim": libcosim_archive, "ecos": ecos_archive}
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from fmu_builder.check import archive_rules, description_rules, structure_rules, variable_rules
+from fmu_builder.check import archive_rules, behaviour_rules, description_rules, structure_rules, variable_rules
+from fmu_builder.check.behaviour import TIMEOUT, behaviour, missing_library
 from fmu_builder.check.document import Fmu
 from fmu_builder.check.findings import Finding, Rule
 
 _OF_ARCHIVE = archive_rules.RULES
 _OF_DESCRIPTION = (*description_rules.RULES, *variable_rules.RULES, *structure_rules.RULES)
-RULES: tuple[Rule[Fmu], ...] = (*_OF_ARCHIVE, description_rules.SCHEMA, *_OF_DESCRIPTION)
+_OF_CALLS = (behaviour_rules.ENDS, behaviour_rules.LOADS, *behaviour_rules.RULES)
+RULES: tuple[Rule[Any], ...] = (*_OF_ARCHIVE, description_rules.SCHEMA, *_OF_DESCRIPTION, *_OF_CALLS)
 
 
 @dataclass(frozen=True)
@@ -29,15 +32,23 @@ class Report:
         return sum(finding.rule.level == "error" for finding in self.findings)
 
 
-def check_fmu(path: Path) -> Report:
-    """The FMU against all rules.  Raises InputError for a file that is no FMI 2.0 FMU."""
+def check_fmu(path: Path, timeout: float | None = TIMEOUT) -> Report:
+    """The FMU against all rules.  Raises InputError for a file that is no FMI 2.0 FMU.
+
+    timeout   s for its calls, which a process of its own makes; None: it is not called"""
     fmu = Fmu(path)
-    notes = []
+    notes: list[str] = []
     findings = list(_broken(fmu, (description_rules.SCHEMA,)))
     if findings:
-        notes.append("the other rules on modelDescription.xml were not checked, for it is not valid")
+        notes.append("the other rules on modelDescription.xml and those on calls were not tried, for it is not valid")
     else:
         findings += _broken(fmu, _OF_DESCRIPTION)
+        if timeout is not None:
+            missing = missing_library(fmu)
+            if missing:
+                notes.append(f"the rules on calls were not tried: {missing}")
+            else:
+                findings += behaviour(fmu, notes, timeout)
     return Report(path, (*_broken(fmu, _OF_ARCHIVE), *findings), tuple(notes))
 
 

@@ -13,9 +13,9 @@ from fmu_builder.check.report import RULES, check_fmu
 from fmu_builder.cli.printing import line, print_notes
 
 
-def check(fmu: Path, form: Literal["text", "json", "sarif"]) -> None:
-    """Print what is found.  Exit code 1 if it is more than warnings."""
-    report = check_fmu(fmu)
+def check(fmu: Path, form: Literal["text", "json", "sarif"], timeout: float | None) -> None:
+    """Print what is found.  Exit code 1 if it is more than warnings.   timeout: of check_fmu"""
+    report = check_fmu(fmu, timeout)
     if form == "text":
         print_notes(report.notes)
         for text in as_text(report):

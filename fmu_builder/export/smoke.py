@@ -48,7 +48,7 @@ class _Callbacks(ctypes.Structure):
     )
 
 
-class _EventInfo(ctypes.Structure):
+class EventInfo(ctypes.Structure):
     """fmi2EventInfo."""
 
     _fields_ = (
@@ -66,7 +66,7 @@ class _EventInfo(ctypes.Structure):
     )
 
 
-class _Refused(SystemExit):
+class Refused(SystemExit):
     """A call was not answered with fmi2OK or fmi2Warning."""
 
 
@@ -107,7 +107,7 @@ def _parse(path: str) -> _Element:
     return document.children[0]
 
 
-class _Unpacked:
+class Unpacked:
     """An FMU in a folder: its description, its library, the address of its resources."""
 
     def __init__(self, folder: str, library: str, resources: str) -> None:
@@ -116,41 +116,61 @@ class _Unpacked:
         self.resources = resources
 
 
-class _Instance:
-    """One instance of an FMU: `call` runs a function on it, which must answer fmi2OK or fmi2Warning."""
+class Instance:
+    """One instance of an FMU: `call` runs a function on it, which must answer fmi2OK or fmi2Warning.
 
-    def __init__(self, fmu: _Unpacked, kind: int) -> None:
-        _announce("loading the library")
+    guid      by default that of the FMU
+    log       takes (environment, name, status, category, message), by default it prints the message
+    announce  takes the name of each call before it is made"""
+
+    def __init__(
+        self,
+        fmu: Unpacked,
+        kind: int,
+        guid: str | None = None,
+        logging: bool = True,
+        log: Callable[[int, bytes, int, bytes, bytes], None] | None = None,
+        announce: Callable[[str], None] | None = None,
+    ) -> None:
+        self.announce = announce or _announce
+        self.announce("loading the library")
         here = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import
         os.chdir(fmu.folder)  # as importers do for libraries that need others beside them
         self.library = ctypes.CDLL(f"{fmu.folder}/{fmu.library}")
         os.chdir(here)
         memory = ctypes.CDLL(None if os.name != "nt" else "msvcrt")
-        self.callbacks = _Callbacks(_Logger(_log), _Allocate(("calloc", memory)), _Free(("free", memory)), None, None)
+        self.callbacks = _Callbacks(
+            _Logger(log or _log), _Allocate(("calloc", memory)), _Free(("free", memory)), None, None
+        )
         instantiate = self.library.fmi2Instantiate
         instantiate.restype = c_void_p
         instantiate.argtypes = (c_char_p, c_int, c_char_p, c_char_p, c_void_p, c_int, c_int)
-        _announce("fmi2Instantiate")
+        self.announce("fmi2Instantiate")
         self.component = c_void_p(
             instantiate(
                 b"smoke",
                 kind,
-                fmu.description.attrib["guid"].encode(),
+                (fmu.description.attrib["guid"] if guid is None else guid).encode(),
                 fmu.resources.encode(),
                 byref(self.callbacks),
                 0,
-                1,
+                int(logging),
             )
         )
         if not self.component:
             sys.exit("fmi2Instantiate answered NULL")
 
+    def status(self, name: str, *arguments: object, note: str = "") -> int:
+        """What the function answers."""
+        self.announce(name + note)
+        answer: int = getattr(self.library, name)(self.component, *arguments)
+        return answer
+
     def call(self, name: str, *arguments: object, note: str = "") -> None:
-        _announce(name + note)
-        status = getattr(self.library, name)(self.component, *arguments)
+        status = self.status(name, *arguments, note=note)
         if status > 1:
             answer = {2: "fmi2Discard", 3: "fmi2Error", 4: "fmi2Fatal", 5: "fmi2Pending"}.get(status, str(status))
-            raise _Refused(f"{name}{note} answered {answer}")
+            raise Refused(f"{name}{note} answered {answer}")
 
     def begin(self) -> None:
         self.call("fmi2SetupExperiment", c_int(0), c_double(0.0), c_double(0.0), c_int(0), c_double(0.0))
@@ -159,13 +179,16 @@ class _Instance:
 
     def end(self) -> None:
         self.call("fmi2Terminate")
-        _announce("fmi2FreeInstance")
+        self.free()
+
+    def free(self) -> None:
+        self.announce("fmi2FreeInstance")
         free = self.library.fmi2FreeInstance
         free.restype = None
         free(self.component)
 
 
-def main(unpacked: _Unpacked, concluded: Sequence[str]) -> None:
+def main(unpacked: Unpacked, concluded: Sequence[str]) -> None:
     """Ten steps from the start values; every call must answer fmi2OK, every Real be finite.
 
     concluded  what the solver concludes from the declared dependencies, each tried out: `exact`, `still`"""
@@ -174,7 +197,7 @@ def main(unpacked: _Unpacked, concluded: Sequence[str]) -> None:
     h = float(experiment.attrib["stepSize"]) if experiment is not None else 1e-3
     for kind, tag, run in ((CO_SIMULATION, "CoSimulation", _step), (MODEL_EXCHANGE, "ModelExchange", _integrate)):
         if description.find(tag) is not None:
-            fmu = _Instance(unpacked, kind)
+            fmu = Instance(unpacked, kind)
             fmu.begin()
             run(fmu, description, h)
             _read_back(fmu, description)
@@ -186,13 +209,13 @@ def main(unpacked: _Unpacked, concluded: Sequence[str]) -> None:
 _TRIED_FOR = 5.0  # s; an FMU whose steps take longer is tried with fewer
 
 
-def try_out(unpacked: _Unpacked, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
+def try_out(unpacked: Unpacked, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
     """What an importer does with a co-simulation from loading to unloading.  A call that is not answered with fmi2OK
     or fmi2Warning ends it early: only a crash counts; other faults are reported when the FMU is run."""
     sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
     fmu, answer = None, ""
     try:
-        fmu = _Instance(unpacked, CO_SIMULATION)
+        fmu = Instance(unpacked, CO_SIMULATION)
         start = _default(unpacked.description, "startTime", 0.0)
         h = _default(unpacked.description, "stepSize", 1e-3)
         _set_starts(fmu, starts, inputs=False)
@@ -212,9 +235,7 @@ def try_out(unpacked: _Unpacked, starts: Sequence[tuple[str, int, Any, bool]]) -
         answer = str(error.code)
     if fmu is not None:
         if not answer.endswith("fmi2Fatal"):  # after that no function may be called
-            _announce("fmi2FreeInstance")
-            fmu.library.fmi2FreeInstance.restype = None
-            fmu.library.fmi2FreeInstance(fmu.component)
+            fmu.free()
         _announce("unloading the library")
         _unload(fmu.library._handle)
     _announce(END)
@@ -224,7 +245,7 @@ def try_out(unpacked: _Unpacked, starts: Sequence[tuple[str, int, Any, bool]]) -
 _FAMILIES: dict[str, Any] = {"Real": c_double, "Integer": c_int, "Boolean": c_int, "String": c_char_p}
 
 
-def _set_starts(fmu: _Instance, starts: Sequence[tuple[str, int, Any, bool]], inputs: bool) -> None:
+def _set_starts(fmu: Instance, starts: Sequence[tuple[str, int, Any, bool]], inputs: bool) -> None:
     """One call for each, as a run does; inputs are set in initialization mode."""
     for family, reference, value, is_input in starts:
         if is_input == inputs:
@@ -264,12 +285,12 @@ def _log(_: int, __: bytes, status: int, ___: bytes, message: bytes) -> None:
     print(f"[{label}] {text}", flush=True)
 
 
-def _step(fmu: _Instance, _: _Element, h: float) -> None:
+def _step(fmu: Instance, _: _Element, h: float) -> None:
     for k in range(STEPS):
         fmu.call("fmi2DoStep", c_double(k * h), c_double(h), c_int(1), note=f" at t = {k * h:g} s")
 
 
-def try_conclusions(unpacked: _Unpacked, h: float, concluded: Sequence[str]) -> None:
+def try_conclusions(unpacked: Unpacked, h: float, concluded: Sequence[str]) -> None:
     """exact  one communication step gives the result of ten, as the course of all states under held inputs is known
     still  the outputs that a step leaves are those of its end, for nothing that is computed moves with states or time
 
@@ -285,7 +306,7 @@ def try_conclusions(unpacked: _Unpacked, h: float, concluded: Sequence[str]) -> 
         ends = []
         try:
             for steps in (1, STEPS):
-                fmu = _Instance(unpacked, CO_SIMULATION)
+                fmu = Instance(unpacked, CO_SIMULATION)
                 _set(fmu, inputs, values)
                 fmu.begin()
                 for k in range(steps):
@@ -295,7 +316,7 @@ def try_conclusions(unpacked: _Unpacked, h: float, concluded: Sequence[str]) -> 
                 if "still" in concluded and inputs:
                     _try_still(fmu, list(reals.values()), inputs[0], values[0])
                 fmu.end()
-        except _Refused:
+        except Refused:
             continue
         if "exact" in concluded:
             _compare_ends(states, ends, STEPS * h)
@@ -314,7 +335,7 @@ def _compare_ends(states: Sequence[_Element], ends: Sequence[list[float]], lengt
             )
 
 
-def _try_still(fmu: _Instance, reals: Sequence[_Element], known: _Element, value: float) -> None:
+def _try_still(fmu: Instance, reals: Sequence[_Element], known: _Element, value: float) -> None:
     """Read what the step left, have it computed anew, and read it again."""
     computed = [one for one in reals if one.get("causality") in ("output", "local")]
     left = _get(fmu, computed)
@@ -341,24 +362,24 @@ def _references(variables: Sequence[_Element]) -> ctypes.Array[c_uint]:
     return (c_uint * len(variables))(*(int(one.attrib["valueReference"]) for one in variables))
 
 
-def _set(fmu: _Instance, variables: Sequence[_Element], values: Sequence[float]) -> None:
+def _set(fmu: Instance, variables: Sequence[_Element], values: Sequence[float]) -> None:
     n = len(variables)
     fmu.call("fmi2SetReal", _references(variables), c_size_t(n), (c_double * n)(*values))
 
 
-def _get(fmu: _Instance, variables: Sequence[_Element]) -> list[float]:
+def _get(fmu: Instance, variables: Sequence[_Element]) -> list[float]:
     values = (c_double * len(variables))()
     fmu.call("fmi2GetReal", _references(variables), c_size_t(len(variables)), values)
     return list(values)
 
 
-def _integrate(fmu: _Instance, description: _Element, h: float) -> None:
+def _integrate(fmu: Instance, description: _Element, h: float) -> None:
     """Euler's method with steps short enough for stiff elements; events are ignored."""
     h *= 1e-6
     n = len(description.findall("ModelStructure/Derivatives/Unknown"))
     m = int(description.get("numberOfEventIndicators", "0"))
     x, slopes, indicators = (c_double * n)(), (c_double * n)(), (c_double * m)()
-    ended, info = c_int(), _EventInfo()
+    ended, info = c_int(), EventInfo()
     fmu.call("fmi2NewDiscreteStates", byref(info))
     fmu.call("fmi2EnterContinuousTimeMode")
     fmu.call("fmi2GetContinuousStates", x, c_size_t(n))
@@ -372,7 +393,7 @@ def _integrate(fmu: _Instance, description: _Element, h: float) -> None:
         fmu.call("fmi2CompletedIntegratorStep", c_int(1), byref(ended), byref(ended), note=at)
 
 
-def _read_back(fmu: _Instance, description: _Element) -> None:
+def _read_back(fmu: Instance, description: _Element) -> None:
     """Strings are left out: the elements have none."""
     variables = description.findall("ModelVariables/ScalarVariable")
     kinds: Sequence[tuple[str, str, Callable[[int], ctypes.Array[c_double] | ctypes.Array[c_int]]]] = (
@@ -401,9 +422,9 @@ def _starts(text: str) -> Sequence[tuple[str, int, Any, bool]]:
 def start() -> None:
     """As the arguments of the process say."""
     if sys.argv[1] == "--try":
-        try_out(_Unpacked(*sys.argv[2:5]), _starts(sys.argv[5]) if len(sys.argv) > 5 else ())
+        try_out(Unpacked(*sys.argv[2:5]), _starts(sys.argv[5]) if len(sys.argv) > 5 else ())
     else:
-        main(_Unpacked(*sys.argv[1:4]), sys.argv[4:])
+        main(Unpacked(*sys.argv[1:4]), sys.argv[4:])
 
 
 if __name__ == "__main__":

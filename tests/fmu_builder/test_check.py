@@ -7,9 +7,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from broken_behaviour import FAULTS, HANGS, WHOLE, broken_behaviour, library
 from broken_fmus import BREAKS, broken, whole
-from foreign import BODY, foreign_fmu
+from foreign import BODY, GAIN, foreign_fmu
 from forms import forms
+from pythonfmu.builder import FmuBuilder
 from typer.testing import CliRunner
 
 from fmu_builder import cli
@@ -18,13 +20,33 @@ from fmu_builder.check.findings import DESCRIPTION
 from fmu_builder.check.report import RULES, Report, check_fmu
 from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError
-from fmu_builder.export.fmu import fmu_contents, pack
+from fmu_builder.export.fmu import fmu_contents, host_fmu, pack
 from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler, host_platform
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
-EACH = [(rule, number) for rule, changes in BREAKS.items() for number in range(len(changes))]
-ELSEWHERE = {"A01", "A03", "A09"}  # broken by what is no change of the files
+PENDULUM = """
+from math import sin
+
+from pythonfmu import Fmi2Causality, Fmi2Slave, Integer, Real
+
+
+class Pendulum(Fmi2Slave):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.phi, self.w, self.torque, self.steps = 0.5, 0.0, 0.0, 0
+        self.register_variable(Real("phi", causality=Fmi2Causality.output))
+        self.register_variable(Real("torque", causality=Fmi2Causality.input))
+        self.register_variable(Integer("steps", causality=Fmi2Causality.output))
+
+    def do_step(self, current_time, step_size):
+        self.steps += 1
+        self.w += step_size * (self.torque - 9.81 * sin(self.phi))
+        self.phi += step_size * self.w
+        return True
+"""
+OTHERS = [(rule, number) for rule, changes in BREAKS.items() for number in range(1, len(changes))]
+ELSEWHERE = {"A01", "A03", "A09", "B02"}  # broken by what is no change of the files
 
 
 def written(folder: Path, data: bytes, name: str = "Whole.fmu") -> Path:
@@ -42,13 +64,23 @@ def test_a_whole_fmu_breaks_no_rule(tmp_path: Path) -> None:
 
 
 def test_each_rule_is_broken_by_one_of_the_fmus() -> None:
-    assert {rule.id for rule in RULES} - ELSEWHERE == BREAKS.keys()
+    assert {rule.id for rule in RULES} - ELSEWHERE == BREAKS.keys() | FAULTS.keys()
     assert len({rule.name for rule in RULES}) == len({rule.id for rule in RULES}) == len(RULES)
 
 
-@pytest.mark.parametrize(("rule", "number"), EACH, ids=lambda value: str(value))
-def test_an_fmu_that_breaks_a_rule_is_named_with_that_rule_alone(rule: str, number: int, tmp_path: Path) -> None:
-    report = check_fmu(written(tmp_path, broken(rule, number)))
+@pytest.mark.parametrize("rule", BREAKS)
+def test_an_fmu_that_breaks_a_rule_is_named_with_that_rule_alone(rule: str, tmp_path: Path) -> None:
+    check_broken(rule, 0, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rule", "number"), OTHERS)
+def test_an_fmu_that_breaks_a_rule_otherwise_is_named_with_it_too(rule: str, number: int, tmp_path: Path) -> None:
+    check_broken(rule, number, tmp_path)
+
+
+def check_broken(rule: str, number: int, tmp_path: Path) -> None:
+    report = check_fmu(written(tmp_path, broken(rule, number)), timeout=None)
     assert rules_of(report) == {rule}
     changed = {name for name, data in whole().items() if files_of(rule, number).get(name) != data}
     if changed == {DESCRIPTION}:
@@ -87,7 +119,7 @@ def test_a_library_that_lacks_functions_and_one_in_the_folder_of_another_platfor
     for folder, rules in ((host, {"A09"}), (other, {"A08", "A09"})):
         data = library.read_bytes()
         files = whole() | {f"binaries/{folder}/Whole{PLATFORMS[folder].suffix}": data}
-        report = check_fmu(written(tmp_path, pack(files)))
+        report = check_fmu(written(tmp_path, pack(files)), timeout=None)
         assert rules_of(report) == rules
         assert "does not export fmi2CancelStep, " in " ".join(f.found.what for f in report.findings)
 
@@ -158,9 +190,105 @@ def test_an_invalid_description_is_named_once_and_the_rest_is_not_checked(tmp_pa
     assert len(report.notes) == 1
 
 
-def test_an_fmu_of_another_tool_is_checked(tmp_path: Path) -> None:
-    """Its library exports the functions of co-simulation alone."""
-    assert check_fmu(foreign_fmu(tmp_path, "Spring", BODY)).findings == ()
+# ---- calls -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files, of which a check leaves none."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
+def test_an_fmu_of_which_the_calls_break_no_rule_is_whole(tmp_path: Path, temporary: Path) -> None:
+    report = check_fmu(broken_behaviour(tmp_path, WHOLE))
+    assert (report.findings, report.notes) == ((), ())
+    assert not list(temporary.iterdir())
+
+
+def test_a_crash_is_named_with_its_call_and_the_other_rules_are_tried(tmp_path: Path, temporary: Path) -> None:
+    report = check_fmu(broken_behaviour(tmp_path, "C"))
+    assert rules_of(report) == {"B01"}
+    assert report.findings[0].found.what.startswith("fmi2DoStep at t = 0 s crashes (")
+    assert not list(temporary.iterdir())
+
+
+def check_calls(rule: str, fault: str, folder: Path) -> None:
+    report = check_fmu(broken_behaviour(folder, fault), timeout=20.0)
+    assert rules_of(report) == {rule}
+    (found, *_) = {finding.found.file for finding in report.findings}
+    assert found == f"binaries/{host_platform()}/Broken{PLATFORMS[host_platform()].suffix}"
+
+
+def test_a_derivative_that_differences_contradict_is_named(tmp_path: Path) -> None:
+    check_calls("B18", FAULTS["B18"], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rule", "fault"), [(rule, fault) for rule, faults in FAULTS.items() for fault in faults])
+def test_a_call_that_breaks_a_rule_is_named_with_that_rule_alone(rule: str, fault: str, tmp_path: Path) -> None:
+    check_calls(rule, fault, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_call_that_hangs_is_ended_and_named(tmp_path: Path, temporary: Path) -> None:
+    report = check_fmu(broken_behaviour(tmp_path, HANGS), timeout=2.0)
+    assert [finding.rule.id for finding in report.findings] == ["B01"] * 3
+    assert "fmi2DoStep at t = 0 s does not return within 2 s" in report.findings[0].found.what
+    assert report.notes[0].startswith("not tried after 3 of such ends: ")
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.slow
+def test_a_library_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    whole_library = library()
+    report = check_fmu(broken_behaviour(tmp_path, WHOLE, whole_library[: len(whole_library) // 2]))
+    assert "B02" in rules_of(report) or "B01" in rules_of(report)
+    assert report.errors
+
+
+def test_an_fmu_for_other_platforms_is_read_and_not_called(tmp_path: Path) -> None:
+    other = "win64" if host_platform() != "win64" else "linux64"
+    report = check_fmu(foreign_fmu(tmp_path, "Spring", BODY, platforms=(other,)))
+    assert "A08" in rules_of(report)
+    assert report.notes == (
+        f"the rules on calls were not tried: there is no binary for this machine ({host_platform()}), but for: {other}",
+    )
+
+
+@pytest.mark.slow
+def test_an_fmu_of_another_tool_fails_for_the_right_reasons(tmp_path: Path) -> None:
+    """The guid selects what foreign.c does; it frees what it is given, and reads and sets whatever it is asked to."""
+    report = check_fmu(foreign_fmu(tmp_path, "Gain", GAIN, guid="g0--"))
+    assert rules_of(report) == {"B01", "B05", "B23", "B24", "B25", "B26", "B27"}
+    crashes = [finding.found.what for finding in report.findings if "crashes" in finding.found.what]
+    assert [what.partition(" crashes")[0] for what in crashes] == [
+        "fmi2FreeInstance of NULL",
+        "fmi2GetReal of no variable",
+    ]
+
+
+@pytest.mark.slow
+def test_an_fmu_of_pythonfmu_fails_for_the_right_reasons(tmp_path: Path) -> None:
+    """It does not compare the guid, states no variability of Integers, and has no InitialUnknowns."""
+    script = tmp_path / "pendulum.py"
+    script.write_text(PENDULUM, encoding="utf-8")
+    path = FmuBuilder.build_FMU(script, dest=tmp_path)
+    report = check_fmu(path)
+    errors = {finding.rule.id for finding in report.findings if finding.rule.level == "error"}
+    assert {"V04", "S06", "B05"} <= errors <= {"V04", "S06", "B05", "M07"}
+    assert {finding.rule.id for finding in report.findings} - errors <= {"B23", "B24", "B25", "B26", "B28"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "recipe", ["PointMass", "PointSurface", "TwoDBody", "PendulumOnFloor", "SliderCrank", "NFourBar"]
+)
+def test_an_fmu_of_the_catalogue_breaks_no_rule_when_it_is_called(recipe: str) -> None:
+    report = check_fmu(host_fmu(shipped("fmus") / f"{recipe}.toml"))
+    assert (report.findings, report.notes) == ((), ())
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------

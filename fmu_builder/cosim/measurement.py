@@ -73,7 +73,7 @@ def read_measurement(
     """The mapped columns of a file.
 
     units   of the signals that there are, by name
-    where   of the map in messages, such as "fit.toml: [measurement 1] "
+    where   of the map in messages, such as "fit.toml: [measurement ball.csv] "
     source  of the signals, in messages
     Raises InputError with all that is wrong with map and file."""
     problems: list[Problem] = []

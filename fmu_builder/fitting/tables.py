@@ -18,16 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, FiniteFloat, ValidationError
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, WithJsonSchema
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.documents import Document
 from fmu_builder.model.mapping import MeasurementMap
 from fmu_builder.model.scenario import StartValue
-from fmu_builder.model.table_model import Quantity, TableModel
+from fmu_builder.model.table_model import Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
 
 
@@ -78,11 +77,17 @@ class FitMethod(TableModel):
     confidence: FiniteFloat = Field(default=0.95, gt=0, lt=1, description="of the intervals")
 
 
+def _scenario(value: object) -> object:
+    if not isinstance(value, str | Document):
+        raise rule("must be the name or file of a scenario, recipe, .fmu or .ssp; in Python also a document")
+    return value
+
+
 class Fit(Document):
     """Parameters of a system that are fitted to measured files."""
 
     description: str | None = Field(default=None, description="what is fitted to what")
-    scenario: str | SkipJsonSchema[Document] = Field(
+    scenario: Annotated[Any, BeforeValidator(_scenario), WithJsonSchema({"type": "string"})] = Field(
         description="a scenario, recipe, .fmu or .ssp, or the name of a recipe or case"
     )
     experiment: FitExperiment = Field(default=FitExperiment(), description="other times of the runs")
@@ -113,15 +118,13 @@ def read_fit(path: Path) -> tuple[Fit, list[Problem]]:
 
 def _without(tables: Mapping[str, Any], error: ValidationError) -> dict[str, Any]:
     """The tables without the entries that are wrong."""
-    kept = {key: value.copy() if isinstance(value, dict | list) else value for key, value in tables.items()}
-    places = sorted({tuple(fault["loc"][:2]) for fault in error.errors()}, key=str, reverse=True)
-    for place in places:
-        first, *rest = place
-        table = kept.get(str(first))
-        if rest and isinstance(table, dict) and first == "parameters":
-            table.pop(rest[0], None)
-        elif rest and isinstance(table, list) and isinstance(rest[0], int):
-            del table[rest[0]]
-        else:
-            kept.pop(str(first), None)
+    kept = dict(tables)
+    places = {tuple(fault["loc"][:2]) for fault in error.errors()}
+    for first in {str(place[0]) for place in places}:
+        wrong = {place[1] for place in places if place[0] == first and len(place) > 1}
+        table = kept.pop(first, None)
+        if wrong and isinstance(table, dict):
+            kept[first] = {key: value for key, value in table.items() if key not in wrong}
+        elif wrong and isinstance(table, list):
+            kept[first] = [value for k, value in enumerate(table) if k not in wrong]
     return kept

@@ -102,8 +102,8 @@ class FitTask:
         self.parameters = [one for one in self._parameters(problems) if one is not None]
         self.measurements: list[Measurement] = []
         self.starts: list[dict[str, dict[str, Start]]] = []
-        for place, entry in enumerate(self.table.measurement):
-            self._add_measurement(place, entry, problems)
+        for entry in self.table.measurement:
+            self._add_measurement(entry, problems)
         repeated = Counter((p.slave, p.variable) for p in self.parameters)
         problems += [
             Problem(f"{path}: [parameters]", f"{slave}.{variable} is given {count} times; keep one")
@@ -257,8 +257,8 @@ class FitTask:
         problems += wrong
         return None if wrong else Parameter(name, known.unit, start, low, high, entry.log, slave, variable)
 
-    def _add_measurement(self, place: int, entry: FitMeasurement, problems: list[Problem]) -> None:
-        where = f"{self.path}: [measurement {place + 1}] "
+    def _add_measurement(self, entry: FitMeasurement, problems: list[Problem]) -> None:
+        where = f"{self.path}: [measurement {entry.file}] "
         found = None
         with collected(problems):
             found = read_measurement(self.path.parent / entry.file, entry, self.units, where, source="the system")

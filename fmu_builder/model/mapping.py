@@ -12,9 +12,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError
+from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, WithJsonSchema
 
-from fmu_builder.errors import InputError, Problem
+from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.table_model import Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
 from fmu_builder.units import parse_quantity, parse_unit
@@ -53,17 +53,24 @@ class OffsetEntry(TableModel):
 
 
 def _time_offset(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(value, int | float | str | dict | OffsetEntry):
+    if isinstance(value, dict | OffsetEntry):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise rule("must be a time, s or a text such as '12 ms', or a table { start, min, max }")
-    return value
+    return {"start": value, "min": value, "max": value}
+
+
+_OFFSET_SCHEMA = {"anyOf": [{"type": ["number", "string"]}, OffsetEntry.model_json_schema()]}
+TimeOffset = Annotated[OffsetEntry, BeforeValidator(_time_offset), WithJsonSchema(_OFFSET_SCHEMA)]
+FIXED = OffsetEntry(min=0.0, max=0.0)
 
 
 class MeasurementMap(TableModel):
     """Which column of a measured file is which signal."""
 
     time: str | None = Field(default=None, description="column of the time; without it the first one")
-    time_offset: Annotated[OffsetEntry | float | str, BeforeValidator(_time_offset)] = Field(
-        default=0.0, description="time of the run = time of the file + offset; a table { start, min, max } is fitted"
+    time_offset: TimeOffset = Field(
+        default=FIXED, description="time of the run = time of the file + offset; a table { start, min, max } is fitted"
     )
     columns: dict[str, Annotated[ColumnEntry, BeforeValidator(_column)]] = Field(
         min_length=1, description="by its header, with or without the unit there: the signal that a column measures"
@@ -78,22 +85,17 @@ def read_map(path: Path) -> MeasurementMap:
         raise InputError(explain(path, error, MeasurementMap)) from None
 
 
-def offset_range(given: OffsetEntry | float | str, where: str, problems: list[Problem]) -> tuple[float, float, float]:
+def offset_range(given: OffsetEntry, where: str, problems: list[Problem]) -> tuple[float, float, float]:
     """Start, least and largest time offset, s; all three are equal where it is fixed.  Adds what is wrong."""
     second = parse_unit("s")
-    if not isinstance(given, OffsetEntry):
-        try:
-            fixed = parse_quantity(given, second, f"{where}time_offset")
-        except InputError as error:
-            problems += error.problems
-            fixed = 0.0
-        return fixed, fixed, fixed
+    is_fixed = given.start == given.min == given.max
     values = []
-    for key in ("start", "min", "max"):
-        try:
-            values.append(parse_quantity(getattr(given, key), second, f"{where}time_offset {key}"))
-        except InputError as error:
-            problems += error.problems
+    for key in ("start",) if is_fixed else ("start", "min", "max"):
+        with collected(problems):
+            name = "time_offset" if is_fixed else f"time_offset {key}"
+            values.append(parse_quantity(getattr(given, key), second, f"{where}{name}"))
+    if is_fixed and values:
+        return values[0], values[0], values[0]
     if len(values) < 3:
         return 0.0, 0.0, 0.0
     start, least, largest = values

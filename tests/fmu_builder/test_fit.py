@@ -299,12 +299,13 @@ def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) ->
         f"{path}[parameters] height: is continuous, output; only Reals that a run may start with can be fitted: "
         "parameters, and inputs that are not connected",
         f"{path}[parameters] floor.k_E log: min = 0 must be greater than 0 where log = true; raise it, or remove log",
-        f"{path}[measurement 1] columns 'zz': {tmp_path}/ball.csv has no such column; did you mean 'z'?",
-        f"{path}[measurement 1] columns 'w' unit: 'N' has the dimension kg.m.s-2, but height is in m (m); give the "
-        "unit of the column, or another signal",
-        f"{path}[measurement 1] columns 'e': {tmp_path}/ball.csv holds no number in this column; name another one",
-        f"{path}[measurement 1] columns 'z': the system has no signal 'hight'; did you mean 'height'?",
-        f"{path}[measurement 1] start fmu.initial_hight: BouncingBall has no such variable; did you mean "
+        f"{path}[measurement ball.csv] columns 'zz': {tmp_path}/ball.csv has no such column; did you mean 'z'?",
+        f"{path}[measurement ball.csv] columns 'w' unit: 'N' has the dimension kg.m.s-2, but height is in m (m); "
+        "give the unit of the column, or another signal",
+        f"{path}[measurement ball.csv] columns 'e': {tmp_path}/ball.csv holds no number in this column; name "
+        "another one",
+        f"{path}[measurement ball.csv] columns 'z': the system has no signal 'hight'; did you mean 'height'?",
+        f"{path}[measurement ball.csv] start fmu.initial_hight: BouncingBall has no such variable; did you mean "
         "'initial_height'?",
         "/none.csv: cannot be read: No such file or directory",
     ]

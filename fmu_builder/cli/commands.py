@@ -312,15 +312,38 @@ def study_command(
 
 @studies.command("show")
 def study_show_command(
-    table: Annotated[Path, typer.Argument(help="The table of a study (.parquet).")], as_json: _Json = False
+    table: Annotated[Path, typer.Argument(help="The table of a study (.parquet).")],
+    plot: Annotated[Path | None, typer.Option(help="Write a page (HTML) of its plots and Sobol indices.")] = None,
+    as_json: _Json = False,
 ) -> None:
     """Print the responses of a study.
 
-    Example: fmu-builder study show bounce.parquet
+    Example: fmu-builder study show bounce.parquet --plot bounce.html
     """
     from fmu_builder.cli.studying import show_study
 
-    show_study(table, as_json)
+    show_study(table, plot, as_json)
+
+
+@studies.command("step")
+def study_step_command(
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case.")
+    ],
+    quantity: Annotated[
+        str | None, typer.Option(help="A signal at the end, or an event; without it all outputs with a unit.")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="Change of the answer, relative to its range.")] = 1e-3,
+    halvings: Annotated[int, typer.Option(help="Of the step, at most.")] = 12,
+    as_json: _Json = False,
+) -> None:
+    """Halve the communication step until the answer stands: order, error and cost of each master and coupling mode.
+
+    Example: fmu-builder study step drop_elastic --quantity 'floor.rebound_speed[1]'
+    """
+    from fmu_builder.cli.studying import show_steps
+
+    show_steps(scenario, quantity, tolerance, halvings, as_json)
 
 
 @app.command("fit")

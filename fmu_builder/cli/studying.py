@@ -16,10 +16,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from fmu_builder.cli.files import check_outputs, find_scenario, make_folder_of
 from fmu_builder.cli.printing import err, line, out, print_notes, print_progress
 from fmu_builder.studies import table as tables
+from fmu_builder.studies.page import write_page
 from fmu_builder.studies.run import Progress as Done
 from fmu_builder.studies.run import StudyInterrupted, study
+from fmu_builder.studies.step import step_study
 
 _INTERRUPTED = 130  # exit code
 _ROWS = 12  # of a table that is printed
@@ -109,9 +112,13 @@ def how_fast(one: Done) -> str:
     return ", ".join(parts)
 
 
-def show_study(path: Path, as_json: bool) -> None:
-    """Print what a table holds: range and mean of its responses, its first rows, and how runs failed."""
+def show_study(path: Path, plot: Path | None, as_json: bool) -> None:
+    """Print what a table holds: range and mean of its responses, how runs ended, its first rows; write its page."""
     about = tables.about_of(tables.read_schema(path))
+    check_outputs(("--plot", plot), ("", path))
+    if plot is not None:
+        make_folder_of(plot)
+        write_page(path, plot)
     rows = tables.columns(path)
     responses = [*about["responses"]]
     if as_json:
@@ -138,6 +145,40 @@ def show_study(path: Path, as_json: bool) -> None:
     out.print(table, width=max(out.width, 160))
     if len(rows) > _ROWS:
         line(f"and {len(rows) - _ROWS} further rows")
+    if plot is not None:
+        line(f"{plot}")
+
+
+def show_steps(scenario: str, quantity: str | None, tolerance: float, halvings: int, as_json: bool) -> None:
+    """Print how the answer of a scenario converges with the communication step."""
+    found = step_study(
+        find_scenario(scenario),
+        quantity=quantity,
+        tolerance=tolerance,
+        halvings=halvings,
+        progress=print_progress if err.is_terminal else None,
+    )
+    if as_json:
+        print(json.dumps([asdict(one) for one in found], indent=2))
+        return
+    table = Table(box=None, pad_edge=False)
+    for title in ("algorithm", "mode", "step", "error", "order", "run"):
+        table.add_column(title, justify="left" if title in ("algorithm", "mode") else "right", no_wrap=True)
+    for one in found:
+        for place, level in enumerate(one.levels):
+            order = _order_of(one.levels[place - 1].error, level.error) if place else ""
+            step, cost = f"{level.step:.4g} s", f"{level.seconds:.3g} s"
+            mark = "  stands" if level.step == one.stands else ""
+            table.add_row(one.algorithm, one.mode, step, f"{level.error:.2g}", order, cost + mark)
+    out.print(table)
+    for one in found:
+        if one.stands is None:
+            why = one.failed or f"no step down to {one.levels[-1].step:.3g} s gives an answer that stands"
+            line(f"{one.algorithm} {one.mode}".rstrip() + f": {why}")
+
+
+def _order_of(longer: float, shorter: float) -> str:
+    return f"{math.log2(longer / shorter):.2f}" if shorter > 0.0 and 0.0 < longer < math.inf else ""
 
 
 def _cell(value: object) -> str:

@@ -18,6 +18,7 @@ from fmu_builder.studies import run as running
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.plan import Grid, LatinHypercube, Listed, OneAtATime, Random, RunPlan, Saltelli, Sobol
 from fmu_builder.studies.run import StudyResult, study
+from fmu_builder.studies.sensitivity import sobol_indices
 from fmu_builder.studies.work import Batch, Done, Job, Worker
 
 BOUNCE = """system = "BouncingBall"
@@ -144,6 +145,32 @@ def test_show_prints_the_responses(here: Callable[[str], StudyResult]) -> None:
     assert re.search(r"^impact +m/s +3\.132\d* +3\.78\d* +4\.4\d* +0$", shown.output, re.MULTILINE)
     summary = json.loads(CliRunner().invoke(app, ["study", "show", "bounce.parquet", "--json"]).output)
     assert summary["status"] == {"ok": 6} and summary["responses"]["tenth"]["missing"] == 6
+
+
+def test_the_page_of_a_study_holds_every_plot(here: Callable[[str], StudyResult]) -> None:
+    here(BOUNCE)
+    shown = CliRunner().invoke(app, ["study", "show", "bounce.parquet", "--plot", "bounce.html"])
+    assert shown.exit_code == 0 and shown.output.endswith("bounce.html\n")
+    page = Path("bounce.html").read_text()
+    figures = re.findall(
+        r'<script type="application/json" id="figure\d+" class="figure">(.*?)</script>', page, re.DOTALL
+    )
+    drawn = [json.loads(figure) for figure in figures]
+    kinds = [
+        {(trace["type"], trace["mode"]) if "mode" in trace else trace["type"] for trace in one["data"]} for one in drawn
+    ]
+    assert kinds == [{("scatter", "markers")}, {("scatter", "lines+markers")}, {("scatter", "lines")}, {"contour"}]
+    effects = drawn[1]["data"]
+    assert [len(trace["x"]) for trace in effects] == [3, 2] * 7  # levels of each factor; `tenth` has no value
+    assert re.search(r"<td>impact</td><td>h</td><td>1\.000</td>", page)  # sqrt(2 g h)
+    assert "default-src 'none'" in page and not re.search(r'(?:src|href)="', page.split("<script>")[0])
+
+
+def test_the_indices_of_a_grid_are_the_variances_of_the_means() -> None:
+    a, b = (one.ravel() for one in np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0], indexing="ij"))
+    found = sobol_indices("grid", ["a", "b"], np.column_stack([a, b]), 3.0 * a + b)
+    assert [one.first for one in found] == pytest.approx([6.0 / 6.25, 0.25 / 6.25])  # 9 Var(a), Var(b)
+    assert sobol_indices("grid", ["a"], a[:, None], np.ones(6)) == []
 
 
 FAULTS = {

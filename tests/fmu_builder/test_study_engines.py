@@ -19,13 +19,15 @@ import pytest
 from foreign import BODY, foreign_fmu
 
 import fmu_builder
-from fmu_builder.errors import ToolError
+from fmu_builder.errors import InputError, ToolError
 from fmu_builder.studies import cluster
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.factors import Axis
-from fmu_builder.studies.plan import Grid, LatinHypercube, Random, RunPlan, Sobol
+from fmu_builder.studies.plan import Grid, LatinHypercube, Random, RunPlan, Saltelli, Sobol
 from fmu_builder.studies.run import study
+from fmu_builder.studies.sensitivity import sobol_indices
 from fmu_builder.studies.setup import prepare
+from fmu_builder.studies.step import step_study
 
 pytestmark = pytest.mark.slow
 PACKAGE = str(Path(fmu_builder.__file__).parents[1])
@@ -190,6 +192,59 @@ def test_a_scheduler_that_does_not_answer_is_an_error(monkeypatch: pytest.Monkey
         study(bounce(3), scheduler="tcp://127.0.0.1:9")
     with scheduler() as address, pytest.raises(ToolError, match="has no workers: start some by `dask worker ADDRESS`"):
         study(bounce(3), scheduler=address)
+
+
+# ---- the communication step ----------------------------------------------------------------------------------------
+
+DROP = """connections = [["body.p", "floor.point"]]
+[experiment]
+stop = "40 ms"
+step = "50 us"
+[slaves]
+body = { recipe = "PointMass", start = { v0 = [0, 0, -1.0], r0 = [0, 0, "1 mm"], g = [0, 0, 0] } }
+floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", C_r = 1, K_fr = 0 } }
+"""
+
+
+def test_a_held_force_converges_with_first_order_and_a_coupled_one_stands_at_once() -> None:
+    Path("drop.toml").write_text(DROP)
+    found = {
+        (one.algorithm, one.mode): one
+        for one in step_study(Path("drop.toml"), quantity="floor.rebound_speed[1]", halvings=8)
+    }
+    assert [*found] == [
+        *((algorithm, mode) for algorithm in ("jacobi", "gauss_seidel") for mode in ("auto", "hold")),
+        ("implicit", "hold"),
+        ("adaptive", "hold"),
+    ]
+    for algorithm in ("jacobi", "gauss_seidel"):
+        assert found[algorithm, "hold"].order == pytest.approx(1.0, abs=0.1)
+        held, coupled = found[algorithm, "hold"].stands, found[algorithm, "auto"].stands
+        assert coupled is not None and (held is None or coupled >= 8.0 * held)
+    stands = found["implicit", "hold"].stands
+    assert stands is not None and stands >= 4e-4
+    with pytest.raises(InputError, match=r"no run has 'floor\.rebound_sped\[1\]'; did you mean"):
+        step_study(Path("drop.toml"), quantity="floor.rebound_sped[1]")
+
+
+# ---- sensitivity ---------------------------------------------------------------------------------------------------
+
+UNIT = [Axis(name, "start", (("x", name),), "1", None, low=-np.pi, high=np.pi) for name in "abc"]
+EXACT = {"first": [0.3139, 0.4424, 0.0], "total": [0.5576, 0.4424, 0.2437]}  # Ishigami & Homma (1990), a = 7, b = 0.1
+
+
+def ishigami(x: np.ndarray) -> np.ndarray:
+    return np.sin(x[:, 0]) + 7.0 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+
+
+def test_sobol_indices_of_ishigamis_function_are_the_exact_ones() -> None:
+    rows = Saltelli(UNIT, 4096, 1).rows(0, 4096 * 5)
+    found = sobol_indices("saltelli", "abc", rows, ishigami(rows))
+    assert [one.first for one in found] == pytest.approx(EXACT["first"], abs=0.02)
+    assert [one.total for one in found] == pytest.approx(EXACT["total"], abs=0.02)
+    rows = LatinHypercube(UNIT, 4096, 1).rows(0, 4096)
+    found = sobol_indices("latin_hypercube", "abc", rows, ishigami(rows))
+    assert [one.first for one in found] == pytest.approx(EXACT["first"], abs=0.05)
 
 
 # ---- memory --------------------------------------------------------------------------------------------------------

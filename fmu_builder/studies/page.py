@@ -1,0 +1,308 @@
+"""A page of a study: its responses over the factors, parallel coordinates, contours, main effects, Sobol indices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.export.documentation import templates
+from fmu_builder.files import write_whole
+from fmu_builder.report.figure_sheet import COLOURS, GRID, LINE, QUIET, TEXT, Figure, plain_text, plotly_library
+from fmu_builder.studies import table as tables
+from fmu_builder.studies.sensitivity import Index, sobol_indices
+from fmu_builder.studies.work import OK
+
+Array = NDArray[np.float64]
+_MOST_RESPONSES, _MOST_FACTORS = 8, 6
+_MOST_CONTOURS = 3
+_POINTS, _LINES = 1500, 600  # runs of a panel, and of parallel coordinates
+_MARGIN = {"l": 80, "r": 20, "t": 10, "b": 50}  # px
+_SHADES = ("#440154", "#472f7d", "#39568c", "#2a788e", "#1f988b", "#35b779", "#84d44b", "#e0c51c")  # Viridis
+_BINS = 15  # in which runs between levels are averaged
+_WIDTH, _HEIGHT = 1040, 230  # px; of a row of panels
+
+
+@dataclass(frozen=True)
+class Column:
+    """A factor or response.   values: NaN where there is none; places in `texts` where these are the values"""
+
+    name: str
+    unit: str
+    values: Array
+    texts: tuple[str, ...] = ()
+    is_log: bool = False
+
+    @property
+    def title(self) -> str:
+        unit = f" ({self.unit})" if self.unit not in ("", "1") else ""
+        return plain_text(f"{self.name}{unit}")
+
+    def axis(self) -> Figure:
+        ticks: Figure = (
+            {"tickvals": [*range(len(self.texts))], "ticktext": [*self.texts]} if self.texts else {"nticks": 5}
+        )
+        if self.is_log:
+            ticks = {"type": "log", "exponentformat": "power", "dtick": 1}
+        return {"title": {"text": self.title}, "gridcolor": GRID, "linecolor": LINE, **ticks}
+
+
+def write_page(table: Path, page: Path) -> None:
+    """Write the page of a table; it needs no network, and equal tables give equal bytes.
+
+    Raises InputError where no run has a response, ToolError where the file cannot be written."""
+    about = tables.about_of(tables.read_schema(table))
+    rows = tables.columns(table)
+    pa = tables.arrow()
+    good = rows.filter(pa.compute.equal(rows["status"], OK))
+    factors = [_column(good, name, one.get("scale") == "log") for name, one in about["factors"].items()]
+    responses = [_column(good, name) for name in about["responses"]]
+    shown = [one for one in responses if not np.isnan(one.values).all()][:_MOST_RESPONSES]
+    if not shown:
+        raise InputError(Problem(str(table), "no run has a response: there is nothing to plot"))
+    moving = [one for one in factors if np.ptp(one.values) > 0.0] or factors
+    kind, whole = about["plan"]["kind"], len(good) == about["plan"]["size"]
+    indices, remark = _indices(kind if whole or kind not in ("grid", "saltelli") else "", factors, shown)
+    sections = [
+        _Section("Responses over factors", _scatter(shown, moving)),
+        _Section("Main effects", _effects(shown, moving), "means of all runs at a value of the factor"),
+        _Section("Parallel coordinates", _parallel([*moving, *shown])),
+    ]
+    if len(moving) > 1:
+        drawn = shown[:_MOST_CONTOURS]
+        pairs = [_strongest(moving, indices.get(one.name, [])) for one in drawn]
+        text = "means over all other factors, over the two that explain most"
+        sections.append(_Section("Contours", _contours(drawn, pairs), text))
+    if indices or remark:
+        sections.append(_Section("Sobol indices", None, remark, tuple(_index_rows(indices))))
+    summary = f"{about['system']}, plan {kind}: {len(rows)} of {about['plan']['size']} runs, {len(good)} of them ok"
+    template = templates().get_template("study.html")
+    title = about["description"] or table.stem
+    write_whole(page, template.render(title=title, summary=summary, sections=sections, plotly=plotly_library()))
+
+
+@dataclass(frozen=True)
+class _Section:
+    """rows: of a table of Sobol indices"""
+
+    title: str
+    figure: Figure | None
+    text: str = ""
+    rows: tuple[tuple[str, ...], ...] = ()
+    head: tuple[str, ...] = ("response", "factor", "first", "± 95 %", "total", "± 95 %")
+
+
+def _column(rows: Any, name: str, is_log: bool = False) -> Column:
+    field, column = rows.schema.field(name), rows.column(name)
+    unit = (field.metadata or {}).get(b"unit", b"").decode()
+    if tables.arrow().types.is_string(field.type):
+        texts = column.to_pylist()
+        known = tuple(dict.fromkeys(texts))
+        return Column(name, "", np.array([known.index(one) for one in texts], dtype=np.float64), known)
+    return Column(name, unit, np.array(column.to_numpy(), dtype=np.float64), is_log=is_log)
+
+
+def _indices(kind: str, factors: Sequence[Column], responses: Sequence[Column]) -> tuple[dict[str, list[Index]], str]:
+    """By response, and a remark where something is missing."""
+    values = np.column_stack([one.values for one in factors])
+    names = [one.name for one in factors]
+    try:
+        found = {one.name: sobol_indices(kind, names, values, one.values) for one in responses}
+    except ToolError as error:
+        return {}, str(error)
+    remark = "the part of the variance that a factor explains alone (first), and with all others (total)"
+    return {name: one for name, one in found.items() if one}, remark if any(found.values()) else ""
+
+
+def _index_rows(indices: Mapping[str, Sequence[Index]]) -> list[tuple[str, ...]]:
+    def text(value: float | None) -> str:
+        return "" if value is None else f"{value:.3f}".replace("-0.000", "0.000")
+
+    return [
+        (name, one.factor, text(one.first), text(one.interval), text(one.total), text(one.total_interval))
+        for name, of_response in indices.items()
+        for one in of_response
+    ]
+
+
+def _strongest(factors: Sequence[Column], indices: Sequence[Index]) -> tuple[Column, Column]:
+    """The two factors that explain most, else the first two."""
+    weight = {one.factor: one.total if one.total is not None else one.first for one in indices}
+    first, second, *_ = sorted(factors, key=lambda one: -weight.get(one.name, 0.0))
+    return first, second
+
+
+def _thinned(count: int, most: int) -> NDArray[np.int64]:
+    """Runs that are drawn, all over the table: an even choice would follow the levels of a grid."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).permutation(count)[:most])
+
+
+def _numbers(values: Array) -> list[float | None]:
+    return [None if np.isnan(value) else float(f"{value:.6g}") for value in values.tolist()]
+
+
+class _Panels:
+    """Panels in rows (responses) and columns (factors), as data for plotly.js.   same_range: of the panels of a row;
+    gap: between columns, of the width"""
+
+    def __init__(
+        self, rows: Sequence[Column], columns: Sequence[Column], same_range: bool = False, gap: float = 0.06
+    ) -> None:
+        self.data: list[Figure] = []
+        self._layout: Figure = {
+            "width": _WIDTH,
+            "height": _HEIGHT * len(rows) + 60,
+            "margin": _MARGIN,
+            "font": {"color": TEXT, "size": 12},
+            "plot_bgcolor": "#ffffff",
+            "showlegend": False,
+        }
+        self._size = len(rows), len(columns)
+        for row, response in enumerate(rows):
+            for column, factor in enumerate(columns):
+                number = self._number(row, column)
+                x0, x1 = _share(column, len(columns), gap)
+                y0, y1 = _share(len(rows) - 1 - row, len(rows), 0.07)
+                y = response.axis() if column == 0 else {"gridcolor": GRID, "linecolor": LINE, "nticks": 5}
+                if column and same_range:
+                    y["matches"] = f"y{self._number(row, 0)}"
+                x = factor.axis() if row == len(rows) - 1 else {**factor.axis(), "title": {"text": ""}}
+                self._layout[f"xaxis{number}"] = {**x, "domain": [x0, x1], "anchor": f"y{number}"}
+                self._layout[f"yaxis{number}"] = {**y, "domain": [y0, y1], "anchor": f"x{number}"}
+
+    def _number(self, row: int, column: int) -> str:
+        number = row * self._size[1] + column + 1
+        return "" if number == 1 else str(number)
+
+    def set_axis(self, row: int, column: int, which: str, of: Column) -> None:
+        axis: Any = self._layout[f"{which}axis{self._number(row, column)}"]
+        axis.update(of.axis())
+
+    def add(self, row: int, column: int, trace: Figure) -> None:
+        number = self._number(row, column)
+        self.data.append({**trace, "xaxis": f"x{number}", "yaxis": f"y{number}"})
+
+    def figure(self) -> Figure:
+        return {"data": self.data, "layout": self._layout}
+
+
+def _share(place: int, count: int, gap: float) -> tuple[float, float]:
+    """Begin and end of one of so many parts of 0 .. 1, with gaps."""
+    width = (1.0 - gap * (count - 1)) / count
+    return place * (width + gap), place * (width + gap) + width
+
+
+def _scatter(responses: Sequence[Column], factors: Sequence[Column]) -> Figure:
+    columns = factors[:_MOST_FACTORS]
+    panels, chosen = _Panels(responses, columns), _thinned(len(responses[0].values), _POINTS)
+    for row, response in enumerate(responses):
+        y = _numbers(response.values[chosen])
+        for column, factor in enumerate(columns):
+            marker = {"size": 4, "color": COLOURS[row % len(COLOURS)], "opacity": 0.5}
+            x = _numbers(factor.values[chosen])
+            panels.add(row, column, {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker})
+    return panels.figure()
+
+
+def _places(factor: Column) -> tuple[Array, NDArray[np.intp]]:
+    """Levels, or the middles of bins where there are many values, and to which each value belongs."""
+    levels, place = np.unique(factor.values, return_inverse=True)
+    if len(levels) <= 2 * _BINS:
+        return levels, place
+    values = np.log(factor.values) if factor.is_log else factor.values
+    edges = np.linspace(values.min(), values.max(), _BINS + 1)
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    places = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _BINS - 1)
+    return np.exp(middles) if factor.is_log else middles, places
+
+
+def _means(place: NDArray[np.intp], values: Array, count: int) -> Array:
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(place[known], values[known], count) / np.bincount(place[known], minlength=count)
+
+
+def _effects(responses: Sequence[Column], factors: Sequence[Column]) -> Figure:
+    columns = factors[:_MOST_FACTORS]
+    panels = _Panels(responses, columns, same_range=True)
+    for row, response in enumerate(responses):
+        for column, factor in enumerate(columns):
+            levels, place = _places(factor)
+            line = {"color": COLOURS[row % len(COLOURS)], "width": 2}
+            y = _numbers(_means(place, response.values, len(levels)))
+            trace: Figure = {"type": "scatter", "mode": "lines+markers", "x": _numbers(levels), "y": y, "line": line}
+            panels.add(row, column, trace)
+    return panels.figure()
+
+
+def _contours(responses: Sequence[Column], pairs: Sequence[tuple[Column, Column]]) -> Figure:
+    """Means of each response over its two strongest factors."""
+    gap = 0.1
+    panels = _Panels([pairs[0][1]], [across for across, _ in pairs], gap=gap)
+    for column, (response, (across, up)) in enumerate(zip(responses, pairs, strict=True)):
+        (x, i), (y, j) = _places(across), _places(up)
+        means = _means(j * len(x) + i, response.values, len(x) * len(y)).reshape(len(y), len(x))
+        begin, end = _share(column, len(pairs), gap)
+        bar: Figure = {
+            "title": {"text": response.title, "side": "top"},
+            "orientation": "h",
+            "x": 0.5 * (begin + end),
+            "y": 1.02,
+            "yanchor": "bottom",
+            "len": 0.9 * (end - begin),
+            "thickness": 10,
+        }
+        trace: Figure = {"type": "contour", "x": _numbers(x), "y": _numbers(y), "z": [_numbers(row) for row in means]}
+        panels.add(0, column, {**trace, "connectgaps": True, "colorscale": "Viridis", "colorbar": bar})
+        panels.set_axis(0, column, "y", up)
+    figure = panels.figure()
+    layout: Any = figure["layout"]
+    return {**figure, "layout": {**layout, "height": 430, "margin": {**_MARGIN, "t": 90}}}
+
+
+def _parallel(columns: Sequence[Column]) -> Figure:
+    """Lines of SVG; those of plotly need WebGL, which a remote desktop may lack.  The colour is the last response."""
+    known = ~np.any([np.isnan(one.values) for one in columns], axis=0)
+    rows = np.flatnonzero(known)
+    chosen = rows[_thinned(len(rows), _LINES)]
+    ends = [(float(one.values[chosen].min()), float(one.values[chosen].max())) for one in columns]
+    heights = np.column_stack(
+        [(one.values[chosen] - low) / ((high - low) or 1.0) for one, (low, high) in zip(columns, ends, strict=True)]
+    )
+    shade = np.minimum((heights[:, -1] * len(_SHADES)).astype(int), len(_SHADES) - 1)
+    data = []
+    for number, colour in enumerate(_SHADES):
+        lines = heights[shade == number]
+        x = [*range(len(columns)), None] * len(lines)
+        y = [one for heights_of_run in lines for one in (*map(float, heights_of_run), None)]
+        line = {"color": colour, "width": 1}
+        data.append({"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip"})
+    notes = []
+    for place, (one, (low, high)) in enumerate(zip(columns, ends, strict=True)):
+        texts = (one.texts[0], one.texts[-1]) if one.texts else (f"{low:.4g}", f"{high:.4g}")
+        for text, at, shift in (
+            (one.title, 1.0, 26),
+            (plain_text(texts[1]), 1.0, 10),
+            (plain_text(texts[0]), 0.0, -10),
+        ):
+            font = {"size": 12 if shift == 26 else 11, "color": TEXT if shift == 26 else QUIET}
+            notes.append({"x": place, "y": at, "yshift": shift, "text": text, "showarrow": False, "font": font})
+    axis: Figure = {"showgrid": True, "gridcolor": LINE, "tickvals": [*range(len(columns))], "showticklabels": False}
+    layout: Figure = {
+        "width": _WIDTH,
+        "height": 380,
+        "margin": {**_MARGIN, "t": 50, "b": 30},
+        "xaxis": {**axis, "zeroline": False, "range": [-0.3, len(columns) - 0.7]},
+        "yaxis": {"visible": False, "range": [-0.06, 1.06]},
+        "plot_bgcolor": "#ffffff",
+        "showlegend": False,
+        "annotations": notes,
+    }
+    return {"data": data, "layout": layout}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,6 @@ from hypothesis import settings
 
 from fmu_builder.cosim import initialization, master
 from fmu_builder.export import fmu, prototype
-from fmu_builder.export.cache import _MARKER, cache_folder
 from fmu_builder.export.toolchain import Compiler
 from fmu_builder.model.model import Model
 from fmu_builder.paths import shipped
@@ -114,20 +112,6 @@ def fuzz_calls(pytestconfig: pytest.Config) -> int | None:
     """--fuzz-calls, None if it was not given."""
     calls: int | None = pytestconfig.getoption("--fuzz-calls")
     return calls
-
-
-@pytest.fixture(scope="session")
-def compiled_tools() -> Callable[[Path], None]:
-    """Gives an empty cache what checks of elements are linked with, if it is compiled already; that takes 0.5 s."""
-    known = cache_folder() / "host"
-
-    def give(cache: Path) -> None:
-        (cache / "host").mkdir(parents=True)
-        (cache / _MARKER).touch()
-        for compiled in known.glob("*.o"):
-            shutil.copy2(compiled, cache / "host")
-
-    return give
 
 
 @dataclass

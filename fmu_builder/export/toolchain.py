@@ -295,8 +295,8 @@ def compile_unoptimized(folder: Path, library: Path, compiler: Compiler, files: 
 
 
 def compile_object(source: Path, target: Path, compiler: Compiler) -> None:
-    """Compile one source for a library of `compile_unoptimized`, optimized."""
-    flags = [*_alone(compiler), *_POSITION_INDEPENDENT, *_WARNINGS]
+    """Compile one source for libraries of `compile_unoptimized`."""
+    flags = [*_alone(compiler), *_POSITION_INDEPENDENT, *_WARNINGS, "-O0"]
     run_compiler(compiler, [*flags, "-c", str(source), "-o", str(target)])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -312,11 +311,8 @@ def test_an_element_that_crashes_in_the_check_is_an_error_and_no_crash(tmp_path:
         found(recipe)
 
 
-def test_findings_are_kept_until_the_element_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled_tools: Callable[[Path], None]
-) -> None:
+def test_findings_are_kept_until_the_element_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another start value in the recipe is no other element."""
-    compiled_tools(tmp_path / "cache")
     zig = cache_folder() / "zig"
     monkeypatch.setenv("FMU_BUILDER_CACHE", str(tmp_path / "cache"))
     cache_folder.cache_clear()

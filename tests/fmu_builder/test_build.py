@@ -49,11 +49,10 @@ F = { unit = "N", depends = ["v"], description = "Force" }
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, compiled_tools: Callable[[Path], None]) -> Iterator[Path]:
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """One cache folder for all tests of this file."""
     with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("cache") / "folder"
-        compiled_tools(folder)
+        folder = tmp_path_factory.mktemp("cache")
         patch.setenv("FMU_BUILDER_CACHE", str(folder))
         cache_folder.cache_clear()
         yield folder

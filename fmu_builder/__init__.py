@@ -3,6 +3,7 @@
     build(recipe) -> Path                 recipe -> .fmu
     run(scenario) -> Result               slaves coupled by fmpy -> trace, contacts, notes, log
     compare(trace, reference) -> Comparison
+    check_fmu(path) -> CheckReport        what breaks the rules of FMI 2.0 in an FMU of any tool
     fit(fit) -> FitResult                 parameters from measured files, with intervals
     plot(trace) -> Path                   a page of its signals
     study(file) -> StudyResult            many runs of a system, as a table
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 from fmu_builder.facade import on_demand
 
 if TYPE_CHECKING:
+    from fmu_builder.check.report import CheckReport, check_fmu
     from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
     from fmu_builder.cosim.master import run
     from fmu_builder.cosim.result import Result, RunInterrupted
@@ -55,6 +57,7 @@ __all__ = [
     "Assembly",
     "Body",
     "Case",
+    "CheckReport",
     "ColumnEntry",
     "Comparison",
     "Cone",
@@ -102,6 +105,7 @@ __all__ = [
     "Trace",
     "__version__",
     "build",
+    "check_fmu",
     "compare",
     "fit",
     "plot",

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fmu_builder.check.findings import Finding, Rule
-from fmu_builder.check.report import RULES, Report
+from fmu_builder.check.report import RULES, CheckReport
 from fmu_builder.paths import own_version
 
 _MOST = 10  # findings of one rule that are shown as text
 
 
-def as_text(report: Report) -> Iterator[str]:
+def as_text(report: CheckReport) -> Iterator[str]:
     shown: Counter[str] = Counter()
     for finding in report.findings:
         shown[finding.rule.id] += 1
@@ -30,7 +30,7 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def as_json(report: Report) -> dict[str, Any]:
+def as_json(report: CheckReport) -> dict[str, Any]:
     return {
         "fmu": str(report.path),
         "errors": report.errors,
@@ -65,7 +65,7 @@ def rules_table() -> str:
     return "\n".join(["| rule | name | section | what it asks for |", "|---|---|---|---|", *rows])
 
 
-def as_sarif(report: Report) -> dict[str, Any]:
+def as_sarif(report: CheckReport) -> dict[str, Any]:
     """SARIF 2.1.0: the FMU is an artifact, its files are artifacts inside it."""
     files = sorted({finding.found.file for finding in report.findings})
     place = {file: number for number, file in enumerate(files, 1)}

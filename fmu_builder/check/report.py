@@ -19,8 +19,11 @@ RULES: tuple[Rule[Any], ...] = (*_OF_ARCHIVE, description_rules.SCHEMA, *_OF_DES
 
 
 @dataclass(frozen=True)
-class Report:
-    """`findings`: what breaks rules, in the order of the rules.   `notes`: what was not checked, and why"""
+class CheckReport:
+    """What breaks the rules in an FMU.
+
+    findings  each with its `rule` (id, name, section, level, text, repair) and what was `found` (what, line, file)
+    notes     what was not checked, and why"""
 
     path: Path
     findings: tuple[Finding, ...]
@@ -32,10 +35,11 @@ class Report:
         return sum(finding.rule.level == "error" for finding in self.findings)
 
 
-def check_fmu(path: Path, timeout: float | None = TIMEOUT) -> Report:
+def check_fmu(path: Path | str, timeout: float | None = TIMEOUT) -> CheckReport:
     """The FMU against all rules.  Raises InputError for a file that is no FMI 2.0 FMU.
 
     timeout   s for its calls, which a process of its own makes; None: it is not called"""
+    path = Path(path)
     fmu = Fmu(path)
     notes: list[str] = []
     findings = list(_broken(fmu, (description_rules.SCHEMA,)))
@@ -49,7 +53,7 @@ def check_fmu(path: Path, timeout: float | None = TIMEOUT) -> Report:
                 notes.append(f"the rules on calls were not tried: {missing}")
             else:
                 findings += behaviour(fmu, notes, timeout)
-    return Report(path, (*_broken(fmu, _OF_ARCHIVE), *findings), tuple(notes))
+    return CheckReport(path, (*_broken(fmu, _OF_ARCHIVE), *findings), tuple(notes))
 
 
 def _broken(fmu: Fmu, rules: tuple[Rule[Fmu], ...]) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from fmu_builder import cli
 from fmu_builder.check import guide_table
 from fmu_builder.check.findings import DESCRIPTION
-from fmu_builder.check.report import RULES, Report, check_fmu
+from fmu_builder.check.report import RULES, CheckReport, check_fmu
 from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import fmu_contents, host_fmu, pack
@@ -55,7 +55,7 @@ def written(folder: Path, data: bytes, name: str = "Whole.fmu") -> Path:
     return path
 
 
-def rules_of(report: Report) -> set[str]:
+def rules_of(report: CheckReport) -> set[str]:
     return {finding.rule.id for finding in report.findings}
 
 

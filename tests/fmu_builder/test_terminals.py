@@ -11,11 +11,12 @@ from foreign import BODY, GAIN, Var, foreign_fmu, renamed
 from forms import forms
 from lxml import etree
 
+from fmu_builder import run
 from fmu_builder.cosim.port_names import find_ports
 from fmu_builder.cosim.slave import SlaveDescription, read_slave
 from fmu_builder.errors import InputError
 from fmu_builder.export.documentation import documentation_files
-from fmu_builder.export.fmu import fmu_contents, pack
+from fmu_builder.export.fmu import fmu_contents, host_fmu, pack
 from fmu_builder.export.terminals import FILE, terminals_schema
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.scenario import Conversion
@@ -218,3 +219,19 @@ def test_terminals_are_found_by_their_names_and_near_names_are_offered(tmp_path:
         "g": read_slave(foreign_fmu(tmp_path, "G", (Var("u", 16, "input", start="0"),), platforms=())),
     }
     assert "did you mean 'foot'?" in refusal(slaves, "ball.fot", "g.u")
+
+
+def test_a_system_runs_over_a_terminal_as_over_a_port(tmp_path: Path) -> None:
+    floor = host_fmu(shipped("fmus") / "PointSurface.toml")
+    named = foreign_fmu(tmp_path, "Named", BODY)
+    other = foreign_fmu(tmp_path, "Other", OTHER, files=document(terminal("foot", point())))
+    heights = []
+    for fmu, port, height in ((named, "p", "p.r[3]"), (other, "foot", "place[3]")):
+        path = tmp_path / f"{fmu.stem}.toml"
+        path.write_text(
+            f'connections = [["ball.{port}", "floor.point"]]\n[experiment]\nstop = "5 ms"\nstep = "1 ms"\n[slaves]\n'
+            f'ball = {{ recipe = "{fmu}", start = {{ r0 = [0, 0, "-1 mm"] }} }}\nfloor = {{ recipe = "{floor}" }}\n'
+        )
+        heights.append(list(run(path).trace[f"ball.{height}"]))
+    assert heights[0] == heights[1]
+    assert heights[0][-1] > heights[0][0] == -0.001

@@ -29,8 +29,6 @@
 #include "partner.h"
 #include "../laws/friction.h"
 
-enum { CC_LAG_AUTO = -1 };
-
 typedef struct {
     int lag;        /* 0, 1, 2, or CC_LAG_AUTO: found, 1 at first */
     int identify;   /* 0: W stays as given */

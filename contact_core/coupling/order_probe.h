@@ -15,9 +15,9 @@
 #ifndef CC_ORDER_PROBE_H
 #define CC_ORDER_PROBE_H
 
-#include "../base/real.h"
+#include "partner_model.h"
 
-enum { CC_PROBE_LAGS = 3, CC_PROBE_ORDER = 3, CC_PROBE_KEPT = CC_PROBE_LAGS + CC_PROBE_ORDER };
+enum { CC_PROBE_ORDER = 3, CC_PROBE_KEPT = CC_LAGS + CC_PROBE_ORDER };
 
 #define CC_PROBE_SIZE 0.03        /* |s_i| of a spring, */
 #define CC_PROBE_SIZE_DAMPED 0.02 /* of a damper, */
@@ -38,7 +38,7 @@ typedef struct {
     double clock CC_IN(0, 31);          /* samples since the start, by which the signs go */
     double s[CC_PROBE_KEPT];            /* of the forces given, the newest first */
     double y[CC_PROBE_ORDER][3];        /* accelerations, the newest first, m/s^2 */
-    double rough[CC_PROBE_LAGS], seen CC_FROM(0); /* squared third differences, summed; intervals */
+    double rough[CC_LAGS], seen CC_FROM(0); /* squared third differences, summed; intervals */
 } CcOrderProbe;
 
 CC_API int cc_probe_ends(const CcOrderProbe *p) { return p->count > CC_PROBE_LAST; }
@@ -63,7 +63,7 @@ CC_API void cc_probe_see(CcOrderProbe *p, const double y[3])
     int full = 1;
     for (int k = 0; k < CC_PROBE_KEPT - 1; k++)
         full &= p->s[k] != 0.0;
-    for (int L = 0; L < CC_PROBE_LAGS && full; L++)
+    for (int L = 0; L < CC_LAGS && full; L++)
         for (int i = 0; i < 3; i++) {
             double D = y[i] / (1.0 + p->s[L]);
             for (int k = 1; k <= CC_PROBE_ORDER; k++)
@@ -86,7 +86,7 @@ CC_API int cc_probe_again(CcOrderProbe *p)
     p->asked += 1.0;
     p->seen = 0.0;
     p->count = -CC_PROBE_WAITS * (double)(1 << (int)p->asked);
-    for (int L = 0; L < CC_PROBE_LAGS; L++)
+    for (int L = 0; L < CC_LAGS; L++)
         p->rough[L] = 0.0;
     return 1;
 }
@@ -95,10 +95,10 @@ CC_API int cc_probe_again(CcOrderProbe *p)
 CC_API int cc_probe_lag(const CcOrderProbe *p)
 {
     int best = 0;
-    for (int L = 1; L < CC_PROBE_LAGS; L++)
+    for (int L = 1; L < CC_LAGS; L++)
         best = p->rough[L] < p->rough[best] ? L : best;
     double sure = p->asked > 0.0 && best < 2 ? CC_PROBE_LIKELY : CC_PROBE_SURE;
-    for (int L = 0; L < CC_PROBE_LAGS; L++)
+    for (int L = 0; L < CC_LAGS; L++)
         if (L != best && !(p->rough[best] < sure * p->rough[L]))
             return -1;
     return p->seen >= CC_PROBE_LEAST ? best : -1;

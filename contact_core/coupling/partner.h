@@ -83,9 +83,6 @@ CC_API double cc_largest(const double a[3])
     return largest;
 }
 
-/* The lag as an index. */
-CC_API int cc_lag(double lag) { return cc_index(lag, CC_LAGS); }
-
 /* Add the interval between the last sample and (r, v) to the sums of the position rule. */
 CC_API void cc_sum_position_rule(const CcPartner *p, const double r[3], const double v[3], double rule[2])
 {

@@ -35,6 +35,8 @@
 #include "../base/elementary.h"
 #include "../base/vector.h"
 
+enum { CC_LAG_AUTO = -1 }; /* the lag is found */
+
 #define CC_LAGS 3
 #define CC_MODEL_SIZE 5
 #define CC_MODEL_FORCES 6 /* CC_LAGS + 3 */
@@ -96,6 +98,9 @@ typedef struct {
     int given;                    /* the lag is */
     int late;                     /* others answer all the time: prediction errors alone judge the lag, after a while */
 } CcModelSample;
+
+/* The lag as an index. */
+CC_API int cc_lag(double lag) { return cc_index(lag, CC_LAGS); }
 
 /* The unit for the stiffness that the elastic energy U, J, at the depth x, m, shows; 0 where that is no number to
  * calculate with. */

@@ -11,13 +11,15 @@
 #ifndef CC_POSITION_RULE_H
 #define CC_POSITION_RULE_H
 
-#include "../base/real.h"
+#include "../base/vector.h"
 
 #define CC_RULE_FORGETS 0.8  /* share that the sums keep from interval to interval */
 #define CC_RULE_LEAST 1e-3   /* of H times the speeds: a smaller turn shows the rounding of the positions */
 #define CC_RULE_SURE 0.05    /* squares that beta leaves over those that 1/2 leaves, to take it */
 #define CC_RULE_BETA_LEAST -0.1 /* values of beta that an integrator can have, with a margin */
 #define CC_RULE_BETA_MOST 1.1
+#define CC_RULE_EXACT 1e-9      /* of beta: nearer to 1/2 is 1/2 */
+#define CC_RULE_ROUNDING 1e-9   /* of a place: a gap that is less is rounding */
 
 /* Add one interval: sum[0] of rest times turn, sum[1] of turn squared. */
 CC_API void cc_rule_add(double sum[2], double rest_turn, double turn_turn)
@@ -38,6 +40,32 @@ CC_API double cc_rule_sure_beta(const double sum[2], double rest_rest)
 {
     double beta = cc_rule_beta(sum), left = rest_rest - beta * (2.0 * sum[0] - beta * sum[1]);
     return left < CC_RULE_SURE * (rest_rest - sum[0] + 0.25 * sum[1]) ? beta : 0.5;
+}
+
+/* All that an element remembers of it: doubles only, part of the FMU state. */
+typedef struct {
+    double sum[2], rest CC_FROM(0), beta CC_IN(-0.1, 1.1);
+    double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
+} CcPositionRule;
+
+/* The interval H in which r went the way `way` to a place of the distance `far` from the origin, and v_0 became v. */
+CC_API void cc_rule_see(CcPositionRule *p, const double way[3], const double v_0[3], const double v[3], double H,
+                        double far)
+{
+    double gap[3], rest_turn = 0.0, turn_turn = 0.0, rest_rest = 0.0, speed = cc_norm(v) + cc_norm(v_0);
+    double least = CC_RULE_LEAST * H * speed;
+    for (int i = 0; i < 3; i++) {
+        double turn = H * (v[i] - v_0[i]), rest = way[i] - H * v_0[i];
+        gap[i] = rest - p->beta * turn;
+        rest_turn += rest * turn, turn_turn += turn * turn, rest_rest += rest * rest;
+    }
+    p->mismatched = cc_norm(gap) > H * speed + CC_RULE_ROUNDING * far ? p->mismatched + 1.0 : 0.0;
+    if (!(turn_turn > least * least))
+        return;
+    cc_rule_add(p->sum, rest_turn, turn_turn);
+    p->rest = CC_RULE_FORGETS * p->rest + rest_rest;
+    double beta = cc_rule_sure_beta(p->sum, p->rest);
+    p->beta = cc_abs(beta - 0.5) > CC_RULE_EXACT ? beta : 0.5;
 }
 
 #endif

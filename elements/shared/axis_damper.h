@@ -62,14 +62,14 @@ static int accept(Element *e, CcHost *host, double step)
 static int sample(Element *e, CcHost *host, double step)
 {
     CcAxis *c = partner_of(e);
-    CcAxisOptions options = axis_options(e, 0.0, coefficient(e));
+    CcBondOptions options = axis_options(e, 0.0, coefficient(e));
     double rate = e->r.RATE - e->c.RATE;
     if ((int)e->coupling.mode == HOLD) {
         watch_held(e, host, &options, 0, rate, cc_damper_force(options.d, rate), step);
         return 0;
     }
     cc_axis_observe(c, &options, 0, rate, step);
-    double work = -c->made[cc_axis_lag(c->lag)], taken = c->taken[cc_axis_lag(c->lag)];
+    double work = -c->bond.made[cc_lag(c->bond.lag)], taken = c->bond.taken[cc_lag(c->bond.lag)];
     e->coupling.residual = taken - work;
 #if LEDGER
     e->energy.work = work;

@@ -83,7 +83,7 @@ static int accept(Element *e, CcHost *host, double step)
 static int sample(Element *e, CcHost *host, double step)
 {
     CcAxis *c = partner_of(e);
-    CcAxisOptions options = axis_options(e, e->previous.stiffness, 0.0);
+    CcBondOptions options = axis_options(e, e->previous.stiffness, 0.0);
     double rate = e->r.RATE - e->c.RATE;
 #if BY_PLACE
     double known = e->START + (e->r.PLACE - e->c.PLACE), *place = &known;
@@ -96,13 +96,13 @@ static int sample(Element *e, CcHost *host, double step)
         watch_held(e, host, &options, place, rate, cc_spring_force(options.k, x), step);
         return 0;
     }
-    int fell = c->mismatched >= CC_AXIS_MOST_MISMATCHED;
+    int fell = cc_bond_is_mismatched(&c->bond);
     cc_axis_observe(c, &options, place, rate, step);
     e->DEFORMATION = c->place;
-    if (!fell && c->mismatched >= CC_AXIS_MOST_MISMATCHED)
+    if (!fell && cc_bond_is_mismatched(&c->bond))
         cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so "
                   "the force is that of coupling.mode = hold");
-    e->coupling.residual = c->made[cc_axis_lag(c->lag)];
+    e->coupling.residual = c->bond.made[cc_lag(c->bond.lag)];
     switched_energy(e);
 #if LEDGER
     double U = cc_spring_energy(stiffness(e), e->DEFORMATION);

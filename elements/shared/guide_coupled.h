@@ -61,10 +61,11 @@ static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
     return (CcPointOptions){.potential = guide_seen_at,
                             .data = seen,
                             .c = guide_damping(e, seen->g),
-                            .lag = cc_lag_of((int)e->coupling.order, mode),
-                            .identify = e->coupling.identify != 0.0,
-                            .straight = mode == SLOPE,
-                            .m_eff = e->coupling.m_eff};
+                            .bond = {.lag = cc_lag_of((int)e->coupling.order, mode),
+                                     .identify = e->coupling.identify != 0.0,
+                                     .straight = mode == SLOPE,
+                                     .inertia = e->coupling.m_eff,
+                                     .holds = mode == HOLD}};
 }
 
 /* After the outputs at the start, whose force is the first one that a master reads. */
@@ -86,21 +87,23 @@ static void guide_start_coupling(Element *e, Guide *g)
 static void guide_show_partner(Element *e, const CcPointOptions *options, double k)
 {
     const CcPoint *p = (const CcPoint *)e->partner;
-    e->coupling.lag = p->axis.lag;
-    e->coupling.admittance = p->axis.known != 0.0 ? p->axis.W : 0.0;
-    e->coupling.step_advised = cc_point_step_advised(p, options, k);
-    e->coupling.beta = p->axis.beta;
-    e->coupling.fallback = cc_point_is_mismatched(p);
+    e->coupling.lag = p->bond.lag;
+    e->coupling.admittance = p->bond.known != 0.0 ? p->bond.W : 0.0;
+    e->coupling.step_advised = cc_bond_step_advised(&p->bond, k, options->c);
+    e->coupling.beta = p->bond.rule.beta;
+    e->coupling.fallback = cc_bond_is_mismatched(&p->bond);
+    CcBondOptions bond = cc_point_bond(options, k);
+    e->coupling.in_force = options->bond.holds ? CC_HELD : cc_bond_in_force(&p->bond, &bond);
 }
 
 /* The balances, with the lag identified so far. */
 static void guide_book_coupling(Element *e)
 {
     const CcPoint *p = (const CcPoint *)e->partner;
-    int lag = cc_axis_lag(p->axis.lag);
-    e->coupling.residual = p->axis.made[lag];
+    int lag = cc_lag(p->bond.lag);
+    e->coupling.energy = e->coupling.residual = p->bond.made[lag];
 #if LEDGER
-    e->energy.damping = p->axis.taken[lag];
+    e->energy.damping = p->bond.taken[lag];
     e->energy.friction = p->taken[lag];
     e->energy.work = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping + e->energy.friction
                      - e->coupling.residual;
@@ -108,16 +111,16 @@ static void guide_book_coupling(Element *e)
 }
 
 /* The literal force of the sample, and its dissipative parts, in the coordinates of the guide. */
-static void guide_literal(Element *e, Guide *g, double f[3], double damped[3], double rubbed[3])
+static void guide_literal(Element *e, Guide *g, CcPointForce *force)
 {
     double kept = e->held, c = guide_damping(e, g);
     e->held = 0.0;
     outputs(e);
     e->held = kept;
-    cc_to_body(g->world.R, e->point.f, f);
+    cc_to_body(g->world.R, e->point.f, force->f);
     for (int k = 0; k < 3; k++) {
-        damped[k] = -c * g->v_tr[k];
-        rubbed[k] = -e->friction_force * (g->v_long < 0.0 ? -1.0 : 1.0) * g->foot.tangent[k];
+        force->damped[k] = -c * g->v_tr[k];
+        force->rubbed[k] = -e->friction_force * (g->v_long < 0.0 ? -1.0 : 1.0) * g->foot.tangent[k];
     }
 }
 
@@ -125,28 +128,28 @@ static void guide_literal(Element *e, Guide *g, double f[3], double damped[3], d
 static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions *options, double step)
 {
     CcPoint *p = (CcPoint *)e->partner;
-    double f[3], damped[3], rubbed[3], k = cc_point_stiffness(options, g->P);
+    CcPointForce literal;
+    double k = cc_point_stiffness(options, g->P);
     int returned = e->previous.returned != 0.0;
     e->previous.returned = 1.0;
-    if (p->axis.learned > CC_AXIS_LASTING) { /* another step: the motion since then was not observed */
+    if (p->bond.learned > CC_BOND_LASTING) { /* another step: the motion since then was not observed */
         cc_point_start(p, options);
-        cc_axis_wait(&p->axis);
+        cc_bond_wait(&p->bond);
     }
     if (e->on == 0.0) {
         cc_point_rewind(p);
         return;
     }
-    guide_literal(e, g, f, damped, rubbed);
-    if (p->axis.begun == 0.0 && returned)
-        cc_point_begin(p, options, g->P, g->v, f);
-    p->axis.probe.count = CC_PROBE_LAST + 1.0; /* no signal is in f */
+    guide_literal(e, g, &literal);
+    if (p->bond.begun == 0.0 && returned)
+        cc_point_begin(p, options, g->P, g->v, literal.f);
     cc_point_observe(p, options, g->P, g->v, g->v_P, step);
-    cc_point_keep(p, g->P, g->v, f, damped, rubbed, step);
+    cc_point_keep(p, g->P, g->v, &literal, step);
     guide_show_partner(e, options, k);
-    double omega = cc_axis_omega(&p->axis, k);
+    double omega = cc_bond_omega(&p->bond, k);
     if (omega > 0.0)
         cc_warn_of_hold(host, &e->warned, "guide", 0, "swing across the line", "one", "large",
-                        CC_PI_HI / (omega * step), cc_axis_hold_growth(&p->axis, omega, 1, step), step);
+                        CC_PI_HI / (omega * step), cc_bond_hold_growth(&p->bond, omega, 1, step), step);
 }
 
 /* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
@@ -154,7 +157,7 @@ static int sample(Element *e, CcHost *host, double step)
 {
     CcPoint *p = (CcPoint *)e->partner;
     int hold = (int)e->coupling.mode == HOLD;
-    if (hold && (e->warned != 0.0 || (p->axis.learned > CC_AXIS_LASTING && step == p->axis.H)))
+    if (hold && (e->warned != 0.0 || (p->bond.learned > CC_BOND_LASTING && step == p->bond.H)))
         return 0;
     Guide g;
     outputs(e);
@@ -174,15 +177,17 @@ static int sample(Element *e, CcHost *host, double step)
         e->held = 0.0;
     } else {
         double f[3] = {0.0, 0.0, 0.0}, k = cc_point_stiffness(&options, g.P);
-        if (p->axis.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
+        if (p->bond.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
             cc_point_begin(p, &options, g.P, g.v, f);
-        int was_mismatched = cc_point_is_mismatched(p);
-        options.b = guide_rub(e, &g, p->f[0]);
+        int was_mismatched = cc_bond_is_mismatched(&p->bond);
+        options.b = guide_rub(e, &g, p->bond.f[0]);
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
-        if (cc_point_is_mismatched(p)) {
-            double damped[3], rubbed[3];
-            guide_literal(e, &g, f, damped, rubbed);
-            cc_point_keep(p, g.P, g.v, f, damped, rubbed, step);
+        if (cc_bond_is_mismatched(&p->bond)) {
+            CcPointForce literal;
+            guide_literal(e, &g, &literal);
+            cc_point_keep(p, g.P, g.v, &literal, step);
+            for (int i = 0; i < 3; i++)
+                f[i] = literal.f[i];
             if (!was_mismatched)
                 cc_report(host, CC_WARNING, "guide", "the velocity of the point does not belong to its position (is "
                           "point.v connected?), so the force is that of coupling.mode = hold");

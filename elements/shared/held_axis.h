@@ -16,10 +16,10 @@
 
 static CcAxis *partner_of(Element *e) { return (CcAxis *)e->partner; }
 
-static CcAxisOptions axis_options(const Element *e, double k, double d)
+static CcBondOptions axis_options(const Element *e, double k, double d)
 {
     int mode = (int)e->coupling.mode;
-    CcAxisOptions options = {.k = k,
+    CcBondOptions options = {.k = k,
                              .d = d,
                              .lag = cc_lag_of((int)e->coupling.order, mode),
                              .identify = e->coupling.identify != 0.0,
@@ -31,67 +31,67 @@ static CcAxisOptions axis_options(const Element *e, double k, double d)
 /* The literal force at the start is the first one that a master reads. */
 static void start_axis_coupling(Element *e, double k, double d, double x)
 {
-    CcAxisOptions options = axis_options(e, k, d);
+    CcBondOptions options = axis_options(e, k, d);
     cc_axis_start(partner_of(e), &options, x, e->RATE, e->FORCE);
     e->warned = 0.0;
 }
 
 /* Show what is identified of the partners. */
-static void show_partner(Element *e, const CcAxisOptions *options)
+static void show_partner(Element *e, const CcBondOptions *options)
 {
     const CcAxis *c = partner_of(e);
-    e->coupling.lag = c->lag;
-    e->coupling.admittance = c->known != 0.0 ? c->W : 0.0;
-    e->coupling.step_advised = cc_axis_step_advised(c, options);
-    e->coupling.trust = cc_model_trust(&c->model, cc_axis_lag(c->lag), cc_axis_is_modelled(c, options));
-    e->coupling.in_force = (int)e->coupling.mode == HOLD ? CC_HELD : cc_axis_in_force(c, options);
+    e->coupling.lag = c->bond.lag;
+    e->coupling.admittance = c->bond.known != 0.0 ? c->bond.W : 0.0;
+    e->coupling.step_advised = cc_bond_step_advised(&c->bond, options->k, options->d);
+    e->coupling.trust = cc_model_trust(&c->bond.model, cc_lag(c->bond.lag), cc_bond_is_modelled(&c->bond, options));
+    e->coupling.in_force = (int)e->coupling.mode == HOLD ? CC_HELD : cc_bond_in_force(&c->bond, options);
     e->coupling.energy = e->coupling.residual;
 #if BY_PLACE
-    e->coupling.beta = c->beta;
-    e->coupling.fallback = c->mismatched >= CC_AXIS_MOST_MISMATCHED;
+    e->coupling.beta = c->bond.rule.beta;
+    e->coupling.fallback = cc_bond_is_mismatched(&c->bond);
 #endif
 }
 
 /* Under coupling.mode = hold: the literal force F acts; warn if the step is too long for it. */
-static void watch_held(Element *e, CcHost *host, const CcAxisOptions *options, const double *place, double rate,
+static void watch_held(Element *e, CcHost *host, const CcBondOptions *options, const double *place, double rate,
                        double F, double step)
 {
     CcAxis *c = partner_of(e);
-    int lasting = c->learned > CC_AXIS_LASTING;
-    if (e->warned != 0.0 || (lasting && step == c->H))
+    int lasting = c->bond.learned > CC_BOND_LASTING;
+    if (e->warned != 0.0 || (lasting && step == c->bond.H))
         return;
     if (lasting) { /* the motion since then was not observed */
         cc_axis_start(c, options, place ? *place : 0.0, rate, F);
-        cc_axis_wait(c);
+        cc_bond_wait(&c->bond);
     }
     cc_axis_watch(c, options, place, rate, F, step);
     show_partner(e, options);
-    if (!cc_axis_is_sure(c))
+    if (!cc_bond_is_sure(&c->bond))
         return;
     if (options->d > 0.0)
-        cc_warn_of_held_brake(host, &e->warned, "coupling", c->lag, options->d * c->W * step, step);
-    double omega = cc_axis_omega(c, options->k);
+        cc_warn_of_held_brake(host, &e->warned, "coupling", c->bond.lag, options->d * c->bond.W * step, step);
+    double omega = cc_bond_omega(&c->bond, options->k);
     if (omega > 0.0)
         cc_warn_of_hold(host, &e->warned, "coupling", 0, "swing", "swing", "large", CC_PI_HI / (omega * step),
-                        cc_axis_hold_growth(c, omega, place != 0, step), step);
+                        cc_bond_hold_growth(&c->bond, omega, place != 0, step), step);
 }
 
 /* Keep the force, show what is identified of the partners, and log the limit of the step (README.md, Large
  * communication steps). */
-static void hold_axis_force(Element *e, CcHost *host, const CcAxisOptions *options, double force, double step)
+static void hold_axis_force(Element *e, CcHost *host, const CcBondOptions *options, double force, double step)
 {
     const CcAxis *c = partner_of(e);
     e->held = 1.0;
     e->held_force = force;
     show_partner(e, options);
     double advised = e->coupling.step_advised;
-    if (e->warned != 0.0 || !(advised > 0.0 && step > advised) || !cc_axis_is_sure(c))
+    if (e->warned != 0.0 || !(advised > 0.0 && step > advised) || !cc_bond_is_sure(&c->bond))
         return;
     e->warned = 1.0;
     cc_report(host, CC_INFO, "coupling", "this step is accurate only where no other element acts on the bodies, and "
               "once their inertia is identified (coupling." HELD_NAME(INERTIA) " = %.3g); otherwise take steps below "
               "%.3g s",
-              1.0 / c->W, advised);
+              1.0 / c->bond.W, advised);
 }
 
 #endif

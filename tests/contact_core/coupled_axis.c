@@ -12,7 +12,7 @@ typedef struct {
     double m[MOST], pull[MOST]; /* kg, constant force N */
     int ends[MOST][2];          /* bodies at r and c of each element; -1: ground */
     double x_0[MOST];           /* deformation at the start */
-    CcAxisOptions options[MOST];
+    CcBondOptions options[MOST];
 } System;
 
 static double across(const System *s, int i, const double of[])
@@ -90,13 +90,14 @@ EXPORT void run(const System *s, double u[], double v[], CcAxis c[], double F[],
     }
 }
 
-EXPORT void learned(const CcAxis *c, const CcAxisOptions *o, double out[6])
+EXPORT void learned(const CcAxis *c, const CcBondOptions *o, double out[6])
 {
-    out[0] = c->lag, out[1] = c->known != 0.0 ? c->W : 0.0, out[2] = c->made[(int)c->lag];
-    out[3] = c->beta, out[4] = cc_axis_step_advised(c, o), out[5] = c->mismatched >= CC_AXIS_MOST_MISMATCHED;
+    const CcBond *b = &c->bond;
+    out[0] = b->lag, out[1] = b->known != 0.0 ? b->W : 0.0, out[2] = b->made[(int)b->lag];
+    out[3] = b->rule.beta, out[4] = cc_bond_step_advised(b, o->k, o->d), out[5] = cc_bond_is_mismatched(b);
 }
 
-EXPORT double force(const CcAxisOptions *o, double x, double v, double a, double W, double H, double R)
+EXPORT double force(const CcBondOptions *o, double x, double v, double a, double W, double H, double R)
 {
     return cc_axis_force(o, x, v, a, W, H, R);
 }

@@ -25,8 +25,8 @@ static void potential(const void *data, const double P[3], CcPotential *at)
 
 static CcPointOptions options_of(const Guide *g, double c, double b, int lag, double m_eff)
 {
-    return (CcPointOptions){.potential = potential, .data = g, .c = c, .b = b, .lag = lag, .identify = 1,
-                            .m_eff = m_eff};
+    return (CcPointOptions){.potential = potential, .data = g, .c = c, .b = b,
+                            .bond = {.lag = lag, .identify = 1, .inertia = m_eff}};
 }
 
 EXPORT int size(void) { return sizeof(CcPoint); }
@@ -43,7 +43,12 @@ EXPORT int interval(const Guide *g, double c, double b, const double P[3], const
                     double W, double H, double R, double f[3], double damped[3], double rubbed[3])
 {
     CcPointOptions o = options_of(g, c, b, 0, 0.0);
-    return cc_point_force(&o, P, v, a, W, H, R, f, damped, rubbed);
+    CcPointForce force;
+    CcPointInterval in = {.H = H, .a = {a[0], a[1], a[2]}, .W = W, .R = R, .W_R = W};
+    int looks = cc_point_force(&o, P, v, &in, &force);
+    for (int i = 0; i < 3; i++)
+        f[i] = force.f[i], damped[i] = force.damped[i], rubbed[i] = force.rubbed[i];
+    return looks;
 }
 
 /* A particle of the mass m with the constant force `pull`; trace: P, v at the end of each step. */
@@ -86,6 +91,6 @@ EXPORT void run(const Guide *g, double m, const double pull[3], double c, double
 
 EXPORT void learned(const CcPoint *p, double out[4])
 {
-    out[0] = p->axis.lag, out[1] = p->axis.known != 0.0 ? p->axis.W : 0.0;
-    out[2] = p->axis.made[(int)p->axis.lag], out[3] = p->axis.taken[(int)p->axis.lag] + p->taken[(int)p->axis.lag];
+    out[0] = p->bond.lag, out[1] = p->bond.known != 0.0 ? p->bond.W : 0.0;
+    out[2] = p->bond.made[(int)p->bond.lag], out[3] = p->bond.taken[(int)p->bond.lag] + p->taken[(int)p->bond.lag];
 }

@@ -1,0 +1,394 @@
+/* What an element that acts on its bodies all the time finds out about them, and what its held force has made: springs
+ * and dampers (coupled_axis.h: one direction, the components 1 and 2 stay 0) and guides (coupled_point.h: three).
+ *
+ * f is the force at the port that sees the acceleration y over an interval: y = a + W f, W a number, a by all else.
+ *
+ * Lag             L, intervals between a sample and the interval on which its force acts.  These elements ask for it by
+ *                 a signal in their forces (order_probe.h), again and again until it is answered.  Of a single mass
+ *                 second differences of y, fitted by those of f[0], f[1], f[2], leave nothing with the true lag; of
+ *                 two masses that swing against each other the equation of the model leaves nothing (partner_model.h)
+ *                 Where the literal force is watched there is no signal: another lag is taken if the residual of its
+ *                 fit is below 1/20 of the present one (after few samples 1e-6), a smaller one below 1/2 for thirty
+ *                 samples, or by the prediction errors of the model on twenty
+ * Admittance      W, the slope of the fit of second differences; b_0 of the model where that predicts better
+ * The law itself  acts while the order is unknown, never worse than a force that is held
+ * Ledger, J       made, and taken by losses, for each lag
+ *
+ * With the order given, before anything is known, k W H^2 = 1/2 or d W H = 1/4 is assumed for the longest of the
+ * recent steps, so a step that tends to 0 gives the law.  Of a spring of unknown mass what pulls at the start is
+ * carried; after more than four samples without an answer W = 0. */
+#ifndef CC_BOND_H
+#define CC_BOND_H
+
+#include "order_probe.h"
+#include "partner_model.h"
+#include "position_rule.h"
+
+#define CC_BOND_FORGETS 0.98      /* share that the fits keep from sample to sample */
+#define CC_BOND_SURE 0.05         /* residual of the best lag over that of the present one, to change it */
+#define CC_BOND_SURE_EARLY 1e-6   /* likewise within the first CC_BOND_EARLY samples that teach something */
+#define CC_BOND_LIKELY 0.5        /* likewise for CC_BOND_LASTING samples in a row */
+#define CC_BOND_FIRST 3.0         /* samples that teach something, before the lag can change */
+#define CC_BOND_EARLY 6.0
+#define CC_BOND_MODEL_FEW 7.0     /* samples of the model, after which it is used: others answer all the time */
+#define CC_BOND_LASTING 30.0
+#define CC_BOND_GUESS 0.5         /* k W H^2 before anything is known */
+#define CC_BOND_GUESS_DAMPED 0.25 /* d W H likewise */
+#define CC_BOND_EXPLAINED 0.95    /* share of the squares of what is seen, below which a damper doubts a large W, */
+#define CC_BOND_SURELY 0.99       /* and from which on, and CC_BOND_EARLY samples, it takes one of z = d W H above */
+#define CC_BOND_LARGE 0.8
+#define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
+#define CC_BOND_FEW 3.0           /* samples that teach something, before a spring believes in more than omega H = 1 */
+#define CC_BOND_MOST_UNANSWERED 4.0 /* samples without an answer, after which the partners are driven or very heavy */
+#define CC_BOND_NOISE 1e-8        /* changes of v below this share of its size teach nothing */
+#define CC_BOND_EXCITED 1e-9      /* second differences of f below this share of its size neither: a body at rest */
+#define CC_BOND_SHORTENS 0.9      /* of the longest recent step, in each step */
+#define CC_BOND_PAYS 0.5          /* share of the ledger that is paid back in one interval */
+#define CC_BOND_FADES 0.99        /* share of the largest force and speed that a sample leaves */
+#define CC_BOND_MOST 1e60         /* of W and of a step that is advised: with more, products overflow */
+#define CC_BOND_MOST_MISMATCHED 3.0
+
+typedef struct {
+    double k, d;    /* stiffness, damping coefficient: one of them is 0 */
+    int lag;        /* 0, 1, 2, or CC_LAG_AUTO: found; at first 0 */
+    int identify;   /* 0: W stays as given */
+    int straight;   /* 1: mean force along the straight line of v, W = 0: for partners whose motion is prescribed */
+    double inertia; /* effective mass or moment of inertia given; 0: none */
+    int holds;      /* 1: the literal force acts, and is watched */
+} CcBondOptions;
+
+/* All that is remembered: doubles only, part of the FMU state. */
+typedef struct {
+    double begun CC_IN(0, 1), answered;           /* 1 after the first sample, and after the first interval */
+    double H CC_FROM(0), longest CC_FROM(0);      /* s: interval that began last; of the recent ones, fading */
+    double y[3], dy[3], a[3];                     /* of the last interval */
+    double f[CC_MODEL_FORCES][3], f_largest CC_FROM(0), v_largest CC_FROM(0); /* forces given, the newest first */
+    double lag CC_IN(0, 2), settled CC_IN(0, 1);  /* settled: it is sure */
+    double fits[CC_LAGS][3], learned CC_FROM(0), likely CC_FROM(0);
+    double W CC_FROM(0), known CC_IN(0, 1), unanswered CC_FROM(0), doubted CC_IN(0, 1); /* 1: W is not yet sure */
+    CcOrderProbe probe;
+    CcPartnerModel model;
+    double along[3];                              /* unit vector of the direction in which the model describes y by f */
+    CcPositionRule rule;
+    double made[CC_LAGS], taken[CC_LAGS]; /* J */
+    double literal CC_IN(0, 1);                   /* 1 where the law itself acts */
+} CcBond;
+
+CC_API double cc_within(double a, double least, double most) { return a < least ? least : a > most ? most : a; }
+
+/* W, from what may be too small to divide by. */
+CC_API double cc_bond_admittance(double a, double over) { return cc_within(a / over, 0.0, CC_BOND_MOST); }
+
+/* The state before the first sample. */
+CC_API void cc_bond_start(CcBond *c, const CcBondOptions *o)
+{
+    *c = (CcBond){.rule.beta = 0.5, .lag = o->lag == CC_LAG_AUTO ? 0 : o->lag};
+    if (o->inertia > 0.0 && !o->straight)
+        c->W = cc_bond_admittance(1.0, o->inertia), c->known = 1.0;
+}
+
+/* Begin again in the midst of a run: nothing is learned until all forces of the fits are known, f[4] being the
+ * oldest. */
+CC_API void cc_bond_wait(CcBond *c) { c->answered = 4.0 - CC_MODEL_FORCES; }
+
+/* Motion and forces are forgotten; what was learned and the ledger are kept. */
+CC_API void cc_bond_rewind(CcBond *c)
+{
+    const CcBond kept = *c;
+    *c = (CcBond){.rule = kept.rule, .lag = kept.lag, .settled = kept.settled, .learned = kept.learned, .W = kept.W,
+                  .known = kept.known};
+    c->rule.mismatched = 0.0;
+    if (kept.known != 0.0) /* it does not ask again */
+        c->probe.count = kept.probe.count;
+    for (int L = 0; L < CC_LAGS; L++) {
+        c->made[L] = kept.made[L], c->taken[L] = kept.taken[L];
+        for (int i = 0; i < 3; i++)
+            c->fits[L][i] = kept.fits[L][i];
+    }
+}
+
+CC_API int cc_bond_is_mismatched(const CcBond *c) { return c->rule.mismatched >= CC_BOND_MOST_MISMATCHED; }
+
+/* 1 while the forces have the signal: all that began together give it to its end. */
+CC_API int cc_bond_signals(const CcBond *c, const CcBondOptions *o)
+{
+    int acts = (o->k > 0.0 || o->d > 0.0) && !o->straight && !o->holds;
+    return o->lag == CC_LAG_AUTO && acts && !cc_probe_ends(&c->probe);
+}
+
+/* 1 while the signal's question is open. */
+CC_API int cc_bond_is_probing(const CcBond *c, const CcBondOptions *o)
+{
+    return cc_bond_signals(c, o) && c->settled == 0.0;
+}
+
+CC_API int cc_bond_knows_lag(const CcBond *c, const CcBondOptions *o)
+{
+    return c->settled != 0.0 || o->lag != CC_LAG_AUTO;
+}
+
+/* What the fit of the lag L leaves over. */
+CC_API double cc_bond_residual(const CcBond *c, int L)
+{
+    const double *fit = c->fits[L];
+    return fit[2] - (fit[1] > 0.0 && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0) * fit[1];
+}
+
+/* The lag of the least residual, into `best`; 1 if that is below `share` of every other one. */
+CC_API int cc_bond_fits_best(const CcBond *c, double share, int *best)
+{
+    double left[CC_LAGS];
+    *best = 0;
+    for (int L = 0; L < CC_LAGS; L++) {
+        left[L] = cc_bond_residual(c, L);
+        *best = left[L] < left[*best] ? L : *best;
+    }
+    for (int L = 0; L < CC_LAGS; L++)
+        if (L != *best && !(left[*best] < share * left[L]))
+            return 0;
+    return c->learned >= CC_BOND_FIRST;
+}
+
+/* The lag that explains what is seen, where no signal is given. */
+CC_API void cc_bond_find_lag(CcBond *c)
+{
+    int now = cc_lag(c->lag), best;
+    cc_bond_fits_best(c, 1.0, &best);
+    double least = cc_bond_residual(c, best), present = cc_bond_residual(c, now);
+    double sure = c->learned < CC_BOND_EARLY ? CC_BOND_SURE_EARLY : CC_BOND_SURE;
+    double likely = best > now ? 1.0 : CC_BOND_LIKELY; /* a lag that is too small makes energy */
+    c->likely = best != now && least < likely * present ? c->likely + 1.0 : 0.0;
+    if (best == now || c->learned < CC_BOND_FIRST || present <= 1e-9 * c->fits[now][2])
+        return;
+    if (least < sure * present || c->likely > CC_BOND_LASTING)
+        c->lag = best;
+}
+
+/* The lag that the answer to the signal shows, or -1.  A single mass leaves nothing, and shows it at once.  Where
+ * others answer, all elements that began together decide together: each other lag would disturb the neighbours. */
+CC_API int cc_bond_ask(const CcBond *c)
+{
+    int best, lag = c->probe.count == CC_PROBE_LAST ? cc_probe_lag(&c->probe) : -1;
+    if (cc_bond_fits_best(c, CC_BOND_SURE_EARLY, &best))
+        return best;
+    double most = c->probe.asked > 0.0 ? 1.0 : CC_BOND_OPPOSED; /* later others may give no signal */
+    if (lag >= 0 && cc_bond_residual(c, lag) <= most * cc_bond_residual(c, best))
+        return lag;
+    return cc_model_exact_lag(&c->model);
+}
+
+/* W before anything is known. */
+CC_API double cc_bond_guess(const CcBondOptions *o, double H)
+{
+    return o->d > 0.0   ? cc_bond_admittance(CC_BOND_GUESS_DAMPED, o->d * H)
+           : o->k > 0.0 ? cc_bond_admittance(CC_BOND_GUESS, o->k * H * H)
+                        : 0.0;
+}
+
+/* W by the fit of the lag, and how much of it is believed.  From few samples no more than omega H = 1: what others do
+ * may look like an answer.  A damper with too large a W gives hardly any force, which then follows what others do and
+ * proves it right; so more than the guess is believed only where its force explains what is seen. */
+CC_API void cc_bond_admit(CcBond *c, const CcBondOptions *o, const double fit[3])
+{
+    double guess = cc_bond_guess(o, c->H), explained = fit[1] > 0.0 ? fit[1] * fit[1] : 0.0, most = c->W;
+    if (explained > 0.0 && fit[0] > 0.0)
+        c->W = most = cc_bond_admittance(fit[1], fit[0]), c->known = 1.0;
+    double all = fit[0] * fit[2];
+    int sure = c->learned >= CC_BOND_EARLY && explained >= CC_BOND_SURELY * all;
+    c->doubted = !sure && (o->k > 0.0 || o->d * c->W * c->H > CC_BOND_LARGE);
+    if (o->d > 0.0 && explained < CC_BOND_EXPLAINED * all)
+        most = guess;
+    else if (o->k > 0.0 && c->learned < CC_BOND_FEW)
+        most = guess / CC_BOND_GUESS;
+    if (!(o->inertia > 0.0) && c->W > most)
+        c->W = most;
+}
+
+/* What the interval that ended with the acceleration y teaches the model; returns the lag to go on with. */
+CC_API int cc_bond_model(CcBond *c, const CcBondOptions *o, const double y[3])
+{
+    CcPartnerModel *m = &c->model;
+    CcModelSample s = {.y = cc_dot(y, c->along), .W = c->W, .rounding = CC_BOND_NOISE * c->v_largest, .late = 1};
+    double stiffness = o->k * c->H * c->H + o->d * c->H; /* what holds a mass that is moved in one interval */
+    int lag = cc_lag(c->lag);
+    if (c->answered < 0.0 || !(stiffness > 0.0))
+        return lag;
+    s.given = cc_bond_knows_lag(c, o);
+    for (int i = 0; i < CC_MODEL_FORCES; i++)
+        s.u[i] = cc_dot(c->f[i], c->along);
+    cc_model_at_step(m, c->H);
+    double unit = cc_model_unit(1.0, 0.5 * stiffness, 1.0);
+    if (!(cc_abs(unit - m->unit) <= 10.0 * CC_SAME_STEP * unit)) /* another law, not rounding of the step */
+        *m = (CcPartnerModel){.H = c->H, .unit = unit};
+    int by_errors = cc_model_learn(m, lag, &s);
+    return cc_bond_is_probing(c, o) ? lag : by_errors;
+}
+
+/* 1 where the motion is predicted by the model: its lag is sure. */
+CC_API int cc_bond_is_modelled(const CcBond *c, const CcBondOptions *o)
+{
+    int used = c->model.use != 0.0 && c->model.learned > CC_BOND_MODEL_FEW;
+    return used && o->identify && !o->straight && cc_bond_knows_lag(c, o);
+}
+
+/* If `modelled`: y of the next interval by the model in the place of what y has in its direction. */
+CC_API void cc_bond_predict(const CcBond *c, int modelled, const double u[4], CcAhead *ahead, double y[3])
+{
+    if (!modelled)
+        return;
+    double off = cc_model_next(&c->model, cc_lag(c->lag), u, ahead) - cc_dot(y, c->along);
+    for (int i = 0; i < 3; i++)
+        y[i] += off * c->along[i];
+}
+
+/* 1 where b_0 of the model answers for W. */
+CC_API int cc_bond_is_explained(const CcBond *c, int lag)
+{
+    const CcPartnerModel *m = &c->model;
+    return cc_model_is_sane(m, lag) && m->learned > CC_BOND_MODEL_FEW && m->lag[lag].error < m->free;
+}
+
+/* What the interval that ended with the acceleration y teaches of lag and W. */
+CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
+{
+    double ddy[3], size = 0.0, product[CC_LAGS][3], changed = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double dy = y[i] - c->y[i];
+        ddy[i] = dy - c->dy[i];
+        c->dy[i] = dy;
+        size += ddy[i] * ddy[i];
+    }
+    for (int L = 0; L < CC_LAGS; L++) {
+        product[L][0] = product[L][1] = 0.0, product[L][2] = size;
+        for (int i = 0; i < 3; i++) {
+            double ddf = c->f[L][i] - 2.0 * c->f[L + 1][i] + c->f[L + 2][i];
+            product[L][0] += ddf * ddf;
+            product[L][1] += ddf * ddy[i];
+        }
+        changed = product[L][0] > changed ? product[L][0] : changed;
+    }
+    int excited = cc_sqrt(changed) > CC_BOND_EXCITED * c->f_largest;
+    int answer = cc_sqrt(size) * c->H > CC_BOND_NOISE * c->v_largest;
+    int probing = cc_bond_is_probing(c, o), by_errors = cc_bond_model(c, o, y), before = cc_lag(c->lag);
+    int learns = c->answered >= 2.0 && excited && answer;
+    cc_probe_see(&c->probe, y);
+    for (int L = 0; L < CC_LAGS && learns; L++)
+        for (int i = 0; i < 3; i++)
+            c->fits[L][i] = CC_BOND_FORGETS * c->fits[L][i] + product[L][i];
+    c->learned += learns;
+    int unsettled = !cc_bond_knows_lag(c, o), asked = unsettled ? cc_bond_ask(c) : -1;
+    if (asked >= 0)
+        c->lag = asked, c->settled = 1.0;
+    else if (!unsettled || o->holds)
+        c->lag = by_errors;
+    if (learns && unsettled && o->holds && by_errors == before)
+        cc_bond_find_lag(c);
+    if (probing && unsettled && asked < 0)
+        cc_probe_again(&c->probe);
+    int lag = cc_lag(c->lag);
+    if (lag != before) {
+        c->known = o->inertia > 0.0 ? c->known : 0.0;
+        c->likely = 0.0;
+        c->model.use = 0.0;
+    }
+    probing = probing && c->settled == 0.0;
+    int enough = !(o->inertia > 0.0) || c->learned > CC_BOND_EARLY;
+    if (learns && o->identify && !o->straight && enough && !probing)
+        cc_bond_admit(c, o, c->fits[lag]);
+    if (o->identify && !o->straight && !probing && cc_bond_is_explained(c, lag))
+        c->W = cc_model_admittance(&c->model, lag), c->known = 1.0, c->doubted = 0.0;
+    if (c->known == 0.0)
+        c->unanswered += excited && !answer;
+    c->answered += c->answered < 2.0;
+    for (int i = 0; i < 3; i++)
+        c->y[i] = y[i];
+}
+
+/* Speeds of the interval that ended. */
+CC_API void cc_bond_meets_speed(CcBond *c, double now, double before)
+{
+    double fading = CC_BOND_FADES * c->v_largest, largest = now > before ? now : before;
+    c->v_largest = fading > largest ? fading : largest;
+}
+
+/* Remember the force f given at the sample, for the interval H. */
+CC_API void cc_bond_keep(CcBond *c, const double f[3], double size, double H)
+{
+    for (int k = CC_MODEL_FORCES - 1; k > 0; k--)
+        for (int i = 0; i < 3; i++)
+            c->f[k][i] = c->f[k - 1][i];
+    for (int i = 0; i < 3; i++)
+        c->f[0][i] = f[i];
+    c->f_largest = CC_BOND_FADES * c->f_largest > size ? CC_BOND_FADES * c->f_largest : size;
+    c->H = H;
+    c->longest = CC_BOND_SHORTENS * c->longest > H ? CC_BOND_SHORTENS * c->longest : H;
+    c->begun = 1.0;
+}
+
+/* W and the free acceleration a with which the interval H begins; returns the lag. */
+CC_API int cc_bond_begin(CcBond *c, const CcBondOptions *o, double H)
+{
+    if (c->known == 0.0) { /* a spring that asks gives a smooth force */
+        int none = o->straight || c->unanswered > CC_BOND_MOST_UNANSWERED || cc_bond_is_probing(c, o);
+        c->W = none ? 0.0 : cc_bond_guess(o, c->longest > H ? c->longest : H);
+    }
+    int lag = cc_lag(c->lag), rests = o->k > 0.0 && c->known == 0.0; /* what pulls at the start is carried */
+    for (int i = 0; i < 3; i++)
+        c->a[i] = o->straight ? 0.0 : c->answered > 0.0 ? c->y[i] - c->W * c->f[lag][i]
+                  : rests ? -c->W * c->f[0][i] : 0.0;
+    return lag;
+}
+
+/* 1 where the law itself acts of what is elastic: while the order is unknown, and at once until W is sure. */
+CC_API int cc_bond_is_literal(const CcBond *c, const CcBondOptions *o)
+{
+    return cc_lag(c->lag) == 0 && (!cc_bond_knows_lag(c, o) || c->known == 0.0 || c->doubted != 0.0);
+}
+
+/* 1 when lag and W have been seen often enough to be judged by. */
+CC_API int cc_bond_is_sure(const CcBond *c) { return c->known != 0.0 && c->learned > CC_BOND_EARLY; }
+
+/* Angular frequency of stiffness k on the partners, rad/s; 0 until they are known. */
+CC_API double cc_bond_omega(const CcBond *c, double k)
+{
+    return cc_bond_is_sure(c) && c->W > 0.0 && k > 0.0 ? cc_sqrt(k * c->W) : 0.0;
+}
+
+/* Growth of a swing in half a period under a force that is held, as an exponent: pi omega tau/2, to first order in
+ * omega H, for the delay tau of the force, L H where the element integrates speeds, (L + 1/2) H where it is given
+ * positions.  Gauss-Seidel with speeds makes none up to omega H = 2, where
+ * x_n+1 - (2 - omega^2 H^2) x_n + x_n-1 = 0. */
+CC_API double cc_bond_hold_growth(const CcBond *c, double omega, int by_place, double H)
+{
+    double delay = c->lag + (by_place ? 0.5 : 0.0), half = 0.5 * omega * H;
+    if (delay > 0.0 || !(half > 1.0))
+        return CC_PI_HI * half * delay;
+    return CC_PI_HI / half * re(cc_log(half + cc_sqrt(half * half - 1.0)));
+}
+
+/* The communication step, s, up to which the force is right with several elements on one body: omega H = 1/2, z = 1/2,
+ * of the stiffness k and the damping d; 0 while W is unknown. */
+CC_API double cc_bond_step_advised(const CcBond *c, double k, double d)
+{
+    if (c->known == 0.0 || !(c->W > 0.0))
+        return 0.0;
+    double step = k > 0.0 ? 0.5 / cc_sqrt(k * c->W) : CC_BOND_MOST, damped = d > 0.0 ? 0.5 / (d * c->W) : CC_BOND_MOST;
+    step = damped < step ? damped : step;
+    return k > 0.0 || d > 0.0 ? step < CC_BOND_MOST ? step : CC_BOND_MOST : 0.0;
+}
+
+/* What gives the force. */
+enum { CC_HELD, CC_FIRST_GUESSED, CC_FREE_BODY, CC_MODELLED, CC_PRESCRIBED };
+
+CC_API int cc_bond_in_force(const CcBond *c, const CcBondOptions *o)
+{
+    return cc_bond_is_mismatched(c)                  ? CC_HELD
+           : o->straight                             ? CC_PRESCRIBED
+           : c->literal != 0.0                       ? CC_HELD
+           : cc_bond_is_modelled(c, o)               ? CC_MODELLED
+           : c->known != 0.0                         ? CC_FREE_BODY
+           : c->unanswered > CC_BOND_MOST_UNANSWERED ? CC_PRESCRIBED
+                                                     : CC_FIRST_GUESSED;
+}
+
+#endif

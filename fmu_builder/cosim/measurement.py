@@ -72,7 +72,7 @@ def read_measurement(
 ) -> Measurement:
     """The mapped columns of a file.
 
-    units   of the signals that there are, by name
+    units   of the signals that there are, by name; empty where it is not known: SI
     where   of the map in messages, such as "fit.toml: [measurement ball.csv] "
     source  of the signals, in messages
     Raises InputError with all that is wrong with map and file."""
@@ -120,13 +120,15 @@ def _column(
     place: str,
     problems: list[Problem],
 ) -> MeasuredColumn | None:
-    target = _unit_of(signal_unit)
     written = entry.unit if entry.unit is not None else read.units[column]
     try:
-        given = target if written is None else parse_unit(written)
+        given = _unit_of(signal_unit) if written is None else parse_unit(written)
     except InputError as error:
         problems += [Problem(f"{place} unit", p.what) for p in error.problems]
         return None
+    if not signal_unit:  # as in a CSV file without its JSON file: SI
+        signal_unit = dimension_text(given)
+    target = _unit_of(signal_unit)
     if not given.same_dimension(target) or mixes_cycles_and_angle(given, target):
         what = (
             f"'{given.name}' has the dimension {dimension_text(given)}, but {entry.signal} is in {target.name} "

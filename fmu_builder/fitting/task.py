@@ -110,15 +110,15 @@ class FitTask:
             for (slave, variable), count in repeated.items()
             if count > 1
         ]
-        if problems:
-            raise InputError(problems)
         self.parameters += [
             Parameter(f"time_offset of {self._label(k)}", "s", one.offset, *one.offset_bounds, measurement=k)
             for k, one in enumerate(self.measurements)
             if one.offset_bounds is not None
         ]
-        self.grid = self._grid()
-        self.series = self._all_series()
+        self.series = self._all_series(problems)
+        if problems:
+            raise InputError(problems)
+        self._check_size()
         self._kept = [_Kept() for _ in self.measurements]
         self._run: RepeatedRun | None = None
 
@@ -279,36 +279,33 @@ class FitTask:
             self.starts.append(_changes(checked, self.system))
             self.notes += found.notes
 
-    def _grid(self) -> Values:
-        start, stop = self.scenario.seconds("start"), self.scenario.seconds("stop")
-        return np.array([start, stop])
-
-    def _all_series(self) -> list[Series]:
-        problems: list[Problem] = []
+    def _all_series(self, problems: list[Problem]) -> list[Series]:
+        span = np.array([self.scenario.seconds("start"), self.scenario.seconds("stop")])
+        known = {f"{slave}.{name}" for slave, of_one in self.system.slaves.items() for name in of_one.variables}
         series = []
         left_out = 0
         for k, measurement in enumerate(self.measurements):
             bounds = measurement.offset_bounds or (measurement.offset, measurement.offset)
             for column in measurement.columns:
-                use = within(self.grid, column.time, *bounds)
+                use = within(span, column.time, *bounds)
                 with collected(problems):
-                    check_overlap(self.grid, measurement, column, use)
+                    check_overlap(span, measurement, column, use)
                 left_out += int(np.count_nonzero(~use))
-                signal = column.signal
-                if signal not in {f"{s}.{v}" for s, d in self.system.slaves.items() for v in d.variables}:
-                    signal = f"{next(iter(self.system.slaves))}.{signal}"
+                signal = (
+                    column.signal if column.signal in known else f"{next(iter(self.system.slaves))}.{column.signal}"
+                )
                 series.append(Series(k, column, signal, column.time[use], column.values[use]))
-        if problems:
-            raise InputError(problems)
-        samples, size = sum(len(one.time) for one in series), len(self.parameters)
-        if samples <= size:
-            what = f"{samples} samples lie in the runs, for {size} parameters; more samples than parameters are needed"
-            raise InputError(Problem(f"{self.path}: [[measurement]]", f"{what}: fix some, or extend [experiment] stop"))
         if left_out:
             self.notes.append(
                 f"{left_out} samples are not used: they lie outside of the runs, or would with another time offset"
             )
         return series
+
+    def _check_size(self) -> None:
+        samples, size = sum(len(one.time) for one in self.series), len(self.parameters)
+        if samples <= size:
+            what = f"{samples} samples lie in the runs, for {size} parameters; more samples than parameters are needed"
+            raise InputError(Problem(f"{self.path}: [[measurement]]", f"{what}: fix some, or extend [experiment] stop"))
 
 
 def _scenario_of(table: Fit, path: Path, problems: list[Problem]) -> CheckedScenario:

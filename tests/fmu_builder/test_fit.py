@@ -278,6 +278,9 @@ def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) ->
         "start = { initial_hight = '1 m', mass = '3 m' }\n"
         "columns = { zz = 'height', w = 'height', e = 'velocity', z = 'hight' }\n"
         "[[measurement]]\n"
+        "file = 'late.csv'\n"
+        "columns = { z = 'height' }\n"
+        "[[measurement]]\n"
         "file = 'none.csv'\n"
         "columns = { z = 'height' }\n"
         "[method]\n"
@@ -308,6 +311,8 @@ def test_everything_that_is_wrong_with_a_fit_is_named_at_once(tmp_path: Path) ->
         f"{path}[measurement ball.csv] start fmu.initial_hight: BouncingBall has no such variable; did you mean "
         "'initial_height'?",
         "/none.csv: cannot be read: No such file or directory",
+        "/late.csv: column 'z': covers 5 s to 6 s and the run 0 s to 2 s, with the time offset 0 s: no time in common; "
+        "correct time_offset",
     ]
     assert [one for one in expected if one not in said] == []
     assert len(said) == len(expected) + 1  # the mass of 3 m

@@ -77,6 +77,14 @@ def test_a_temperature_in_kelvin_is_converted_with_its_offset(tmp_path: Path) ->
     assert column.values == pytest.approx([26.85])
 
 
+def test_a_signal_without_a_unit_is_taken_in_si(tmp_path: Path) -> None:
+    path = tmp_path / "measured.csv"
+    path.write_text("t,z [mm],n\n0,1500,3\n")
+    table = MeasurementMap.model_validate({"columns": {"z": "height", "n": "count"}})
+    z, n = read_measurement(path, table, {"height": "", "count": ""}, "map.toml: ").columns
+    assert (z.values[0], z.unit) == (1.5, "m") and (n.values[0], n.unit) == (3.0, "1")
+
+
 def test_everything_that_is_wrong_with_a_map_is_named_at_once(tmp_path: Path) -> None:
     columns = {
         "zz": "ball.height",

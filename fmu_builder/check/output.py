@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from fmu_builder.check.findings import Finding, Rule
 from fmu_builder.check.report import RULES, CheckReport
@@ -86,8 +87,8 @@ def as_sarif(report: CheckReport) -> dict[str, Any]:
                 },
                 "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}],
                 "artifacts": [
-                    {"location": {"uri": report.path.as_posix()}},
-                    *({"location": {"uri": file}, "parentIndex": 0} for file in files),
+                    {"location": {"uri": quote(report.path.as_posix())}},
+                    *({"location": {"uri": quote(file)}, "parentIndex": 0} for file in files),
                 ],
                 "results": [
                     _sarif_result(finding, index[finding.rule.id], place[finding.found.file])
@@ -110,7 +111,7 @@ def _sarif_rule(rule: Rule[Any]) -> dict[str, Any]:
 
 
 def _sarif_result(finding: Finding, rule: int, artifact: int) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": finding.found.file, "index": artifact}}
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.found.file), "index": artifact}}
     if finding.found.line:
         location["region"] = {"startLine": finding.found.line}
     return {

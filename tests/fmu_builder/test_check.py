@@ -222,10 +222,6 @@ def check_calls(rule: str, fault: str, folder: Path) -> None:
     assert found == f"binaries/{host_platform()}/Broken{PLATFORMS[host_platform()].suffix}"
 
 
-def test_a_derivative_that_differences_contradict_is_named(tmp_path: Path) -> None:
-    check_calls("B18", FAULTS["B18"], tmp_path)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("rule", "fault"), [(rule, fault) for rule, faults in FAULTS.items() for fault in faults])
 def test_a_call_that_breaks_a_rule_is_named_with_that_rule_alone(rule: str, fault: str, tmp_path: Path) -> None:
@@ -329,6 +325,14 @@ def test_sarif_places_each_finding_in_a_file_of_the_fmu(tmp_path: Path) -> None:
     artifact = of_run["artifacts"][place["artifactLocation"]["index"]]
     assert artifact == {"location": {"uri": "terminalsAndIcons/terminalsAndIcons.xml"}, "parentIndex": 0}
     assert place["region"]["startLine"] == 1
+
+
+def test_sarif_names_files_by_uris(tmp_path: Path) -> None:
+    files = whole() | {"documentation/a b%.html": b"", "documentation/A b%.html": b""}
+    found = json.loads(run(str(written(tmp_path, pack(files), "My FMU.fmu")), "--sarif")[1])
+    uris = [artifact["location"]["uri"] for artifact in found["runs"][0]["artifacts"]]
+    assert uris[0].endswith("/My%20FMU.fmu")
+    assert set(uris[1:]) <= {"documentation/a%20b%25.html", "documentation/A%20b%25.html"}
 
 
 def test_many_findings_of_one_rule_are_cut_as_text_and_whole_as_json(tmp_path: Path) -> None:

@@ -221,6 +221,7 @@ def test_terminals_are_found_by_their_names_and_near_names_are_offered(tmp_path:
     assert "did you mean 'foot'?" in refusal(slaves, "ball.fot", "g.u")
 
 
+@pytest.mark.slow
 def test_a_system_runs_over_a_terminal_as_over_a_port(tmp_path: Path) -> None:
     floor = host_fmu(shipped("fmus") / "PointSurface.toml")
     named = foreign_fmu(tmp_path, "Named", BODY)

@@ -334,7 +334,7 @@ class Master:
             progress(ticks / count)
             return f"interrupted at {clock.at(ticks):g} s" if interruption.requested else None
 
-        with noted_interruption() as interruption:
+        with noted_interruption() as interruption, recorder.memory_ahead():
             ticks, end = run_loop(loop, [*(block for _, block in drives), *record.blocks()], count, between)
         recorder.recorded(ticks // every + 1)
         contacts, counts = record.finished()

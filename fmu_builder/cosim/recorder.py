@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.contact_record import is_recorded_contact
+from fmu_builder.cosim.fresh_memory import taken_ahead
 from fmu_builder.cosim.link import Link, not_finite
 from fmu_builder.cosim.loop.operations import Access, Clock
 from fmu_builder.cosim.slave import Slave
@@ -67,6 +69,11 @@ class Recorder:
                 rows=len(self.time),
                 late=1,
             )
+
+    def memory_ahead(self) -> AbstractContextManager[None]:
+        """While inside, memory for the rows is there before they are written."""
+        row = self._values.strides[0]
+        return taken_ahead(self._values, lambda: self._rows * row)
 
     def recorded(self, rows: int) -> None:
         """So many rows have values.   Raises as `check`."""

@@ -42,7 +42,7 @@ SIGNALS = [
     "floor.distance",
     "floor.slip*",
 ]
-REUSED = 64  # rows that are written again and again: without the first touch of memory, which is the system's time
+REUSED = 64  # rows that are written again and again: without the first touch of memory, as far as the run waits for it
 SYSTEM = """
 connections = [ ["body{i}.p", "floor{i}.point"] ]
 [experiment]

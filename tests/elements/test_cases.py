@@ -24,7 +24,13 @@ from fmu_builder.paths import load_module, shipped, shipped_elements
 
 CASES = all_cases()
 OF_ELEMENTS = [name for name in CASES if not name.startswith("systems/")]
-LONG = ("point_surface/bounce_train", "prescribed_motion/shaken_bounce", "point_line_2/guided_mass")  # 4 s each
+LONG = (  # 1.5 to 4 s each; test_systems.py runs the last two every day
+    "point_surface/bounce_train",
+    "prescribed_motion/shaken_bounce",
+    "point_line_2/guided_mass",
+    "systems/bead_on_parabola",
+    "systems/trolley_in_guide",
+)
 EACH = [
     pytest.param(name, marks=pytest.mark.slow) if name in LONG or name.rpartition("/")[2] in ALIKE else name
     for name in CASES

@@ -6,6 +6,7 @@ The order of the packages is a contract of import-linter in pyproject.toml."""
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import subprocess
 import sys
@@ -32,17 +33,21 @@ BESIDE_THE_PACKAGE = [
     path for name in ("elements", "contact_core", "fmus") for path in sorted(shipped(name).rglob("*.py"))
 ]
 TEXTS = {path.as_posix(): path.read_text(encoding="utf-8") for path in (*MODULES, *BESIDE_THE_PACKAGE)}
-DOCSTRINGS = {name: ast.get_docstring(ast.parse(text)) or "" for name, text in TEXTS.items()}
+
+
+@functools.cache
+def docstrings() -> dict[str, str]:
+    return {name: ast.get_docstring(ast.parse(text)) or "" for name, text in TEXTS.items()}
 
 
 def test_every_module_says_in_its_first_line_what_it_holds() -> None:
-    firsts = {name: text.partition("\n")[0] for name, text in DOCSTRINGS.items()}
+    firsts = {name: text.partition("\n")[0] for name, text in docstrings().items()}
     assert not {name: first for name, first in firsts.items() if not first.endswith((".", ":"))}
 
 
 def test_every_module_is_short_or_says_that_it_is_one_thing() -> None:
     long = {name for name, text in TEXTS.items() if len(text.splitlines()) > MOST_LINES}
-    assert not {name for name in long if not any(words in DOCSTRINGS[name] for words in ONE_THING)}
+    assert not {name for name in long if not any(words in docstrings()[name] for words in ONE_THING)}
 
 
 @pytest.mark.parametrize("folder", PACKAGES, ids=lambda folder: folder.name)

@@ -89,6 +89,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Together:
     return Together({result.name: result for result in results}, told, [result.name for result in results])
 
 
+@pytest.mark.slow
 def test_cases_run_side_by_side_give_the_results_of_cases_run_alone(together: Together) -> None:
     assert together.given == sorted(together.told) == sorted([*QUICK, "broken", "missing"])
     for name in QUICK:
@@ -104,6 +105,7 @@ def test_cases_run_side_by_side_give_the_results_of_cases_run_alone(together: To
         )
 
 
+@pytest.mark.slow
 def test_broken_case_is_told_and_hides_no_other(together: Together) -> None:
     broken, missing = together.results["broken"], together.results["missing"]
     assert all(together.results[name].passed for name in QUICK)

@@ -34,7 +34,7 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
     return load_shipped("SpringMassTrain", tmp_path_factory.mktemp("train"))
 
 
-@pytest.mark.parametrize("j", [1, 2, 37, 100])
+@pytest.mark.parametrize("j", [1, 2, 37, pytest.param(100, marks=pytest.mark.slow)])
 def test_one_mode_alone_keeps_its_shape_and_its_frequency(train: Fmu, j: int) -> None:
     w, shape = mode(j)
     running = Running(train, {"initial_position": A * shape, "initial_velocity[50]": 0.0}, tolerance=1e-11)

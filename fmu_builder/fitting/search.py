@@ -56,7 +56,8 @@ class Search:
         self._scales, self._robust = scales, robust
         self._sizes = [len(one.time) for one in task.series]
         self._best = np.inf  # root mean square of residuals
-        self.start = np.array([one.share_of(one.start) for one in task.parameters])
+        shares = [one.share_of(one.start) for one in task.parameters]
+        self.start = np.clip(shares, 0.0, 1.0)  # of a start at a bound the logarithm may round beyond it
 
     def residuals(self, shares: Values) -> Values | None:
         """Shape (n,), None where a run fails."""
@@ -138,8 +139,9 @@ class Search:
             use = self._window(0.5**number)
             if np.count_nonzero(use) > len(begin):
                 self._progress(f"window of 1/{2**number} of the samples")
-                ended = self._least(np.clip(shares, _INSIDE, 1.0 - _INSIDE), use, "soft_l1", _EARLY)
-                shares = ended.shares
+                inside = np.clip(shares, _INSIDE, 1.0 - _INSIDE)
+                begin = shares if self.residuals(inside) is None else inside
+                shares = self._least(begin, use, "soft_l1", _EARLY).shares
         self._progress("all samples, roughly")
         return self._least(shares, self._window(1.0), "soft_l1", _EARLY)
 
@@ -158,8 +160,7 @@ class Search:
         return np.concatenate(parts)
 
     def _least(self, begin: Values, use: NDArray[np.bool_], loss: str, tolerance: float) -> Found:
-        if self.residuals(begin) is None:  # which a window with fewer samples does not know
-            begin = self.start
+        """From a point whose run succeeds."""
         self._best = np.inf
         solved = least_squares(
             lambda shares: self._penalized(shares)[use],

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from foreign import BODY, foreign_fmu
 from jsonschema import Draft202012Validator
 from scipy import stats
 from typer.testing import CliRunner
@@ -190,6 +191,21 @@ def test_the_least_beside_runs_that_fail_has_one_sided_slopes() -> None:
     best = stats.linregress(TIME, y).slope
     found = Formula(line, y, TIME, LINE, fails=lambda _, b: b > best + 1e-9).fitted()
     assert found["b"].value == pytest.approx(best, rel=1e-5) and math.isfinite(found["b"].high)
+
+
+@pytest.mark.parametrize("start", [0.1, 1e3])
+def test_a_fit_may_begin_at_a_bound(start: float) -> None:
+    decay = np.exp(-30.0 * TIME) + 0.01 * NOISE
+    ranges = {"k": (start, 0.1, 1e3)}
+    found = Formula(lambda t, k: np.exp(-k * t), decay, TIME, ranges, logarithmic=True, scan=0).fitted()
+    assert found["k"].low < 30.0 < found["k"].high
+
+
+def test_a_start_whose_run_fails_is_replaced_by_a_point_of_the_scan() -> None:
+    y = line(TIME, 1.0, 2.0) + NOISE
+    ranges = {"a": (4.9, -5.0, 5.0), "b": (19.0, -20.0, 20.0)}
+    found = Formula(line, y, TIME, ranges, fails=lambda a, _: a > 3.0).fitted()
+    assert found["a"].low < 1.0 < found["a"].high and found.failed_runs > 0
 
 
 def test_a_fit_without_any_good_run_is_an_error() -> None:
@@ -446,3 +462,22 @@ def test_intervals_hold_the_truth_as_often_as_they_say(name: str) -> None:
             for parameter, true in measured.truth.items():
                 held[parameter] += found[parameter].low <= true <= found[parameter].high
     assert all(count >= 90 for count in held.values()), held
+
+
+def test_an_fmu_that_crashes_for_some_parameters_is_avoided_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """A mass on a spring, which ends its process where k > 1e6 N/m."""
+    foreign_fmu(tmp_path, "Spring", BODY, guid="b0-s")
+    (tmp_path / "spring.toml").write_text(
+        '[experiment]\nstop = "0.2 s"\nstep = "1 ms"\n'
+        '[slaves]\nspring = { recipe = "Spring.fmu", isolated = true, start = { "r0[1]" = 0.1 } }\n'
+    )
+    time = np.arange(0.0, 0.2, 0.005)
+    rows = "".join(f"{t!r},{100.0 * math.cos(20.0 * t)!r}\n" for t in time.tolist())  # w^2 = k/m
+    (tmp_path / "swing.csv").write_text("t,x [mm]\n" + rows)
+    (tmp_path / "fit.toml").write_text(
+        'scenario = "spring.toml"\n[parameters]\n"spring.k" = { start = 100, min = 50, max = 1e9, log = true }\n'
+        "[[measurement]]\nfile = 'swing.csv'\ncolumns = { x = 'spring.p.r[1]' }\n[method]\nscan = 4\nwindows = 1\n"
+    )
+    found = fmu_builder.fit(tmp_path / "fit.toml")
+    assert found["spring.k"].value == pytest.approx(400.0, rel=0.05)
+    assert found.failed_runs > 0 and any("runs failed, and their parameters were avoided" in w for w in found.warnings)

@@ -42,6 +42,7 @@ _LAST_TOUCH = {
     "impact_speed": "last_contact{}.impact_speed",
     "impact_impulse": "last_contact{}.impact_impulse",
 }
+_LAST_ALL = _LAST_TOUCH | _LAST
 _PRESENT_TOUCH = {quantity: name.replace("last", "present", 1) for quantity, name in _LAST_TOUCH.items()}
 _NEEDED = (*_COUNTS, "last_contact{}.start", "last_contact{}.end", "present_contact{}.start")
 _PRESENT = {"peak_force": "present_contact{}.peak_force", "impulse": "present_contact{}.impulse"}
@@ -129,6 +130,7 @@ class _Counted:
             if self._is_recorded(part, index)
         ]
         self._back = slave.description.variables.get(BACK)
+        self._links: dict[tuple[str, int], tuple[Link | None, list[str], dict[str, float | None]]] = {}
         if self.places:
             counts = [self._variable(place, f"{count}{{}}") for count in _COUNTS for place in self.places]
             self._memory: NDArray[np.int32] = np.zeros(len(counts), dtype=np.int32)
@@ -149,7 +151,21 @@ class _Counted:
         return None if variable is None else self._slave.get(variable)
 
     def _values(self, place: _CountedPlace, names: Mapping[str, str]) -> dict[str, float | None]:
-        return {quantity: self._value(place, name) for quantity, name in names.items()}
+        """By quantity.  Reals are read in one call, which takes a tenth of the time of one call for each."""
+        key = place.name, id(names)
+        if key not in self._links:
+            variables = self._slave.description.variables
+            known = {q: v for q, n in names.items() if (v := variables.get(place.part + n.format(place.index)))}
+            memory = memory_of("Real", len(known))
+            are_reals = known and all(v.type == "Real" for v in known.values())
+            link = Link(self._slave, "Get", [*known.values()], memory) if are_reals else None
+            self._links[key] = link, [*known], dict.fromkeys(names)
+        link, quantities, nothing = self._links[key]
+        if link is None:
+            return {quantity: self._value(place, name) for quantity, name in names.items()}
+        if status := link.call():
+            link.check(status, self._clock.start)
+        return {**nothing, **dict(zip(quantities, link.memory.tolist(), strict=True))}
 
     def start(self, time: float) -> None:
         self._link.check(self._link.call(), time)
@@ -196,7 +212,7 @@ class _Counted:
         for number in range(place.ended + 1, ended + 1):
             known = place.present if place.present is not None and place.present.number == number else None
             with self._shown(ended - number) as shows:
-                values = self._values(place, _LAST_TOUCH | _LAST) if shows else {}
+                values = self._values(place, _LAST_ALL) if shows else {}
             if number < ended and not values.get("release") and not values.get("touch"):
                 place.missed += 1  # the FMU keeps no more
                 values = {}
@@ -208,7 +224,7 @@ class _Counted:
             place.present = None
         if begun > ended and place.present is None:
             touch = on_clock(self._values(place, _PRESENT_TOUCH))
-            place.present = _event(ContactEvent(place.name, begun), touch)
+            place.present = ContactEvent(place.name, begun, **touch)  # type: ignore[arg-type]
         place.ended, place.begun = ended, begun
 
     @contextmanager

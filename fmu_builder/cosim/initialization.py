@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -31,7 +32,7 @@ class Initialization:
     """Start values, initialization mode, and a consistent exchange in the order of the dependencies.
 
     starts: SI, by slave and variable; signals: of the inputs that the scenario drives; models: by recipe, those that
-    are known, to which others are added"""
+    were read"""
 
     scenario: CheckedScenario
     descriptions: Mapping[str, SlaveDescription]
@@ -96,9 +97,13 @@ class Initialization:
                 keys = [key for key in self.scenario.slaves[name].start if key in words]
                 yield Problem(f"{self.scenario.path}: [slaves] {name}" + f" start {', '.join(keys)}" * bool(keys), text)
 
+    @cached_property
+    def _order(self) -> tuple[list[Node], list[Node]]:
+        return initial_order(self.wiring, self.descriptions)
+
     def _solve_initial_values(self, slaves: Mapping[str, Slave], start: float) -> None:
         """Pass every output on in the order of the dependencies; a loop is repeated until its values are constant."""
-        order, loop = initial_order(self.wiring, self.descriptions)
+        order, loop = self._order
         targets: dict[Node, list[Node]] = {}
         for target, sources in self.wiring.sources.items():
             for source in sources:

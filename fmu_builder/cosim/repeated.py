@@ -24,7 +24,6 @@ from fmu_builder.cosim.recorder import Recorder
 from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.cosim.slave import FATAL, OK, Slave
 from fmu_builder.errors import Problem, SlaveError
-from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
 
 
@@ -69,7 +68,11 @@ class RepeatedRun:
         self._scenario, self._with_contacts = scenario, with_contacts
         self._master = Master(scenario)
         self._slaves: dict[str, Slave] = {}
-        self._models: dict[str, Model | None] = {}
+        self._starts: dict[str, dict[str, Start]] = {}  # of the run
+        master = self._master
+        self._initialization = Initialization(
+            scenario, master.descriptions, self._starts, master.signals, master.wiring
+        )
         self._fresh = True
         self._deadline: float | None = None
         self._timed_out = False
@@ -103,11 +106,9 @@ class RepeatedRun:
         self._fresh = False
         self._deadline = None if limit is None else time.monotonic() + limit
         master, slaves, clock, ready = self._master, self._slaves, self._clock, self._ready()
-        chosen = {name: {**values, **starts.get(name, {})} for name, values in master.starts.items()}
-        initialization = Initialization(
-            self._scenario, master.descriptions, chosen, master.signals, master.wiring, self._models
-        )
-        initialization.run(slaves, clock.start, clock.at(self._count))
+        for name, given in master.starts.items():
+            self._starts[name] = {**given, **starts.get(name, {})}
+        self._initialization.run(slaves, clock.start, clock.at(self._count))
         ready.exchange.check(clock.start)
         ready.recorder.record_start()
         if self._with_contacts:

@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,7 @@ def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
         versions(),
     )
     about = _about(study, job, plan)
-    return Prepared(study, Job(**{**vars(job), "key": about["key"]}), plan, files, about)
+    return Prepared(study, replace(job, key=about["key"]), plan, files, about)
 
 
 def _scenario(study: CheckedStudy) -> CheckedScenario:

@@ -18,15 +18,18 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.call_order import ORDER
 from fmu_builder.cosim.repeated import Outcome, RepeatedRun
 from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError
 from fmu_builder.model.scenario import CheckedScenario
+from fmu_builder.model.step_advice import MODE
 from fmu_builder.paths import own_version
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.responses import Responses
@@ -68,20 +71,29 @@ class Job:
     limit: float | None
     versions: tuple[str, str]
 
-    @property
+    @cached_property
     def structures(self) -> list[int]:
         return [column for column, axis in enumerate(self.axes) if axis.kind == "recipe"]
 
-    @property
+    @cached_property
     def experiments(self) -> list[int]:
         return [column for column, axis in enumerate(self.axes) if axis.kind == "experiment"]
+
+    @cached_property
+    def orders(self) -> list[int]:
+        """Start values on which it depends what the master tells its slaves."""
+        return [
+            column
+            for column, axis in enumerate(self.axes)
+            if axis.kind == "start" and any(variable in (MODE, ORDER) for _, variable in axis.targets)
+        ]
 
     def structure(self, row: Sequence[float]) -> Structure:
         return tuple(int(row[column]) for column in self.structures)
 
     def variant(self, row: Sequence[float]) -> tuple[float, ...]:
         """What runs have in common that one loaded system computes."""
-        return tuple(row[column] for column in (*self.structures, *self.experiments))
+        return tuple(row[column] for column in (*self.structures, *self.experiments, *self.orders))
 
 
 @dataclass(frozen=True)
@@ -205,11 +217,17 @@ class Worker:
         return system
 
     def scenario(self, row: Sequence[float]) -> CheckedScenario:
-        """That of a run, with the FMUs that it uses, and without its start values."""
+        """That of a run, with the FMUs that it uses, and without its other start values."""
         job = self.job
         hashes = job.fmus[job.structure(row)]
+        orders: dict[str, dict[str, Start | bool]] = {}
+        for column in job.orders:
+            for slave, variable in job.axes[column].targets:
+                orders.setdefault(slave, {})[variable] = job.axes[column].value(row[column])
         slaves = {
-            name: entry.model_copy(update={"recipe": str(self._files[hashes[name]])})
+            name: entry.model_copy(
+                update={"recipe": str(self._files[hashes[name]]), "start": {**entry.start, **orders.get(name, {})}}
+            )
             for name, entry in job.scenario.slaves.items()
         }
         changed = {job.axes[column].targets[0][1]: job.axes[column].value(row[column]) for column in job.experiments}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from fmu_builder.cosim.implicit.arithmetic import turned
+from fmu_builder.cosim.implicit.arithmetic import least_squares, power_of_two_fifths, sine_cosine, turned
 from fmu_builder.cosim.implicit.forces import Gradient, Vector, seen
 from fmu_builder.cosim.implicit.iqn import solve
 
@@ -94,6 +94,28 @@ def test_a_debt_is_made_up_for() -> None:
         found = step_force(look, (0.1, 0.3), (3.0, 1.0), 0.1, debt)
         assert found.force[0] * 0.2 == pytest.approx(-stored - debt + left)
         assert found.debt == pytest.approx(left, abs=1e-12)
+
+
+def test_the_power_two_fifths_is_that_of_the_library_to_rounding() -> None:
+    for x in (*np.geomspace(1e-60, 1e60, 181), 1.0, 32.0, 1.0 / 32.0):
+        assert power_of_two_fifths(x) == pytest.approx(x**0.4, rel=5e-15)
+    assert power_of_two_fifths(np.inf) == 2.0**80
+    assert power_of_two_fifths(0.0) == 2.0**-80
+
+
+def test_sine_and_cosine_are_those_of_the_library_to_rounding() -> None:
+    for x in (0.0, 1e-300, 1e-9, *np.linspace(0.0, 4.0, 101)):
+        assert sine_cosine(x) == pytest.approx((np.sin(x), np.cos(x)), abs=1e-14)
+    assert np.isnan(sine_cosine(np.inf)).all() and np.isnan(sine_cosine(np.nan)).all()
+
+
+def test_least_squares_leave_out_columns_that_depend_on_those_before() -> None:
+    random = np.random.default_rng(5)
+    a, b, goal = random.normal(size=(3, 4))
+    c = least_squares([a, 3.0 * a, b, np.zeros(4), a - b], goal)
+    expected = np.linalg.lstsq(np.array([a, b]).T, goal, rcond=None)[0]
+    assert [c[0], c[2]] == pytest.approx(expected.tolist(), rel=1e-13)
+    assert c[1] == c[3] == c[4] == 0.0
 
 
 def test_a_quaternion_turns_as_a_rotation_vector_says() -> None:

@@ -8,6 +8,8 @@
 #define NEWTON_STEPS 6
 #define RANGE 32.0
 #define ROOT_OF_RANGE 4.0
+#define SMALLEST 0x1p-200
+#define LARGEST 0x1p200
 #define SERIES 0.5
 #define LARGEST_ANGLE 1e6
 
@@ -120,6 +122,7 @@ static void least_squares(const LeastSquares *w, const double *columns, uint64_t
 static double power_of_two_fifths(double x)
 {
     double factor = 1.0;
+    x = smaller(larger(x, SMALLEST), LARGEST);
     for (; x > RANGE; x /= RANGE)
         factor *= ROOT_OF_RANGE;
     for (; x < 1.0 / RANGE; x *= RANGE)

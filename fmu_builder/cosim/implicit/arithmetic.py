@@ -17,6 +17,7 @@ Vector = NDArray[np.float64]
 INDEPENDENT = 2.0**-26  # part of a column, sqrt of the rounding error, that is not rounding of those before it
 _NEWTON_STEPS = 6
 _RANGE, _ROOT_OF_RANGE = 32.0, 4.0
+_SMALLEST, _LARGEST = 2.0**-200, 2.0**200
 _SERIES, _LARGEST_ANGLE = 0.5, 1e6
 
 
@@ -58,8 +59,8 @@ def least_squares(columns: Sequence[Vector], goal: Vector) -> list[float]:
 
 
 def power_of_two_fifths(x: float) -> float:
-    """x > 0, finite"""
-    factor = 1.0
+    """x > 0, taken as the nearest number of 2^-200 .. 2^200"""
+    x, factor = min(max(x, _SMALLEST), _LARGEST), 1.0
     while x > _RANGE:
         x, factor = x / _RANGE, factor * _ROOT_OF_RANGE
     while x < 1.0 / _RANGE:

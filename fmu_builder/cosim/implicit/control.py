@@ -83,7 +83,9 @@ class Controller:
         return None
 
     def _factor(self, error: float) -> float:
-        return SAFETY * power_of_two_fifths(self.tolerance / error) if error > 0.0 else GROW
+        if error > 0.0:
+            return SAFETY * power_of_two_fifths(self.tolerance / error)
+        return GROW if error == 0.0 else SHRINK  # no number: beyond all numbers
 
     def _error(self, model: Model, trial: Trial, time: float) -> tuple[float, tuple[Vector, Vector]]:
         """The error, and the forces on the rows at both ends."""

@@ -166,7 +166,7 @@ static int find_error(Group *g)
 static double factor_of(const Group *g, double error)
 {
     if (!(error > 0.0))
-        return g->constants.grow;
+        return error == 0.0 ? g->constants.grow : g->constants.shrink; /* no number: beyond all numbers */
     return g->constants.safety * power_of_two_fifths(g->controller.tolerance / error);
 }
 

@@ -20,7 +20,8 @@ typedef struct {
 
 typedef int Derivative(void *component, const uint32_t *unknowns, size_t n, const uint32_t *knowns, size_t m,
                        const double *seed, double *answer);
-typedef int SetSlopes(void *component, const uint32_t *references, size_t n, const int32_t *orders, const double *values);
+typedef int SetSlopes(void *component, const uint32_t *references, size_t n, const int32_t *orders,
+                      const double *slopes);
 typedef int KeepState(void *component, void **state);
 typedef int RestoreState(void *component, void *state);
 

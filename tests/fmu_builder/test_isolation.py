@@ -76,7 +76,7 @@ def message_of(path: Path) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+@pytest.mark.parametrize("algorithm", ["jacobi", pytest.param("gauss_seidel", marks=pytest.mark.slow)])
 def test_values_of_all_types_and_messages_are_those_of_a_run_in_process(tmp_path: Path, algorithm: str) -> None:
     foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
     foreign_fmu(tmp_path, "Body", BODY)
@@ -195,6 +195,7 @@ def test_both_processes_read_the_memory_as_it_is_written() -> None:
     assert numbered.count(",") == len(child.FUNCTIONS)
 
 
+@pytest.mark.slow
 def test_an_fmu_that_crashed_is_loaded_again_for_the_next_run(tmp_path: Path) -> None:
     path = breaking(tmp_path, "s", BODY, kind="b0-")  # if k > 1e6 N/m
     runs = RepeatedRun(load_scenario(path), with_contacts=False)

@@ -12,7 +12,6 @@ import ctypes
 import json
 import mmap
 import os
-import resource
 import struct
 import sys
 import threading
@@ -145,6 +144,8 @@ class _Messages:
 
 def _limit(most_bytes: int) -> None:
     """Of what this process may allocate.  Not RLIMIT_AS: virtual machines reserve far more addresses than they use."""
+    import resource  # not on Windows, where this file is read for its structs
+
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard != resource.RLIM_INFINITY:

@@ -819,6 +819,7 @@ def wrong_case(tmp_path: Path) -> Path:
     return copy / "projectile.toml"
 
 
+@pytest.mark.slow
 def test_demo_puts_fmus_and_report_into_its_folder_and_fails_with_a_case(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong_case: Path
 ) -> None:

@@ -239,12 +239,19 @@ def _compile_target(
         if "macos" in target:
             linked += (f"-Wl,-install_name,@rpath/{library.name}", *_LITTLE_SPARE_ROOM)
         flags = [*_fmu_flags(target, compiler), *extra]
-        memory = _memory_functions(target, compiler, flags)
-        run_compiler(
-            compiler,
-            [*flags, *linked, "-I.", "-isystem", str(fmi_headers()), *files, str(memory), "-o", str(library)],
-            sources,
-        )
+
+        def link(memory: Path) -> None:
+            beside = ("-I.", "-isystem", str(fmi_headers()))
+            run_compiler(compiler, [*flags, *linked, *beside, *files, str(memory), "-o", str(library)], sources)
+
+        memory = _memory_functions(compiler, flags, Path(folder))
+        try:
+            link(memory)
+        except ToolError as error:
+            if memory.parent == Path(folder) or _FAULT_IN_SOURCE.search(str(error)):
+                raise
+            discard(memory)  # a crash of the machine may have damaged it
+            link(_memory_functions(compiler, flags, Path(folder)))
         return library.read_bytes()
 
 
@@ -267,24 +274,24 @@ def _fmu_flags(target: str, compiler: Compiler) -> list[str]:
     ]
 
 
-def _memory_functions(target: str, compiler: Compiler, flags: Sequence[str]) -> Path:
-    """freestanding.c, which is the same in all FMUs: its object, compiled once for each target and kept in the cache;
-    where the cache cannot hold it, the source."""
+def _memory_functions(compiler: Compiler, flags: Sequence[str], folder: Path) -> Path:
+    """The object of freestanding.c, which is the same in all FMUs: compiled once for each target, then from the cache.
+
+    folder  where it lies if the cache does not have it yet"""
     source = _base() / "freestanding.c"
     digest = hashlib.sha256(repr((compiler.command, compiler.version, flags)).encode() + source.read_bytes())
     for path in sorted((_base() / "freestanding_include").iterdir()):
         digest.update(b"\0" + path.read_bytes())
     kept = used(cache_folder() / "host" / f"freestanding-{digest.hexdigest()[:32]}.o")
-    if not kept.is_file():
-        try:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=kept.parent, prefix="object-") as folder:
-                made = Path(folder) / kept.name
-                run_compiler(compiler, [*flags, "-c", str(source), "-o", str(made)])
-                made.replace(kept)
-        except OSError:  # the cache is full, or Windows holds the file that another process has put there
-            return kept if kept.is_file() else source
-    return kept
+    if kept.is_file():
+        return kept
+    made = folder / "freestanding.o"
+    run_compiler(compiler, [*flags, "-c", str(source), "-o", str(made)])
+    with suppress(OSError):  # the cache is full, or Windows holds what another process has put there
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent, prefix="object-") as beside:
+            shutil.copyfile(made, Path(beside) / kept.name).replace(kept)
+    return made
 
 
 def compile_unoptimized(folder: Path, library: Path, compiler: Compiler, files: Sequence[str]) -> None:

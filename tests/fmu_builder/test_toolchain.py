@@ -374,6 +374,27 @@ def test_a_file_in_place_of_the_compiler_cache_is_survived(new_cache: Path, tmp_
     assert (tmp_path / "tiny" / "tiny.so").is_file()
 
 
+def test_memory_functions_are_compiled_once_and_survive_damage(new_cache: Path, tmp_path: Path, zig: Compiler) -> None:
+    """Of two FMUs; the bytes of a library do not depend on whether the cache holds the object."""
+    write_sources(TINY, tmp_path / "tiny")
+
+    def library() -> bytes:
+        return compile_fmu(tmp_path / "tiny", "Tiny", (host_platform(),), zig, files=("tiny.c", "more.c"))[
+            host_platform()
+        ]
+
+    first = library()
+    (kept,) = (new_cache / "host").iterdir()
+    good, file = kept.read_bytes(), kept.stat().st_ino
+    assert library() == first and kept.stat().st_ino == file
+    scramble(kept)
+    assert library() == first and kept.read_bytes() == good
+    kept.unlink()
+    kept.parent.rmdir()
+    kept.parent.write_text("not a folder")
+    assert library() == first
+
+
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The cache folder of every start of the compiler."""

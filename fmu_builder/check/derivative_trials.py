@@ -44,8 +44,8 @@ def _pairs(trial: Trial, *groups: str) -> list[tuple[Scalar, Scalar]]:
     for group in groups:
         for index, element in trial.fmu.unknowns(group):
             known = element.get("dependencies")
-            unknown = trial.fmu.by_index[index]
-            if (unknown.type, unknown.variability) == ("Real", "continuous"):
+            unknown = trial.fmu.by_index.get(index)
+            if unknown is not None and (unknown.type, unknown.variability) == ("Real", "continuous"):
                 indices = inputs if known is None else [int(i) for i in known.split()]
                 pairs += [(unknown, inputs[i]) for i in indices if i in inputs]
     return pairs[:_MOST_PAIRS]
@@ -54,11 +54,7 @@ def _pairs(trial: Trial, *groups: str) -> list[tuple[Scalar, Scalar]]:
 def _compared(trial: Trial, one: Probe, pairs: Sequence[tuple[Scalar, Scalar]]) -> Iterator[str]:
     """Terms that cancel leave rounding, in values and in their derivatives: both are judged beside the largest ones of
     the same unit."""
-    sizes: dict[str, float] = {}
-    reals = [v for v in trial.readable if v.type == "Real"]
-    for v, size in zip(reals, one.get(reals), strict=True):
-        if isinstance(size, float) and math.isfinite(size):
-            sizes[v.shared.get("unit", "")] = max(sizes.get(v.shared.get("unit", ""), 0.0), abs(size))
+    sizes = _sizes(trial, one)
     slopes: dict[str, float] = {}
     derivatives = []
     for output, known in pairs:
@@ -80,6 +76,17 @@ def _compared(trial: Trial, one: Probe, pairs: Sequence[tuple[Scalar, Scalar]]) 
         noise = 1e-12 * sizes.get(unit, 0.0) / d + 1e-9 * slopes[unit]
         if all(abs(q - derivative) > 1e-3 * max(abs(q), abs(derivative)) + noise for q in quotients):
             yield f"the derivative of {output} by {known} is {derivative:.6g}; differences give {quotients[2]:.6g}"
+
+
+def _sizes(trial: Trial, one: Probe) -> dict[str, float]:
+    """By unit, the largest value."""
+    sizes: dict[str, float] = {}
+    reals = [v for v in trial.readable if v.type == "Real"]
+    for v, size in zip(reals, one.get(reals), strict=True):
+        if isinstance(size, float) and math.isfinite(size):
+            unit = v.shared.get("unit", "")
+            sizes[unit] = max(sizes.get(unit, 0.0), abs(size))
+    return sizes
 
 
 def _real(one: Probe, v: Scalar) -> float:
@@ -118,7 +125,9 @@ def continuous(one: Probe) -> None:
 
 def sequence(trial: Trial) -> Iterator[str]:
     """A few steps of Euler's method."""
-    n = len(trial.fmu.states)
+    if not trial.fmu.knows_states:
+        return
+    n = len(trial.fmu.state_pairs)
     m = int(trial.fmu.root.get("numberOfEventIndicators", "0"))
     x, slopes, indicators = (c_double * n)(), (c_double * n)(), (c_double * m)()
     event, end = c_int(), c_int()
@@ -147,11 +156,12 @@ def sequence(trial: Trial) -> Iterator[str]:
 
 def order(trial: Trial) -> Iterator[str]:
     """States and derivatives as vectors are the variables in the order of Derivatives."""
-    fmu = trial.fmu
-    states = [fmu.by_index[index] for index in fmu.states]
-    derivatives = [fmu.by_index[index] for index, _ in fmu.unknowns("Derivatives")]
+    states = [x for x, _ in trial.fmu.state_pairs]
+    derivatives = [rate for _, rate in trial.fmu.state_pairs]
     n = len(states)
     vector = (c_double * n)()
+    if not states:
+        return
     with trial.begun(MODEL_EXCHANGE) as one:
         continuous(one)
         for name, variables in (("fmi2GetContinuousStates", states), ("fmi2GetDerivatives", derivatives)):
@@ -166,14 +176,15 @@ def order(trial: Trial) -> Iterator[str]:
 
 
 def nominals(trial: Trial) -> Iterator[str]:
-    n = len(trial.fmu.states)
+    states = [x for x, _ in trial.fmu.state_pairs]
+    n = len(states)
     values = (c_double * n)()
+    if not states:
+        return
     with trial.begun(MODEL_EXCHANGE) as one:
         status = one.status("fmi2GetNominalsOfContinuousStates", values, c_size_t(n))
         if status > 1:
             yield f"fmi2GetNominalsOfContinuousStates answers {status_name(status)}"
-        wrong = [
-            f"{trial.fmu.by_index[i]} = {x:g}" for i, x in zip(trial.fmu.states, values, strict=True) if not x > 0.0
-        ]
+        wrong = [f"{v} = {x:g}" for v, x in zip(states, values, strict=True) if not x > 0.0]
         if status <= 1 and wrong:
             yield f"the nominal values of states are not greater than 0: {listed(wrong, _SHOWN)}"

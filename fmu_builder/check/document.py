@@ -171,6 +171,19 @@ class Fmu:
         named = (int(v.own["derivative"]) for v in unknowns if v is not None and "derivative" in v.own)
         return tuple(index if index in self.by_index else 0 for index in named)
 
+    @cached_property
+    def state_pairs(self) -> tuple[tuple[Scalar, Scalar], ...]:
+        """Each continuous state with its derivative, in the order of Derivatives; none where the list is wrong."""
+        rates = [self.by_index.get(index) for index, _ in self.unknowns("Derivatives")]
+        states = [self.by_index.get(int(v.own.get("derivative", "0"))) if v is not None else None for v in rates]
+        pairs = [(x, v) for x, v in zip(states, rates, strict=True) if x is not None and v is not None]
+        sound = all(one.type == "Real" for pair in pairs for one in pair) and len(pairs) == len(rates)
+        return tuple(pairs) if sound else ()
+
+    @property
+    def knows_states(self) -> bool:
+        return bool(self.state_pairs) or not any(self.unknowns("Derivatives"))
+
     def unknowns(self, group: str) -> Iterator[tuple[int, etree._Element]]:
         """Index and element of each Unknown of Outputs, Derivatives or InitialUnknowns."""
         for one in self.root.iterfind(f"ModelStructure/{group}/Unknown"):

@@ -229,6 +229,17 @@ def test_a_call_that_breaks_a_rule_is_named_with_that_rule_alone(rule: str, faul
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("rule", ["S01", "S04", "S05", "V13", "V06", "V12"])
+def test_an_fmu_with_a_faulty_description_is_called_all_the_same(rule: str, tmp_path: Path) -> None:
+    files = files_of(rule, 0)
+    files[DESCRIPTION] = files[DESCRIPTION].replace(b'guid="w--"', b'guid="f0"')
+    files[f"binaries/{host_platform()}/Whole{PLATFORMS[host_platform()].suffix}"] = library()
+    found = rules_of(check_fmu(written(tmp_path, pack(files))))
+    assert rule in found
+    assert not found & {"B01", "B02", "B04"}
+
+
+@pytest.mark.slow
 def test_a_call_that_hangs_is_ended_and_named(tmp_path: Path, temporary: Path) -> None:
     report = check_fmu(broken_behaviour(tmp_path, HANGS), timeout=2.0)
     assert [finding.rule.id for finding in report.findings] == ["B01"] * 3

@@ -403,7 +403,10 @@ class Slave:
             answer = f"answered the undefined status {status}"
         worst = [entry for entry in self.log if entry.status >= DISCARD] or self.log
         logged = "; ".join(dict.fromkeys(entry.text for entry in worst[-_SHOWN_MESSAGES:]))
-        what = f"{call} {answer}" + (f" ({note})" if note else "") + (f"; it logged: {logged}" if logged else "")
+        what = f"{call} {answer}" + (f" ({note})" if note else "")
+        if self._process is not None and self._process.repair:
+            what += f"; {self._process.repair}"
+        what += f"; it logged: {logged}" if logged else ""
         return SlaveError(Problem(self.name, what))
 
     def check(self, status: int, call: str, note: str = "") -> None:

@@ -60,7 +60,7 @@ class IsolatedProcess:
 
     library   with the functions of an FMU that pass their calls on to it
     address   of the component for them, to be given as the environment of the callbacks too
-    ending    how it ended without being asked to, and what helps, else """
+    ending    how it ended without being asked to, or an empty text; `repair`: what helps then"""
         ""
     )
 
@@ -81,7 +81,7 @@ class IsolatedProcess:
         callbacks  of this process, for messages
         Raises SlaveError if the FMU does not load, or crashes while it does; ToolError without a compiler."""
         self.library = channel_library()
-        self.ending = ""
+        self.ending = self.repair = ""
         self._limits = limits
         capacity = 2**16 + 64 * variables
         size = ctypes.sizeof(Channel) + capacity
@@ -137,7 +137,7 @@ class IsolatedProcess:
             time.sleep(0.001)
         if self._channel.answered != 1:
             self.close()
-            raise SlaveError(Problem(where, f"its process {self.ending}, while the FMU was loaded"))
+            raise SlaveError(Problem(where, f"its process {self.ending} while the FMU was loaded; {self.repair}"))
         if self._channel.status == NO_LIBRARY:
             text = bytes(self._memory[Channel.text.offset : Channel.text.offset + TEXT])[12:].split(b"\0")[1]
             self.close()
@@ -175,7 +175,7 @@ class IsolatedProcess:
                 self._kill()
         os.close(alive)
         if not self._closing:
-            self.ending = self._how(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024), late)
+            self.ending, self.repair = self._how(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024), late)
         self._channel.ended = 1
 
     def _kill(self) -> None:
@@ -183,21 +183,21 @@ class IsolatedProcess:
             if self._process.returncode is None:
                 os.kill(self._process.pid, signal.SIGKILL)
 
-    def _how(self, most_bytes: int, late: bool) -> str:
+    def _how(self, most_bytes: int, late: bool) -> tuple[str, str]:
         code = self._process.returncode
         if late:
             limit = f"{self._limits.call:g} s"
-            return f"did not return within call_limit = {limit} and was ended; allow it more, or repair the FMU"
+            return f"did not return within call_limit = {limit} and was ended", "allow it more, or repair the FMU"
         if code >= 0:
-            return f"ended its process with exit code {code}, which no FMU may do; repair it"
+            return f"ended its process with exit code {code}", "no FMU may do that: repair it"
         how = f"signal {-code}"
         with suppress(ValueError):
             how = signal.Signals(-code).name
         used, allowed = most_bytes / 2**20, self._limits.memory
         if used > _NEAR * allowed:
             memory = f"with {used:.0f} MiB in memory, of memory_limit = {allowed:g} MiB"
-            return f"crashed ({how}) {memory}; allow it more, or repair the FMU"
-        return f"crashed ({how}); copy or export the FMU again, or repair it"
+            return f"crashed ({how}) {memory}", "allow it more, or repair the FMU"
+        return f"crashed ({how})", "copy or export the FMU again, or repair it"
 
     def close(self) -> None:
         """End the process.  An instance that is to be freed is freed before."""

@@ -23,7 +23,8 @@ from fmu_builder.studies.plan import RunPlan
 from fmu_builder.studies.setup import Prepared, prepare
 from fmu_builder.studies.work import KILLED, OK, Batch, Done, Job
 
-_BATCH = 0.35  # s of work of a batch: a task costs the scheduler of a cluster some milliseconds
+_BATCH = 0.35  # s of work of a batch
+_TASK = 4e-3  # s that a task costs the scheduler of a cluster, so that many workers get longer batches
 _TIMED = 10  # runs whose time gives the length of the first batches
 _LARGEST = 20_000  # runs of a batch, whose rows are in memory
 _PATIENCE = 3.0  # s for the batches that run when Ctrl-C ends the study
@@ -229,7 +230,8 @@ class _Session:
             return max(_TIMED // workers, 1)
         # at the end smaller ones, so that the workers end together
         fair = -(-self._left.count // (2 * workers))
-        return max(min(int(_BATCH / max(self._per_run, 1e-6)), fair, _LARGEST), 1)
+        seconds = max(_BATCH, _TASK * workers)
+        return max(min(int(seconds / max(self._per_run, 1e-6)), fair, _LARGEST), 1)
 
     def _send(self, batch: Batch) -> None:
         self._engine.submit(batch)

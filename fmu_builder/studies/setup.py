@@ -23,6 +23,7 @@ from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.files import texts_as_files
 from fmu_builder.model.documents import as_file
+from fmu_builder.model.element_model import is_scalar_of_laws
 from fmu_builder.model.scenario import CheckedScenario, Drive, check_times
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import find_recipe
@@ -55,7 +56,7 @@ def prepare(source: Study | Path | str, yes: bool = False) -> Prepared:
         system = system_of(scenario)
         axes = axes_of(study, system.slaves, study.plan.kind == "list")
         plan = plan_of(study, axes, yes)
-        problems = [*_experiment_problems(study, scenario, axes)]
+        problems = [*_experiment_problems(study, scenario, axes), *_law_problems(scenario, system, axes)]
         limit: float | None = None
         with collected(problems):
             if study.limits.time is not None:
@@ -161,6 +162,19 @@ def _experiment_problems(study: CheckedStudy, scenario: CheckedScenario, axes: S
             shown = ", ".join(f"{name} = {value:g} s" for name, value in changed.items() if isinstance(value, float))
             found.setdefault(key, Problem(f"{study.path}: [factors]", f"with {shown}: {key} = {problem.what}"))
     return list(found.values())
+
+
+def _law_problems(scenario: CheckedScenario, system: System, axes: Sequence[Axis]) -> list[Problem]:
+    """Rules on laws that scalars break, each alone, at the ends of its range or at its values: workers have no recipes,
+    and FMUs do not know these rules."""
+    problems: list[Problem] = []
+    for axis in axes:
+        for slave, variable in axis.targets if axis.kind == "start" else ():
+            if is_scalar_of_laws(system.slaves[slave].variables[variable].description):
+                for value in axis.values or (axis.low, axis.high):
+                    with collected(problems):
+                        system_of(overridden(scenario, "{}", start={f"{slave}.{variable}": value}))
+    return list(dict.fromkeys(problems))
 
 
 def _fmus(

@@ -24,17 +24,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.cosim.call_order import ORDER
 from fmu_builder.cosim.repeated import Outcome, RepeatedRun
 from fmu_builder.cosim.scenario_inputs import Start
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError
 from fmu_builder.model.scenario import CheckedScenario
-from fmu_builder.model.step_advice import MODE
 from fmu_builder.paths import own_version
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.responses import Responses
 
 OK, FAILED, REFUSED, TIME_LIMIT, KILLED = "ok", "failed", "refused", "time limit", "killed"  # status of a run
+_COUPLING = "coupling."  # group of variables
 _KEPT = 8  # loaded systems of a thread
 _HUNG = 2.0  # time limits after which a run that does not answer ends its process
 
@@ -81,11 +80,11 @@ class Job:
 
     @cached_property
     def orders(self) -> list[int]:
-        """Start values on which it depends what the master tells its slaves."""
+        """Start values on which it depends what the master tells its slaves (call_order.py, implicit/run.py)."""
         return [
             column
             for column, axis in enumerate(self.axes)
-            if axis.kind == "start" and any(variable in (MODE, ORDER) for _, variable in axis.targets)
+            if axis.kind == "start" and any(variable.startswith(_COUPLING) for _, variable in axis.targets)
         ]
 
     def structure(self, row: Sequence[float]) -> Structure:
@@ -188,8 +187,8 @@ class Worker:
 
     def _starts(self, row: Sequence[float]) -> dict[str, dict[str, Start]]:
         found: dict[str, dict[str, Start]] = {}
-        for axis, number in zip(self.job.axes, row, strict=True):
-            if axis.kind == "start":
+        for column, (axis, number) in enumerate(zip(self.job.axes, row, strict=True)):
+            if axis.kind == "start" and column not in self.job.orders:
                 for slave, variable in axis.targets:
                     found.setdefault(slave, {})[variable] = axis.value(number)
         return found

@@ -39,6 +39,15 @@ last = { signal = "height" }
 bounce = { event = "floor.rebound_speed[1]" }
 """
 
+DROP = """connections = [["body.p", "floor.point"]]
+[experiment]
+stop = "40 ms"
+step = "50 us"
+[slaves]
+body = { recipe = "PointMass", start = { v0 = [0, 0, -1.0], r0 = [0, 0, "1 mm"], g = [0, 0, 0] } }
+floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", C_r = 1, K_fr = 0 } }
+"""
+
 
 def bounce(count: int) -> Path:
     Path("bounce.toml").write_text(BOUNCE.replace("COUNT", str(count)), encoding="utf-8")
@@ -91,6 +100,26 @@ def test_a_run_beyond_its_time_limit_is_a_row() -> None:
     found = rows("long.parquet")
     assert [row["status"] for row in found] == ["ok", "time limit"] and result.failed == 1
     assert "the time limit of the run is over at" in str(found[1]["message"]) and found[1]["last"] is None
+
+
+def test_runs_of_coupled_slaves_are_those_of_run_to_the_bit() -> None:
+    """Also under masters that solve for forces, with modes that change what the master tells its slaves, and after a
+    run that failed."""
+    Path("drop.toml").write_text(DROP)
+    Path("modes.toml").write_text(
+        'system = "drop.toml"\n[factors]\nalgorithm = ["jacobi", "gauss_seidel", "implicit", "adaptive"]\n'
+        '"floor.coupling.mode" = ["hold", "auto"]\n"floor.C_r" = [1, 7, 0.5]\n'
+        '[responses]\nz = { signal = "body.p.r[3]" }\nbounce = { event = "floor.rebound_speed[1]" }\n'
+    )
+    study("modes.toml", workers=1)
+    found = rows("modes.parquet")
+    assert [row["status"] for row in found] == ["ok", "refused", "ok"] * 8
+    for row in found:
+        if row["status"] == "ok":
+            start = {"floor.coupling.mode": str(row["floor.coupling.mode"]), "floor.C_r": float(str(row["floor.C_r"]))}
+            alone = fmu_builder.run("drop.toml", algorithm=str(row["algorithm"]), start=start)
+            assert row["z"] == alone["body.p.r[3]"][-1]
+            assert row["bounce"] == alone.events["floor.rebound_speed[1]"]
 
 
 def command(*arguments: str) -> subprocess.Popen[str]:
@@ -195,15 +224,6 @@ def test_a_scheduler_that_does_not_answer_is_an_error(monkeypatch: pytest.Monkey
 
 
 # ---- the communication step ----------------------------------------------------------------------------------------
-
-DROP = """connections = [["body.p", "floor.point"]]
-[experiment]
-stop = "40 ms"
-step = "50 us"
-[slaves]
-body = { recipe = "PointMass", start = { v0 = [0, 0, -1.0], r0 = [0, 0, "1 mm"], g = [0, 0, 0] } }
-floor = { recipe = "PointSurface", start = { C_F = "1e5 N/m", C_r = 1, K_fr = 0 } }
-"""
 
 
 def test_a_held_force_converges_with_first_order_and_a_coupled_one_stands_at_once() -> None:

@@ -98,7 +98,7 @@ def loop_of(operations: Sequence[Operation], clock: Clock) -> tuple[Loop, list[s
     except ToolError as error:
         if kind:
             raise
-        longer = "some 6 us longer in each step of a mass on a floor"
+        longer = "some 6 us longer in each step of a mass on a floor, and 100 us where its force is solved for"
         note = f"the loop of the master runs in Python, which takes {longer}: {error}"
         return PythonLoop(operations, clock), [note]
 

@@ -147,6 +147,7 @@ def test_show_prints_the_responses(here: Callable[[str], StudyResult]) -> None:
     assert summary["status"] == {"ok": 6} and summary["responses"]["tenth"]["missing"] == 6
 
 
+@pytest.mark.slow
 def test_the_page_of_a_study_holds_every_plot(here: Callable[[str], StudyResult]) -> None:
     here(BOUNCE)
     shown = CliRunner().invoke(app, ["study", "show", "bounce.parquet", "--plot", "bounce.html"])

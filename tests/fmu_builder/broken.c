@@ -1,5 +1,6 @@
 /* An FMU for the rules on behaviour:  x' = -k x + u,  z' = x,  y = x + u,  by Euler's method in steps of communication.
- * Its guid is 'f' and a letter, which selects the one thing that it does wrong; '0' is nothing (broken_behaviour.py). */
+ * Its guid is 'f' and a letter, which selects the one thing that it does wrong; '0' is nothing
+ * (broken_behaviour.py). */
 #include "fmi2Functions.h"
 
 enum { X, DER_X, Z, DER_Z, U, K, Y, REALS };

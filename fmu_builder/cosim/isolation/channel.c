@@ -143,7 +143,7 @@ static void change(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *asl
         waiting->system(FUTEX, word, (long)FUTEX_WAKE, 1L, 0L, 0L, 0L);
 }
 
-/* ---- this process: the functions of an FMU ------------------------------------------------------------------------ */
+/* ---- this process: the functions of an FMU ---------------------------------------------------------------------- */
 
 static void copy(void *to, const void *from, uint64_t bytes)
 {
@@ -390,7 +390,7 @@ NOT_CALLED(fmi2GetStringStatus)
 EXPORT const char *fmi2GetTypesPlatform(void) { return "default"; }
 EXPORT const char *fmi2GetVersion(void) { return "2.0"; }
 
-/* ---- the other process: the calls --------------------------------------------------------------------------------- */
+/* ---- the other process: the calls ------------------------------------------------------------------------------- */
 
 typedef int OfInstance(void *component);
 typedef int Setup(void *component, int, double, double, int, double);

@@ -11,7 +11,8 @@
  *      made is paid back.  Not where omega H > 2: two samples an oscillation would keep a body at rest in motion.  What
  *      is paid at once stays within 30 T/(1 + d): a body at rest is neither lifted nor dropped.  Where others act on
  *      the same bodies (b > 1, joint_coupling.h) s goes down to 0, for what was not received is not given back, and 2 T
- *      is the most
+ *      is the most.  In compression, once W is known, s = 1 + R/(T' + U/4), |R| <= T' = T/(1 + d),
+ *      within 1/4 .. 5/4
  *   6  the energy-consistent force of the interval (energy_force.h), below 1.2 times what the law gives at the depth
  *      that the measured motion could reach
  *
@@ -54,9 +55,11 @@ typedef struct {
 
 #define CC_SCALE_LEAST 0.25
 #define CC_SCALE_MOST 2.0
+#define CC_COMPRESSED_MOST 1.25 /* in compression: what this makes too much has little time to be paid back */
 #define CC_CEILING 1.2
 #define CC_PAID_AT_ONCE 30.0    /* of the kinetic energy w^2 / (2 W_zz) over 1 + d: what is paid back at once, */
 #define CC_MOST_OWED 2.0        /* and of that energy where others act */
+#define CC_PRESSED 0.25         /* of U: what stands for the work of others in compression */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
 #define CC_MOST_MISMATCHED 3
 #define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
@@ -211,12 +214,27 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
     return made;
 }
 
+/* s in compression.  Where nothing else acts T' + U - R is kept, T' = T/(1 + d): the body turns at the depth of the law,
+ * U = T' + U - R, if the rest of the way is scaled by T'/(T' - R).  A body that creeps on under the load of others has
+ * T' = 0, and is not displaced. */
+CC_API double cc_scale_of_compression(const CcPortLaw *law, const CcInterval *at, double U, double made)
+{
+    double T = 0.5 * at->w * at->w / at->W[2][2] * cc_inverse_damping(law, at->w);
+    double owed = made < -T ? -T : made > T ? T : made, s = 1.0 + owed / (T + CC_PRESSED * U);
+    return s < CC_SCALE_LEAST ? CC_SCALE_LEAST : s > CC_COMPRESSED_MOST ? CC_COMPRESSED_MOST : s;
+}
+
 /* Step 5: s. */
 CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const CcInterval *at, double made)
 {
     double U = law->energy(law->data, at->x), W_n = at->W[2][2], debt = c->debt[cc_lag(c->partner.lag)];
-    if (!(at->w < 0.0 && U > 0.0) || 2.0 * W_n * U * at->H * at->H > CC_STIFF_FOR_LEDGER * at->x * at->x)
+    if (at->w == 0.0 || !(U > 0.0) || 2.0 * W_n * U * at->H * at->H > CC_STIFF_FOR_LEDGER * at->x * at->x)
         return 1.0;
+    if (at->w > 0.0) { /* of a step that tends to 0 the law */
+        double longest = c->partner.longest, share = at->H < longest ? at->H / longest : 1.0;
+        int pays = c->partner.known == 1.0 && W_n > 0.0 && at->beyond == 0.0;
+        return pays ? cc_scale_of_compression(law, at, U, share * made) : 1.0;
+    }
     double payable = W_n > 0.0 ? 0.5 * at->w * at->w / W_n : debt, least = CC_SCALE_LEAST, most = CC_SCALE_MOST;
     double owed = made + (debt < payable ? debt : payable), share = at->beyond < 1.0 ? at->beyond : 1.0;
     most -= (CC_SCALE_MOST - 1.0) * share; /* what b takes is meant to be lost */
@@ -234,12 +252,6 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
 CC_API double cc_coupling_depth(const CcPartner *p, const double r[3], const double v[3])
 {
     return -r[2] + (p->beta - 0.5) * p->H * v[2];
-}
-
-/* (omega H)^2 of the admittance assumed before anything is known. */
-CC_API double cc_first_guess(const CcCouplingOptions *o)
-{
-    return o->lag == CC_LAG_AUTO ? CC_FIRST_GUESS : CC_FIRST_GUESS_TOLD;
 }
 
 /* The law at the inputs, with the force of the bristle: that of its deflection at the sample. */
@@ -267,6 +279,12 @@ CC_API void cc_coupling_balanced(CcCoupling *c, const CcPortLaw *law, const doub
             p->f[k][i] = f[i];
         p->a[i] = p->a_before[i] = -pushed[i] - p->turn[i];
     }
+}
+
+/* (omega H)^2 of the admittance assumed before anything is known. */
+CC_API double cc_first_guess(const CcCouplingOptions *o)
+{
+    return o->lag == CC_LAG_AUTO ? CC_FIRST_GUESS : CC_FIRST_GUESS_TOLD;
 }
 
 /* Units of the model: those of the stiffness at the depth to come. */

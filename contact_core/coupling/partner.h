@@ -25,6 +25,7 @@
 #include "admittance.h"
 #include "partner_model.h"
 #include "position_rule.h"
+#include "two_sides.h"
 
 #define CC_KEPT_FORCES 6
 #define CC_QUIET_FORCES 5 /* of them: where they are 0 nothing acts, and nothing answers */
@@ -64,6 +65,7 @@ typedef struct {
     CcSecants secants;
     double longest CC_FROM(0); /* of the recent steps, fading, s: for the first guess of W */
     CcPartnerModel model;      /* along the normal */
+    CcTwoSides sides;
     double anchored CC_IN(0, 1), f_anchor[3], y_anchor[3], f_largest; /* 1 once there is an anchor */
 } CcPartner;
 
@@ -226,6 +228,8 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
     int clear = cc_exceeds_quiet_changes(&p->quiet_changes, cc_dot(change, change), seen->quiet);
     int friction_leads = fits.friction_leads > 0.0 && fits.answer * p->H * p->H > seen->floor * seen->floor;
     if (seen->quiet) {
+        if (!fixed)
+            cc_lag_by_sides(&p->sides, now, now, seen->y[2], p->H, sample.u, 0.0, 1);
         p->confirmed = 0.0;
         return 0;
     }
@@ -245,6 +249,7 @@ CC_API int cc_find_lag(CcPartner *p, const CcObservation *seen, int fixed, int i
     p->confirmed = by_fits == now ? 0.0 : p->confirmed + 1.0;
     if (friction_leads || p->model.samples < 4.0) /* friction drives, or steps vary */
         best = p->confirmed < (clear ? 1.0 : CC_LAG_SAMPLES) ? now : by_fits;
+    best = cc_lag_by_sides(&p->sides, now, best, seen->y[2], p->H, sample.u, seen->floor / p->H, 0);
     p->model.use = best == by_model ? p->model.use : 0.0;
     if (best == now)
         return 0;

@@ -105,6 +105,7 @@ static void sample_port(Element *e, int i, Real R[3][3])
     CC_UNROLL for (int k = 0; k < 3; k++)
         arm[k] = e->point[i].r[k] - e->surface.r[k];
     relative_velocity(e, i, arm, relative);
+    partner_of(e, i)->partner.sides.carried = cc_dot(e->point[i].v, e->normal[i]) - cc_dot(relative, e->normal[i]);
     port->usable = is_usable(e, i);
     port->r[0] = port->r[1] = 0.0, port->r[2] = e->distance[i];
     cc_to_body(R, arm, port->position);

@@ -162,9 +162,9 @@ def test_the_picture_of_the_rebound_shows_what_is_measured(crew: Crew) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("rod")])
-def test_gauss_seidel_that_is_not_told_loses_at_three_steps_and_never_gains(crew: Crew, name: str) -> None:
+def test_gauss_seidel_that_is_not_told_is_right_at_three_steps_and_never_gains(crew: Crew, name: str) -> None:
     now = impact(crew, name, 3.1, GAUSS_SEIDEL)
-    assert now.rebound.max() <= 1.01 and 0.9 < now.rebound.mean() <= 1.01
+    assert now.rebound.max() <= 1.01 and 0.97 < now.rebound.mean() <= 1.01
 
 
 def test_a_body_that_bends_is_served_at_six_steps_and_told_of_at_three(crew: Crew) -> None:

@@ -341,8 +341,8 @@ def test_what_a_point_made_before_an_edge_is_owed_by_a_body_of_two_points_as_wel
         body = Body(Running(fmu, {"coupling.mode": AUTO, "C_r": 0.5, "k_D": 1e3}), points, start, v, 0.5 * len(points))
         body.go(H, 40)
         debts.append(body.contact["coupling.debt[1]"])
-    # a point alone takes steep damping later in the interval (energy_force.h)
-    assert debts[0] > 0.01 and debts[1] == pytest.approx(debts[0], rel=0.06)
+    # a point alone takes steep damping later in the interval (energy_force.h), and pays back in compression by it
+    assert debts[0] > 0.01 and debts[1] == pytest.approx(debts[0], rel=0.15)
 
 
 @BOTH

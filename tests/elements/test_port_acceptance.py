@@ -30,7 +30,7 @@ _SEED, _EACH = 1018, 10
 _ROWS = {row.name: row for row in all_rows()}
 # of the sample, with the order found and given: least share that is right, most that are worse than under hold (by the
 # mean, by a phase, twice its error in a phase) or have twice the energy of hold and of the exact motion
-_LEAST_RIGHT = {"auto": 0.81, "given": 0.87}
+_LEAST_RIGHT = {"auto": 0.83, "given": 0.87}
 _MOST = {
     worse_by_mean: {"auto": 0.01, "given": 0.0},
     worse_by_phase: {"auto": 0.01, "given": 0.0},
@@ -96,6 +96,16 @@ def test_a_first_force_that_is_next_to_nothing_teaches_no_mass() -> None:
     given, hold = (measure(11, system, SEQUENTIAL, method, system.reference()) for method in ("given", "hold"))
     assert given is not None and hold is not None
     assert np.all(given.errors < 0.1) and np.all(hold.errors > 0.3)
+
+
+@pytest.mark.parametrize("master", [JACOBI, SEQUENTIAL])
+def test_a_row_of_balls_in_touch_shows_the_order(master: str) -> None:
+    """The next ball moves the one that is struck, but this contact alone the one behind it."""
+    system = one_system(7, "cradle", 6)
+    assert system.facts["balls"] == 4 and system.N > 30
+    unknown = measure(6, system, master, "auto", system.reference())
+    assert unknown is not None
+    assert unknown.wrong_lags == 0 and np.all(unknown.errors < 0.02)
 
 
 @cache

@@ -214,8 +214,8 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
     return made;
 }
 
-/* s in compression.  Where nothing else acts T' + U - R is kept, T' = T/(1 + d): the body turns at the depth of the law,
- * U = T' + U - R, if the rest of the way is scaled by T'/(T' - R).  A body that creeps on under the load of others has
+/* s in compression.  Where nothing else acts T' + U - R is kept, T' = T/(1 + d): the body turns at the depth of the
+ * law if the rest of the way is scaled by T'/(T' - R).  A body that creeps on under the load of others has
  * T' = 0, and is not displaced. */
 CC_API double cc_scale_of_compression(const CcPortLaw *law, const CcInterval *at, double U, double made)
 {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,10 +55,14 @@ def pages() -> list[Page]:
 def _page(path: Path) -> Page:
     tokens = _MARKDOWN.parse(path.read_text(encoding="utf-8"))
     title = ""
+    headings: Counter[str] = Counter()
     for token, content in zip(tokens, [*tokens[1:], None], strict=True):
         if token.type == "heading_open" and content is not None:
             title = title or content.content
-            token.attrSet("id", f"{path.stem}-{_slug(content.content)}")
+            slug = _slug(content.content)
+            again = f"-{headings[slug]}" if headings[slug] else ""  # as repositories on the web number them
+            headings[slug] += 1
+            token.attrSet("id", f"{path.stem}-{slug}{again}")
         _link_within(token.children or ())
     return Page(path.stem, title, _MARKDOWN.renderer.render(_with_titles(tokens), _MARKDOWN.options, {}))
 

@@ -520,7 +520,7 @@ def swinging(slave: Slave, steps: int) -> Iterator[None]:
     ("name", "moved", "forged"),
     [
         ("PointSurface", bouncing, {"partner[43]": (3.0, -1.0), "partner[8]": (-1e-3,), "port[1]": (2.0,)}),
-        ("TranslationalSpring", swinging, {"partner[22]": (3.0, -1.0), "partner[36]": (-1.0,)}),
+        ("TranslationalSpring", swinging, {"partner[34]": (3.0, -1.0), "partner[47]": (-1.0,)}),
     ],
 )
 def test_memory_of_structs_keeps_the_ranges_of_its_header_and_no_state_of_a_run_is_refused(

@@ -22,8 +22,7 @@ from fmu_builder.cosim.loop.program import Block, Loop, loop_of, run_ticks
 from fmu_builder.cosim.master import Master
 from fmu_builder.cosim.recorder import Recorder
 from fmu_builder.cosim.scenario_inputs import Start
-from fmu_builder.cosim.slave import FATAL, OK, Slave
-from fmu_builder.errors import Problem, SlaveError
+from fmu_builder.cosim.slave import FATAL, OK, WARNING, Slave
 from fmu_builder.model.scenario import CheckedScenario
 
 
@@ -81,11 +80,7 @@ class RepeatedRun:
         self._count, self._every = round((stop - start) / step), round(scenario.seconds("output_step") / step)
         self._clock = Clock(start, step)
         self._prepared: _Prepared | None = None
-        try:
-            self._load()
-        except BaseException:
-            self.close()
-            raise
+        self._load()
 
     @property
     def signals(self) -> Mapping[str, str]:
@@ -150,24 +145,31 @@ class RepeatedRun:
         return None
 
     def _load(self) -> None:
-        for name, description in self._master.descriptions.items():
-            self._slaves[name] = Slave(name, description, self._master.starts[name], self._master.limits.get(name))
+        """All slaves, or none: the next run then tries again."""
+        try:
+            for name, description in self._master.descriptions.items():
+                self._slaves[name] = Slave(name, description, self._master.starts[name], self._master.limits.get(name))
+        except BaseException:
+            self.close()
+            raise
         self._fresh = True
         self._prepared = None
 
     def _reset(self) -> None:
-        """Slaves as they were instantiated."""
+        """Slaves as they were instantiated: loaded again where one cannot be reset."""
         if self._fresh:
             return
-        if any(slave.status == FATAL or slave.has_crashed for slave in self._slaves.values()) or not self._slaves:
+        slaves = self._slaves.values()
+        ended = any(slave.status == FATAL or slave.has_crashed for slave in slaves)  # no call may follow on any slave
+        if ended or not slaves or not all(self._is_reset(slave) for slave in slaves):
             self.close()
             self._load()
-            return
-        for slave in self._slaves.values():
-            slave.log.clear()
-            slave.status = OK
-            if slave.dll.fmi2Reset(slave.component) != OK:
-                raise SlaveError(Problem(slave.name, "answered fmi2Reset with an error: it cannot run again"))
+
+    @staticmethod
+    def _is_reset(slave: Slave) -> bool:
+        slave.log.clear()
+        slave.status = slave.dll.fmi2Reset(slave.component)
+        return slave.status in (OK, WARNING)
 
     def _ready(self) -> _Prepared:
         if self._prepared is None:

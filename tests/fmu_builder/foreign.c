@@ -8,7 +8,8 @@
  *              on it, free along z:  z_2'' = -k_2 (z_2 - z) / m_2
  *          '0' gives no instance
  * guid[1]  status digit that steps from 5 ms on answer
- * guid[2]  't' ends the simulation when it answers fmi2Discard
+ * guid[2]  't' ends the simulation when it answers fmi2Discard;  a digit is the status that fmi2Reset answers, which
+ *          resets nothing from fmi2Error on
  * guid[3]  'n' answers fmi2OK with r[1] or y not a number, from 5 ms on;  'i' the same from the start on
  *          'c' crashes in a step from 5 ms on;  's' crashes in any step if k > 1e6 N/m
  *          'h' hangs, 'x' ends the process, 'm' fills the memory in a step from 5 ms on;  'l' crashes as it is made
@@ -180,7 +181,15 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c)
 
 fmi2Status fmi2ExitInitializationMode(fmi2Component c) { return ((Instance *)c)->real[K] == -1 ? fmi2Error : fmi2OK; }
 fmi2Status fmi2Terminate(fmi2Component c) { (void)c; return fmi2OK; }
-fmi2Status fmi2Reset(fmi2Component c) { defaults(c); return fmi2OK; }
+
+fmi2Status fmi2Reset(fmi2Component c)
+{
+    char answer = ((Instance *)c)->guid[2];
+    fmi2Status status = answer >= '0' && answer <= '5' ? (fmi2Status)(answer - '0') : fmi2OK;
+    if (status < fmi2Error)
+        defaults(c);
+    return status;
+}
 
 static int is_broken(const Instance *s) { return s->time >= 0.005 - 1e-9; }
 

@@ -12,8 +12,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from fmu_builder.errors import ToolError
 from fmu_builder.processes import uninterrupted
 from fmu_builder.studies import work
 from fmu_builder.studies.work import Batch, Done, Job
@@ -45,7 +46,9 @@ class Engine(Protocol):
 
 
 class ProcessPool:
-    """The processes of this machine.   files: of the FMUs, by hash"""
+    """The processes of this machine.   files: of the FMUs, by hash
+
+    Raises ToolError where no process starts."""
 
     blames_all = True
 
@@ -53,16 +56,30 @@ class ProcessPool:
         self.workers = workers
         self._job, self._files = job, dict(files)
         self._left: dict[Future[Done], Batch] = {}
+        self._refused: list[Batch] = []  # by a pool of which a process has ended
         self._pool: ProcessPoolExecutor | None = None
+        self._context = multiprocessing.get_context("spawn")
+        self._begun = self._context.RawValue("b", 0)  # whether any process did; memory without a lock
 
     def submit(self, batch: Batch) -> None:
+        try:
+            self._send(batch)
+        except BrokenProcessPool:
+            if self._left:
+                self._refused.append(batch)
+                return
+            self._drop()  # its process ended between batches: none of them is to blame
+            self._send(batch)
+
+    def _send(self, batch: Batch) -> None:
         with uninterrupted():  # the first batch starts the processes
             self._left[self._ready().submit(work.run_batch, self._job.key, batch)] = batch
 
     def finished(self, seconds: float) -> list[tuple[Batch, Done | None]]:
-        done, _ = wait(self._left, timeout=seconds, return_when=FIRST_COMPLETED)
-        found: list[tuple[Batch, Done | None]] = []
-        broken = False
+        broken = bool(self._refused)
+        done, _ = wait(self._left, timeout=0.0 if broken else seconds, return_when=FIRST_COMPLETED)
+        found: list[tuple[Batch, Done | None]] = [(batch, None) for batch in self._refused]
+        self._refused.clear()
         for future in done:
             batch = self._left.pop(future)
             try:
@@ -75,9 +92,9 @@ class ProcessPool:
             for future, batch in list(self._left.items()):
                 found.append((batch, None if future.exception() else future.result()))
             self._left.clear()
-            assert self._pool is not None
-            self._pool.shutdown(wait=True)
-            self._pool = None
+            self._drop()
+            if not self._begun.value:
+                raise ToolError("workers do not start; a script needs `if __name__ == '__main__':` around its study")
         return found
 
     def close(self) -> None:
@@ -92,15 +109,22 @@ class ProcessPool:
 
     def _ready(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.workers, context, _begin, (self._job, self._files))
+            arguments = (self._job, self._files, self._begun)
+            self._pool = ProcessPoolExecutor(self.workers, self._context, _begin, arguments)
         return self._pool
 
+    def _drop(self) -> None:
+        """A pool of which a process has ended takes no more batches."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True)
+            self._pool = None
 
-def _begin(job: Job, files: Mapping[str, Path]) -> None:
-    """In a new worker."""
+
+def _begin(job: Job, files: Mapping[str, Path], begun: Any) -> None:
+    """In a new worker.   begun: is set to 1"""
     threading.Thread(target=_end_with_the_parent, name="end with the study", daemon=True).start()
     work.begin(job, files)
+    begun.value = 1
 
 
 def _end_with_the_parent() -> None:

@@ -191,7 +191,7 @@ class _Session:
 
     def submit(self) -> None:
         """Fill the workers."""
-        if self._suspects and self._engine.blames_all:
+        if self._engine.blames_all and (self._suspects or (self._alone and self.under_way)):
             if self.under_way == 0:
                 self._alone = True
                 self._send(self._suspects.popleft())

@@ -21,6 +21,7 @@ from fmu_builder.check.report import RULES, CheckReport, check_fmu
 from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import fmu_contents, host_fmu, pack
+from fmu_builder.export.terminals import FILE as TERMINALS
 from fmu_builder.export.toolchain import PLATFORMS, compile_hosted, find_compiler, host_platform
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
@@ -169,6 +170,15 @@ LAUGHS = b"""<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;&b;&b;&b;&b;
 def test_a_description_that_cannot_be_checked_is_refused(description: bytes, what: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=what):
         check_fmu(written(tmp_path, pack({DESCRIPTION: description})))
+
+
+@pytest.mark.parametrize(("rule", "file"), [("A12", "sources/buildDescription.xml"), ("A16", TERMINALS)])
+def test_a_document_type_in_another_file_is_a_finding(rule: str, file: str, tmp_path: Path) -> None:
+    """Of a reference to an entity in it the validation of lxml makes an exception."""
+    before, end, after = whole()[file].rpartition(b"</")
+    data = b'<!DOCTYPE a [<!ENTITY b "c">]>' + before + b"&b;" + end + after
+    (finding,) = check_fmu(written(tmp_path, pack({**whole(), file: data})), timeout=None).findings
+    assert (finding.rule.id, finding.found.file) == (rule, file) and "document type" in finding.found.what
 
 
 def test_a_truncated_archive_and_a_bomb_are_refused(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 import fmpy
 from lxml import etree
 
-from fmu_builder.check.document import Fmu
+from fmu_builder.check.document import Fmu, parsed
 from fmu_builder.check.findings import Found, Rule
-from fmu_builder.errors import FmuBuilderError, listed
+from fmu_builder.errors import FmuBuilderError, InputError, listed
 from fmu_builder.export.binaries import read_library
 from fmu_builder.export.terminals import FILE as TERMINALS
 from fmu_builder.export.terminals import terminals_schema
@@ -195,11 +195,10 @@ def _build_schema() -> etree.XMLSchema:
 def _build_description(fmu: Fmu) -> Iterator[Found]:
     if _BUILD not in fmu.names:
         return
-    parser = etree.XMLParser(resolve_entities=False, no_network=True)
     try:
-        root = etree.fromstring(fmu.read(_BUILD), parser)
-    except etree.XMLSyntaxError as error:
-        yield Found(f"is no XML: {error.msg}", file=_BUILD)
+        root = parsed(fmu.read(_BUILD), _BUILD)
+    except InputError as error:
+        yield from (Found(problem.what, file=_BUILD) for problem in error.problems)
         return
     schema = _build_schema()
     if not schema.validate(root):
@@ -236,9 +235,9 @@ def _terminals(fmu: Fmu) -> Iterator[Found]:
     if TERMINALS not in fmu.names:
         return
     try:
-        root = etree.fromstring(fmu.read(TERMINALS), etree.XMLParser(resolve_entities=False, no_network=True))
-    except etree.XMLSyntaxError as error:
-        yield Found(f"is no XML: {error.msg}", file=TERMINALS)
+        root = parsed(fmu.read(TERMINALS), TERMINALS)
+    except InputError as error:
+        yield from (Found(problem.what, file=TERMINALS) for problem in error.problems)
         return
     schema = terminals_schema()
     if not schema.validate(root):

@@ -84,7 +84,7 @@ class Fmu:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.names = check_archive(path)
-        self.root = _parsed(self.read(DESCRIPTION), path)
+        self.root = parsed(self.read(DESCRIPTION), f"{path}: {DESCRIPTION}")
         version = self.root.get("fmiVersion")
         if self.root.tag != "fmiModelDescription" or version is None:
             raise InputError(Problem(str(path), f"{DESCRIPTION} is no fmiModelDescription with an fmiVersion"))
@@ -190,15 +190,16 @@ class Fmu:
             yield int(one.get("index", "0")), one
 
 
-def _parsed(text: bytes, path: Path) -> etree._Element:
-    """Entities are not resolved, and a document that declares some is refused: they can make a small file large."""
+def parsed(text: bytes, where: str) -> etree._Element:
+    """The root of an XML file.
+
+    where   of messages.   Raises InputError for what is no XML, and for a document type: entities are not resolved, as
+    they can make a small file large, and lxml validates no tree that holds some."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         root = etree.fromstring(text, parser)
     except etree.XMLSyntaxError as error:
-        raise InputError(Problem(f"{path}: {DESCRIPTION}", f"is no XML: {error.msg}")) from error
+        raise InputError(Problem(where, f"is no XML: {error.msg}")) from error
     if root.getroottree().docinfo.internalDTD is not None:
-        raise InputError(
-            Problem(f"{path}: {DESCRIPTION}", "declares a document type, which no FMU needs; it is refused")
-        )
+        raise InputError(Problem(where, "declares a document type, which no FMU needs; it is refused"))
     return root

@@ -214,11 +214,12 @@ def parse_unit(text: str) -> Unit:
     return _unit(text, scale)
 
 
-def parse_quantity(value: float | int | str, unit: Unit, where: str) -> float:
+def parse_quantity(value: float | int | str, unit: Unit, where: str, *, is_difference: bool = False) -> float:
     """The SI value of a number (SI already) or of a text "number unit", "number [unit]" or "number" (SI).
 
-    unit   whose dimension the text must have; its factor has no effect
-    where  file and key for the message, e.g. "fmus/Pad.toml: [start] C_F"
+    unit           whose dimension the text must have; its factor has no effect
+    where          file and key for the message, e.g. "fmus/Pad.toml: [start] C_F"
+    is_difference  whether it is one of two values, to which the offset of a unit, as of degC, does not belong
     Raises InputError for another dimension, an unknown unit, a value that is not a finite number, a boolean.
     """
     if isinstance(value, bool) or not isinstance(value, float | int | str):
@@ -246,7 +247,8 @@ def parse_quantity(value: float | int | str, unit: Unit, where: str) -> float:
         repair = "write rad/s, rev/s or rpm" if _has_angle(unit) else "write Hz"
         raise _quantity_error(where, value, f"mixes Hz (cycles) with an angle but {unit.name} is needed; {repair}")
     # the shortest decimal of the double is what was written, without the huge fraction of a text such as 1e-999999999
-    return _finite(Fraction(repr(number)) * scale.factor + scale.offset, where, value)
+    offset = 0 if is_difference else scale.offset
+    return _finite(Fraction(repr(number)) * scale.factor + offset, where, value)
 
 
 def dimension_text(unit: Unit) -> str:

@@ -162,13 +162,14 @@ def _unit_of(text: str) -> Unit:
 
 
 def _in_unit(value: float | int | str, unit: Unit, where: str, problems: list[Problem]) -> float:
-    """A difference or deviation as a number in the unit: an offset of the unit, as of degC, does not count."""
+    """A difference or deviation in the unit, in which numbers and texts without a unit are.  Adds what is wrong."""
     try:
-        number = parse_quantity(value, unit, where)
+        number = parse_quantity(value, unit, where, is_difference=True)
     except InputError as error:
         problems += error.problems
         return math.nan
-    return number / unit.factor if isinstance(value, str) else number
+    has_unit = isinstance(value, str) and not _NUMBER.fullmatch(value.strip())
+    return number / unit.factor if has_unit else number
 
 
 # --- the columns of the file ------------------------------------------------------------------------------------------

@@ -72,6 +72,32 @@ def test_scale_offset_and_deviation_are_in_the_unit_of_the_signal(tmp_path: Path
     assert (column.deviation, column.weight) == (pytest.approx(2e-3), 3.0)
 
 
+@pytest.mark.parametrize(
+    ("unit", "given", "expected"),
+    [
+        ("mm", 2, 2.0),
+        ("mm", "2", 2.0),
+        ("mm", " +2.0e0 ", 2.0),
+        ("mm", "2 m", 2000.0),
+        ("mm", "2 [mm]", 2.0),
+        ("K", "2 degC", 2.0),
+        ("degC", "2 K", 2.0),
+        ("degC", "2", 2.0),
+    ],
+)
+def test_a_difference_is_in_the_unit_of_the_signal_and_has_no_zero_of_a_unit(
+    tmp_path: Path, unit: str, given: float | str, expected: float
+) -> None:
+    path = tmp_path / "measured.csv"
+    path.write_text("t,z\n0,0\n", encoding="utf-8")
+    table = {"columns": {"z": {"signal": "floor.level", "offset": given, "deviation": given}}}
+    (column,) = read_measurement(path, MeasurementMap.model_validate(table), {"floor.level": unit}, "").columns
+    assert (column.values[0], column.deviation) == (
+        pytest.approx(expected, rel=1e-15),
+        pytest.approx(expected, rel=1e-15),
+    )
+
+
 def test_a_temperature_in_kelvin_is_converted_with_its_offset(tmp_path: Path) -> None:
     (column,) = read(tmp_path, "t,T [K]\n0,300\n", {"columns": {"T": "floor.temperature"}}).columns
     assert column.values == pytest.approx([26.85])

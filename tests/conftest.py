@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -200,3 +201,11 @@ def catalogue_read_once() -> Iterator[None]:
         patch.setattr(fmu, "_read", read_once)
         patch.setattr(initialization, "load_model", load_once)
         yield
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """A background job begins with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -8,7 +8,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -296,14 +295,6 @@ def test_blocks_are_filled_before_and_drained_after_their_uses(
     assert run_loop(loop, [block, other], count, lambda ticks: None) == (count, "")
     uses = [*range(len(np.arange(phase, count, every)))]
     assert filled == uses and drained == uses
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """A background job begins with SIGINT ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -20,7 +20,6 @@ from foreign import BODY, foreign_fmu
 
 import fmu_builder
 from fmu_builder.errors import InputError, ToolError
-from fmu_builder.studies import cluster
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.plan import Grid, LatinHypercube, Random, RunPlan, Saltelli, Sobol
@@ -199,6 +198,8 @@ def worker(address: str) -> object:
 
 
 def test_a_study_runs_on_a_cluster_though_one_of_two_workers_is_killed() -> None:
+    from fmu_builder.studies import cluster  # of the extra `cluster`
+
     study(bounce(1000), "here.parquet", workers=2)
     with scheduler() as address, worker(address) as first, worker(address) as second:  # type: ignore[attr-defined]
         process = command("bounce.toml", "--scheduler", address, "-o", "there.parquet")
@@ -216,6 +217,8 @@ def test_a_study_runs_on_a_cluster_though_one_of_two_workers_is_killed() -> None
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fmu_builder.studies import cluster
+
     monkeypatch.setattr(cluster, "_ANSWER", 1.0)
     with pytest.raises(ToolError, match=r"--scheduler tcp://127\.0\.0\.1:9: does not answer within 1 s"):
         study(bounce(3), scheduler="tcp://127.0.0.1:9")

@@ -62,6 +62,23 @@ class Inline:
         self._worker.close()
 
 
+class Fragile(Inline):
+    """Run 1 ends its process: all batches that were submitted are lost with it."""
+
+    _asked = False
+
+    def finished(self, seconds: float) -> list[tuple[Batch, Done | None]]:
+        if not any(1 in batch.runs for batch in self._left):
+            return super().finished(seconds)
+        if not self._asked:
+            self._asked = True
+            return []  # still at it
+        self._asked = False
+        lost: list[tuple[Batch, Done | None]] = [(batch, None) for batch in self._left]
+        self._left.clear()
+        return lost
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], StudyResult]:
     """Runs the text of a study in this process."""
@@ -121,6 +138,24 @@ def test_a_study_goes_on_and_repeats_nothing(
     assert not list(Path().glob(".*"))  # no journal
     with pytest.raises(InputError, match=r"another study \(factors differ\)"):
         here(BOUNCE.replace("0.8", "0.9"))
+
+
+@pytest.mark.parametrize("count", [2, 7])
+def test_a_run_that_ends_its_process_is_a_row_also_where_it_is_the_last_open_one(
+    here: Callable[[str], StudyResult], monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    sent: list[int] = []
+
+    class Counted(Fragile):
+        def submit(self, batch: Batch) -> None:
+            sent.append(len(batch))
+            assert len(sent) < 20, "the run that ends its process is submitted without end"
+            super().submit(batch)
+
+    monkeypatch.setattr(running, "ProcessPool", Counted)
+    result = here(BOUNCE.replace("count = 3", f"count = {count}").replace('["50 cm", 1.0]', "[1.0]"))
+    assert (result.runs, result.failed) == (count, 1)
+    assert [row["status"] == "killed" for row in result.table().to_pylist()] == [run == 1 for run in range(count)]
 
 
 def test_a_run_that_a_slave_refuses_is_a_row_with_its_reason(here: Callable[[str], StudyResult]) -> None:

@@ -21,12 +21,14 @@ from foreign import BODY, foreign_fmu
 import fmu_builder
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.studies import table as tables
+from fmu_builder.studies.engine import ProcessPool
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.plan import Grid, LatinHypercube, Random, RunPlan, Saltelli, Sobol
 from fmu_builder.studies.run import study
 from fmu_builder.studies.sensitivity import sobol_indices
 from fmu_builder.studies.setup import prepare
 from fmu_builder.studies.step import step_study
+from fmu_builder.studies.work import Batch
 
 pytestmark = pytest.mark.slow
 PACKAGE = str(Path(fmu_builder.__file__).parents[1])
@@ -88,6 +90,49 @@ def test_a_run_that_kills_its_worker_is_a_row_and_all_others_are_done(tmp_path: 
     assert [row["k"] for row in rows("crash.parquet") if row["status"] == "killed"] == [2e6]
     assert [row["run"] for row in rows("crash.parquet")] == [*range(40)]
     assert "1 runs have the status 'killed', the first one 23" in result.notes[0]
+
+
+def test_a_worker_that_ends_between_batches_costs_no_run() -> None:
+    prepared = prepare(bounce(3))
+    engine = ProcessPool(prepared.job, prepared.files, 1)
+    batch = Batch(np.arange(3), prepared.plan.rows(0, 3))
+
+    def end_the_worker() -> None:
+        assert engine._pool is not None
+        for process in engine._pool._processes.values():
+            os.kill(process.pid, signal.SIGKILL)
+            process.join(10.0)
+        time.sleep(0.5)  # until the pool sees it
+
+    try:
+        engine.submit(batch)
+        assert [done is not None for _, done in engine.finished(60.0)] == [True]
+        end_the_worker()
+        engine.submit(batch)
+        assert [done is not None for _, done in engine.finished(60.0)] == [True]
+        engine.submit(batch)
+        end_the_worker()
+        engine.submit(batch)  # lost beside the other one
+        lost: list[Batch] = []
+        while len(lost) < 2:
+            found = engine.finished(10.0)
+            assert found
+            lost += [one for one, _ in found]
+        engine.submit(batch)
+        assert [done is not None for _, done in engine.finished(60.0)] == [True]
+    finally:
+        engine.close()
+
+
+def test_a_script_without_a_guard_is_an_error_and_keeps_the_table() -> None:
+    study(bounce(2), workers=1)
+    before = Path("bounce.parquet").read_bytes()
+    script = "import fmu_builder\nfmu_builder.study('bounce.toml', workers=1, again=True)\n"
+    Path("script.py").write_text(script)
+    ended = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "workers do not start; a script needs `if __name__ == '__main__':`" in ended.stderr
+    assert Path("bounce.parquet").read_bytes() == before
 
 
 def test_a_run_beyond_its_time_limit_is_a_row() -> None:

@@ -6,6 +6,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,8 @@ def study(
     tables.arrow()
     if workers is not None and workers < 1:
         raise InputError(Problem("workers", f"{workers} must be at least 1"))
+    if workers is not None and scheduler is not None:
+        raise InputError(Problem("--workers", "a scheduler has its own workers: remove it"))
     begin = time.monotonic()
     name = source.name or "Study" if isinstance(source, Study) else Path(source).stem
     path = Path(output) if output is not None else Path(f"{name}.parquet")
@@ -113,24 +116,19 @@ def study(
     tables.check_place(path)
     prepared = prepare(source, yes)
     schema = tables.schema_of(prepared.job, prepared.about)
-    if again:
-        for old in (path, tables.journal_of(path)):
-            old.unlink(missing_ok=True)
-    elif path.exists():
-        tables.check_same(tables.read_schema(path), schema, path)
-    journal = tables.Journal(path, schema)
-    repeated = journal.count
     interrupted = False
-    try:
-        if journal.count < prepared.plan.size:
+    with tables.Journal(path, schema, again) as journal, ExitStack() as ends:
+        repeated = journal.count
+        if repeated < prepared.plan.size:
             engine = _engine(prepared, workers, scheduler, started or (lambda text: None))
-            try:
-                interrupted = _run(prepared, journal, engine, progress or (lambda one: None), begin)
-            finally:
-                engine.close()
-    finally:
-        journal.finish()
-    notes = tuple(_notes(path, prepared.job))
+            ends.callback(journal.finish)
+            ends.callback(engine.close)
+            journal.begin()
+            interrupted = _run(prepared, journal, engine, progress or (lambda one: None), begin)
+        elif journal.path.exists():  # the study was killed between its last row and its table
+            journal.begin()
+            journal.finish()
+    notes = tuple(_notes(path, prepared.job)) if journal.count else ()
     seconds = time.monotonic() - begin
     result = StudyResult(path, journal.count, prepared.plan.size, journal.failed, repeated, seconds, notes)
     if interrupted:
@@ -140,8 +138,6 @@ def study(
 
 def _engine(prepared: Prepared, workers: int | None, scheduler: str | None, started: Callable[[str], None]) -> Engine:
     if scheduler is not None:
-        if workers is not None:
-            raise InputError(Problem("--workers", "a scheduler has its own workers: remove it"))
         try:
             from fmu_builder.studies.cluster import Cluster
         except ImportError as error:

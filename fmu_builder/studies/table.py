@@ -13,27 +13,31 @@
 
 The unit of a column is in the metadata of its field, `unit`; what the study was is in the metadata of the table,
 `fmu-builder.study`, as JSON.  While a study runs, its rows are appended to a journal beside the table, a stream of
-Arrow, from which a killed study goes on."""
+Arrow, from which a killed study goes on.  The table is replaced when the study ends."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.export.cache import locked
 from fmu_builder.files import staged
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.work import OK, Batch, Done, Job
 
 ABOUT = b"fmu-builder.study"
 _GROUP = 65_536  # rows of a row group
+_SYNCED = 1.0  # s between two times at which the rows are made to survive a power cut
 
 
 def arrow() -> Any:
@@ -102,35 +106,68 @@ def _cells(pa: Any, axis: Axis, numbers: NDArray[np.float64]) -> Any:
 
 
 class Journal:
-    """Rows that are finished, in the order in which they came."""
+    """Rows that are finished, in the order in which they came.  Nobody else writes the table while it is open."""
 
-    def __init__(self, table: Path, schema: Any) -> None:
-        """Begins with the rows of the table and of a journal that is there.   Raises InputError, ToolError."""
-        self._table, self._schema = table, schema
+    def __init__(self, table: Path, schema: Any, again: bool = False) -> None:
+        """Reads which rows there are: in the journal of a study that was killed, else in the table.
+
+        again   none of them counts
+        Raises InputError for the table of another study, ToolError where another process writes it."""
+        self._table, self._schema, self._again = table, schema, again
         self.path = journal_of(table)
         self.runs: list[NDArray[np.int64]] = []
         self.failed = 0
-        pa = arrow()
-        before = self._kept()
-        new = self.path.with_name(f"{self.path.name}.new")
-        try:
+        self._file: BinaryIO | None = None
+        self._stream: Any = None
+        self._synced = 0.0
+        with _failures(table, "choose another place with -o"):
             table.parent.mkdir(parents=True, exist_ok=True)
-            self._file = new.open("wb")
-            self._stream = pa.ipc.new_stream(self._file, schema)
-            for rows in before:
-                self._write(rows)
-            self._file.flush()
-            new.replace(self.path)
-        except OSError as error:
-            what = f"cannot be written: {error.strerror or error}; choose another place with -o"
-            raise ToolError(Problem(str(table), what)) from error
+            self._lock = _Lock(table)
+        try:
+            for rows in self._kept():
+                self._count(rows)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+        self._lock.close()
 
     def _kept(self) -> Iterator[Any]:
         """A journal begins with the rows of the table, so it has all of them."""
-        if self.path.exists():
-            yield from _of_journal(self.path, self._schema, self._table)
+        if self._again:
+            return
+        journal = _schema_of_journal(self.path)
+        if journal is not None:
+            check_same(journal, self._schema, self._table)
+            with self.path.open("rb") as file:
+                yield from _whole_batches(file)
         elif self._table.exists():
+            check_same(read_schema(self._table), self._schema, self._table)
             yield from _of_table(self._table, self._schema)
+
+    def begin(self) -> None:
+        """Write the journal anew, with the rows that are there.   Raises ToolError; the old one is kept then."""
+        new = self.path.with_name(f"{self.path.name}.new")
+        with _failures(self._table, "choose another place with -o"):
+            try:
+                self._file = new.open("wb")
+                self._stream = arrow().ipc.new_stream(self._file, self._schema)
+                for rows in self._kept():
+                    self._stream.write_batch(rows)
+                self._sync(0.0)
+                new.replace(self.path)
+                _sync_folder(self.path.parent)
+            except BaseException:
+                self._stream = None
+                new.unlink(missing_ok=True)
+                raise
 
     @property
     def count(self) -> int:
@@ -138,39 +175,92 @@ class Journal:
 
     def add(self, rows: Any) -> None:
         """Raises ToolError."""
-        try:
-            self._write(rows)
-            self._file.flush()
-        except OSError as error:  # a full disk
-            raise ToolError(Problem(str(self.path), f"cannot be written: {error.strerror or error}")) from error
+        with _failures(self.path, "the rows before are kept"):
+            self._stream.write_batch(rows)
+            self._sync(_SYNCED)
+        self._count(rows)
 
-    def _write(self, rows: Any) -> None:
-        self._stream.write_batch(rows)
+    def _count(self, rows: Any) -> None:
         self.runs.append(rows.column("run").to_numpy(zero_copy_only=False))
         self.failed += sum(one != OK for one in rows.column("status").to_pylist())
 
+    def _sync(self, interval: float) -> None:
+        """What was written survives the end of this process; a power cut, if the last such call is so many s old."""
+        assert self._file is not None
+        self._file.flush()
+        if time.monotonic() - self._synced >= interval:
+            os.fsync(self._file.fileno())
+            self._synced = time.monotonic()
+
     def finish(self) -> None:
-        """Write the table, sorted by the numbers of the runs, and remove the journal.   Raises ToolError."""
+        """Write the table, sorted by the numbers of the runs, and remove the journal.   Raises ToolError.
+
+        Without any row the table stays as it is."""
+        if self._stream is None or self._file is None:
+            return
         pa = arrow()
-        self._stream.close()
-        self._file.close()
-        order = np.argsort(np.concatenate([*self.runs, np.zeros(0, dtype=np.int64)]), kind="stable")
-        try:
-            with staged(self._table) as (new,), pa.memory_map(str(self.path)) as source:
-                rows = pa.ipc.open_stream(source).read_all()
-                with pa.parquet.ParquetWriter(new, self._schema, compression="zstd") as writer:
-                    for first in range(0, max(len(order), 1), _GROUP):
-                        writer.write_table(rows.take(order[first : first + _GROUP]))
-                del rows
+        with _failures(self._table, f"the rows are kept in {self.path}"):
+            try:
+                self._stream.close()
+            finally:
+                self._file.close()
+            if self.count:
+                with staged(self._table) as (new,), pa.memory_map(str(self.path)) as source:
+                    rows = pa.Table.from_batches(_whole_batches(source), self._schema)
+                    order = np.argsort(rows.column("run").to_numpy(), kind="stable")
+                    with pa.parquet.ParquetWriter(new, self._schema, compression="zstd") as writer:
+                        for first in range(0, len(order), _GROUP):
+                            writer.write_table(rows.take(order[first : first + _GROUP]))
+                    del rows
+                    with new.open("rb+") as file:
+                        os.fsync(file.fileno())
+                _sync_folder(self._table.parent)
             self.path.unlink()
-        except OSError as error:
-            what = f"cannot be written: {error.strerror or error}; the rows are kept in {self.path}"
-            raise ToolError(Problem(str(self._table), what)) from error
+
+
+class _Lock:
+    """Of the one study that writes a table.   Raises ToolError while another one does, OSError."""
+
+    def __init__(self, table: Path) -> None:
+        self._path = table.with_name(f".{table.name}.lock")
+        while True:
+            self._file = self._path.open("ab")
+            if locked(self._file.fileno()) is False:
+                self._file.close()
+                what = "is being written by another study: wait for its end, or choose another place with -o"
+                raise ToolError(Problem(str(table), what))
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(self._file.fileno()), self._path.stat()):
+                    return
+            self._file.close()  # the study before has removed it
 
     def close(self) -> None:
-        """Leave the journal as it is."""
-        with suppress(OSError):
-            self._file.close()
+        with suppress(OSError):  # Windows removes no open file
+            self._path.unlink()
+        self._file.close()
+        if sys.platform == "win32":
+            with suppress(OSError):
+                self._path.unlink()
+
+
+@contextmanager
+def _failures(path: Path, repair: str) -> Iterator[None]:
+    """Raises ToolError for a disk that is full or cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise ToolError(Problem(str(path), f"cannot be written: {error.strerror or error}; {repair}")) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Names of files that were moved survive a power cut."""
+    if sys.platform != "win32":
+        file = os.open(folder, os.O_RDONLY)
+        try:
+            with suppress(OSError):  # some network drives cannot
+                os.fsync(file)
+        finally:
+            os.close(file)
 
 
 def _of_table(table: Path, schema: Any) -> Iterator[Any]:
@@ -179,13 +269,21 @@ def _of_table(table: Path, schema: Any) -> Iterator[Any]:
         yield rows.cast(schema) if rows.schema != schema else rows
 
 
-def _of_journal(path: Path, schema: Any, table: Path) -> Iterator[Any]:
-    """All rows that were written whole."""
+def _schema_of_journal(path: Path) -> Any:
+    """None without a journal, or with one that ends before its schema does."""
     pa = arrow()
-    with path.open("rb") as file, suppress(pa.ArrowInvalid, OSError, EOFError):
-        stream = pa.ipc.open_stream(file)
-        check_same(stream.schema, schema, table)
-        yield from stream
+    try:
+        with path.open("rb") as file:
+            return pa.ipc.open_stream(file).schema
+    except (pa.ArrowInvalid, OSError, EOFError):
+        return None
+
+
+def _whole_batches(source: Any) -> Iterator[Any]:
+    """All rows of a journal that were written whole."""
+    pa = arrow()
+    with suppress(pa.ArrowInvalid, OSError, EOFError):
+        yield from pa.ipc.open_stream(source)
 
 
 def check_same(found: Any, schema: Any, table: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+import pyarrow
 import pytest
 from typer.testing import CliRunner
 
@@ -15,6 +17,7 @@ import fmu_builder
 from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.studies import run as running
+from fmu_builder.studies import table as tables
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.plan import Grid, LatinHypercube, Listed, OneAtATime, Random, RunPlan, Saltelli, Sobol
 from fmu_builder.studies.run import StudyResult, study
@@ -241,6 +244,98 @@ def test_a_plan_of_many_runs_needs_a_yes(here: Callable[[str], StudyResult]) -> 
         InputError, match=r"1e\+12 runs are more than 1e\+09: take fewer levels, or allow it with --yes"
     ):
         here(many)
+
+
+def test_a_study_that_cannot_run_keeps_the_table(here: Callable[[str], StudyResult]) -> None:
+    here(BOUNCE)
+    table = Path("bounce.parquet")
+    before, written = table.read_bytes(), table.stat().st_mtime_ns
+    for options, said in (
+        ({"scheduler": "tcp://127.0.0.1:1", "workers": 2}, "a scheduler has its own workers"),
+        ({"again": True, "workers": 0}, "must be at least 1"),
+    ):
+        with pytest.raises(InputError, match=said):
+            study("bounce.toml", **options)  # type: ignore[arg-type]
+
+    def broken(*_: object) -> Inline:
+        raise ToolError("no worker answers")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "ProcessPool", broken)
+        for again in (True, False):
+            Path("bounce.toml").write_text(BOUNCE if again else BOUNCE.replace("0.8", "0.9"))
+            name = table if again else Path("other.parquet")
+            with pytest.raises(ToolError, match="no worker answers"):
+                study("bounce.toml", name, again=again)
+    with pytest.raises(InputError, match="another study"):
+        study("bounce.toml")
+    assert (table.read_bytes(), table.stat().st_mtime_ns) == (before, written)
+    assert sorted(path.name for path in Path().iterdir()) == ["bounce.parquet", "bounce.toml"]
+
+
+def test_again_replaces_the_table(here: Callable[[str], StudyResult]) -> None:
+    here(BOUNCE)
+    Path("bounce.toml").write_text(BOUNCE.replace("0.8", "0.9"))
+    result = study("bounce.toml", again=True)
+    assert (result.runs, result.repeated) == (6, 0)
+    assert result.table().column("restitution").to_pylist()[-1] == 0.9
+
+
+@pytest.mark.parametrize("rows", [0, 2, 6])
+def test_a_journal_that_a_power_cut_left_costs_no_row_of_the_table(
+    here: Callable[[str], StudyResult], rows: int
+) -> None:
+    """`rows` that were written whole; with 0 not even the schema was."""
+    here(BOUNCE)
+    table, journal = Path("bounce.parquet"), tables.journal_of(Path("bounce.parquet"))
+    whole = tables.columns(table)
+    if rows == 0:
+        journal.write_bytes(b"")
+    else:
+        with pyarrow.ipc.new_stream(journal, whole.schema) as stream:
+            stream.write_table(whole.slice(0, rows))
+            end = journal.stat().st_size
+        journal.write_bytes(journal.read_bytes()[:end] + b"\xff\xff\xff\xff\x10")
+    result = study("bounce.toml")
+    assert (result.runs, result.repeated) == (6, rows or 6)
+    assert result.table().drop(["seconds"]) == whole.drop(["seconds"])
+    assert not journal.exists()
+
+
+def test_a_full_disk_is_an_error_and_the_rows_before_are_kept(
+    here: Callable[[str], StudyResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "_TIMED", 2)
+    original, limits = Worker.run, resource.getrlimit(resource.RLIMIT_FSIZE)
+    batches: list[int] = []
+
+    def filled(self: Worker, batch: Batch) -> Done:
+        batches.append(len(batch))
+        if len(batches) == 2:
+            size = tables.journal_of(Path("bounce.parquet")).stat().st_size
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, limits[1]))
+        return original(self, batch)
+
+    monkeypatch.setattr(Worker, "run", filled)
+    try:
+        with pytest.raises(ToolError, match=r"cannot be written: File too large"):
+            here(BOUNCE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    monkeypatch.setattr(Worker, "run", original)
+    result = here(BOUNCE)
+    assert (result.runs, result.repeated) == (6, 2)
+
+
+def test_two_studies_do_not_write_one_table(here: Callable[[str], StudyResult]) -> None:
+    here(BOUNCE)
+    table = Path("bounce.parquet")
+    with (
+        tables.Journal(table, tables.read_schema(table)),
+        pytest.raises(ToolError, match=r"bounce\.parquet: is being written by another study"),
+    ):
+        study("bounce.toml")
+    assert study("bounce.toml").repeated == 6
 
 
 def test_a_table_that_is_none_is_kept(here: Callable[[str], StudyResult]) -> None:

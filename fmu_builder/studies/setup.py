@@ -259,18 +259,27 @@ def _about(study: CheckedStudy, job: Job, plan: RunPlan) -> dict[str, Any]:
     """What the study was, as JSON can hold it; `key` changes with all that decides on its results."""
 
     def axis(one: Axis) -> dict[str, Any]:
-        shared = {"kind": one.kind, "targets": [".".join(t).strip(".") for t in one.targets], "unit": one.unit}
+        shared: dict[str, Any] = {
+            "kind": one.kind,
+            "targets": [".".join(t).strip(".") for t in one.targets],
+            "unit": one.unit,
+        }
+        if study.plan.kind == "one_at_a_time":
+            shared["base"] = one.cell(one.base)
         if one.cells is not None:
             return {**shared, "values": list(one.cells)}
         return {**shared, "low": one.low, "high": one.high, "scale": "log" if one.log else "linear"}
 
     system = job.scenario.model_dump(mode="json", exclude={"path", "slaves", "reference", "convergence"})
-    starts = {name: entry.start for name, entry in job.scenario.slaves.items()}
+    slaves = {name: one.model_dump(mode="json", exclude={"recipe"}) for name, one in job.scenario.slaves.items()}
+    is_list = study.plan.kind == "list"
+    rows = {"rows": hashlib.sha256(plan.rows(0, plan.size).tobytes()).hexdigest()} if is_list else {}
     about: dict[str, Any] = {
         "description": study.description,
         "system": study.system,
         "factors": {one.name: axis(one) for one in job.axes},
-        "plan": {**study.plan.model_dump(exclude_none=True), "size": plan.size},
+        "settings": _digest([system, slaves, job.limit]),
+        "plan": {**study.plan.model_dump(exclude_none=True), "size": plan.size, **rows},
         "responses": {
             name: one if isinstance(one, str) else one.model_dump(exclude_none=True)
             for name, one in study.responses.items()
@@ -279,7 +288,9 @@ def _about(study: CheckedStudy, job: Job, plan: RunPlan) -> dict[str, Any]:
         "fmus": {" ".join(map(str, key)): dict(hashes) for key, hashes in job.fmus.items()},
         "fmu_builder": job.versions[0],
     }
-    levels = [list(map(float, one.levels())) for one in job.axes] if study.plan.kind != "list" else []
-    rows = plan.rows(0, min(plan.size, 1000)).tolist() if study.plan.kind == "list" else []
-    whole = json.dumps([about, system, starts, levels, rows, job.limit], sort_keys=True, default=str)
-    return {"key": hashlib.sha256(whole.encode()).hexdigest(), **about}
+    levels = [] if is_list else [list(map(float, one.levels())) for one in job.axes]
+    return {"key": _digest([about, levels]), **about}
+
+
+def _digest(whole: object) -> str:
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()

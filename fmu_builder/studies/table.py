@@ -291,9 +291,8 @@ def check_same(found: Any, schema: Any, table: Path) -> None:
     known, wanted = (about_of(one) for one in (found, schema))
     if known.get("key") == wanted.get("key"):
         return
-    parts = ("system", "factors", "plan", "responses", "fmus", "fmu_builder")
-    different = [part for part in parts if known.get(part) != wanted.get(part)]
-    what = f"is the table of another study ({', '.join(different) or 'no study'} differ)"
+    different = [part for part in wanted if part != "key" and known.get(part) != wanted[part]]
+    what = f"is the table of another study ({', '.join(different) or 'levels'} differ)" if known else "is of no study"
     raise InputError(Problem(str(table), f"{what}: choose another file with -o, or replace it with --again"))
 
 

@@ -22,6 +22,7 @@ from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.plan import Grid, LatinHypercube, Listed, OneAtATime, Random, RunPlan, Saltelli, Sobol
 from fmu_builder.studies.run import StudyResult, study
 from fmu_builder.studies.sensitivity import sobol_indices
+from fmu_builder.studies.setup import prepare
 from fmu_builder.studies.work import Batch, Done, Job, Worker
 
 BOUNCE = """system = "BouncingBall"
@@ -210,6 +211,57 @@ def test_the_indices_of_a_grid_are_the_variances_of_the_means() -> None:
     found = sobol_indices("grid", ["a", "b"], np.column_stack([a, b]), 3.0 * a + b)
     assert [one.first for one in found] == pytest.approx([6.0 / 6.25, 0.25 / 6.25])  # 9 Var(a), Var(b)
     assert sobol_indices("grid", ["a"], a[:, None], np.ones(6)) == []
+
+
+DROP = """connections = [["body.p", "floor.point"]]
+experiment = { stop = "40 ms", step = "50 us" }
+[slaves]
+body = { recipe = "PointMass" }
+floor = { recipe = "PointSurface" }
+"""
+OF_DROP = """system = "drop.toml"
+[factors]
+"body.m" = { low = 1, high = 2, base = 1.5 }
+[responses]
+z = { signal = "body.p.r[3]" }
+[plan]
+kind = "one_at_a_time"
+"""
+LIST = 'kind = "list"\nfile = "runs.csv"'
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "old", "new", "part"),
+    [
+        ("one_at_a_time", "study.toml", "base = 1.5", "base = 1.25", "factors"),
+        ("list", "runs.csv", "\n1.75", "\n1.76", "plan"),
+        ("one_at_a_time", "drop.toml", '"PointSurface"', '"PointSurface", step = "100 us"', "settings"),
+        ("one_at_a_time", "drop.toml", '"PointMass"', '"PointMass", isolated = true', "settings"),
+        ("one_at_a_time", "drop.toml", '"PointMass"', '"PointMass", call_limit = "2 s", isolated = true', "settings"),
+        ("one_at_a_time", "drop.toml", '"PointMass"', '"PointMass", start = { g = [0, 0, 0] }', "settings"),
+    ],
+)
+def test_what_decides_on_results_makes_another_study(
+    tmp_path: Path, kind: str, file: str, old: str, new: str, part: str
+) -> None:
+    texts = {
+        "drop.toml": DROP,
+        "study.toml": OF_DROP.replace('kind = "one_at_a_time"', LIST) if kind == "list" else OF_DROP,
+        "runs.csv": "body.m\n" + "1.5\n" * 1500 + "1.75\n",
+    }
+
+    def schema() -> object:
+        for name, text in texts.items():
+            (tmp_path / name).write_text(text)
+        found = prepare(tmp_path / "study.toml")
+        return tables.schema_of(found.job, found.about)
+
+    before, same = schema(), schema()
+    tables.check_same(before, same, Path("study.parquet"))
+    assert old in texts[file]
+    texts[file] = texts[file].replace(old, new)
+    with pytest.raises(InputError, match=rf"is the table of another study \({part} differ\)"):
+        tables.check_same(before, schema(), Path("study.parquet"))
 
 
 FAULTS = {

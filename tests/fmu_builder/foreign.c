@@ -12,12 +12,18 @@
  *          resets nothing from fmi2Error on
  * guid[3]  'n' answers fmi2OK with r[1] or y not a number, from 5 ms on;  'i' the same from the start on
  *          'c' crashes in a step from 5 ms on;  's' crashes in any step if k > 1e6 N/m
- *          'h' hangs, 'x' ends the process, 'm' fills the memory in a step from 5 ms on;  'l' crashes as it is made
+ *          'h' hangs, 'x' ends the process, 'm' fills the memory in a step from 5 ms on;  'l' crashes as it is made,
+ *          'f' starts another process then, which sleeps
  * k = -1 N/m is answered with fmi2Error when the initialization ends.
  * Strict where masters are sloppy: inputs cannot be set before initialization mode. */
 #include "fmi2Functions.h"
 
-void exit(int status); /* of the C library, which the process has loaded */
+/* of the C library, which the process has loaded */
+void exit(int status);
+#ifndef _WIN32
+int fork(void);
+unsigned sleep(unsigned seconds);
+#endif
 
 enum { R = 0, V = 3, F = 6, M = 9, K = 10, R0 = 11, A = 14, B = 15, U = 16, Y = 17,
        J = 18, ARM = 19, V0 = 22, W0 = 25, G = 28, M_2 = 31, K_2 = 32, BODY = 33 };
@@ -145,6 +151,11 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     }
     if (guid[3] == 'l')
         __builtin_trap();
+#ifndef _WIN32
+    if (guid[3] == 'f' && fork() == 0)
+        for (;;)
+            sleep(1000);
+#endif
     Instance *s = functions->allocateMemory(1, sizeof *s);
     s->log = functions->logger;
     s->allocate = functions->allocateMemory;

@@ -125,6 +125,18 @@ def test_a_call_that_does_not_return_is_ended_after_its_limit(tmp_path: Path) ->
     assert 0.3 < time.monotonic() - begin < 60.0
 
 
+def test_the_limit_of_a_call_is_not_that_of_the_start_of_a_process(tmp_path: Path) -> None:
+    """Python alone takes longer to start."""
+    assert len(run(breaking(tmp_path, "-", more=', call_limit = "20 ms"')).trace.time) == 21
+
+
+def test_a_start_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_START", 0.02)
+    fmu = foreign_fmu(tmp_path, "One", GAIN, "g0--")
+    with pytest.raises(SlaveError, match=r"its process did not return within 0.02 s and was ended while the FMU was"):
+        Slave("one", read_slave(fmu), limits=Limits(call=0.01))
+
+
 def test_an_fmu_that_fills_the_memory_is_named_with_what_it_had(tmp_path: Path) -> None:
     message = message_of(breaking(tmp_path, "m", BODY, more=", memory_limit = 200", kind="b0-"))
     assert message.startswith("one: fmi2DoStep crashed (SIGSEGV) with ")
@@ -233,10 +245,48 @@ def test_a_closed_slave_leaves_no_process(tmp_path: Path) -> None:
     assert not is_alive(pid)
 
 
+def members(group: int) -> int:
+    """Living processes of the group that a process leads."""
+    states = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, leader = path.read_text().rpartition(")")[2].split()[:3]
+        except OSError:  # it has just ended
+            continue
+        states += [state] if int(leader) == group else []
+    return len(states) - states.count("Z")
+
+
+def becomes(number: int, group: int) -> bool:
+    deadline = time.monotonic() + 10.0
+    while members(group) != number and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return members(group) == number
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
+def test_what_an_fmu_has_started_ends_with_its_process(tmp_path: Path) -> None:
+    description = read_slave(foreign_fmu(tmp_path, "One", GAIN, "g0-f"))
+    closed, ended = (Slave(name, description, limits=Limits()) for name in ("closed", "ended"))
+    groups = []
+    for slave in (closed, ended):
+        assert slave._process is not None
+        groups.append(slave._process.pid)
+        assert becomes(2, slave._process.pid)
+    closed.close()
+    os.kill(groups[1], signal.SIGKILL)
+    assert becomes(0, groups[0]) and becomes(0, groups[1])
+    with pytest.raises(SlaveError, match=r"fmi2Reset crashed \(SIGKILL\)"):
+        ended.call("fmi2Reset")
+    ended.close()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the process in /proc")
-@pytest.mark.parametrize("how", [pytest.param("-", marks=pytest.mark.slow), "h"])
+@pytest.mark.parametrize(
+    "how", [pytest.param("-", marks=pytest.mark.slow), "h", pytest.param("f", marks=pytest.mark.slow)]
+)
 def test_processes_end_with_a_master_that_is_killed(tmp_path: Path, how: str) -> None:
-    """Also those in a call that does not return."""
+    """Also those in a call that does not return, and those that the FMU has started."""
     fmu = foreign_fmu(tmp_path, "One", GAIN, f"g0-{how}")
     text = f"""
         from pathlib import Path
@@ -255,7 +305,4 @@ def test_processes_end_with_a_master_that_is_killed(tmp_path: Path, how: str) ->
         assert is_alive(pid)
         master.send_signal(signal.SIGKILL)
         master.wait()
-        deadline = time.monotonic() + 10.0
-        while is_alive(pid) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert not is_alive(pid)
+        assert becomes(0, pid)

@@ -32,6 +32,7 @@ _WATCH = 0.25  # s between two looks at the time that a call has taken, at most
 _END = 0.002  # s between the end of a pipe and that of its process
 _GOODBYE = 5.0  # s to unload the FMU
 _NEAR = 0.8  # of the memory limit, from which on a crash is put down to it
+_START = 60.0  # s at least for the start of the process, in which the FMU is loaded and instantiated
 
 
 class _Proxy(ctypes.Structure):
@@ -153,41 +154,51 @@ class IsolatedProcess:
 
     def _watch(self, alive: int) -> None:
         """In a thread of its own: ends a process whose call takes too long, and notes how it ended."""
-        call, since, late, ended = -1, 0.0, False, False
+        call, since, late, ended = -1, 0.0, "", False
         interval = min(_WATCH, self._limits.call / 4.0)
         while True:
             if ended:  # the process, or its end of the pipe alone
                 time.sleep(_END)
-                with self._reaping:
-                    pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
-                    if pid:
-                        self._process.returncode = os.waitstatus_to_exitcode(status)
-                        break
             else:
                 ended = bool(select.select([alive], [], [], interval)[0])
+            with self._reaping:  # also while the pipe is open: what the FMU has forked may hold it
+                pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
+                if pid:
+                    self._process.returncode = os.waitstatus_to_exitcode(status)
+                    self._kill_group()
+                    break
             asked, now = self._channel.asked, time.monotonic()
             if asked == self._channel.answered:
                 call = -1
             elif asked != call:
                 call, since = asked, now
-            elif now - since > self._limits.call and not late:
-                late = True
+            elif not late and now - since > (limit := self._limit(call)):
+                late = f"call_limit = {limit:g} s" if limit == self._limits.call else f"{limit:g} s"
                 self._kill()
         os.close(alive)
         if not self._closing:
             self.ending, self.repair = self._how(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024), late)
         self._channel.ended = 1
 
+    def _limit(self, call: int) -> float:
+        """s for a call by its number; the first one is the start of the process."""
+        return max(self._limits.call, _START) if call == 1 else self._limits.call
+
     def _kill(self) -> None:
         with self._reaping:
             if self._process.returncode is None:
-                os.kill(self._process.pid, signal.SIGKILL)
+                self._kill_group()
 
-    def _how(self, most_bytes: int, late: bool) -> tuple[str, str]:
+    def _kill_group(self) -> None:
+        """The process and what the FMU has started there.  While one of them is left, the number means no other."""
+        with suppress(ProcessLookupError, PermissionError):  # macOS: where only a process without a parent is left
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _how(self, most_bytes: int, late: str) -> tuple[str, str]:
+        """late: the limit of a call that did not return within it"""
         code = self._process.returncode
         if late:
-            limit = f"{self._limits.call:g} s"
-            return f"did not return within call_limit = {limit} and was ended", "allow it more, or repair the FMU"
+            return f"did not return within {late} and was ended", "allow it more, or repair the FMU"
         if code >= 0:
             return f"ended its process with exit code {code}", "no FMU may do that: repair it"
         how = f"signal {-code}"

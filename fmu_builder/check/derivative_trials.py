@@ -66,8 +66,11 @@ def _compared(trial: Trial, one: Probe, pairs: Sequence[tuple[Scalar, Scalar]]) 
             return
         derivatives.append(value[0])
         unit = output.shared.get("unit", "")
-        slopes[unit] = max(slopes.get(unit, 0.0), abs(value[0]))
+        slopes[unit] = max(slopes.get(unit, 0.0), abs(value[0]) if math.isfinite(value[0]) else 0.0)
     for (output, known), derivative in zip(pairs, derivatives, strict=True):
+        if not math.isfinite(derivative):
+            yield f"the derivative of {output} by {known} is {derivative}, which is not finite"
+            continue
         unit = output.shared.get("unit", "")
         found = _quotients(one, output, known)
         if found is None:

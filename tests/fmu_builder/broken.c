@@ -220,10 +220,11 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
                                         const fmi2ValueReference v[], size_t nv, const double seed[], double value[])
 {
     (void)c;
+    double slope = fault == 'p' ? 2.0 : fault == 'F' ? __builtin_nan("") : fault == 'G' ? __builtin_inf() : 1.0;
     for (size_t i = 0; i < nz; i++) {
         value[i] = 0.0;
         for (size_t j = 0; j < nv; j++)
-            value[i] += (z[i] == Y || z[i] == DER_X) && v[j] == U ? (fault == 'p' ? 2.0 : 1.0) * seed[j] : 0.0;
+            value[i] += (z[i] == Y || z[i] == DER_X) && v[j] == U ? slope * seed[j] : 0.0;
     }
     return fmi2OK;
 }

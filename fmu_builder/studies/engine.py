@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
+import tempfile
 import threading
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -58,6 +60,7 @@ class ProcessPool:
         self._left: dict[Future[Done], Batch] = {}
         self._refused: list[Batch] = []  # by a pool of which a process has ended
         self._pool: ProcessPoolExecutor | None = None
+        self._folder: Path | None = None  # of the temporary files of the processes, however they end
         self._context = multiprocessing.get_context("spawn")
         self._begun = self._context.RawValue("b", 0)  # whether any process did; memory without a lock
 
@@ -104,12 +107,12 @@ class ProcessPool:
             processes = list((self._pool._processes or {}).values())
             for process in processes:
                 process.terminate()
-            self._pool.shutdown(wait=True)
-            self._pool = None
+        self._drop()
 
     def _ready(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            arguments = (self._job, self._files, self._begun)
+            self._folder = Path(tempfile.mkdtemp(prefix="fmu-builder-study-"))
+            arguments = (self._job, self._files, str(self._folder), self._begun)
             self._pool = ProcessPoolExecutor(self.workers, self._context, _begin, arguments)
         return self._pool
 
@@ -118,18 +121,23 @@ class ProcessPool:
         if self._pool is not None:
             self._pool.shutdown(wait=True)
             self._pool = None
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
 
 
-def _begin(job: Job, files: Mapping[str, Path], begun: Any) -> None:
-    """In a new worker.   begun: is set to 1"""
-    threading.Thread(target=_end_with_the_parent, name="end with the study", daemon=True).start()
+def _begin(job: Job, files: Mapping[str, Path], folder: str, begun: Any) -> None:
+    """In a new worker.   folder: for its temporary files; begun: is set to 1"""
+    tempfile.tempdir = folder
+    threading.Thread(target=_end_with_the_parent, args=(folder,), name="end with the study", daemon=True).start()
     work.begin(job, files)
     begun.value = 1
 
 
-def _end_with_the_parent() -> None:
+def _end_with_the_parent(folder: str) -> None:
     """A worker that waits for batches does not see that the study was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
+        shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)

@@ -290,5 +290,6 @@ def _notes(path: Path, job: Job) -> list[str]:
         for kind in dict.fromkeys(row["status"] for row in failed):
             first = next(row for row in failed if row["status"] == kind)
             count = sum(one == kind for one in status.to_pylist())
-            found.append(f"{count} runs have the status '{kind}', the first one {first['run']}: {first['message']}")
+            runs = "1 run has" if count == 1 else f"{count} runs have"
+            found.append(f"{runs} the status '{kind}', the first one {first['run']}: {first['message']}")
     return found

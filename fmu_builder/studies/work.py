@@ -127,6 +127,17 @@ class Done:
     load: float
 
 
+class _Systems(OrderedDict[tuple[float, ...], RepeatedRun]):
+    """What a thread has loaded, by variant, the one used last at the end."""
+
+    is_busy = False
+
+    def close(self) -> None:
+        for system in self.values():
+            system.close()
+        self.clear()
+
+
 class Worker:
     """The worker of a study in this process.   files: of the FMUs, by hash"""
 
@@ -139,8 +150,22 @@ class Worker:
             raise ToolError(Problem(platform.node(), what.format(*found, *job.versions)))
         self.job, self._files = job, files
         self._own = threading.local()
+        self._threads: list[_Systems] = []  # of all threads
+        self._closed, self._lock = False, threading.Lock()
 
     def run(self, batch: Batch) -> Done:
+        own = self._loaded()
+        with self._lock:
+            own.is_busy = True
+        try:
+            return self._run(batch)
+        finally:
+            with self._lock:
+                own.is_busy = False
+                if self._closed:
+                    own.close()
+
+    def _run(self, batch: Batch) -> Done:
         begin = time.perf_counter()
         count, job = len(batch), self.job
         measured = np.full((count, len(job.responses.signals) + len(job.responses.events)), math.nan)
@@ -171,10 +196,12 @@ class Worker:
         return Done(responses, status, messages, seconds, traces, time.perf_counter() - begin)
 
     def close(self) -> None:
-        """Free what this thread has loaded."""
-        for system in self._kept().values():
-            system.close()
-        self._kept().clear()
+        """Free what all threads have loaded; one that runs a batch does so itself at its end."""
+        with self._lock:
+            self._closed = True
+            for systems in self._threads:
+                if not systems.is_busy:
+                    systems.close()
 
     def _numbers(self) -> list[tuple[int, Axis]]:
         return [(column, axis) for column, axis in enumerate(self.job.axes) if axis.is_number]
@@ -198,14 +225,17 @@ class Worker:
         signals = [outcome.values[chosen, columns[name]].copy() for name in self.job.responses.traced]
         return [outcome.time[chosen].copy(), *signals]
 
-    def _kept(self) -> OrderedDict[tuple[float, ...], RepeatedRun]:
+    def _loaded(self) -> _Systems:
+        """By this thread."""
         if not hasattr(self._own, "systems"):
-            self._own.systems = OrderedDict()
-        kept: OrderedDict[tuple[float, ...], RepeatedRun] = self._own.systems
-        return kept
+            self._own.systems = _Systems()
+            with self._lock:
+                self._threads.append(self._own.systems)
+        found: _Systems = self._own.systems
+        return found
 
     def _system(self, row: Sequence[float]) -> RepeatedRun:
-        kept, variant = self._kept(), self.job.variant(row)
+        kept, variant = self._loaded(), self.job.variant(row)
         if variant in kept:
             kept.move_to_end(variant)
             return kept[variant]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import resource
+import tempfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -160,6 +162,33 @@ def test_a_run_that_ends_its_process_is_a_row_also_where_it_is_the_last_open_one
     result = here(BOUNCE.replace("count = 3", f"count = {count}").replace('["50 cm", 1.0]', "[1.0]"))
     assert (result.runs, result.failed) == (count, 1)
     assert [row["status"] == "killed" for row in result.table().to_pylist()] == [run == 1 for run in range(count)]
+
+
+def test_a_worker_frees_what_all_its_threads_have_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bounce.toml").write_text(BOUNCE)
+    prepared = prepare(tmp_path / "bounce.toml")
+    unpacked = tmp_path / "temporary"
+    unpacked.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(unpacked))
+    batch = Batch(np.arange(1), prepared.plan.rows(0, 1))
+    worker = Worker(prepared.job, prepared.files)
+    with ThreadPoolExecutor(2) as pool:
+        for done in pool.map(worker.run, [batch, batch]):
+            assert done.status == ["ok"]
+    assert [*unpacked.iterdir()]
+    worker.close()
+    assert not [*unpacked.iterdir()]
+
+    late = Worker(prepared.job, prepared.files)
+    original = late._run
+
+    def closed_meanwhile(batch: Batch) -> Done:
+        late.close()  # which frees nothing that runs
+        return original(batch)
+
+    monkeypatch.setattr(late, "_run", closed_meanwhile)
+    assert late.run(batch).status == ["ok"]
+    assert not [*unpacked.iterdir()]
 
 
 def test_a_run_that_a_slave_refuses_is_a_row_with_its_reason(here: Callable[[str], StudyResult]) -> None:

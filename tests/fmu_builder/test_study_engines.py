@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -70,14 +71,23 @@ def responses(path: Path | str) -> list[tuple[object, ...]]:
     return [(row["run"], row["restitution"], row["last"], row["bounce"], row["status"]) for row in rows(path)]
 
 
-def test_results_are_the_same_bits_on_any_number_of_processes() -> None:
+def test_results_are_the_same_bits_on_any_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(Path("temporary").absolute()))
+    monkeypatch.setenv("TMPDIR", tempfile.gettempdir())
     study(bounce(101), "one.parquet", workers=1)
     result = study(bounce(101), "two.parquet", workers=2)
+    assert [*Path("temporary").iterdir()] == []
     assert result.runs == 101 and result.failed == 0
     assert responses("one.parquet") == responses("two.parquet")
 
 
-def test_a_run_that_kills_its_worker_is_a_row_and_all_others_are_done(tmp_path: Path) -> None:
+def test_a_run_that_kills_its_worker_is_a_row_and_all_others_are_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(Path("temporary").absolute()))
+    monkeypatch.setenv("TMPDIR", tempfile.gettempdir())
     foreign_fmu(tmp_path, "Crash", BODY, guid="b0-s")
     stiffness = [100.0 + k for k in range(40)]
     stiffness[23] = 2e6
@@ -89,7 +99,8 @@ def test_a_run_that_kills_its_worker_is_a_row_and_all_others_are_done(tmp_path: 
     assert (result.runs, result.failed) == (40, 1)
     assert [row["k"] for row in rows("crash.parquet") if row["status"] == "killed"] == [2e6]
     assert [row["run"] for row in rows("crash.parquet")] == [*range(40)]
-    assert "1 runs have the status 'killed', the first one 23" in result.notes[0]
+    assert [*Path("temporary").iterdir()] == []  # also of the workers that crashed
+    assert "1 run has the status 'killed', the first one 23" in result.notes[0]
 
 
 def test_a_worker_that_ends_between_batches_costs_no_run() -> None:

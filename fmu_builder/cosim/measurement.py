@@ -225,17 +225,17 @@ def _read_table(path: Path) -> _Table:
     """Raises InputError with up to 20 faults."""
     commented: list[tuple[int, str]] = []
     lines: list[tuple[int, str]] = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if _COMMENT.match(line):
-            commented.append((number, _COMMENT.sub("", line, count=1).strip()))
-        elif line.strip(" \t,;"):
-            lines.append((number, line))
+    for number, text in enumerate(read_text(path).splitlines(), 1):
+        if _COMMENT.match(text):
+            commented.append((number, _COMMENT.sub("", text, count=1).strip()))
+        elif text.strip(" \t,;"):
+            lines.append((number, text))
     if not lines:
         raise InputError(Problem(str(path), "has no rows of numbers"))
     separator = _separator(lines[0][1])
-    first = _cells(lines[0][1], separator)
+    first = _cells(lines[0], separator, path)
     if _is_numbers(first, separator):  # the header is a comment
-        headers = [_cells(text, _separator(text)) for number, text in commented if number < lines[0][0]]
+        headers = [_cells(line, _separator(line[1]), path) for line in commented if line[0] < lines[0][0]]
         header = next((cells for cells in reversed(headers) if len(cells) == len(first)), None)
         if header is None:
             what = "holds numbers; a line above them must name the columns, such as t [s]; z [mm]"
@@ -244,15 +244,20 @@ def _read_table(path: Path) -> _Table:
     else:
         header, rows = first, lines[1:]
     units = [_split(name)[1] for name in header]
-    if rows and (row_units := _units_row(_cells(rows[0][1], separator), len(header))) is not None:
+    if rows and (row_units := _units_row(_cells(rows[0], separator, path), len(header))) is not None:
         units = [own if own is not None else below for own, below in zip(units, row_units, strict=True)]
         rows = rows[1:]
     if not rows:
         raise InputError(Problem(str(path), "has no rows of numbers"))
     values = np.full((len(rows), len(header)), np.nan)
     faults: list[Problem] = []
-    for k, (number, text) in enumerate(rows):
-        cells = _cells(text, separator)
+    for k, line in enumerate(rows):
+        number = line[0]
+        try:
+            cells = _cells(line, separator, path)
+        except InputError as error:
+            faults += error.problems
+            continue
         if len(cells) > len(header) and not any(cell for cell in cells[len(header) :]):
             cells = cells[: len(header)]  # a separator at the end
         if len(cells) != len(header):
@@ -280,10 +285,15 @@ def _separator(line: str) -> str:
     return ""
 
 
-def _cells(line: str, separator: str) -> list[str]:
+def _cells(line: tuple[int, str], separator: str, path: Path) -> list[str]:
+    """line: its number and text.   Raises InputError for what the csv module does not read, such as a huge cell."""
+    number, text = line
     if separator:
-        return [cell.strip() for cell in next(csv.reader([line.rstrip("\r\n")], delimiter=separator))]
-    words = re.findall(r'"[^"]*"|\S+(?: \[[^\]]*\]| \([^)]*\))?', line)  # blanks separate names from names, not units
+        try:
+            return [cell.strip() for cell in next(csv.reader([text.rstrip("\r\n")], delimiter=separator))]
+        except csv.Error as error:
+            raise InputError(Problem(f"{path}: line {number}", f"{error}; is a quote left open?")) from error
+    words = re.findall(r'"[^"]*"|\S+(?: \[[^\]]*\]| \([^)]*\))?', text)  # blanks separate names from names, not units
     return [word.strip('"') for word in words]
 
 

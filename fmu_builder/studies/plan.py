@@ -260,7 +260,11 @@ _HEADER = re.compile(r"\s*(?P<name>.*?)\s*(?:\s\[(?P<unit>[^\[\]]*)\])?\s*", re.
 
 def _listed(path: Path, axes: Sequence[Axis], where: str) -> Rows:
     """The rows of a CSV file with a column for each factor, in any order; other columns are an error."""
-    lines = [line for line in csv.reader(io.StringIO(read_text(path))) if line and any(map(str.strip, line))]
+    reader = csv.reader(io.StringIO(read_text(path)))
+    try:
+        lines = [line for line in reader if line and any(map(str.strip, line))]
+    except csv.Error as error:
+        raise InputError(Problem(f"{path}: line {reader.line_num}", f"{error}; is a quote left open?")) from error
     if not lines:
         raise InputError(Problem(f"{where} file", f"{path} is empty"))
     heads = [_HEADER.fullmatch(text) for text in lines[0]]

@@ -72,6 +72,14 @@ def test_scale_offset_and_deviation_are_in_the_unit_of_the_signal(tmp_path: Path
     assert (column.deviation, column.weight) == (pytest.approx(2e-3), 3.0)
 
 
+@pytest.mark.parametrize(("line", "text"), [(2, "t,z\n0,HUGE\n1,2\n"), (1, "t,zHUGE\n0,1\n"), (1, "# t,zHUGE\n0,1\n")])
+def test_a_cell_that_no_csv_file_has_is_refused_with_its_line(tmp_path: Path, line: int, text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, text.replace("HUGE", "1" * 140_000))
+    (problem,) = caught.value.problems
+    assert problem.where == f"{tmp_path / 'measured.csv'}: line {line}"
+
+
 @pytest.mark.parametrize(
     ("unit", "given", "expected"),
     [

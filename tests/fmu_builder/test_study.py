@@ -481,3 +481,6 @@ def test_rows_of_a_file_have_units_in_the_header(here: Callable[[str], StudyResu
     Path("runs.csv").write_text("h [kg],restitutio\n50,0.5\n")
     with pytest.raises(InputError, match="is no factor; did you mean 'restitution'"):
         here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n')
+    Path("runs.csv").write_text(f"h [cm],restitution\n50,{'1' * 140_000}\n")
+    with pytest.raises(InputError, match=r"runs\.csv: line 2: field larger than field limit"):
+        here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n')

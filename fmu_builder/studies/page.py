@@ -71,7 +71,7 @@ def write_page(table: Path, page: Path) -> None:
     sections = [
         _Section("Responses over factors", _scatter(shown, moving)),
         _Section("Main effects", _effects(shown, moving), "means of all runs at a value of the factor"),
-        _Section("Parallel coordinates", _parallel([*moving, *shown])),
+        _parallel_section([*moving, *shown]),
     ]
     if len(moving) > 1:
         drawn = shown[:_MOST_CONTOURS]
@@ -267,10 +267,16 @@ def _contours(responses: Sequence[Column], pairs: Sequence[tuple[Column, Column]
     return {**figure, "layout": {**layout, "height": 430, "margin": {**_MARGIN, "t": 90}}}
 
 
-def _parallel(columns: Sequence[Column]) -> Figure:
-    """Lines of SVG; those of plotly need WebGL, which a remote desktop may lack.  The colour is the last response."""
+def _parallel_section(columns: Sequence[Column]) -> _Section:
     known = ~np.any([np.isnan(one.values) for one in columns], axis=0)
-    rows = np.flatnonzero(known)
+    figure = _parallel(columns, np.flatnonzero(known)) if known.any() else None
+    return _Section("Parallel coordinates", figure, "" if figure else "no run has all responses: there are no lines")
+
+
+def _parallel(columns: Sequence[Column], rows: NDArray[np.int64]) -> Figure:
+    """rows: of runs that have all columns
+
+    Lines of SVG; those of plotly need WebGL, which a remote desktop may lack.  The colour is the last response."""
     chosen = rows[_thinned(len(rows), _LINES)]
     ends = [(float(one.values[chosen].min()), float(one.values[chosen].max())) for one in columns]
     heights = np.column_stack(

@@ -76,10 +76,18 @@ class Axis:
         """What is set."""
         return number if self.cells is None else self.values[int(number)]
 
+    def in_range(self, number: float, where: str) -> float:
+        """The number of a range.   Raises InputError where it is outside by more than rounding."""
+        rounding = 1e-12 * max(abs(self.low), abs(self.high))
+        if not self.low - rounding <= number <= self.high + rounding:
+            unit = "" if self.unit in ("", "1") else f" {self.unit}"
+            raise InputError(Problem(where, f"{number:g}{unit} is outside {self.low:g} .. {self.high:g}{unit}"))
+        return number
+
     def number_of(self, cell: str, where: str, unit: str = "") -> float:
         """The number of a text in a list of runs.   unit: of its column.   Raises InputError."""
         if self.cells is None:
-            return parse_quantity(f"{cell} {unit}".strip(), parse_unit(self.unit or "1"), where)
+            return self.in_range(parse_quantity(f"{cell} {unit}".strip(), parse_unit(self.unit or "1"), where), where)
         for place, known in enumerate(self.cells):
             if cell == known or (not isinstance(known, str) and _is_number(cell, known)):
                 return float(place)
@@ -116,10 +124,9 @@ def _axis(name: str, factor: Factor, where: str, slaves: Mapping[str, SlaveDescr
     if factor.recipe is not None and factor.key is not None:
         if factor.recipe not in slaves:
             raise InputError(Problem(f"{where} recipe", _no_slave(factor.recipe, slaves)))
-        shown = tuple(str(v).lower() if isinstance(v, bool) else v for v in factor.values or ())
-        return _with_base(
-            Axis(name, "recipe", ((factor.recipe, factor.key),), "", shown, tuple(factor.values or ())), factor, where
-        )
+        values = tuple(factor.values or ())
+        target = (factor.recipe, factor.key)
+        return _with_base(Axis(name, "recipe", (target,), "", _cells(values), values), factor, where)
     if factor.start is None and name in EXPERIMENT:
         return _with_base(_of_experiment(name, factor, where), factor, where)
     targets = tuple(_target(one, where, slaves) for one in factor.start or [name])
@@ -157,13 +164,24 @@ def _of_variable(
     if factor.values is not None:
         values = _each(factor.values, lambda one: start_value(variable, one, where))
         if variable.literals or variable.type in ("String", "Boolean"):
-            cells: tuple[Cell, ...] = tuple(str(v).lower() if isinstance(v, bool) else v for v in factor.values)
-            return Axis(name, "start", targets, "", cells, values)
+            return Axis(name, "start", targets, "", _cells(factor.values), values)
         return Axis(name, "start", targets, unit, tuple(float(v) for v in values), values)
     if variable.type != "Real":
         raise InputError(Problem(where, f"{variable.name} is of type {variable.type}, which has no range: give values"))
     axis = Axis(name, "start", targets, unit, None, **_range(factor, variable, where))  # type: ignore[arg-type]
     return axis
+
+
+def _cells(values: Sequence[Start | bool]) -> tuple[Cell, ...]:
+    """What the table shows: numbers, or texts as soon as one is none."""
+    numbers = tuple(one for one in values if isinstance(one, int | float) and not isinstance(one, bool))
+    if len(numbers) == len(values):
+        return numbers
+    return tuple(_text(one) for one in values)
+
+
+def _text(value: Start | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _range(factor: Factor, variable: SlaveVariable, where: str) -> dict[str, float | bool | int]:
@@ -222,10 +240,11 @@ def _with_base(axis: Axis, factor: Factor, where: str) -> Axis:
         levels = axis.levels()
         return replace(axis, base=float(levels[len(levels) // 2]))
     if axis.cells is None:
-        return replace(axis, base=parse_quantity(factor.base, parse_unit(axis.unit), f"{where} base"))
-    given = str(factor.base).lower() if isinstance(factor.base, bool) else factor.base
-    if isinstance(given, str) and axis.is_number:
-        given = parse_quantity(given, parse_unit(axis.unit or "1"), f"{where} base")
+        base = parse_quantity(factor.base, parse_unit(axis.unit), f"{where} base")
+        return replace(axis, base=axis.in_range(base, f"{where} base"))
+    given: Cell = _text(factor.base)
+    if axis.is_number and not isinstance(factor.base, bool):
+        given = parse_quantity(factor.base, parse_unit(axis.unit or "1"), f"{where} base")
     if given not in axis.cells:
         raise InputError(Problem(f"{where} base", none_of(factor.base, map(str, axis.cells))))
     return replace(axis, base=float(axis.cells.index(given)))

@@ -61,7 +61,7 @@ class Factor(TableModel):
     )
     low: Quantity | None = Field(default=None, description="the least value of a range")
     high: Quantity | None = Field(default=None, description="the largest value of a range")
-    count: int = Field(default=5, ge=2, description="levels of the range in a grid, with both ends")
+    count: int = Field(default=5, ge=2, le=1_000_000, description="levels of the range in a grid, with both ends")
     scale: Literal["linear", "log"] = Field(default="linear", description="of the range: equal distances or quotients")
     base: Scalar | None = Field(
         default=None, description="in `one_at_a_time`, the value while others change; without it the middle one"

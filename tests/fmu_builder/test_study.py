@@ -21,6 +21,7 @@ from fmu_builder.errors import InputError, ToolError
 from fmu_builder.studies import run as running
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.factors import Axis
+from fmu_builder.studies.page import write_page
 from fmu_builder.studies.plan import Grid, LatinHypercube, Listed, OneAtATime, Random, RunPlan, Saltelli, Sobol
 from fmu_builder.studies.run import StudyResult, study
 from fmu_builder.studies.sensitivity import sobol_indices
@@ -164,6 +165,32 @@ def test_a_run_that_ends_its_process_is_a_row_also_where_it_is_the_last_open_one
     assert [row["status"] == "killed" for row in result.table().to_pylist()] == [run == 1 for run in range(count)]
 
 
+def test_values_of_which_one_is_a_text_are_texts(here: Callable[[str], StudyResult]) -> None:
+    """An enumeration by name and by number, base and table alike."""
+    factors = '"coupling.mode" = { values = ["hold", 2], base = 2 }'
+    text = f'system = "PointSurface"\n[experiment]\nstop = "1 ms"\nstep = "1 ms"\n[factors]\n{factors}\n'
+    result = here(text + '[plan]\nkind = "one_at_a_time"\n[responses]\nz = { signal = "point.f[3]" }\n')
+    assert result.table().column("coupling.mode").to_pylist() == ["2", "hold"]
+    assert result.failed == 0
+
+
+def test_the_page_says_where_no_run_has_all_responses(
+    here: Callable[[str], StudyResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Worker._run
+
+    def either(self: Worker, batch: Batch) -> Done:
+        done = original(self, batch)
+        done.responses[:, 0][batch.runs % 2 == 0] = np.nan
+        done.responses[:, 1][batch.runs % 2 == 1] = np.nan
+        return done
+
+    monkeypatch.setattr(Worker, "_run", either)
+    here(BOUNCE)
+    write_page(Path("bounce.parquet"), Path("bounce.html"))
+    assert "no run has all responses" in Path("bounce.html").read_text()
+
+
 def test_a_worker_frees_what_all_its_threads_have_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bounce.toml").write_text(BOUNCE)
     prepared = prepare(tmp_path / "bounce.toml")
@@ -302,11 +329,12 @@ FAULTS = {
     '"bounce/impact"': ('"bounce + 1[m]"', "'+' needs equal dimensions: m/s on the left, m on the right"),
     "speed[1]": ("speed", "give the number of a contact, impact_speed[1], or for all of them take"),
     "[responses]": ("[plan]\nkind = 'sobol'\n[responses]", "sobol needs runs"),
-    "count = 3": ("count = 300000000", "3e+08 runs"),
+    "count = 3": ("count = 100000000000", "count: 100000000000: input should be less than or equal to 1000000"),
+    "count = 3 }": ("count = 3, base = 77 }", "base: 77 is outside 0.4 .. 0.8"),
 }
 
 
-@pytest.mark.parametrize("text", [one for one in FAULTS if one != "count = 3"])
+@pytest.mark.parametrize("text", FAULTS)
 def test_faults_of_a_study_name_file_key_value_and_rule(
     here: Callable[[str], StudyResult], tmp_path: Path, text: str
 ) -> None:
@@ -478,6 +506,10 @@ def test_rows_of_a_file_have_units_in_the_header(here: Callable[[str], StudyResu
     listed = BOUNCE.replace('values = ["50 cm", 1.0]', "low = 0, high = 1")
     rows = here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n').table().to_pylist()
     assert [(row["h"], row["restitution"]) for row in rows] == [(0.5, 0.5), (0.75, 0.6)]
+    with pytest.raises(InputError, match=r"row 1, h: 0\.5 m is outside 0\.6 \.\. 1 m"):
+        narrow = listed.replace("low = 0, high = 1", "low = 0.6, high = 1")
+        Path("runs.csv").write_text("h [cm],restitution\n50,0.5\n75,0.6\n")
+        here(narrow + '[plan]\nkind = "list"\nfile = "runs.csv"\n')
     Path("runs.csv").write_text("h [kg],restitutio\n50,0.5\n")
     with pytest.raises(InputError, match="is no factor; did you mean 'restitution'"):
         here(listed + '[plan]\nkind = "list"\nfile = "runs.csv"\n')

@@ -17,8 +17,9 @@ from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.files import write_whole
 from fmu_builder.fitting.result import FitResult, fit_to_json
 from fmu_builder.fitting.search import Progress
-from fmu_builder.fitting.solution import fit
-from fmu_builder.fitting.written import fitted_text
+from fmu_builder.fitting.solution import fitted
+from fmu_builder.fitting.task import FitTask
+from fmu_builder.fitting.written import check_expressible, fitted_text
 from fmu_builder.paths import shipped
 
 
@@ -31,7 +32,10 @@ def run_fit(name: str, output: Path | None, report: Path | None, as_json: bool) 
     target = output or Path(f"{path.stem}_fitted.toml")
     check_outputs(("-o", target), ("--report", report), ("", path))
     with _progress() as progress:
-        found = fit(path, progress=progress)
+        task = FitTask(path)
+        check_expressible(task.scenario)  # before the runs: the fitted system is written last
+        with task:
+            found = fitted(task, progress)
     text = fitted_text(found, target)
     make_folder_of(target)
     write_whole(target, text)

@@ -36,6 +36,14 @@ def fitted_text(result: FitResult, path: Path) -> str:
     return tomli_w.dumps(_scenario_tables(result, path))
 
 
+def check_expressible(scenario: CheckedScenario) -> None:
+    """Raises InputError for an SSP archive that no scenario can express."""
+    if any(getattr(scenario, key) for key in _OF_SSP):
+        what = "converts signals in a way that a scenario cannot express"
+        repair = "fit it by fmu_builder.fit in Python, and set the values in the archive"
+        raise InputError(Problem(str(scenario.path), f"{what}; {repair}"))
+
+
 def _with_starts(tables: Mapping[str, object], values: Mapping[str, float]) -> dict[str, object]:
     given = tables.get("start")
     start: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
@@ -67,9 +75,7 @@ def _start_of(model: Model, name: str) -> float | None:
 
 def _scenario_tables(result: FitResult, path: Path) -> dict[str, object]:
     scenario: CheckedScenario = result.scenario
-    if any(getattr(scenario, key) for key in _OF_SSP):
-        what = "converts signals in a way that a scenario cannot express; set the values in the archive"
-        raise InputError(Problem(str(scenario.path), what))
+    check_expressible(scenario)
     left_out = {"path", "notes", "reference", "convergence", *_OF_SSP}
     tables: dict[str, Any] = scenario.model_dump(exclude=left_out, exclude_none=True, exclude_defaults=True)
     folder = scenario.path.parent

@@ -14,8 +14,9 @@ import pytest
 from foreign import BODY, GAIN, foreign_fmu, member_of, model_description
 from lxml import etree
 
-from fmu_builder.cli import main
+from fmu_builder.cli import app, main
 from fmu_builder.cosim.master import load_scenario, run, system_of
+from fmu_builder.cosim.repeated import RepeatedRun
 from fmu_builder.errors import InputError, ToolError
 from fmu_builder.export import archive as limits
 from fmu_builder.model.scenario import Conversion
@@ -202,6 +203,20 @@ def test_a_connection_converts_units_and_then_transforms(
     trace = run(chain_of_units(tmp_path, source, target, inner, attributes)).trace
     assert trace["first.y"].tolist() == [7.0] * 3
     assert trace["second.y"] == pytest.approx([expected] * 3, rel=1e-15)  # from the start on
+
+
+def test_a_fit_that_cannot_be_written_is_refused_before_its_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = chain_of_units(tmp_path, "m", "mm")
+    (tmp_path / "y.csv").write_text("t,y\n0,7\n0.001,7\n0.002,7\n")
+    (tmp_path / "fit.toml").write_text(
+        f"scenario = '{path.name}'\n[parameters]\n'first.b' = {{ start = 1, min = 0, max = 9 }}\n"
+        "[[measurement]]\nfile = 'y.csv'\ncolumns = { y = 'first.y' }\n"
+    )
+    monkeypatch.setattr(RepeatedRun, "run", None)  # a call would fail
+    with pytest.raises(InputError, match="converts signals in a way that a scenario cannot express"):
+        app(["fit", str(tmp_path / "fit.toml"), "-o", str(tmp_path / "fitted.toml")], standalone_mode=False)
 
 
 def test_transformations_and_units_of_several_connections_are_done_one_after_another(tmp_path: Path) -> None:

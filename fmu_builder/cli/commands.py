@@ -331,7 +331,7 @@ def study_step_command(
         str, typer.Argument(help="A scenario (.toml), an .fmu, an .ssp, or the name of a recipe or case.")
     ],
     quantity: Annotated[
-        str | None, typer.Option(help="A signal at the end, or an event; without it all outputs with a unit.")
+        str | None, typer.Option(help="A signal at the end, or an event; without it all outputs that are Reals.")
     ] = None,
     tolerance: Annotated[float, typer.Option(help="Change of the answer, relative to its range.")] = 1e-3,
     halvings: Annotated[int, typer.Option(help="Of the step, at most.")] = 12,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.master import System, load_scenario, run, system_of
+from fmu_builder.cosim.recorder import is_signal
 from fmu_builder.cosim.result import Result
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, did_you_mean
 from fmu_builder.model.scenario import ALGORITHMS, IMPLICIT, CheckedScenario, SlaveEntry, check_times
@@ -68,13 +69,16 @@ def step_study(
 
     quantity    a signal, of which the value at the end counts, or an event; without it all outputs that are Reals
     tolerance   change of the answer, relative to its range, below which it stands
-    Raises InputError with what is wrong with the scenario, the quantity or the tolerance."""
+    Raises InputError with what is wrong with the scenario, the quantity or the tolerance, or without outputs."""
     if not 0.0 < tolerance < 1.0:
         raise InputError(Problem("--tolerance", f"{tolerance:g} must be greater than 0 and less than 1"))
     if not 1 <= halvings <= 30:
         raise InputError(Problem("--halvings", f"{halvings} must be 1 to 30"))
     scenario = _plain(load_scenario(path))
     system = system_of(scenario)
+    outputs = [quantity] if quantity is not None else _outputs(system)
+    if not outputs:
+        raise InputError(Problem(str(path), "has no output that is a Real: give --quantity"))
     modes = [*_modes(system)] or [""]
     algorithms = [*ALGORITHMS] if len(system.slaves) > 1 else ["jacobi"]
     found = []
@@ -83,7 +87,7 @@ def step_study(
             if mode == "auto" and algorithm in IMPLICIT:
                 continue  # these solve for the law of the element itself
             varied = _with_mode(with_experiment(scenario, {"algorithm": algorithm}), system, mode)
-            one = _converge(varied, algorithm, mode, quantity, tolerance, halvings, progress or (lambda text: None))
+            one = _converge(varied, algorithm, mode, outputs, tolerance, halvings, progress or (lambda text: None))
             found.append(one)
     return found
 
@@ -97,6 +101,17 @@ def _plain(scenario: CheckedScenario) -> CheckedScenario:
     first = step * longer
     changed = with_experiment(scenario, {"step": first, "output_step": first, "power": False, "record": None})
     return changed.model_copy(update={"slaves": slaves})
+
+
+def _outputs(system: System) -> list[str]:
+    """Outputs that are Reals, but for what solver and coupling report of themselves."""
+    return [
+        f"{slave}.{variable.name}"
+        for slave, description in system.slaves.items()
+        for variable in description.variables.values()
+        if variable.causality == "output" and variable.type == "Real" and is_signal(variable)
+        if not {"solver", "coupling"} & {*variable.name.split(".")}
+    ]
 
 
 def _modes(system: System) -> Iterator[str]:
@@ -121,7 +136,7 @@ def _converge(
     scenario: CheckedScenario,
     algorithm: str,
     mode: str,
-    quantity: str | None,
+    quantities: Sequence[str],
     tolerance: float,
     halvings: int,
     progress: Callable[[str], None],
@@ -147,7 +162,7 @@ def _converge(
             before, step = None, 0.5 * step
             continue
         seconds = time.perf_counter() - begin
-        answer = _Answer.of(result, quantity)
+        answer = _Answer.of(result, quantities)
         if before is not None:
             levels.append(Level(before[0], answer.change(before[1]), before[2]))
             if levels[-1].error <= tolerance:
@@ -166,28 +181,28 @@ class _Answer:
     ranges: Mapping[str, float]
 
     @classmethod
-    def of(cls, result: Result, quantity: str | None) -> _Answer:
+    def of(cls, result: Result, quantities: Sequence[str]) -> _Answer:
+        """Of signals, at least one, or of an event."""
         trace = result.trace
-        if quantity is None:
-            names = [n for n in trace.names if not {"solver", "coupling"} & {*n.split(".")} and trace.units.get(n)]
-        elif quantity in trace.events:
-            return cls({quantity: trace.events[quantity]}, {quantity: abs(trace.events[quantity])})
-        elif quantity in trace:
-            names = [quantity]
-        else:
-            known = [*trace.events, *trace.names]
-            raise InputError(Problem("--quantity", f"no run has '{quantity}'" + did_you_mean(quantity, known)))
-        ranges = {name: _range(trace[name]) for name in names}
-        return cls({name: float(trace[name][-1]) for name in names}, ranges)
+        ends, ranges = {}, {}
+        for name in quantities:
+            if name in trace.events:
+                ends[name], ranges[name] = trace.events[name], abs(trace.events[name])
+            elif name in trace:
+                ends[name], ranges[name] = float(trace[name][-1]), _range(trace[name])
+            else:
+                known = [*trace.events, *trace.names]
+                raise InputError(Problem("--quantity", f"no run has '{name}'" + did_you_mean(name, known)))
+        return cls(ends, ranges)
 
     def change(self, other: _Answer) -> float:
-        """The largest one of all, relative to the range."""
-        changes = [
-            abs(end - other.ends[name]) / self.ranges[name]
-            for name, end in self.ends.items()
-            if name in other.ends and self.ranges[name] > 0.0
-        ]
-        return max(changes, default=math.inf if self.ends.keys() != other.ends.keys() else 0.0)
+        """The largest one of all, relative to the larger range, or to the value of a signal that rests in both."""
+        changes = []
+        for name, end in self.ends.items():
+            before = other.ends[name]
+            scale = max(self.ranges[name], other.ranges[name]) or max(abs(end), abs(before))
+            changes.append(abs(end - before) / scale if scale > 0.0 else 0.0)
+        return max(changes)
 
 
 def _range(values: NDArray[np.float64]) -> float:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from foreign import BODY, foreign_fmu
+from foreign import BODY, GAIN, foreign_fmu, without_units
 
 import fmu_builder
 from fmu_builder.errors import InputError, ToolError
@@ -28,7 +28,7 @@ from fmu_builder.studies.plan import Grid, LatinHypercube, Random, RunPlan, Salt
 from fmu_builder.studies.run import study
 from fmu_builder.studies.sensitivity import sobol_indices
 from fmu_builder.studies.setup import prepare
-from fmu_builder.studies.step import step_study
+from fmu_builder.studies.step import _Answer, step_study
 from fmu_builder.studies.work import Batch
 
 pytestmark = pytest.mark.slow
@@ -304,6 +304,40 @@ def test_a_held_force_converges_with_first_order_and_a_coupled_one_stands_at_onc
     assert stands is not None and stands >= 4e-4
     with pytest.raises(InputError, match=r"no run has 'floor\.rebound_sped\[1\]'; did you mean"):
         step_study(Path("drop.toml"), quantity="floor.rebound_sped[1]")
+
+
+def test_outputs_without_a_unit_converge_too_and_a_system_without_outputs_is_refused(tmp_path: Path) -> None:
+    foreign_fmu(
+        tmp_path, "Mute", [replace(one, causality="local") if one.causality == "output" else one for one in GAIN]
+    )
+    with pytest.raises(InputError, match=r"Mute\.fmu: has no output that is a Real: give --quantity"):
+        step_study(Path("Mute.fmu"))
+    foreign_fmu(tmp_path, "Plain", without_units(BODY))
+    foreign_fmu(tmp_path, "Whole", BODY)
+    found = []
+    for name in ("Plain", "Whole"):
+        text = f'experiment = {{ stop = "640 ms", step = "1 ms" }}\nslaves = {{ body = "{name}.fmu" }}\n'
+        text += '[drive]\n"body.p.f[1]" = "1[N]*sin(20*#t/1[s])"\n'
+        Path("step.toml").write_text(text.replace("[N]", "") if name == "Plain" else text)
+        found.append([(level.step, level.error) for level in step_study(Path("step.toml"), halvings=4)[0].levels])
+    assert found[0] == found[1] and found[0][0][1] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ((5.0, 5.0), (0.0, 0.0), 1.0),  # an event that is no more
+        ((1.0, 4.0), (1.5, 2.0), 0.125),
+        ((2.0, 0.0), (3.0, 0.0), 1.0 / 3.0),  # of signals that rest
+        ((0.0, 0.0), (0.0, 0.0), 0.0),
+    ],
+)
+def test_a_change_is_relative_to_the_larger_range(
+    before: tuple[float, float], after: tuple[float, float], change: float
+) -> None:
+    """The value at the end and the range of each run."""
+    one, other = (_Answer({"x": end}, {"x": width}) for end, width in (before, after))
+    assert one.change(other) == other.change(one) == pytest.approx(change)
 
 
 # ---- sensitivity ---------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.recorder import unit_of_signal
 from fmu_builder.errors import InputError, Problem, did_you_mean, shortened
 from fmu_builder.files import read_text
 from fmu_builder.model.mapping import ColumnEntry, MeasurementMap, offset_range
@@ -122,13 +123,13 @@ def _column(
 ) -> MeasuredColumn | None:
     written = entry.unit if entry.unit is not None else read.units[column]
     try:
-        given = _unit_of(signal_unit) if written is None else parse_unit(written)
+        given = unit_of_signal(signal_unit) if written is None else parse_unit(written)
     except InputError as error:
         problems += [Problem(f"{place} unit", p.what) for p in error.problems]
         return None
     if not signal_unit:  # as in a CSV file without its JSON file: SI
         signal_unit = dimension_text(given)
-    target = _unit_of(signal_unit)
+    target = unit_of_signal(signal_unit)
     if not given.same_dimension(target) or mixes_cycles_and_angle(given, target):
         what = (
             f"'{given.name}' has the dimension {dimension_text(given)}, but {entry.signal} is in {target.name} "
@@ -151,14 +152,6 @@ def _column(
     converted = (given.factor * raw[present] + given.offset - target.offset) / target.factor
     values = entry.scale * converted + offset
     return MeasuredColumn(name, entry.signal, signal_unit, time[present], values, deviation, entry.weight)
-
-
-def _unit_of(text: str) -> Unit:
-    """One that is unknown here takes plain numbers only."""
-    try:
-        return parse_unit(text)
-    except InputError:
-        return parse_unit("1")
 
 
 def _in_unit(value: float | int | str, unit: Unit, where: str, problems: list[Problem]) -> float:

@@ -15,8 +15,9 @@ from fmu_builder.cosim.link import Link, not_finite
 from fmu_builder.cosim.loop.operations import Access, Clock
 from fmu_builder.cosim.slave import Slave
 from fmu_builder.cosim.trace import Trace
-from fmu_builder.errors import Problem, did_you_mean
+from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
+from fmu_builder.units import Unit, parse_unit
 
 
 class Recorder:
@@ -131,3 +132,11 @@ def is_signal(variable: SlaveVariable) -> bool:
         and not variable.name.startswith("der(")
         and not is_recorded_contact(variable.name)
     )
+
+
+def unit_of_signal(text: str) -> Unit:
+    """The unit of a signal; 1, of plain numbers, where an FMU has one that is unknown here."""
+    try:
+        return parse_unit(text)
+    except InputError:
+        return parse_unit("1")

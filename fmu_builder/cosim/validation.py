@@ -87,6 +87,24 @@ def own_cases() -> dict[str, Path]:
     return {f"{path.parent.parent.name}/{path.stem}": path for path in paths}
 
 
+def system_path(name: str, folder: Path, where: str) -> Path:
+    """The file of a system: a path in the folder, or the name of a recipe or case.   Raises InputError at `where`."""
+    if Path(name).suffix in (".fmu", ".ssp"):
+        path = folder / name
+        if not path.is_file():
+            raise InputError(Problem(where, f"'{name}' is not there"))
+        return path
+    try:
+        return find_recipe(name, folder)
+    except InputError as error:
+        cases = all_cases() | own_cases()
+        named = [path for case, path in cases.items() if name in (case, case.partition("/")[2])]
+        if len(named) == 1:
+            return named[0]
+        near = did_you_mean(name, [case.partition("/")[2] for case in cases]) if not Path(name).suffix else ""
+        raise InputError([Problem(where, f"{p}{near}") for p in error.problems]) from None
+
+
 def demo_cases() -> dict[str, Path]:
     """The cases that `fmu-builder demo` runs: those that fmus/demo.txt lists."""
     lines = (shipped("fmus") / "demo.txt").read_text(encoding="utf-8").splitlines()

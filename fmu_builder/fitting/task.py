@@ -16,17 +16,15 @@ from fmu_builder.cosim.mapped_comparison import check_overlap, interpolated, wit
 from fmu_builder.cosim.master import System, load_scenario, system_of
 from fmu_builder.cosim.measurement import MeasuredColumn, Measurement, read_measurement
 from fmu_builder.cosim.overrides import overridden
-from fmu_builder.cosim.recorder import is_signal
+from fmu_builder.cosim.recorder import is_signal, unit_of_signal
 from fmu_builder.cosim.repeated import RepeatedRun
 from fmu_builder.cosim.scenario_inputs import Start, start_values
-from fmu_builder.cosim.validation import all_cases, own_cases
+from fmu_builder.cosim.validation import system_path
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, collected, did_you_mean, listed
 from fmu_builder.fitting.tables import Fit, FitMeasurement, read_fit
 from fmu_builder.model.given_values import number
 from fmu_builder.model.mapping import range_problems
 from fmu_builder.model.scenario import CheckedScenario
-from fmu_builder.paths import find_recipe
-from fmu_builder.units import Unit, parse_unit
 
 Values = NDArray[np.float64]
 _SHOWN = 3
@@ -246,7 +244,7 @@ class FitTask:
         found: list[float] = []
         for key in ("start", "min", "max"):
             with collected(problems):
-                found.append(number(getattr(entry, key), _unit_of(known.unit), f"{where} {key}"))
+                found.append(number(getattr(entry, key), unit_of_signal(known.unit), f"{where} {key}"))
         if len(found) < 3:
             return None
         start, low, high = found
@@ -312,22 +310,10 @@ def _scenario_of(table: Fit, path: Path, problems: list[Problem]) -> CheckedScen
     """Raises InputError with these problems and those of the scenario."""
     with collected(problems):
         given = [key for key in ("step", "stop") if getattr(table.experiment, key) is not None]
-        scenario = load_scenario(_place_of(str(table.scenario), path), given)
+        scenario = load_scenario(system_path(str(table.scenario), path.parent, f"{path}: scenario"), given)
         where = f"{path}: [experiment] {{}}"
         return overridden(scenario, where, step=table.experiment.step, stop=table.experiment.stop)
     raise InputError(problems)
-
-
-def _place_of(name: str, path: Path) -> Path:
-    if Path(name).suffix in (".fmu", ".ssp", ".toml"):
-        return path.parent / name
-    try:
-        return find_recipe(name, path.parent)
-    except InputError as error:
-        cases = [one for case, one in (all_cases() | own_cases()).items() if name in (case, case.partition("/")[2])]
-        if len(cases) == 1:
-            return cases[0]
-        raise InputError([Problem(f"{path}: scenario", str(p)) for p in error.problems]) from None
 
 
 def _moved(problem: Problem, scenario: Path, where: str) -> Problem:
@@ -345,11 +331,3 @@ def _changes(checked: Mapping[str, Mapping[str, Start]], system: System) -> dict
         slave: {name: value for name, value in values.items() if system.starts[slave].get(name) != value}
         for slave, values in checked.items()
     }
-
-
-def _unit_of(text: str) -> Unit:
-    """One that is unknown here takes plain numbers only."""
-    try:
-        return parse_unit(text)
-    except InputError:
-        return parse_unit("1")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.events import EVENT_UNITS
+from fmu_builder.cosim.recorder import unit_of_signal
 from fmu_builder.cosim.repeated import Outcome
 from fmu_builder.errors import InputError, Problem, did_you_mean, none_of
 from fmu_builder.laws.check import Checker
@@ -21,7 +22,7 @@ from fmu_builder.laws.numeric import evaluate
 from fmu_builder.laws.tree import Argument, Source, parse_value, walk, with_arguments
 from fmu_builder.studies.factors import Axis
 from fmu_builder.studies.format import EVENT_TAKES, CheckedStudy, Response
-from fmu_builder.units import Unit, parse_unit
+from fmu_builder.units import parse_unit
 
 Array = NDArray[np.float64]
 _EVENT = re.compile(r"(?P<place>.+)\.(?P<quantity>\w+?)(?:\[(?P<number>\d+)\])?", re.DOTALL)
@@ -247,7 +248,7 @@ def _expression(
     body = parse_value(source, problems)
     if body is None:
         raise InputError(problems)
-    units = {one: _unit(unit) for one, unit in known.items() if re.fullmatch(r"[A-Za-z_]\w*", one)}
+    units = {one: unit_of_signal(unit) for one, unit in known.items() if re.fullmatch(r"[A-Za-z_]\w*", one)}
     used = {node.name for node in walk(body) if isinstance(node, Argument)} | {*names_in(body)}
     if used & faulty:
         raise InputError(Problem(where, ""))  # what is wrong with these is enough
@@ -266,10 +267,3 @@ def _expression(
     unit_name = si_name(dimension) if dimension is not None else "1"
     law = LawFunction(name, tuple((one, units[one]) for one in names), body, dimension)
     return Expression(name, unit_name or "", law, names)
-
-
-def _unit(text: str) -> Unit:
-    try:
-        return parse_unit(text or "1")
-    except InputError:
-        return parse_unit("1")

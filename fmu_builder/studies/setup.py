@@ -18,8 +18,8 @@ from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.recorder import chosen_signals, is_signal
 from fmu_builder.cosim.repeated import RepeatedRun
 from fmu_builder.cosim.scenario_inputs import TableSignal
-from fmu_builder.cosim.validation import all_cases, own_cases
-from fmu_builder.errors import InputError, Problem, collected, did_you_mean
+from fmu_builder.cosim.validation import system_path
+from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.files import texts_as_files
 from fmu_builder.model.documents import as_file
@@ -97,7 +97,7 @@ def _scenario(study: CheckedStudy) -> CheckedScenario:
     """The system, with the keys of [experiment]."""
     changes = study.experiment
     given = {key: value for key in ("step", "stop") if (value := getattr(changes, key)) is not None}
-    read = load_scenario(_system_path(study), given)
+    read = load_scenario(system_path(study.system, study.path.parent, f"{study.path}: system"), given)
     found = overridden(read, f"{study.path}: [experiment] {{}}", **given, algorithm=changes.algorithm)
     if changes.output_step is not None:
         experiment = found.experiment.model_copy(update={"output_step": changes.output_step})
@@ -109,25 +109,6 @@ def _scenario(study: CheckedStudy) -> CheckedScenario:
     if found.experiment.power:
         found = found.model_copy(update={"experiment": found.experiment.model_copy(update={"power": False})})
     return found
-
-
-def _system_path(study: CheckedStudy) -> Path:
-    given, folder = study.system, study.path.parent
-    where = f"{study.path}: system"
-    if Path(given).suffix in (".fmu", ".ssp"):
-        path = folder / given
-        if not path.is_file():
-            raise InputError(Problem(where, f"'{given}' is not there"))
-        return path
-    cases = all_cases() | own_cases()
-    named = [path for case, path in cases.items() if given in (case, case.partition("/")[2])]
-    try:
-        return find_recipe(given, folder)
-    except InputError as error:
-        if len(named) == 1:
-            return named[0]
-        near = did_you_mean(given, [case.partition("/")[2] for case in cases]) if not Path(given).suffix else ""
-        raise InputError([Problem(where, f"{p}{near}") for p in error.problems]) from None
 
 
 def _signals(system: System) -> dict[str, str]:

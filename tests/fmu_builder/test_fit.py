@@ -411,6 +411,19 @@ def test_a_fitted_scenario_names_its_recipes_from_where_it_is_written(tmp_path: 
     assert fmu_builder.run(path)["ball.height"][0] == value
 
 
+@pytest.mark.parametrize("name", ["gone.fmu", "gone.ssp", "gone.toml", "Gone"])
+def test_a_system_that_is_not_there_is_named_with_the_key_that_names_it(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "fit.toml"
+    path.write_text(
+        f"scenario = '{name}'\n[parameters]\n'a.b' = {{ start = 1, min = 0, max = 2 }}\n"
+        "[[measurement]]\nfile = 'a.csv'\ncolumns = { z = 'a.z' }\n"
+    )
+    with pytest.raises(InputError) as caught:
+        FitTask(path)
+    (problem,) = caught.value.problems
+    assert problem.where == f"{path}: scenario" and name in problem.what
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_shipped_measurements_are_those_of_their_script(name: str) -> None:

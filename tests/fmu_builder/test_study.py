@@ -174,6 +174,7 @@ def test_values_of_which_one_is_a_text_are_texts(here: Callable[[str], StudyResu
     assert result.failed == 0
 
 
+@pytest.mark.slow
 def test_the_page_says_where_no_run_has_all_responses(
     here: Callable[[str], StudyResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,8 +294,22 @@ LIST = 'kind = "list"\nfile = "runs.csv"'
         ("list", "runs.csv", "\n1.75", "\n1.76", "plan"),
         ("one_at_a_time", "drop.toml", '"PointSurface"', '"PointSurface", step = "100 us"', "settings"),
         ("one_at_a_time", "drop.toml", '"PointMass"', '"PointMass", isolated = true', "settings"),
-        ("one_at_a_time", "drop.toml", '"PointMass"', '"PointMass", call_limit = "2 s", isolated = true', "settings"),
-        ("one_at_a_time", "drop.toml", '"PointMass"', '"PointMass", start = { g = [0, 0, 0] }', "settings"),
+        pytest.param(
+            "one_at_a_time",
+            "drop.toml",
+            '"PointMass"',
+            '"PointMass", call_limit = "2 s", isolated = true',
+            "settings",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "one_at_a_time",
+            "drop.toml",
+            '"PointMass"',
+            '"PointMass", start = { g = [0, 0, 0] }',
+            "settings",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_what_decides_on_results_makes_another_study(
@@ -382,6 +397,7 @@ def test_a_study_that_cannot_run_keeps_the_table(here: Callable[[str], StudyResu
     assert sorted(path.name for path in Path().iterdir()) == ["bounce.parquet", "bounce.toml"]
 
 
+@pytest.mark.slow
 def test_again_replaces_the_table(here: Callable[[str], StudyResult]) -> None:
     here(BOUNCE)
     Path("bounce.toml").write_text(BOUNCE.replace("0.8", "0.9"))
@@ -390,7 +406,7 @@ def test_again_replaces_the_table(here: Callable[[str], StudyResult]) -> None:
     assert result.table().column("restitution").to_pylist()[-1] == 0.9
 
 
-@pytest.mark.parametrize("rows", [0, 2, 6])
+@pytest.mark.parametrize("rows", [0, 2, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_journal_that_a_power_cut_left_costs_no_row_of_the_table(
     here: Callable[[str], StudyResult], rows: int
 ) -> None:
@@ -436,6 +452,7 @@ def test_a_full_disk_is_an_error_and_the_rows_before_are_kept(
     assert (result.runs, result.repeated) == (6, 2)
 
 
+@pytest.mark.slow
 def test_two_studies_do_not_write_one_table(here: Callable[[str], StudyResult]) -> None:
     here(BOUNCE)
     table = Path("bounce.parquet")

@@ -255,6 +255,19 @@ def test_switching_is_booked_at_the_deformation_of_the_sample(spring: Fmu) -> No
     assert running["energy.residual"] == pytest.approx(-running["coupling.residual"], abs=1e-12)
 
 
+def test_what_is_booked_at_samples_has_no_rate_between_them(spring: Fmu) -> None:
+    held, literal = (Running(spring, {"x0": 0.0, "r.v": 1.0, "coupling.mode": mode}) for mode in (AUTO, HOLD))
+    for one in (held, literal):
+        one.step(0.01)
+    for _ in range(3):
+        x = held["x"]
+        for one in (held, literal):
+            one.step(0.01)
+        assert held["x"] == pytest.approx(x + 0.01, rel=1e-12) and held["v"] == 1.0 and held["F"] != 0.0
+        assert held["der(x)"] == held["power.work"] == held["der(energy.work)"] == 0.0
+    assert literal["der(x)"] == 1.0 and literal["power.work"] == literal["F"]
+
+
 def test_a_restored_state_continues_bit_for_bit(mass: Fmu, spring: Fmu) -> None:
     pair = swing(mass, spring, JACOBI, 6.3, 1)
     element = pair.element

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 import fmu_builder
 from fmu_builder.cosim.comparison import Tolerance, compare
@@ -51,8 +51,17 @@ def failing(result: CaseResult) -> CaseResult:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+def browser() -> Iterator[Browser]:
+    """One for all tests: Playwright is not entered twice in a thread."""
     assert CHROMIUM.exists(), f"{CHROMIUM} is missing: run tests/platform/install (apt-get install chromium)"
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Opened:
     some = sorted(find_cases(()).items())[::6]  # those of one element are plotted alike
     results = [run_case(name, path) for name, path in some]
     with_signals = next(r for r in results if r.comparison and r.comparison.signals)
@@ -62,18 +71,15 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     )
     target = tmp_path_factory.mktemp("report") / "report.html"
     write_report(results, target, title="Report of a test")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        found = Opened(page, results)
-        page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: found.complaints.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (found.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: found.requests.append(request.url))
-        page.goto(target.as_uri())
-        page.wait_for_selector("body[data-plots=drawn]", timeout=DRAWN)
-        yield found
-        browser.close()
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    found = Opened(page, results)
+    page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: found.complaints.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: (found.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda request: found.requests.append(request.url))
+    page.goto(target.as_uri())
+    page.wait_for_selector("body[data-plots=drawn]", timeout=DRAWN)
+    return found
 
 
 def test_the_browser_has_nothing_to_complain_of(opened: Opened) -> None:
@@ -146,22 +152,19 @@ def test_a_mechanism_moves_when_time_is_chosen(opened: Opened) -> None:
     assert figure.locator("button").inner_text() == "pause"
 
 
-def test_the_page_of_a_fit_draws_samples_fit_and_residuals(tmp_path: Path) -> None:
+def test_the_page_of_a_fit_draws_samples_fit_and_residuals(browser: Browser, tmp_path: Path) -> None:
     found = fmu_builder.fit(shipped("fmus") / "fits" / "cam.toml")
     found = replace(found, warnings=(HOSTILE,), columns=(replace(found.columns[0], name=HOSTILE, signal=HOSTILE),))
     write_page(found, tmp_path / "fit.html")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-        page.on("request", lambda request: complaints.append(request.url) if "file:" not in request.url else None)
-        page.goto((tmp_path / "fit.html").as_uri())
-        page.wait_for_selector("body[data-plots=drawn]", timeout=DRAWN)
-        points = page.locator("#plot0 path.point").count()
-        assert points == 2 * len(found.columns[0].time)  # a sample and its residual
-        assert page.locator("#plot0 path.js-line[d*='L']").count() == 1
-        assert HOSTILE in page.locator(".warning").inner_text()
-        assert complaints == []
-        browser.close()
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+    page.on("request", lambda request: complaints.append(request.url) if "file:" not in request.url else None)
+    page.goto((tmp_path / "fit.html").as_uri())
+    page.wait_for_selector("body[data-plots=drawn]", timeout=DRAWN)
+    points = page.locator("#plot0 path.point").count()
+    assert points == 2 * len(found.columns[0].time)  # a sample and its residual
+    assert page.locator("#plot0 path.js-line[d*='L']").count() == 1
+    assert HOSTILE in page.locator(".warning").inner_text()
+    assert complaints == []

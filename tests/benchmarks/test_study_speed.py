@@ -73,16 +73,17 @@ def test_a_study_takes_little_beside_its_runs_and_no_memory(bounce: Path) -> Non
     prepared = prepare(bounce)
     worker = Worker(prepared.job, prepared.files)
     schema = tables.schema_of(prepared.job, prepared.about)
-    journal = tables.Journal(Path("own.parquet"), schema)
     shares, sizes = [], []
-    for first in range(0, RUNS, 500):
-        begin = time.perf_counter()
-        batch = Batch(np.arange(first, first + 500), prepared.plan.rows(first, 500))
-        done = worker.run(batch)
-        journal.add(tables.rows_of(prepared.job, schema, 1, batch, done))
-        shares.append((time.perf_counter() - begin) / float(done.seconds.sum()) - 1.0)
-        sizes.append(_resident())
-    journal.finish()
+    with tables.Journal(Path("own.parquet"), schema) as journal:
+        journal.begin()
+        for first in range(0, RUNS, 500):
+            begin = time.perf_counter()
+            batch = Batch(np.arange(first, first + 500), prepared.plan.rows(first, 500))
+            done = worker.run(batch)
+            journal.add(tables.rows_of(prepared.job, schema, 1, batch, done))
+            shares.append((time.perf_counter() - begin) / float(done.seconds.sum()) - 1.0)
+            sizes.append(_resident())
+        journal.finish()
     print(f"the study takes {statistics.median(shares):.3f} of the time of its runs")
     print(f"memory {sizes[4] / 1e6:.1f} MB after 2,500 runs, {sizes[-1] / 1e6:.1f} MB after {RUNS}")
     assert statistics.median(shares) < OVERHEAD

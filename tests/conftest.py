@@ -24,6 +24,7 @@ from fmu_builder.paths import shipped
 
 TESTS = "tests"  # what pytest runs when no file is named
 QUICK = ("-O0",)
+EVERYDAY = 8  # parameters of a test that the everyday run takes; the others count as slow
 MARKERS = ("slow", "platform", "benchmark")  # of what the everyday run leaves out
 
 # The same examples on every machine and in every run; `--hypothesis-profile explore` looks for new ones.
@@ -44,6 +45,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         metavar="N",
         help="of every test run at most N of its parameters, from the first to the last at equal distances",
+    )
+    parser.addoption(
+        "--all-parameters",
+        action="store_true",
+        help=f"no parameter counts as slow because its test has more than {EVERYDAY} of them",
     )
 
 
@@ -88,17 +94,29 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-@pytest.hookimpl(trylast=True)  # of what the markers have left
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    if not config.getoption("--all-parameters"):
+        everyday = [item for item in items if not any(item.get_closest_marker(name) for name in MARKERS)]
+        kept = some_of_each(everyday, EVERYDAY)
+        for item in everyday:
+            if id(item) not in kept:
+                item.add_marker("slow")
+    yield  # the markers leave some
     most: int | None = config.getoption("--of-each")
     if most is None:
         return
+    kept = some_of_each(items, most)
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+    items[:] = [item for item in items if id(item) in kept]
+
+
+def some_of_each(items: list[pytest.Item], most: int) -> set[int]:
+    """Identities of the items that stay when every test keeps at most so many of its parameters."""
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item)
-    kept = {id(item) for each in tests.values() for item in spread(each, most)}
-    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
-    items[:] = [item for item in items if id(item) in kept]
+    return {id(item) for each in tests.values() for item in spread(each, most)}
 
 
 def spread(items: list[pytest.Item], most: int) -> list[pytest.Item]:

@@ -134,8 +134,9 @@ def test_nothing_is_removed_that_a_running_process_has_used(folder: Path) -> Non
 
 
 def test_what_a_process_that_has_just_begun_uses_stays(folder: Path) -> None:
-    """The time of a file may lie up to a step of the file system's clock before that of the process."""
-    kept = entry(folder, "used", 0.0)
+    """Its first use may have the time of its beginning, to a step of the file system's clock."""
+    kept = entry(folder, "used", 300)
+    used(kept)
     assert prune(0.0) == (0, MB)
     assert kept.exists() and own_file(folder).exists()
 

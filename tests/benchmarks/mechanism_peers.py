@@ -42,7 +42,8 @@ G, STOP, SAMPLES = 9.81, 1.5, 15
 SLIDE = 2
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
 STEPS = (150, 300, 600, 1500, 3000, 6000, 15000, 30000, 60000, 150000)
-LONGEST = 0.25  # s; finer settings are not tried
+LONGEST = 0.25  # s; finer settings are not tried, once the error
+SAME_PROBLEM = 1e-2  # shows that the curve is of this problem
 LEVELS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
 Run = Callable[[], tuple[float, Vector]]  # s, and q at the samples, shape (15, 4)
@@ -73,7 +74,7 @@ def measure(curve: Curve, prepare: Callable[[float], Run], settings: Sequence[fl
         error = float(np.abs(q - exact).max()) if np.isfinite(q).all() else math.inf
         if error < 1.0:
             curve.points.append(Point(setting, seconds, error))
-        if seconds > LONGEST:
+        if seconds > LONGEST and error < SAME_PROBLEM:
             break
     return curve
 

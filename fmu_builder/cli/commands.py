@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from fmu_builder.cli.tool_commands import cross_check_command, ssp_command
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.ports import PORT_KINDS, SIDES
 from fmu_builder.paths import own_version
@@ -184,29 +185,8 @@ def show_command(
     show_system(scenario, output, as_json)
 
 
-@app.command("ssp")
-def ssp_command(
-    scenario: Annotated[str, typer.Argument(help="A scenario (.toml), or the name of a case.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Archive; by default NAME.ssp.")] = None,
-    target: Annotated[
-        str, typer.Option("--for", help="Tool that reads it: standard, ecos, libcosim, omsimulator or fmpy.")
-    ] = "standard",
-    platform: Annotated[
-        list[str] | None,
-        typer.Option(help="Of the FMUs of recipes, as for `build`: host for this machine only; may be repeated."),
-    ] = None,
-    as_json: _Json = False,
-) -> None:
-    """Write a scenario as an SSP 1.0 archive with its FMUs, for other tools; `run` reads archives.
-
-    Example: fmu-builder ssp drop_elastic -o drop.ssp --for libcosim --platform host
-
-    Communication step, algorithm and drives are in annotations, which other tools may not read.  A warning names what
-    the tool does not read; what it would get wrong is an error.
-    """
-    from fmu_builder.cli.ssp import write_ssp
-
-    write_ssp(scenario, output, target, platform or ("all",), as_json)
+app.command("ssp")(ssp_command)
+app.command("cross-check")(cross_check_command)
 
 
 @app.command("compare")

@@ -23,6 +23,7 @@ from fmu_builder.files import staged
 from fmu_builder.model.connectable import Node
 
 _RELATIVE_TOLERANCE = 1e-4  # of a scenario that asks for none: the usual one of the cross-check, for other solvers
+MOST_BYTES = 1_000_000  # of a CSV file
 _Column = tuple[str, NDArray[np.float64]]
 
 
@@ -47,14 +48,10 @@ def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path
         what = f"the triples hold the inputs at the communication points; under {algorithm} slaves step with newer ones"
         notes.append(f"{what}: with --algorithm jacobi their outputs follow from the triples")
     for slave in system.slaves:
-        outputs = list(_outputs(system, trace, slave))
-        if not outputs:
+        made = triple(system, trace, slave)
+        texts |= {folder / f"{slave}{end}": text for end, text in made.items()}
+        if not made:
             continue
-        inputs = list(_inputs(system, trace, slave))
-        texts[folder / f"{slave}_ref.csv"] = _csv(trace, outputs)
-        texts[folder / f"{slave}_ref.opt"] = _options(system, trace, slave)
-        if inputs:
-            texts[folder / f"{slave}_in.csv"] = _csv(trace, inputs)
         if system.starts[slave]:
             given = ", ".join(system.starts[slave])
             notes.append(f"the triple of {slave} holds no start values: {given} must be set as in the scenario")
@@ -69,6 +66,17 @@ def write_triples(system: System, trace: Trace, folder: Path) -> tuple[list[Path
     except OSError as error:
         raise ToolError(Problem(str(folder), f"cannot be written: {error.strerror or error}")) from error
     return list(texts), notes
+
+
+def triple(system: System, trace: Trace, slave: str, most: int | None = None) -> dict[str, str]:
+    """The texts of `_ref.csv`, `_ref.opt` and, where it has any, `_in.csv` of a slave; {} where the trace has no output
+    of it.   most: outputs"""
+    outputs = list(_outputs(system, trace, slave))[:most]
+    inputs = list(_inputs(system, trace, slave))
+    if not outputs:
+        return {}
+    texts = {"_ref.csv": csv_text(trace.time, outputs), "_ref.opt": _options(system, trace, slave)}
+    return texts | ({"_in.csv": csv_text(trace.time, inputs)} if inputs else {})
 
 
 def _assignment(system: System, slave: str, name: str, value: Start) -> str:
@@ -115,9 +123,10 @@ def _after(system: System, trace: Trace, source: Node, target: Node) -> NDArray[
     return values if conversion is None else conversion.factor * values + conversion.offset
 
 
-def _csv(trace: Trace, columns: Sequence[_Column]) -> str:
+def csv_text(time: NDArray[np.float64], columns: Sequence[_Column]) -> str:
+    """A CSV file of the cross-check: quoted names, numbers that round-trip.   time and columns have shape (n,)"""
     header = ",".join(f'"{name}"' for name in ("time", *(name for name, _ in columns)))
-    rows = np.column_stack([trace.time, *(values for _, values in columns)]).tolist()
+    rows = np.column_stack([time, *(values for _, values in columns)]).tolist()
     return "".join(f"{line}\n" for line in (header, *(",".join(map(repr, row)) for row in rows)))
 
 

@@ -15,6 +15,7 @@ def overridden(
     *,
     step: str | float | None = None,
     stop: str | float | None = None,
+    output_step: str | float | None = None,
     algorithm: str | None = None,
     record: str | Sequence[str] | None = None,
     power: bool | None = None,
@@ -28,16 +29,17 @@ def overridden(
     Raises InputError with all problems."""
     changes: dict[str, object] = {}
     problems: list[Problem] = []
-    for key, value in (("step", step), ("stop", stop)):
+    for key, value in (("step", step), ("stop", stop), ("output_step", output_step)):
         if value is not None:
             with collected(problems):
-                changes[key] = parse_quantity(value, parse_unit("s"), where.format(key))
+                named = where.format(key.replace("_", "-") if where.startswith("--") else key)
+                changes[key] = parse_quantity(value, parse_unit("s"), named)
     given = list(changes) if not problems else []
     if algorithm is not None and algorithm not in ALGORITHMS:
         what = f"'{algorithm}' is unknown" + did_you_mean(algorithm, ALGORITHMS)
         problems.append(Problem(where.format("algorithm"), what))
     if step is not None:
-        changes["output_step"] = None
+        changes.setdefault("output_step", None)
     if algorithm is not None:
         changes["algorithm"] = algorithm
         if algorithm != "gauss_seidel":

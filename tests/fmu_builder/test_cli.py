@@ -46,6 +46,7 @@ COMMANDS = (
     "run",
     "show",
     "ssp",
+    "cross-check",
     "validate",
     "compare",
     "check",
@@ -140,16 +141,16 @@ def test_help_of_each_command_shows_one_example_of_it(command: Command, name: st
     said = command(name, "--help")
     assert said.code == 0
     assert said.err == ""
-    assert re.findall(r"Example: fmu-builder (\w+)", said.out) == [name]
+    assert re.findall(r"Example: fmu-builder ([\w-]+)", said.out) == [name]
 
 
 def test_help_lists_every_command_once_and_readme_too(command: Command) -> None:
     said = command("--help")
     assert said.code == 0
-    listed = re.findall(r"^│ (\w+) +\S", said.out, re.MULTILINE)
+    listed = re.findall(r"^│ ([\w-]+) +\S", said.out, re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^    fmu-builder (\w+)", readme, re.MULTILINE)) == set(COMMANDS)
+    assert set(re.findall(r"^    fmu-builder ([\w-]+)", readme, re.MULTILINE)) == set(COMMANDS)
 
 
 def test_version_is_printed(command: Command) -> None:

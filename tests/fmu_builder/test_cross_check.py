@@ -12,9 +12,11 @@ from fmpy.util import read_csv, read_ref_opt_file
 from foreign import BODY, GAIN, foreign_fmu
 
 from fmu_builder.cli import app, running
+from fmu_builder.cosim import cross_check_folder
 from fmu_builder.cosim.cross_check import write_triples
 from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.errors import InputError
+from fmu_builder.paths import own_version
 
 TEXT = """
 connections = [["first.y", "second.u"], ["third.p.r[1]", "first.u"]]
@@ -157,3 +159,72 @@ def test_a_trace_without_outputs_is_refused(tmp_path: Path) -> None:
         trace = run(scenario).trace
         empty = type(trace)(trace.time, (), trace.values[:, :0], {}, {}, {})
         write_triples(system_of(scenario), empty, tmp_path / "made")
+
+
+# ---- the folders of the cross-check --------------------------------------------------------------------------------
+
+
+def export(folder: Path, *arguments: str) -> dict[str, Path]:
+    """Files of the export of the given arguments by their path below fmus/2.0."""
+    made = folder / "made"
+    app(["cross-check", *arguments, "-o", str(made)], standalone_mode=False)
+    root = made / "fmus" / "2.0"
+    return {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
+
+
+def test_the_folders_are_those_of_the_rules_and_another_tool_gets_the_reference(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    files = export(tmp_path, str(fmu), "--platform", "linux64", "--stop", "20 ms", "--step", "1 ms")
+    place = f"cs/linux64/fmu-builder/{own_version()}/Gain"
+    assert set(files) == {f"{place}/{name}" for name in ("Gain.fmu", "Gain_ref.csv", "Gain_ref.opt", "README.md")}
+    options, expected = read_ref_opt_file(files[f"{place}/Gain_ref.opt"]), read_csv(files[f"{place}/Gain_ref.csv"])
+    assert options["StopTime"] == 0.02 == expected["time"][-1]
+    found = simulate_fmu(str(files[f"{place}/Gain.fmu"]), stop_time=0.02, output_interval=0.001, validate=False)
+    assert np.array_equal(found["y"], expected["y"])
+    assert "2.0, co-simulation" in files[f"{place}/README.md"].read_text()
+
+
+def test_inputs_of_a_system_are_written_and_then_there_is_no_model_exchange(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cross_check_folder, "MOST_SIGNALS", 1)  # ten of the rules are more than SliderMass has
+    foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    path = tmp_path / "system.toml"
+    path.write_text(
+        '[experiment]\nstop = "5 ms"\nstep = "1 ms"\n[slaves]\na = "Gain.fmu"\nb = "SliderMass"\n'
+        '[drive]\n"a.u" = "3*#t/1[s]"\n'
+    )
+    files = export(tmp_path, str(path), "--platform", "linux64")
+    kinds = {name.rpartition("/")[0].split("/")[0] + "/" + name.rpartition("/")[2] for name in files}
+    assert {"cs/Gain_in.csv", "cs/SliderMass_ref.csv", "me/SliderMass_ref.csv"} <= kinds
+    (reference,) = (path for name, path in files.items() if name.startswith("me/") and name.endswith("_ref.csv"))
+    assert read_csv(reference).dtype.names == ("time", "p.s")
+    assert "cs/SliderMass_in.csv" not in kinds and "me/Gain_ref.csv" not in kinds
+
+
+def test_a_reference_beyond_a_megabyte_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cross_check_folder, "MOST_BYTES", 100)
+    fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    export(tmp_path, str(fmu), "--platform", "linux64", "--stop", "20 ms", "--step", "1 ms", "--output-step", "10 ms")
+    with pytest.raises(
+        InputError, match=r"_ref\.csv: has [\d.]+ MB, .* at most [\d.e-]+ MB: choose a longer --output-step"
+    ):
+        export(tmp_path, str(fmu), "--platform", "linux64", "--stop", "20 ms", "--step", "1 ms")
+
+
+@pytest.mark.parametrize(
+    ("slaves", "options", "what"),
+    [
+        ('a = { recipe = "SliderMass", start = { m = 2 } }', [], r"a starts with m; .* write them into \[start\]"),
+        ('a = "SliderMass"\nb = "SliderMass"', [], "a and b are FMUs of one name, SliderMass"),
+        ('a = "SliderMass"', ["--platform", "linux65"], "'linux65' is none of linux64, win64, darwin64"),
+    ],
+)
+def test_what_the_rules_have_no_place_for_is_refused(
+    tmp_path: Path, slaves: str, options: list[str], what: str
+) -> None:
+    path = tmp_path / "system.toml"
+    path.write_text(f'[experiment]\nstop = "5 ms"\nstep = "1 ms"\n[slaves]\n{slaves}\n')
+    with pytest.raises(InputError, match=what):
+        export(tmp_path, str(path), *options)
+    assert not (tmp_path / "made").exists()

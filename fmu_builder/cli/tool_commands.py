@@ -1,0 +1,61 @@
+"""The commands that write what other tools read: their options and help texts, as in commands.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def ssp_command(
+    scenario: Annotated[str, typer.Argument(help="A scenario (.toml), or the name of a case.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Archive; by default NAME.ssp.")] = None,
+    target: Annotated[
+        str, typer.Option("--for", help="Tool that reads it: standard, ecos, libcosim, omsimulator or fmpy.")
+    ] = "standard",
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(help="Of the FMUs of recipes, as for `build`: host for this machine only; may be repeated."),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Write a scenario as an SSP 1.0 archive with its FMUs, for other tools; `run` reads archives.
+
+    Example: fmu-builder ssp drop_elastic -o drop.ssp --for libcosim --platform host
+
+    Communication step, algorithm and drives are in annotations, which other tools may not read.  A warning names what
+    the tool does not read; what it would get wrong is an error.
+    """
+    from fmu_builder.cli.ssp import write_ssp
+
+    write_ssp(scenario, output, target, platform or ("all",), as_json)
+
+
+def cross_check_command(
+    systems: Annotated[
+        list[str], typer.Argument(help="Recipes, .fmu files, scenarios or cases: each slave gets a folder.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder in which fmus/2.0/... begins.")] = Path(),
+    platform: Annotated[
+        list[str] | None, typer.Option(help="linux64, win64 or darwin64; may be repeated; by default all.")
+    ] = None,
+    step: Annotated[str | None, typer.Option(help="Communication step, e.g. '0.1 ms'.")] = None,
+    stop: Annotated[str | None, typer.Option(help="Stop time, e.g. '2 s'.")] = None,
+    output_step: Annotated[str | None, typer.Option(help="Time between rows, a multiple of the step.")] = None,
+    record: Annotated[
+        list[str] | None, typer.Option(help="Outputs of the reference, such as 'fmu.p.*'; the first ten of them.")
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Write FMUs with reference results, inputs, options and README in the folders of the FMI cross-check.
+
+    Example: fmu-builder cross-check BouncingBall -o crosscheck --output-step '10 ms'
+    """
+    from fmu_builder.cli.cross_check import export_systems
+
+    export_systems(
+        systems, output, platform or (), as_json, step=step, stop=stop, output_step=output_step, record=record
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,22 +18,33 @@ from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack
 from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.recipe import file_kind, is_recipe
 from fmu_builder.model.scenario import CheckedScenario, read_scenario
-from fmu_builder.paths import catalogue, find_recipe
+from fmu_builder.paths import catalogue, find_recipe, is_shipped
 
 
 def build_named(
-    names: Sequence[str], output: Path | None, platform: Sequence[str], source_only: bool, assembly: bool, as_json: bool
+    names: Sequence[str],
+    output: Path | None,
+    platform: Sequence[str],
+    source_only: bool,
+    assembly: bool,
+    as_json: bool,
+    references: Sequence[str] = (),
 ) -> None:
-    """Build and print.  Raises the errors of all names as one, after the FMUs of the others are built."""
+    """Build and print.  Raises the errors of all names as one, after the FMUs of the others are built.
+
+    references   cases whose references the FMU shall hold; those of the catalogue hold their own"""
     platforms = _platforms(platform, source_only)
     results: list[Built | FmuBuilderError] = []
+    if references and len(names) > 1:
+        raise InputError(Problem("--references", f"are of one FMU; {len(names)} are named"))
+    cases = _cases(references)
     for name in names:
         try:
             if Path(name).suffix == ".fmu" and not assembly:
                 results.append(_build_again(Path(name), output, platform))
                 continue
             path = find_scenario(name) if assembly else find(name, "a recipe")
-            results.append(_build(path, output, platforms, assembly))
+            results.append(_with_references(_build(path, output, platforms, assembly), cases))
         except FmuBuilderError as error:
             results.append(error)
     _finish(results, as_json)
@@ -47,8 +58,25 @@ def build_catalogue(output: Path | None, platform: Sequence[str], source_only: b
         what = f"builds the {len(recipes)} FMUs of the catalogue; name a folder for them by -o"
         raise InputError(Problem("--all", what))
     with progress("building", len(recipes)) as done:
-        results = build_fmus(recipes, output, platforms, lambda recipe: done(f"built {recipe.stem}"))
-    _finish(results, as_json)
+        built = build_fmus(recipes, output, platforms, lambda recipe: done(f"built {recipe.stem}"))
+    _finish([one if isinstance(one, FmuBuilderError) else _with_references(one) for one in built], as_json)
+
+
+def _cases(names: Sequence[str]) -> list[Path]:
+    if not names:
+        return []
+    from fmu_builder.cosim.validation import find_cases
+
+    return list(find_cases(names).values())
+
+
+def _with_references(built: Built, cases: Iterable[Path] = ()) -> Built:
+    """With those of the given cases; without any an FMU of the catalogue gets its own."""
+    from fmu_builder.cosim.reference_files import cases_alone, with_references
+
+    chosen = list(cases) or (cases_alone(built.model.name) if is_shipped(built.model.path) else [])
+    names = with_references(built.path, chosen)
+    return replace(built, notes=(*built.notes, f"holds the references of {', '.join(names)}")) if names else built
 
 
 def _platforms(platform: Sequence[str], source_only: bool) -> Sequence[str]:
@@ -89,6 +117,7 @@ def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: 
 
 def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Built:
     """Build an FMU from the files it holds alone: other files of the user are not looked for."""
+    from fmu_builder.cosim.reference_files import files_of, replace_files
     from fmu_builder.cosim.slave import read_slave  # a build from a recipe needs none of the master
 
     check_archive(fmu)
@@ -105,6 +134,8 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Bu
         recipe = unpack_origin(origin, Path(place))
         built = _build(recipe, folder, platforms or read_slave(fmu).platforms, file_kind(recipe) == "slaves")
         changed = changes_since(origin, built.model)
+    if held := files_of(fmu):
+        replace_files(built.path, held)
     notes = (f"other bytes than {fmu}: {', '.join(changed)}",) if changed else ()
     return replace(built, notes=(*built.notes, *notes))
 

@@ -97,6 +97,10 @@ def build_command(
         ),
     ] = False,
     everything: Annotated[bool, typer.Option("--all", help="All recipes of the catalogue; needs -o.")] = False,
+    references: Annotated[
+        list[str] | None,
+        typer.Option(help="A case of the FMU alone whose reference it shall hold (FMI-LS-REF); may be repeated."),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Build FMUs from recipes, by default for all platforms.
@@ -111,9 +115,10 @@ def build_command(
     if not everything and not recipes:
         raise InputError(Problem("RECIPES", "none is given; name recipes, or all of the catalogue by --all"))
     if not everything:
-        build_named(recipes or (), output, platform or (), source_only, assembly, as_json)
-    elif recipes or assembly:
-        raise InputError(Problem("--all", "is the whole catalogue: it takes neither recipes nor --assembly"))
+        build_named(recipes or (), output, platform or (), source_only, assembly, as_json, references or ())
+    elif recipes or assembly or references:
+        what = "is the whole catalogue: it takes neither recipes nor --assembly nor --references"
+        raise InputError(Problem("--all", what))
     else:
         build_catalogue(output, platform or (), source_only, as_json)
 

@@ -231,35 +231,9 @@ class _Writer:
         return found if found is not None and self._named.setdefault(found.name, found) == found else None
 
     def _parameters(self, slave: str, values: Mapping[str, Start]) -> etree._Element:
-        namespaces = {"ssv": NAMESPACES["ssv"], "ssc": NAMESPACES["ssc"]}
-        root = etree.Element(f"{SSV}ParameterSet", {"version": "1.0", "name": PARAMETERS}, nsmap=namespaces)
-        parameters = etree.SubElement(root, f"{SSV}Parameters")
-        units: dict[str, Unit] = {}
-        for name, value in values.items():
-            variable = self.system.slaves[slave].variables[name]
-            kind, attributes = self._value(variable, value)
-            if (unit := self._unit(slave, name)) is not None:
-                units[unit.name] = unit
-                attributes["unit"] = unit.name
-            one = etree.SubElement(parameters, f"{SSV}Parameter", name=name)
-            etree.SubElement(one, f"{SSV}{kind}", attributes)
-        if units:
-            given = etree.SubElement(root, f"{SSV}Units")
-            given.extend(_unit(unit) for _, unit in sorted(units.items()))
-        return root
-
-    def _value(self, variable: SlaveVariable, value: Start) -> tuple[str, dict[str, str]]:
-        """Type and attributes of a parameter."""
-        if isinstance(value, str):
-            return "String", {"value": value}
-        if variable.type == "Real":
-            return "Real", {"value": _number(value)}
-        if variable.type == "Boolean":
-            return "Boolean", {"value": "true" if value else "false"}
-        literal = next((name for name, number in variable.literals.items() if number == value), None)
-        if variable.type == "Enumeration" and literal is not None and self.target.enumerations == "name":
-            return "Enumeration", {"value": literal}
-        return "Integer", {"value": str(int(value))}
+        variables = self.system.slaves[slave].variables
+        units = {name: unit for name in values if (unit := self._unit(slave, name)) is not None}
+        return _parameter_set(variables, values, units, self.target.enumerations == "name")
 
     def _tables(self) -> dict[str, Any]:
         """The annotation of fmu-builder."""
@@ -282,6 +256,47 @@ class _Writer:
             return self.system.scenario.drive[name].model_dump(exclude_none=True)
         truth = signal.variable.type == "Boolean"
         return {"time": list(signal.time), "value": [bool(v) if truth else v for v in signal.value]}
+
+
+def parameter_set(description: SlaveDescription, values: Mapping[str, Start]) -> bytes:
+    """Start values of one FMU as a file .ssv, in the units of its variables."""
+    found = {name: unit_of(description.variables[name]) for name in values}
+    units = {name: unit for name, unit in found.items() if unit is not None}
+    return _text(_parameter_set(description.variables, values, units, literals=True))
+
+
+def _parameter_set(
+    variables: Mapping[str, SlaveVariable], values: Mapping[str, Start], units: Mapping[str, Unit], literals: bool
+) -> etree._Element:
+    """units: by variable;   literals: enumerations by their names, else by their numbers"""
+    namespaces = {"ssv": NAMESPACES["ssv"], "ssc": NAMESPACES["ssc"]}
+    root = etree.Element(f"{SSV}ParameterSet", {"version": "1.0", "name": PARAMETERS}, nsmap=namespaces)
+    parameters = etree.SubElement(root, f"{SSV}Parameters")
+    for name, value in values.items():
+        kind, attributes = _value(variables[name], value, literals)
+        if name in units:
+            attributes["unit"] = units[name].name
+        one = etree.SubElement(parameters, f"{SSV}Parameter", name=name)
+        etree.SubElement(one, f"{SSV}{kind}", attributes)
+    named = {unit.name: unit for unit in units.values()}
+    if named:
+        given = etree.SubElement(root, f"{SSV}Units")
+        given.extend(_unit(unit) for _, unit in sorted(named.items()))
+    return root
+
+
+def _value(variable: SlaveVariable, value: Start, literals: bool) -> tuple[str, dict[str, str]]:
+    """Type and attributes of a parameter."""
+    if isinstance(value, str):
+        return "String", {"value": value}
+    if variable.type == "Real":
+        return "Real", {"value": _number(value)}
+    if variable.type == "Boolean":
+        return "Boolean", {"value": "true" if value else "false"}
+    literal = next((name for name, number in variable.literals.items() if number == value), None)
+    if variable.type == "Enumeration" and literal is not None and literals:
+        return "Enumeration", {"value": literal}
+    return "Integer", {"value": str(int(value))}
 
 
 def _sources(slaves: Mapping[str, SlaveDescription]) -> dict[str, str]:

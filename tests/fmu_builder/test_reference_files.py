@@ -1,0 +1,150 @@
+"""The references that an FMU holds: what another tool finds in extra/, and that it gets the same."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmpy import simulate_fmu
+from fmpy.util import read_csv
+from lxml import etree
+
+from fmu_builder.cli import app
+from fmu_builder.cosim.reference_files import ABOUT, FOLDER, cases_alone, files_of, with_references
+from fmu_builder.errors import InputError
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.paths import find_recipe, shipped
+
+LS = "{http://fmi-standard.org/fmi-ls-manifest}fmi-ls-"
+
+CASE = """
+description = "A mass is pushed"
+[experiment]
+stop = "20 ms"
+step = "1 ms"
+[slaves]
+mass = { recipe = "SliderMass", start = { m = "500 g", "solver.method" = "explicit" } }
+[drive]
+"mass.p.F" = "2[N]"
+[reference]
+file = "pushed_ref.csv"
+source = "closed form: v = F t / m"
+signals."mass.p.v" = { absolute = "1 nm/s" }
+"""
+
+
+@pytest.fixture
+def mass(tmp_path: Path) -> Path:
+    return Path(shutil.copy(host_fmu(find_recipe("SliderMass")), tmp_path))
+
+
+@pytest.fixture
+def pushed(tmp_path: Path) -> Path:
+    time = np.linspace(0.0, 0.02, 21)
+    rows = np.column_stack([time, 4.0 * time])
+    np.savetxt(tmp_path / "pushed_ref.csv", rows, delimiter=",", header="time,mass.p.v", comments="", fmt="%.17g")
+    path = tmp_path / "pushed.toml"
+    path.write_text(CASE)
+    return path
+
+
+def test_the_manifest_lists_every_file_with_its_role_and_digest(mass: Path) -> None:
+    assert with_references(mass, cases_alone("SliderMass")) == ("push",)
+    files = {name.removeprefix(f"{FOLDER}/"): data for name, data in files_of(mass).items() if name != ABOUT}
+    root = etree.fromstring(files.pop("fmi-ls-manifest.xml"))
+    assert root.tag == "fmiReferences" and root.get(f"{LS}name") == "org.fmi-standard.fmi-ls-ref"
+    related = {one.get("source"): one for one in root}
+    assert related.keys() == files.keys() == {"experiments.exp", "push.ssv", "push_ref.csv"}
+    roles = {name: one.get("role") for name, one in related.items()}
+    assert roles == {"experiments.exp": "experiment/validation", "push.ssv": "parameter", "push_ref.csv": "result"}
+    for name, data in files.items():
+        assert hashlib.sha3_256(data).hexdigest() == related[name].get("checksum")
+
+
+def test_another_tool_gets_the_reference_from_what_the_fmu_holds(mass: Path, pushed: Path, tmp_path: Path) -> None:
+    with_references(mass, [pushed])
+    with zipfile.ZipFile(mass) as archive:
+        archive.extractall(tmp_path / "x", [name for name in archive.namelist() if name.startswith(FOLDER)])
+    folder = tmp_path / "x" / FOLDER
+    (experiment,) = etree.parse(str(folder / "experiments.exp")).getroot()
+    sources = {one.tag: folder / str(one.get("source")) for one in experiment}
+    assert sources.keys() == {"Parameters", "Stimuli", "References"}
+    parameters = etree.parse(str(sources["Parameters"])).getroot()
+    starts = {one.get("name"): one[0].get("value") for one in parameters.iter("{*}Parameter")}
+    assert starts == {"m": "0.5", "solver.method": "explicit"}
+    expected = read_csv(sources["References"])
+    found = simulate_fmu(
+        str(mass),
+        stop_time=float(experiment.get("stopTime")),
+        output_interval=float(experiment.get("stepSize")),
+        start_values={"m": starts["m"]},
+        input=read_csv(sources["Stimuli"]),
+        output=["p.v"],
+    )
+    assert np.max(np.abs(expected["p.v"])) > 1e-4
+    assert np.allclose(found["p.v"], expected["p.v"], rtol=1e-9, atol=1e-15)
+
+
+def test_the_same_references_give_the_same_bytes_and_replace_former_ones(mass: Path, pushed: Path) -> None:
+    with_references(mass, [pushed])
+    before = mass.read_bytes()
+    with_references(mass, cases_alone("SliderMass"))
+    assert not any("pushed" in name for name in files_of(mass))
+    with_references(mass, [pushed])
+    assert mass.read_bytes() == before
+
+
+def test_sources_and_tolerances_stand_in_the_documentation(mass: Path, pushed: Path) -> None:
+    with_references(mass, [pushed])
+    text = files_of(mass)[ABOUT].decode()
+    assert "closed form: v = F t / m" in text and "p.v: tolerance absolute 1 nm/s" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("mass.p.v", "mass.p.w", "has no variable p.w"),
+        ("[slaves]", '[slaves]\nother = "SliderMass"', "has 2 slaves"),
+        ('signals."mass.p.v"', 'events."mass.touch[1]"', r"has no \[reference\] with signals"),
+    ],
+)
+def test_a_case_that_is_none_of_the_fmu_alone_is_refused(
+    mass: Path, pushed: Path, old: str, new: str, what: str
+) -> None:
+    pushed.write_text(CASE.replace(old, new))
+    reference = pushed.with_name("pushed_ref.csv")
+    reference.write_text(reference.read_text().replace(old, new))
+    before = mass.read_bytes()
+    with pytest.raises(InputError, match=what):
+        with_references(mass, [pushed])
+    assert mass.read_bytes() == before
+
+
+def test_cases_of_the_catalogue_are_found_where_the_fmu_is_alone() -> None:
+    assert {path.stem for path in cases_alone("Pendulum")} == {"door", "swing"}
+    assert cases_alone("TranslationalSpring") == []  # needs bodies
+
+
+def test_a_build_of_the_catalogue_holds_its_references_and_one_from_that_fmu_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app(["build", "SliderMass", "-o", "first", "--source-only"], standalone_mode=False)
+    first = tmp_path / "first" / "SliderMass.fmu"
+    assert f"{FOLDER}/push_ref.csv" in files_of(first)
+    app(["build", str(first), "-o", "second"], standalone_mode=False)
+    assert (tmp_path / "second" / "SliderMass.fmu").read_bytes() == first.read_bytes()
+
+
+def test_an_own_case_is_given_by_name_or_path(pushed: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "Own.toml"
+    recipe.write_text((shipped("fmus") / "SliderMass.toml").read_text())
+    command = ["build", str(recipe), "-o", str(tmp_path / "made"), "--source-only"]
+    app(command, standalone_mode=False)
+    assert not files_of(tmp_path / "made" / "Own.fmu")
+    app([*command, "--references", str(pushed)], standalone_mode=False)
+    assert f"{FOLDER}/pushed_ref.csv" in files_of(tmp_path / "made" / "Own.fmu")

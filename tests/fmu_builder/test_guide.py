@@ -1,9 +1,9 @@
 """Every block of code in the guide does what the page says: files are written, commands and Python run, top to bottom.
 
-```toml title="drop.toml"     is written to that file
+```toml title="drop.toml"     is written to that file, ```python title="test_drop.py" too
 ```console                    `$ command` runs and must succeed; each line below it must be in what it prints
 ```python                     runs; all blocks of a page share their names
-```text, or indented          an illustration
+```text, yaml, or indented    an illustration
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,7 @@ PAGES = sorted(path for path in GUIDE.glob("*.md"))
 BLOCK = re.compile(
     r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
-PLAIN = ("text", "c")  # illustrations
+PLAIN = ("text", "c", "yaml")  # illustrations
 
 
 def words(text: str) -> str:
@@ -34,11 +36,24 @@ def run_commands(session: str) -> None:
     for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
         command, *expected = part.strip().splitlines()
         program, *arguments = shlex.split(command)
-        assert program == "fmu-builder", command
-        result = CliRunner().invoke(app, arguments)
-        assert result.exit_code == 0, f"{command}\n{result.output}"
+        code, printed = run_pytest(arguments) if program == "pytest" else run_command(program, arguments)
+        assert code == 0, f"{command}\n{printed}"
         for line in expected:
-            assert words(line) in words(result.output), f"{command} does not print {line!r}:\n{result.output}"
+            assert words(line) in words(printed), f"{command} does not print {line!r}:\n{printed}"
+
+
+def run_command(program: str, arguments: list[str]) -> tuple[int, str]:
+    assert program == "fmu-builder", program
+    result = CliRunner().invoke(app, arguments)
+    return result.exit_code, result.output
+
+
+def run_pytest(arguments: list[str]) -> tuple[int, str]:
+    """With the plugin as an installed fmu-builder brings it."""
+    command = [sys.executable, "-m", "pytest", "-p", "fmu_builder.testing", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(GUIDE.parents[1]), "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
 
 
 @pytest.mark.slow
@@ -48,7 +63,7 @@ def test_every_block_of_a_page_does_what_it_shows(page: Path, tmp_path: Path, mo
     names: dict[str, object] = {}
     for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
         language, title, body = block["language"], block["title"], block["body"]
-        if language == "toml" and title:
+        if title:
             Path(title).parent.mkdir(parents=True, exist_ok=True)
             Path(title).write_text(body, encoding="utf-8")
         elif language == "console":

@@ -35,6 +35,6 @@ def built_fmu(recipe: Path, folder: Path) -> Fmu:
     return Fmu(Library(library), model, content_guid(model))
 
 
-def sanitized_fmu(recipe: Path, folder: Path) -> Fmu:
+def sanitized_fmu(recipe: Path) -> Fmu:
     model = load_model(recipe)
-    return Fmu(Library(build_sanitized(model, folder)), model, content_guid(model))
+    return Fmu(Library(build_sanitized(model)), model, content_guid(model))

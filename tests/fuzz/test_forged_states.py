@@ -206,7 +206,7 @@ def recipe(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize("name", [*EVERYDAY, "CamChainLiftOff", "RigidBlock", "TwoPointSurface", "ImpactDamper"])
 def test_a_forged_state_breaks_no_rule_of_c(name: str, tmp_path: Path) -> None:
     require_sanitizer()
-    forge(sanitized_fmu(recipe(name, tmp_path), tmp_path), 1)
+    forge(sanitized_fmu(recipe(name, tmp_path)), 1)
 
 
 def test_a_forged_mass_beyond_all_bounds_ends_the_step_that_its_energy_overflows_in(tmp_path: Path) -> None:

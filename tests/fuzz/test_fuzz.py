@@ -133,4 +133,4 @@ def test_no_sequence_of_calls_breaks_a_rule_of_c(
 ) -> None:
     require_sanitizer()
     called = catalogue_recipes(tmp_path, names) if names else recipes
-    run_calls([sanitized_fmu(recipe, tmp_path) for recipe in called], (fuzz_calls or CI_CALLS) // len(GROUPS))
+    run_calls([sanitized_fmu(recipe) for recipe in called], (fuzz_calls or CI_CALLS) // len(GROUPS))

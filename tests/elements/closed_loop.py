@@ -307,7 +307,8 @@ class Bench:
     def __init__(self, plant: Plant, ports: Sequence[Port]) -> None:
         self.plant, self.ports = plant, ports
         self._raw = _plant(plant, [port.law for port in ports])
-        self._splits = np.cumsum([len(port.inputs) for port in ports])[:-1]
+        ends = np.cumsum([len(port.inputs) for port in ports]).tolist()
+        self._slices = [slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
         self._prepared: dict[tuple[tuple[str, float | str], ...], list[list[Callable[[], int]]]] = {}
 
     @functools.cached_property
@@ -331,7 +332,7 @@ class Bench:
 
     def parts(self, inputs: Array) -> list[Array]:
         """Those of each FMU."""
-        return np.split(inputs, self._splits)
+        return [inputs[one] for one in self._slices]
 
     def run(
         self, start: Array, H: float, steps: int, master: str, coupling: Mapping[str, float | str], *,

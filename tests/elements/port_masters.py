@@ -45,6 +45,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         self.forces = self._read()
+        self._no_slope = np.zeros_like(self.forces)
 
     @property
     def instances(self) -> Sequence[Instance]:
@@ -54,20 +55,23 @@ class Loop:
         return self.system.bench.inputs(z)
 
     def _read(self) -> Array:
-        found = []
+        found: list[float] = []
         for one in self.instances:
             values = (c_double * len(one.outputs))()
             one.dll.fmi2GetReal(one.component, one.outputs, len(values), values)
-            found += list(values)
+            found += values
         return np.array(found)
+
+    def _set(self, inputs: Array) -> None:
+        for one, part in zip(self.instances, self.system.bench.parts(inputs), strict=True):
+            values = (c_double * len(part))(*part.tolist())
+            if one.dll.fmi2SetReal(one.component, one.inputs, len(part), values) >= DISCARD:
+                raise RunAbortedError
 
     def step_ports(self, inputs: Array, H: float, rates: Array | None = None) -> Array:
         """Forces after a step with these inputs, which change at `rates` in it."""
         self.steps += 1
-        for one, part in zip(self.instances, self.system.bench.parts(inputs), strict=True):
-            status = one.dll.fmi2SetReal(one.component, one.inputs, len(part), (c_double * len(part))(*part))
-            if status >= DISCARD:
-                raise RunAbortedError
+        self._set(inputs)
         if rates is not None:
             for one, part in zip(self.instances, self.system.bench.parts(rates), strict=True):
                 orders = (c_int * len(part))(*[1] * len(part))
@@ -81,14 +85,12 @@ class Loop:
 
     def show_ports(self, inputs: Array) -> Array:
         """Forces at these inputs, without a step."""
-        for one, part in zip(self.instances, self.system.bench.parts(inputs), strict=True):
-            if one.dll.fmi2SetReal(one.component, one.inputs, len(part), (c_double * len(part))(*part)) >= DISCARD:
-                raise RunAbortedError
+        self._set(inputs)
         return self._read()
 
     def moved(self, u: Array, H: float, slope: Array | None = None) -> Array:
-        end = self.system.bench.driven(self.z, u, np.zeros_like(u) if slope is None else slope, H)
-        if not np.all(np.abs(end) < 1e12):
+        end = self.system.bench.driven(self.z, u, self._no_slope if slope is None else slope, H)
+        if not all(abs(value) < 1e12 for value in end.tolist()):
             raise RunAbortedError
         return end
 

@@ -5,6 +5,7 @@
     compare(trace, reference) -> Comparison
     check_fmu(path) -> CheckReport        what breaks the rules of FMI 2.0 in an FMU of any tool
     fit(fit) -> FitResult                 parameters from measured files, with intervals
+    live(scenario) -> Path                a page on which it runs in the browser
     plot(trace) -> Path                   a page of its signals
     study(file) -> StudyResult            many runs of a system, as a table
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         Sphere,
         Torus,
     )
+    from fmu_builder.pages.live import live
     from fmu_builder.report.trace_plot import plot
     from fmu_builder.studies.format import Factor, Plan, Response, Study
     from fmu_builder.studies.run import StudyInterrupted, StudyResult, study
@@ -108,6 +110,7 @@ __all__ = [
     "check_fmu",
     "compare",
     "fit",
+    "live",
     "plot",
     "read_trace",
     "run",

@@ -1,4 +1,4 @@
-"""The commands: their options and help texts.
+"""The commands: their options and help texts.  One family of functions, which Typer reads.
 
 Each imports what it needs when it runs, so that --help imports Typer alone."""
 
@@ -169,6 +169,23 @@ def run_command(
         isolated=isolated,
         cross_check=cross_check,
     )
+
+
+@app.command("live")
+def live_command(
+    scenario: Annotated[str, typer.Argument(help="A recipe, scenario, case, .fmu or .ssp.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The page; by default NAME_live.html.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Write a page on which a system runs in the browser, with sliders for its parameters, and open it.
+
+    Its FMUs are in it as WebAssembly, so it needs neither a network nor fmu-builder.
+
+    Example: fmu-builder live BouncingBall
+    """
+    from fmu_builder.cli.showing import show_live
+
+    show_live(scenario, output, as_json)
 
 
 @app.command("show")

@@ -14,7 +14,7 @@ from markdown_it.token import Token
 from fmu_builder.cli.files import make_folder_of, show_page
 from fmu_builder.cli.printing import line
 from fmu_builder.export.cache import cache_folder, used
-from fmu_builder.export.documentation import templates
+from fmu_builder.export.documentation import data_url, templates
 from fmu_builder.files import write_whole
 from fmu_builder.paths import PACKAGE, own_version
 
@@ -64,6 +64,7 @@ def _page(path: Path) -> Page:
             headings[slug] += 1
             token.attrSet("id", f"{path.stem}-{slug}{again}")
         _link_within(token.children or ())
+        _embed_pictures(token.children or (), path.parent)
     return Page(path.stem, title, _MARKDOWN.renderer.render(_with_titles(tokens), _MARKDOWN.options, {}))
 
 
@@ -77,6 +78,12 @@ def _link_within(tokens: Sequence[Token]) -> None:
         match = _LINK.fullmatch(str(token.attrGet("href") or ""))
         if match:
             token.attrSet("href", f"#{match['page']}-{match['heading']}" if match["heading"] else f"#{match['page']}")
+
+
+def _embed_pictures(tokens: Sequence[Token], folder: Path) -> None:
+    for token in tokens:
+        if token.type == "image":
+            token.attrSet("src", data_url(folder / str(token.attrGet("src"))))
 
 
 def _with_titles(tokens: Sequence[Token]) -> list[Token]:

@@ -211,11 +211,15 @@ def drive_signals(scenario: CheckedScenario, slaves: Mapping[str, SlaveDescripti
     if problems:
         raise InputError(problems)
     for (slave, rest), signal in list(signals.items()):
-        for port in slaves[slave].ports.values():
-            rate = _rate_of(port, rest)
-            if rate and (slave, rate) not in signals:
-                signals[slave, rate] = signal.slope((slave, rate), slaves[slave].variables[rate])
+        rate = rate_in(slaves[slave], rest)
+        if rate and (slave, rate) not in signals:
+            signals[slave, rate] = signal.slope((slave, rate), slaves[slave].variables[rate])
     return list(signals.values())
+
+
+def rate_in(slave: SlaveDescription, name: str) -> str | None:
+    """The velocity that belongs to the position or angle `name` of one of its ports."""
+    return next((rate for port in slave.ports.values() if (rate := _rate_of(port, name))), None)
 
 
 def _rate_of(port: PortUse, name: str) -> str | None:

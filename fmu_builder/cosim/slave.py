@@ -141,6 +141,7 @@ def read_slave(path: Path) -> SlaveDescription:
             zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
             held=held.get(v.name),
             max=_number(v.max),
+            min=_number(v.min),
             defined=units.get(unit),
             relative=differences.get(v.name, bool(declared and declared.relativeQuantity)),
         )

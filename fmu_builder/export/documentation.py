@@ -148,13 +148,17 @@ def _rendered(text: str) -> tuple[str, dict[str, str]]:
 def _embedded(source: str, folder: Path, problems: list[Problem]) -> str:
     """The picture as a data URL, "" with a problem added for what is none."""
     path = folder / source
-    media = _MEDIA_TYPES.get(path.suffix)
-    if media is None or not path.is_file():
+    if path.suffix not in _MEDIA_TYPES or not path.is_file():
         problems.append(
             Problem(f"{folder / 'README.md'}: {source}", "a picture must be an SVG or PNG file in this folder")
         )
         return ""
-    return f"data:{media};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+    return data_url(path)
+
+
+def data_url(picture: Path) -> str:
+    """An SVG or PNG file as an address that holds it."""
+    return f"data:{_MEDIA_TYPES[picture.suffix]};base64,{base64.b64encode(picture.read_bytes()).decode('ascii')}"
 
 
 _SHOWN_PARTS = 20

@@ -274,6 +274,24 @@ def _fmu_flags(target: str, compiler: Compiler) -> list[str]:
     ]
 
 
+_WASM = (
+    *("-target", "wasm32-freestanding", "-fno-sanitize=undefined", *_LANGUAGE, "-Oz"),  # bytes count more than time
+    *("-Wall", "-Wextra", "-Wno-pass-failed"),  # loops that are not unrolled, to keep it small
+    *("-fvisibility=hidden", "-g0", *FREESTANDING, "-Wl,--no-entry", "-Wl,--strip-all"),
+)
+
+
+def compile_module(
+    folder: Path, files: Sequence[str], module: Path, exports: Sequence[str], compiler: Compiler
+) -> None:
+    """Compile the sources of an FMU in the folder to a WebAssembly module that exports these functions, and those that
+    a source names itself.  Raises ToolError; `compiler` must reach other platforms."""
+    beside = ("-isystem", str(_base() / "freestanding_include"), "-I.", "-isystem", str(fmi_headers()))
+    exported = [f"-Wl,--export={name}" for name in exports]
+    memory = str(_base() / "freestanding.c")
+    run_compiler(compiler, [*_WASM, *beside, *files, memory, *exported, "-o", str(module)], folder)
+
+
 def _memory_functions(compiler: Compiler, flags: Sequence[str], folder: Path) -> Path:
     """The object of freestanding.c, which is the same in all FMUs: compiled once for each target, then from the cache.
 

@@ -33,6 +33,7 @@ class SlaveVariable:
     zero: bool = False
     held: HeldForce | None = None  # of a stiffness or damping of ours: what it is to the force at the ports
     max: float | None = None
+    min: float | None = None
     defined: Unit | None = None  # the unit, as the FMU itself defines it
     relative: bool = False  # a difference, to which the offset of a unit does not belong
 

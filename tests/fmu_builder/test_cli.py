@@ -47,6 +47,7 @@ COMMANDS = (
     "build",
     "run",
     "show",
+    "live",
     "ssp",
     "cross-check",
     "validate",

@@ -3,12 +3,11 @@ cannot be missed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import fmu_builder
 from fmu_builder.cosim.comparison import Tolerance, compare
@@ -19,8 +18,6 @@ from fmu_builder.report.report import write_report
 
 pytestmark = pytest.mark.platform
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 HOSTILE = '</script><script>alert(1)</script><img src="http://example.com/x.png" onerror=alert(2)><b>bold</b>'
 DRAWN = 60_000  # ms; some 3 s on an idle machine
 
@@ -48,16 +45,6 @@ def failing(result: CaseResult) -> CaseResult:
     tolerances = {s.name: Tolerance(absolute=s.allowed) for s in result.comparison.signals}
     compared = compare(trace, reference, tolerances, Tolerance())
     return replace(result, name="doctored/failing", description=HOSTILE, trace=trace, comparison=compared)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One for all tests: Playwright is not entered twice in a thread."""
-    assert CHROMIUM.exists(), f"{CHROMIUM} is missing: run tests/platform/install (apt-get install chromium)"
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

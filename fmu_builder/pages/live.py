@@ -1,0 +1,49 @@
+"""A page that runs a system: everything in one HTML file that needs no network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from fmu_builder.cosim.master import load_scenario
+from fmu_builder.export.documentation import templates
+from fmu_builder.files import write_whole
+from fmu_builder.model.documents import Document, as_file
+from fmu_builder.model.scenario import CheckedScenario
+from fmu_builder.pages.system import page_system
+
+_PARTS = Path(__file__).parent / "scripts"
+
+
+def live(scenario: Document | Path | str, page: Path | str = "live.html") -> Path:
+    """Write a page on which a scenario, recipe, FMU or SSP archive runs; returns its path.
+
+    scenario   a document, the path of a scenario, recipe, .fmu or .ssp, or the name of a recipe
+    Raises InputError for what is wrong or cannot run in a page, ToolError without the compiler."""
+    with as_file(scenario) as source:
+        text = page_text(load_scenario(Path(source)))
+    write_whole(Path(page), text)
+    return Path(page)
+
+
+def page_text(scenario: CheckedScenario) -> str:
+    """The page of a scenario, as HTML."""
+    system = page_system(scenario)
+
+    def part(name: str) -> str:
+        return (_PARTS / name).read_text(encoding="utf-8")
+
+    return (
+        templates()
+        .get_template("live.html")
+        .render(
+            title=system["title"],
+            description=system["description"],
+            replaced=system["replaced"],
+            system=json.dumps(system, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+            style=part("page.css"),
+            engine=part("engine.js"),
+            worker=part("worker.js"),
+            scripts=[part("plot.js"), part("page.js")],
+        )
+    )

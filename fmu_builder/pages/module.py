@@ -1,0 +1,81 @@
+"""The WebAssembly module of an FMU, for pages: its C for co-simulation, and host.c."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from lxml import etree
+
+from fmu_builder.cosim.slave import SlaveDescription
+from fmu_builder.errors import InputError, Problem, ToolError
+from fmu_builder.export import toolchain
+from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.toolchain import INSTALL_HINT, Compiler, compile_module, find_compiler
+
+EXPORTS = (
+    "fmi2SetupExperiment",
+    "fmi2EnterInitializationMode",
+    "fmi2ExitInitializationMode",
+    "fmi2SetReal",
+    "fmi2SetInteger",
+    "fmi2SetBoolean",
+    "fmi2SetString",
+    "fmi2GetReal",
+    "fmi2GetInteger",
+    "fmi2GetBoolean",
+    "fmi2DoStep",
+)
+"""The functions of FMI 2.0 that a page calls."""
+_HOST = Path(__file__).parent / "host.c"
+_SOURCES = "sources/"
+_BUILD = "sources/buildDescription.xml"
+
+
+def wasm_module(slave: SlaveDescription) -> bytes:
+    """The module of an FMU that fmu-builder has made, from the cache if it was compiled before.
+
+    Raises InputError for an FMU of another tool, or with physics in Python, and ToolError without a compiler that
+    reaches WebAssembly."""
+    where = str(slave.path)
+    with zipfile.ZipFile(slave.path) as archive:
+        names = archive.namelist()
+        if not slave.ours or _BUILD not in names:
+            what = "holds no C sources of fmu-builder" if slave.ours else "was not made by fmu-builder"
+            raise InputError(Problem(where, f"{what}, so that it cannot run in a page; leave it out of the system"))
+        sources = {name.removeprefix(_SOURCES): archive.read(name) for name in names if name.startswith(_SOURCES)}
+    compiler = find_compiler()
+    if compiler is None or not compiler.cross:
+        have = f"{compiler.version} builds for this machine only" if compiler else "no compiler was found"
+        raise ToolError(Problem(where, f"pages need its WebAssembly module, and {have}; {INSTALL_HINT}"))
+    kept = used(cache_folder() / "modules" / f"{_content(sources, compiler)}.wasm")
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent, prefix="build-") as temporary:
+            folder = Path(temporary) / "sources"
+            for name, data in sources.items():
+                path = folder / PurePosixPath(name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            made = Path(temporary) / "fmu.wasm"
+            compile_module(
+                folder, [*_compiled(sources[PurePosixPath(_BUILD).name]), str(_HOST)], made, EXPORTS, compiler
+            )
+            made.replace(kept)
+    return kept.read_bytes()
+
+
+def _compiled(build: bytes) -> list[str]:
+    """The files that an importer compiles, as buildDescription.xml names them."""
+    return [name for one in etree.fromstring(build).iter("SourceFile") if (name := one.get("name")) is not None]
+
+
+def _content(sources: dict[str, bytes], compiler: Compiler) -> str:
+    """A name that changes with the sources, host.c, the compiler and its flags."""
+    digest = hashlib.sha256(repr((compiler.command, compiler.version, EXPORTS)).encode())
+    beside = {path.name: path.read_bytes() for path in (_HOST, Path(toolchain.__file__), Path(__file__))}
+    for name, data in sorted({**sources, **{f"../{name}": data for name, data in beside.items()}}.items()):
+        digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()[:32]

@@ -1,0 +1,18 @@
+/* Behind engine.js in a worker: runs what the page asks for, one run after another. */
+"use strict";
+
+let system, modules;
+
+onmessage = async ({ data }) => {
+    if (data.system) {
+        system = data.system;
+        modules = data.modules || (await compiled(system).catch((error) => ({ error: String(error) })));
+        postMessage(modules.error ? { unable: modules.error } : { modules });
+        return;
+    }
+    const begin = performance.now();
+    const runs = data.runs.map((changes, k) =>
+        run(system, modules, changes, (share) => postMessage({ share: (k + share) / data.runs.length })));
+    const memory = runs.flatMap((one) => [one.time, ...Object.values(one.values)].map((array) => array.buffer));
+    postMessage({ runs, number: data.number, took: performance.now() - begin }, memory);
+};

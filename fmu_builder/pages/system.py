@@ -1,0 +1,230 @@
+"""The system that a page runs: its FMUs, start values, connections and drives, as the page's engine reads them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fmu_builder.cosim.initialization import initial_order
+from fmu_builder.cosim.master import System, system_of
+from fmu_builder.cosim.overrides import overridden
+from fmu_builder.cosim.scenario_inputs import LawSignal, Signal, Start, is_settable, rate_in
+from fmu_builder.cosim.slave import SlaveDescription
+from fmu_builder.errors import InputError, Problem, collected
+from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
+from fmu_builder.model.scenario import CheckedScenario, Conversion
+from fmu_builder.model.step_advice import MODE
+from fmu_builder.pages.drive_law import java_script
+from fmu_builder.pages.module import wasm_module
+
+ALGORITHMS = ("jacobi", "gauss_seidel")  # of the page's master
+
+Document = dict[str, Any]  # JSON
+
+
+def page_system(scenario: CheckedScenario) -> Document:
+    """What engine.js runs.  An algorithm that only the compiled master has is replaced by Gauss-Seidel.
+
+    Raises InputError with everything that is wrong, or that a page cannot run."""
+    own = scenario.experiment.algorithm
+    first: str = own if own in ALGORITHMS else "gauss_seidel"
+    given = {name: scenario if name == own else overridden(scenario, "{}", algorithm=name) for name in ALGORITHMS}
+    systems = {name: system_of(one) for name, one in given.items()}
+    system = systems[first]
+    modules = _modules(system)
+    experiment = scenario.experiment
+    return {
+        "title": scenario.path.stem,
+        "description": scenario.description,
+        "replaced": "" if own == first else own,
+        "experiment": {
+            **{key: scenario.seconds(key) for key in ("start", "stop", "step")},
+            "algorithm": first,
+            "tolerance": experiment.tolerance,
+        },
+        "modules": {key: base64.b64encode(gzip.compress(data, 9, mtime=0)).decode() for key, data in modules.items()},
+        "slaves": [_slave(name, system) for name in system.slaves],
+        "ticks": dict(system.schedule.ticks),
+        "algorithms": {
+            name: {
+                "rounds": one.schedule.rounds(),
+                "told": {slave: _starts(one.slaves[slave], given) for slave, given in one.told.items() if given},
+            }
+            for name, one in systems.items()
+        },
+        "links": [*_links(system)],
+        "initial": _initial(system),
+        "drives": [_drive(signal) for signal in system.signals],
+        "connections": [list(pair) for pair in scenario.connections],
+        "driven": _driven(scenario),
+    }
+
+
+def _modules(system: System) -> dict[str, bytes]:
+    """The module of each FMU, by its GUID.   Raises InputError with all FMUs that have none."""
+    problems: list[Problem] = []
+    found: dict[str, bytes] = {}
+    for description in system.slaves.values():
+        if description.guid not in found:
+            with collected(problems):
+                found[description.guid] = wasm_module(description)
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))
+    return found
+
+
+def _slave(name: str, system: System) -> Document:
+    description = system.slaves[name]
+    inside = {*system.wiring.sources, *(signal.node for signal in system.signals)}
+    given = system.starts[name]
+    return {
+        "name": name,
+        "guid": description.guid,
+        "model": description.model_name,
+        "recipe": system.scenario.slaves[name].recipe,
+        "starts": _starts(description, given),
+        "parameters": [
+            _parameter(v, given.get(v.name))
+            for v in description.variables.values()
+            if v.causality == "parameter" and v.type != "String" and is_settable(v)
+        ],
+        "free": [
+            _parameter(v, given.get(v.name)) | {"rate": rate_in(description, v.name)}
+            for v in description.variables.values()
+            if v.causality == "input" and v.type == "Real" and (name, v.name) not in inside
+        ],
+        "signals": [
+            {"name": v.name, "family": FAMILY[v.type], "reference": v.reference, "unit": v.unit, "about": v.description}
+            for v in system.recorded[name]
+        ],
+        "mode": MODE in description.variables,
+    }
+
+
+def _starts(description: SlaveDescription, given: Mapping[str, Start]) -> list[list[Any]]:
+    """[family, reference, value, whether it is an input] of each start value."""
+    variables = [(description.variables[name], value) for name, value in given.items()]
+    return [
+        [FAMILY[v.type], v.reference, value if isinstance(value, str) else _number(v, value), v.causality == "input"]
+        for v, value in variables
+    ]
+
+
+def _number(variable: SlaveVariable, value: float) -> float | int:
+    return value if FAMILY[variable.type] == "Real" else int(value)
+
+
+def _parameter(v: SlaveVariable, given: Start | None) -> Document:
+    """A variable that the page may set, with the range of its slider."""
+    value = float(given if given is not None else _start_number(v))
+    low, high, is_logarithmic = slider_range(v, value)
+    return {
+        "name": v.name,
+        "family": FAMILY[v.type],
+        "type": v.type,
+        "reference": v.reference,
+        "unit": v.unit if v.unit != "1" else "",
+        "value": value,
+        "given": given is not None,
+        "low": low,
+        "high": high,
+        "logarithmic": is_logarithmic,
+        "literals": dict(v.literals),
+        "about": v.description,
+    }
+
+
+def _start_number(v: SlaveVariable) -> float:
+    return float(v.start == "true") if v.type == "Boolean" else float(v.start or 0.0)
+
+
+_DECADES = 100.0  # a logarithmic slider goes from a hundredth of the value to a hundred times it
+
+
+def slider_range(v: SlaveVariable, value: float) -> tuple[float, float, bool]:
+    """From, to, and whether equal ways are equal ratios: where both limits are finite all that is allowed, of what
+    cannot be negative two decades either way, else three times the value either way."""
+    least = v.min if v.min is not None else -math.inf
+    most = v.max if v.max is not None else math.inf
+    if math.isfinite(least) and math.isfinite(most):
+        return least, most, False
+    if least >= 0.0 and value > 0.0:
+        return max(least, value / _DECADES), min(most, value * _DECADES), True
+    width = 3.0 * abs(value) or 1.0
+    return max(least, -width), min(most, width), False
+
+
+def _links(system: System) -> Iterator[Document]:
+    for target, sources in system.wiring.sources.items():
+        variable = _variable(system, target)
+        yield {
+            "slave": target[0],
+            "family": FAMILY[variable.type],
+            "reference": variable.reference,
+            "from": [_source(system, source, target) for source in sources],
+        }
+
+
+def _source(system: System, source: Node, target: Node) -> Document:
+    conversion = system.wiring.conversions.get((source, target))
+    change = Conversion(1.0, 0.0) if conversion is None else conversion
+    return {
+        "slave": source[0],
+        "reference": _variable(system, source).reference,
+        "same": conversion is None,
+        "factor": change.factor,
+        "offset": change.offset,
+    }
+
+
+def _variable(system: System, node: Node) -> SlaveVariable:
+    return system.slaves[node[0]].variables[node[1]]
+
+
+def _initial(system: System) -> Document:
+    """Connected outputs in the order in which they are passed on, with the numbers of the links that each ends in."""
+    order, loop = initial_order(system.wiring, system.slaves)
+    targets = list(system.wiring.sources.values())
+    return {
+        "order": [
+            {
+                "slave": node[0],
+                "family": FAMILY[_variable(system, node).type],
+                "reference": _variable(system, node).reference,
+                "to": [number for number, sources in enumerate(targets) if node in sources],
+            }
+            for node in order
+        ],
+        "loop": bool(loop),
+    }
+
+
+def _driven(scenario: CheckedScenario) -> str:
+    """The lines of [drive]."""
+    given = {name: drive.model_dump(exclude_none=True) for name, drive in scenario.drive.items()}
+    return "".join(f"{json.dumps(name)} = {_toml(value)}\n" for name, value in given.items())
+
+
+def _toml(value: object) -> str:
+    """A value of TOML on one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
+    return json.dumps(value)
+
+
+def _drive(signal: Signal) -> Document:
+    family = FAMILY[signal.variable.type]
+    found: Document = {
+        "slave": signal.node[0],
+        "name": signal.node[1],
+        "family": family,
+        "reference": signal.variable.reference,
+    }
+    if isinstance(signal, LawSignal):
+        return found | {"law": java_script(signal)}
+    values = signal.value if family == "Real" else [int(one) for one in signal.value]
+    return found | {"time": list(signal.time), "value": list(values)}

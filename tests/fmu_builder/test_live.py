@@ -1,0 +1,68 @@
+"""Live pages without a browser: what is written for the engine, and what is refused.  tests/platform opens pages."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+from foreign import GAIN, foreign_fmu
+
+from fmu_builder.cosim.master import load_scenario, system_of
+from fmu_builder.errors import InputError
+from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.pages.drive_law import java_script
+from fmu_builder.pages.live import live
+from fmu_builder.pages.system import slider_range
+
+
+def variable(least: float | None, most: float | None) -> SlaveVariable:
+    return SlaveVariable("x", 1, "Real", "parameter", "fixed", "exact", "", "1", frozenset(), min=least, max=most)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "value", "expected"),
+    [
+        (0.0, 1.0, 0.5, (0.0, 1.0, False)),  # all that is allowed
+        (0.0, None, 2e4, (200.0, 2e6, True)),  # two decades either way
+        (1e3, None, 2e4, (1e3, 2e6, True)),
+        (0.0, None, 0.0, (0.0, 1.0, False)),
+        (None, None, -2.0, (-6.0, 6.0, False)),
+        (None, 4.0, 2.0, (-6.0, 4.0, False)),
+    ],
+)
+def test_sliders_stay_within_the_limits_of_the_fmu(
+    least: float | None, most: float | None, value: float, expected: tuple[float, float, bool]
+) -> None:
+    assert slider_range(variable(least, most), value) == expected
+
+
+def test_laws_of_the_time_become_expressions_of_the_same_value(tmp_path: Path) -> None:
+    """The expressions are of a form that Python reads too."""
+    scenario = tmp_path / "driven.toml"
+    scenario.write_text(
+        '[experiment]\nstop = "1 s"\nstep = "1 ms"\n\n[slaves.mass]\nrecipe = "PointMass"\n\n[drive]\n'
+        '"mass.p.f[1]" = "2[N]*exp(-#t/3[s])*cos(2*PI*5[Hz]*#t)"\n"mass.p.f[2]" = "-3[N]*(#t/1[s])^2 + 1[N]"\n',
+        encoding="utf-8",
+    )
+    laws = {signal.node[1]: java_script(signal) for signal in system_of(load_scenario(scenario)).signals}  # type: ignore[arg-type]
+    t = 0.37
+    value = eval(laws["p.f[1]"].replace("Math.PI", "math.pi").replace("Math.", "math."), {"math": math, "t": t})
+    assert value == pytest.approx(2 * math.exp(-t / 3) * math.cos(10 * math.pi * t), rel=1e-14)
+    assert re.fullmatch(r"\(\(\(-\(3\.0\)\) \* \(\(a\) => a\*a\)\(.*\)\) \+ \(1\.0\)\)", laws["p.f[2]"])
+
+
+def test_an_fmu_of_another_tool_is_refused_and_no_page_is_left(tmp_path: Path) -> None:
+    fmu = foreign_fmu(tmp_path, "Gain", GAIN, guid="g0--")
+    scenario = tmp_path / "both.toml"
+    scenario.write_text(
+        '[experiment]\nstop = "1 s"\nstep = "1 ms"\n\n[slaves]\n'
+        f"one = {{ recipe = {json.dumps(str(fmu))} }}\ntwo = {{ recipe = {json.dumps(str(fmu))} }}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError) as refused:
+        live(scenario, tmp_path / "page.html")
+    assert "was not made by fmu-builder" in str(refused.value)
+    assert not (tmp_path / "page.html").exists()

@@ -1,0 +1,207 @@
+"""Live pages in a browser: the bits of native runs, controls that act, messages of the FMUs, and nothing fetched."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import Browser, Page
+
+from fmu_builder.cosim.master import Master, load_scenario
+from fmu_builder.cosim.overrides import overridden
+from fmu_builder.pages.live import live
+from fmu_builder.paths import shipped
+
+pytestmark = pytest.mark.platform
+
+SHOWN = 20_000  # ms until a page has its curves; below 1 s on an idle machine
+MOST_BYTES = 150_000
+SYSTEMS = shipped("fmus") / "systems"
+ELEMENTS = shipped("elements")
+PAGES = (
+    "BouncingBall",  # an assembly
+    SYSTEMS / "bead_on_helix.toml",  # its own algorithm is none of the page's
+    SYSTEMS / "trolley_in_guide.toml",
+    ELEMENTS / "planar_mechanism" / "cases" / "concave.toml",
+    ELEMENTS / "pendulum" / "cases" / "swing.toml",
+    ELEMENTS / "rotational_spring" / "cases" / "held_torque.toml",
+)
+BALL_AND_FLOOR = """\
+description = "A ball falls on a floor"
+connections = [["ball.p", "floor.point"]]
+
+[experiment]
+stop = "1 s"
+step = "1 ms"
+algorithm = "jacobi"
+
+[slaves.ball]
+recipe = "PointMass"
+start = { m = 1, "r0" = [0, 0, "0.1 m"] }
+
+[slaves.floor]
+recipe = "PointSurface"
+start = { C_F = "2e4 N/m", C_r = 1, K_fr = 0 }
+"""
+
+
+@dataclass
+class Opened:
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def values(self, run: int = 0) -> dict[str, NDArray[np.float64]]:
+        """Of all signals that the last run of the page recorded."""
+        found = self.page.evaluate(
+            """(k) => Object.fromEntries(Object.entries(latest.runs[k].values).map(([name, values]) => {
+                 let text = "";
+                 new Uint8Array(values.buffer).forEach((byte) => (text += String.fromCharCode(byte)));
+                 return [name, btoa(text)];
+               }))""",
+            run,
+        )
+        return {name: np.frombuffer(base64.b64decode(data)) for name, data in found.items()}
+
+    def after(self, action: str) -> None:
+        """Do it, and wait for the run that it asks for."""
+        before = self.page.locator("body").get_attribute("data-shown")
+        self.page.evaluate(action)
+        self.page.wait_for_function("(before) => document.body.dataset.shown !== before", arg=before, timeout=SHOWN)
+
+
+def opened(browser: Browser, path: Path, fragment: str = "") -> Opened:
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    found = Opened(page)
+    page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: found.complaints.append(f"error: {error}"))
+    page.on("request", lambda request: found.requests.append(request.url))
+    page.goto(path.as_uri() + fragment)
+    page.wait_for_selector("body[data-shown]", timeout=SHOWN)
+    return found
+
+
+@pytest.fixture(scope="module")
+def ball_and_floor(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A scenario with coupling, and its page."""
+    folder = tmp_path_factory.mktemp("live")
+    scenario = folder / "ball_and_floor.toml"
+    scenario.write_text(BALL_AND_FLOOR, encoding="utf-8")
+    return scenario, live(scenario, folder / "page.html")
+
+
+def type_number(name: str, value: str) -> str:
+    """JavaScript that types a value into the first control of this name."""
+    return f"""() => {{
+        const box = document.querySelector('[data-name="{name}"] input.number');
+        box.value = "{value}";
+        box.dispatchEvent(new Event("change"));
+    }}"""
+
+
+@pytest.mark.parametrize("source", PAGES, ids=lambda source: Path(source).stem)
+def test_a_page_has_the_bits_of_a_native_run(source: Path | str, browser: Browser, tmp_path: Path) -> None:
+    page = live(source, tmp_path / "page.html")
+    scenario = load_scenario(Path(source))
+    if scenario.experiment.algorithm not in ("jacobi", "gauss_seidel"):
+        scenario = overridden(scenario, "{}", algorithm="gauss_seidel")
+    scenario = scenario.model_copy(
+        update={"experiment": scenario.experiment.model_copy(update={"output_step": None, "record": None})}
+    )
+    trace = Master(scenario).run(lambda share: None).trace
+    shown = opened(browser, page)
+    values = shown.values()
+    assert set(values) == set(trace.names)
+    for name in trace.names:
+        assert np.array_equal(values[name], trace[name]), name
+    assert shown.complaints == []
+    assert all(url.startswith(("file:", "blob:")) for url in shown.requests)
+    assert page.stat().st_size < MOST_BYTES
+    shown.page.close()
+
+
+def test_controls_change_the_run_as_start_values_and_step_do(
+    browser: Browser, ball_and_floor: tuple[Path, Path]
+) -> None:
+    scenario, page = ball_and_floor
+    shown = opened(browser, page)
+    shown.after(type_number("C_r", "0.5"))
+    shown.after(type_number("communication step", "0.002"))
+    chosen = overridden(load_scenario(scenario), "{}", step="2 ms", start={"floor.C_r": 0.5})
+    trace = Master(chosen).run(lambda share: None).trace
+    values = shown.values()
+    assert len(values) > 3
+    for name, own in values.items():
+        assert np.array_equal(own, trace[name]), name
+    again = opened(browser, page, "#" + shown.page.url.partition("#")[2])  # the link holds the state
+    for name, own in again.values().items():
+        assert np.array_equal(own, trace[name]), name
+    shown.page.close()
+    again.page.close()
+
+
+def test_the_scenario_that_a_page_copies_is_what_it_runs(
+    browser: Browser, ball_and_floor: tuple[Path, Path], tmp_path: Path
+) -> None:
+    shown = opened(browser, ball_and_floor[1])
+    shown.after(type_number("C_r", "0.25"))
+    drive = '{ shape: "step", size: 1e-3, time: 0.3, frequency: 3 }'
+    shown.after(f"() => {{ state.drives['floor.surface.r[3]'] = {drive}; changed(); }}")
+    copied = tmp_path / "copied.toml"
+    copied.write_text(shown.page.evaluate("scenarioText()"), encoding="utf-8")
+    trace = Master(load_scenario(copied)).run(lambda share: None).trace
+    for name, own in shown.values().items():
+        assert np.array_equal(own, trace[name]), name
+    shown.page.close()
+
+
+def test_hold_beside_the_coupling_gains_energy(browser: Browser, ball_and_floor: tuple[Path, Path]) -> None:
+    """An elastic floor at 22 steps a contact: the ball rises higher with a held force, to 0.1 m with the coupling."""
+    shown = opened(browser, ball_and_floor[1])
+    auto, hold = (shown.values(run)["ball.p.r[3]"] for run in (0, 1))
+    assert auto.max() == 0.1 and auto[len(auto) // 5 :].max() == pytest.approx(0.1, rel=2e-3)
+    assert hold.max() > 0.15
+    shown.page.close()
+
+
+def test_a_refused_value_shows_what_the_fmu_says(browser: Browser, ball_and_floor: tuple[Path, Path]) -> None:
+    shown = opened(browser, ball_and_floor[1])
+    shown.after(type_number("m", "-1"))
+    state = shown.page.locator("#state")
+    assert state.get_attribute("class") == "failed"
+    assert "ball" in state.inner_text() and "m = -1" in state.inner_text().replace("-1.0", "-1")
+    shown.after(type_number("m", "2"))
+    assert state.get_attribute("class") == ""
+    assert shown.complaints == []
+    shown.page.close()
+
+
+def test_inputs_follow_laws_of_the_time_to_rounding(browser: Browser, tmp_path: Path) -> None:
+    """Browsers bring their own elementary functions.  The velocity is driven with the slope of the law."""
+    scenario = tmp_path / "shaken.toml"
+    scenario.write_text(
+        '[experiment]\nstop = "0.2 s"\nstep = "1 ms"\n\n[slaves.floor]\nrecipe = "PointSurface"\n\n[drive]\n'
+        '"floor.point.r[3]" = "#t < 0.1[s] -> -1[mm]*exp(-#t/50[ms]), -1[mm]*(1 + tanh(#t/1[s]))*(#t/1[s])^1.5"\n'
+        '"floor.point.r[1]" = "min(1[mm], 5[mm]*sin(2*PI*5[Hz]*#t))"\n',
+        encoding="utf-8",
+    )
+    trace = Master(load_scenario(scenario)).run(lambda share: None).trace
+    shown = opened(browser, live(scenario, tmp_path / "page.html"))
+    values = shown.values()
+    for name in ("distance", "depth_rate", "slip_speed", "point.f[1]", "point.f[3]"):
+        own, native = values[f"floor.{name}"], trace[f"floor.{name}"]
+        np.testing.assert_allclose(own, native, rtol=1e-9, atol=1e-9 * np.abs(native).max(), err_msg=name)
+    assert np.abs(trace["floor.point.f[3]"]).max() > 1.0
+    shown.page.close()
+
+
+def test_without_webassembly_the_page_says_so(browser: Browser, ball_and_floor: tuple[Path, Path]) -> None:
+    page = browser.new_page()
+    page.add_init_script("delete window.WebAssembly")
+    page.goto(ball_and_floor[1].as_uri())
+    assert "no WebAssembly" in page.locator("#state").inner_text()
+    page.close()

@@ -211,6 +211,27 @@ app.command("ssp")(ssp_command)
 app.command("cross-check")(cross_check_command)
 
 
+@app.command("modelica")
+def modelica_command(
+    recipes: Annotated[
+        list[str] | None,
+        typer.Argument(help="Recipes and scenarios: .toml files, or names; by default all of the catalogue."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder of the package, which names it; of the catalogue FmuBuilder."),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Write elements and systems as Modelica classes, on connectors of the Modelica Standard Library 4.
+
+    Example: fmu-builder modelica TorsionPendulum -o Pendulums
+    """
+    from fmu_builder.cli.modelica import write_modelica
+
+    write_modelica(recipes or (), output, as_json)
+
+
 @app.command("compare")
 def compare_command(
     trace: Annotated[Path, typer.Argument(help="Trace: a CSV file whose first column is time in s.")],

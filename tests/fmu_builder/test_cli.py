@@ -50,6 +50,7 @@ COMMANDS = (
     "live",
     "ssp",
     "cross-check",
+    "modelica",
     "validate",
     "compare",
     "check",

@@ -1,0 +1,2 @@
+equation
+  slot_C_F = C_F*slot_C_F_h;

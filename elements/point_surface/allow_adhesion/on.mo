@@ -1,0 +1,2 @@
+equation
+  factor = 1 + slot_F_d;

@@ -1,0 +1,2 @@
+equation
+  der(theta) = w;

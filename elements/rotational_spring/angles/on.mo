@@ -1,0 +1,2 @@
+equation
+  theta = theta0 + (r.phi - c.phi);

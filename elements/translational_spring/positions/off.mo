@@ -1,0 +1,2 @@
+equation
+  der(x) = v;

@@ -1,0 +1,2 @@
+equation
+  x = x0 + (r.s - c.s);

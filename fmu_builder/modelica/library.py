@@ -1,0 +1,224 @@
+"""Packages of Modelica classes: of recipes that are named, or of all of the catalogue that have a Modelica form."""
+
+from __future__ import annotations
+
+import html as markup
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fmu_builder.errors import InputError, Problem, ToolError, collected
+from fmu_builder.model.assembly import AssemblyModel
+from fmu_builder.model.loader import assembly_of_scenario, load_model
+from fmu_builder.model.model import ElementModel, Model
+from fmu_builder.model.recipe import IDENTIFIER, camel_case, file_kind
+from fmu_builder.model.scenario import read_scenario
+from fmu_builder.modelica import words
+from fmu_builder.modelica.element_class import ElementClass, element_class
+from fmu_builder.modelica.icons import IMAGES
+from fmu_builder.modelica.interfaces import INTERFACES
+from fmu_builder.modelica.system_class import SystemClass, system_class
+from fmu_builder.paths import catalogue, own_version, shipped, shipped_elements
+
+MSL_VERSION = "4.0.0"
+ELEMENTS, EXAMPLES = "Elements", "Examples"
+CASES = (  # scenarios of the shipped elements that are examples of the library, beside the assemblies of the catalogue
+    "inertia/cases/run_up",
+    "point_mass/cases/projectile",
+    "point_surface/cases/sliding_block",
+    "rotational_damper/cases/run_down",
+    "slider_mass/cases/push",
+    "translational_damper/cases/run_down",
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: the folder, and its classes by full name.
+
+    left_out  recipes of the catalogue without a Modelica form, with the reason"""
+
+    folder: Path
+    elements: Mapping[str, ElementClass]
+    systems: Mapping[str, SystemClass]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return (*self.elements, *self.systems)
+
+
+def write_package(recipes: Iterable[Path], output: Path) -> Written:
+    """Write the classes of recipes and scenarios, with those of the parts that they name, as the package `output`: a
+    folder, whose name is that of the package.
+
+    Raises InputError with everything that has no Modelica form, ToolError for a folder that cannot be written."""
+    sources = {path: path.stem for path in recipes}
+    problems: list[Problem] = []
+    found = _Classes(_package_name(output))
+    for path, name in sources.items():
+        with collected(problems):
+            found.add(_model(path), name)
+    if problems:
+        raise InputError(problems)
+    written = found.written(output)
+    _write(written, "Classes of recipes, by fmu-builder", found.interfaces)
+    return written
+
+
+def write_library(output: Path) -> Written:
+    """Write the library: each recipe of the catalogue that has a Modelica form, the systems of such, and CASES.
+
+    Raises InputError or ToolError for a folder that cannot take it."""
+    found = _Classes(_package_name(output))
+    left_out: dict[str, str] = {}
+    models = [_model(path) for path in catalogue()]
+    for model in sorted(models, key=lambda one: isinstance(one, AssemblyModel)):  # elements first
+        try:
+            found.add(model, model.name)
+        except InputError as error:
+            left_out[model.name] = error.problems[0].what
+    for case in CASES:
+        found.add(_model(shipped("elements") / f"{case}.toml"), case_class(case))
+    written = found.written(output, left_out)
+    _write(written, "Springs, dampers, bodies, points in the plane, contact", found.interfaces)
+    return written
+
+
+def case_class(case: str) -> str:
+    """The name of the class of one of CASES: `inertia/cases/run_up` is InertiaRunUp."""
+    element, _, name = case.partition("/cases/")
+    return camel_case(f"{element}_{name}")
+
+
+def _model(path: Path) -> Model:
+    if file_kind(path) == "slaves":
+        return assembly_of_scenario(read_scenario(path))
+    return load_model(path)
+
+
+def _package_name(output: Path) -> str:
+    name = output.resolve().name
+    if not IDENTIFIER.fullmatch(name) or name in words.KEYWORDS:
+        what = "its name is that of the package, so it must be a Modelica identifier: letters, digits and _"
+        raise InputError(Problem(str(output), what))
+    return name
+
+
+class _Classes:
+    """Classes of models, each once."""
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+        self.elements: dict[str, ElementClass] = {}
+        self.systems: dict[str, SystemClass] = {}
+        self._paths: dict[str, Path] = {}
+
+    def add(self, model: Model, name: str) -> None:
+        """Raises InputError; then nothing of the model is added."""
+        if isinstance(model, ElementModel):
+            self.elements |= self._new([model])
+            return
+        assert isinstance(model, AssemblyModel)
+        new = self._new([part.model for part in model.parts])
+        self.systems[name] = system_class(model, self.elements | new, name, f"{ELEMENTS}.")
+        self.elements |= new
+
+    def _new(self, models: Iterable[ElementModel]) -> dict[str, ElementClass]:
+        """The classes of the models that are not there yet."""
+        found: dict[str, ElementClass] = {}
+        problems: list[Problem] = []
+        for name, model in {one.name: one for one in models}.items():
+            path = model.path.resolve()
+            if self._paths.setdefault(name, path) != path:
+                what = f"a class of this name is made of {self._paths[name]}: rename one of the files"
+                problems.append(Problem(str(model.path), what))
+            elif name not in self.elements:
+                with collected(problems):
+                    found[name] = element_class(model, self.package)
+        if problems:
+            raise InputError(problems)
+        return found
+
+    @property
+    def interfaces(self) -> bool:
+        """Whether something needs connectors of our own."""
+        return any(one.kind == "planar" for element in self.elements.values() for one in element.connectors.values())
+
+    def written(self, folder: Path, left_out: Mapping[str, str] | None = None) -> Written:
+        return Written(
+            folder,
+            {f"{self.package}.{ELEMENTS}.{name}": one for name, one in sorted(self.elements.items())},
+            {f"{self.package}.{EXAMPLES}.{name}": one for name, one in sorted(self.systems.items())},
+            left_out or {},
+        )
+
+
+_MARK = "// Written by fmu-builder"  # begins package.mo: what lies below may be replaced
+_SUBPACKAGES = {
+    "Interfaces": "Connectors that the Modelica Standard Library lacks",
+    ELEMENTS: "Elements, a class for each recipe",
+    EXAMPLES: "Systems that can be simulated",
+}
+
+
+def _write(written: Written, description: str, interfaces: bool) -> None:
+    folder, package = written.folder, written.folder.resolve().name
+    files: dict[str, str] = {}
+    contents = {
+        "Interfaces": INTERFACES if interfaces else {},
+        ELEMENTS: {one.name: one.text for one in written.elements.values()},
+        EXAMPLES: {one.name: one.text for one in written.systems.values()},
+    }
+    order = [name for name, classes in contents.items() if classes]
+    for name in order:
+        files[f"{name}/package.mo"] = _package(package, name, _SUBPACKAGES[name])
+        files[f"{name}/package.order"] = "".join(f"{one}\n" for one in contents[name])
+        for one, text in contents[name].items():
+            files[f"{name}/{one}.mo"] = f"within {package}.{name};\n{text}"
+    about = words.html(_about(written))
+    files["package.order"] = "".join(f"{name}\n" for name in order)
+    files["package.mo"] = (
+        f"{_MARK} {own_version()}\npackage {package} {words.string(description)}\n"
+        f'  annotation(uses(Modelica(version="{MSL_VERSION}")),\n    {about});\nend {package};\n'
+    )
+    for element in sorted({one.element for one in written.elements.values()}):
+        drawing = _drawing(element)
+        if drawing is not None:
+            files[f"{IMAGES}/{element}.svg"] = drawing.read_text(encoding="utf-8")
+    _replace(folder, files)
+
+
+def _package(outer: str, name: str, description: str) -> str:
+    return f"within {outer};\npackage {name} {words.string(description)}\nend {name};\n"
+
+
+def _drawing(element: str) -> Path | None:
+    """The icon of a shipped element."""
+    return next((one / "model.svg" for one in shipped_elements() if one.name == element), None)
+
+
+def _about(written: Written) -> Sequence[str]:
+    return [
+        "<p>Classes of fmu-builder, which exports the same elements as FMUs. Connectors are those of the Modelica "
+        "Standard Library. The force of a connector acts on the component, as everywhere in that library.</p>",
+        *(f"<p><code>{markup.escape(name)}</code></p>" for name in written.classes),
+    ]
+
+
+def _replace(folder: Path, files: Mapping[str, str]) -> None:
+    """Write the files, in place of those of an earlier package."""
+    head = folder / "package.mo"
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            if not head.is_file() or not head.read_text(encoding="utf-8").startswith(_MARK):
+                what = "exists, and is no package of fmu-builder; name another folder, or remove it"
+                raise InputError(Problem(str(folder), what))
+            for old in [*folder.rglob("*.mo"), *folder.rglob("package.order"), *(folder / IMAGES).glob("*.svg")]:
+                old.unlink()
+        for name, text in files.items():
+            place = folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ToolError(Problem(str(folder), f"cannot be written: {error.strerror or error}")) from None

@@ -1,0 +1,139 @@
+"""Packages of Modelica classes: what they declare, and what has no Modelica form.  tests/platform/test_modelica.py
+compiles and simulates them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fmu_builder.errors import InputError
+from fmu_builder.modelica import Written, words, write_package
+from fmu_builder.paths import find_recipe, shipped, shipped_elements
+
+FMUS = shipped("fmus")
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    paths = [find_recipe(name) for name in ("TorsionPendulum", "BodyOnThreeSprings", "PointPipe")]
+    return write_package(paths, tmp_path_factory.mktemp("modelica") / "Own")
+
+
+def lines(package: Written, place: str) -> list[str]:
+    return (package.folder / place).read_text(encoding="utf-8").splitlines()
+
+
+def test_a_package_has_a_file_for_each_class_in_its_order(package: Written) -> None:
+    assert lines(package, "package.order") == ["Interfaces", "Elements", "Examples"]
+    assert lines(package, "Examples/package.order") == ["BodyOnThreeSprings", "TorsionPendulum"]
+    for folder in ("Elements", "Examples", "Interfaces"):
+        for name in lines(package, f"{folder}/package.order"):
+            text = lines(package, f"{folder}/{name}.mo")
+            assert text[0] == f"within Own.{folder};"
+            assert text[-1] == f"end {name};"
+    images = {path.name for path in (package.folder / "Resources" / "Images").iterdir()}
+    assert {"inertia.svg", "two_d_body.svg", "point_surface.svg"} < images
+
+
+def test_parameters_states_and_connectors_are_those_of_the_declaration(package: Written) -> None:
+    spring = "\n".join(lines(package, "Elements/RotationalSpring.mo"))
+    for line in (
+        'parameter Real k(unit="N.m/rad", min=0) = 10 "Spring rate";',
+        'parameter Real theta0(unit="rad", displayUnit="deg") = 0 "Deformation at the start";',
+        'input Boolean work = true "false switches the torque off";',
+        'Modelica.Mechanics.Rotational.Interfaces.Flange_a r "The shaft at the rod"',
+        'assert(k > 0, "k must be greater than 0 N.m/rad");',
+        "der(theta) = w;",
+    ):
+        assert f"  {line}\n" in spring
+    assert 'start=theta0, fixed=true) "Deformation: angle of r relative to c";' in spring
+    assert "coupling" not in spring  # what FMUs alone need
+    pipe = "\n".join(lines(package, "Elements/PointPipe.mo"))
+    assert 'parameter Real surface_radius(unit="m") = 0.05' in pipe
+    assert "parameter Real surface_side = -1 " in pipe
+
+
+def test_a_system_has_the_start_values_and_connections_of_its_recipe(package: Written) -> None:
+    pendulum = "\n".join(lines(package, "Examples/TorsionPendulum.mo"))
+    assert "  Elements.Inertia disc(J=0.1)\n" in pendulum
+    assert "  Elements.RotationalSpring spring(theta0=0.3)\n" in pendulum
+    assert "  connect(disc.p, spring.r)\n" in pendulum
+    assert "  connect(spring.c, ground_of_spring_c.flange)\n" in pendulum
+    assert "annotation(experiment(StopTime=2, Interval=0.01, Tolerance=1e-09)," in pendulum
+
+
+def test_equations_name_what_is_declared(package: Written) -> None:
+    """All of an element's names: declared in its class, or words of the language."""
+    built_in = {"der", "sqrt", "max", "smooth", "zeros", "cross", "sin", "cos", "pre", "initial", "time", "Real"}
+    for name, one in package.elements.items():
+        text = one.text.split("annotation(Icon")[0]
+        declared = set(one.declared.values()) | set(one.connectors)
+        for line in text.splitlines():
+            if line.startswith("  ") and '"' in line:
+                declared |= words.words_in(line.partition('"')[0])
+        equations = text.partition("\nequation\n")[2]
+        strange = words.words_in(equations) - declared - words.KEYWORDS - built_in - {"Frames", "Connections"}
+        assert not strange, f"{name}: {strange}"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "said"),
+    [
+        ("PointCone", '[surface] kind: "cone" has no Modelica form; those with one: "cylinder", "disc", "plane", '),
+        ("FloorWithStribeck", "[structure] bristle: true has no Modelica form; those with one: false"),
+        ("Pendulum", "the element pendulum has no Modelica form; those with one: inertia, point_mass, "),
+        ("FourPointSurface", "[structure] points: 4: a Modelica class has one of them"),
+        ("BlockOnIncline", "incline: surface is not connected and not at the origin, which has no Modelica form"),
+    ],
+)
+def test_what_has_no_modelica_form_is_named(recipe: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        write_package([FMUS / f"{recipe}.toml"], tmp_path / "Own")
+    assert said in str(error.value)
+    assert not (tmp_path / "Own").exists()
+
+
+def test_a_connection_of_single_variables_and_a_force_in_space_have_no_modelica_form(tmp_path: Path) -> None:
+    recipe = tmp_path / "Pair.toml"
+    recipe.write_text(
+        'connections = [["disc.p.w", "spring.r.w"], ["spring.r.t", "disc.p.t"]]\n'
+        '[parts]\ndisc = "Inertia"\nspring = "RotationalSpring"\n'
+        'body = { recipe = "PointMass", start = { "p.f" = [1, 0, 0] } }\n'
+    )
+    with pytest.raises(InputError) as error:
+        write_package([recipe], tmp_path / "Own")
+    assert "connections [disc.p.w, spring.r.w]: 'disc.p.w' is no port of a part" in str(error.value)
+    assert "body: p.f[1] = 1 at the start: a constant force in space or in the plane has no" in str(error.value)
+
+
+def test_only_a_package_of_ours_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "Own"
+    write_package([FMUS / "Inertia.toml"], folder)
+    write_package([FMUS / "SliderMass.toml"], folder)
+    assert [path.name for path in (folder / "Elements").iterdir() if path.stem not in ("package",)] == ["SliderMass.mo"]
+    (tmp_path / "Other").mkdir()
+    (tmp_path / "Other" / "notes.txt").write_text("mine")
+    for name, said in (("Other", "no package of fmu-builder"), ("9 lives", "a Modelica identifier")):
+        with pytest.raises(InputError, match=said):
+            write_package([FMUS / "Inertia.toml"], tmp_path / name)
+
+
+def test_two_recipes_of_one_name_are_refused(tmp_path: Path) -> None:
+    other = tmp_path / "Inertia.toml"
+    other.write_text('element = "inertia"\n')
+    with pytest.raises(InputError, match="a class of this name is made of"):
+        write_package([FMUS / "Inertia.toml", other], tmp_path / "Own")
+
+
+def test_names_become_identifiers() -> None:
+    assert words.identifier("energy.elastic") == "energy_elastic"
+    assert words.identifier("mass[12].p") == "mass_12_p"
+    assert words.identifier("end") == "end_"
+    assert words.values([1.797e308]) == "1e+60"
+    assert words.string('a "b" \\') == r'"a \"b\" \\"'
+
+
+def test_every_equation_file_belongs_to_an_element_with_element_mo() -> None:
+    for folder in shipped_elements():
+        assert (folder / "element.mo").is_file() or not list(folder.rglob("*.mo")), folder.name

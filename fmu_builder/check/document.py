@@ -76,29 +76,18 @@ class Scalar:
         return f"'{self.name}'"
 
 
-class Fmu:
-    """An FMI 2.0 FMU.  `names` are the files of its archive, `root` is modelDescription.xml.
+class Description:
+    """modelDescription.xml of FMI 2.0.   text: the file     where: of messages
 
-    Raises InputError for what is no FMI 2.0 FMU: no whole archive of bounded size, no XML, another version."""
+    Raises InputError for what is no XML, or of another version."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.names = check_archive(path)
-        self.root = parsed(self.read(DESCRIPTION), f"{path}: {DESCRIPTION}")
+    def __init__(self, text: bytes, where: str) -> None:
+        self.root = parsed(text, f"{where}: {DESCRIPTION}")
         version = self.root.get("fmiVersion")
         if self.root.tag != "fmiModelDescription" or version is None:
-            raise InputError(Problem(str(path), f"{DESCRIPTION} is no fmiModelDescription with an fmiVersion"))
+            raise InputError(Problem(where, f"{DESCRIPTION} is no fmiModelDescription with an fmiVersion"))
         if version != "2.0":
-            raise InputError(Problem(str(path), f"is for FMI {version}; `check` knows the rules of FMI 2.0"))
-
-    def read(self, name: str) -> bytes:
-        with zipfile.ZipFile(self.path) as archive:
-            return archive.read(name)
-
-    @cached_property
-    def entries(self) -> tuple[zipfile.ZipInfo, ...]:
-        with zipfile.ZipFile(self.path) as archive:
-            return tuple(archive.infolist())
+            raise InputError(Problem(where, f"is for FMI {version}; the rules here are those of FMI 2.0"))
 
     @cached_property
     def interfaces(self) -> tuple[etree._Element, ...]:
@@ -188,6 +177,26 @@ class Fmu:
         """Index and element of each Unknown of Outputs, Derivatives or InitialUnknowns."""
         for one in self.root.iterfind(f"ModelStructure/{group}/Unknown"):
             yield int(one.get("index", "0")), one
+
+
+class Fmu(Description):
+    """An FMI 2.0 FMU.  `names` are the files of its archive, `root` is modelDescription.xml.
+
+    Raises InputError for what is no FMI 2.0 FMU: no whole archive of bounded size, no XML, another version."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.names = check_archive(path)
+        super().__init__(self.read(DESCRIPTION), str(path))
+
+    def read(self, name: str) -> bytes:
+        with zipfile.ZipFile(self.path) as archive:
+            return archive.read(name)
+
+    @cached_property
+    def entries(self) -> tuple[zipfile.ZipInfo, ...]:
+        with zipfile.ZipFile(self.path) as archive:
+            return tuple(archive.infolist())
 
 
 def parsed(text: bytes, where: str) -> etree._Element:

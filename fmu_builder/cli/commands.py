@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from fmu_builder.cli.fmu_commands import calls_command, check_command, record_command
 from fmu_builder.cli.tool_commands import cross_check_command, ssp_command
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.ports import PORT_KINDS, SIDES
@@ -262,34 +263,9 @@ def compare_command(
     compare_traces(trace, reference, absolute, relative, time_tolerance, overlap, as_json, table)
 
 
-@app.command("check")
-def check_command(
-    fmu: Annotated[Path | None, typer.Argument(help="An FMI 2.0 FMU of any tool.")] = None,
-    sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0 instead of text.")] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="Print the rules.")] = False,
-    static: Annotated[bool, typer.Option("--static", help="Read the FMU only; do not call it.")] = False,
-    timeout: Annotated[float, typer.Option(help="Time for its calls, s, after which one is said to hang.")] = 60.0,
-    as_json: _Json = False,
-) -> None:
-    """Check an FMU of any tool against the rules of FMI 2.0, each with its place in the standard and a repair.
-
-    Exit code 1 if one is broken; warnings alone are good.  The FMU is called in a process of its own: give only FMUs
-    that you trust, or --static.
-
-    Example: fmu-builder check Floor.fmu
-    """
-    from fmu_builder.cli.checking import check, print_rules
-
-    if not timeout > 0.0:
-        raise InputError(Problem("--timeout", f"{timeout:g} s must be greater than 0"))
-    if sarif and as_json:
-        raise InputError(Problem("--sarif", "is another format than --json: give one of them"))
-    if rules:
-        print_rules(as_json)
-    elif fmu is None:
-        raise InputError(Problem("FMU", "none is given; name an .fmu, or list the rules by --rules"))
-    else:
-        check(fmu, "sarif" if sarif else "json" if as_json else "text", None if static else timeout)
+app.command("check")(check_command)
+app.command("record")(record_command)
+app.command("calls")(calls_command)
 
 
 class _StudyGroup(TyperGroup):

@@ -54,6 +54,8 @@ COMMANDS = (
     "validate",
     "compare",
     "check",
+    "record",
+    "calls",
     "study",
     "fit",
     "new",

@@ -1,0 +1,46 @@
+"""`record` and `calls`: FMUs that record their calls, and what they recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from fmu_builder.cli.printing import line, print_notes
+from fmu_builder.recording.file import Recording
+from fmu_builder.recording.text import Filter, as_json, chosen, lines, summary, summary_lines
+from fmu_builder.recording.wrapping import record_fmu
+
+
+def record(fmu: Path, output: Path | None, into: Path | None, json_wanted: bool) -> None:
+    made = record_fmu(fmu, output, into)
+    if json_wanted:
+        print(
+            json.dumps(
+                {
+                    "fmu": str(made.path),
+                    "into": str(made.folder),
+                    "platforms": list(made.platforms),
+                    "notes": list(made.notes),
+                },
+                indent=2,
+            )
+        )
+        return
+    print_notes(made.notes)
+    line(str(made.path))
+
+
+def print_calls(file: Path, wanted: Filter, summed: bool, json_wanted: bool) -> None:
+    recording = Recording(file)
+    calls = chosen(recording, wanted)
+    if json_wanted:
+        found = summary(recording, calls) if summed else as_json(recording, calls)
+        print(json.dumps(found, indent=2))
+        return
+    print_notes(_notes(recording))
+    for text in summary_lines(summary(recording, calls)) if summed else lines(recording, calls):
+        line(text)
+
+
+def _notes(recording: Recording) -> list[str]:
+    return [] if recording.is_whole else ["the disk became full: calls are missing at the end"]

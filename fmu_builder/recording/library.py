@@ -1,0 +1,90 @@
+"""The recorder's library, compiled once for each platform and kept in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from pathlib import Path
+
+from fmu_builder.errors import ToolError
+from fmu_builder.export import toolchain
+from fmu_builder.export.binaries import merge_universal
+from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.toolchain import FREESTANDING, PLATFORMS, Compiler, compile_hosted, fmi_headers, run_compiler
+from fmu_builder.paths import shipped
+
+# All that a library takes of Linux (system.h).  It is linked to empty libraries of these names: those of a C library
+# would take seconds to make, and bring versions of their symbols along.
+LINUX_IMPORTS = {
+    "libc.so.6": (
+        *("clock_gettime", "close", "ftruncate", "getenv", "getpid", "lseek", "mmap", "munmap", "open", "pread"),
+        *("pthread_self", "pwrite", "sched_yield"),
+    ),
+    "libdl.so.2": ("dladdr", "dlclose", "dlerror", "dlopen", "dlsym"),
+}
+_HERE = Path(__file__).parent
+_UNIVERSAL = {"x86_64": "darwin64", "aarch64": "aarch64-darwin"}  # platforms whose first target is of the machine
+
+
+def recorder_library(platform: str, compiler: Compiler) -> bytes:
+    """Raises ToolError with the compiler's messages."""
+    content = _content(platform, compiler)
+    folder = used(cache_folder() / "host" / f"recorder-{content}")
+    library = folder / f"recorder{PLATFORMS[platform].suffix}"
+    if not library.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
+            made = Path(temporary) / library.name
+            made.write_bytes(_compiled(platform, compiler, Path(temporary)))
+            try:
+                made.replace(library)
+            except PermissionError as error:  # another process holds the same one open
+                if not library.is_file():
+                    raise ToolError(f"{library} cannot be written: permission denied") from error
+    return library.read_bytes()
+
+
+def _compiled(platform: str, compiler: Compiler, folder: Path) -> bytes:
+    slices = _UNIVERSAL if platform == "darwin64" and compiler.cross else {"": platform}
+    libraries = {}
+    for machine, one in slices.items():
+        library = folder / f"{one}{PLATFORMS[one].suffix}"
+        base = shipped("contact_core") / "base"
+        include = [base, base / "freestanding_include"]
+        system = [*_options(one, compiler), "-isystem", str(fmi_headers())]
+        extra = [*FREESTANDING, *system, *(str(path) for path in _empty_libraries(one, compiler, folder))]
+        compile_hosted([_HERE / "recorder.c"], library, include, compiler, ["-s", *extra], one)
+        libraries[machine] = library.read_bytes()
+    return merge_universal(libraries) if len(libraries) > 1 else next(iter(libraries.values()))
+
+
+def _options(platform: str, compiler: Compiler) -> list[str]:
+    if platform == "win64":
+        return ["-lkernel32"]
+    if "linux" in platform:
+        atomics = ["-mno-outline-atomics"] if platform == "aarch64-linux" else []
+        return ["-Wl,-z,defs", *atomics]
+    return ["-Wl,-install_name,@rpath/recorder.dylib", "-Wl,-headerpad,40", "-fno-unwind-tables"]
+
+
+def _empty_libraries(platform: str, compiler: Compiler, folder: Path) -> list[Path]:
+    """Libraries to link to that define the imports, and nothing else."""
+    made = []
+    for name, imports in LINUX_IMPORTS.items() if "linux" in platform else ():
+        source = folder / f"{name}.c"
+        source.write_text("".join(f"void {one}(void);\nvoid {one}(void) {{}}\n" for one in imports))
+        target = next(iter(PLATFORMS[platform].targets.values()))
+        flags = [*(("-target", target) if compiler.cross else ()), *FREESTANDING, "-fPIC", "-O1", "-w", "-shared"]
+        run_compiler(compiler, [*flags, f"-Wl,-soname,{name}", str(source), "-o", str(folder / name)])
+        made.append(folder / name)
+    return made
+
+
+def _content(platform: str, compiler: Compiler) -> str:
+    """A name that changes with the sources, the flags and the compiler."""
+    sources = [*sorted(_HERE.glob("*.[ch]")), shipped("contact_core") / "base" / "freestanding.c"]
+    digest = hashlib.sha256(repr((platform, compiler.command, compiler.version)).encode())
+    for path in (*sources, Path(toolchain.__file__), Path(__file__)):
+        data = path.read_bytes()
+        digest.update(f"{path.name} {len(data)}\n".encode() + data)
+    return digest.hexdigest()[:32]

@@ -14,11 +14,17 @@
  *
  *     f = -grad U(M) - [U_1 - U - grad U(M) D]/D^2 D           so f D = -(U_1 - U) on the parabola, for any U
  *
- * Dissipation     f_d = -c D_across/H - b D_along/H: damping c across the line, friction as a coefficient b along it.
- *                 Its work -c D_across^2/H - b D_along^2/H is never above 0
- * Ledger, J       for each lag R_L = sum of U_1 - U + (f[L] - f_d[L]) D, exact
- * Paying back     as with a damper g beside it, g S^2/H = R/2, g within -1/(2 W H) .. 1/(W H), S the part of D across a
- *                 straight line, where the energy was made, and all of D where the line turns
+ * Dissipation     f_d = -c D_across/H - b D_along/H: damping c across the line, friction as a coefficient b along it, of
+ *                 the forces across in this interval.  Its work -c D_across^2/H - b D_along^2/H is never above 0
+ * Leak            what the law itself takes from U on the way: where the foot moves across the line, as on a polyline,
+ *                 or unlike axes turn with it, U changes by grad U D + leak.  Above U_1 - U stands for U_1 - U - leak
+ * Outside, J      what changes U besides the way D: sensors, axes that turn with a body, a line that moves.  In the
+ *                 frame of the line the point was at P_0' = P_1 - D, so it is the mean at both ends of the way,
+ *                     E = U(P_0') - U_0 + (grad U(P_0') - grad U_0) D/2        U_0, grad U_0: of the sample before
+ * Ledger, J       for each lag R_L = sum of U_1 - U_0 - E - leak + (f[L] - f_d[L]) D, exact for a line at rest
+ * Paying back     as with a damper g beside it, g S^2/H = R/2, S the part of D across a straight line, where the energy
+ *                 was made, and all of D where the line turns; g within -1/(2 W H) .. 1/(W H), and of 0.3 of the
+ *                 critical damping, 0.6 sqrt(k/W): the motion lasts as long whatever H is, and so does its debt
  * Lag, W          bond.h, as of a spring of the greater stiffness across the line
  * The law itself  while the order is unknown, and with L = 0 until W is sure: f at a = 0, W = 0, the mean along the
  *                 straight line of the velocity
@@ -36,20 +42,23 @@
 #define CC_POINT_STEPS 12       /* most steps of the iteration for f */
 #define CC_POINT_ROUNDING 1e-13 /* of f: the iteration ends */
 #define CC_POINT_SETTLED 1e-9   /* of U: what was made is rounding; paid back it would keep a loaded point in motion */
+#define CC_POINT_SOFT 0.6       /* of sqrt(k/W): 0.3 of the critical damping pays back at most */
 #define CC_POINT_STRAIGHT 1e-9  /* change of the tangent by rounding */
 #define CC_POINT_BLUR 1e-14     /* of U, and of |grad U| |P|: what is missing along the way is rounding, as at rest */
 
 /* The guide as P sees it. */
 typedef struct {
-    double U, gradient[3];     /* J, N */
+    double U, gradient[3];     /* J; N, minus the elastic force */
+    double leak;               /* J: change of U on the way D, less gradient D */
     double tangent[3];         /* of the line, unit vector */
     double V[2][3], k[2];      /* axes across it, unit vectors, and the stiffness along each, N/m */
 } CcPotential;
 
 typedef struct {
-    void (*potential)(const void *data, const double P[3], CcPotential *at);
-    const void *data;
-    double c, b;        /* damping across the line, friction along it: force over speed, N s/m */
+    void (*potential)(const void *data, const double P[3], const double D[3], CcPotential *at); /* D: m, see leak */
+    double (*rub)(const void *data, const double across[2], double along); /* friction over speed, N s/m, of forces */
+    const void *data;                                                      /* across, N, and the speed along, m/s */
+    double c;           /* damping across the line: force over speed, N s/m */
     CcBondOptions bond; /* its k is that of the place */
 } CcPointOptions;
 
@@ -61,12 +70,14 @@ typedef struct {
 /* What the force of an interval is found with; R, J, has been made until then, and is paid back by W_R, if at all. */
 typedef struct {
     double H, a[3], W, R, W_R;
+    double turn[3];     /* m/s: what half the interval adds to v, as far as is known before the force is */
 } CcPointInterval;
 
 /* All that is remembered: doubles only, part of the FMU state. */
 typedef struct {
     CcBond bond;
-    double P[3], v[3], U;
+    double P[3], v[3], U, gradient[3];
+    double outside;             /* sum of E + leak, J */
     double damped[CC_LAGS + 1][3], rubbed[CC_LAGS + 1][3]; /* of the forces given, the newest first */
     double taken[CC_LAGS];      /* by friction, J; by damping: bond.taken */
     double own[3], shift;       /* velocity of P itself: the guide may move below it; (beta - 1/2) H */
@@ -83,8 +94,9 @@ CC_API CcBondOptions cc_point_bond(const CcPointOptions *o, double k)
 /* Stiffness that a step is judged by: the greater one across the line. */
 CC_API double cc_point_stiffness(const CcPointOptions *o, const double P[3])
 {
+    const double still[3] = {0.0, 0.0, 0.0};
     CcPotential here;
-    o->potential(o->data, P, &here);
+    o->potential(o->data, P, still, &here);
     return here.k[0] > here.k[1] ? here.k[0] : here.k[1];
 }
 
@@ -95,24 +107,28 @@ CC_API void cc_point_start(CcPoint *p, const CcPointOptions *o)
     cc_bond_start(&p->bond, &o->bond);
 }
 
-/* The point is on the guide, at P with v, and held by the force f until the first sample. */
-CC_API void cc_point_begin(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3], const double f[3])
+/* The point is on the guide, at P with v, and held by the force until the first sample. */
+CC_API void cc_point_begin(CcPoint *p, const CcPointOptions *o, const double P[3], const double v[3],
+                           const CcPointForce *force)
 {
+    const double still[3] = {0.0, 0.0, 0.0};
     CcPotential here;
-    o->potential(o->data, P, &here);
+    o->potential(o->data, P, still, &here);
     p->U = here.U;
-    for (int i = 0; i < 3; i++)
-        p->P[i] = P[i], p->v[i] = v[i];
-    for (int n = 0; n < CC_MODEL_FORCES; n++)
-        for (int i = 0; i < 3; i++)
-            p->bond.f[n][i] = f[i];
+    for (int i = 0; i < 3; i++) {
+        p->P[i] = P[i], p->v[i] = v[i], p->gradient[i] = here.gradient[i];
+        for (int n = 0; n < CC_MODEL_FORCES; n++)
+            p->bond.f[n][i] = force->f[i];
+        for (int n = 0; n <= CC_LAGS; n++)
+            p->damped[n][i] = force->damped[i], p->rubbed[n][i] = force->rubbed[i];
+    }
 }
 
 /* The point left the guide: motion and forces are forgotten; what was learned and the ledger are kept. */
 CC_API void cc_point_rewind(CcPoint *p)
 {
     const CcPoint kept = *p;
-    *p = (CcPoint){.bond = kept.bond, .shift = kept.shift};
+    *p = (CcPoint){.bond = kept.bond, .shift = kept.shift, .outside = kept.outside};
     cc_bond_rewind(&p->bond);
     for (int L = 0; L < CC_LAGS; L++)
         p->taken[L] = kept.taken[L];
@@ -129,6 +145,7 @@ CC_API void cc_point_shifted(const CcPoint *p, const double P[3], const double v
 CC_API void cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double P[3], const double own[3])
 {
     CcBond *c = &p->bond;
+    const double still[3] = {0.0, 0.0, 0.0};
     double way[3], at[3];
     CcPotential then, now;
     for (int i = 0; i < 3; i++)
@@ -138,11 +155,13 @@ CC_API void cc_point_find_rule(CcPoint *p, const CcPointOptions *o, const double
     if (shift == p->shift)
         return;
     cc_point_shifted(p, p->P, p->v, at);
-    o->potential(o->data, at, &then);
+    o->potential(o->data, at, still, &then);
     p->shift = shift;
     cc_point_shifted(p, p->P, p->v, at);
-    o->potential(o->data, at, &now);
+    o->potential(o->data, at, still, &now);
     p->U += now.U - then.U;
+    for (int i = 0; i < 3; i++)
+        p->gradient[i] += now.gradient[i] - then.gradient[i];
 }
 
 /* The interval between the last sample and P, v.  The way is that of the speeds, which has their kinetic energy, and by
@@ -151,18 +170,24 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
                          const double own[3])
 {
     CcBond *c = &p->bond;
-    double H = c->H, y[3], D[3], at[3], then[3];
-    CcPotential here;
+    double H = c->H, y[3], D[3], at[3], then[3], turned[3];
+    CcPotential before, here;
     cc_point_shifted(p, P, v, at);
     cc_point_shifted(p, p->P, p->v, then);
-    o->potential(o->data, at, &here);
     for (int i = 0; i < 3; i++) {
         y[i] = (v[i] - p->v[i]) / H;
         D[i] = 0.5 * H * (v[i] + p->v[i]) + at[i] - then[i] - 0.5 * H * (own[i] + p->own[i]);
+        then[i] += 0.5 * H * ((own[i] - v[i]) + (p->own[i] - p->v[i])); /* carried along by the line */
     }
+    o->potential(o->data, then, D, &before);
+    o->potential(o->data, at, D, &here);
+    for (int i = 0; i < 3; i++)
+        turned[i] = before.gradient[i] - p->gradient[i];
+    double outside = before.U - p->U + 0.5 * cc_dot(turned, D) + 0.5 * (before.leak + here.leak);
+    p->outside += outside;
     for (int L = 0; L < CC_LAGS; L++) {
         double damped = -cc_dot(p->damped[L], D), rubbed = -cc_dot(p->rubbed[L], D);
-        c->made[L] += here.U - p->U + cc_dot(c->f[L], D) + damped + rubbed;
+        c->made[L] += here.U - p->U - outside + cc_dot(c->f[L], D) + damped + rubbed;
         c->taken[L] += damped;
         p->taken[L] += rubbed;
     }
@@ -173,18 +198,28 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
     for (int i = 0; i < 3; i++) {
         p->P[i] = P[i];
         p->own[i] = own[i];
+        p->gradient[i] = here.gradient[i];
     }
 }
 
-/* f_d of the way D along the tangent t, in its two parts. */
-CC_API void cc_point_loss(const CcPointOptions *o, const double t[3], const double D[3], double H,
+/* f_d of the way D along the tangent t, in its two parts, with the friction b. */
+CC_API void cc_point_loss(const CcPointOptions *o, double b, const double t[3], const double D[3], double H,
                           CcPointForce *force)
 {
     double along = cc_dot(D, t);
     for (int i = 0; i < 3; i++) {
         force->damped[i] = -o->c * (D[i] - along * t[i]) / H;
-        force->rubbed[i] = -o->b * along * t[i] / H;
+        force->rubbed[i] = -b * along * t[i] / H;
     }
+}
+
+/* b of an interval that begins with v: of the force f, at the speed in the middle, unless the point stops until then. */
+CC_API double cc_point_friction(const CcPointOptions *o, const CcPotential *middle, const double f[3],
+                                const double v[3], const double turn[3])
+{
+    double across[2] = {-cc_dot(f, middle->V[0]), -cc_dot(f, middle->V[1])}, along = cc_dot(v, middle->tangent);
+    double half = along + cc_dot(turn, middle->tangent);
+    return o->rub ? o->rub(o->data, across, cc_abs(half) > 0.5 * cc_abs(along) ? half : along) : 0.0;
 }
 
 /* The part S of the way D along which is paid back: across a straight line, where the energy was made, and along all of
@@ -203,10 +238,13 @@ CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const doub
                           CcPointForce *force)
 {
     const double *a = in->a, W = in->W, H = in->H, R = in->R;
+    const double still[3] = {0.0, 0.0, 0.0};
     double D[3], S[3], M[3], P_1[3], *f = force->f;
     CcPotential begin, middle, end;
-    o->potential(o->data, P, &begin);
-    double firm = 1.0 + 0.5 * o->c * W * H, slack = 1.0 + 0.5 * o->b * W * H;
+    o->potential(o->data, P, still, &begin);
+    double firm = 1.0 + 0.5 * o->c * W * H, stiffest = begin.k[0] > begin.k[1] ? begin.k[0] : begin.k[1];
+    double stop = in->W_R > 0.0 ? 1.0 / (in->W_R * H) : 0.0;
+    double soft = in->W_R > 0.0 ? CC_POINT_SOFT * cc_sqrt(stiffest / in->W_R) : 0.0, most = soft < stop ? soft : stop;
     for (int i = 0; i < 3; i++)
         f[i] = -begin.gradient[i];
     for (int n = 1;; n++) {
@@ -216,16 +254,17 @@ CC_API int cc_point_force(const CcPointOptions *o, const double P[3], const doub
             M[i] = P[i] + 0.5 * D[i];
             P_1[i] = P[i] + D[i];
         }
-        o->potential(o->data, M, &middle);
-        o->potential(o->data, P_1, &end);
-        cc_point_loss(o, middle.tangent, D, H, force);
-        double way = cc_dot(D, D), missing = end.U - begin.U - cc_dot(middle.gradient, D), g = 0.0;
+        o->potential(o->data, M, D, &middle);
+        o->potential(o->data, P_1, still, &end);
+        double b = cc_point_friction(o, &middle, f, v, in->turn), slack = 1.0 + 0.5 * b * W * H;
+        cc_point_loss(o, b, middle.tangent, D, H, force);
+        double way = cc_dot(D, D), missing = end.U - begin.U - middle.leak - cc_dot(middle.gradient, D), g = 0.0;
         double blur = CC_POINT_BLUR * (begin.U + end.U + cc_norm(middle.gradient) * cc_norm(P));
         missing = cc_abs(missing) > blur && way > 0.0 ? missing / way : 0.0;
         cc_point_payable(&begin, &middle, D, S);
         double paying = cc_dot(S, S);
         if (in->W_R > 0.0 && paying > 0.0 && cc_abs(R) > CC_POINT_SETTLED * (begin.U + end.U))
-            g = cc_within(CC_BOND_PAYS * R * H / paying, -0.5 / (in->W_R * H), 1.0 / (in->W_R * H));
+            g = cc_within(CC_BOND_PAYS * R * H / paying, -0.5 * most, most);
         for (int i = 0; i < 3; i++)
             wanted[i] = -middle.gradient[i] + force->damped[i] + force->rubbed[i] - missing * D[i] - g / H * S[i]
                         - f[i];
@@ -293,7 +332,7 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     for (int i = 0; i < CC_MODEL_FORCES; i++)
         u[i + 1] = cc_dot(c->f[i], c->along);
     for (int i = 0; i < 3; i++)
-        speed[i] = v[i], in.a[i] = literal ? 0.0 : c->a[i];
+        speed[i] = v[i], in.a[i] = literal ? 0.0 : c->a[i], in.turn[i] = 0.5 * H * c->y[i];
     cc_point_shifted(p, P, v, at);
     for (int k = lag - 1; k >= 0; k--) { /* intervals whose forces are given already */
         double D[3], y[3];
@@ -305,8 +344,8 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
             at[i] += D[i];
             speed[i] += H * y[i];
         }
-        o->potential(o->data, at, &here);
-        in.R += here.U - U + cc_dot(c->f[k], D) - cc_dot(p->damped[k], D) - cc_dot(p->rubbed[k], D);
+        o->potential(o->data, at, D, &here);
+        in.R += here.U - U - here.leak + cc_dot(c->f[k], D) - cc_dot(p->damped[k], D) - cc_dot(p->rubbed[k], D);
         U = here.U;
     }
     cc_bond_predict(c, modelled && !literal, u, &ahead, in.a); /* u[0] = 0: by all but this force */

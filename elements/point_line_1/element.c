@@ -47,7 +47,7 @@ static void rates(Element *e) { forces(e, 0); }
 
 #if COUPLING && !defined CC_DUAL
 
-static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at)
+static void guide_potential(Element *e, Guide *g, const CcLineFoot *foot, CcPotential *at)
 {
     const double *t = foot->tangent, *away = foot->away;
     double along = cc_dot(away, t), d[3], least = 2.0;
@@ -66,16 +66,16 @@ static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, 
         at->V[0][k] = d[k] / length;
         at->gradient[k] = delta > 1e-12 ? c * d[k] : 0.0;
     }
+    at->leak = -cc_dot(at->gradient, foot->point_t);
     cc_cross(t, at->V[0], at->V[1]);
     e->displacement = delta;
     at->U = elastic_energy(e);
     at->k[0] = at->k[1] = stiffness(e, delta > 1e-6 ? delta : 1e-6);
 }
 
-static double guide_rub(Element *e, Guide *g, const double f[3])
+static double guide_rub(Element *e, const Guide *g, const double across[2])
 {
-    double along = cc_dot(f, g->foot.tangent), across = cc_dot(f, f) - along * along;
-    return friction_per_speed(e, g, across > 0.0 ? cc_sqrt(across) : 0.0);
+    return friction_per_speed(e, g, cc_sqrt(across[0] * across[0] + across[1] * across[1]));
 }
 
 #endif

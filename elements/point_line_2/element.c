@@ -35,7 +35,8 @@
 #define LEAST_SIDE 1e-6  /* part of VectorFr2 along V2, at the start: more than rounding */
 #define GOOD_SHARE 0.2   /* below this a warning: small turns of the line turn the axes far */
 
-static void axes_of(const Element *e, Guide *g, CcBasePlane *plane)
+/* turn: of the point's body relative to the line, rad/s */
+static void axes_of(const Element *e, Guide *g, const CcLineFoot *foot, const Real turn[3], CcBasePlane *plane)
 {
     Real R[3][3], world[3], a[3], b[3];
     cc_rotation(e->point.q, R);
@@ -43,7 +44,7 @@ static void axes_of(const Element *e, Guide *g, CcBasePlane *plane)
     cc_to_body(g->world.R, world, a);
     cc_to_world(R, e->second_axis, world);
     cc_to_body(g->world.R, world, b);
-    cc_base_plane(a, b, g->turn, &g->foot, plane);
+    cc_base_plane(a, b, turn, foot, plane);
 }
 
 static Real elastic_energy(const Element *e) { return first_energy(e) + second_energy(e); }
@@ -103,7 +104,7 @@ static void forces(Element *e, int on_demand)
     CcBasePlane plane;
     guide_see(e, &g);
     guide_find(e, &g);
-    axes_of(e, &g, &plane);
+    axes_of(e, &g, &g.foot, g.turn, &plane);
     Real on = e->on, delta1 = plane.delta1, delta2 = plane.delta2, F_r[3];
     Real F_r1 = first_force(e, delta1), F_r2 = second_force(e, delta2);
     for (int k = 0; k < 3; k++)
@@ -154,22 +155,24 @@ static void keep_sides(const Element *e, CcBasePlane *plane)
     }
     plane->delta1 *= first;
     plane->delta2 *= second;
+    plane->spin *= first * second;
 }
 
 /* VectorFr1 and VectorFr2 are those of the sample: the body of the point turns little in an interval. */
-static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at)
+static void guide_potential(Element *e, Guide *g, const CcLineFoot *foot, CcPotential *at)
 {
-    Guide moved = *g;
+    const double still[3] = {0.0, 0.0, 0.0};
     CcBasePlane plane;
-    moved.foot = *foot;
-    axes_of(e, &moved, &plane);
+    axes_of(e, g, foot, still, &plane);
     keep_sides(e, &plane);
     double delta[2] = {plane.delta1, plane.delta2};
     double F[2] = {first_force(e, delta[0]), second_force(e, delta[1])};
     e->displacement[0] = delta[0], e->displacement[1] = delta[1];
     at->U = elastic_energy(e);
+    at->leak = plane.spin * (F[0] * delta[1] - F[1] * delta[0]);
     for (int k = 0; k < 3; k++) {
         at->gradient[k] = F[0] * plane.V1[k] + F[1] * plane.V2[k];
+        at->leak -= at->gradient[k] * foot->point_t[k];
         at->V[0][k] = plane.V1[k], at->V[1][k] = plane.V2[k];
     }
     for (int i = 0; i < 2; i++) { /* of a law: its mean slope up to here, at the line over a micrometre */
@@ -179,11 +182,9 @@ static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, 
     }
 }
 
-static double guide_rub(Element *e, Guide *g, const double f[3])
+static double guide_rub(Element *e, const Guide *g, const double across[2])
 {
-    CcBasePlane plane;
-    axes_of(e, g, &plane);
-    return friction_per_speed(e, g, -cc_dot(f, plane.V1), -cc_dot(f, plane.V2));
+    return friction_per_speed(e, g, across[0], across[1]);
 }
 
 #endif
@@ -214,7 +215,7 @@ static double freeze_axes(Element *e)
     cc_to_body(R, first, e->first_axis);
     cc_to_body(R, second, e->second_axis);
     cc_line_track(&line, guide_carriers(&g), g.P, g.v_P, (int)re(e->span), &g.foot);
-    axes_of(e, &g, &plane);
+    axes_of(e, &g, &g.foot, g.turn, &plane);
     cc_to_body(g.world.R, second, seen);
     e->share = plane.share;
     return re(cc_dot(seen, plane.V2));

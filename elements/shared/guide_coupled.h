@@ -34,31 +34,55 @@ static inline void guide_leave_out(Element *e, Real switched) { (void)e, (void)s
 /* The coupling counts changes of the energy by the motion, not by switching. */
 static void guide_leave_out(Element *e, double switched) { ((CcPoint *)e->partner)->U -= switched; }
 
-/* Of the element: its potential at a foot, and its friction over the speed when the force f acts on the point. */
-static void guide_potential(Element *e, const Guide *g, const CcLineFoot *foot, CcPotential *at);
-static double guide_rub(Element *e, Guide *g, const double f[3]);
+/* Of the element: its potential at a foot whose point_t is its way, m, and the rate of U by that way less the work
+ * against the elastic force, J; its friction over the speed along the line, N s/m, of forces across, N. */
+static void guide_potential(Element *e, Guide *g, const CcLineFoot *foot, CcPotential *at);
+static double guide_rub(Element *e, const Guide *g, const double across[2]);
 
 typedef struct {
     Element *e;
-    const Guide *g;
+    Guide *g;
+    CcCarrier resting[BODIES]; /* the bodies of the line, without their motion */
 } GuideSeen;
 
+static GuideSeen guide_seen(Element *e, Guide *g)
+{
+    GuideSeen seen = {.e = e, .g = g};
+    for (int b = 0; b < BODIES && BODIES > 1; b++) {
+        seen.resting[b] = g->carriers[b];
+        for (int k = 0; k < 3; k++)
+            seen.resting[b].v[k] = seen.resting[b].w[k] = 0.0;
+    }
+    return seen;
+}
+
 /* The line at its place of the sample, which it keeps over an interval in the coordinates of the guide. */
-static void guide_seen_at(const void *data, const double P[3], CcPotential *at)
+static void guide_seen_at(const void *data, const double P[3], const double D[3], CcPotential *at)
 {
     const GuideSeen *seen = data;
     CcLine line = guide_line();
     CcLineFoot foot;
-    cc_line_track(&line, guide_carriers(seen->g), P, seen->g->v_P, (int)seen->e->span, &foot);
+    cc_line_track(&line, BODIES > 1 ? seen->resting : NULL, P, D, (int)seen->e->span, &foot);
     guide_potential(seen->e, seen->g, &foot, at);
     for (int k = 0; k < 3; k++)
         at->tangent[k] = foot.tangent[k];
+}
+
+static double guide_rubbed(const void *data, const double across[2], double along)
+{
+    const GuideSeen *seen = data;
+    double kept = seen->g->v_long;
+    seen->g->v_long = along;
+    double b = guide_rub(seen->e, seen->g, across);
+    seen->g->v_long = kept;
+    return b;
 }
 
 static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
 {
     int mode = (int)e->coupling.mode;
     return (CcPointOptions){.potential = guide_seen_at,
+                            .rub = guide_rubbed,
                             .data = seen,
                             .c = guide_damping(e, seen->g),
                             .bond = {.lag = cc_lag_of((int)e->coupling.order, mode),
@@ -68,17 +92,31 @@ static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
                                      .holds = mode == HOLD}};
 }
 
+/* The literal force of the sample, and its dissipative parts, in the coordinates of the guide. */
+static void guide_literal(Element *e, Guide *g, CcPointForce *force)
+{
+    double kept = e->held, c = guide_damping(e, g);
+    e->held = 0.0;
+    outputs(e);
+    e->held = kept;
+    cc_to_body(g->world.R, e->point.f, force->f);
+    for (int k = 0; k < 3; k++) {
+        force->damped[k] = -c * g->v_tr[k];
+        force->rubbed[k] = -e->friction_force * (g->v_long < 0.0 ? -1.0 : 1.0) * g->foot.tangent[k];
+    }
+}
+
 /* After the outputs at the start, whose force is the first one that a master reads. */
 static void guide_start_coupling(Element *e, Guide *g)
 {
-    GuideSeen seen = {e, g};
+    GuideSeen seen = guide_seen(e, g);
     CcPointOptions options = guide_options(e, &seen);
     CcPoint *p = (CcPoint *)e->partner;
-    double f[3];
-    cc_to_body(g->world.R, e->point.f, f);
+    CcPointForce first;
+    guide_literal(e, g, &first);
     cc_point_start(p, &options);
     if (e->on != 0.0)
-        cc_point_begin(p, &options, g->P, g->v, f);
+        cc_point_begin(p, &options, g->P, g->v, &first);
     e->warned = 0.0;
     outputs(e);
 }
@@ -96,32 +134,22 @@ static void guide_show_partner(Element *e, const CcPointOptions *options, double
     e->coupling.in_force = options->bond.holds ? CC_HELD : cc_bond_in_force(&p->bond, &bond);
 }
 
-/* The balances, with the lag identified so far. */
+/* The balances, with the lag identified so far.  What changes the elastic energy and is no work of a body, sensor or
+ * turning axis is that of the interpolation: energy.residual is minus what the coupling made. */
 static void guide_book_coupling(Element *e)
 {
     const CcPoint *p = (const CcPoint *)e->partner;
     int lag = cc_lag(p->bond.lag);
     e->coupling.energy = e->coupling.residual = p->bond.made[lag];
 #if LEDGER
+    double rest = e->energy.residual + e->energy.interpolation - e->energy.work + e->energy.damping
+                  + e->energy.friction; /* what the energies that the coupling does not book leave */
     e->energy.damping = p->bond.taken[lag];
     e->energy.friction = p->taken[lag];
     e->energy.work = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping + e->energy.friction
-                     - e->coupling.residual;
+                     - e->coupling.residual - p->outside;
+    e->energy.interpolation = rest + e->energy.work - e->energy.damping - e->energy.friction + e->coupling.residual;
 #endif
-}
-
-/* The literal force of the sample, and its dissipative parts, in the coordinates of the guide. */
-static void guide_literal(Element *e, Guide *g, CcPointForce *force)
-{
-    double kept = e->held, c = guide_damping(e, g);
-    e->held = 0.0;
-    outputs(e);
-    e->held = kept;
-    cc_to_body(g->world.R, e->point.f, force->f);
-    for (int k = 0; k < 3; k++) {
-        force->damped[k] = -c * g->v_tr[k];
-        force->rubbed[k] = -e->friction_force * (g->v_long < 0.0 ? -1.0 : 1.0) * g->foot.tangent[k];
-    }
 }
 
 /* Under coupling.mode = hold: warn if the step is too long for the literal force. */
@@ -142,7 +170,7 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
     }
     guide_literal(e, g, &literal);
     if (p->bond.begun == 0.0 && returned)
-        cc_point_begin(p, options, g->P, g->v, literal.f);
+        cc_point_begin(p, options, g->P, g->v, &literal);
     cc_point_observe(p, options, g->P, g->v, g->v_P, step);
     cc_point_keep(p, g->P, g->v, &literal, step);
     guide_show_partner(e, options, k);
@@ -163,7 +191,7 @@ static int sample(Element *e, CcHost *host, double step)
     outputs(e);
     guide_see(e, &g);
     guide_find(e, &g);
-    GuideSeen seen = {e, &g};
+    GuideSeen seen = guide_seen(e, &g);
     CcPointOptions options = guide_options(e, &seen);
     if (hold) {
         guide_watch(e, host, &g, &options, step);
@@ -176,11 +204,11 @@ static int sample(Element *e, CcHost *host, double step)
         cc_point_rewind(p);
         e->held = 0.0;
     } else {
-        double f[3] = {0.0, 0.0, 0.0}, k = cc_point_stiffness(&options, g.P);
+        const CcPointForce none = {.f = {0.0}};
+        double f[3], k = cc_point_stiffness(&options, g.P);
         if (p->bond.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
-            cc_point_begin(p, &options, g.P, g.v, f);
+            cc_point_begin(p, &options, g.P, g.v, &none);
         int was_mismatched = cc_bond_is_mismatched(&p->bond);
-        options.b = guide_rub(e, &g, p->bond.f[0]);
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
         if (cc_bond_is_mismatched(&p->bond)) {
             CcPointForce literal;

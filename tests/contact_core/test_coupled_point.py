@@ -24,7 +24,7 @@ OMEGA = math.sqrt(K_2)  # of 1 kg, the faster one
 
 
 class Guide(ctypes.Structure):
-    _fields_ = [("k_1", ctypes.c_double), ("k_2", ctypes.c_double), ("ring", ctypes.c_int)]
+    _fields_ = [("k_1", ctypes.c_double), ("k_2", ctypes.c_double), ("ring", ctypes.c_int), ("growth", ctypes.c_double)]
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +183,38 @@ def test_friction_brakes_as_the_middle_of_the_interval_says(library: ctypes.CDLL
     ratio = (1 - b * H / 2) / (1 + b * H / 2)
     assert bead.trace[:, 3] == pytest.approx(ratio ** np.arange(21), rel=1e-9)
     assert bead.learned()[3] == pytest.approx(0.5 * (1 - bead.trace[-2, 3] ** 2), rel=1e-9)
+
+
+LOADED = ((0.0, 1e-3, 0.0), (2.0, 0.0, 0.0))  # at rest across the x axis, and moved along it
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+def test_friction_at_the_start_is_no_debt_of_the_spring(library: ctypes.CDLL, master: int) -> None:
+    """What friction takes in the first interval would, paid back across, throw a point that rests there.  A quarter of
+    a period across, in steps of omega H = 1e-3."""
+    H, steps = 1e-3 / math.sqrt(K_1), 1571
+    bead = Bead(library, Guide(K_1, K_2, False), master, H, *LOADED, b=2.0, lag=master).run(steps)
+    across = 1e-3 * math.cos(math.sqrt(K_1) * H * steps)
+    assert bead.trace[-1, 1] == pytest.approx(across, abs=2e-9)
+    assert bead.trace[-1, 4] == pytest.approx(-1e-3 * math.sqrt(K_1), rel=1e-5)
+    assert abs(bead.learned()[2]) < 1e-6 * 0.5 * K_1 * 1e-6
+
+
+@pytest.mark.parametrize("master", [JACOBI, GAUSS_SEIDEL])
+def test_springs_that_change_are_followed_as_the_step_falls(library: ctypes.CDLL, master: int) -> None:
+    """Stiffness grows as 1 + t/0.1 s: what this does to their energy is none that the coupling made.  Against a step of
+    a sixteenth; the law itself is nearer to nothing at any of the steps."""
+
+    def end(h: float, **options: bool | int) -> float:
+        guide = Guide(K_1, K_2, False, 10.0)
+        bead = Bead(library, guide, master, h / math.sqrt(K_1), *LOADED, **options).run(round(4.0 / h))  # type: ignore[arg-type]
+        return float(bead.trace[-1, 1])
+
+    exact = end(0.1 / 256, lag=master)
+    errors = [abs(end(h, lag=master) - exact) for h in (0.1, 0.05, 0.025)]
+    held = [abs(end(h, hold=True) - exact) for h in (0.1, 0.05, 0.025)]
+    assert errors[2] < 0.6 * errors[1] < 0.6**2 * errors[0]
+    assert all(one < 0.5 * other for one, other in zip(errors, held, strict=True))
 
 
 def test_a_copy_of_the_state_continues_bit_for_bit(library: ctypes.CDLL) -> None:

@@ -1,9 +1,7 @@
-/* One instance of the FMU: its memory, its log, its rules.  No globals; the static pool serves importers that bring
- * no memory callbacks. */
+/* One instance of the FMU: its memory, its log, its rules.  No globals.  Types, memory and log are those of the version
+ * of FMI, from fmi2_importer.h or fmi3_importer.h, which include this file. */
 #ifndef CC_INSTANCE_H
 #define CC_INSTANCE_H
-
-#include "fmi2Functions.h"
 
 #include "model_tables.h" /* generated: CcVariable and all of its tables, log categories */
 #include "base/text.h"
@@ -24,13 +22,13 @@ enum {
     CC_STEP_COMPLETE = 4, /* co-simulation */
     CC_ERROR = 8, /* a step, an event or the initialization failed; fmi2SetFMUstate, fmi2Reset, fmi2FreeInstance help */
     CC_TERMINATED = 16,
-    CC_EVENT = 32,      /* model exchange */
+    CC_EVENT = 32,      /* model exchange; co-simulation of FMI 3.0 */
     CC_CONTINUOUS = 64, /* model exchange */
-    CC_ANY = 127
+    CC_ANY = 127,
+    CC_UPDATE = 128 /* FMI 3.0: inside of a step, while the importer looks at an accepted substep; not in CC_ANY */
 };
 
 #define CC_NAME_SIZE 256 /* a longer name is cut in the log */
-#define CC_POOL_SIZE 4
 #define CC_STAGES 7            /* of dormand_prince.h */
 #define CC_ROSENBROCK_STAGES 6 /* of rosenbrock.h */
 #define CC_MOST_CORE 64        /* states in the dense linear system of rosenbrock.h */
@@ -99,7 +97,7 @@ struct CcHost {
     unsigned char gap[16 - sizeof(CcState) % 16];
     CcState before;                  /* what a call began with, to return to when it fails: cc_save, cc_return */
     int records_saved;               /* 1 if that holds the records too: one was kept since */
-    fmi2CallbackFunctions callbacks; /* a copy: the importer's struct is valid during fmi2Instantiate only */
+    CcImporter importer;             /* a copy: what FMI 2.0 gives is valid during fmi2Instantiate only */
     char name[CC_NAME_SIZE];
     int failures;                       /* of rules, counted by cc_fail */
     /* The steps made last, for a state does not show what was made after it: no number of the state depends on them,
@@ -158,40 +156,9 @@ void cc_keep(CcHost *host, const void *record, size_t size)
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-#define CC_POOL_LIMIT 1000000 /* bytes; an instance that needs more is for importers that bring memory */
-
-typedef struct {
-    char taken;
-    _Alignas(16) unsigned char bytes[sizeof(Instance) < CC_POOL_LIMIT ? sizeof(Instance) : 16];
-} CcPoolItem;
-
-static CcPoolItem cc_pool[CC_POOL_SIZE];
-
-CC_RARE void *cc_allocate(const fmi2CallbackFunctions *callbacks, size_t size)
-{
-    void *memory = NULL;
-    if (callbacks->allocateMemory) {
-        memory = callbacks->allocateMemory(1, size);
-    } else {
-        for (int i = 0; i < CC_POOL_SIZE && size <= sizeof cc_pool[i].bytes && !memory; i++)
-            if (!__atomic_test_and_set(&cc_pool[i].taken, __ATOMIC_ACQUIRE))
-                memory = cc_pool[i].bytes;
-    }
-    if (memory)
-        __builtin_memset(memory, 0, size);
-    return memory;
-}
-
-CC_RARE void cc_release(const fmi2CallbackFunctions *callbacks, void *memory)
-{
-    for (int i = 0; i < CC_POOL_SIZE; i++)
-        if (memory == cc_pool[i].bytes) {
-            __atomic_clear(&cc_pool[i].taken, __ATOMIC_RELEASE);
-            return;
-        }
-    if (callbacks->freeMemory)
-        callbacks->freeMemory(memory);
-}
+/* Memory at a multiple of 16 bytes, of zeros; NULL if there is none. */
+static void *cc_allocate(const CcImporter *importer, size_t size);
+static void cc_release(const CcImporter *importer, void *memory);
 
 /* ---- log ------------------------------------------------------------------------------------------------------- */
 
@@ -215,22 +182,9 @@ CC_RARE size_t cc_whole_characters(const char *chars, size_t length)
     return length - lead + 1 < bytes ? lead - 1 : length;
 }
 
-/* The importer's logger treats the text as a printf format in which #r1# stands for a variable: escape % and #. */
-__attribute__((noinline)) static void cc_send(const fmi2CallbackFunctions *callbacks, const char *name,
-                                              fmi2Status status, const char *category, const CcText *text)
-{
-    CcText escaped;
-    escaped.length = 0;
-    for (size_t i = 0; i < text->length && escaped.length + 2 < CC_TEXT_SIZE; i++) { /* never half of a pair */
-        if (text->chars[i] == '%' || text->chars[i] == '#')
-            cc_text_char(&escaped, text->chars[i]);
-        cc_text_char(&escaped, text->chars[i]);
-    }
-    escaped.length = cc_whole_characters(escaped.chars, escaped.length);
-    escaped.chars[escaped.length] = '\0';
-    if (callbacks->logger && escaped.length)
-        callbacks->logger(callbacks->componentEnvironment, name, status, category, escaped.chars);
-}
+/* Hand a text to the importer's log, if it has one. */
+static void cc_send(const CcImporter *importer, const char *name, fmi2Status status, const char *category,
+                    const CcText *text);
 
 /* Errors are always logged; everything else only while logging and its category are on. */
 __attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status status, const char *category,
@@ -250,7 +204,7 @@ __attribute__((noinline)) static void cc_message(Instance *instance, fmi2Status 
         cc_text_string(&text, ": ");
     }
     cc_text_format(&text, format, arguments);
-    cc_send(&instance->callbacks, instance->name, status, category, &text);
+    cc_send(&instance->importer, instance->name, status, category, &text);
 }
 
 void cc_report(CcHost *host, int level, const char *category, const char *format, ...)

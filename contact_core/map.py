@@ -108,7 +108,7 @@ def draw() -> str:
     picture.rectangle(LEFT, 12, full, 34, PAPER, HATCH, 6)
     picture.text((LEFT + 12, 34), "importer", size=15, bold=True)
     picture.text((LEFT + 110, 34), "sets inputs, steps, reads outputs", size=13)
-    box(picture, (LEFT, 86), (600, 72), "fmi2/", ["FMI 2.0: values, state, steps, model exchange (fmu.c)"],
+    box(picture, (LEFT, 86), (600, 72), "fmi2/", ["FMI 2.0 (fmu.c); fmi3/ is a layer around it (fmu3.c)"],
         files(CORE / "fmi2", "fmi2*.h"))  # fmt: skip
     box(picture, (LEFT, 200), (430, 72), "solver/", ["substeps, their length and method, events"],
         files(CORE / "solver", "*.h"))  # fmt: skip

@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from fmu_builder.cosim import initialization, master
 from fmu_builder.export import fmu, prototype
+from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.toolchain import Compiler
 from fmu_builder.model.model import Model
 from fmu_builder.paths import shipped
@@ -197,15 +198,15 @@ def catalogue_read_once() -> Iterator[None]:
     """Models of the catalogue are read once in a process, and what goes into its FMUs is written once, since tests do
     not change it."""
     catalogue, read, load = shipped("fmus"), fmu._read, initialization.load_model
-    known: dict[Path, tuple[Model, str, dict[str, bytes]]] = {}
+    known: dict[tuple[Path, Fmi], tuple[Model, str, dict[str, bytes]]] = {}
     models: dict[Path, Model] = {}
 
-    def read_once(recipe: Path) -> tuple[Model, str, dict[str, bytes]]:
+    def read_once(recipe: Path, fmi: Fmi) -> tuple[Model, str, dict[str, bytes]]:
         if recipe.resolve().parent != catalogue:
-            return read(recipe)
-        if recipe not in known:
-            known[recipe] = read(recipe)
-        model, guid, files = known[recipe]
+            return read(recipe, fmi)
+        if (recipe, fmi) not in known:
+            known[recipe, fmi] = read(recipe, fmi)
+        model, guid, files = known[recipe, fmi]
         return model, guid, dict(files)
 
     def load_once(path: Path) -> Model:

@@ -1,5 +1,7 @@
 /* FMI 2.0.5 for co-simulation and model exchange, once for all elements: creation, log, initialization here, the rest
- * in fmi2_*.h.
+ * in fmi2_*.h.  FMI 3.0 is a layer around the same functions, which are private then (CC_FUNCTION).
+ * fmi2_importer.h and fmi3_importer.h have types, memory, log, and the names of functions in messages, each of its
+ * version; fmi2_own.h is what FMI 2.0 alone has.
  *
  * A call that is not legal now, or has a wrong argument, is logged, answered with fmi2Error, and changes nothing; a
  * rejected value is not stored, and answered with fmi2Error for a parameter, with fmi2Discard for an input.  Only a
@@ -20,73 +22,67 @@ CC_RARE const char *cc_mode_name(double mode)
            : mode == CC_STEP_COMPLETE  ? "step complete"
            : mode == CC_EVENT          ? "event mode"
            : mode == CC_CONTINUOUS     ? "continuous-time mode"
+           : mode == CC_UPDATE         ? "intermediate update mode"
            : mode == CC_ERROR          ? "error"
                                        : "terminated";
-}
-
-/* The name of a function in the standard: one that is linked statically carries a prefix. */
-CC_RARE const char *cc_standard_name(const char *name)
-{
-    const char *found = name;
-    for (const char *c = name; *c; c++)
-        if (c[0] == 'f' && c[1] == 'm' && c[2] == 'i' && c[3] == '2')
-            found = c;
-    return found;
 }
 
 CC_RARE const char *cc_type_name(int type) { return type == fmi2CoSimulation ? "co-simulation" : "model exchange"; }
 
 /* The reason of a refusal; not in the macro, which fifty functions use. */
-CC_RARE fmi2Status cc_refuse_mode(Instance *instance, const char *name)
+CC_RARE fmi2Status cc_refuse_mode(Instance *instance, const char *function)
 {
-    return cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", cc_standard_name(name),
+    return cc_refuse(instance, fmi2Error, "%s is not allowed in the mode '%s'", function,
                      cc_mode_name(instance->now.mode));
 }
 
-CC_RARE fmi2Status cc_refuse_type(Instance *instance, const char *name)
+CC_RARE fmi2Status cc_refuse_type(Instance *instance, const char *function)
 {
     int type = (int)instance->now.type;
-    return cc_refuse(instance, fmi2Error, "%s belongs to %s, but this instance was made for %s", cc_standard_name(name),
+    return cc_refuse(instance, fmi2Error, "%s belongs to %s, but this instance was made for %s", function,
                      cc_type_name(fmi2CoSimulation + fmi2ModelExchange - type), cc_type_name(type));
 }
 
-CC_RARE fmi2Status cc_refuse_null(Instance *instance, const char *name, const char *argument)
+CC_RARE fmi2Status cc_refuse_null(Instance *instance, const char *function, const char *argument)
 {
-    return cc_refuse(instance, fmi2Error, "%s: the argument %s is NULL", cc_standard_name(name), argument);
+    return cc_refuse(instance, fmi2Error, "%s: the argument %s is NULL", function, argument);
 }
 
-/* Leave the function with fmi2Error unless there is an instance in one of the modes. */
-#define CC_ENTER(modes)                                                                                                \
+/* Leave the function of this text with fmi2Error unless there is an instance in one of the modes. */
+#define CC_ENTER_AS(text, modes)                                                                                       \
+    const char *const function = text;                                                                                 \
     Instance *instance = (Instance *)c;                                                                                \
     if (!instance)                                                                                                     \
         return fmi2Error;                                                                                              \
     if (!((int)instance->now.mode & (modes)))                                                                          \
-    return cc_refuse_mode(instance, __func__)
+    return cc_refuse_mode(instance, function)
 
 /* The same for a function that only one type of instance has. */
-#define CC_ENTER_OF(fmi_type, modes)                                                                                   \
+#define CC_ENTER_OF_AS(text, fmi_type, modes)                                                                          \
+    const char *const function = text;                                                                                 \
     Instance *instance = (Instance *)c;                                                                                \
     if (!instance)                                                                                                     \
         return fmi2Error;                                                                                              \
     if (instance->now.type != (fmi_type))                                                                              \
-        return cc_refuse_type(instance, __func__);                                                                     \
+        return cc_refuse_type(instance, function);                                                                     \
     if (!((int)instance->now.mode & (modes)))                                                                          \
-    return cc_refuse_mode(instance, __func__)
+    return cc_refuse_mode(instance, function)
+
+/* Both by the name of the function in FMI 2.0, without fmi2. */
+#define CC_ENTER(name, modes) CC_ENTER_AS(CC_CALLED(name), modes)
+#define CC_ENTER_OF(name, fmi_type, modes) CC_ENTER_OF_AS(CC_CALLED(name), fmi_type, modes)
 
 /* Leave the function with fmi2Error if there are n elements but no array. */
 #define CC_NEED(n, pointer)                                                                                            \
     if ((n) > 0 && !(pointer))                                                                                         \
-    return cc_refuse_null(instance, __func__, #pointer)
+    return cc_refuse_null(instance, function, #pointer)
 
-/* ---- version, log ---------------------------------------------------------------------------------------------- */
+/* ---- log ------------------------------------------------------------------------------------------------------- */
 
-const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
-const char *fmi2GetVersion(void) { return fmi2Version; }
-
-fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories,
-                               const fmi2String categories[])
+CC_FUNCTION fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories,
+                                           const fmi2String categories[])
 {
-    CC_ENTER(CC_ANY);
+    CC_ENTER(SetDebugLogging, CC_ANY);
     CC_NEED(nCategories, categories);
     fmi2Status status = fmi2OK;
     unsigned wanted = nCategories ? 0u : ~0u;
@@ -100,7 +96,7 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nC
                 found = 1;
             }
         if (!found)
-            status = cc_refuse(instance, fmi2Warning, "fmi2SetDebugLogging: the log category '%s' is unknown",
+            status = cc_refuse(instance, fmi2Warning, CC_CALLED(SetDebugLogging) ": the log category '%s' is unknown",
                                categories[k] ? categories[k] : "(NULL)");
     }
     instance->now.categories = wanted;
@@ -124,8 +120,9 @@ CC_RARE void cc_set_starts(Instance *instance)
     instance->now.dirty = 1.0;
 }
 
-__attribute__((format(printf, 3, 4))) static fmi2Component cc_no_instance(const fmi2CallbackFunctions *callbacks,
-                                                                          const char *name, const char *format, ...)
+/* Log why there is no instance. */
+__attribute__((format(printf, 3, 4))) CC_RARE Instance *cc_no_instance(const CcImporter *importer, const char *name,
+                                                                       const char *format, ...)
 {
     CcText text;
     va_list arguments;
@@ -133,56 +130,48 @@ __attribute__((format(printf, 3, 4))) static fmi2Component cc_no_instance(const 
     va_start(arguments, format);
     cc_text_format(&text, format, arguments);
     va_end(arguments);
-    if (callbacks)
-        cc_send(callbacks, name ? name : "", fmi2Error, "logStatusError", &text);
+    if (importer)
+        cc_send(importer, name ? name : "", fmi2Error, "logStatusError", &text);
     return NULL;
 }
 
-fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2String fmuGUID,
-                              fmi2String fmuResourceLocation, const fmi2CallbackFunctions *functions,
-                              fmi2Boolean visible, fmi2Boolean loggingOn)
+/* A new instance of this type, or NULL, with a message that begins with the name of the function. */
+CC_RARE Instance *cc_instantiate(const char *function, const char *name, fmi2Type type, const char *guid,
+                                 const char *resources, const CcImporter *importer, int logging)
 {
-    static const fmi2CallbackFunctions none = {0};
-    (void)fmuResourceLocation; /* elements in C need no resources, so any address is accepted */
-    (void)visible;
-    if (!functions)
-        functions = &none;
-    if (!instanceName || !*instanceName)
-        return cc_no_instance(functions, instanceName, "fmi2Instantiate: the instance name is empty");
-    if (fmuType != fmi2CoSimulation && fmuType != fmi2ModelExchange)
-        return cc_no_instance(functions, instanceName,
-                              "fmi2Instantiate: the type %d is neither fmi2ModelExchange (0) nor fmi2CoSimulation (1)",
-                              (int)fmuType);
-    if (!fmuGUID || !cc_same(fmuGUID, CC_GUID))
-        return cc_no_instance(functions, instanceName,
-                              "fmi2Instantiate: the GUID is '%s', but this binary belongs to '%s': "
+    (void)resources; /* elements in C need none, so any address is accepted */
+    if (!name || !*name)
+        return cc_no_instance(importer, name, "%s: the instance name is empty", function);
+    if (!guid || !cc_same(guid, CC_GUID))
+        return cc_no_instance(importer, name,
+                              "%s: the " CC_GUID_NAME " is '%s', but this binary belongs to '%s': "
                               "modelDescription.xml and binary are from different builds",
-                              fmuGUID ? fmuGUID : "(NULL)", CC_GUID);
+                              function, guid ? guid : "(NULL)", CC_GUID);
 #if CC_PYTHON
     CcText why = {0};
-    if (!cc_load_python(instanceName, fmuResourceLocation, &why))
-        return cc_no_instance(functions, instanceName, "fmi2Instantiate: %s", why.chars);
+    if (!cc_load_python(name, resources, &why))
+        return cc_no_instance(importer, name, "%s: %s", function, why.chars);
 #endif
-    Instance *instance = cc_allocate(functions, sizeof(Instance));
+    Instance *instance = cc_allocate(importer, sizeof(Instance));
     if (!instance)
-        return cc_no_instance(functions, instanceName, "fmi2Instantiate: no memory for one more instance");
-    instance->callbacks = *functions;
-    for (int i = 0; i + 1 < CC_NAME_SIZE && instanceName[i]; i++)
-        instance->name[i] = instanceName[i];
+        return cc_no_instance(importer, name, "%s: no memory for one more instance", function);
+    instance->importer = *importer;
+    for (int i = 0; i + 1 < CC_NAME_SIZE && name[i]; i++)
+        instance->name[i] = name[i];
     if (instance->name[CC_NAME_SIZE - 2])
         instance->name[cc_whole_characters(instance->name, CC_NAME_SIZE - 1)] = '\0';
-    instance->now.type = fmuType;
-    instance->now.logging = loggingOn != fmi2False;
+    instance->now.type = type;
+    instance->now.logging = logging;
     instance->now.categories = ~0u;
     cc_set_starts(instance);
     return instance;
 }
 
-void fmi2FreeInstance(fmi2Component c)
+CC_FUNCTION void fmi2FreeInstance(fmi2Component c)
 {
     if (c) {
-        fmi2CallbackFunctions callbacks = ((Instance *)c)->callbacks;
-        cc_release(&callbacks, c);
+        CcImporter importer = ((Instance *)c)->importer;
+        cc_release(&importer, c);
     }
 }
 
@@ -209,20 +198,23 @@ CC_RARE void cc_set_tolerance(Instance *instance, double tolerance)
     (void)instance, (void)tolerance;
 }
 
-fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real tolerance, fmi2Real startTime,
-                               fmi2Boolean stopTimeDefined, fmi2Real stopTime)
+CC_FUNCTION fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real tolerance,
+                                           fmi2Real startTime, fmi2Boolean stopTimeDefined, fmi2Real stopTime)
 {
-    CC_ENTER(CC_INSTANTIATED);
+    CC_ENTER(SetupExperiment, CC_INSTANTIATED);
     if (!cc_is_finite(startTime))
-        return cc_refuse(instance, fmi2Error, "fmi2SetupExperiment: startTime = %g s must be finite", startTime);
+        return cc_refuse(instance, fmi2Error,
+                         CC_CALLED(SetupExperiment) ": startTime = %g s must be finite", startTime);
     if (stopTimeDefined && !(stopTime >= startTime && cc_is_finite(stopTime)))
-        return cc_refuse(instance, fmi2Error, "fmi2SetupExperiment: stopTime = %g s must be finite and not before "
+        return cc_refuse(instance, fmi2Error,
+                         CC_CALLED(SetupExperiment) ": stopTime = %g s must be finite and not before "
                          "startTime = %g s", stopTime, startTime);
     if (toleranceDefined && !(tolerance >= 0.0 && cc_is_finite(tolerance)))
-        return cc_refuse(instance, fmi2Error, "fmi2SetupExperiment: tolerance = %g must be greater than 0", tolerance);
+        return cc_refuse(instance, fmi2Error,
+                         CC_CALLED(SetupExperiment) ": tolerance = %g must be greater than 0", tolerance);
     if (toleranceDefined && tolerance == 0.0) /* sent by importers without a tolerance */
         cc_report(instance, CC_WARNING, "logStatusWarning",
-                  "fmi2SetupExperiment: tolerance = 0 is ignored, it must be greater than 0");
+                  CC_CALLED(SetupExperiment) ": tolerance = 0 is ignored, it must be greater than 0");
     instance->now.experiment = 1.0;
     cc_set_tolerance(instance, toleranceDefined ? tolerance : 0.0);
     instance->now.stop_defined = stopTimeDefined != fmi2False;
@@ -231,20 +223,20 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fm
     return fmi2OK;
 }
 
-fmi2Status fmi2EnterInitializationMode(fmi2Component c)
+CC_FUNCTION fmi2Status fmi2EnterInitializationMode(fmi2Component c)
 {
-    CC_ENTER(CC_INSTANTIATED);
+    CC_ENTER(EnterInitializationMode, CC_INSTANTIATED);
     if (instance->now.experiment == 0.0)
         return cc_refuse(instance, fmi2Error,
-                         "fmi2EnterInitializationMode: fmi2SetupExperiment has to be called first");
+                         CC_CALLED(EnterInitializationMode) ": " CC_CALLED(SetupExperiment) " has to be called first");
     instance->now.mode = CC_INITIALIZATION;
     instance->now.dirty = 1.0;
     return fmi2OK;
 }
 
-fmi2Status fmi2ExitInitializationMode(fmi2Component c)
+CC_FUNCTION fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 {
-    CC_ENTER(CC_INITIALIZATION);
+    CC_ENTER(ExitInitializationMode, CC_INITIALIZATION);
     cc_save(instance);
     int failures = cc_check(instance) + cc_check_quaternions(instance);
     if (!failures) {
@@ -274,17 +266,17 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
     return fmi2OK;
 }
 
-fmi2Status fmi2Terminate(fmi2Component c)
+CC_FUNCTION fmi2Status fmi2Terminate(fmi2Component c)
 {
-    CC_ENTER(CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS);
+    CC_ENTER(Terminate, CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS);
     cc_refresh(instance, 1);
     instance->now.mode = CC_TERMINATED;
     return fmi2OK;
 }
 
-fmi2Status fmi2Reset(fmi2Component c)
+CC_FUNCTION fmi2Status fmi2Reset(fmi2Component c)
 {
-    CC_ENTER(CC_ANY);
+    CC_ENTER(Reset, CC_ANY);
     cc_set_starts(instance);
     __builtin_memset(instance->tried, 0, sizeof instance->tried);
     instance->keeps = instance->repeats = instance->iterates = 0;

@@ -15,62 +15,76 @@ CC_RARE void cc_make_dual(Instance *instance)
 }
 
 /* The computed derivative of a variable; 0 of a discrete one, which changes at events only. */
-static double cc_slope(const Instance *instance, fmi2ValueReference vr)
+static double cc_slope(const Instance *instance, size_t index)
 {
-    return cc_variable(vr)->type == CC_REAL ? instance->dual[2 * vr + 1] / CC_DUAL_STEP : 0.0;
+    return cc_variable(index)->type == CC_REAL ? instance->dual[2 * index + 1] / CC_DUAL_STEP : 0.0;
 }
 
 static int cc_is_continuous_input(const CcVariable *v) { return v->kind == CC_INPUT && v->type == CC_REAL; }
 
 /* Elements in Python have differences only, so modelDescription.xml does not announce derivatives. */
-CC_RARE fmi2Status cc_refuse_derivatives(Instance *instance, const char *name)
+CC_RARE fmi2Status cc_refuse_derivatives(Instance *instance, const char *function)
 {
     return cc_refuse(instance, fmi2Error, "%s is not supported: an element in Python has no exact derivatives",
-                     cc_standard_name(name));
+                     function);
+}
+
+/* 1 if a derivative of the variable can be asked for; else 0, with a message. */
+CC_RARE int cc_is_unknown(Instance *instance, const char *function, fmi2ValueReference vr)
+{
+    const CcVariable *v = cc_known_reference(instance, function, vr);
+    if (!v)
+        return 0;
+    if (v->is_output || v->kind == CC_OUTPUT || v->kind == CC_STATE || v->kind == CC_DERIVATIVE)
+        return 1;
+    cc_refuse(instance, fmi2Error, "%s: the unknown %s is neither an output nor a state derivative", function,
+              cc_name(vr));
+    return 0;
+}
+
+/* 1 if a derivative with respect to the variable can be asked for; else 0, with a message. */
+CC_RARE int cc_is_known(Instance *instance, const char *function, fmi2ValueReference vr)
+{
+    const CcVariable *v = cc_known_reference(instance, function, vr);
+    if (!v)
+        return 0;
+    if (v->kind == CC_INPUT || v->kind == CC_STATE || v->kind == CC_TIME)
+        return 1;
+    cc_refuse(instance, fmi2Error, "%s: the known %s is neither an input nor a state nor time", function, cc_name(vr));
+    return 0;
 }
 
 /* Of every unknown that ModelStructure names, over every known that it names except parameters.  Some importers
  * request all outputs over all inputs: a discrete variable, on either side, has the derivative 0. */
-fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,
-                                        const fmi2ValueReference vKnown_ref[], size_t nKnown, const fmi2Real dvKnown[],
-                                        fmi2Real dvUnknown[])
+CC_FUNCTION fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[],
+                                                    size_t nUnknown, const fmi2ValueReference vKnown_ref[],
+                                                    size_t nKnown, const fmi2Real dvKnown[], fmi2Real dvUnknown[])
 {
-    CC_ENTER(CC_READABLE);
+    CC_ENTER(GetDirectionalDerivative, CC_READABLE & ~CC_UPDATE);
     if (CC_PYTHON)
-        return cc_refuse_derivatives(instance, __func__);
+        return cc_refuse_derivatives(instance, function);
     CC_NEED(nUnknown, vUnknown_ref);
     CC_NEED(nUnknown, dvUnknown);
     CC_NEED(nKnown, vKnown_ref);
     CC_NEED(nKnown, dvKnown);
-    for (size_t k = 0; k < nUnknown; k++) {
-        const CcVariable *v = cc_known_reference(instance, "fmi2GetDirectionalDerivative", vUnknown_ref[k]);
-        if (!v)
+    for (size_t k = 0; k < nUnknown; k++)
+        if (!cc_is_unknown(instance, CC_CALLED(GetDirectionalDerivative), vUnknown_ref[k]))
             return fmi2Error;
-        if (!v->is_output && v->kind != CC_OUTPUT && v->kind != CC_STATE && v->kind != CC_DERIVATIVE)
-            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the unknown %s is neither an output "
-                             "nor a state derivative", cc_name(vUnknown_ref[k]));
-    }
-    for (size_t k = 0; k < nKnown; k++) {
-        const CcVariable *v = cc_known_reference(instance, "fmi2GetDirectionalDerivative", vKnown_ref[k]);
-        if (!v)
+    for (size_t k = 0; k < nKnown; k++)
+        if (!cc_is_known(instance, CC_CALLED(GetDirectionalDerivative), vKnown_ref[k]))
             return fmi2Error;
-        if (v->kind != CC_INPUT && v->kind != CC_STATE && v->kind != CC_TIME)
-            return cc_refuse(instance, fmi2Error, "fmi2GetDirectionalDerivative: the known %s is neither an input nor "
-                             "a state nor time", cc_name(vKnown_ref[k]));
-    }
     cc_refresh(instance, 0);
     cc_make_dual(instance);
-    for (size_t k = 0; k < nKnown; k++)
-        if (cc_variable(vKnown_ref[k])->type == CC_REAL)
-            instance->dual[2 * vKnown_ref[k] + 1] += dvKnown[k] * CC_DUAL_STEP;
+    CC_EACH_SCALAR (vKnown_ref, nKnown)
+        if (cc_variable(index)->type == CC_REAL)
+            instance->dual[2 * index + 1] += dvKnown[at] * CC_DUAL_STEP;
     CC_ENTRY(dual)(instance->dual, 1);
-    for (size_t k = 0; k < nUnknown; k++)
-        if (!cc_is_finite(cc_slope(instance, vUnknown_ref[k])))
-            return cc_refuse(instance, cc_not_finite(instance),
-                             "fmi2GetDirectionalDerivative: the derivative of %s is not finite",
-                             cc_name(vUnknown_ref[k]));
-    for (size_t k = 0; k < nUnknown; k++)
-        dvUnknown[k] = cc_slope(instance, vUnknown_ref[k]);
+    CC_EACH_SCALAR (vUnknown_ref, nUnknown)
+        if (!cc_is_finite(cc_slope(instance, index)))
+            return cc_refuse(instance, cc_not_finite(instance), "%s: the derivative of %s is not finite", function,
+                             cc_name(index));
+    CC_EACH_SCALAR (vUnknown_ref, nUnknown)
+        dvUnknown[at] = cc_slope(instance, index);
     return fmi2OK;
 }
 
@@ -86,51 +100,6 @@ static int cc_input_place(fmi2ValueReference vr)
             high = middle;
     }
     return low;
-}
-
-/* The first slope after a step clears those of that step. */
-static void cc_begin_slopes(Instance *instance)
-{
-    for (int i = 0; i < CC_INPUTS && instance->now.extrapolate == 0.0; i++)
-        instance->now.input_rates[i] = instance->now.given_rates[i] = 0.0;
-    instance->now.extrapolate = instance->now.sloped = 1.0;
-}
-
-fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
-                                       const fmi2Integer order[], const fmi2Real value[])
-{
-    CC_ENTER_OF(fmi2CoSimulation, CC_INSTANTIATED | CC_INITIALIZATION | CC_STEP_COMPLETE);
-    CC_NEED(nvr, vr);
-    CC_NEED(nvr, order);
-    CC_NEED(nvr, value);
-    if (cc_check_references(instance, "fmi2SetRealInputDerivatives", CC_REAL, vr, nvr) != fmi2OK)
-        return fmi2Error;
-    fmi2Status status = fmi2OK;
-    for (size_t k = 0; k < nvr; k++) {
-        const CcVariable *v = cc_variable(vr[k]);
-        if (!cc_is_continuous_input(v))
-            return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: %s is no continuous input",
-                             cc_name(vr[k]));
-        if (order[k] < 1)
-            return cc_refuse(instance, fmi2Error, "fmi2SetRealInputDerivatives: order %d of %s: the order must be at "
-                             "least 1", order[k], cc_name(vr[k]));
-        if (!cc_is_finite(value[k]))
-            status = cc_refuse(instance, fmi2Discard, "fmi2SetRealInputDerivatives: the derivative %g of %s is "
-                               "refused, it must be finite", value[k], cc_name(vr[k]));
-    }
-    if (status != fmi2OK)
-        return status;
-    for (size_t k = 0; k < nvr; k++) {
-        if (order[k] > 1) {
-            status = cc_refuse(instance, fmi2Warning, "fmi2SetRealInputDerivatives: order %d of %s is ignored, inputs "
-                               "are extrapolated with order 1", order[k], cc_name(vr[k]));
-            continue;
-        }
-        cc_begin_slopes(instance);
-        instance->now.input_rates[cc_input_place(vr[k])] = value[k];
-        instance->now.given_rates[cc_input_place(vr[k])] = 1.0;
-    }
-    return status;
 }
 
 /* 1 if fmi2SetRealInputDerivatives gave the slope of the input at this place for the next step, or for the last one. */
@@ -168,35 +137,35 @@ CC_RARE void cc_set_time_directions(Instance *instance)
         dual[2 * cc_states[i] + 1] = block[cc_state_derivatives[i]] * CC_DUAL_STEP;
 }
 
-fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
-                                        const fmi2Integer order[], fmi2Real value[])
+CC_FUNCTION fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
+                                                    const fmi2Integer order[], fmi2Real value[])
 {
-    CC_ENTER_OF(fmi2CoSimulation, CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED);
+    CC_ENTER_OF(GetRealOutputDerivatives, fmi2CoSimulation, CC_STEP_MODES | CC_UPDATE | CC_ERROR | CC_TERMINATED);
     if (CC_PYTHON)
-        return cc_refuse_derivatives(instance, __func__);
+        return cc_refuse_derivatives(instance, function);
     CC_NEED(nvr, vr);
     CC_NEED(nvr, order);
     CC_NEED(nvr, value);
-    if (cc_check_references(instance, "fmi2GetRealOutputDerivatives", CC_REAL, vr, nvr) != fmi2OK)
+    if (cc_check_references(instance, CC_CALLED(GetRealOutputDerivatives), CC_REAL, vr, nvr) != fmi2OK)
         return fmi2Error;
     for (size_t k = 0; k < nvr; k++) {
         if (!cc_variable(vr[k])->is_output)
-            return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: %s is no output",
+            return cc_refuse(instance, fmi2Error, CC_CALLED(GetRealOutputDerivatives) ": %s is no output",
                              cc_name(vr[k]));
         if (order[k] < 1)
-            return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: order %d of %s: the order must be at "
+            return cc_refuse(instance, fmi2Error,
+                             CC_CALLED(GetRealOutputDerivatives) ": order %d of %s: the order must be at "
                              "least 1", order[k], cc_name(vr[k]));
     }
     cc_refresh(instance, 0);
     cc_make_dual(instance);
     cc_set_time_directions(instance);
     CC_ENTRY(dual)(instance->dual, 1);
-    for (size_t k = 0; k < nvr; k++)
-        if (!cc_is_finite(instance->dual[2 * vr[k] + 1] / CC_DUAL_STEP))
-            return cc_refuse(instance, fmi2Error, "fmi2GetRealOutputDerivatives: the derivative of %s is not finite",
-                             cc_name(vr[k]));
-    for (size_t k = 0; k < nvr; k++)
-        value[k] = order[k] == 1 ? instance->dual[2 * vr[k] + 1] / CC_DUAL_STEP : 0.0;
+    CC_EACH_SCALAR (vr, nvr)
+        if (!cc_is_finite(instance->dual[2 * index + 1] / CC_DUAL_STEP))
+            return cc_refuse(instance, fmi2Error, "%s: the derivative of %s is not finite", function, cc_name(index));
+    CC_EACH_SCALAR (vr, nvr)
+        value[at] = order[k] == 1 ? instance->dual[2 * index + 1] / CC_DUAL_STEP : 0.0;
     return fmi2OK;
 }
 

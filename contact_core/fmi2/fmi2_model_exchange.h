@@ -21,16 +21,17 @@
 
 #include "fmi2_variables.h"
 
-CC_RARE fmi2Status cc_refuse_size(Instance *instance, const char *name, size_t n, const char *what, int size)
+CC_RARE fmi2Status cc_refuse_size(Instance *instance, const char *function, size_t n, const char *what,
+                                  int size)
 {
-    return cc_refuse(instance, fmi2Error, "%s: %g %s are given, this FMU has %d", cc_standard_name(name), (double)n,
+    return cc_refuse(instance, fmi2Error, "%s: %g %s are given, this FMU has %d", function, (double)n,
                      what, size);
 }
 
 /* Leave the function with fmi2Error unless the importer's array has the right size. */
 #define CC_NEED_SIZE(n, size, what)                                                                                    \
     if ((n) != (size_t)(size))                                                                                         \
-    return cc_refuse_size(instance, __func__, n, what, size)
+    return cc_refuse_size(instance, function, n, what, size)
 
 /* ---- accepted points ------------------------------------------------------------------------------------------- */
 
@@ -94,15 +95,15 @@ static fmi2Status cc_accept_point(Instance *instance, const char *function, int 
     return fmi2OK;
 }
 
-fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStatePriorToCurrentPoint,
-                                       fmi2Boolean *enterEventMode, fmi2Boolean *terminateSimulation)
+CC_FUNCTION fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStatePriorToCurrentPoint,
+                                                   fmi2Boolean *enterEventMode, fmi2Boolean *terminateSimulation)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_CONTINUOUS);
+    CC_ENTER_OF(CompletedIntegratorStep, fmi2ModelExchange, CC_CONTINUOUS);
     CC_NEED(1, enterEventMode);
     CC_NEED(1, terminateSimulation);
     (void)noSetFMUStatePriorToCurrentPoint;
     int jumped;
-    if (cc_accept_point(instance, "fmi2CompletedIntegratorStep", &jumped) != fmi2OK)
+    if (cc_accept_point(instance, CC_CALLED(CompletedIntegratorStep), &jumped) != fmi2OK)
         return fmi2Error;
     *enterEventMode = jumped ? fmi2True : fmi2False;
     *terminateSimulation = fmi2False;
@@ -111,19 +112,19 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStat
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
 
-fmi2Status fmi2EnterEventMode(fmi2Component c)
+CC_FUNCTION fmi2Status fmi2EnterEventMode(fmi2Component c)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_EVENT | CC_CONTINUOUS);
+    CC_ENTER_OF(EnterEventMode, fmi2ModelExchange, CC_EVENT | CC_CONTINUOUS);
     instance->now.mode = CC_EVENT;
     return fmi2OK;
 }
 
-fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *eventInfo)
+CC_FUNCTION fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *eventInfo)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_EVENT);
+    CC_ENTER_OF(NewDiscreteStates, fmi2ModelExchange, CC_EVENT);
     CC_NEED(1, eventInfo);
     int jumped; /* the importer restarts after an event anyway */
-    if (cc_accept_point(instance, "fmi2NewDiscreteStates", &jumped) != fmi2OK)
+    if (cc_accept_point(instance, CC_CALLED(NewDiscreteStates), &jumped) != fmi2OK)
         return fmi2Error;
     cc_remember_sides(instance);
     eventInfo->newDiscreteStatesNeeded = fmi2False;
@@ -137,11 +138,11 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *eventInfo)
 }
 
 /* What was set after fmi2NewDiscreteStates still belongs to the event. */
-fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
+CC_FUNCTION fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_EVENT);
+    CC_ENTER_OF(EnterContinuousTimeMode, fmi2ModelExchange, CC_EVENT);
     int jumped;
-    if (cc_accept_point(instance, "fmi2EnterContinuousTimeMode", &jumped) != fmi2OK)
+    if (cc_accept_point(instance, CC_CALLED(EnterContinuousTimeMode), &jumped) != fmi2OK)
         return fmi2Error;
     cc_remember_sides(instance);
     instance->now.mode = CC_CONTINUOUS;
@@ -150,23 +151,24 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
 
 /* ---- the point ------------------------------------------------------------------------------------------------- */
 
-fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time)
+CC_FUNCTION fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_EVENT | CC_CONTINUOUS);
+    CC_ENTER_OF(SetTime, fmi2ModelExchange, CC_EVENT | CC_CONTINUOUS);
     if (!cc_is_finite(time))
-        return cc_refuse(instance, fmi2Error, "fmi2SetTime: the time %g s must be finite", time);
+        return cc_refuse(instance, fmi2Error, CC_CALLED(SetTime) ": the time %g s must be finite", time);
     cc_store(instance, 0, time);
     return fmi2OK;
 }
 
-fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t nx)
+CC_FUNCTION fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t nx)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_CONTINUOUS);
+    CC_ENTER_OF(SetContinuousStates, fmi2ModelExchange, CC_CONTINUOUS);
     CC_NEED_SIZE(nx, CC_STATES, "states");
     CC_NEED(nx, x);
     for (size_t i = 0; i < nx; i++)
         if (!cc_is_finite(x[i]))
-            return cc_refuse(instance, fmi2Discard, "fmi2SetContinuousStates: %s = %g%s%s is refused, it must be "
+            return cc_refuse(instance, fmi2Discard,
+                             CC_CALLED(SetContinuousStates) ": %s = %g%s%s is refused, it must be "
                              "finite",
                              cc_name(cc_states[i]), x[i], CC_UNIT(cc_variable(cc_states[i])));
     for (size_t i = 0; i < nx; i++)
@@ -177,9 +179,9 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
 #define CC_FAR 1e300 /* largest indicator returned; without an edge the element gives the largest double */
 #define CC_ASKED (CC_INITIALIZATION | CC_EVENT | CC_CONTINUOUS | CC_ERROR | CC_TERMINATED)
 
-fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx)
+CC_FUNCTION fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_ASKED);
+    CC_ENTER_OF(GetContinuousStates, fmi2ModelExchange, CC_ASKED);
     CC_NEED_SIZE(nx, CC_STATES, "states");
     CC_NEED(nx, x);
     cc_refresh(instance, 0); /* in initialization mode they follow the parameters */
@@ -188,9 +190,9 @@ fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx)
     return fmi2OK;
 }
 
-fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx)
+CC_FUNCTION fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_ASKED);
+    CC_ENTER_OF(GetDerivatives, fmi2ModelExchange, CC_ASKED);
     CC_NEED_SIZE(nx, CC_STATES, "states");
     CC_NEED(nx, derivatives);
     cc_refresh(instance, 0);
@@ -198,7 +200,7 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx
     for (size_t i = 0; i < nx; i++)
         if (!cc_is_finite(block[cc_state_derivatives[i]])) {
             cc_log_origin(instance, cc_not_finite(instance), block[cc_state_derivatives[i]]);
-            return cc_refuse(instance, cc_not_finite(instance), "fmi2GetDerivatives: %s is not finite at %g s",
+            return cc_refuse(instance, cc_not_finite(instance), CC_CALLED(GetDerivatives) ": %s is not finite at %g s",
                              cc_name(cc_state_derivatives[i]), block[0]);
         }
     for (size_t i = 0; i < nx; i++)
@@ -206,33 +208,47 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx
     return fmi2OK;
 }
 
-fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], size_t ni)
+/* Compute the indicators of the point; fmi2OK if all are finite. */
+static fmi2Status cc_find_indicators(Instance *instance, const char *function)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_ASKED);
-    CC_NEED_SIZE(ni, CC_INDICATORS, "indicators");
-    CC_NEED(ni, eventIndicators);
     cc_refresh(instance, 0);
     if (instance->now.mode == CC_INITIALIZATION)
         cc_remember_sides(instance);
-    double tolerance = cc_tolerance(instance), *z = instance->z_0;
+    double *z = instance->z_0;
     for (int i = 0; i < CC_INDICATORS; i += 2) /* shows what the element does not write; the array has one more */
         *(CcTwo *)(z + i) = (CcTwo){__builtin_nan(""), __builtin_nan("")};
     CC_ENTRY(indicators)(&instance->now.element, z);
-    for (size_t i = 0; i < ni; i++)
+    for (size_t i = 0; i < CC_INDICATORS; i++)
         if (!cc_is_finite(z[i])) {
             cc_log_origin(instance, cc_not_finite(instance), z[i]);
-            return cc_refuse(instance, cc_not_finite(instance), "fmi2GetEventIndicators: the indicator %s is not "
-                             "finite at %g s, or not computed", cc_name(CC_VARIABLES + i), cc_block(instance)[0]);
+            return cc_refuse(instance, cc_not_finite(instance), "%s: the indicator %s is not finite at %g s, or not "
+                             "computed", function, cc_name(CC_VARIABLES + i), cc_block(instance)[0]);
         }
-    for (size_t i = 0; i < ni; i++)
-        eventIndicators[i] = cc_clamp(z[i] / cc_indicator_nominals[i], -CC_FAR, CC_FAR)
-                             + instance->now.sides[i] * tolerance;
     return fmi2OK;
 }
 
-fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x_nominal[], size_t nx)
+/* An indicator that was computed, as the importer sees it. */
+static double cc_shown_indicator(const Instance *instance, size_t i)
 {
-    CC_ENTER_OF(fmi2ModelExchange, CC_INSTANTIATED | CC_EVENT | CC_CONTINUOUS | CC_ERROR | CC_TERMINATED);
+    return cc_clamp(instance->z_0[i] / cc_indicator_nominals[i], -CC_FAR, CC_FAR)
+           + instance->now.sides[i] * cc_tolerance(instance);
+}
+
+CC_FUNCTION fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], size_t ni)
+{
+    CC_ENTER_OF(GetEventIndicators, fmi2ModelExchange, CC_ASKED);
+    CC_NEED_SIZE(ni, CC_INDICATORS, "indicators");
+    CC_NEED(ni, eventIndicators);
+    fmi2Status status = cc_find_indicators(instance, function);
+    for (size_t i = 0; i < ni && status == fmi2OK; i++)
+        eventIndicators[i] = cc_shown_indicator(instance, i);
+    return status;
+}
+
+CC_FUNCTION fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x_nominal[], size_t nx)
+{
+    CC_ENTER_OF(GetNominalsOfContinuousStates, fmi2ModelExchange,
+                CC_INSTANTIATED | CC_EVENT | CC_CONTINUOUS | CC_ERROR | CC_TERMINATED);
     CC_NEED_SIZE(nx, CC_STATES, "states");
     CC_NEED(nx, x_nominal);
     for (size_t i = 0; i < nx; i++)

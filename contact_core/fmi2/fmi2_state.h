@@ -36,15 +36,15 @@ CC_RARE unsigned long long cc_checksum(const unsigned char *bytes, size_t n)
     return hash;
 }
 
-fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
+CC_FUNCTION fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
 {
-    CC_ENTER(CC_ANY);
+    CC_ENTER(GetFMUstate, CC_ANY);
     CC_NEED(1, FMUstate);
     instance->keeps = 1;
     if (!*FMUstate)
-        *FMUstate = cc_allocate(&instance->callbacks, sizeof(CcState));
+        *FMUstate = cc_allocate(&instance->importer, sizeof(CcState));
     if (!*FMUstate)
-        return cc_refuse(instance, fmi2Error, "fmi2GetFMUstate: no memory for one more state");
+        return cc_refuse(instance, fmi2Error, CC_CALLED(GetFMUstate) ": no memory for one more state");
     CcState *state = *FMUstate;
     *state = instance->now;
     state->behind = 1.0; /* the state does not depend on what was read before */
@@ -54,13 +54,14 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
     return fmi2OK;
 }
 
-fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
+CC_FUNCTION fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
 {
-    CC_ENTER(CC_ANY);
+    CC_ENTER(SetFMUstate, CC_ANY);
     CC_NEED(1, FMUstate);
     const CcState *state = FMUstate;
     if (state->type != instance->now.type)
-        return cc_refuse(instance, fmi2Error, "fmi2SetFMUstate: the state is one of %s, but this instance was made for "
+        return cc_refuse(instance, fmi2Error,
+                         CC_CALLED(SetFMUstate) ": the state is one of %s, but this instance was made for "
                          "%s",
                          cc_type_name((int)state->type), cc_type_name((int)instance->now.type));
     instance->now = *state;
@@ -68,32 +69,34 @@ fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
     return fmi2OK;
 }
 
-fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
+CC_FUNCTION fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
 {
-    CC_ENTER(CC_ANY);
+    CC_ENTER(FreeFMUstate, CC_ANY);
     if (FMUstate && *FMUstate) {
-        cc_release(&instance->callbacks, *FMUstate);
+        cc_release(&instance->importer, *FMUstate);
         *FMUstate = NULL;
     }
     return fmi2OK;
 }
 
-fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate FMUstate, size_t *size)
+CC_FUNCTION fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate FMUstate, size_t *size)
 {
-    CC_ENTER(CC_ANY);
+    CC_ENTER(SerializedFMUstateSize, CC_ANY);
     CC_NEED(1, FMUstate);
     CC_NEED(1, size);
     *size = CC_STATE_SIZE;
     return fmi2OK;
 }
 
-fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte serializedState[], size_t size)
+CC_FUNCTION fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte serializedState[],
+                                             size_t size)
 {
-    CC_ENTER(CC_ANY);
+    CC_ENTER(SerializeFMUstate, CC_ANY);
     CC_NEED(1, FMUstate);
     CC_NEED(1, serializedState);
     if (size < CC_STATE_SIZE)
-        return cc_refuse(instance, fmi2Error, "fmi2SerializeFMUstate: %g bytes are given, %g are needed", (double)size,
+        return cc_refuse(instance, fmi2Error,
+                         CC_CALLED(SerializeFMUstate) ": %g bytes are given, %g are needed", (double)size,
                          (double)CC_STATE_SIZE);
     unsigned char *to = (unsigned char *)serializedState;
     const double *from = FMUstate;
@@ -111,10 +114,10 @@ fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byt
     return fmi2OK;
 }
 
-fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedState[], size_t size,
-                                   fmi2FMUstate *FMUstate)
+CC_FUNCTION fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedState[], size_t size,
+                                               fmi2FMUstate *FMUstate)
 {
-    CC_ENTER(CC_ANY);
+    CC_ENTER(DeSerializeFMUstate, CC_ANY);
     CC_NEED(1, serializedState);
     CC_NEED(1, FMUstate);
     const unsigned char *from = (const unsigned char *)serializedState;
@@ -129,17 +132,19 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
     else if (size < CC_STATE_HEADER + 8 || cc_read_number(from + size - 8, 8) != cc_checksum(from, size - 8))
         fault = "its checksum is wrong, so it was damaged or cut short";
     if (fault)
-        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: %s", fault);
+        return cc_refuse(instance, fmi2Error, CC_CALLED(DeSerializeFMUstate) ": the state is refused: %s", fault);
     char guid[sizeof CC_GUID];
     __builtin_memcpy(guid, magic + 12, sizeof guid - 1);
     guid[sizeof guid - 1] = '\0';
     if (!cc_same(guid, CC_GUID))
-        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it belongs to the GUID "
+        return cc_refuse(instance, fmi2Error,
+                         CC_CALLED(DeSerializeFMUstate) ": the state is refused: it belongs to the GUID "
                          "'%s', but this binary to '%s': it comes from another model, or from another build of this "
                          "one",
                          guid, CC_GUID);
     if (size != CC_STATE_SIZE || cc_read_number(from + CC_STATE_HEADER - 8, 8) != CC_STATE_DOUBLES)
-        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: it has %g bytes instead "
+        return cc_refuse(instance, fmi2Error,
+                         CC_CALLED(DeSerializeFMUstate) ": the state is refused: it has %g bytes instead "
                          "of %g", (double)size, (double)CC_STATE_SIZE);
     CcState *state = &instance->before; /* free between calls */
     for (size_t i = 0; i < CC_STATE_DOUBLES; i++) {
@@ -149,9 +154,9 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
     if (!cc_check_state(instance, state))
         return fmi2Error;
     if (!*FMUstate)
-        *FMUstate = cc_allocate(&instance->callbacks, sizeof(CcState));
+        *FMUstate = cc_allocate(&instance->importer, sizeof(CcState));
     if (!*FMUstate)
-        return cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: no memory for one more state");
+        return cc_refuse(instance, fmi2Error, CC_CALLED(DeSerializeFMUstate) ": no memory for one more state");
     __builtin_memcpy(*FMUstate, state, sizeof(CcState));
     return fmi2OK;
 }

@@ -30,7 +30,8 @@ static int cc_is_whole(double value)
 
 CC_RARE int cc_refuse_number(Instance *instance, const char *name, double value)
 {
-    cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: %s = %g is none of its values", name,
+    cc_refuse(instance, fmi2Error,
+              CC_CALLED(DeSerializeFMUstate) ": the state is refused: %s = %g is none of its values", name,
               value);
     return 0;
 }
@@ -39,7 +40,8 @@ CC_RARE int cc_refuse_number(Instance *instance, const char *name, double value)
 CC_RARE int cc_is_value(const CcVariable *v, double value)
 {
     if (!cc_is_finite(value) || (v->type == CC_BOOLEAN && value != 0.0 && value != 1.0)
-        || (v->type == CC_INTEGER && !(cc_is_whole(value) && value <= 2147483647.0)))
+        || ((v->type == CC_INTEGER || v->type == CC_ENUMERATION)
+            && !(cc_is_whole(value) && value <= 2147483647.0)))
         return 0;
     return v->kind == CC_STATE || (value >= cc_least(v) && value <= cc_greatest(v));
 }
@@ -54,7 +56,7 @@ CC_RARE int cc_check_state_numbers(Instance *instance, const CcState *state)
             return cc_refuse_number(instance, number->name, value);
     }
     int mode = (int)state->mode;
-    int of_type = state->type == fmi2CoSimulation ? CC_STEP_COMPLETE : CC_EVENT | CC_CONTINUOUS;
+    int of_type = state->type == fmi2CoSimulation ? CC_STEP_MODES : CC_EVENT | CC_CONTINUOUS;
     if ((mode & (mode - 1)) || !(mode & (of_type | CC_INSTANTIATED | CC_INITIALIZATION | CC_ERROR | CC_TERMINATED)))
         return cc_refuse_number(instance, "mode", mode);
     if (state->dirty != 0.0 && state->jumped == 0.0 && (mode & (CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS)))
@@ -96,7 +98,8 @@ CC_RARE int cc_check_state(Instance *instance, CcState *state)
             state->far = 1.0;
     }
     if (!follows && state->changed == 0.0 && cc_check_element(instance, &state->element)) {
-        cc_refuse(instance, fmi2Error, "fmi2DeSerializeFMUstate: the state is refused: its parameters break a rule");
+        cc_refuse(instance, fmi2Error,
+                  CC_CALLED(DeSerializeFMUstate) ": the state is refused: its parameters break a rule");
         return 0;
     }
     if (state->dirty == 0.0 && mode == CC_INITIALIZATION)

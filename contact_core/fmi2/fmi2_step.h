@@ -1,4 +1,4 @@
-/* The communication step and its status. */
+/* The communication step. */
 #ifndef CC_FMI2_STEP_H
 #define CC_FMI2_STEP_H
 
@@ -27,27 +27,29 @@ static int cc_may_step(Instance *instance, double t_c, double h)
 {
     double t = cc_block(instance)[0];
     if (!cc_is_finite(t_c) || !cc_is_finite(h) || !(h > 0.0)) {
-        cc_refuse(instance, fmi2Error, "fmi2DoStep: a step of %g s from %g s; the step must be greater than 0 and both "
+        cc_refuse(instance, fmi2Error,
+                  CC_CALLED(DoStep) ": a step of %g s from %g s; the step must be greater than 0 and both "
                   "finite", h, t_c);
         return 0;
     }
     if (t_c != t) {
         double slack = cc_clock_slack(cc_max(cc_abs(t), cc_abs(t_c)), h, instance->now.steps_done);
         if (cc_abs(t_c - t) > slack) {
-            cc_refuse(instance, fmi2Error, "fmi2DoStep: the step begins at %g s, but the last one ended at %g s: the "
+            cc_refuse(instance, fmi2Error,
+                      CC_CALLED(DoStep) ": the step begins at %g s, but the last one ended at %g s: the "
                       "difference of %.3g s must be at most %.3g s", t_c, t, cc_abs(t_c - t), slack);
             return 0;
         }
     }
     double end = t_c + h, stop = instance->now.stop_time;
     if (!(end > t)) {
-        cc_refuse(instance, fmi2Error, "fmi2DoStep: a step of %g s from %g s does not move the clock", h, t_c);
+        cc_refuse(instance, fmi2Error, CC_CALLED(DoStep) ": a step of %g s from %g s does not move the clock", h, t_c);
         return 0;
     }
     if (instance->now.stop_defined != 0.0 && end > stop
         && end > stop + cc_min(1e-9 * cc_max(cc_abs(stop), h), 0.5 * h)) {
-        cc_refuse(instance, fmi2Error, "fmi2DoStep: the step ends at %g s, after the stop time %g s that "
-                  "fmi2SetupExperiment announced", end, stop);
+        cc_refuse(instance, fmi2Error, CC_CALLED(DoStep) ": the step ends at %g s, after the stop time %g s that "
+                  CC_CALLED(SetupExperiment) " announced", end, stop);
         return 0;
     }
     return 1;
@@ -89,10 +91,10 @@ CC_RARE void cc_remember_step(Instance *instance, double t_c, double h)
     *at = made;
 }
 
-fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real communicationStepSize,
-                      fmi2Boolean noSetFMUStatePriorToCurrentPoint)
+CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real communicationStepSize,
+                                  fmi2Boolean noSetFMUStatePriorToCurrentPoint)
 {
-    CC_ENTER_OF(fmi2CoSimulation, CC_STEP_COMPLETE);
+    CC_ENTER_OF(DoStep, fmi2CoSimulation, CC_STEP_COMPLETE);
     (void)noSetFMUStatePriorToCurrentPoint;
     double t_c = currentCommunicationPoint, h = communicationStepSize;
     if (!cc_may_step(instance, t_c, h))
@@ -119,7 +121,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
         if (bad >= 0) {
             failures = 1;
             cc_log_origin(instance, fmi2Error, cc_block(instance)[bad]);
-            cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite after the step from %g s to %g s",
+            cc_refuse(instance, fmi2Error, CC_CALLED(DoStep) ": %s is not finite after the step from %g s to %g s",
                       cc_name(bad), t_c, t_c + h);
         }
     }
@@ -135,55 +137,6 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
     instance->now.steps_done += 1.0;
     instance->now.last_status = fmi2OK;
     return fmi2OK;
-}
-
-fmi2Status fmi2CancelStep(fmi2Component c)
-{
-    CC_ENTER_OF(fmi2CoSimulation, CC_ANY);
-    return cc_refuse(instance, fmi2Error, "fmi2CancelStep: steps are never pending here");
-}
-
-CC_RARE fmi2Status cc_refuse_kind(Instance *instance, const char *name, fmi2StatusKind kind)
-{
-    return cc_refuse(instance, fmi2Discard, "%s: the kind %d is not supported", cc_standard_name(name), (int)kind);
-}
-
-#define CC_ASKABLE (CC_STEP_COMPLETE | CC_ERROR | CC_TERMINATED)
-
-/* The body of a fmi2Get*Status that answers one kind. */
-#define CC_STATUS_OF(kind, answer)                                                                                     \
-    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);                                                                         \
-    CC_NEED(1, value);                                                                                                 \
-    if (s != (kind))                                                                                                   \
-        return cc_refuse_kind(instance, __func__, s);                                                                  \
-    *value = (answer);                                                                                                 \
-    return fmi2OK
-
-fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value)
-{
-    CC_STATUS_OF(fmi2DoStepStatus, (fmi2Status)instance->now.last_status);
-}
-
-fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *value)
-{
-    CC_STATUS_OF(fmi2LastSuccessfulTime, cc_block(instance)[0]);
-}
-
-fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Integer *value)
-{
-    CC_ENTER_OF(fmi2CoSimulation, CC_ASKABLE);
-    CC_NEED(1, value);
-    return cc_refuse_kind(instance, __func__, s);
-}
-
-fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value)
-{
-    CC_STATUS_OF(fmi2Terminated, fmi2False);
-}
-
-fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind s, fmi2String *value)
-{
-    CC_STATUS_OF(fmi2PendingStatus, "");
 }
 
 #endif

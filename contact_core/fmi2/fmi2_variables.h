@@ -4,16 +4,22 @@
 
 #include "fmi2.h"
 
-#define CC_READABLE (CC_INITIALIZATION | CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS | CC_ERROR | CC_TERMINATED)
+#define CC_READABLE                                                                                                    \
+    (CC_INITIALIZATION | CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS | CC_UPDATE | CC_ERROR | CC_TERMINATED)
 /* discrete and tunable values */
 #define CC_WRITABLE (CC_INSTANTIATED | CC_INITIALIZATION | CC_STEP_COMPLETE | CC_EVENT)
 
-static const char *const cc_type_names[] = {"Real", "Integer", "Boolean"};
+static const char *const cc_type_names[] = CC_TYPE_NAMES;
+
+/* A loop over the scalars of n variables: `index` of each, and its number, `at`, among all of them. */
+#define CC_EACH_SCALAR(vr, n)                                                                                          \
+    for (size_t k = 0, at = 0; k < (n); k++)                                                                           \
+        for (size_t index = (vr)[k]; index < (vr)[k] + CC_LENGTH((vr)[k]); index++, at++)
 
 /* The visible variable of a reference; NULL, with a message, if there is none. */
 static const CcVariable *cc_known_reference(Instance *instance, const char *function, fmi2ValueReference vr)
 {
-    if (vr < CC_VARIABLES && !cc_variable(vr)->hidden)
+    if (vr < CC_VARIABLES && !cc_variable(vr)->hidden && CC_LENGTH(vr) > 0)
         return cc_variable(vr);
     cc_refuse(instance, fmi2Error, "%s: there is no variable with the value reference %g", function, (double)vr);
     return NULL;
@@ -50,11 +56,10 @@ static fmi2Status cc_prepare_get(Instance *instance, const char *function, int t
     for (size_t k = 0; k < n && CC_HAS_RATES; k++)
         on_demand |= cc_variable(vr[k])->on_demand;
     cc_refresh(instance, on_demand);
-    for (size_t k = 0; k < n; k++)
-        if (!cc_is_finite(cc_block(instance)[vr[k]])) {
-            cc_log_origin(instance, cc_not_finite(instance), cc_block(instance)[vr[k]]);
-            return cc_refuse(instance, cc_not_finite(instance), "%s: %s is not finite", function,
-                             cc_name(vr[k]));
+    CC_EACH_SCALAR (vr, n)
+        if (!cc_is_finite(cc_block(instance)[index])) {
+            cc_log_origin(instance, cc_not_finite(instance), cc_block(instance)[index]);
+            return cc_refuse(instance, cc_not_finite(instance), "%s: %s is not finite", function, cc_name(index));
         }
     return fmi2OK;
 }
@@ -115,28 +120,6 @@ static double cc_shown(const Instance *instance, fmi2ValueReference vr)
     return block[vr];
 }
 
-#define CC_DEFINE_GET(Type, TYPE)                                                                                      \
-    fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2##Type value[])           \
-    {                                                                                                                  \
-        CC_ENTER(CC_READABLE);                                                                                         \
-        CC_NEED(nvr, vr);                                                                                              \
-        CC_NEED(nvr, value);                                                                                           \
-        fmi2Status status = cc_prepare_get(instance, "fmi2Get" #Type, TYPE, vr, nvr);                                  \
-        if (status != fmi2OK)                                                                                          \
-            return status;                                                                                             \
-        for (size_t k = 0; k < nvr; k++)                                                                               \
-            value[k] = (fmi2##Type)cc_shown(instance, vr[k]);                                                          \
-        return fmi2OK;                                                                                                 \
-    }
-
-static double cc_given(int type, const void *values, size_t k)
-{
-    return type == CC_REAL      ? ((const fmi2Real *)values)[k]
-           : type == CC_INTEGER ? (double)((const fmi2Integer *)values)[k]
-           : ((const fmi2Boolean *)values)[k] != fmi2False ? 1.0
-                                                           : 0.0;
-}
-
 /* Checked first and stored afterwards, so that a refused call has set nothing. */
 static __attribute__((noinline)) fmi2Status cc_set(Instance *instance, const char *function, int type,
                                                    const fmi2ValueReference vr[], size_t n, const void *values)
@@ -144,50 +127,14 @@ static __attribute__((noinline)) fmi2Status cc_set(Instance *instance, const cha
     fmi2Status status = cc_check_references(instance, function, type, vr, n);
     if (status != fmi2OK)
         return status;
-    for (size_t k = 0; k < n; k++) {
-        fmi2Status one = cc_check_value(instance, function, vr[k], cc_given(type, values, k));
+    CC_EACH_SCALAR (vr, n) {
+        fmi2Status one = cc_check_value(instance, function, (fmi2ValueReference)index, cc_given(type, values, at));
         status = one > status ? one : status;
     }
-    for (size_t k = 0; k < n && status == fmi2OK; k++)
-        cc_store(instance, vr[k], cc_given(type, values, k));
+    if (status == fmi2OK)
+        CC_EACH_SCALAR (vr, n)
+            cc_store(instance, (fmi2ValueReference)index, cc_given(type, values, at));
     return status;
-}
-
-#define CC_DEFINE_SET(Type, TYPE, MODES)                                                                               \
-    fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2##Type value[])     \
-    {                                                                                                                  \
-        CC_ENTER(MODES);                                                                                               \
-        CC_NEED(nvr, vr);                                                                                              \
-        CC_NEED(nvr, value);                                                                                           \
-        return cc_set(instance, "fmi2Set" #Type, TYPE, vr, nvr, value);                                                \
-    }
-
-CC_DEFINE_GET(Real, CC_REAL)
-CC_DEFINE_GET(Integer, CC_INTEGER)
-CC_DEFINE_GET(Boolean, CC_BOOLEAN)
-CC_DEFINE_SET(Real, CC_REAL, CC_WRITABLE | CC_CONTINUOUS)
-CC_DEFINE_SET(Integer, CC_INTEGER, CC_WRITABLE)
-CC_DEFINE_SET(Boolean, CC_BOOLEAN, CC_WRITABLE)
-
-CC_RARE fmi2Status cc_no_strings(Instance *instance, const char *function, size_t n)
-{
-    return n ? cc_refuse(instance, fmi2Error, "%s: this FMU has no String variables", function) : fmi2OK;
-}
-
-fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2String value[])
-{
-    CC_ENTER(CC_READABLE);
-    CC_NEED(nvr, vr);
-    CC_NEED(nvr, value);
-    return cc_no_strings(instance, "fmi2GetString", nvr);
-}
-
-fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2String value[])
-{
-    CC_ENTER(CC_WRITABLE);
-    CC_NEED(nvr, vr);
-    CC_NEED(nvr, value);
-    return cc_no_strings(instance, "fmi2SetString", nvr);
 }
 
 #endif

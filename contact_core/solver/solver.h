@@ -75,10 +75,12 @@ __attribute__((noinline)) static void cc_begin_substep(Instance *instance)
     CC_ENTRY(indicators)(&instance->now.element, instance->z_0);
 }
 
-static void cc_accept(Instance *instance, CcStep *step, double h)
+/* Accept the end of a substep of length h, at `tau`; the importer may have the communication step end there. */
+static void cc_accept(Instance *instance, CcStep *step, double h, double tau)
 {
     CC_ENTRY(accept)(&instance->now.element, instance, h);
     step->accepted += 1.0;
+    CC_SHOW(instance, step->t_c, tau, &step->length, &step->t_end);
 }
 
 /* From tau across a zero expected within h, along the slope at the beginning; twice as far if that was not enough.
@@ -97,7 +99,7 @@ static double cc_step_across(Instance *instance, CcStep *step, double tau, doubl
             turned = cc_has_turned(instance, i);
     }
     step->events += turned;
-    cc_accept(instance, step, end - tau);
+    cc_accept(instance, step, end - tau, end);
     step->landings = 0;
     step->ignores_zeros = !turned; /* the stage behind a zero was a wrong estimate */
     return end;
@@ -238,7 +240,7 @@ CC_RARE void cc_log_not_finite(Instance *instance, const CcStep *step, double ta
             value = instance->slopes[0][i];
         }
     cc_log_origin(instance, fmi2Error, value);
-    cc_refuse(instance, fmi2Error, "fmi2DoStep: %s is not finite at %g s, so the step from %g s to %g s fails",
+    cc_refuse(instance, fmi2Error, CC_CALLED(DoStep) ": %s is not finite at %g s, so the step from %g s to %g s fails",
               cc_name(bad < 0 ? cc_states[step->worst_state] : bad), time, step->t_c, step->t_end);
 }
 
@@ -258,7 +260,7 @@ static void cc_exact_step(Instance *instance, CcStep *step, double tau)
         if (cc_state_primitives[i] >= 0) /* no output follows such a state */
             block[cc_states[i]] = instance->x_0[i] + (block[cc_state_primitives[i]] - instance->x_late[i]);
     step->attempts = 1.0;
-    cc_accept(instance, step, h);
+    cc_accept(instance, step, h, step->length);
 }
 
 /* From the block's time to t_end, accepting every substep.  Returns 1 if it came there; else it reported why not. */
@@ -277,7 +279,8 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         return 1;
     }
     if (step.length > most * longest) {
-        cc_refuse(instance, fmi2Error, "fmi2DoStep: a step of %g s takes more than solver.max_substeps = %g substeps "
+        cc_refuse(instance, fmi2Error,
+                  CC_CALLED(DoStep) ": a step of %g s takes more than solver.max_substeps = %g substeps "
                   "of solver.max_step = %g s", step.length, most, longest);
         return 0;
     }
@@ -300,14 +303,16 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
             tried = left;
         double end = tried == left ? step.length : tau + tried;
         if (!(end > tau)) {
-            cc_refuse(instance, fmi2Error, "fmi2DoStep: the substeps are %g s long at %g s and do not move the clock "
+            cc_refuse(instance, fmi2Error,
+                      CC_CALLED(DoStep) ": the substeps are %g s long at %g s and do not move the clock "
                       "any more; the largest error is that of %s: a step shorter than %g s, or a larger "
                       "solver.max_step or solver.tolerance, helps", tried, t_c + tau,
                       cc_name(cc_states[step.worst_state]), step.length);
             return 0;
         }
         if (!(step.attempts < most)) {
-            cc_refuse(instance, fmi2Error, "fmi2DoStep: solver.max_substeps = %g are used up at %g s, the substeps are "
+            cc_refuse(instance, fmi2Error,
+                      CC_CALLED(DoStep) ": solver.max_substeps = %g are used up at %g s, the substeps are "
                       "%g s long there; the largest error is that of %s, %g events were located: a larger "
                       "solver.max_substeps or solver.tolerance, or a shorter step, helps", most, t_c + tau, tried,
                       cc_name(cc_states[step.worst_state]), step.events);
@@ -340,7 +345,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
             tau = cc_approach(instance, &step, tau, tried, zero);
             continue;
         }
-        cc_accept(instance, &step, tried);
+        cc_accept(instance, &step, tried, end);
         if (!step.is_short && instance->now.implicit == 0.0)
             cc_learn_long(instance, &step, tried, error);
         step.landings = step.broken_off ? step.landings + 1 : 0;

@@ -12,13 +12,24 @@ from fmu_builder.cli.files import find, find_scenario
 from fmu_builder.cli.printing import err, line, print_notes, print_progress, progress
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, raise_all
 from fmu_builder.export.archive import check_archive
-from fmu_builder.export.fmu import Built, build_fmu, build_model_fmu
+from fmu_builder.export.fmi3_variables import Fmi
+from fmu_builder.export.fmu import FMI3_SUFFIX, Built, build_fmu, build_model_fmu
 from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
+from fmu_builder.export.toolchain import PLATFORMS, TUPLES
 from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.recipe import file_kind, is_recipe
 from fmu_builder.model.scenario import CheckedScenario, read_scenario
 from fmu_builder.paths import catalogue, find_recipe, is_shipped
+
+
+def versions(text: str) -> tuple[Fmi, ...]:
+    """The versions of FMI of `--fmi`: 2, 3, or both with a comma; none where nothing is given.  Raises InputError."""
+    known: dict[str, Fmi] = {"2": 2, "3": 3, "2.0": 2, "3.0": 3}
+    wanted = [one.strip() for one in text.split(",")] if text else []
+    if unknown := [one for one in wanted if one not in known]:
+        raise InputError(Problem("--fmi", f"'{unknown[0]}' is unknown; 2 and 3 are known, 2,3 builds both"))
+    return tuple(dict.fromkeys(known[one] for one in wanted))
 
 
 def build_named(
@@ -29,6 +40,7 @@ def build_named(
     assembly: bool,
     as_json: bool,
     references: Sequence[str] = (),
+    fmi: Sequence[Fmi] = (),
 ) -> None:
     """Build and print.  Raises the errors of all names as one, after the FMUs of the others are built.
 
@@ -41,25 +53,31 @@ def build_named(
     for name in names:
         try:
             if Path(name).suffix == ".fmu" and not assembly:
-                results.append(_build_again(Path(name), output, platform))
+                results += _build_again(Path(name), output, platform, fmi)
                 continue
             path = find_scenario(name) if assembly else find(name, "a recipe")
-            results.append(_with_references(_build(path, output, platforms, assembly), cases))
+            made = [_build(path, output, platforms, assembly, version) for version in fmi or (2,)]
+            results += [_with_references(one, cases) for one in made]
         except FmuBuilderError as error:
             results.append(error)
     _finish(results, as_json)
 
 
-def build_catalogue(output: Path | None, platform: Sequence[str], source_only: bool, as_json: bool) -> None:
+def build_catalogue(
+    output: Path | None, platform: Sequence[str], source_only: bool, as_json: bool, fmi: Sequence[Fmi] = ()
+) -> None:
     """Build every recipe that is shipped, in processes on all cores, and print.  Raises as build_named."""
     platforms = _platforms(platform, source_only)
     recipes = catalogue()
     if output is None:
         what = f"builds the {len(recipes)} FMUs of the catalogue; name a folder for them by -o"
         raise InputError(Problem("--all", what))
-    with progress("building", len(recipes)) as done:
-        built = build_fmus(recipes, output, platforms, lambda recipe: done(f"built {recipe.stem}"))
-    _finish([one if isinstance(one, FmuBuilderError) else _with_references(one) for one in built], as_json)
+    results: list[Built | FmuBuilderError] = []
+    for version in fmi or (2,):
+        with progress(f"building for FMI {version}.0", len(recipes)) as done:
+            built = build_fmus(recipes, output, platforms, lambda recipe: done(f"built {recipe.stem}"), version)
+        results += [one if isinstance(one, FmuBuilderError) else _with_references(one) for one in built]
+    _finish(results, as_json)
 
 
 def _cases(names: Sequence[str]) -> list[Path]:
@@ -74,6 +92,8 @@ def _with_references(built: Built, cases: Iterable[Path] = ()) -> Built:
     """With those of the given cases; without any an FMU of the catalogue gets its own."""
     from fmu_builder.cosim.reference_files import cases_alone, with_references
 
+    if built.path.stem.endswith(FMI3_SUFFIX):
+        return built
     chosen = list(cases) or (cases_alone(built.model.name) if is_shipped(built.model.path) else [])
     names = with_references(built.path, chosen)
     return replace(built, notes=(*built.notes, f"holds the references of {', '.join(names)}")) if names else built
@@ -102,11 +122,11 @@ def _print_built(built: Sequence[Built], as_json: bool) -> None:
         print(json.dumps([{key: getattr(fmu, key) for key in keys} for fmu in built], indent=2, default=str))
 
 
-def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: bool) -> Built:
+def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: bool, fmi: Fmi) -> Built:
     def build() -> Built:
         if not assembly:
-            return build_fmu(path, output, platforms)
-        return build_model_fmu(assembly_of_scenario(_scenario(path)), output, platforms)
+            return build_fmu(path, output, platforms, fmi)
+        return build_model_fmu(assembly_of_scenario(_scenario(path)), output, platforms, fmi)
 
     if not err.is_terminal:
         print_progress(f"building {path.stem}")
@@ -115,29 +135,35 @@ def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: 
         return build()
 
 
-def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str]) -> Built:
-    """Build an FMU from the files it holds alone: other files of the user are not looked for."""
-    from fmu_builder.cosim.reference_files import files_of, replace_files
-    from fmu_builder.cosim.slave import read_slave  # a build from a recipe needs none of the master
+def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str], fmi: Sequence[Fmi]) -> list[Built]:
+    """Build an FMU from the files it holds alone: other files of the user are not looked for.
 
-    check_archive(fmu)
+    platforms, fmi   those of the FMU if none are given"""
+    from fmu_builder.cosim.reference_files import files_of, replace_files
+
+    names = check_archive(fmu)
     origin = read_origin(fmu)
     if origin is None:
         what = f"was not built by fmu-builder, or by an early one: it holds no {FOLDER}; build it from its recipe"
         raise InputError(Problem(str(fmu), what))
     folder = output if output is not None else Path.cwd()
+    folders = {name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1}
+    wanted = platforms or [name for name in PLATFORMS if {name, TUPLES[name]} & folders]
+    versions_ = fmi or ((3,) if fmu.stem.endswith(FMI3_SUFFIX) else (2,))
     if (folder / fmu.name).resolve() == fmu.resolve():
         raise InputError(
             Problem(str(fmu), "would be replaced by the FMU that is built from it; name another folder by -o")
         )
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as place:
         recipe = unpack_origin(origin, Path(place))
-        built = _build(recipe, folder, platforms or read_slave(fmu).platforms, file_kind(recipe) == "slaves")
-        changed = changes_since(origin, built.model)
+        is_scenario = file_kind(recipe) == "slaves"
+        made = [_build(recipe, folder, wanted, is_scenario, version) for version in versions_]
+        changed = changes_since(origin, made[0].model)
     if held := files_of(fmu):
-        replace_files(built.path, held)
+        for built in made:
+            replace_files(built.path, held)
     notes = (f"other bytes than {fmu}: {', '.join(changed)}",) if changed else ()
-    return replace(built, notes=(*built.notes, *notes))
+    return [replace(built, notes=(*built.notes, *notes)) for built in made]
 
 
 def _scenario(path: Path) -> CheckedScenario:

@@ -81,14 +81,13 @@ def build_command(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", help="Folder for the FMUs; by default the recipe's, for the catalogue this one."
-        ),
+        typer.Option("-o", "--output", help="Folder for the FMUs; by default the recipe's, for the catalogue this."),
     ] = None,
     platform: Annotated[
         list[str] | None,
         typer.Option(help="linux64, win64, darwin64, aarch64-linux, aarch64-darwin, host or all; may be repeated."),
     ] = None,
+    fmi: Annotated[str, typer.Option(help="2 for FMI 2.0, 3 for FMI 3.0 (<Name>_fmi3.fmu), 2,3 for both.")] = "",
     source_only: Annotated[bool, typer.Option("--source-only", help="Sources without binaries.")] = False,
     assembly: Annotated[
         bool,
@@ -111,17 +110,18 @@ def build_command(
     An FMU of this tool holds the files it was built from: `fmu-builder build Old.fmu -o new` builds it again, for the
     platforms that it has.  That compiles and runs what these files hold, so give only FMUs that you trust.
     """
-    from fmu_builder.cli.building import build_catalogue, build_named
+    from fmu_builder.cli.building import build_catalogue, build_named, versions
 
     if not everything and not recipes:
         raise InputError(Problem("RECIPES", "none is given; name recipes, or all of the catalogue by --all"))
     if not everything:
-        build_named(recipes or (), output, platform or (), source_only, assembly, as_json, references or ())
+        names = references or ()
+        build_named(recipes or (), output, platform or (), source_only, assembly, as_json, names, versions(fmi))
     elif recipes or assembly or references:
         what = "is the whole catalogue: it takes neither recipes nor --assembly nor --references"
         raise InputError(Problem("--all", what))
     else:
-        build_catalogue(output, platform or (), source_only, as_json)
+        build_catalogue(output, platform or (), source_only, as_json, versions(fmi))
 
 
 @app.command("run")

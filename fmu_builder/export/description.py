@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import fmpy
 from lxml import etree
 
 from fmu_builder.errors import Problem, ToolError
+from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.generate import source_files
 from fmu_builder.export.model_tables import log_categories
 from fmu_builder.model.declaration import value_text
@@ -73,7 +74,7 @@ def model_description(model: Model, guid: str) -> bytes:
             etree.SubElement(files, "File", name=name)
 
     visible = [v for v in model.variables if not v.hidden]
-    _units(root, visible)
+    add_units(root, visible)
     _enumerations(root, visible)
     categories = etree.SubElement(root, "LogCategories")
     for name, description in log_categories(model).items():
@@ -95,11 +96,11 @@ def model_description(model: Model, guid: str) -> bytes:
     for v in visible:
         variables.append(_scalar_variable(model, v, position))
     root.append(_structure(model, visible, position))
-    _check_against_schema(root)
+    check_against_schema(root)
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
 
 
-def _units(root: etree._Element, variables: Iterable[Variable]) -> None:
+def add_units(root: etree._Element, variables: Iterable[Variable]) -> None:
     used: dict[str, Unit] = {}
     shown: dict[str, dict[str, Unit]] = {}
     for v in variables:
@@ -122,7 +123,7 @@ def _units(root: etree._Element, variables: Iterable[Variable]) -> None:
 
 def _enumerations(root: etree._Element, variables: Iterable[Variable]) -> None:
     """One type for each set of literals; its name is none of a variable."""
-    enumerations = {_type_name(v): v.literals for v in variables if v.type == "enum"}
+    enumerations = enumerations_of(variables)
     if not enumerations:
         return
     definitions = etree.SubElement(root, "TypeDefinitions")
@@ -132,11 +133,16 @@ def _enumerations(root: etree._Element, variables: Iterable[Variable]) -> None:
             etree.SubElement(enumeration, "Item", name=literal, value=str(value))
 
 
-def _type_name(v: Variable) -> str:
+def enumerations_of(variables: Iterable[Variable]) -> dict[str, tuple[str, ...]]:
+    """The literals of the types of enumerations, by their names."""
+    return {type_name(v): v.literals for v in variables if v.type == "enum"}
+
+
+def type_name(v: Variable) -> str:
     return "|".join(v.literals)
 
 
-def _causality(v: Variable) -> dict[str, str]:
+def causality(v: Variable) -> dict[str, str]:
     """causality, variability and initial, in the combinations FMI 2.0 allows."""
     if v.kind == "time":
         return {"causality": "independent", "variability": "continuous"}
@@ -152,26 +158,11 @@ def _causality(v: Variable) -> dict[str, str]:
 
 def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etree._Element:
     element = etree.Element(
-        "ScalarVariable", name=v.name, valueReference=str(v.index), description=v.description, **_causality(v)
+        "ScalarVariable", name=v.name, valueReference=str(v.index), description=v.description, **causality(v)
     )
-    attributes: dict[str, str] = {}
-    if v.type == "real":
-        attributes["unit"] = v.unit.name
-        if v.display:
-            attributes["displayUnit"] = v.display.name
-    if v.type == "enum":
-        attributes["declaredType"] = _type_name(v)
-    if v.type != "bool":
-        low = v.min if v.min is not None else v.above
-        high = v.max if v.max is not None else v.below
-        if low is not None:
-            attributes["min"] = _value(v, low)
-        if high is not None:
-            attributes["max"] = _value(v, high)
-    if v.nominal is not None:
-        attributes["nominal"] = number(v.nominal)
+    attributes = type_attributes(v)
     if v.kind in ("fixed", "tunable", "input"):
-        attributes["start"] = _value(v, v.start)
+        attributes["start"] = fmi_value(v, v.start)
     if v.kind == "derivative":
         attributes["derivative"] = str(position[v.derivative])
     if v.reinit:
@@ -183,7 +174,29 @@ def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etr
     return element
 
 
-def _value(v: Variable, value: float) -> str:
+def type_attributes(v: Variable) -> dict[str, str]:
+    """Unit, type, range and nominal value of a variable."""
+    attributes: dict[str, str] = {}
+    if v.type == "real":
+        attributes["unit"] = v.unit.name
+        if v.display:
+            attributes["displayUnit"] = v.display.name
+    if v.type == "enum":
+        attributes["declaredType"] = type_name(v)
+    if v.type != "bool":
+        low = v.min if v.min is not None else v.above
+        high = v.max if v.max is not None else v.below
+        if low is not None:
+            attributes["min"] = fmi_value(v, low)
+        if high is not None:
+            attributes["max"] = fmi_value(v, high)
+    if v.nominal is not None:
+        attributes["nominal"] = number(v.nominal)
+    return attributes
+
+
+def fmi_value(v: Variable, value: float) -> str:
+    """A value of the variable as text."""
     if v.type == "bool":
         return "true" if value else "false"
     return str(int(value)) if v.type in ("int", "enum") else number(value)
@@ -193,24 +206,20 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
     """ModelStructure.  Outputs and derivatives depend on inputs, states and time, initial unknowns on inputs,
     parameters and time; a state is a function of itself alone, memory of nothing of the moment."""
     structure = etree.Element("ModelStructure")
-    kinds = {v.index: v.kind for v in model.variables}
 
     def add(group: etree._Element, v: Variable, depends: Iterable[int]) -> None:
         listed = sorted({position[i] for i in depends if i in position})
         etree.SubElement(group, "Unknown", index=str(position[v.index]), dependencies=" ".join(map(str, listed)))
 
-    def known(v: Variable) -> list[int]:
-        return [i for i in v.depends if kinds[i] in ("input", "state", "time")]
-
     outputs = etree.SubElement(structure, "Outputs")
     for v in visible:
         if v.is_output:
-            add(outputs, v, (v.index,) if v.kind == "state" else known(v) if v.kind == "output" else ())
+            add(outputs, v, output_dependencies(model, v))
     states = model.by_kind("state")
     if states:
         group = etree.SubElement(structure, "Derivatives")
         for v in states:  # in the order of fmi2GetContinuousStates
-            add(group, model.variables[v.derivative], known(model.variables[v.derivative]))
+            add(group, model.variables[v.derivative], known_of(model, model.variables[v.derivative]))
     group = etree.SubElement(structure, "InitialUnknowns")
     for v in visible:
         if v.kind in ("state", "derivative", "calculated") or v.is_output:
@@ -219,6 +228,16 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
         if not len(table):
             structure.remove(table)
     return structure
+
+
+def known_of(model: Model, v: Variable) -> list[int]:
+    """The inputs, states and time that a variable depends on."""
+    return [i for i in v.depends if model.variables[i].kind in ("input", "state", "time")]
+
+
+def output_dependencies(model: Model, v: Variable) -> Sequence[int]:
+    """What an output depends on: a state on itself alone, memory on nothing of the moment."""
+    return (v.index,) if v.kind == "state" else known_of(model, v) if v.kind == "output" else ()
 
 
 def initial_dependencies(model: Model, v: Variable) -> set[int]:
@@ -233,7 +252,7 @@ def initial_dependencies(model: Model, v: Variable) -> set[int]:
     return known
 
 
-def build_description(model: Model) -> bytes:
+def build_description(model: Model, fmi: Fmi = 2) -> bytes:
     """sources/buildDescription.xml (FMI 3.0 form, which FMI 2.0 importers read too)."""
     root = etree.Element("fmiBuildDescription", fmiVersion="3.0")
     configuration = etree.SubElement(root, "BuildConfiguration", modelIdentifier=model.name)
@@ -243,19 +262,21 @@ def build_description(model: Model) -> bytes:
         language="C11",
         compilerOptions="-ffp-contract=off -fno-math-errno -fcx-limited-range",
     )
-    for name in source_files(model):
+    for name in source_files(model, fmi):
         etree.SubElement(files, "SourceFile", name=name)
     etree.SubElement(files, "IncludeDirectory", name=".")  # what lies in the folder of a part includes contact_core
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
 
 
 @functools.cache
-def model_schema() -> etree.XMLSchema:
+def model_schema(fmi: Fmi = 2) -> etree.XMLSchema:
     """The schema of modelDescription.xml that fmpy ships."""
-    return etree.XMLSchema(etree.parse(Path(fmpy.__file__).parent / "schema" / "fmi2" / "fmi2ModelDescription.xsd"))
+    name = f"fmi{fmi}ModelDescription.xsd"
+    return etree.XMLSchema(etree.parse(Path(fmpy.__file__).parent / "schema" / f"fmi{fmi}" / name))
 
 
-def _check_against_schema(root: etree._Element) -> None:
-    schema = model_schema()
+def check_against_schema(root: etree._Element, fmi: Fmi = 2) -> None:
+    """Raises ToolError naming what the schema refuses."""
+    schema = model_schema(fmi)
     if not schema.validate(root):
         raise ToolError(Problem("modelDescription.xml", str(e.message)) for e in schema.error_log)

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 
 from fmu_builder.errors import InputError, Problem, listed
 from fmu_builder.export.assembly_icon import assembly_icon
+from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.law_sections import law_sections
 from fmu_builder.export.model_tables import log_categories
 from fmu_builder.export.origin import build_date, structure_tables
@@ -46,7 +47,7 @@ def templates() -> jinja2.Environment:
     return environment
 
 
-def documentation_files(model: Model) -> dict[str, bytes]:
+def documentation_files(model: Model, fmi: Fmi = 2) -> dict[str, bytes]:
     """Archive name -> bytes of documentation/, model.png and terminalsAndIcons/."""
     folders = list(dict.fromkeys(model.folders().values()))  # each element once
     assembly = model if isinstance(model, AssemblyModel) else None
@@ -66,7 +67,7 @@ def documentation_files(model: Model) -> dict[str, bytes]:
             else [],
             connections=assembly.connections[:_SHOWN_CONNECTIONS] if assembly else (),
             more_connections=max(len(assembly.connections) - _SHOWN_CONNECTIONS, 0) if assembly else 0,
-            categories=log_categories(model),
+            categories=log_categories(model, fmi),
             laws=law_sections(model),
             version=own_version(),
             date=build_date(),
@@ -78,8 +79,9 @@ def documentation_files(model: Model) -> dict[str, bytes]:
         "documentation/index.html": page.encode("utf-8"),
         "documentation/licenses/license.txt": license_text().encode("utf-8"),
         "documentation/licenses/externalDependencies.txt": (
-            b"None: the binaries need no other library, and the sources only a C11 compiler and the FMI 2.0 headers.\n"
-        ),
+            "None: the binaries need no other library, and the sources only a C11 compiler and the FMI "
+            f"{fmi}.0 headers.\n"
+        ).encode(),
     }
     models: list[Model] = [kind.model for kind in assembly.types] if assembly else [model]
     icons = list(dict.fromkeys(icon for one in models if (icon := icon_file(one)) is not None))

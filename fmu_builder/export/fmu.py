@@ -23,7 +23,9 @@ from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.conclusions import conclusions
 from fmu_builder.export.declared_check import element_problems
 from fmu_builder.export.description import build_description, model_description
+from fmu_builder.export.description_fmi3 import model_description_fmi3
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS, documentation_files
+from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.generate import fmu_sources, model_guid, own_sources, source_files, write_sources
 from fmu_builder.export.origin import build_date, origin_files
 from fmu_builder.export.prototype import (
@@ -34,13 +36,16 @@ from fmu_builder.export.prototype import (
     prototype_sources,
 )
 from fmu_builder.export.toolchain import (
+    FOLDERS,
     INSTALL_HINT,
     PLATFORMS,
+    TUPLES,
     Compiler,
     compile_fmu,
     compile_folder,
     find_compiler,
     fmi2_functions,
+    fmi3_functions,
     host_platform,
     resolve_platforms,
 )
@@ -56,6 +61,7 @@ SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs s
 _STRUCTURED = re.compile(
     r"(?P<der>der\()?[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*(?(der)\))", re.ASCII
 )
+FMI3_SUFFIX = "_fmi3"  # of the file name of an FMU for FMI 3.0
 _PLACEHOLDER = "{00000000-0000-0000-0000-000000000000}"
 
 
@@ -72,47 +78,64 @@ class Built:
 
 
 def build(
-    recipe: Recipe | Assembly | Path | str, output: Path | str | None = None, platforms: Sequence[str] = ("all",)
+    recipe: Recipe | Assembly | Path | str,
+    output: Path | str | None = None,
+    platforms: Sequence[str] = ("all",),
+    fmi: Fmi = 2,
 ) -> Path:
     """Build the FMU of a recipe for the given platforms; returns its path.
 
     recipe      a document, the path of a recipe, or its name in the catalogue
     output      a folder; by default the recipe's own, or the current one for a document and for the catalogue
     platforms   `all`, `host`, or linux64, win64, darwin64, aarch64-linux, aarch64-darwin
+    fmi         2 for FMI 2.0, 3 for FMI 3.0: <Name>.fmu, <Name>_fmi3.fmu
     Without a compiler the FMU holds its sources only.  Raises InputError or ToolError; then no file was written."""
     with as_file(recipe) as path:
-        return build_fmu(find_recipe(str(path)), Path(output) if output is not None else None, platforms).path
+        return build_fmu(find_recipe(str(path)), Path(output) if output is not None else None, platforms, fmi).path
 
 
-def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
+def build_fmu(recipe: Path, output: Path | None = None, platforms: Sequence[str] = ("all",), fmi: Fmi = 2) -> Built:
     """As `build`, with notes and warnings."""
-    return build_model_fmu(load_model(recipe), output, platforms)
+    return build_model_fmu(load_model(recipe), output, platforms, fmi)
 
 
-def build_model_fmu(model: Model, output: Path | None = None, platforms: Sequence[str] = ("all",)) -> Built:
+def build_model_fmu(
+    model: Model, output: Path | None = None, platforms: Sequence[str] = ("all",), fmi: Fmi = 2
+) -> Built:
     """As `build_fmu`, from a model that was read before."""
     wanted = prototype_platforms(platforms) if model.is_prototype else resolve_platforms(platforms)
     folder = output if output is not None else Path.cwd() if is_shipped(model.path) else model.path.parent
-    return _build_files(model, *fmu_contents(model), folder, wanted)
+    return _build_files(model, *fmu_contents(model, fmi), folder, wanted, fmi=fmi)
+
+
+def file_name(model: Model, fmi: Fmi) -> str:
+    """That of the FMU: both versions of one model may lie in one folder."""
+    return f"{model.name}{FMI3_SUFFIX if fmi == 3 else ''}.fmu"
 
 
 def _build_files(
-    model: Model, guid: str, files: dict[str, bytes], folder: Path, wanted: Sequence[str], flags: Sequence[str] = ()
+    model: Model,
+    guid: str,
+    files: dict[str, bytes],
+    folder: Path,
+    wanted: Sequence[str],
+    flags: Sequence[str] = (),
+    fmi: Fmi = 2,
 ) -> Built:
     compiler = find_compiler()
     reachable, notes = _reachable(wanted, compiler)
     notes = (*model.notes(), *notes)
     if model.is_prototype:
         notes = (*notes, f"a prototype in Python, which needs {PROTOTYPE_NEEDS} to run")
-    target = folder / f"{model.name}.fmu"
+    target = folder / file_name(model, fmi)
     with ThreadPoolExecutor(max_workers=1) as pool:  # the elements are checked while they are compiled
         checks = None
         if reachable and compiler is not None:
             if not all(part.is_prototype for _, part in model.elements()):
                 sources = None if model.is_prototype else dict(files)
                 checks = pool.submit(element_problems, model, compiler, SMOKE_TIMEOUT, sources)
-            files |= _binaries(model, guid, files, reachable, compiler, flags)
-        _check_and_move(pack(files), target, model, host_platform() in reachable, checks)
+            files |= _binaries(model, guid, files, reachable, compiler, flags, fmi)
+        _check_and_move(pack(files), target, model, host_platform() in reachable, checks, fmi)
     return Built(target, model, guid, reachable, notes, model.warnings())
 
 
@@ -136,10 +159,10 @@ def content_guid(model: Model) -> str:
     return _guid_of(model_description(model, _PLACEHOLDER), _sources(model, _PLACEHOLDER))
 
 
-def _sources(model: Model, guid: str) -> dict[str, str]:
+def _sources(model: Model, guid: str, fmi: Fmi = 2) -> dict[str, str]:
     if model.is_prototype:
         return prototype_sources(model, guid)
-    return fmu_sources(model, guid)
+    return fmu_sources(model, guid, fmi)
 
 
 def _guid_of(description: bytes, sources: Mapping[str, str]) -> str:
@@ -150,10 +173,16 @@ def _guid_of(description: bytes, sources: Mapping[str, str]) -> str:
     return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"
 
 
-def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
-    """The GUID, and archive name -> bytes of all but the binaries."""
-    description = model_description(model, _PLACEHOLDER)
-    sources = _sources(model, _PLACEHOLDER)
+def fmu_contents(model: Model, fmi: Fmi = 2) -> tuple[str, dict[str, bytes]]:
+    """The GUID or instantiation token, and archive name -> bytes of all but the binaries.
+
+    Raises InputError for a prototype in FMI 3.0."""
+    if model.is_prototype and fmi == 3:
+        what = "is an element in Python, whose runtime (pythonfmu) has FMI 2.0 only: build it with --fmi 2"
+        raise InputError(Problem(str(model.path), what))
+    describe = model_description_fmi3 if fmi == 3 else model_description
+    description = describe(model, _PLACEHOLDER)
+    sources = _sources(model, _PLACEHOLDER, fmi)
     guid = _guid_of(description, sources)
     files = {"modelDescription.xml": _stamped(description, guid), **origin_files(model)}
     if model.is_prototype:
@@ -162,8 +191,8 @@ def fmu_contents(model: Model) -> tuple[str, dict[str, bytes]]:
     sources["model_guid.h"] = model_guid(model, guid)
     for name, text in sources.items():
         files[f"sources/{name}"] = text.encode("utf-8")
-    files["sources/buildDescription.xml"] = build_description(model)
-    files |= documentation_files(model)
+    files["sources/buildDescription.xml"] = build_description(model, fmi)
+    files |= documentation_files(model, fmi)
     return guid, files
 
 
@@ -182,6 +211,7 @@ def _binaries(
     platforms: Sequence[str],
     compiler: Compiler,
     flags: Sequence[str],
+    fmi: Fmi,
 ) -> dict[str, bytes]:
     texts = {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")}
     try:
@@ -190,7 +220,8 @@ def _binaries(
                 write_sources(fmu_sources(model, guid), sources)
                 return prototype_libraries(model, sources, platforms, compiler)
             write_sources(texts, sources)
-            libraries = compile_fmu(sources, model.name, platforms, compiler, flags, source_files(model))
+            folders = [TUPLES[name] for name in platforms] if fmi == 3 else platforms
+            libraries = compile_fmu(sources, model.name, folders, compiler, flags, source_files(model, fmi))
     except OSError as error:
         which = f"{error.filename}: " if error.filename else ""
         raise ToolError(
@@ -200,17 +231,30 @@ def _binaries(
     except ToolError as error:
         raise ToolError(_with_paths(str(error), model)) from error
     binaries, problems = {}, []
+    functions, allowed = (fmi3_functions(), _MEMORY_OF_FMI3) if fmi == 3 else (fmi2_functions(), ())
+    checked_as = {TUPLES[name]: name for name in platforms if name != "darwin64"}  # which is universal in FMI 2.0 only
     for platform, library in libraries.items():
-        name = _library_name(model, platform)
-        problems += check_library(library, expected_exports=fmi2_functions(), platform=platform, where=name)
+        name = f"binaries/{platform}/{model.name}{FOLDERS[platform].suffix}"
+        problems += check_library(
+            library,
+            expected_exports=functions,
+            platform=checked_as.get(platform, platform),
+            where=name,
+            allowed=allowed,
+        )
         binaries[name] = library
     if problems:
         raise ToolError(problems)
     return binaries
 
 
-def _library_name(model: Model, platform: str) -> str:
-    return f"binaries/{platform}/{model.name}{PLATFORMS[platform].suffix}"
+# What contact_core/fmi3/memory.h may import: of Windows a DLL, of macOS functions of libSystem.
+_MEMORY_OF_FMI3 = ("KERNEL32.dll", "calloc", "free")
+
+
+def _library_name(model: Model, platform: str, fmi: Fmi = 2) -> str:
+    folder = TUPLES[platform] if fmi == 3 else platform
+    return f"binaries/{folder}/{model.name}{PLATFORMS[platform].suffix}"
 
 
 def _with_paths(message: str, model: Model) -> str:
@@ -246,7 +290,12 @@ def _faults(fmu: Path, model: Model) -> list[str]:
 
 
 def _check_and_move(
-    data: bytes, target: Path, model: Model, try_out: bool, checks: Future[list[Problem]] | None
+    data: bytes,
+    target: Path,
+    model: Model,
+    try_out: bool,
+    checks: Future[list[Problem]] | None,
+    fmi: Fmi,
 ) -> None:
     """Write under a temporary name, validate, run, and only then move it to the target.
 
@@ -265,7 +314,7 @@ def _check_and_move(
                 raise ToolError(problems)
             try:
                 if try_out:
-                    library = _library_name(model, host_platform())
+                    library = _library_name(model, host_platform(), fmi)
                     timeout = SMOKE_TIMEOUT + len(model.variables) // 1000
                     _smoke_run(temporary, library, target.name, timeout, conclusions(model))
             except ToolError:
@@ -298,7 +347,7 @@ def _smoke_run(fmu: Path, library: str, name: str, timeout: float, concluded: Se
     raise ToolError(Problem(name, f"the smoke run failed: {what}"))
 
 
-def host_fmu(recipe: Path, flags: Sequence[str] = ()) -> Path:
+def host_fmu(recipe: Path, flags: Sequence[str] = (), fmi: Fmi = 2) -> Path:
     """The FMU of a recipe for this machine, from the cache if nothing that goes into it has changed.
 
     flags  of the compiler, beside those of every FMU: -O0 compiles in a quarter of the time what gives the same bits
@@ -306,24 +355,25 @@ def host_fmu(recipe: Path, flags: Sequence[str] = ()) -> Path:
     compiler = find_compiler()
     if compiler is None:
         raise ToolError(Problem(str(recipe), f"no compiler was found, so its FMU cannot run; {INSTALL_HINT}"))
-    model, guid, files = _read(recipe)
+    model, guid, files = _read(recipe, fmi)
     (host,) = prototype_platforms(("host",)) if model.is_prototype else (host_platform(),)
     folder = used(cache_folder() / "fmus" / _content(files, compiler, host, flags))
-    cached = folder / f"{model.name}.fmu"
+    cached = folder / file_name(model, fmi)
     if _is_whole(cached):
         return cached
     try:
-        return _build_files(model, guid, files, folder, (host,), flags).path
+        return _build_files(model, guid, files, folder, (host,), flags, fmi).path
     except ToolError as error:
         if not isinstance(error.__cause__, OSError):
             raise
-        return _build_files(model, guid, files, _spare_folder() / folder.name, (host,), flags).path  # the cache is full
+        spare = _spare_folder() / folder.name  # the cache is full
+        return _build_files(model, guid, files, spare, (host,), flags, fmi).path
 
 
-def _read(recipe: Path) -> tuple[Model, str, dict[str, bytes]]:
+def _read(recipe: Path, fmi: Fmi) -> tuple[Model, str, dict[str, bytes]]:
     """The model of a recipe, with its fmu_contents."""
     model = load_model(recipe)
-    return model, *fmu_contents(model)
+    return model, *fmu_contents(model, fmi)
 
 
 @functools.cache

@@ -13,9 +13,10 @@ from pathlib import Path
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.assembly_sources import assembly_sources
 from fmu_builder.export.c_text import c_literal
+from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.model_data import constants_file, heading, large_constants, law_sources, model_data
 from fmu_builder.export.model_tables import model_tables
-from fmu_builder.export.toolchain import SOURCE_FILES
+from fmu_builder.export.toolchain import FMI3_SOURCE, SOURCE_FILES
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.paths import shared_folder, shipped
@@ -23,20 +24,21 @@ from fmu_builder.paths import shared_folder, shipped
 _INCLUDE = re.compile(r'^\s*#\s*(?:include|define \w+_FILE)\s*"([^"]+)"', re.MULTILINE)
 
 
-def source_files(model: Model) -> tuple[str, ...]:
+def source_files(model: Model, fmi: Fmi = 2) -> tuple[str, ...]:
     """What an importer compiles; everything else is included by these files."""
+    layer = FMI3_SOURCE if fmi == 3 else SOURCE_FILES[0]
     if not isinstance(model, AssemblyModel):
         assert isinstance(model, ElementModel)
-        return (*SOURCE_FILES, "constants.c") if large_constants(model) else SOURCE_FILES
+        return (layer, *SOURCE_FILES[1:], *(["constants.c"] if large_constants(model) else []))
     parts = [f"part_{kind.name}_{real}.c" for kind in model.types for real in ("real", "dual")]
     parts += [f"part_{kind.name}_constants.c" for kind in model.types if large_constants(kind.model)]
-    return ("fmu.c", "assembly_real.c", "assembly_dual.c", "assembly_tables.c", *parts)
+    return (layer, "assembly_real.c", "assembly_dual.c", "assembly_tables.c", *parts)
 
 
-def fmu_sources(model: Model, guid: str) -> dict[str, str]:
+def fmu_sources(model: Model, guid: str, fmi: Fmi = 2) -> dict[str, str]:
     """File name -> text of the FMU's sources folder: the generated files, the elements' own, and what they include of
     contact_core, so that files of it that no element uses affect neither GUID nor size."""
-    generated = {"model_guid.h": model_guid(model, guid), "model_tables.h": model_tables(model)}
+    generated = {"model_guid.h": model_guid(model, guid), "model_tables.h": model_tables(model, fmi)}
     if isinstance(model, AssemblyModel):
         generated |= assembly_sources(model)
     else:
@@ -45,7 +47,7 @@ def fmu_sources(model: Model, guid: str) -> dict[str, str]:
         if large_constants(model):
             generated["constants.c"] = constants_file(model, ['#include "model_data.h"'])
         generated |= law_sources(model)
-    return _with_included(model, generated, source_files(model))
+    return _with_included(model, generated, source_files(model, fmi))
 
 
 def check_sources(model: ElementModel) -> tuple[dict[str, str], tuple[str, ...]]:

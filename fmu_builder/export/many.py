@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fmu_builder.errors import FmuBuilderError, Problem, ToolError, raise_all
+from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.fmu import Built, build_fmu, host_fmu
 from fmu_builder.export.toolchain import PLATFORMS
 from fmu_builder.files import write_whole
@@ -18,12 +19,12 @@ Done = Callable[[Path], None]  # is called with each recipe when its FMU is ther
 
 
 def build_fmus(
-    recipes: Sequence[Path], output: Path, platforms: Sequence[str], done: Done
+    recipes: Sequence[Path], output: Path, platforms: Sequence[str], done: Done, fmi: Fmi = 2
 ) -> list[Built | FmuBuilderError]:
     """As build_fmu, of each recipe, in their order; or the error that it raised."""
     cores = os.cpu_count() or 1
     targets = len(PLATFORMS) if "all" in platforms else max(len(platforms), 1)  # that each process compiles at once
-    return _all(_built, recipes, (output, tuple(platforms)), done, min(cores, max(2, 2 * cores // targets)))
+    return _all(_built, recipes, (output, tuple(platforms), fmi), done, min(cores, max(2, 2 * cores // targets)))
 
 
 def host_fmus(recipes: Sequence[Path], output: Path, done: Done) -> tuple[Path, ...]:
@@ -35,9 +36,9 @@ def host_fmus(recipes: Sequence[Path], output: Path, done: Done) -> tuple[Path, 
     return tuple(result for result in results if isinstance(result, Path))
 
 
-def _built(recipe: Path, output: Path, platforms: Sequence[str]) -> tuple[Path, Built | FmuBuilderError]:
+def _built(recipe: Path, output: Path, platforms: Sequence[str], fmi: Fmi) -> tuple[Path, Built | FmuBuilderError]:
     try:
-        return recipe, build_fmu(recipe, output, platforms)
+        return recipe, build_fmu(recipe, output, platforms, fmi)
     except FmuBuilderError as error:
         return recipe, error
 

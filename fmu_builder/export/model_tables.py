@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fmu_builder.export.c_text import c_literal, c_number, c_table, counting_table, name_literals
+from fmu_builder.export.c_text import c_literal, c_number, c_table, counting_table, int_table, name_literals
+from fmu_builder.export.fmi3_variables import Fmi, fmi3_variables
 from fmu_builder.export.model_data import heading, index_tables, tables_without_ends
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.model import ElementModel, Model, Variable
@@ -21,7 +22,7 @@ _KINDS = {
 _TYPES = {"real": "CC_REAL", "int": "CC_INTEGER", "bool": "CC_BOOLEAN", "enum": "CC_INTEGER"}
 _HUGE = "1.7976931348623157e308"
 
-# Standard categories of FMI 2.0 that contact_core logs in; an element adds its own.
+# Standard categories that contact_core logs in; an element adds its own.
 LOG_CATEGORIES = {
     "logStatusWarning": "Calls that were answered with fmi2Warning",
     "logStatusDiscard": "Values of inputs that were refused, calls that were answered with fmi2Discard",
@@ -29,9 +30,9 @@ LOG_CATEGORIES = {
 }
 
 
-def log_categories(model: Model) -> dict[str, str]:
+def log_categories(model: Model, fmi: Fmi = 2) -> dict[str, str]:
     """Names and descriptions of all categories this FMU logs in."""
-    return {**LOG_CATEGORIES, **model.log}
+    return {**{name: text.replace("fmi2", f"fmi{fmi}") for name, text in LOG_CATEGORIES.items()}, **model.log}
 
 
 def _law_tables(model: Model) -> list[str]:
@@ -58,13 +59,13 @@ def _law_tables(model: Model) -> list[str]:
     ]
 
 
-def model_tables(model: Model) -> str:
+def model_tables(model: Model, fmi: Fmi = 2) -> str:
     """model_tables.h: the tables of the FMI layer.
 
     Many variables are alike but for their names and start values, so rows are shared, and names are one text: tables of
     numbers, which need no work when the library is loaded."""
     rows: dict[str, int] = {}
-    row_of = [rows.setdefault(_row(v), len(rows)) for v in model.variables]
+    row_of = [rows.setdefault(_row(v, fmi), len(rows)) for v in model.variables]
     starts: dict[str, int] = {}
     start_of = [starts.setdefault(c_number(v.start), len(starts)) for v in model.variables]
     names, width, places = name_literals([v.name for v in model.variables] + [z.name for z in model.indicators])
@@ -75,7 +76,7 @@ def model_tables(model: Model) -> str:
         "#define MODEL_TABLES_H",
         "",
         f"enum {{ {', '.join(dict.fromkeys(_KINDS.values()))} }};",
-        f"enum {{ {', '.join(dict.fromkeys(_TYPES.values()))} }};",
+        "enum { CC_REAL, CC_INTEGER, CC_BOOLEAN, CC_ENUMERATION }; /* FMI 2.0 takes enumerations for integers */",
         "",
         "typedef struct {",
         "    const char *unit;",
@@ -99,6 +100,7 @@ def model_tables(model: Model) -> str:
         f"static const char *const cc_log_categories[] = {{{', '.join(map(c_literal, categories))}}};",
         *_law_tables(model),
         *(index_tables(model) if isinstance(model, AssemblyModel) else []),  # the parts have their own
+        *(_tables_of_fmi3(model) if fmi == 3 else []),
         "",
         "#endif",
         "",
@@ -106,11 +108,32 @@ def model_tables(model: Model) -> str:
     return "\n".join(lines)
 
 
-def _row(v: Variable) -> str:
+def _tables_of_fmi3(model: Model) -> list[str]:
+    """What contact_core/fmi3 needs: the switches, and how many scalars each variable has, where one has several."""
+    switches = [v.index for v in model.variables if v.type == "bool" and v.kind == "output" and not v.hidden]
+    lines = [
+        f"#define CC_SWITCHES {len(switches)} /* Boolean variables that the FMU computes */",
+        int_table("cc_switches", switches),
+    ]
+    groups = fmi3_variables(model)
+    lines.append(f"#define CC_ARRAYS {int(any(len(one.scalars) > 1 for one in groups))}")
+    if any(len(one.scalars) > 1 for one in groups):
+        lengths = [1] * len(model.variables)
+        for one in groups:
+            lengths[one.reference : one.reference + len(one.scalars)] = [
+                len(one.scalars),
+                *[0] * (len(one.scalars) - 1),
+            ]
+        lines.append(counting_table("cc_lengths", lengths))
+    return lines
+
+
+def _row(v: Variable, fmi: Fmi) -> str:
     """What a variable has in common with others, as a row of C."""
     strict = v.above is not None or v.below is not None
     unit = "" if v.unit.name == "1" else v.unit.name
     flags = ", ".join(str(int(flag)) for flag in (v.is_output, v.hidden, v.on_demand, strict, v.recorded))
-    kinds = f"{_KINDS[v.kind]}, {_TYPES[v.type]}, {flags}"
+    kind = "CC_ENUMERATION" if fmi == 3 and v.type == "enum" else _TYPES[v.type]
+    kinds = f"{_KINDS[v.kind]}, {kind}, {flags}"
     bounds = ((v.min, f"-{_HUGE}"), (v.max, _HUGE), (v.above, f"-{_HUGE}"), (v.below, _HUGE))
     return f"    {{{c_literal(unit)}, {kinds}, {', '.join(c_number(bound, far) for bound, far in bounds)}}},"

@@ -51,8 +51,22 @@ PLATFORMS = {
     )
 }
 
+# The folders of `binaries/` in FMI 3.0, for the platforms above.
+TUPLES = {
+    "linux64": "x86_64-linux",
+    "win64": "x86_64-windows",
+    "darwin64": "x86_64-darwin",
+    "aarch64-linux": "aarch64-linux",
+    "aarch64-darwin": "aarch64-darwin",
+}
+FOLDERS = PLATFORMS | {
+    TUPLES[name]: Platform(TUPLES[name], p.suffix, _MAC_X86 if name == "darwin64" else p.targets)
+    for name, p in PLATFORMS.items()
+}
+
 # What an importer compiles of the FMU of an element; everything else is included by them.
 SOURCE_FILES = ("fmu.c", "element_real.c", "element_dual.c")
+FMI3_SOURCE = "fmu3.c"  # in the place of the first one
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # The language of the physics: no fused multiply-add and no library functions, so that all platforms give the same bits;
 # complex products without the NaN repair that the dual numbers of real.h never need.
@@ -82,6 +96,7 @@ _SMALL_AND_FAST_TO_COMPILE = ("-fno-slp-vectorize", "-fno-unroll-loops")
 # What zig would compile once for each platform and level of optimization, in 4 s of a processor: arithmetic that the
 # language of the physics has no use for.
 _NO_RUNTIME = ("-rtlib=none",)
+_HEAP_OF_WINDOWS = ("-lkernel32",)  # of FMI 3.0: contact_core/fmi3/memory.h
 _FAULT_IN_SOURCE = re.compile(r"\.[ch]:\d+:\d+: (fatal )?error")
 INSTALL_HINT = "install the compiler with `python -m pip install ziglang` (no Windows wheel? `ziglang<0.17`)"
 
@@ -118,7 +133,11 @@ def host_platform() -> str:
 
 
 def resolve_platforms(names: Sequence[str]) -> tuple[str, ...]:
-    """Platform names from the command line: `host` and `all` are replaced, doubles dropped.  Raises InputError."""
+    """Platform names from the command line: `host`, `all` and the tuples of FMI 3.0 are replaced, doubles dropped.
+
+    Raises InputError."""
+    of_tuples = {tuple_: name for name, tuple_ in TUPLES.items()}
+    names = [of_tuples.get(name, name) for name in names]
     known = [*PLATFORMS, "host", "all"]
     unknown = [Problem("--platform", f"'{n}' is unknown" + did_you_mean(n, known)) for n in names if n not in known]
     if unknown:
@@ -170,15 +189,25 @@ def _version(command: Sequence[str]) -> str:
 
 
 def fmi_headers() -> Path:
-    """The folder of the FMI 2.0 headers, which the fmpy wheel ships."""
+    """The folder of the headers of FMI 2.0 and 3.0, which the fmpy wheel ships."""
     return Path(fmpy.__file__).parent / "c-code"
 
 
 @functools.cache
 def fmi2_functions() -> frozenset[str]:
     """The names of all functions of FMI 2.0, as the standard's header declares them."""
-    text = (fmi_headers() / "fmi2Functions.h").read_text(encoding="utf-8")
-    return frozenset(re.findall(r"FMI2_Export\s+fmi2\w+TYPE\s+(fmi2\w+)\s*;", text))
+    return _exported("fmi2Functions.h")
+
+
+@functools.cache
+def fmi3_functions() -> frozenset[str]:
+    """The same of FMI 3.0."""
+    return _exported("fmi3Functions.h")
+
+
+def _exported(header: str) -> frozenset[str]:
+    text = (fmi_headers() / header).read_text(encoding="utf-8")
+    return frozenset(re.findall(r"FMI[23]_Export\s+fmi[23]\w+TYPE\s+(fmi[23]\w+)\s*;", text))
 
 
 @contextmanager
@@ -207,8 +236,9 @@ def compile_fmu(
 ) -> dict[str, bytes]:
     """Compile `files` of the sources folder of an FMU; returns the library of each platform.
 
+    platforms   names of PLATFORMS, or tuples of FMI 3.0
     `compiler` must be able to reach the platforms.  Raises ToolError with the compiler's own messages."""
-    targets = {t: PLATFORMS[p].suffix for p in platforms for t in PLATFORMS[p].targets.values()}
+    targets = {t: FOLDERS[p].suffix for p in platforms for t in FOLDERS[p].targets.values()}
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         jobs = {
             target: pool.submit(_compile_target, sources, name, target, suffix, compiler, extra, files)
@@ -223,7 +253,7 @@ def compile_fmu(
             raise
     libraries = {}
     for platform in platforms:
-        slices = {machine: done[target] for machine, target in PLATFORMS[platform].targets.items()}
+        slices = {machine: done[target] for machine, target in FOLDERS[platform].targets.items()}
         libraries[platform] = merge_universal(slices) if len(slices) > 1 else next(iter(slices.values()))
     return libraries
 
@@ -238,11 +268,14 @@ def _compile_target(
             linked += ("-Wl,-z,defs",)
         if "macos" in target:
             linked += (f"-Wl,-install_name,@rpath/{library.name}", *_LITTLE_SPARE_ROOM)
+        libraries = _HEAP_OF_WINDOWS if "windows" in target and FMI3_SOURCE in files else ()
         flags = [*_fmu_flags(target, compiler), *extra]
 
         def link(memory: Path) -> None:
             beside = ("-I.", "-isystem", str(fmi_headers()))
-            run_compiler(compiler, [*flags, *linked, *beside, *files, str(memory), "-o", str(library)], sources)
+            run_compiler(
+                compiler, [*flags, *linked, *beside, *files, str(memory), *libraries, "-o", str(library)], sources
+            )
 
         memory = _memory_functions(compiler, flags, Path(folder))
         try:

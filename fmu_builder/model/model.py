@@ -97,6 +97,7 @@ class Model(ABC):
     experiment: DefaultExperiment
     log: Mapping[str, str]
     files: tuple[Path, ...] = field(default=(), kw_only=True)
+    arrays: bool = field(default=False, kw_only=True)  # in FMI 3.0 vectors are arrays
 
     def by_kind(self, *kinds: Kind) -> list[Variable]:
         return [v for v in self.variables if v.kind in kinds]

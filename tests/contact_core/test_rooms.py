@@ -18,7 +18,7 @@ from fmu_builder.paths import load_module, shared_folder, shipped, shipped_eleme
 CORE = shipped("contact_core")
 FILES = sorted(path for path in CORE.rglob("*.[ch]") if "freestanding_include" not in path.parts)
 # A room includes nothing of a later one.  "" are the headers at the top, the waist and the instance.
-ROOMS = ("base", "laws", "surfaces", "lines", "mechanism", "coupling", "", "solver", "fmi2", "check")
+ROOMS = ("base", "laws", "surfaces", "lines", "mechanism", "coupling", "", "solver", "fmi2", "fmi3", "check")
 LETTER = re.compile(r"[A-Za-z]_[A-Za-z]{1,3}")  # of a formula, with an index: C_F, k_D
 # Members of CcContact, under the same names outputs of elements; element.py reads them.
 OF_CONTACT = {"damping_force", "elastic_force", "friction_force", "normal_force", "slip_speed"}
@@ -61,7 +61,7 @@ def functions(text: str) -> set[str]:
 
 
 # Headers that a model includes in the place of another.
-STAND_INS = {"explicit_only.h": "rosenbrock.h", "stateless.h": "solver.h"}
+STAND_INS = {"explicit_only.h": "rosenbrock.h", "stateless.h": "solver.h", "fmi3_importer.h": "fmi2_importer.h"}
 
 
 def test_a_function_of_the_core_is_defined_in_one_header() -> None:

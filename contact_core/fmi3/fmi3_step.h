@@ -1,0 +1,90 @@
+/* The communication step of FMI 3.0: intermediate update, early return.
+ *
+ * Every accepted substep of the solver is shown to the importer, which may read the values there and ask for the step
+ * to end, at that time or later.  If it takes early return, a step also ends where a Boolean variable that the FMU
+ * computes changes: at touch-down and release, and where friction begins to hold or to slip.  Other events, such as
+ * kinks of laws, end no step.  A variable that has changed at the end of the first substep did so where the step
+ * began: the event is that of the step before or of what was set, so that no step ends after 0 s and none ends twice
+ * at one event.
+ *
+ * A force that is held over the step (group `coupling`) belongs to the whole of it: such steps do not end early. */
+#ifndef CC_FMI3_STEP_H
+#define CC_FMI3_STEP_H
+
+#include "../fmi2/fmi2_step.h"
+
+/* The values of the switches as one number.  Two sets of up to 40 values never have the same: differences of -1, 0 and
+ * 1 have one representation in powers of 3. */
+static unsigned long long cc_switches_now(const Instance *instance)
+{
+    const double *block = (const double *)&instance->now.element;
+    unsigned long long number = 0;
+    for (int i = 0; i < CC_SWITCHES; i++)
+        number = 3 * number + (block[cc_switches[i]] != 0.0);
+    return number;
+}
+
+/* Show the accepted point to the importer.  Returns the time at which the importer wants the step to end. */
+CC_RARE double cc_update(Instance *instance, double time, int may_end)
+{
+    fmi3Boolean is_wanted = fmi3False;
+    fmi3Float64 wanted = time;
+    instance->now.mode = CC_UPDATE;
+    instance->importer.update(instance->importer.environment, time, fmi3False, fmi3True, fmi3True, may_end != 0,
+                              &is_wanted, &wanted);
+    instance->now.mode = CC_STEP_COMPLETE;
+    instance->now.behind = 1.0; /* values on demand are those of this point */
+    return !is_wanted || !may_end ? __builtin_inf() : wanted > time ? wanted : time;
+}
+
+static void cc_show_substep(Instance *instance, double t_c, double tau, double *length, double *t_end)
+{
+    CcImporter *importer = &instance->importer;
+    int may_end = importer->takes_early_return && !CC_HAS_SAMPLE;
+    if ((!importer->update && !may_end) || instance->failures)
+        return;
+    double time = cc_block(instance)[0], wanted = __builtin_inf();
+    unsigned long long switches = cc_switches_now(instance);
+    importer->substeps++;
+    if (importer->substeps == 1)
+        importer->switches = switches;
+    if (importer->update)
+        wanted = cc_update(instance, time, may_end);
+    if (!may_end || !(tau < *length))
+        return;
+    if (switches != importer->switches) {
+        importer->has_turned = 1;
+        wanted = time;
+    }
+    if (wanted < *t_end) {
+        importer->is_early = 1;
+        *length = wanted > time ? wanted - t_c : tau;
+        *t_end = wanted;
+    }
+}
+
+fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi3Float64 communicationStepSize,
+                      fmi3Boolean noSetFMUStatePriorToCurrentPoint, fmi3Boolean *eventHandlingNeeded,
+                      fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn, fmi3Float64 *lastSuccessfulTime)
+{
+    CC_ENTER_OF_AS("fmi3DoStep", fmi2CoSimulation, CC_STEP_COMPLETE);
+    CC_NEED(1, eventHandlingNeeded);
+    CC_NEED(1, terminateSimulation);
+    CC_NEED(1, earlyReturn);
+    CC_NEED(1, lastSuccessfulTime);
+    CcImporter *importer = &instance->importer;
+    importer->is_early = importer->has_turned = importer->substeps = 0;
+    fmi3Status status = fmi2DoStep(c, currentCommunicationPoint, communicationStepSize,
+                                   noSetFMUStatePriorToCurrentPoint);
+    double time = cc_block(instance)[0];
+    int is_early = status == fmi3OK && importer->is_early;
+    if (is_early)
+        instance->now.last_step = time - currentCommunicationPoint;
+    *eventHandlingNeeded = is_early && importer->has_turned && importer->uses_events;
+    *terminateSimulation = fmi3False;
+    *earlyReturn = is_early;
+    *lastSuccessfulTime = time;
+    return status;
+}
+
+#endif

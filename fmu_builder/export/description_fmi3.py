@@ -1,0 +1,172 @@
+"""modelDescription.xml of FMI 3.0, from the same declarations as that of FMI 2.0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lxml import etree
+
+from fmu_builder.export.description import (
+    add_units,
+    causality,
+    check_against_schema,
+    enumerations_of,
+    fmi_value,
+    initial_dependencies,
+    known_of,
+    number,
+    output_dependencies,
+    type_attributes,
+)
+from fmu_builder.export.fmi3_variables import INDICATORS, Fmi3Variable, fmi3_variables
+from fmu_builder.export.model_tables import log_categories
+from fmu_builder.model.declaration import value_text
+from fmu_builder.model.model import ElementModel, Model
+from fmu_builder.model.step_advice import HELD_FORCE
+from fmu_builder.paths import own_version
+
+_CAPABILITIES = {
+    "needsExecutionTool": "false",
+    "canBeInstantiatedOnlyOncePerProcess": "false",
+    "canGetAndSetFMUState": "true",
+    "canSerializeFMUState": "true",
+    "providesDirectionalDerivatives": "true",
+    "providesAdjointDerivatives": "true",
+    "providesPerElementDependencies": "false",
+}
+_INTERFACES = {
+    "ModelExchange": {
+        **_CAPABILITIES,
+        "needsCompletedIntegratorStep": "true",
+        "providesEvaluateDiscreteStates": "false",
+    },
+    "CoSimulation": {
+        **_CAPABILITIES,
+        "canHandleVariableCommunicationStepSize": "true",
+        "maxOutputDerivativeOrder": "1",
+        "providesIntermediateUpdate": "true",
+        "mightReturnEarlyFromDoStep": "true",
+        "canReturnEarlyAfterIntermediateUpdate": "true",
+        "hasEventMode": "true",
+        "providesEvaluateDiscreteStates": "false",
+    },
+}
+_TYPES = {"real": "Float64", "int": "Int32", "bool": "Boolean", "enum": "Enumeration"}
+_ANNOTATION = "org.fmu-builder"  # type of annotations of ours
+
+
+def model_description_fmi3(model: Model, token: str) -> bytes:
+    """modelDescription.xml.  Raises ToolError naming what the schema refuses."""
+    root = etree.Element(
+        "fmiModelDescription",
+        fmiVersion="3.0",
+        modelName=model.name,
+        instantiationToken=token,
+        description=model.description,
+        generationTool=f"fmu-builder {own_version()}",
+        license="BSD-2-Clause",
+        variableNamingConvention="structured",
+    )
+    for interface, capabilities in _INTERFACES.items():
+        etree.SubElement(root, interface, modelIdentifier=model.name, **capabilities)
+    variables = fmi3_variables(model)
+    add_units(root, [v for one in variables for v in one.scalars])
+    _enumerations(root, variables)
+    categories = etree.SubElement(root, "LogCategories")
+    for name, description in log_categories(model, 3).items():
+        etree.SubElement(categories, "Category", name=name, description=description)
+    etree.SubElement(
+        root,
+        "DefaultExperiment",
+        startTime="0.0",
+        stopTime=number(model.experiment.stop),
+        tolerance=number(model.experiment.tolerance),
+        stepSize=number(model.experiment.step),
+    )
+    group = etree.SubElement(root, "ModelVariables")
+    for one in variables:
+        group.append(_variable(one))
+    for place, indicator in enumerate(model.indicators):
+        etree.SubElement(
+            group,
+            "Float64",
+            name=f"{INDICATORS}{indicator.name}",
+            valueReference=str(len(model.variables) + place),
+            description="Event indicator over its nominal value",
+            causality="local",
+            variability="continuous",
+            initial="calculated",
+        )
+    root.append(_structure(model, variables))
+    if isinstance(model, ElementModel) and model.recipe.drawing:
+        drawing = {key: value_text(value) for key, value in model.recipe.drawing.items()}  # type: ignore[arg-type]
+        etree.SubElement(_annotation(root), "Drawing", drawing)
+    check_against_schema(root, 3)
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+
+
+def _annotation(of: etree._Element) -> etree._Element:
+    return etree.SubElement(etree.SubElement(of, "Annotations"), "Annotation", type=_ANNOTATION)
+
+
+def _enumerations(root: etree._Element, variables: Iterable[Fmi3Variable]) -> None:
+    enumerations = enumerations_of(one.first for one in variables)
+    if not enumerations:
+        return
+    definitions = etree.SubElement(root, "TypeDefinitions")
+    for name, literals in enumerations.items():
+        enumeration = etree.SubElement(definitions, "EnumerationType", name=name)
+        for value, literal in enumerate(literals, start=1):
+            etree.SubElement(enumeration, "Item", name=literal, value=str(value))
+
+
+def _variable(one: Fmi3Variable) -> etree._Element:
+    v = one.first
+    kind = causality(v)
+    attributes = type_attributes(v)
+    if v.kind in ("fixed", "tunable", "input"):
+        attributes["start"] = " ".join(fmi_value(scalar, scalar.start) for scalar in one.scalars)
+    if v.kind == "derivative":
+        attributes["derivative"] = str(v.derivative)
+    if v.reinit:
+        attributes["reinit"] = "true"
+    if kind["causality"] in ("output", "local") and kind["variability"] == "continuous":
+        attributes["intermediateUpdate"] = "true"
+    element = etree.Element(
+        _TYPES[v.type],
+        name=one.name,
+        valueReference=str(one.reference),
+        description=v.description,
+        **kind,
+        **attributes,
+    )
+    if v.held is not None:
+        etree.SubElement(_annotation(element), HELD_FORCE, v.held.attributes())
+    if len(one.scalars) > 1:
+        etree.SubElement(element, "Dimension", start=str(len(one.scalars)))
+    return element
+
+
+def _structure(model: Model, variables: Sequence[Fmi3Variable]) -> etree._Element:
+    """ModelStructure, with the dependencies of FMI 2.0; an array depends on what any of its scalars depends on."""
+    structure = etree.Element("ModelStructure")
+    array_of = {v.index: one.reference for one in variables for v in one.scalars}
+
+    def add(tag: str, reference: int, depends: Iterable[int]) -> None:
+        listed = sorted({array_of[i] for i in depends if i in array_of})
+        etree.SubElement(structure, tag, valueReference=str(reference), dependencies=" ".join(map(str, listed)))
+
+    for one in variables:
+        if one.first.is_output:
+            add("Output", one.reference, [i for v in one.scalars for i in output_dependencies(model, v)])
+    for one in variables:
+        if one.first.kind == "state":  # in the order of fmi3GetContinuousStates
+            derivatives = [model.variables[v.derivative] for v in one.scalars]
+            depends = [i for v in derivatives for i in known_of(model, v)]
+            add("ContinuousStateDerivative", array_of[derivatives[0].index], depends)
+    for one in variables:
+        if one.first.kind in ("state", "derivative", "calculated") or one.first.is_output:
+            add("InitialUnknown", one.reference, [i for v in one.scalars for i in initial_dependencies(model, v)])
+    for place in range(len(model.indicators)):
+        etree.SubElement(structure, "EventIndicator", valueReference=str(len(model.variables) + place))
+    return structure

@@ -1,0 +1,199 @@
+"""The first run of an FMU of FMI 3.0, in a process of its own: arguments and output are those of smoke.py."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Sequence
+from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_void_p
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from fmu_builder.export import smoke
+else:
+    import smoke  # the folder of both is one of those where modules are looked for
+
+_Log = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
+_STATUS = ("OK", "WARNING", "DISCARD", "ERROR", "FATAL")
+# element of modelDescription.xml: functions, and what they take
+FAMILIES: dict[str, tuple[str, Any]] = {
+    "Float64": ("Float64", c_double),
+    "Int32": ("Int32", c_int32),
+    "Enumeration": ("Int64", c_int64),
+    "Int64": ("Int64", c_int64),
+    "Boolean": ("Boolean", c_bool),
+    "String": ("String", c_char_p),
+}
+
+
+class Instance:
+    """One instance of an FMU: `call` runs a function on it, which must answer fmi3OK or fmi3Warning."""
+
+    def __init__(self, fmu: smoke.Unpacked, kind: int) -> None:
+        smoke._announce("loading the library")
+        here = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import
+        os.chdir(fmu.folder)
+        self.library = ctypes.CDLL(f"{fmu.folder}/{fmu.library}")
+        os.chdir(here)
+        self.log = _Log(_print)
+        token, place = fmu.description.attrib["instantiationToken"].encode(), fmu.resources.encode()
+        if kind == smoke.CO_SIMULATION:
+            name = "fmi3InstantiateCoSimulation"
+            own: Sequence[Any] = (c_bool(False), c_bool(False), None, c_size_t(0), None, self.log, None)
+        else:
+            name, own = "fmi3InstantiateModelExchange", (None, self.log)
+        instantiate = getattr(self.library, name)
+        instantiate.restype = c_void_p
+        smoke._announce(name)
+        self.component = c_void_p(instantiate(b"smoke", token, place, c_bool(False), c_bool(True), *own))
+        if not self.component:
+            sys.exit(f"{name} answered NULL")
+
+    def call(self, name: str, *arguments: object, note: str = "") -> None:
+        smoke._announce(name + note)
+        status: int = getattr(self.library, name)(self.component, *arguments)
+        if status > 1:
+            raise smoke.Refused(f"{name}{note} answered fmi3{_STATUS[status].capitalize() if status < 5 else status}")
+
+    def begin(self, start: float = 0.0) -> None:
+        self.enter(start)
+        self.call("fmi3ExitInitializationMode")
+
+    def enter(self, start: float) -> None:
+        """Enter initialization mode."""
+        times = (c_bool(False), c_double(0.0), c_double(start), c_bool(False), c_double(0.0))
+        self.call("fmi3EnterInitializationMode", *times)
+
+    def step(self, t: float, h: float) -> None:
+        event, ended, early, last = c_bool(), c_bool(), c_bool(), c_double()
+        answers = (byref(event), byref(ended), byref(early), byref(last))
+        self.call("fmi3DoStep", c_double(t), c_double(h), c_bool(True), *answers, note=f" at t = {t:g} s")
+
+    def update(self) -> None:
+        """One round of an event."""
+        flags, next_time = [c_bool() for _ in range(5)], c_double()
+        self.call("fmi3UpdateDiscreteStates", *map(byref, flags), byref(next_time))
+
+    def free(self) -> None:
+        smoke._announce("fmi3FreeInstance")
+        free = self.library.fmi3FreeInstance
+        free.restype = None
+        free(self.component)
+
+
+def _print(_: int, status: int, __: bytes, message: bytes) -> None:
+    label = _STATUS[status] if 0 <= status < len(_STATUS) else str(status)
+    print(f"[{label}] {message.decode('utf-8', 'replace')}", flush=True)
+
+
+def main(unpacked: smoke.Unpacked) -> None:
+    """Ten steps from the start values as co-simulation, and as model exchange; all that is read must be finite."""
+    description = unpacked.description
+    experiment = description.find("DefaultExperiment")
+    h = float(experiment.attrib["stepSize"]) if experiment is not None else 1e-3
+    for kind, tag, run in (
+        (smoke.CO_SIMULATION, "CoSimulation", _step),
+        (smoke.MODEL_EXCHANGE, "ModelExchange", _integrate),
+    ):
+        if description.find(tag) is not None:
+            fmu = Instance(unpacked, kind)
+            fmu.begin()
+            run(fmu, h)
+            _read_back(fmu, description)
+            fmu.call("fmi3Terminate")
+            fmu.free()
+
+
+def _step(fmu: Instance, h: float) -> None:
+    for k in range(smoke.STEPS):
+        fmu.step(k * h, h)
+
+
+def _integrate(fmu: Instance, h: float) -> None:
+    """Euler's method with steps short enough for stiff elements; events are ignored."""
+    h *= 1e-6
+    n, m = c_size_t(), c_size_t()
+    fmu.call("fmi3GetNumberOfContinuousStates", byref(n))
+    fmu.call("fmi3GetNumberOfEventIndicators", byref(m))
+    x, slopes = (c_double * n.value)(), (c_double * n.value)()
+    indicators = (c_double * m.value)()
+    enter, ended = c_bool(), c_bool()
+    fmu.update()
+    fmu.call("fmi3EnterContinuousTimeMode")
+    fmu.call("fmi3GetContinuousStates", x, n)
+    for k in range(1, smoke.STEPS + 1):
+        at = f" at t = {k * h:g} s"
+        fmu.call("fmi3GetContinuousStateDerivatives", slopes, n, note=f" before t = {k * h:g} s")
+        x[:] = [a + h * b for a, b in zip(x, slopes, strict=True)]
+        fmu.call("fmi3SetTime", c_double(k * h), note=at)
+        fmu.call("fmi3SetContinuousStates", x, n, note=at)
+        fmu.call("fmi3GetEventIndicators", indicators, m, note=at)
+        fmu.call("fmi3CompletedIntegratorStep", c_bool(True), byref(enter), byref(ended), note=at)
+
+
+def _read_back(fmu: Instance, description: smoke._Element) -> None:
+    for kind in ("Float64", "Int32", "Enumeration", "Boolean"):
+        function, number = FAMILIES[kind]
+        mine = description.findall(f"ModelVariables/{kind}")
+        sizes = [math.prod(int(d.attrib["start"]) for d in one.findall("Dimension")) for one in mine]
+        references = (c_uint * len(mine))(*(int(one.attrib["valueReference"]) for one in mine))
+        values = (number * sum(sizes))()
+        fmu.call(f"fmi3Get{function}", references, c_size_t(len(mine)), values, c_size_t(len(values)))
+        names = (one.attrib["name"] for one, size in zip(mine, sizes, strict=True) for _ in range(size))
+        wrong = [name for name, value in zip(names, values, strict=True) if not math.isfinite(value)]
+        if wrong:
+            sys.exit(f"not finite after ten steps: {', '.join(wrong)}")
+
+
+def try_out(unpacked: smoke.Unpacked, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
+    """As smoke.try_out; of start values the type is one of FAMILIES."""
+    sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
+    fmu, answer = None, ""
+    try:
+        fmu = Instance(unpacked, smoke.CO_SIMULATION)
+        start = smoke._default(unpacked.description, "startTime", 0.0)
+        h = smoke._default(unpacked.description, "stepSize", 1e-3)
+        _set_starts(fmu, starts, inputs=False)
+        fmu.enter(start)
+        _set_starts(fmu, starts, inputs=True)
+        fmu.call("fmi3ExitInitializationMode")
+        begin = time.monotonic()
+        for k in range(smoke.STEPS):
+            if time.monotonic() - begin < smoke._TRIED_FOR:
+                fmu.step(start + k * h, h)
+        fmu.call("fmi3Terminate")
+    except (OSError, AttributeError) as error:  # no library of this machine; a function is missing
+        answer = str(error)
+    except SystemExit as error:
+        answer = str(error.code)
+    if fmu is not None:
+        if not answer.endswith("fmi3Fatal"):  # after that no function may be called
+            fmu.free()
+        smoke._announce("unloading the library")
+        smoke._unload(fmu.library._handle)
+    smoke._announce(smoke.END)
+    os._exit(0)  # other libraries of the FMU at the end of a process do not belong to its run
+
+
+def _set_starts(fmu: Instance, starts: Sequence[tuple[str, int, Any, bool]], inputs: bool) -> None:
+    for family, reference, value, is_input in starts:
+        if is_input == inputs:
+            function, number = FAMILIES[family]
+            values = (number * 1)(value.encode() if family == "String" else value)
+            note = f" of a start value, {value!r}"
+            fmu.call(f"fmi3Set{function}", (c_uint * 1)(reference), c_size_t(1), values, c_size_t(1), note=note)
+
+
+def start() -> None:
+    """As the arguments of the process say."""
+    if sys.argv[1] == "--try":
+        starts = json.loads(sys.argv[5]) if len(sys.argv) > 5 else ()
+        try_out(smoke.Unpacked(*sys.argv[2:5]), starts)
+    else:
+        main(smoke.Unpacked(*sys.argv[1:4]))

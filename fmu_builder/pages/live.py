@@ -44,6 +44,6 @@ def page_text(scenario: CheckedScenario) -> str:
             style=part("page.css"),
             engine=part("engine.js"),
             worker=part("worker.js"),
-            scripts=[part("plot.js"), part("page.js")],
+            scripts=[part("plot.js"), part("view.js"), part("page.js")],
         )
     )

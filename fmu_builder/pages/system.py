@@ -20,6 +20,7 @@ from fmu_builder.model.scenario import CheckedScenario, Conversion
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.pages.drive_law import java_script
 from fmu_builder.pages.module import wasm_module
+from fmu_builder.pages.scene import scene_of
 
 ALGORITHMS = ("jacobi", "gauss_seidel")  # of the page's master
 
@@ -59,6 +60,7 @@ def page_system(scenario: CheckedScenario) -> Document:
         "links": [*_links(system)],
         "initial": _initial(system),
         "drives": [_drive(signal) for signal in system.signals],
+        "scene": scene_of(system),
         "connections": [list(pair) for pair in scenario.connections],
         "driven": _driven(scenario),
     }

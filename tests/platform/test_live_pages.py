@@ -11,15 +11,17 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page
 
-from fmu_builder.cosim.master import Master, load_scenario
+import fmu_builder
+from fmu_builder.cosim.master import Master, load_scenario, system_of
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.pages.live import live
+from fmu_builder.pages.scene import scene_of
 from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.platform
 
 SHOWN = 20_000  # ms until a page has its curves; below 1 s on an idle machine
-MOST_BYTES = 150_000
+MOST_BYTES = 160_000
 SYSTEMS = shipped("fmus") / "systems"
 ELEMENTS = shipped("elements")
 PAGES = (
@@ -197,6 +199,40 @@ def test_inputs_follow_laws_of_the_time_to_rounding(browser: Browser, tmp_path: 
         np.testing.assert_allclose(own, native, rtol=1e-9, atol=1e-9 * np.abs(native).max(), err_msg=name)
     assert np.abs(trace["floor.point.f[3]"]).max() > 1.0
     shown.page.close()
+
+
+def test_a_mechanism_is_drawn_where_it_is(browser: Browser, tmp_path: Path) -> None:
+    """The tip of the chain by the joints that the page draws, against the FMU's output, over the run."""
+    shown = opened(browser, live("CamChainConcave", tmp_path / "page.html"))
+    drawn = shown.page.evaluate(
+        """() => {
+             const item = view.scene.items.find((one) => one.kind === "linkage"), found = [];
+             const [body, ...point] = item.links.find((one) => one[1].includes("hold[1].point"));
+             for (let k = 0; k < view.scene.count; k++)
+               found.push(Scene.on(view.scene.poses(item.joints, k)(body), view.scene.vector(point, k)));
+             return found;
+           }"""
+    )
+    trace = fmu_builder.run("CamChainConcave").trace
+    tip = np.column_stack([trace[f"fmu.point[1].r[{i}]"] for i in (1, 2)])
+    assert np.abs(np.array(drawn)[:, :2] - tip).max() < 1e-14
+    assert shown.complaints == []
+    shown.page.close()
+
+
+@pytest.mark.parametrize(
+    ("recipe", "kinds"),
+    [
+        ("BodyOnFloor", {"shape", "body", "force"}),
+        ("BeadOnHelix", {"shape", "body", "force"}),
+        ("MarbleInFunnel", {"shape", "body", "force"}),
+        ("SpringPendulum", {"body", "between", "force"}),
+    ],
+)
+def test_a_scene_has_surfaces_lines_bodies_and_forces(recipe: str, kinds: set[str]) -> None:
+    scene = scene_of(system_of(load_scenario(Path(recipe))))
+    assert {item["kind"] for item in scene["items"]} == kinds
+    assert all(scene["variables"].values())
 
 
 def test_without_webassembly_the_page_says_so(browser: Browser, ball_and_floor: tuple[Path, Path]) -> None:

@@ -155,7 +155,8 @@ function signal(drive) {
 
 /* changes  starts: {slave: {name: value}}, stop, step, algorithm: in place of those of the system
  *          drives: of more inputs; record: "slave.name" of the signals that are wanted, else all
- * Returns {time, values: {"slave.name": Float64Array}, log, failure}: of a run that fails, what there was before. */
+ * Returns {time, values: {"slave.name": Float64Array}, places: those of the scene, log, failure}: of a run that fails,
+ * what there was before. */
 function run(system, modules, changes, progress) {
     const master = new Master(system, modules, changes);
     let failure = "";
@@ -306,16 +307,24 @@ class Master {
             links.forEach((link) => link.call());
         for (const drive of this.drives)
             drive.link = new Link(this.slaves[drive.slave], "Set", drive.family, [drive.reference]);
-        this.records = [];
+        this.values = [];
+        this.places = []; // of the scene
         const { record } = this.changes;
         const wanted = (slave, one) => !record || record.includes(`${slave.name}.${one.name}`);
         for (const slave of this.system.slaves)
             for (const group of grouped(slave.signals.filter((one) => wanted(slave, one)), (one) => one.family).values())
-                this.records.push({
-                    link: new Link(this.slaves[slave.name], "Get", group[0].family, group.map((one) => one.reference)),
-                    names: group.map((one) => `${slave.name}.${one.name}`),
-                    rows: new Float64Array((this.count + 1) * group.length),
-                });
+                this.keep(this.values, slave.name, group[0].family, group);
+        for (const [name, variables] of Object.entries(this.system.scene.variables))
+            if (variables.length)
+                this.keep(this.places, name, "Real", variables);
+    }
+
+    keep(records, slave, family, variables) {
+        records.push({
+            link: new Link(this.slaves[slave], "Get", family, variables.map((one) => one.reference)),
+            names: variables.map((one) => `${slave}.${one.name}`),
+            rows: new Float64Array((this.count + 1) * variables.length),
+        });
     }
 
     write(link) {
@@ -342,10 +351,11 @@ class Master {
     }
 
     record() {
-        for (const { link, rows } of this.records) {
-            link.call();
-            rows.set(link.values, this.row * link.size);
-        }
+        for (const records of [this.values, this.places])
+            for (const { link, rows } of records) {
+                link.call();
+                rows.set(link.values, this.row * link.size);
+            }
         this.row += 1;
     }
 
@@ -385,13 +395,10 @@ class Master {
     }
 
     result() {
-        const time = Float64Array.from({ length: this.row }, (_, k) => this.start + k * this.step), values = {};
-        for (const { link, names, rows } of this.records || [])
-            names.forEach((name, column) => {
-                values[name] = new Float64Array(this.row);
-                for (let k = 0; k < this.row; k++)
-                    values[name][k] = rows[k * link.size + column];
-            });
-        return { time, values, log: Object.values(this.slaves).flatMap((fmu) => fmu.log) };
+        const time = Float64Array.from({ length: this.row }, (_, k) => this.start + k * this.step);
+        const columns = (records) => Object.fromEntries((records || []).flatMap(({ link, names, rows }) =>
+            names.map((name, column) => [name, Float64Array.from({ length: this.row }, (_, k) => rows[k * link.size + column])])));
+        const log = Object.values(this.slaves).flatMap((fmu) => fmu.log);
+        return { time, values: columns(this.values), places: columns(this.places), log };
     }
 }

@@ -163,7 +163,7 @@ const UNITS = Object.fromEntries(SYSTEM.slaves.flatMap((slave) =>
     slave.signals.map((one) => [`${slave.name}.${one.name}`, one.unit || "1"])));
 const alone = SYSTEM.slaves.length === 1;
 const shortName = (name) => (alone ? name.slice(SYSTEM.slaves[0].name.length + 1) : name);
-let plots = {}, pointed = null;
+let plots = {}, pointed = null, view = null;
 
 function rank(unit) {
     const at = ORDER.indexOf(unit);
@@ -191,6 +191,11 @@ function chooseSignals(values) {
 
 function show() {
     const [own, other] = latest.runs;
+    if (own.time.length === 0) { // refused at the start: the curves stay
+        fail(own.failure);
+        document.body.dataset.shown = latest.number;
+        return;
+    }
     if (state.shown === null) {
         state.shown = chooseSignals(own.values);
         listSignals();
@@ -219,6 +224,8 @@ function show() {
         byId("state").textContent = `${own.time.length - 1} steps${other ? ", twice," : ""} in ${latest.took.toFixed(1)} ms`
             + (messages ? `\n${messages}` : "");
     }
+    if (SYSTEM.scene.items.length)
+        view.show(SYSTEM.scene.items, own, other);
     document.body.dataset.shown = latest.number;
 }
 
@@ -228,6 +235,8 @@ function point(sample) {
         plot.at = sample;
         plot.draw();
     }
+    if (view && sample !== null && !view.playing)
+        view.at(sample);
 }
 
 function listSignals() {
@@ -447,6 +456,8 @@ if (typeof WebAssembly === "undefined" || typeof DecompressionStream === "undefi
 else {
     readFragment();
     controls();
+    byId("scene").hidden = SYSTEM.scene.items.length === 0;
+    view = SYSTEM.scene.items.length ? new View(byId("view"), byId("player")) : null;
     startWorker();
     new ResizeObserver(() => Object.values(plots).forEach((plot) => plot.draw())).observe(byId("plots"));
 }

@@ -13,6 +13,7 @@ onmessage = async ({ data }) => {
     const begin = performance.now();
     const runs = data.runs.map((changes, k) =>
         run(system, modules, changes, (share) => postMessage({ share: (k + share) / data.runs.length })));
-    const memory = runs.flatMap((one) => [one.time, ...Object.values(one.values)].map((array) => array.buffer));
+    const memory = runs.flatMap((one) =>
+        [one.time, ...Object.values(one.values), ...Object.values(one.places)].map((array) => array.buffer));
     postMessage({ runs, number: data.number, took: performance.now() - begin }, memory);
 };

@@ -1,0 +1,200 @@
+"""What a page draws of a system: points, bodies, surfaces, lines and forces in space, by the names of variables.
+
+A place is three values, each a number in m or the name "slave.variable" of what the run records.
+The shapes of an element stand in `shape.py` of its folder:
+
+    shapes(constants, choices) -> Mapping[str, Sequence[Polyline]]   by port, points in the axes of its frame, m; what
+                                                                     lies under the name of `UNBOUNDED` before the port
+                                                                     is as large as the scene
+    linkage(constants, names) -> Linkage                             of a mechanism in a plane; names of its variables
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fmu_builder.cosim.initialization import model_of
+from fmu_builder.cosim.master import System
+from fmu_builder.model.assembly import AssemblyModel
+from fmu_builder.model.connectable import PortUse
+from fmu_builder.model.model import ElementModel, Model
+from fmu_builder.paths import load_module
+
+Polyline = Sequence[Sequence[float]]
+Value = float | str
+UNBOUNDED = "*"
+_FLAT = ("point", "frame")  # kinds of ports that have a place in space
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A body of a mechanism: its axes stand at `place` of the parent's, m, turned by `angle`, rad, and by its
+    coordinate `q`, or moved by it along x.   parent: the number of a body, -1 for the ground"""
+
+    parent: int
+    place: tuple[str, str]
+    angle: str
+    q: str
+    slides: bool
+
+
+@dataclass(frozen=True)
+class Curve:
+    """y = f[0] + f[1] x + ... in axes at `base`, turned by `angle`, on a body; drawn along the way of a point of
+    another one."""
+
+    body: int
+    base: tuple[str, str]
+    angle: str
+    f: tuple[str, ...]
+    other: int
+    point: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """links: a body, and a point of it that its origin is joined to"""
+
+    joints: tuple[Joint, ...]
+    links: tuple[tuple[int, tuple[str, str]], ...]
+    curves: tuple[Curve, ...]
+
+
+def line_shapes(constants: Mapping[str, Sequence[float]], choices: Mapping[str, object]) -> dict[str, list[Polyline]]:
+    """The shapes of a line that is given by points on bodies (lines.py)."""
+    values = constants["line_points"]
+    points = [values[k : k + 3] for k in range(0, len(values), 3)]
+    bodies = [int(body) for body in constants["line_bodies"]] * (
+        len(points) if len(constants["line_bodies"]) == 1 else 1
+    )
+    found: dict[str, list[Polyline]] = {f"body[{body + 1}]": [] for body in bodies}
+    begin = 0
+    for k in range(1, len(points) + 1):
+        if k == len(points) or bodies[k] != bodies[begin]:
+            found[f"body[{bodies[begin] + 1}]"].append(points[begin:k])
+            begin = k
+    if choices.get("closed") and len(found) == 1:
+        found[f"body[{bodies[0] + 1}]"].append([points[-1], points[0]])
+    return found
+
+
+def scene_of(system: System) -> dict[str, Any]:
+    """The items of the scene, and by slave the variables that it needs."""
+    used: dict[str, dict[str, None]] = {name: {} for name in system.slaves}
+    items: list[dict[str, Any]] = []
+    for slave, element, names in (part for name in system.slaves for part in _parts(system, name)):
+        known, wanted = system.slaves[slave].variables, used[slave]
+
+        def named(
+            text: Value, slave: str = slave, names: Any = names, known: Any = known, wanted: Any = wanted
+        ) -> Value:
+            if not isinstance(text, str):
+                return text
+            name = names[text]
+            if name not in known:
+                raise KeyError(name)
+            wanted[name] = None
+            return f"{slave}.{name}"
+
+        for item in _items(element):
+            with suppress(KeyError):  # without what an assembly hides
+                items.append(_renamed(item, named))
+    variables = {
+        slave: [{"name": name, "reference": system.slaves[slave].variables[name].reference} for name in names]
+        for slave, names in used.items()
+    }
+    return {"items": items, "variables": variables}
+
+
+def _named(
+    value: Value, slave: str, names: Mapping[str, str], known: Collection[str], wanted: dict[str, None]
+) -> Value:
+    """A number as it is, an element's own variable as `slave.name`, which is wanted then.   Raises KeyError."""
+    if not isinstance(value, str):
+        return value
+    name = names[value]
+    if name not in known:
+        raise KeyError(name)
+    wanted[name] = None
+    return f"{slave}.{name}"
+
+
+def _parts(system: System, slave: str) -> Iterator[tuple[str, ElementModel, Mapping[str, str]]]:
+    """(slave, element, by its own names those of its variables in the FMU) of what a slave is made of; nothing of an
+    FMU given as a file."""
+    model: Model | None = model_of(system.scenario, slave)
+    if isinstance(model, ElementModel):
+        yield slave, model, {v.name: v.name for v in model.variables}
+    elif isinstance(model, AssemblyModel):
+        for part in model.parts:
+            if isinstance(part.model, ElementModel):
+                names = {v.name: model.variables[part.offset + v.index].name for v in part.model.variables}
+                yield slave, part.model, names
+
+
+def _renamed(value: Any, named: Callable[[Value], Value]) -> Any:
+    if isinstance(value, dict):
+        return {key: one if key == "kind" else _renamed(one, named) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_renamed(one, named) for one in value]
+    return named(value)
+
+
+def _items(model: ElementModel) -> Iterator[dict[str, Any]]:
+    ports = [port for port in model.ports if port.kind in _FLAT]
+    bodies = [port.motion["r"] for port in ports if port.side == "body"]
+    forces = [port for port in ports if port.side == "force"]
+    if bodies:
+        yield {"kind": "body", "points": [list(place) for place in dict.fromkeys(bodies)]}
+    module = _module(model.recipe.element_folder)
+    constants = {constant.name: constant.values for constant in model.constants}
+    shapes = module.shapes(constants, model.recipe.choices) if hasattr(module, "shapes") else {}
+    for name, polylines in shapes.items():
+        port = next((one for one in ports if one.name == name.removeprefix(UNBOUNDED)), None)
+        if port is not None:
+            yield {"kind": "shape", "unbounded": name.startswith(UNBOUNDED) * 1.0, **_frame(port), "lines": polylines}
+    if not shapes and len(forces) == 2:
+        yield {"kind": "between", "points": [list(port.motion["r"]) for port in forces]}
+    for port in forces:
+        if port.name not in {name.removeprefix(UNBOUNDED) for name in shapes}:
+            yield {"kind": "force", "at": list(port.motion["r"]), "f": list(port.force["f"])}
+    if hasattr(module, "linkage"):
+        linkage: Linkage = module.linkage(constants, {v.name for v in model.variables if not v.hidden})
+        yield {
+            "kind": "linkage",
+            "joints": [
+                {
+                    "parent": float(one.parent),
+                    "place": list(one.place),
+                    "angle": one.angle,
+                    "q": one.q,
+                    "slides": float(one.slides),
+                }
+                for one in linkage.joints
+            ],
+            "links": [[float(body), *point] for body, point in linkage.links],
+            "curves": [
+                {
+                    "body": float(one.body),
+                    "base": list(one.base),
+                    "angle": one.angle,
+                    "f": list(one.f),
+                    "other": float(one.other),
+                    "point": list(one.point),
+                }
+                for one in linkage.curves
+            ],
+        }
+
+
+def _frame(port: PortUse) -> dict[str, Any]:
+    return {"r": list(port.motion["r"]), "q": list(port.motion.get("q", (1.0, 0.0, 0.0, 0.0)))}
+
+
+def _module(element: Path) -> object:
+    path = element / "shape.py"
+    return load_module(path) if path.is_file() else None

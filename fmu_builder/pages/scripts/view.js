@@ -1,0 +1,310 @@
+/* The scene of a run in space, on a canvas: seen from far away, turned by the pointer, over time. */
+"use strict";
+
+const TRAIL = 400; // points of a way, at most
+const MOST_FORCE = 0.25; // length of the largest arrow, over the size of the scene
+
+/* (s, u) of a unit quaternion times a vector: v + 2 s u x v + 2 u x (u x v) */
+function rotated([s, x, y, z], [a, b, c]) {
+    const p = y * c - z * b, q = z * a - x * c, r = x * b - y * a;
+    return [a + 2 * (s * p + y * r - z * q), b + 2 * (s * q + z * p - x * r), c + 2 * (s * r + x * q - y * p)];
+}
+
+class Scene {
+    /* items  as scene.py has them;  run  with its time and places */
+    constructor(items, run) {
+        this.items = items;
+        this.places = run.places;
+        this.count = run.time.length;
+    }
+
+    number(value, k) {
+        return typeof value === "string" ? this.places[value][k] : value;
+    }
+
+    vector(values, k) {
+        return values.map((value) => this.number(value, k));
+    }
+
+    /* The poses [x, y, angle] of the bodies of a linkage, the ground last. */
+    poses(joints, k) {
+        const found = [], of = (body) => (body < 0 ? [0, 0, 0] : found[body]);
+        for (const { parent, place, angle, q, slides } of joints) {
+            const [x, y, before] = of(parent), [a, b] = this.vector(place, k), way = this.number(q, k);
+            const turned = before + this.number(angle, k) + (slides ? 0 : way);
+            const shift = slides ? way : 0;
+            found.push([x + Math.cos(before) * a - Math.sin(before) * b + Math.cos(turned) * shift,
+                y + Math.sin(before) * a + Math.cos(before) * b + Math.sin(turned) * shift, turned]);
+        }
+        return of.bind(null);
+    }
+
+    static on([x, y, angle], [a, b]) {
+        return [x + Math.cos(angle) * a - Math.sin(angle) * b, y + Math.sin(angle) * a + Math.cos(angle) * b, 0];
+    }
+
+    /* The points that are there at a sample, of everything but what is as large as the scene, and forces. */
+    *points(k) {
+        for (const item of this.items)
+            if (item.kind === "body" || item.kind === "between")
+                for (const place of item.points)
+                    yield this.vector(place, k);
+            else if (item.kind === "force")
+                yield this.vector(item.at, k);
+            else if (item.kind === "shape" && !item.unbounded)
+                for (const line of this.lines(item, k, 1))
+                    yield* line;
+            else if (item.kind === "linkage") {
+                const pose = this.poses(item.joints, k);
+                for (const [body, ...point] of item.links)
+                    yield Scene.on(pose(body), this.vector(point, k));
+                for (let i = 0; i < item.joints.length; i++)
+                    yield Scene.on(pose(i), [0, 0]);
+            }
+    }
+
+    lines(item, k, size) {
+        const r = this.vector(item.r, k), q = this.vector(item.q, k);
+        return item.lines.map((line) => line.map((point) => {
+            const [x, y, z] = rotated(q, item.unbounded ? point.map((one) => one * size) : point);
+            return [r[0] + x, r[1] + y, r[2] + z];
+        }));
+    }
+
+    /* Middle and half the size of all that is there over the run. */
+    extent() {
+        const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+        for (let i = 0; i <= 40; i++)
+            for (const point of this.points(Math.floor((i / 40) * (this.count - 1))))
+                for (let axis = 0; axis < 3; axis++) {
+                    low[axis] = Math.min(low[axis], point[axis]);
+                    high[axis] = Math.max(high[axis], point[axis]);
+                }
+        for (const item of this.items.filter((one) => one.unbounded))
+            this.vector(item.r, 0).forEach((value, axis) => {
+                low[axis] = Math.min(low[axis], value);
+                high[axis] = Math.max(high[axis], value);
+            });
+        const middle = low.map((value, axis) => (value + high[axis]) / 2);
+        return { middle, half: Math.max(...low.map((value, axis) => (high[axis] - value) / 2), 1e-6) };
+    }
+
+    largestForce() {
+        let most = 0;
+        for (const item of this.items.filter((one) => one.kind === "force"))
+            for (let k = 0; k < this.count; k++)
+                most = Math.max(most, Math.hypot(...this.vector(item.f, k)));
+        return most;
+    }
+
+    isFlat() {
+        return this.items.some((one) => one.kind === "linkage");
+    }
+}
+
+class View {
+    constructor(canvas, player) {
+        this.canvas = canvas;
+        this.player = player;
+        this.angles = null; // about z, and above the ground, rad
+        this.zoom = 1;
+        this.sample = 0;
+        let from = null;
+        canvas.addEventListener("pointerdown", (event) => {
+            from = [event.clientX, event.clientY];
+            canvas.setPointerCapture(event.pointerId);
+        });
+        canvas.addEventListener("pointermove", (event) => {
+            if (!from)
+                return;
+            this.angles[0] -= 0.01 * (event.clientX - from[0]);
+            this.angles[1] = Math.min(Math.max(this.angles[1] + 0.01 * (event.clientY - from[1]), -1.57), 1.57);
+            from = [event.clientX, event.clientY];
+            this.draw();
+        });
+        canvas.addEventListener("pointerup", () => (from = null));
+        canvas.addEventListener("wheel", (event) => {
+            event.preventDefault();
+            this.zoom *= Math.exp(-0.001 * event.deltaY);
+            this.draw();
+        }, { passive: false });
+        player.querySelector("button").addEventListener("click", () => (this.playing ? this.stop() : this.play()));
+        player.querySelector("input").addEventListener("input", (event) => {
+            this.stop();
+            this.at(Math.round(event.target.value * (this.scene.count - 1)));
+        });
+    }
+
+    show(items, run, other) {
+        this.run = run;
+        this.scene = new Scene(items, run);
+        this.other = other ? new Scene(items, other) : null;
+        this.extent = this.scene.extent();
+        this.force = this.scene.largestForce();
+        this.angles = this.angles || (this.scene.isFlat() ? [-Math.PI / 2, Math.PI / 2] : [-1.1, 0.35]);
+        this.sample = Math.min(this.sample, this.scene.count - 1);
+        this.draw();
+    }
+
+    at(sample) {
+        this.sample = sample;
+        this.player.querySelector("input").value = sample / Math.max(this.scene.count - 1, 1);
+        this.player.querySelector("span").textContent = `${short(this.run.time[sample])} s`;
+        this.draw();
+    }
+
+    /* In real time, or stretched to three seconds at least and ten at most. */
+    play() {
+        const { time } = this.run, length = time[time.length - 1] - time[0];
+        const shown = Math.min(Math.max(length, 3), 10), begin = performance.now();
+        const first = this.sample < this.scene.count - 1 ? this.sample / (this.scene.count - 1) : 0;
+        this.playing = true;
+        this.player.querySelector("button").textContent = "pause";
+        const next = () => {
+            if (!this.playing)
+                return;
+            const share = first + (performance.now() - begin) / (1000 * shown);
+            this.at(Math.min(Math.round(share * (this.scene.count - 1)), this.scene.count - 1));
+            if (share < 1)
+                requestAnimationFrame(next);
+            else
+                this.stop();
+        };
+        requestAnimationFrame(next);
+    }
+
+    stop() {
+        this.playing = false;
+        this.player.querySelector("button").textContent = "play";
+    }
+
+    /* On the screen, px, and the depth into it. */
+    placed(point) {
+        const [turn, rise] = this.angles, [x, y, z] = point.map((value, axis) => value - this.extent.middle[axis]);
+        const right = -Math.sin(turn) * x + Math.cos(turn) * y, ahead = Math.cos(turn) * x + Math.sin(turn) * y;
+        const up = Math.cos(rise) * z - Math.sin(rise) * ahead;
+        return [this.width / 2 + this.scale * right, this.height / 2 - this.scale * up];
+    }
+
+    draw() {
+        const ratio = window.devicePixelRatio || 1;
+        this.width = this.canvas.clientWidth || 600;
+        this.height = this.canvas.clientHeight || 300;
+        this.canvas.width = this.width * ratio;
+        this.canvas.height = this.height * ratio;
+        if (!this.scene || this.scene.count === 0)
+            return;
+        this.scale = (0.42 * this.zoom * Math.min(this.width, this.height)) / this.extent.half;
+        this.pen = this.canvas.getContext("2d");
+        this.pen.scale(ratio, ratio);
+        this.pen.lineJoin = this.pen.lineCap = "round";
+        if (this.other && this.other.count > this.sample)
+            this.drawScene(this.other, true);
+        this.drawScene(this.scene, false);
+    }
+
+    line(points, colour, width, faint) {
+        const { pen } = this;
+        pen.strokeStyle = colour;
+        pen.lineWidth = width;
+        pen.globalAlpha = faint ? 0.45 : 1;
+        pen.beginPath();
+        for (const point of points)
+            pen.lineTo(...this.placed(point));
+        pen.stroke();
+        pen.globalAlpha = 1;
+    }
+
+    dot(point, colour, radius, faint) {
+        const { pen } = this;
+        pen.fillStyle = pen.strokeStyle = colour;
+        pen.globalAlpha = faint ? 0.6 : 1;
+        pen.beginPath();
+        pen.arc(...this.placed(point), radius, 0, 2 * Math.PI);
+        if (faint)
+            pen.stroke();
+        else
+            pen.fill();
+        pen.globalAlpha = 1;
+    }
+
+    trail(scene, place, colour) {
+        const last = this.sample, step = Math.max(Math.ceil(last / TRAIL), 1), points = [];
+        for (let k = 0; k <= last; k += step)
+            points.push(scene.vector(place, k));
+        this.line([...points, scene.vector(place, last)], colour, 1, true);
+    }
+
+    drawScene(scene, faint) {
+        const k = this.sample, body = COLOURS[0], part = style("--faint"), ground = style("--grid");
+        for (const item of scene.items) {
+            if (item.kind === "shape" && !faint) {
+                for (const line of scene.lines(item, k, 1.3 * this.extent.half))
+                    this.line(line, item.unbounded ? ground : part, 1, !item.unbounded);
+            } else if (item.kind === "between") {
+                this.line(item.points.map((place) => scene.vector(place, k)), COLOURS[2], 2, faint);
+            } else if (item.kind === "body") {
+                const points = item.points.map((place) => scene.vector(place, k)), [first, ...rest] = points;
+                this.trail(scene, item.points[0], body);
+                for (const point of rest)
+                    this.line([first, point], body, 2, faint);
+                if (rest.length > 2)
+                    this.line([...rest, rest[0]], body, 2, faint);
+                this.dot(first, body, 6, faint);
+            } else if (item.kind === "linkage") {
+                this.linkage(scene, item, k, faint);
+            } else if (item.kind === "force" && !faint) {
+                this.arrow(scene.vector(item.at, k), scene.vector(item.f, k));
+            }
+        }
+    }
+
+    linkage(scene, item, k, faint) {
+        const pose = scene.poses(item.joints, k);
+        for (const curve of item.curves)
+            this.line(this.curve(scene, item, curve, k), style("--text"), 2, faint);
+        for (const [number, ...point] of item.links)
+            this.line([Scene.on(pose(number), [0, 0]), Scene.on(pose(number), scene.vector(point, k))],
+                COLOURS[number % COLOURS.length], 4, faint);
+        item.joints.forEach((joint, i) => this.dot(Scene.on(pose(i), [0, 0]), style("--text"), 3.5, faint));
+    }
+
+    /* A profile along the way of its point over the run, and a little beyond. */
+    curve(scene, item, curve, k) {
+        if (scene.way === undefined) {
+            let low = Infinity, high = -Infinity;
+            for (let i = 0; i <= 60; i++) {
+                const sample = Math.floor((i / 60) * (scene.count - 1)), pose = scene.poses(item.joints, sample);
+                const [x, y] = Scene.on(pose(curve.other), scene.vector(curve.point, sample)), [a, b, turn] = pose(curve.body);
+                const dx = Math.cos(turn) * (x - a) + Math.sin(turn) * (y - b), dy = Math.cos(turn) * (y - b) - Math.sin(turn) * (x - a);
+                const base = scene.vector(curve.base, sample), angle = scene.number(curve.angle, sample);
+                const along = Math.cos(angle) * (dx - base[0]) + Math.sin(angle) * (dy - base[1]);
+                [low, high] = [Math.min(low, along), Math.max(high, along)];
+            }
+            const more = 0.3 * Math.max(high - low, 1e-2);
+            scene.way = [low - more, high + more];
+        }
+        const pose = scene.poses(item.joints, k)(curve.body), f = scene.vector(curve.f, k), [low, high] = scene.way;
+        const base = scene.vector(curve.base, k), angle = scene.number(curve.angle, k);
+        return Array.from({ length: 61 }, (_, i) => {
+            const x = low + ((high - low) * i) / 60, y = f.reduceRight((sum, one) => sum * x + one, 0);
+            return Scene.on(pose, [base[0] + Math.cos(angle) * x - Math.sin(angle) * y, base[1] + Math.sin(angle) * x + Math.cos(angle) * y]);
+        });
+    }
+
+    arrow(at, force) {
+        const size = Math.hypot(...force);
+        if (!(size > 1e-3 * this.force))
+            return;
+        const length = (MOST_FORCE * this.extent.half * 2) / this.force, end = at.map((value, axis) => value + length * force[axis]);
+        this.line([at, end], COLOURS[1], 2, false);
+        const [x, y] = this.placed(end), [a, b] = this.placed(at), way = Math.hypot(x - a, y - b) || 1;
+        const [p, q] = [(x - a) / way, (y - b) / way], { pen } = this;
+        pen.fillStyle = COLOURS[1];
+        pen.beginPath();
+        pen.moveTo(x + 4 * p, y + 4 * q);
+        pen.lineTo(x - 5 * p - 4 * q, y - 5 * q + 4 * p);
+        pen.lineTo(x - 5 * p + 4 * q, y - 5 * q - 4 * p);
+        pen.fill();
+    }
+}

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fmu_builder.export.fmu import host_fmu
 
 Values = Mapping[str, ArrayLike]
+_MIXED = {"Real": c_double, "Integer": c_int, "Boolean": c_int}
 
 
 def build(folder: Path, name: str, recipe: str) -> Fmu:
@@ -27,7 +28,7 @@ def scalars(values: Values) -> dict[str, float]:
     """`{"point.r": (1, 2, 3)}` by scalar names: point.r[1], point.r[2], point.r[3]."""
     named: dict[str, float] = {}
     for name, value in values.items():
-        if np.ndim(value) == 0:
+        if isinstance(value, float) or np.ndim(value) == 0:
             named[name] = float(value)  # type: ignore[arg-type]
         else:
             named |= {f"{name}[{i}]": float(part) for i, part in enumerate(np.asarray(value), start=1)}
@@ -58,7 +59,7 @@ class Running:
     def _begin(self, fmu: Fmu, values: Values, time: float, tolerance: float | None) -> None:
         self.fmu = fmu
         self.slave: Slave = fmu.slave(Importer())
-        self._by_type: dict[tuple[str, ...], list[tuple[str, list[str], Any]]] = {}  # what `mixed` reads
+        self._by_type: dict[tuple[str, ...], tuple[list[tuple[str, Any, Any]], list[int]]] = {}  # what `mixed` calls
         self._enter(values, time, tolerance)
 
     def _enter(self, values: Values, time: float, tolerance: float | None) -> None:
@@ -110,17 +111,20 @@ class Running:
         """Reals, Integers and Booleans, one call for each type."""
         key = tuple(names)
         if key not in self._by_type:
-            self._by_type[key] = [
-                (kind, some, references(*(self.fmu.references[name] for name in some)))
-                for kind in ("Real", "Integer", "Boolean")
-                for some in [[name for name in names if self.fmu.types[name] == kind]]
+            by_type = [[name for name in names if self.fmu.types[name] == kind] for kind in _MIXED]
+            place = {name: k for k, name in enumerate(name for some in by_type for name in some)}
+            calls = [
+                (f"fmi2Get{kind}", references(*(self.fmu.references[name] for name in some)), number * len(some))
+                for (kind, number), some in zip(_MIXED.items(), by_type, strict=True)
             ]
-        found: dict[str, float] = {}
-        for kind, some, vr in self._by_type[key]:
-            values = ((c_double if kind == "Real" else c_int) * len(some))()
-            self._expect(self.slave.call(f"fmi2Get{kind}", vr, len(some), values))
-            found |= zip(some, values, strict=True)
-        return [found[name] for name in names]
+            self._by_type[key] = calls, [place[name] for name in names]
+        calls, places = self._by_type[key]
+        found: list[float] = []
+        for function, vr, array in calls:
+            values = array()
+            self._expect(self.slave.call(function, vr, len(values), values))
+            found += values
+        return [found[place] for place in places]
 
     def directional(self, unknowns: Sequence[str], seeds: Mapping[str, float]) -> NDArray[np.float64]:
         """fmi2GetDirectionalDerivative along the seeds, shape (n,)."""

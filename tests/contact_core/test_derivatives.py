@@ -7,6 +7,7 @@ import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ from running import Running, build
 
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.model.loader import load_model
-from fmu_builder.model.model import Model
+from fmu_builder.model.model import Model, Variable
 from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import catalogue, shipped, shipped_elements
 
@@ -75,20 +76,29 @@ class Case:
     def seeds(self, most: int) -> range:
         return range(min(most, FEW) if self.model.name in ALIKE else most)
 
-    @property
-    def inputs(self) -> list[str]:
-        return [v.name for v in self.model.variables if v.is_continuous_input]
+    @cached_property
+    def continuous(self) -> list[Variable]:
+        return [v for v in self.model.variables if v.is_continuous_input]
 
-    @property
+    @cached_property
+    def inputs(self) -> list[str]:
+        return [v.name for v in self.continuous]
+
+    @cached_property
     def states(self) -> list[str]:
         return [v.name for v in self.model.by_kind("state")]
 
-    @property
+    @cached_property
     def unknowns(self) -> list[str]:
         """All that has a directional derivative: continuous outputs and locals, and derivatives of states."""
         return [v.name for v in self.model.by_kind("output", "derivative") if v.type == "real" and not v.hidden]
 
-    @property
+    @cached_property
+    def parameters(self) -> list[str]:
+        """And inputs that are not continuous, of the element."""
+        return [name for name in inputs_and_parameters(self.model) if not self.model[name].is_continuous_input]
+
+    @cached_property
     def outputs(self) -> list[str]:
         return [v.name for v in self.model.variables if v.is_output and v.type == "real" and not v.hidden]
 
@@ -167,9 +177,10 @@ def floor(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
 # processor.  Elementary functions, products of matrices and scipy's rotations do not.
 
 
-def random_inputs(model: Model, rng: np.random.Generator) -> dict[str, float]:
+def random_inputs(case: Case, rng: np.random.Generator) -> dict[str, float]:
+    model = case.model
     scales = {unit: float(rng.choice(choice)) for unit, choice in SCALES.items()}
-    values = {v.name: scales[v.unit.name] * rng.uniform(-1.0, 1.0) for v in model.variables if v.is_continuous_input}
+    values = {v.name: scales[v.unit.name] * rng.uniform(-1.0, 1.0) for v in case.continuous}
     for q, _ in model.quaternions:
         drawn = random_quaternion(rng)
         values |= {model.variables[q + k].name: drawn[k] for k in range(4)}
@@ -221,11 +232,11 @@ def started(case: Case, draw: Callable[[], Values]) -> tuple[Values, Running]:
 def somewhere(case: Case, seed: int) -> Running:
     """An instance whose states have moved, at random inputs."""
     rng = np.random.default_rng(seed)
-    _, running = started(case, lambda: random_inputs(case.model, rng))
+    _, running = started(case, lambda: random_inputs(case, rng))
     for _ in range(3):
-        running.set(random_inputs(case.model, rng))
+        running.set(random_inputs(case, rng))
         running.step(1e-3)
-    running.set(random_inputs(case.model, rng))
+    running.set(random_inputs(case, rng))
     return running
 
 
@@ -276,8 +287,8 @@ def sizes(case: Case, values: Vector) -> Vector:
     """What rounding of the unknowns is measured by: the own size, and that of others in the unit, whose sum or
     difference one may be.  In a mechanism forces and energies are differences of large ones, and the search for the
     dependent coordinates ends at 1e-13."""
-    units = [case.model[name].unit.name for name in case.unknowns]
-    largest = np.array([max(v for v, u in zip(values, units, strict=True) if u == unit) for unit in units])
+    units = np.array([case.model[name].unit.name for name in case.unknowns])
+    largest = np.array([values[units == unit].max() for unit in units])
     return np.maximum(10.0, largest) if on_mechanism(case) else np.maximum(values, 0.2 * largest)
 
 
@@ -290,6 +301,7 @@ def directional_derivatives_at(every: Case, seed: int) -> None:
     running = somewhere(every, seed)
     values = np.abs(running.values(every.unknowns))
     names = every.inputs + every.states + every.unknowns
+    size = sizes(every, values)
     largest: dict[str, float] = {}  # value in each unit
     for name, value in zip(names, running.values(names), strict=True):
         unit = every.model[name].unit.name
@@ -301,7 +313,7 @@ def directional_derivatives_at(every: Case, seed: int) -> None:
         exact = running.directional(every.unknowns, {name: 1.0})
         left, central, right = differences(running, every, name, step)
         # four values, each rounded: in the unknown itself, and in the known that moved it or what that is added to
-        rounding = 1e-14 * (sizes(every, values) + np.abs(exact) * largest[unit]) / step
+        rounding = 1e-14 * (size + np.abs(exact) * largest[unit]) / step
         tolerance = 1e-7 * np.abs(exact) + rounding + 1e-9 * np.abs(exact).max()
         kinked = np.abs(left - right) > 1e-3 * np.maximum(np.abs(left), np.abs(right)) + rounding
         agree = np.abs(exact - central) <= tolerance  # near the least value of a square as well, where sides differ
@@ -469,8 +481,8 @@ def test_output_derivatives_are_total_derivatives_along_the_motion(every: Case, 
 
 def output_derivatives_at(every: Case, seed: int, accelerated: bool) -> None:
     rng = np.random.default_rng(1000 + seed)
-    running = Running(every.fmu, random_inputs(every.model, rng))
-    values = random_inputs(every.model, rng)
+    running = Running(every.fmu, random_inputs(every, rng))
+    values = random_inputs(every, rng)
     running.set(values)
     running.step(1e-3)
     moving = {v.name for v in every.model.variables if v.is_continuous_input and v.rate >= 0}
@@ -722,16 +734,15 @@ def inputs_and_parameters(model: Model) -> list[str]:
     return [v.name for v in model.by_kind("fixed", "tunable", "input") if not v.name.startswith("solver.")]
 
 
-def random_point(model: Model, rng: np.random.Generator) -> dict[str, float]:
-    names = [name for name in inputs_and_parameters(model) if not model[name].is_continuous_input]
-    return {name: random_known(model, name, rng) for name in names} | random_inputs(model, rng)
+def random_point(case: Case, rng: np.random.Generator) -> dict[str, float]:
+    return {name: random_known(case.model, name, rng) for name in case.parameters} | random_inputs(case, rng)
 
 
 def shown(
-    running: Running, model: Model, unknowns: list[str], knowns: list[str], point: Values, rng: np.random.Generator
+    running: Running, case: Case, unknowns: list[str], knowns: list[str], point: Values, rng: np.random.Generator
 ) -> set[tuple[str, str]]:
     """(unknown, known) of all unknowns that change when that known alone gets another value."""
-    found, inputs = set(), random_inputs(model, rng)
+    model, found, inputs = case.model, set(), random_inputs(case, rng)
     before = running.mixed(unknowns)
     for name in knowns:
         if model[name].type == "bool":
@@ -781,7 +792,7 @@ def look(
     for k in range(MOST):
         if k >= FEWEST and found >= expected:
             break
-        found |= {pair for pair in at(lambda: random_point(case.model, rng), rng) if not is_rare(pair)}
+        found |= {pair for pair in at(lambda: random_point(case, rng), rng) if not is_rare(pair)}
     assert found - expected == set()  # nothing is missing
     assert expected - found == set()  # nothing is too much
 
@@ -793,7 +804,7 @@ def test_initial_unknowns_depend_on_what_is_declared_and_on_nothing_else(depende
     def at(draw: Callable[[], Values], rng: np.random.Generator) -> set[tuple[str, str]]:
         running, point = Running.in_initialization(dependent.fmu, time=0.3), draw()
         running.set(point)
-        return shown(running, model, unknowns, knowns, point, rng)
+        return shown(running, dependent, unknowns, knowns, point, rng)
 
     look(dependent, "initialUnknowns", 5, at)
 
@@ -802,7 +813,7 @@ def test_what_depends_on_time_says_so_and_nothing_else_does(dependent: Case) -> 
     rng, changing = np.random.default_rng(8), set[str]()
     unknowns, _ = declared(dependent, "initialUnknowns")
     for _ in range(FEWEST):
-        point, values = random_point(dependent.model, rng), []
+        point, values = random_point(dependent, rng), []
         for time in (0.3, 0.7):
             running = Running.in_initialization(dependent.fmu, time=time)
             running.set(point)
@@ -832,7 +843,7 @@ def test_outputs_depend_on_what_is_declared_and_on_nothing_else(dependent: Case)
     def at(draw: Callable[[], Values], rng: np.random.Generator) -> set[tuple[str, str]]:
         point, running = started(dependent, draw)
         running.step(1e-3)
-        found = shown(running, model, unknowns, inputs, point, rng)
+        found = shown(running, dependent, unknowns, inputs, point, rng)
         return found | shown_of_states(running, model, unknowns)
 
     look(dependent, "outputs", 6, at)
@@ -844,7 +855,7 @@ def test_derivatives_depend_on_what_is_declared_and_on_nothing_else(dependent: C
 
     def at(draw: Callable[[], Values], rng: np.random.Generator) -> set[tuple[str, str]]:
         point, running = started(dependent, draw)
-        found = shown(running, model, unknowns, inputs, point, rng)
+        found = shown(running, dependent, unknowns, inputs, point, rng)
         return found | shown_of_states(running, model, unknowns)
 
     look(dependent, "derivatives", 7, at)

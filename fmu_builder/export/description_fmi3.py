@@ -136,7 +136,7 @@ def _variable(one: Fmi3Variable) -> etree._Element:
         _TYPES[v.type],
         name=one.name,
         valueReference=str(one.reference),
-        description=v.description,
+        description=one.description,
         **kind,
         **attributes,
     )

@@ -90,7 +90,7 @@ def documentation_files(model: Model, fmi: Fmi = 2) -> dict[str, bytes]:
         drawings = [icon.with_suffix(".svg") for icon in icons]
         if all(drawing.is_file() for drawing in drawings):
             files["terminalsAndIcons/icon.svg"] = svg_icon([read_text(d) for d in drawings]).encode("utf-8")
-    terminals = terminals_and_icons(model, bool(icons))
+    terminals = terminals_and_icons(model, bool(icons), fmi)
     if terminals is not None:
         files[TERMINALS] = terminals
     return files

@@ -31,6 +31,11 @@ class Fmi3Variable:
     def reference(self) -> int:
         return self.first.index
 
+    @property
+    def description(self) -> str:
+        text = self.first.description
+        return text.replace(_inside(self.first.name), _inside(self.name)) if self.first.kind == "derivative" else text
+
 
 def fmi3_variables(model: Model) -> list[Fmi3Variable]:
     """Those an importer sees, in their order, without the event indicators."""
@@ -91,8 +96,13 @@ def _continues(run: Sequence[Variable], v: Variable) -> bool:
     )
 
 
+def _inside(name: str) -> str:
+    """The variable of a derivative: v of der(v)."""
+    return name.removeprefix("der(").removesuffix(")")
+
+
 def _shared(v: Variable) -> Variable:
     """What components of an array have in common."""
-    return replace(
-        v, name="", index=0, start=0.0, depends=(), rate=-1, primitive=-1, start_from=-1, initial=(), derivative=-1
-    )
+    of_one = {"rate": -1, "primitive": -1, "start_from": -1, "initial": (), "derivative": -1, "depends": ()}
+    text = "" if v.kind == "derivative" else v.description
+    return replace(v, name="", index=0, start=0.0, description=text, **of_one)  # type: ignore[arg-type]

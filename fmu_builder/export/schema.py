@@ -49,6 +49,7 @@ def recipe_schema(element: str, beside: Path) -> Schema:
         "drawing": _table(
             {"color": {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, "visible": {"type": "boolean"}}
         ),
+        "arrays": {"type": "boolean", "description": "in FMI 3.0 vectors are arrays, not scalars"},
     }
     assert own.keys() == set(KEYS)
     return {

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import fmpy
 from lxml import etree
 
 from fmu_builder.errors import Problem, ToolError
+from fmu_builder.export.fmi3_variables import Fmi, Fmi3Variable, fmi3_variables
+from fmu_builder.model.connectable import Member, Terminal
 from fmu_builder.model.model import Model
 from fmu_builder.model.terminals import terminal_of
 
@@ -17,12 +20,14 @@ FILE = "terminalsAndIcons/terminalsAndIcons.xml"
 _ICON = {"x1": "-100", "y1": "-100", "x2": "100", "y2": "100"}  # all of the coordinate system that is the default
 
 
-def terminals_and_icons(model: Model, has_icon: bool) -> bytes | None:
+def terminals_and_icons(model: Model, has_icon: bool, fmi: Fmi = 2) -> bytes | None:
     """terminalsAndIcons.xml, or None for a model without ports and icon.
 
     Ports with a variable that the FMU does not show are left out.   Raises ToolError naming what the schema refuses."""
     visible = {v.name for v in model.variables if not v.hidden}
     terminals = [terminal_of(p) for p in model.ports if visible.issuperset((*p.motion_names, *p.force_names))]
+    if fmi == 3:
+        terminals = [_with_arrays(one, fmi3_variables(model)) for one in terminals]
     if not terminals and not has_icon:
         return None
     root = etree.Element("fmiTerminalsAndIcons", fmiVersion="3.0")
@@ -47,6 +52,19 @@ def terminals_and_icons(model: Model, has_icon: bool) -> bytes | None:
     if not schema.validate(root):
         raise ToolError(Problem(FILE, str(e.message)) for e in schema.error_log)
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+
+
+def _with_arrays(terminal: Terminal, variables: Sequence[Fmi3Variable]) -> Terminal:
+    """The terminal whose members are the arrays that hold its scalars: `r` for r[1], r[2], r[3]."""
+    array_of = {v.name: one for one in variables if len(one.scalars) > 1 for v in one.scalars}
+    members: dict[str, Member] = {}
+    for member in terminal.members:
+        array = array_of.get(member.variable)
+        if array is None:
+            members[member.variable] = member
+        else:
+            members[array.name] = replace(member, name=member.name.partition("[")[0], variable=array.name)
+    return replace(terminal, members=tuple(members.values()))
 
 
 @functools.cache

@@ -368,6 +368,7 @@ class AssemblyBuilder:
             log |= kind.model.log
         return AssemblyModel(
             name=self.recipe.name,
+            arrays=self.recipe.arrays,
             description=self.recipe.description or f"{', '.join([*self.models][:5])} in one FMU",
             path=self.recipe.path,
             variables=tuple(variables),

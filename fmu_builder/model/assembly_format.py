@@ -76,6 +76,7 @@ class CheckedAssembly(TableModel):
     start: dict[str, StartValue] = Field(default_factory=dict)
     experiment: Defaults = Defaults()
     drawing: dict[str, Any] = Field(default_factory=dict)
+    arrays: bool = False
 
     @property
     def name(self) -> str:

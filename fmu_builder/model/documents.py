@@ -168,6 +168,7 @@ class Recipe(Document):
     start: dict[str, Any] | None = Field(default=None, description=_START)
     functions: dict[str, Any] | None = Field(default=None, description="laws in the slots of the element")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
+    arrays: bool | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
 
     if TYPE_CHECKING:
 
@@ -182,6 +183,7 @@ class Recipe(Document):
             start: dict[str, Any] | None = None,
             functions: dict[str, Any] | None = None,
             drawing: dict[str, Any] | None = None,
+            arrays: bool | None = None,
             **tables: TableModel | Sequence[TableModel] | Mapping[str, Any] | Sequence[Mapping[str, Any]],
         ) -> None: ...
 
@@ -218,6 +220,7 @@ class Assembly(Document):
     start: dict[str, Any] | None = Field(default=None, description=_START)
     experiment: AsModel[Defaults] | None = Field(default=None, description="stop, step, tolerance: defaults of the FMU")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
+    arrays: bool | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
 
 
 class Scenario(Document):

@@ -71,6 +71,7 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
     model = ElementModel(
         name=recipe.name,
         description=recipe.description,
+        arrays=recipe.arrays,
         path=recipe.path,
         variables=tuple(ordered),
         ports=tuple(_port_uses(recipe)),

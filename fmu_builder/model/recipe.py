@@ -23,7 +23,7 @@ from fmu_builder.paths import find_element, find_recipe, former_note, load_modul
 from fmu_builder.units import parse_quantity, parse_unit
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing")
+KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing", "arrays")
 
 
 # names that Windows keeps for devices, in any case and with any suffix: a library con.dll cannot be unpacked there
@@ -115,6 +115,7 @@ class CheckedRecipe:
     replaced: Mapping[str, str] = field(default_factory=dict)
     effective_mass: str = ""  # parameter that holds it in forms that have one
     drawing: Mapping[str, object] = field(default_factory=dict)  # color and visible, for pictures only
+    arrays: bool = False  # of FMI 3.0: vectors are arrays
     left_out: frozenset[str] = frozenset()
 
     def scalars_for(self, parameter: str) -> list[str]:
@@ -190,6 +191,9 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         elif key in structure_lists:
             if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
                 problems.append(Problem(f"{path}: {key}", f"{value!r} must be tables [[{key}]]"))
+        elif key == "arrays":
+            if not isinstance(value, bool):
+                problems.append(Problem(f"{path}: arrays", f"{value!r} must be true or false"))
         elif key not in ("element", "language", "description") and not isinstance(value, dict):
             problems.append(Problem(f"{path}: {key}", f"{value!r} must be a table [{key}]"))
     problems += drawing_problems(path, tables.get("drawing", {}))
@@ -274,6 +278,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         ),
         laws=laws,
         drawing=table("drawing"),
+        arrays=tables.get("arrays") is True,
         left_out=left_out,
     ).with_choices(declared, choices)
     return recipe, problems

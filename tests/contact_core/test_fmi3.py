@@ -1,7 +1,10 @@
-"""FMI 3.0: the same core behind another layer, so the same numbers as in FMI 2.0."""
+"""FMI 3.0: the same core behind another layer, so the same numbers as in FMI 2.0, and what FMI 3.0 alone has."""
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Iterator
+from ctypes import byref, c_bool, c_double, c_int32, c_size_t, c_ubyte, c_void_p
 from pathlib import Path
 
 import fmpy
@@ -10,26 +13,57 @@ import pytest
 from fmpy.validation import validate_fmu
 
 from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import fmi3_functions
+from fmu_builder.model.documents import Recipe
+from fmu_builder.model.documents import as_file as written
 from fmu_builder.paths import shipped
+from tests.contact_core.fmi3 import ERROR, OK, WARNING, Fmu3, Instance
+from tests.contact_core.running import QUICK
+
+TOUCH = 0.4515236409857309  # s: a fall of 1 m at 9.81 m/s2
 
 
-@pytest.fixture(scope="module", params=["BouncingBall", "PointSurface"])
-def twins(request: pytest.FixtureRequest) -> tuple[Path, Path]:
-    """An FMU for FMI 2.0 and for FMI 3.0, of one recipe."""
-    recipe = shipped("fmus") / f"{request.param}.toml"
+@pytest.fixture(scope="module")
+def twins() -> tuple[Path, Path]:
+    """BouncingBall for FMI 2.0 and for FMI 3.0."""
+    recipe = shipped("fmus") / "BouncingBall.toml"
     return host_fmu(recipe), host_fmu(recipe, fmi=3)
 
 
-def variables(fmu: Path) -> list[str]:
-    return [v.name for v in fmpy.read_model_description(str(fmu)).modelVariables if v.causality != "independent"]
+@pytest.fixture(scope="module")
+def ball(twins: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Fmu3:
+    return Fmu3(twins[1], tmp_path_factory.mktemp("ball"))
 
 
-def simulated(fmu: Path, kind: str, stop: float) -> np.ndarray:
-    """Every variable of FMI 2.0, over 20 steps."""
-    return fmpy.simulate_fmu(str(fmu), fmi_type=kind, output=NAMES[fmu], stop_time=stop, output_interval=stop / 20)
+@pytest.fixture(scope="module")
+def arrays(tmp_path_factory: pytest.TempPathFactory) -> Fmu3:
+    """A point mass whose vectors are arrays."""
+    with written(Recipe(name="Arrays", element="point_mass", arrays=True)) as path:
+        return Fmu3(host_fmu(path, QUICK, 3), tmp_path_factory.mktemp("arrays"))
 
 
-NAMES: dict[Path, list[str]] = {}
+@pytest.fixture
+def made() -> Iterator[list[Instance]]:
+    """Instances to be freed."""
+    found: list[Instance] = []
+    yield found
+    for one in found:
+        one.free()
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
+def test_all_values_are_those_of_fmi_2(twins: tuple[Path, Path], kind: str) -> None:
+    names = [v.name for v in fmpy.read_model_description(str(twins[0]), validate=False).modelVariables]
+    old, new = (
+        fmpy.simulate_fmu(str(fmu), False, fmi_type=kind, output=names[1:], stop_time=0.5, output_interval=0.01)
+        for fmu in twins
+    )
+    assert sorted(old.dtype.names or ()) == sorted(new.dtype.names or ())
+    for name in old.dtype.names or ():
+        np.testing.assert_array_equal(new[name].astype(float), old[name].astype(float), err_msg=name)
 
 
 @pytest.mark.slow  # fmpy takes seconds for the names of variables; every build has the rest of it checked
@@ -37,10 +71,262 @@ def test_fmpy_finds_no_problem(twins: tuple[Path, Path]) -> None:
     assert validate_fmu(str(twins[1])) == []
 
 
-@pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
-def test_all_values_are_those_of_fmi_2(twins: tuple[Path, Path], kind: str) -> None:
-    NAMES[twins[0]] = NAMES[twins[1]] = variables(twins[0])
-    old, new = (simulated(fmu, kind, 0.5) for fmu in twins)
-    assert sorted(old.dtype.names or ()) == sorted(new.dtype.names or ())
-    for name in old.dtype.names or ():
-        np.testing.assert_array_equal(new[name].astype(float), old[name].astype(float), err_msg=name)
+# ---- calls -----------------------------------------------------------------------------------------------------------
+
+ABSENT = {
+    **dict.fromkeys(("EnterConfigurationMode", "ExitConfigurationMode"), "has no structural parameters"),
+    **dict.fromkeys(
+        (
+            *("GetClock", "SetClock", "GetIntervalDecimal", "GetIntervalFraction", "GetShiftDecimal"),
+            *("GetShiftFraction", "SetIntervalDecimal", "SetIntervalFraction", "SetShiftDecimal", "SetShiftFraction"),
+            "ActivateModelPartition",
+        ),
+        "has no clocks",
+    ),
+    **dict.fromkeys(
+        ("GetNumberOfVariableDependencies", "GetVariableDependencies"),
+        "has the dependencies of its variables in modelDescription.xml only",
+    ),
+    "EvaluateDiscreteStates": "computes discrete states when outputs are read",
+    **{
+        f"{access}{kind}": f"has no {kind} variables"
+        for kind in ["Float32", "Int8", "UInt8", "Int16", "UInt16", "UInt32", "UInt64", "String", "Binary"]
+        for access in ("Get", "Set")
+    },
+}
+
+
+def test_functions_for_what_the_fmu_has_not_say_so(ball: Fmu3, made: list[Instance]) -> None:
+    made.append(one := Instance(ball).begin())
+    for name, text in ABSENT.items():
+        assert one.call(f"fmi3{name}", None, c_size_t(1), None, None, None, None, None) == ERROR
+        assert one.said() == f"fmi3{name}: this FMU {text}"
+
+
+def test_no_function_takes_a_null_instance(ball: Fmu3) -> None:
+    others = {name for name in fmi3_functions() if "Instantiate" in name} | {"fmi3GetVersion", "fmi3FreeInstance"}
+    assert len(fmi3_functions() - others) > 65
+    for name in fmi3_functions() - others:
+        arguments = [c_size_t(0)] * 9
+        if name in ("fmi3SetTime", "fmi3DoStep", "fmi3EnterInitializationMode"):
+            continue  # their numbers are doubles
+        assert getattr(ball.library, name)(None, *arguments) == ERROR, name
+    assert ball.library.fmi3GetVersion() == b"3.0"
+
+
+def test_a_call_in_the_wrong_mode_is_named_as_in_fmi_3(ball: Fmu3, made: list[Instance]) -> None:
+    made += [one := Instance(ball), me := Instance(ball, co_simulation=False).begin()]
+    assert one.step(0.0, 0.1)[0] == ERROR
+    assert one.said() == "fmi3DoStep is not allowed in the mode 'instantiated'"
+    assert one.call("fmi3EnterContinuousTimeMode") == ERROR
+    assert "fmi3EnterContinuousTimeMode belongs to model exchange" in one.said()
+    assert me.call("fmi3GetContinuousStateDerivatives", None, c_size_t(1)) == ERROR
+    assert one.call("fmi3GetFMUState", None) == ERROR
+    assert one.said() == "fmi3GetFMUState: the argument FMUstate is NULL"
+    one.begin(stop=1.0)
+    assert one.call("fmi3EnterEventMode") == ERROR
+    assert one.said() == "fmi3EnterEventMode: the instance was made with eventModeUsed = false"
+    assert one.step(0.0, 2.0)[0] == ERROR
+    assert "after the stop time 1 s that fmi3EnterInitializationMode announced" in one.said()
+
+
+def test_an_instance_needs_the_token_of_its_binary(ball: Fmu3) -> None:
+    other = Instance(ball, token="{100%#}")
+    assert not other.component
+    text = "fmi3InstantiateCoSimulation: the instantiationToken is '{100%#}', but this binary belongs to"
+    assert other.said().startswith(text)  # neither % nor # is doubled
+
+
+def test_the_number_of_instances_has_no_limit(ball: Fmu3, made: list[Instance]) -> None:
+    made += [Instance(ball).begin() for _ in range(50)]
+    for k, one in enumerate(made):
+        assert one.step(0.0, 0.008 * (k + 1))[0] == OK
+    heights = [one.value("height") for one in made]
+    assert heights == sorted(heights, reverse=True) and len(set(heights)) > 45
+
+
+# ---- variables -------------------------------------------------------------------------------------------------------
+
+
+def test_arrays_are_read_and_set_whole(arrays: Fmu3, made: list[Instance]) -> None:
+    made.append(one := Instance(arrays))
+    assert arrays.variables["p.f"].shape == (3,) and arrays.variables["der(p.v)"].derivative.name == "p.v"
+    assert one.set("Float64", ["m", "v0"], [2.0, 1.0, 0.0, 3.0]) == OK
+    one.begin()
+    assert one.set("Float64", ["p.f"], [2.0, 0.0, 0.0]) == OK
+    assert one.step(0.0, 1.0)[0] == OK
+    assert one.get("Float64", ["p.v", "m", "p.r"], 7) == (OK, [2.0, 0.0, 3.0 - 9.81, 2.0, 1.5, 0.0, 3.0 - 4.905])
+
+
+@pytest.mark.parametrize(("names", "count", "text"), [
+    (["p.f"], 2, "fmi3SetFloat64: there are 2 values, but the variables have 3"),
+    (["p.f", "m"], 3, "fmi3SetFloat64: there are 3 values, but the variables have 4"),
+])  # fmt: skip
+def test_the_number_of_values_is_checked(
+    arrays: Fmu3, made: list[Instance], names: list[str], count: int, text: str
+) -> None:
+    made.append(one := Instance(arrays))
+    assert one.set("Float64", names, [1.0] * count) == ERROR
+    assert one.said() == text
+
+
+def test_a_reference_inside_of_an_array_is_none(arrays: Fmu3, made: list[Instance]) -> None:
+    made.append(one := Instance(arrays).begin())
+    middle = (ctypes.c_uint * 1)(arrays.variables["p.f"].valueReference + 1)
+    values = (c_double * 1)(1.0)
+    assert one.call("fmi3SetFloat64", middle, c_size_t(1), values, c_size_t(1)) == ERROR
+    assert "there is no variable with the value reference" in one.said()
+
+
+def test_types_are_those_of_fmi_3(ball: Fmu3, made: list[Instance]) -> None:
+    made.append(one := Instance(ball))
+    assert ball.variables["solver.method"].type == "Enumeration"
+    assert one.set("Int64", ["solver.method"], [2]) == OK
+    assert one.set("Int32", ["solver.method"], [2]) == ERROR
+    assert one.said() == "fmi3SetInt32: solver.method is of type Enumeration, not Int32"
+    assert one.set("Boolean", ["floor.work"], [False]) == OK
+    assert one.set("Float64", ["floor.work"], [0.0]) == ERROR
+
+
+def test_event_indicators_are_variables(ball: Fmu3, made: list[Instance]) -> None:
+    made.append(one := Instance(ball, co_simulation=False).begin())
+    names = [name for name in ball.variables if name.startswith("event_indicators.")]
+    count = c_size_t()
+    assert one.call("fmi3GetNumberOfEventIndicators", byref(count)) == OK
+    assert count.value == len(names) == len(ball.description.eventIndicators) > 5
+    values = (c_double * len(names))()
+    assert one.call("fmi3GetEventIndicators", values, c_size_t(len(names))) == OK
+    assert one.get("Float64", names) == (OK, list(values))
+    assert one.set("Float64", names[:1], [1.0]) == ERROR
+
+
+# ---- derivatives, state ----------------------------------------------------------------------------------------------
+
+
+def test_adjoint_derivatives_are_the_transposed_directional_ones(ball: Fmu3, made: list[Instance]) -> None:
+    made.append(one := Instance(ball).begin())
+    assert one.step(0.0, 0.455)[0] == OK  # pressed into the floor
+    unknowns, knowns = ["der(velocity)", "floor.normal_force"], ["height", "velocity"]
+    columns = [one.derivative("Directional", unknowns, knowns, seed, 2)[1] for seed in ((1.0, 0.0), (0.0, 1.0))]
+    rows = [one.derivative("Adjoint", unknowns, knowns, seed, 2)[1] for seed in ((1.0, 0.0), (0.0, 1.0))]
+    np.testing.assert_array_equal(np.transpose(columns), rows)
+    assert rows[1][0] < -1e4 and rows[0] == rows[1]  # m = 1 kg
+    status, _ = one.derivative("Directional", unknowns, ["mass"], [1.0], 2)
+    assert status == ERROR and "is neither an input nor a state nor time" in one.said()
+
+
+def test_output_derivatives_are_slopes(ball: Fmu3, made: list[Instance]) -> None:
+    made.append(one := Instance(ball).begin())
+    assert one.step(0.0, 0.1)[0] == OK
+    values = (c_double * 2)()
+    references, orders = one.references(["height", "velocity"]), (c_int32 * 2)(1, 1)
+    assert one.call("fmi3GetOutputDerivatives", references, c_size_t(2), orders, values, c_size_t(2)) == OK
+    np.testing.assert_allclose(list(values), [one.value("velocity"), -9.81], rtol=1e-12)
+
+
+def test_a_state_returns_serialized_to_another_instance(ball: Fmu3, made: list[Instance]) -> None:
+    made += [one := Instance(ball).begin(), other := Instance(ball).begin()]
+    assert one.step(0.0, 0.5)[0] == OK
+    state, copy, size = c_void_p(), c_void_p(), c_size_t()
+    assert one.call("fmi3GetFMUState", byref(state)) == OK
+    assert one.call("fmi3SerializedFMUStateSize", state, byref(size)) == OK
+    data = (c_ubyte * size.value)()
+    assert one.call("fmi3SerializeFMUState", state, data, size) == OK
+    assert other.call("fmi3DeserializeFMUState", data, size, byref(copy)) == OK
+    assert other.call("fmi3SetFMUState", copy) == OK
+    assert one.step(0.5, 0.5)[0] == other.step(0.5, 0.5)[0] == OK
+    assert one.value("height") == other.value("height")
+    data[40] ^= 1
+    assert other.call("fmi3DeserializeFMUState", data, size, byref(copy)) == ERROR
+    assert other.said().startswith("fmi3DeserializeFMUState: the state is refused: its checksum is wrong")
+    for owner, kept in ((one, state), (other, copy)):
+        assert owner.call("fmi3FreeFMUState", byref(kept)) == OK and not kept.value
+
+
+# ---- steps that end early --------------------------------------------------------------------------------------------
+
+
+def stops(one: Instance, stop: float) -> list[float]:
+    """The times at which steps end early, of an importer that asks for one step to the end."""
+    t, found = 0.0, []
+    while t < stop:
+        status, _, early, reached = one.step(t, stop - t)
+        assert status == OK and reached > t, one.said()
+        t = reached
+        if early:
+            found.append(t)
+    assert t == stop
+    return found
+
+
+def test_a_step_ends_at_touch_down_and_release(ball: Fmu3, made: list[Instance]) -> None:
+    made += [one := Instance(ball, early=True).begin(), plain := Instance(ball).begin()]
+    assert plain.step(0.0, 1.0) == (OK, False, False, 1.0)
+    found = stops(one, 1.0)
+    assert len(found) == 4  # two bounces
+    assert found[0] == pytest.approx(TOUCH, abs=1e-11)
+    assert one.value("height") == pytest.approx(plain.value("height"), abs=1e-9)
+
+
+def test_an_event_of_a_step_that_ends_early_is_for_event_mode(ball: Fmu3, made: list[Instance]) -> None:
+    made.append(one := Instance(ball, events=True, early=True).begin())
+    assert one.step(0.0, 1.0)[0] == ERROR  # the initialization ends in event mode
+    assert one.update() == one.call("fmi3EnterStepMode") == OK
+    status, event, early, reached = one.step(0.0, 1.0)
+    assert (status, event, early) == (OK, True, True)
+    assert one.call("fmi3EnterEventMode") == one.update() == one.call("fmi3EnterStepMode") == OK
+    assert one.value("floor.in_contact", "Boolean") and one.step(reached, 1.0 - reached)[:3] == (OK, True, True)
+
+
+def test_discrete_inputs_change_in_event_mode(ball: Fmu3, made: list[Instance]) -> None:
+    """Without the floor the ball falls on."""
+    made.append(one := Instance(ball, events=True).begin())
+    assert one.call("fmi3EnterStepMode") == OK
+    assert one.step(0.0, 0.455) == (OK, False, False, 0.455)
+    assert one.value("floor.normal_force") > 100.0
+    assert one.set("Boolean", ["floor.work"], [True]) == OK  # as it is
+    assert one.set("Boolean", ["floor.work"], [False]) == ERROR
+    assert one.said() == "fmi3SetBoolean: floor.work changes in event mode only, which this instance uses"
+    assert one.call("fmi3EnterEventMode") == one.set("Boolean", ["floor.work"], [False]) == one.update() == OK
+    assert one.value("floor.normal_force") == 0.0 and not one.value("floor.in_contact", "Boolean")
+    assert one.call("fmi3EnterStepMode") == OK
+    speed = one.value("velocity")
+    assert one.step(0.455, 0.1)[0] == OK
+    assert one.value("velocity") == pytest.approx(speed - 0.981, rel=1e-12)
+
+
+def test_an_importer_looks_at_every_substep_and_ends_the_step_where_it_likes(ball: Fmu3, made: list[Instance]) -> None:
+    seen: list[tuple[float, float]] = []
+
+    def watch(time: float, may_end: bool) -> float | None:
+        seen.append((time, one.value("height")))
+        assert one.set("Float64", ["floor.surface.r[3]"], [0.0]) == ERROR
+        assert "intermediate update mode" in one.said()
+        return 0.2 if may_end and time < 0.2 else None
+
+    made.append(one := Instance(ball, early=True, watch=watch).begin())
+    status, event, early, reached = one.step(0.0, 1.0)
+    assert (status, event, early) == (OK, False, True) and reached == 0.2
+    times, heights = np.transpose(seen)
+    assert (np.diff(times) > 0.0).all() and times[-1] == 0.2
+    np.testing.assert_allclose(heights, 1.0 - 4.905 * times**2, atol=1e-9)
+    assert one.step(0.2, 0.1)[0] == OK and one.value("height") == pytest.approx(1.0 - 4.905 * 0.09, abs=1e-9)
+
+
+def test_a_step_does_not_end_early_unless_the_importer_takes_it(ball: Fmu3, made: list[Instance]) -> None:
+    asked: list[bool] = []
+
+    def watch(time: float, may_end: bool) -> float | None:
+        asked.append(may_end)
+        return time
+
+    made.append(one := Instance(ball, watch=watch).begin())
+    assert one.step(0.0, 0.5) == (OK, False, False, 0.5)
+    assert asked and not any(asked)
+
+
+def test_a_wrong_log_category_is_a_warning(ball: Fmu3, made: list[Instance]) -> None:
+    made.append(one := Instance(ball))
+    names = (ctypes.c_char_p * 1)(b"logEverything")
+    assert one.call("fmi3SetDebugLogging", c_bool(True), c_size_t(1), names) == WARNING
+    assert one.said() == "fmi3SetDebugLogging: the log category 'logEverything' is unknown"

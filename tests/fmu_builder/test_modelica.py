@@ -1,5 +1,6 @@
-"""Packages of Modelica classes: what they declare, and what has no Modelica form.  tests/platform/test_modelica_models.py
-compiles and simulates them."""
+"""Packages of Modelica classes: what they declare, and what has no Modelica form.
+
+tests/platform/test_modelica_models.py compiles and simulates them."""
 
 from __future__ import annotations
 

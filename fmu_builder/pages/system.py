@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fmu_builder.cosim.initialization import initial_order
+from fmu_builder.cosim.initialization import initial_order, model_of
 from fmu_builder.cosim.master import System, system_of
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.scenario_inputs import LawSignal, Signal, Start, is_settable, rate_in
@@ -40,7 +40,7 @@ def page_system(scenario: CheckedScenario) -> Document:
     experiment = scenario.experiment
     return {
         "title": scenario.path.stem,
-        "description": scenario.description,
+        "description": _description(system),
         "replaced": "" if own == first else own,
         "experiment": {
             **{key: scenario.seconds(key) for key in ("start", "stop", "step")},
@@ -64,6 +64,16 @@ def page_system(scenario: CheckedScenario) -> Document:
         "connections": [list(pair) for pair in scenario.connections],
         "driven": _driven(scenario),
     }
+
+
+def _description(system: System) -> str:
+    """That of the scenario, or of the recipe that was given in its place."""
+    text = system.scenario.description
+    if len(system.slaves) == 1:
+        (slave,) = system.slaves
+        model = model_of(system.scenario, slave)
+        return model.description if model is not None and text in ("", model.name) else text
+    return text
 
 
 def _modules(system: System) -> dict[str, bytes]:

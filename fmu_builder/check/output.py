@@ -15,16 +15,21 @@ _MOST = 10  # findings of one rule that are shown as text
 
 
 def as_text(report: CheckReport) -> Iterator[str]:
+    return findings_text(report.path.name, report.findings)
+
+
+def findings_text(name: str, findings: Sequence[Finding]) -> Iterator[str]:
+    """Findings, and how many there are in what has this name."""
     shown: Counter[str] = Counter()
-    for finding in report.findings:
+    for finding in findings:
         shown[finding.rule.id] += 1
         if shown[finding.rule.id] <= _MOST:
             yield str(finding)
     for rule, count in shown.items():
         if count > _MOST:
             yield f"{rule}: {count - _MOST} more"
-    warnings = len(report.findings) - report.errors
-    yield f"{report.path.name}: {_count(report.errors, 'error')}, {_count(warnings, 'warning')}"
+    errors = sum(finding.rule.level == "error" for finding in findings)
+    yield f"{name}: {_count(errors, 'error')}, {_count(len(findings) - errors, 'warning')}"
 
 
 def _count(number: int, what: str) -> str:
@@ -37,16 +42,13 @@ def as_json(report: CheckReport) -> dict[str, Any]:
         "errors": report.errors,
         "warnings": len(report.findings) - report.errors,
         "notes": list(report.notes),
-        "findings": [
-            {
-                **rule_json(finding.rule),
-                "file": finding.found.file,
-                "line": finding.found.line or None,
-                "found": finding.found.what,
-            }
-            for finding in report.findings
-        ],
+        "findings": [finding_json(finding) for finding in report.findings],
     }
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    place = {"file": finding.found.file, "line": finding.found.line or None}
+    return {**rule_json(finding.rule), **place, "found": finding.found.what}
 
 
 def rule_json(rule: Rule[Any]) -> dict[str, str]:
@@ -60,9 +62,9 @@ def rules_text() -> Iterator[str]:
         yield f"{rule.id} {rule.name}, {rule.section}{level}: {rule.text}"
 
 
-def rules_table() -> str:
+def rules_table(rules: Sequence[Rule[Any]] = RULES) -> str:
     """The rules as a table of Markdown."""
-    rows = [f"| {rule.id} | {rule.name} | {rule.section} | {rule.text} |" for rule in RULES]
+    rows = [f"| {rule.id} | {rule.name} | {rule.section} | {rule.text} |" for rule in rules]
     return "\n".join(["| rule | name | section | what it asks for |", "|---|---|---|---|", *rows])
 
 

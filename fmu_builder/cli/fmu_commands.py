@@ -79,14 +79,23 @@ def calls_command(
     summary: Annotated[
         bool, typer.Option("--summary", help="How often and how long each function was called.")
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Name the calls that break the rules of FMI 2.0, instead of printing them.")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Print the calls that an FMU of `record` was given, and its messages.
 
     Example: fmu-builder calls Floor.calls --function DoStep --last 10
+
+    With --check the exit code is 1 if a rule is broken; warnings alone are good.
     """
-    from fmu_builder.cli.recording import print_calls
+    from fmu_builder.cli.recording import check_recording, print_calls
     from fmu_builder.recording.text import Filter
+
+    if check:
+        check_recording(file, as_json)
+        return
 
     limits = {key: value for key, value in (("begin", begin), ("end", end)) if value is not None}
     wanted = Filter(function or (), instance or (), status or (), variable or (), last=last, **limits)

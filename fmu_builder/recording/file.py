@@ -5,12 +5,12 @@ from __future__ import annotations
 import mmap
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from fmu_builder.check.document import Description
+from fmu_builder.check.document import Description, Scalar
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.recording.functions import BY_NAME, FUNCTIONS, Function
 from fmu_builder.recording.messages import formatted
@@ -182,15 +182,17 @@ class Recording:
         return Description(self.xml, str(self.path))
 
     @cached_property
-    def variable_names(self) -> Mapping[tuple[str, int], str]:
-        """By type (an Enumeration is an Integer) and value reference; of aliases the first."""
-        found: dict[tuple[str, int], str] = {}
+    def by_reference(self) -> Mapping[tuple[str, int], Sequence[Scalar]]:
+        """The variables of a type (an Enumeration is an Integer) and value reference."""
+        found: dict[tuple[str, int], list[Scalar]] = {}
         for v in self.description.variables:
-            found.setdefault(("Integer" if v.type == "Enumeration" else v.type, v.reference), v.name)
+            found.setdefault(("Integer" if v.type == "Enumeration" else v.type, v.reference), []).append(v)
         return found
 
     def name_of(self, family: str, reference: int) -> str:
-        return self.variable_names.get((family, reference), f"#{reference}")
+        """Of aliases that of the first."""
+        variables = self.by_reference.get((family, reference))
+        return variables[0].name if variables else f"#{reference}"
 
 
 _NO_RECORDING = "is no recording of calls; `fmu-builder record X.fmu` makes an FMU that writes some"

@@ -44,7 +44,7 @@ def chosen(recording: Recording, wanted: Filter) -> list[Call]:
     functions = _matching("--function", wanted.functions, [*BY_NAME], "fmi2", problems)
     statuses = {STATUS.index(one) for one in _matching("--status", wanted.statuses, STATUS, "fmi2", problems)}
     instances = _instances(recording, wanted.instances, problems)
-    names = sorted({*recording.variable_names.values()}) if wanted.variables else []
+    names = sorted({v.name for v in recording.description.variables}) if wanted.variables else []
     variables = _matching("--variable", wanted.variables, names, "", problems)
     if problems:
         raise InputError(problems)

@@ -30,6 +30,7 @@ XML = f"""<fmiModelDescription fmiVersion="2.0" modelName="Echo" guid="GUID" num
 <ScalarVariable name="on" valueReference="1" {_DISCRETE}><Boolean start="0"/></ScalarVariable>
 <ScalarVariable name="label" valueReference="0" {_PARAMETER}="fixed"><String start=""/></ScalarVariable>
 <ScalarVariable name="text" valueReference="1" causality="output" variability="discrete"><String/></ScalarVariable>
+<ScalarVariable name="z" valueReference="6"><Real/></ScalarVariable>
 </ModelVariables>
 <ModelStructure><Outputs><Unknown index="6" dependencies="1 3"/><Unknown index="10" dependencies=""/></Outputs>
 <Derivatives><Unknown index="2" dependencies="1"/></Derivatives>

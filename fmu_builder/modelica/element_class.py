@@ -15,6 +15,7 @@ from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import read_text
+from fmu_builder.laws.modelica_source import computed_scalars, law_functions, slot_equation
 from fmu_builder.model.declaration import Declaration
 from fmu_builder.model.model import ElementModel, Variable
 from fmu_builder.modelica import words
@@ -23,7 +24,7 @@ from fmu_builder.paths import shipped_elements
 from fmu_builder.units import parse_unit
 
 MAIN = "element.mo"
-BUILT_IN = "built_in"
+BUILT_IN, LAW = "built_in", "law"
 CONNECTORS = {
     "translational": f"{words.MSL}.Translational.Interfaces.Flange",
     "rotational": f"{words.MSL}.Rotational.Interfaces.Flange",
@@ -69,8 +70,9 @@ def element_class(model: ElementModel, package: str) -> ElementClass:
 
     Raises InputError naming each choice of the recipe that has no Modelica form, with those that have one."""
     fragments = _fragments(model)
-    body = "".join(fragments)
-    used = _with_starts(model, words.words_in(body))
+    laws = _laws(model)
+    fragments = [*fragments, *laws.fragments]
+    used = _with_starts(model, words.words_in("".join(fragments)))
     connectors = _connectors(model.recipe.element, used)
     declared: dict[str, str] = {}
     public = [*_parameters_of_structure(model, used), *_variables(model, used, declared)]
@@ -80,6 +82,7 @@ def element_class(model: ElementModel, package: str) -> ElementClass:
         f"model {model.name} {words.string(model.description)}",
         *(f"  {line}" for line in public),
         *(f"  {_declared_connector(one)}" for one in connectors.values()),
+        *(f"  {line}" for line in laws.functions),
         *_sections(fragments, [f"  {line}" for line in slots], _asserts(model, used)),
         f"  annotation({icon(model.element_name, package)},",
         f"    {words.html(_documentation(model, about))});",
@@ -109,7 +112,7 @@ def _fragments(model: ElementModel) -> list[str]:
         stem = value if isinstance(value, str) else _switch_stem(model.recipe.element, choice, value)
         if stem in files:
             texts.append(read_text(files[stem]))
-        else:
+        elif stem != LAW:
             problems.append(_no_form(model, choice, stem, files))
     if problems:
         raise InputError(problems)
@@ -118,13 +121,11 @@ def _fragments(model: ElementModel) -> list[str]:
 
 def _switch_stem(element: Declaration, choice: str, value: bool) -> str:
     if choice in element.slots:
-        return "law" if value else BUILT_IN
+        return LAW if value else BUILT_IN
     return "on" if value else "off"
 
 
 def _no_form(model: ElementModel, choice: str, stem: str, files: Mapping[str, Path]) -> Problem:
-    if choice in model.recipe.element.slots:
-        return Problem(f"{model.path}: [functions] {choice}", "a law has no Modelica form")
     entry = model.recipe.element.structure[choice]
     table, _, key = (entry.given_by or f"structure.{choice}").partition(".")
     written = {"on": "true", "off": "false"}
@@ -141,6 +142,32 @@ def _size_problems(model: ElementModel) -> Iterator[Problem]:
         if size > 1 and any(port.side == "force" for port in ports):
             what = f"{size}: a Modelica class has one of them; write a recipe with 1, and use an array of its class"
             yield Problem(f"{model.path}: [structure] {name}", what)
+
+
+@dataclass(frozen=True)
+class _Laws:
+    """Of the laws of a recipe: their equations as texts like those of files, and the lines of their functions."""
+
+    fragments: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+
+
+def _laws(model: ElementModel) -> _Laws:
+    of_recipe = model.recipe.laws
+    if of_recipe is None:
+        return _Laws()
+    laws = of_recipe.laws.used_by(*(slot.law for slot in of_recipe.slots))
+    values = {name: model[f"laws.{name}"].start for name in laws.scalars if laws.scalars[name].number is not None}
+    prefix = f"{model.name}_"
+    declarations = [*computed_scalars(laws)]
+    equations: list[str] = []
+    for slot in of_recipe.slots:
+        one = slot_equation(slot, laws, f"{model.path}: [functions] {slot.slot}", prefix)
+        declarations += one.declarations
+        equations += one.equations
+    functions = tuple(line for _, lines in law_functions(laws, values, words.KEYWORDS, prefix) for line in lines)
+    lines = [*(f"  {line}\n" for line in declarations), "equation\n", *(f"  {line}\n" for line in equations)]
+    return _Laws(("".join(lines),), functions)
 
 
 _HEAD = re.compile(r"\A(?://[^\n]*\n)+")
@@ -224,7 +251,7 @@ def _variables(model: ElementModel, used: frozenset[str], declared: dict[str, st
     lines: list[tuple[int, str]] = []
     for base, group in _groups(model).items():
         name = words.identifier(base)
-        if name in used:
+        if name in used and group[0].kind != "calculated":
             declared[base] = name
             is_input = group[0].kind == "input" and group[0].name not in of_ports
             kind = order.get(group[0].kind, 2) if is_input or group[0].kind != "input" else 2

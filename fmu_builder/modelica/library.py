@@ -17,6 +17,7 @@ from fmu_builder.modelica import words
 from fmu_builder.modelica.element_class import ElementClass, element_class
 from fmu_builder.modelica.icons import IMAGES
 from fmu_builder.modelica.interfaces import INTERFACES
+from fmu_builder.modelica.ready_made import ready_made_laws
 from fmu_builder.modelica.system_class import SystemClass, system_class
 from fmu_builder.paths import catalogue, own_version, shipped, shipped_elements
 
@@ -81,7 +82,7 @@ def write_library(output: Path) -> Written:
     for case in CASES:
         found.add(_model(shipped("elements") / f"{case}.toml"), case_class(case))
     written = found.written(output, left_out)
-    _write(written, "Springs, dampers, bodies, points in the plane, contact", found.interfaces)
+    _write(written, "Springs, dampers, bodies, points in the plane, contact", found.interfaces, ready_made_laws())
     return written
 
 
@@ -157,16 +158,18 @@ class _Classes:
 _MARK = "// Written by fmu-builder"  # begins package.mo: what lies below may be replaced
 _SUBPACKAGES = {
     "Interfaces": "Connectors that the Modelica Standard Library lacks",
+    "Laws": "Laws of contact and friction that are ready-made",
     ELEMENTS: "Elements, a class for each recipe",
     EXAMPLES: "Systems that can be simulated",
 }
 
 
-def _write(written: Written, description: str, interfaces: bool) -> None:
+def _write(written: Written, description: str, interfaces: bool, laws: Mapping[str, str] | None = None) -> None:
     folder, package = written.folder, written.folder.resolve().name
     files: dict[str, str] = {}
     contents = {
         "Interfaces": INTERFACES if interfaces else {},
+        "Laws": laws or {},
         ELEMENTS: {one.name: one.text for one in written.elements.values()},
         EXAMPLES: {one.name: one.text for one in written.systems.values()},
     }

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from fmu_builder.cosim.trace import read_trace
 from fmu_builder.export.fmu import host_fmu
+from fmu_builder.laws import Source, evaluate, read_laws
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.scenario import read_scenario
-from fmu_builder.modelica import Written, write_library
+from fmu_builder.modelica import Written, write_library, write_package
 from fmu_builder.modelica.library import CASES, case_class
-from fmu_builder.paths import catalogue, shipped
+from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.platform
 
@@ -32,10 +33,11 @@ AGREEMENT = 1e-8  # of the largest value of a signal, at least of 1
 OF_FORCES = (
     1e-7  # of forces and powers: they have the error of the motion times a slope, 294 N.s/m on a ramp of friction
 )
-LONGEST = 1.0  # s
+LONGEST = 0.5  # s
 COUNT = "floor.contact_count"
 SYSTEMS = (
     "BeadInBowl",
+    "BlockNeverStops",
     "BodyOnThreeSprings",
     "BouncingBall",
     "MarbleInTube",
@@ -45,6 +47,77 @@ SYSTEMS = (
     "TwoBodyImpact",
     "TwoInertias",
 )
+
+
+FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
+MANY = {  # what no system of the catalogue has: laws of all kinds, bar, pipe, disc, large angles, springs by angles
+    "Rubber.toml": f"""{FLOOR}[functions]
+text = '''
+scalar mu = 0.3;
+scalar v_s = 20[mm/s];
+function rubber(N[N], v[m/s]) = mu*#N*(#N/1[kN])^(-1/3)*tanh(#v/v_s);
+'''
+C_F = "hertz"
+F_d = "flores"
+F_fr = "#N > 0[N] -> rubber(#N, #v), 0"
+range = {{ F_d = {{ v = ["-5 m/s", "5 m/s"] }} }}
+[start]
+"laws.hertz_R" = "12 mm"
+""",
+    "force.csv": "h [mm], F [N]\n0, 0\n1, 50\n3, 300\n8, 1300\n",
+    "Table.toml": """element = "point_surface"
+[surface]
+kind = "disc"
+radius = "1 m"
+[functions]
+text = "function ratio(v[m/s]) = abs(#v) < 0.1[m/s] -> 0.5*#v/1[m/s], 0.05*sign(#v);"
+C_F = { table = "force.csv", outside = "linear" }
+F_d = "ratio"
+F_fr = "stribeck"
+""",
+    "Smooth.toml": f"""{FLOOR}[structure]
+allow_adhesion = true
+[functions]
+C_F = {{ table = "force.csv", interpolation = "pchip", outside = "linear" }}
+F_d = "0.4*tanh(#v/0.2[m/s])"
+F_fr = "brown_mcphee"
+""",
+    "Plate.toml": 'element = "two_d_body"\n[structure]\nports = 2\nlarge_angle = true\n',
+    "Corner.toml": 'element = "two_d_point"\n[structure]\nvariant = "xy"\nlarge_angle = true\n',
+    "Many.toml": """connections = [
+    ["a.p", "rubber.point"], ["b.p", "table.point"], ["c.p", "smooth.point"], ["d.p", "bar.point"],
+    ["e.p", "pipe.point"], ["f.p", "manual.point"], ["first.p", "spring.r"], ["second.p", "spring.c"],
+    ["first.p", "damper.r"], ["body.P[1]", "turn.P_out"], ["turn.p_in", "torsion.r"], ["body.P[2]", "corner.P_out"],
+    ["corner.p_in", "rod.r"], ["mass.p", "rod.c"],
+]
+[parts]
+a = { recipe = "PointMass", start = { r0 = [0, 0, "5 mm"], v0 = [0.5, 0, 0] } }
+b = { recipe = "PointMass", start = { r0 = [0, 0, "6 mm"], v0 = [0.4, 0.2, 0] } }
+c = { recipe = "PointMass", start = { r0 = [0, 0, "7 mm"], v0 = [0.3, 0, 0] } }
+d = { recipe = "PointMass", start = { r0 = [0, "5 mm", "52 mm"], v0 = [0, 0.1, 0] } }
+e = { recipe = "PointMass", start = { r0 = ["10 mm", 0, 0], v0 = [0, 0.3, 0.2] } }
+f = { recipe = "PointMass", start = { r0 = [0, 0, "4 mm"], v0 = [0.3, 0, 0] } }
+rubber = "Rubber"
+table = "Table"
+smooth = "Smooth"
+manual = "FloorWithLaws"
+bar = { recipe = "PointCylinder", start = { C_F = "1e5 N/m", C_r = 0.7, K_fr = 0.2 } }
+pipe = { recipe = "PointPipe", start = { C_F = "1e5 N/m", C_r = 0.6, K_fr = 0.1 } }
+first = { recipe = "Inertia", start = { J = 0.1, w0 = 2 } }
+second = { recipe = "Inertia", start = { J = 0.3, phi0 = 0.2 } }
+spring = "RotationalSpringByAngles"
+damper = { recipe = "RotationalDamper", start = { d = 0.05 } }
+body = { recipe = "Plate", start = { m = 2, J = 0.1, omega0 = 1 } }
+turn = "TwoDPointTheta"
+torsion = { recipe = "RotationalSpring", start = { k = 3 } }
+corner = { recipe = "Corner", start = { XP = 0.1, YP = 0.05, theta = "30 deg" } }
+rod = { recipe = "TranslationalSpring", start = { k = 200 } }
+mass = { recipe = "SliderMass", start = { m = 0.5, v0 = 0.2 } }
+[experiment]
+stop = "0.1 s"
+step = "1 ms"
+""",
+}
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +146,12 @@ def simulated(model: rumoca.Model, stop: float, step: float) -> Simulated:
     return Simulated(model.simulate(stop, config=settings), np.arange(round(stop / step) + 1) * step)
 
 
-def common_signals(system: AssemblyModel, library: Written) -> Iterator[tuple[str, tuple[str, float]]]:
+def common_signals(system: AssemblyModel, package: Written) -> Iterator[tuple[str, tuple[str, float]]]:
     """The name in the FMU of each real signal that is in the class too; its name there, and what it may differ by."""
-    parts = library.systems[f"FmuBuilder.Examples.{system.name}"].parts
+    folder = package.folder.name
+    parts = package.systems[f"{folder}.Examples.{system.name}"].parts
     for part in system.parts:
-        declared = library.elements[f"FmuBuilder.Elements.{part.model.name}"].declared
+        declared = package.elements[f"{folder}.Elements.{part.model.name}"].declared
         for raw in part.model.variables:
             v = system.variables[part.offset + raw.index]
             base, index, _ = re.match(r"(.*?)((\[\d+\])?)$", raw.name).groups()  # type: ignore[union-attr]
@@ -86,13 +160,12 @@ def common_signals(system: AssemblyModel, library: Written) -> Iterator[tuple[st
                 yield v.name, (f"{parts[part.name]}.{declared[base]}{index}", limit)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_a_system_moves_as_its_fmu(name: str, library: Written) -> None:
-    path = next(path for path in catalogue() if path.stem == name)
+def check_system(path: Path, package: Written) -> None:
+    """The assembly as FMU and as class, both with small tolerances."""
     system = load_model(path)
     assert isinstance(system, AssemblyModel)
     stop, step = min(system.experiment.stop, LONGEST), max(system.experiment.step, 1e-3)
-    names = dict(common_signals(system, library))
+    names = dict(common_signals(system, package))
     fmu = simulate_fmu(
         str(host_fmu(path)),
         stop_time=stop,
@@ -102,13 +175,24 @@ def test_a_system_moves_as_its_fmu(name: str, library: Written) -> None:
         start_values={"solver.tolerance": TOLERANCE},
         output=list(names),
     )
-    ours = simulated(compiled(library.folder, f"FmuBuilder.Examples.{name}"), stop, step)
+    ours = simulated(compiled(package.folder, f"{package.folder.name}.Examples.{system.name}"), stop, step)
     assert len(names) >= 4 and len(fmu) == len(ours.times)
     scales = [np.abs(fmu[one]).max() for one in names]
     assert sum(scale > 0.0 for scale in scales) >= 4  # something moves
     for (one, (in_modelica, limit)), scale in zip(names.items(), scales, strict=True):
         apart = np.abs(ours[in_modelica] - fmu[one]).max()
         assert apart <= limit * max(scale, 1.0), f"{one}: {apart:.2g} of {scale:.2g}"
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_system_moves_as_its_fmu(name: str, library: Written) -> None:
+    check_system(shipped("fmus") / f"{name}.toml", library)
+
+
+def test_laws_surfaces_and_large_angles_move_as_their_fmu(tmp_path: Path) -> None:
+    for name, text in MANY.items():
+        (tmp_path / name).write_text(text)
+    check_system(tmp_path / "Many.toml", write_package([tmp_path / "Many.toml"], tmp_path / "Own"))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -127,18 +211,39 @@ def test_a_case_moves_as_its_closed_form(case: str, library: Written) -> None:
         assert apart <= AGREEMENT * max(np.abs(reference[signal]).max(), 1.0), f"{signal}: {apart:.2g}"
 
 
-def test_what_no_example_simulates_compiles(library: Written) -> None:
-    """Classes of elements with their ports open, and the one system that is too large to simulate here."""
+def test_what_is_not_simulated_compiles(library: Written, tmp_path: Path) -> None:
+    """A mass on each surface that lies in no system; a train of a hundred masses takes too long."""
     simulated_here = {*SYSTEMS, *map(case_class, CASES)}
-    large = {one.name for one in library.systems.values()} - simulated_here
-    assert large == {"SpringMassTrain"}
-    used = {
-        line.split()[0] for one in library.systems.values() for line in one.text.splitlines() if "Elements." in line
-    }
-    names = [name for name, one in library.elements.items() if f"Elements.{one.name}" not in used]
-    assert names
-    for name in [*names, "FmuBuilder.Examples.SpringMassTrain"]:
-        assert compiled(library.folder, name).name == name
+    assert {one.name for one in library.systems.values()} - simulated_here == {"SpringMassTrain"}
+    texts = "".join(one.text for one in library.systems.values()) + MANY["Many.toml"]
+    others = [one.name for one in library.elements.values() if one.name not in texts]
+    assert "PointTorus" in others
+    links = ", ".join(f'["mass_{one}.p", "{one}.point"]' for one in others)
+    parts = "".join(f'mass_{one} = "PointMass"\n{one} = "{one}"\n' for one in others)
+    (tmp_path / "Others.toml").write_text(f"connections = [{links}]\n[parts]\n{parts}")
+    package = write_package([tmp_path / "Others.toml"], tmp_path / "Own")
+    assert compiled(package.folder, "Own.Examples.Others").structure().is_balanced
+
+
+def test_ready_made_laws_have_the_values_of_their_text(library: Written, tmp_path: Path) -> None:
+    path = shipped("elements") / "point_surface" / "laws.txt"
+    laws = read_laws(Source(path.read_text(encoding="utf-8"), str(path), 1))
+    arguments = {"h": "0.01*time", "N": "100*(1 + time)", "v": "0.3*(time - 0.2)", "u": "2*time"}
+    lines = [
+        f"  Real {name} = FmuBuilder.Laws.{name}({', '.join(arguments[one] for one, _ in law.parameters)});"
+        for name, law in laws.functions.items()
+    ]
+    probe = tmp_path / "Probe.mo"
+    probe.write_text(
+        "\n".join(["model Probe", "  Real x(start=0, fixed=true);", *lines, "equation", "  der(x) = 1;", "end Probe;"])
+    )
+    model = rumoca.Session(roots=[str(library.folder)]).load(str(probe), model="Probe")
+    found = simulated(model, 1.0, 0.1)
+    t = found.times
+    given = {"h": 0.01 * t, "N": 100.0 * (1.0 + t), "v": 0.3 * (t - 0.2), "u": 2.0 * t}
+    for name, law in laws.functions.items():
+        expected = evaluate(law, laws, {one: given[one] for one, _ in law.parameters}).value
+        np.testing.assert_allclose(found[name], expected, rtol=1e-12, atol=1e-13 * np.abs(expected).max(), err_msg=name)
 
 
 def test_contacts_are_counted_and_a_broken_rule_is_an_assertion(library: Written) -> None:

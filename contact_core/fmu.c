@@ -4,5 +4,6 @@
 #include "fmi2/fmi2_derivatives.h"
 #include "fmi2/fmi2_model_exchange.h"
 #include "fmi2/fmi2_own.h"
+#include "fmi2/fmi2_sensitivities.h"
 #include "fmi2/fmi2_state.h"
 #include "fmi2/fmi2_step.h"

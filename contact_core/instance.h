@@ -120,9 +120,11 @@ struct CcHost {
     double u[CC_ROSENBROCK_STAGES][CC_STATES]; /* solutions of the stages */
 #endif
     double dual[2 * CC_VARIABLES];
+    struct CcFollowed *followed; /* sensitivity.h; NULL while none are followed */
 };
 
 typedef struct CcHost Instance;
+typedef struct CcFollowed CcFollowed;
 _Static_assert(offsetof(Instance, before) % 16 == 0, "gap is not what separates now and before");
 
 static void cc_save(Instance *instance)

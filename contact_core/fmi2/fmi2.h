@@ -10,7 +10,7 @@
 #ifndef CC_FMI2_H
 #define CC_FMI2_H
 
-#include "../instance.h"
+#include "../sensitivity.h"
 #if CC_PYTHON
 #include "python_host.h"
 #endif
@@ -171,6 +171,7 @@ CC_FUNCTION void fmi2FreeInstance(fmi2Component c)
 {
     if (c) {
         CcImporter importer = ((Instance *)c)->importer;
+        cc_release_followed(c);
         cc_release(&importer, c);
     }
 }
@@ -242,7 +243,9 @@ CC_FUNCTION fmi2Status fmi2ExitInitializationMode(fmi2Component c)
     if (!failures) {
         instance->now.dirty = 1.0;
         cc_refresh(instance, 0);
-        CC_ENTRY(accept)(&instance->now.element, instance, 0.0);
+        if (instance->followed)
+            cc_begin_following(instance);
+        cc_accept_point_of(instance, 0.0);
         cc_refresh(instance, 1);
         failures = instance->failures;
         int bad = failures ? -1 : cc_first_not_finite(instance);
@@ -277,6 +280,7 @@ CC_FUNCTION fmi2Status fmi2Terminate(fmi2Component c)
 CC_FUNCTION fmi2Status fmi2Reset(fmi2Component c)
 {
     CC_ENTER(Reset, CC_ANY);
+    cc_release_followed(instance);
     cc_set_starts(instance);
     __builtin_memset(instance->tried, 0, sizeof instance->tried);
     instance->keeps = instance->repeats = instance->iterates = 0;

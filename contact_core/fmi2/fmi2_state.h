@@ -66,6 +66,8 @@ CC_FUNCTION fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
                          cc_type_name((int)state->type), cc_type_name((int)instance->now.type));
     instance->now = *state;
     instance->keeps = 1;
+    if (instance->followed)
+        instance->followed->lost = 1;
     return fmi2OK;
 }
 

@@ -107,7 +107,9 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
         if (instance->now.jumped != 0.0) {
             CC_ENTRY(evaluate)(&instance->now.element, 0);
             instance->now.dirty = 0.0;
-            CC_ENTRY(accept)(&instance->now.element, instance, cc_max(instance->now.last_step, h));
+            if (instance->followed)
+                instance->followed->settled = 0;
+            cc_accept_point_of(instance, cc_max(instance->now.last_step, h));
         }
         if (CC_HAS_SAMPLE) {
             cc_keep_inputs(instance);

@@ -37,6 +37,7 @@
 
 #include "bogacki_shampine.h"
 #include "dormand_prince.h"
+#include "variation.h"
 #if CC_IMPLICIT
 #include "rosenbrock.h"
 #else
@@ -78,7 +79,10 @@ __attribute__((noinline)) static void cc_begin_substep(Instance *instance)
 /* Accept the end of a substep of length h, at `tau`; the importer may have the communication step end there. */
 static void cc_accept(Instance *instance, CcStep *step, double h, double tau)
 {
-    CC_ENTRY(accept)(&instance->now.element, instance, h);
+    if (instance->followed)
+        cc_accept_followed(instance, h);
+    else
+        CC_ENTRY(accept)(&instance->now.element, instance, h);
     step->accepted += 1.0;
     CC_SHOW(instance, step->t_c, tau, &step->length, &step->t_end);
 }
@@ -99,7 +103,11 @@ static double cc_step_across(Instance *instance, CcStep *step, double tau, doubl
             turned = cc_has_turned(instance, i);
     }
     step->events += turned;
+    if (instance->followed)
+        cc_follow_by(instance, step, tau, end, &cc_euler);
     cc_accept(instance, step, end - tau, end);
+    if (instance->followed)
+        cc_follow_crossing(instance, step, tau, end);
     step->landings = 0;
     step->ignores_zeros = !turned; /* the stage behind a zero was a wrong estimate */
     return end;
@@ -273,7 +281,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
     int method = (int)instance->now.element.solver.method;
     double tau = block[0] - t_c;
     step.width = CC_EVENT_WIDTH * step.length;
-    if (CC_EXACT && instance->now.extrapolate == 0.0) {
+    if (CC_EXACT && instance->now.extrapolate == 0.0 && !instance->followed) {
         cc_exact_step(instance, &step, tau);
         cc_add_counters(instance, &step);
         return 1;
@@ -284,7 +292,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
                   "of solver.max_step = %g s", step.length, most, longest);
         return 0;
     }
-    if (!CC_IMPLICIT || method == CC_EXPLICIT)
+    if (!CC_IMPLICIT || method == CC_EXPLICIT || instance->followed)
         cc_choose(instance, 0);
     else if (method == CC_IMPLICIT_ONLY)
         cc_choose(instance, 1);
@@ -345,6 +353,8 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
             tau = cc_approach(instance, &step, tau, tried, zero);
             continue;
         }
+        if (instance->followed)
+            cc_follow_substep(instance, &step, tau, end);
         cc_accept(instance, &step, tried, end);
         if (!step.is_short && instance->now.implicit == 0.0)
             cc_learn_long(instance, &step, tried, error);
@@ -352,7 +362,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         step.ignores_zeros = step.landings > CC_MOST_LANDINGS;
         tau = end;
         cc_propose(&step, tried, cc_growth(error));
-        if (method == CC_AUTO)
+        if (method == CC_AUTO && !instance->followed)
             cc_choose_next(instance, &step, stiffness);
     }
     instance->now.substep = step.proposed;

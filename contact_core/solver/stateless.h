@@ -2,6 +2,7 @@
 #ifndef CC_STATELESS_H
 #define CC_STATELESS_H
 
+#include "../sensitivity.h"
 #include "evaluation.h"
 
 static int cc_integrate(Instance *instance, double t_c, double t_end)
@@ -11,7 +12,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
     cc_keep_inputs(instance);
     double h = t_end - block[0];
     cc_evaluate_at(instance, &step, step.length);
-    CC_ENTRY(accept)(&instance->now.element, instance, h);
+    cc_accept_point_of(instance, h);
     return 1;
 }
 

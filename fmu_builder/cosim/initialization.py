@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -41,8 +41,10 @@ class Initialization:
     wiring: Wiring
     models: dict[str, Model | None] = field(default_factory=dict)
 
-    def run(self, slaves: Mapping[str, Slave], start: float, stop: float) -> None:
-        """Raises InputError with all values that slaves refuse."""
+    def run(
+        self, slaves: Mapping[str, Slave], start: float, stop: float, entered: Callable[[], None] | None = None
+    ) -> None:
+        """Raises InputError with all values that slaves refuse.   entered: called in initialization mode"""
         models = self.models
         for inputs in (False, True):  # inputs cannot be set before initialization mode
             problems: list[Problem] = []
@@ -67,6 +69,8 @@ class Initialization:
             for slave in () if inputs else slaves.values():
                 slave.setup(start, stop, self.scenario.experiment.tolerance)
                 slave.call("fmi2EnterInitializationMode", f"at {start:g} s")
+        if entered:
+            entered()
         for signal in self.signals:
             slaves[signal.node[0]].set(signal.variable, signal.at(start))
         logged = {name: len(slave.log) for name, slave in slaves.items()}

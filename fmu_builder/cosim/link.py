@@ -23,7 +23,8 @@ def memory_of(family: str, size: int) -> NDArray[np.float64] | NDArray[np.int32]
 class Link:
     """Variables of one type of one slave, read into or set from memory that stays where it is, in one call of 0.4 us.
 
-    sources  of values that are set: the outputs they come from, to name the slave behind a NaN"""
+    sources   of values that are set: the outputs they come from, to name the slave behind a NaN
+    function  of the library, with the arguments of fmi2GetReal, in the place of it"""
 
     def __init__(
         self,
@@ -32,19 +33,20 @@ class Link:
         variables: Sequence[SlaveVariable],
         memory: NDArray[np.float64] | NDArray[np.int32],
         sources: Sequence[Node] = (),
+        function: str | None = None,
     ) -> None:
         self.slave = slave
         self.variables = tuple(variables)
         self.memory = memory
         self.sources = sources
-        self.name = f"fmi2{verb}{FAMILY[variables[0].type]}"
+        self.name = function or f"fmi2{verb}{FAMILY[variables[0].type]}"
         self.references = np.array([v.reference for v in variables], dtype=np.uint32)
-        function = slave.library[self.name]  # a new object, whose types are its own
-        function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
-        function.restype = ctypes.c_int
+        called = slave.library[self.name]  # a new object, whose types are its own
+        called.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+        called.restype = ctypes.c_int
         address = ctypes.c_void_p  # built once: a plain integer would be converted in every call
         self.at: Callable[[int], int] = partial(
-            function, address(slave.component), address(self.references.ctypes.data), len(self.variables)
+            called, address(slave.component), address(self.references.ctypes.data), len(self.variables)
         )
         self.call: Callable[[], int] = partial(self.at, address(memory.ctypes.data))
 

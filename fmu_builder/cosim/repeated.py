@@ -22,6 +22,7 @@ from fmu_builder.cosim.loop.program import Block, Loop, loop_of, run_ticks
 from fmu_builder.cosim.master import Master
 from fmu_builder.cosim.recorder import Recorder
 from fmu_builder.cosim.scenario_inputs import Start
+from fmu_builder.cosim.sensitivities import Sensitivities
 from fmu_builder.cosim.slave import FATAL, OK, WARNING, Slave
 from fmu_builder.model.scenario import CheckedScenario
 
@@ -35,7 +36,9 @@ class Outcome:
     contacts   with `with_contacts`
     counts     contacts begun at each place
     ended      why it ended before its stop time; empty if it did not
-    timed_out  whether that was its limit of time"""
+    timed_out  whether that was its limit of time
+    slopes     derivatives of the signals by what is followed, shape (n, number of signals, number of start values), in
+               memory that the next run writes to; None where nothing is followed"""
 
     time: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -43,6 +46,7 @@ class Outcome:
     counts: Mapping[str, float]
     ended: str
     timed_out: bool
+    slopes: NDArray[np.float64] | None = None
 
 
 @dataclass
@@ -55,16 +59,18 @@ class _Prepared:
     record: ContactRecord
     blocks: list[Block]
     loop: Loop | None  # None where forces are solved for: it is made for each run
+    sensitivities: Sensitivities | None
 
 
 class RepeatedRun:
     """The runs of one scenario.
 
     with_contacts   whether contacts are recorded
+    followed        start values of the only slave by which all signals, Reals, are differentiated
     Raises InputError with everything that is wrong with the scenario, SlaveError if an FMU does not load."""
 
-    def __init__(self, scenario: CheckedScenario, with_contacts: bool) -> None:
-        self._scenario, self._with_contacts = scenario, with_contacts
+    def __init__(self, scenario: CheckedScenario, with_contacts: bool, followed: Sequence[str] = ()) -> None:
+        self._scenario, self._with_contacts, self._followed = scenario, with_contacts, tuple(followed)
         self._master = Master(scenario)
         self._slaves: dict[str, Slave] = {}
         self._starts: dict[str, dict[str, Start]] = {}  # of the run
@@ -103,9 +109,12 @@ class RepeatedRun:
         master, slaves, clock, ready = self._master, self._slaves, self._clock, self._ready()
         for name, given in master.starts.items():
             self._starts[name] = {**given, **starts.get(name, {})}
-        self._initialization.run(slaves, clock.start, clock.at(self._count))
+        follow = ready.sensitivities
+        self._initialization.run(slaves, clock.start, clock.at(self._count), follow.follow if follow else None)
         ready.exchange.check(clock.start)
         ready.recorder.record_start()
+        if follow:
+            follow.record_start(clock.start)
         if self._with_contacts:
             ready.record.start(clock.start)
         implicit: ImplicitRun | None = None
@@ -123,7 +132,8 @@ class RepeatedRun:
         ready.recorder.recorded(ticks // self._every + 1)
         contacts, counts = ready.record.finished() if self._with_contacts else ([], {})
         times, values = ready.recorder.rows()
-        return Outcome(times, values, contacts, counts, ended, self._timed_out)
+        slopes = follow.values[: len(times)] if follow else None
+        return Outcome(times, values, contacts, counts, ended, self._timed_out, slopes)
 
     def pause(self) -> None:
         """Look at the time limit, from any thread."""
@@ -179,7 +189,12 @@ class RepeatedRun:
             recorder = Recorder(slaves, master.recorded, rows)
             ahead = master.schedule.ahead(master.wiring, master.descriptions)
             record = ContactRecord(slaves, clock, master.schedule.ticks, ahead)
-            self._prepared = ready = _Prepared(clock, exchange, recorder, record, [], None)
+            follow = None
+            if self._followed:
+                (slave,) = slaves.values()
+                starts = [slave.description.variables[name] for name in self._followed]
+                follow = Sensitivities(slave, master.recorded[slave.name], starts, len(rows))
+            self._prepared = ready = _Prepared(clock, exchange, recorder, record, [], None, follow)
             if not master.groups:
                 ready.loop = self._loop_of(ready, None)
         return self._prepared
@@ -193,6 +208,7 @@ class RepeatedRun:
             *stepped,
             *(ready.record.operations() if self._with_contacts else ()),
             *ready.recorder.operations(clock, self._every),
+            *(ready.sensitivities.operation(clock, self._every) if ready.sensitivities else ()),
         ]
         ready.blocks = [*(block for _, block in drives), *(ready.record.blocks() if self._with_contacts else ())]
         return loop_of(operations, clock)[0]

@@ -43,8 +43,8 @@ from fmu_builder.export.toolchain import (
     Compiler,
     compile_fmu,
     compile_folder,
+    exported_functions,
     find_compiler,
-    fmi2_functions,
     fmi3_functions,
     host_platform,
     resolve_platforms,
@@ -231,7 +231,7 @@ def _binaries(
     except ToolError as error:
         raise ToolError(_with_paths(str(error), model)) from error
     binaries, problems = {}, []
-    functions, allowed = (fmi3_functions(), _MEMORY_OF_FMI3) if fmi == 3 else (fmi2_functions(), ())
+    functions, allowed = (fmi3_functions(), _MEMORY_OF_FMI3) if fmi == 3 else (exported_functions(), ())
     checked_as = {TUPLES[name]: name for name in platforms if name != "darwin64"}  # which is universal in FMI 2.0 only
     for platform, library in libraries.items():
         name = f"binaries/{platform}/{model.name}{FOLDERS[platform].suffix}"

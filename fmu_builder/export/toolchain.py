@@ -210,6 +210,12 @@ def _exported(header: str) -> frozenset[str]:
     return frozenset(re.findall(r"FMI[23]_Export\s+fmi[23]\w+TYPE\s+(fmi[23]\w+)\s*;", text))
 
 
+@functools.cache
+def exported_functions() -> frozenset[str]:
+    """What an FMU for FMI 2.0 exports: these, and two of the core (contact_core/fmi2/fmi2_sensitivities.h)."""
+    return fmi2_functions() | {"fmuBuilderFollowStarts", "fmuBuilderGetSensitivities"}
+
+
 @contextmanager
 def compile_folder(name: str) -> Iterator[Path]:
     """A folder for the sources of the FMU `name`: the same one for every build of it, because the compiler's cache

@@ -80,15 +80,24 @@ class Search:
         return found
 
     def jacobian(self, shares: Values) -> Values:
-        """Derivatives of the residuals by the shares, shape (n, p): central differences, one-sided at bounds and beside
-        runs that fail; by a time offset the slope of the run itself.  0 where both runs fail."""
+        """Derivatives of the residuals by the shares, shape (n, p): those that the runs give, else central differences,
+        one-sided at bounds and beside runs that fail; by a time offset the slope of the run itself.  0 where both runs
+        fail."""
         found = np.zeros((sum(self._sizes), len(shares)))
         here: Values | None = None
+        given = None if self._task.without_derivatives else self._task.derivatives(self._parameters(shares))
+        if given is not None:
+            by_values = np.concatenate([one / scale for one, scale in zip(given, self._scales, strict=True)])
+            followed = [k for k, one in enumerate(self._task.parameters) if one.measurement is None]
+            rates = [self._task.parameters[k].rate(float(shares[k])) for k in followed]
+            found[:, followed] = by_values * np.array(rates)
         for k, parameter in enumerate(self._task.parameters):
             if parameter.measurement is not None:
                 with_offset = self._task.slopes(self._parameters(shares), parameter.measurement)
                 rise = [slope / scale for slope, scale in zip(with_offset, self._scales, strict=True)]
                 found[:, k] = np.concatenate(rise) * (parameter.high - parameter.low)
+                continue
+            if given is not None:
                 continue
             ends: list[tuple[float, Values]] = []
             for sign in (-1.0, 1.0):
@@ -185,17 +194,17 @@ def _soft_l1(residuals: Values, scale: float) -> float:
     return float(np.sum(2.0 * scale**2 * (np.sqrt(1.0 + (residuals / scale) ** 2) - 1.0)))
 
 
-def method_text(method: FitMethod, has_offsets: bool) -> str:
-    """How a fit is found, in words."""
+def method_text(method: FitMethod, has_offsets: bool, without_derivatives: str) -> str:
+    """How a fit is found, in words.   without_derivatives: why differences are used, empty if they are not"""
     scan = (
         f"from the best {_LOCAL} of a Sobol scan of {method.scan} points, and from the start, " if method.scan else ""
     )
     early = method.windows - 1
     windows = f"first samples in {early} windows, each twice as long, and " if early else ""
+    derivatives = "derivatives by dual numbers along one run, exact"
+    if without_derivatives:
+        step = f"{method.difference:g} of each range"
+        derivatives = f"derivatives by central differences of {step} ({without_derivatives})"
     offsets = "; of time offsets by the slope of the run" if has_offsets else ""
     roughly = "all samples roughly by soft_l1, then " if scan or windows else "all samples "
-    return (
-        f"{scan}{windows}{roughly}by scipy least_squares (trf, loss {method.loss}); "
-        f"derivatives by central differences of {method.difference:g} of each range, as FMI 2.0 has none by "
-        f"parameters{offsets}"
-    )
+    return f"{scan}{windows}{roughly}by scipy least_squares (trf, loss {method.loss}); {derivatives}{offsets}"

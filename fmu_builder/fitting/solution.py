@@ -119,7 +119,9 @@ def _result(task: FitTask, found: Found, scales: Sequence[float], weights: Seque
         scale=scale,
         degrees_of_freedom=degrees,
         converged=found.converged,
-        method=method_text(method, any(one.measurement is not None for one in task.parameters)),
+        method=method_text(
+            method, any(one.measurement is not None for one in task.parameters), task.without_derivatives
+        ),
         runs=task.runs,
         failed_runs=task.failed,
         warnings=tuple(_warnings(task, found, parameters, spread, columns, scale)),

@@ -70,6 +70,9 @@ class FitMethod(TableModel):
     loss: Literal["linear", "soft_l1", "huber", "cauchy"] = Field(
         default="linear", description="of the last window; the others are for samples with outliers"
     )
+    derivatives: Literal["auto", "differences"] = Field(
+        default="auto", description="auto: exact ones along the run where the system is one FMU of fmu-builder"
+    )
     difference: FiniteFloat = Field(
         default=1e-4, gt=0, le=0.1, description="step of the difference quotients, as a share of the range"
     )

@@ -53,6 +53,10 @@ class Parameter:
             return math.exp(math.log(self.low) + share * (math.log(self.high) - math.log(self.low)))
         return self.low + share * (self.high - self.low)
 
+    def rate(self, share: float) -> float:
+        """The derivative of the value by the share."""
+        return self.of_share(share) * math.log(self.high / self.low) if self.log else self.high - self.low
+
     def share_of(self, value: float) -> float:
         if self.log:
             return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
@@ -119,17 +123,41 @@ class FitTask:
         self._check_size()
         self._kept = [_Kept() for _ in self.measurements]
         self._run: RepeatedRun | None = None
+        self._following: RepeatedRun | None = None  # its runs give derivatives
+        self.without_derivatives = self._why_differences()
 
     def __enter__(self) -> FitTask:
         recorded = list(dict.fromkeys(one.signal for one in self.series))
         experiment = self.scenario.experiment.model_copy(update={"record": recorded, "power": False})
-        self._run = RepeatedRun(self.scenario.model_copy(update={"experiment": experiment}), with_contacts=False)
+        scenario = self.scenario.model_copy(update={"experiment": experiment})
+        self._run = RepeatedRun(scenario, with_contacts=False)
+        if not self.without_derivatives:
+            followed = [one.variable for one in self.parameters if one.measurement is None]
+            self._following = RepeatedRun(scenario, with_contacts=False, followed=followed)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._run is not None:
-            self._run.close()
-            self._run = None
+        for one in (self._run, self._following):
+            if one is not None:
+                one.close()
+        self._run = self._following = None
+
+    def _why_differences(self) -> str:
+        """Why the runs give no derivatives, as far as it shows before one; empty if nothing does."""
+        if self.table.method.derivatives == "differences":
+            return "[method] derivatives = differences"
+        if len(self.system.slaves) > 1:
+            return "the system has several FMUs; an assembly is one FMU"
+        (description,) = self.system.slaves.values()
+        if not description.ours:
+            return f"{description.model_name} is not made by fmu-builder"
+        if whole := [one.column.signal for one in self.series if self._type_of(one.signal) != "Real"]:
+            return f"{whole[0]} is no Real"
+        return ""
+
+    def _type_of(self, signal: str) -> str:
+        slave, _, variable = signal.partition(".")
+        return self.system.slaves[slave].variables[variable].type
 
     # --- evaluation ---------------------------------------------------------------------------------------------------
 
@@ -143,6 +171,36 @@ class FitTask:
             at = series.time + self.offset(series.measurement, parameters)
             found.append(interpolated(kept.time, kept.signals[self.series[k].signal], at))
         return found
+
+    def derivatives(self, parameters: Values) -> list[Values] | None:
+        """Of `values` by the parameters that are no time offsets, in their order, shape (samples, q) for each series.
+
+        None where the runs give none: `without_derivatives` has the reason."""
+        found: list[Values] = []
+        try:
+            outcomes = [self._outcome_of(k, parameters) for k in range(len(self.measurements))]
+        except (FmuBuilderError, RunFailedError) as error:
+            self.without_derivatives = self.without_derivatives or str(error)
+            return None
+        for series in self.series:
+            time, slopes = outcomes[series.measurement]
+            at = series.time + self.offset(series.measurement, parameters)
+            of_signal = slopes[series.signal]
+            columns = [interpolated(time, of_signal[:, j], at) for j in range(of_signal.shape[1])]
+            found.append(np.stack(columns, axis=1) if columns else np.zeros((len(at), 0)))
+        return found
+
+    def _outcome_of(self, measurement: int, parameters: Values) -> tuple[Values, dict[str, Values]]:
+        """The times of a run that gives derivatives, and those of each signal, shape (rows, q)."""
+        run = self._following
+        if run is None or self.without_derivatives:
+            raise RunFailedError(self.without_derivatives)
+        self.runs += 1
+        outcome = run.run(self._starts_of(measurement, parameters))
+        if outcome.ended or outcome.slopes is None:
+            raise RunFailedError(outcome.ended)
+        slopes = {name: outcome.slopes[:, k].copy() for k, name in enumerate(run.signals)}
+        return outcome.time.copy(), slopes
 
     def slopes(self, parameters: Values, measurement: int) -> list[Values]:
         """Derivatives by the time offset of a measurement, of each series: a difference over two rows of its run."""
@@ -167,12 +225,16 @@ class FitTask:
                 return float(parameters[place])
         return self.measurements[measurement].offset
 
-    def _run_of(self, measurement: int, parameters: Values) -> _Kept:
-        assert self._run is not None
+    def _starts_of(self, measurement: int, parameters: Values) -> dict[str, dict[str, Start]]:
         starts = {slave: dict(values) for slave, values in self.starts[measurement].items()}
         for one, value in zip(self.parameters, parameters.tolist(), strict=True):
             if one.measurement is None:
                 starts.setdefault(one.slave, {})[one.variable] = value
+        return starts
+
+    def _run_of(self, measurement: int, parameters: Values) -> _Kept:
+        assert self._run is not None
+        starts = self._starts_of(measurement, parameters)
         kept = self._kept[measurement]
         if len(kept.time) and kept.starts == starts:
             return kept

@@ -59,6 +59,7 @@ class Formula(FitTask):
         self.series = [Series(0, column, "a.y", time, values)]
         self.scenario = None  # type: ignore[assignment]
         self._model, self._fails, self.columns = model, fails, 1
+        self.without_derivatives = "a formula gives none"
 
     def values(self, parameters: np.ndarray) -> list[np.ndarray]:
         self.runs += 1
@@ -494,3 +495,56 @@ def test_an_fmu_that_crashes_for_some_parameters_is_avoided_in_a_process_of_its_
     found = fmu_builder.fit(tmp_path / "fit.toml")
     assert found["spring.k"].value == pytest.approx(400.0, rel=0.05)
     assert found.failed_runs > 0 and any("runs failed, and their parameters were avoided" in w for w in found.warnings)
+
+
+# --- derivatives along a run ------------------------------------------------------------------------------------------
+
+KNOWN = {"bounces": (0.72, 2e4, 0.0125), "sliding": (0.25, 4.0, -0.02), "cam": (8e-3, 4e-3)}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_derivatives_along_the_run_of_a_shipped_fit_are_those_of_differences(name: str) -> None:
+    with FitTask(FITS / f"{name}.toml") as task:
+        values = np.array(KNOWN[name])
+        found = task.derivatives(values)
+        assert found is not None, task.without_derivatives
+        assert task.runs == 1
+        for k in range(len(values) - 1):  # the last one is the time offset
+            step = np.zeros(len(values))
+            step[k] = 1e-5 * values[k]
+            (before,), (after,) = task.values(values - step), task.values(values + step)
+            slopes = (after - before) / (2.0 * step[k])
+            # where a bounce moves from one side of a row to the other, the difference has its kink
+            assert np.quantile(np.abs(found[0][:, k] - slopes), 0.9) < 1e-5 * np.abs(slopes).max()
+
+
+def test_exact_derivatives_lead_to_the_fit_that_differences_lead_to_with_fewer_runs(tmp_path: Path) -> None:
+    text = (FITS / "sliding.toml").read_text(encoding="utf-8").replace("1.5 s", "0.5 s")
+    text += "[method]\nscan = 0\nwindows = 1\n"
+    (tmp_path / "sliding.csv").write_bytes((FITS / "sliding.csv").read_bytes())
+    (tmp_path / "exact.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "differences.toml").write_text(text + 'derivatives = "differences"\n', encoding="utf-8")
+    exact, differences = (fmu_builder.fit(tmp_path / f"{name}.toml") for name in ("exact", "differences"))
+    assert "by dual numbers along one run" in exact.method
+    assert "by central differences of 0.0001 of each range ([method] derivatives = differences)" in differences.method
+    assert exact.runs < 0.6 * differences.runs
+    for one, other in zip(exact.parameters, differences.parameters, strict=True):
+        assert one.value == pytest.approx(other.value, abs=0.01 * other.deviation)
+        assert one.deviation == pytest.approx(other.deviation, rel=0.01)
+
+
+def test_a_fit_without_derivatives_along_the_run_says_why(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("t,a\n" + "\n".join(f"{0.01 * k},{k}" for k in range(1, 60)), encoding="utf-8")
+    reasons = {}
+    for signal in ("floor.contact_count", "floor.peak_force"):
+        text = (
+            'scenario = "BouncingBall"\nexperiment = { stop = "0.6 s", step = "10 ms" }\n'
+            "[parameters]\nrestitution = { start = 0.5, min = 0.2, max = 0.9 }\n"
+            f'[[measurement]]\nfile = "m.csv"\ncolumns = {{ a = "{signal}" }}\n'
+        )
+        (tmp_path / "f.toml").write_text(text, encoding="utf-8")
+        with FitTask(tmp_path / "f.toml") as task:
+            assert task.derivatives(np.array([0.5])) is None
+            reasons[signal] = task.without_derivatives
+    assert reasons["floor.contact_count"] == "floor.contact_count is no Real"
+    assert "floor.peak_force depends on what was kept at an event" in reasons["floor.peak_force"]

@@ -33,7 +33,7 @@ from fmu_builder.export.documentation import PROTOTYPE_NEEDS
 from fmu_builder.export.fmu import build_fmu, content_guid, fmu_contents, host_fmu
 from fmu_builder.export.host import host_library
 from fmu_builder.export.prototype_slave import bind
-from fmu_builder.export.toolchain import fmi2_functions
+from fmu_builder.export.toolchain import exported_functions
 from fmu_builder.model.loader import load_model
 from fmu_builder.new import new_element
 
@@ -502,7 +502,7 @@ def test_the_binaries_export_all_of_fmi_2_and_ask_for_no_more_than_they_say(tmp_
         binaries = [name for name in archive.namelist() if name.endswith((".so", ".dll"))]
         libraries = {name: read_library(archive.read(name), name)[0] for name in binaries}
     for name in ("binaries/linux64/Faulty.so", "binaries/win64/Faulty.dll"):
-        assert libraries[name].exports == fmi2_functions()
+        assert libraries[name].exports == exported_functions()
         assert libraries[name].run_path is None and not libraries[name].executable_stack
     assert {name.lower() for name in libraries["binaries/win64/Faulty.dll"].imports} == {"kernel32.dll"}
     needed = {name for name in libraries["binaries/linux64/Faulty.so"].imports if ".so" in name}

@@ -34,7 +34,7 @@ from fmu_builder.export.toolchain import (
     SOURCE_FILES,
     Compiler,
     compile_fmu,
-    fmi2_functions,
+    exported_functions,
     fmi_headers,
     host_platform,
 )
@@ -175,7 +175,7 @@ def test_without_ziglang_gcc_builds_for_this_machine_and_gives_the_same_bits(
     fmu = tmp_path / "out" / f"{recipe}.fmu"
     with zipfile.ZipFile(fmu) as archive:
         library = archive.read(f"binaries/{host}/{library_name(recipe)}")
-    assert check_library(library, expected_exports=fmi2_functions(), platform=host, where=fmu.name) == []
+    assert check_library(library, expected_exports=exported_functions(), platform=host, where=fmu.name) == []
     assert trace(fmu, tmp_path / "run") == traces[recipe]
 
 
@@ -201,7 +201,7 @@ def test_a_gcc_that_protects_stacks_by_default_builds_a_library_that_stands_alon
     host = host_platform()
     libraries = compile_fmu(sources_of(fmus["PointSurface"], tmp_path / "fmu"), "PointSurface", (host,), gcc)
     cache_folder.cache_clear()
-    assert check_library(libraries[host], expected_exports=fmi2_functions(), platform=host, where="gcc") == []
+    assert check_library(libraries[host], expected_exports=exported_functions(), platform=host, where="gcc") == []
 
 
 # --- importers that compile the sources -------------------------------------------------------------------------------

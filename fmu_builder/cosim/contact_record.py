@@ -13,9 +13,9 @@ such a time is one step later on the clock of the run.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ _LAST_ALL = _LAST_TOUCH | _LAST
 _PRESENT_TOUCH = {quantity: name.replace("last", "present", 1) for quantity, name in _LAST_TOUCH.items()}
 _NEEDED = (*_COUNTS, "last_contact{}.start", "last_contact{}.end", "present_contact{}.start")
 _PRESENT = {"peak_force": "present_contact{}.peak_force", "impulse": "present_contact{}.impulse"}
-_IMPULSE, _IMPULSE_BEFORE = "impulse{}", "present_contact{}.impulse_before"
+_IMPULSES = {"whole": "impulse{}", "before": "present_contact{}.impulse_before"}
 _SAME_TIME = 1e-9  # of a step: rounding of a clock
 
 
@@ -105,6 +105,9 @@ def is_recorded_contact(name: str) -> bool:
     return _RECORD.fullmatch(name) is not None
 
 
+_Known = dict[str, Any]  # of a contact: arguments of its ContactEvent, which takes longer to make
+
+
 @dataclass
 class _CountedPlace:
     """Where a slave counts its contacts: each is the one that ended as number `ended`, or the present one."""
@@ -115,8 +118,8 @@ class _CountedPlace:
     begun: int = 0
     ended: int = 0
     missed: int = 0  # of these not shown by the FMU, as too many ended in one communication step
-    present: ContactEvent | None = None
-    found: list[ContactEvent] = field(default_factory=list)
+    present: _Known | None = None
+    found: list[_Known] = field(default_factory=list)
 
 
 class _Counted:
@@ -151,7 +154,9 @@ class _Counted:
         return None if variable is None else self._slave.get(variable)
 
     def _values(self, place: _CountedPlace, names: Mapping[str, str]) -> dict[str, float | None]:
-        """By quantity.  Reals are read in one call, which takes a tenth of the time of one call for each."""
+        """By quantity.  Reals are read in one call, which takes a tenth of the time of one call for each.
+
+        names   one of the tables above"""
         key = place.name, id(names)
         if key not in self._links:
             variables = self._slave.description.variables
@@ -165,7 +170,7 @@ class _Counted:
             return {quantity: self._value(place, name) for quantity, name in names.items()}
         if status := link.call():
             link.check(status, self._clock.start)
-        return {**nothing, **dict(zip(quantities, link.memory.tolist(), strict=True))}
+        return nothing | dict(zip(quantities, link.memory.tolist(), strict=True))
 
     def start(self, time: float) -> None:
         self._link.check(self._link.call(), time)
@@ -175,7 +180,7 @@ class _Counted:
             place.missed, place.present = 0, None
             place.found.clear()
             if place.begun > place.ended:
-                place.present = ContactEvent(place.name, place.begun, closed_at_start=True)
+                place.present = {"number": place.begun, "closed_at_start": True}
 
     def watch(self) -> Watch:
         return Watch(
@@ -190,68 +195,63 @@ class _Counted:
     def _changed(self, tick: int) -> None:
         """A contact began or ended in this tick."""
         latest = self._clock.at(tick - self._ticks + 1) + _SAME_TIME * self._ticks * self._clock.step
+        counts = self._memory.tolist()
+        for place, ended, begun in zip(self.places, counts, counts[len(self.places) :], strict=False):
+            if ended != place.ended or begun != place.begun:
+                self._update(place, ended, begun, latest)
 
-        def on_clock(values: dict[str, float | None]) -> dict[str, float | None]:
-            return {
-                q: t + self._ahead if q in ("touch", "release") and t is not None and t <= latest else t
-                for q, t in values.items()
-            }
+    def _on_clock(self, values: _Known, latest: float) -> _Known:
+        """Times of the run: those up to `latest` are one step later than the slave sees them, where it is ahead."""
+        for quantity in ("touch", "release") if self._ahead else ():
+            time = values.get(quantity)
+            if time is not None and time <= latest:
+                values[quantity] = time + self._ahead
+        return values
 
-        for k, place in enumerate(self.places):
-            ended, begun = int(self._memory[k]), int(self._memory[len(self.places) + k])
-            if (ended, begun) != (place.ended, place.begun):
-                self._update(place, ended, begun, on_clock)
-
-    def _update(
-        self,
-        place: _CountedPlace,
-        ended: int,
-        begun: int,
-        on_clock: Callable[[dict[str, float | None]], dict[str, float | None]],
-    ) -> None:
+    def _update(self, place: _CountedPlace, ended: int, begun: int, latest: float) -> None:
         for number in range(place.ended + 1, ended + 1):
-            known = place.present if place.present is not None and place.present.number == number else None
-            with self._shown(ended - number) as shows:
-                values = self._values(place, _LAST_ALL) if shows else {}
+            known = place.present if place.present is not None and place.present["number"] == number else None
+            values = self._shown(place, ended - number)
             if number < ended and not values.get("release") and not values.get("touch"):
                 place.missed += 1  # the FMU keeps no more
                 values = {}
             elif known is not None:  # it began before, on the clock of that step
-                values = {q: v for q, v in values.items() if q in _LAST}
+                values = {quantity: values[quantity] for quantity in _LAST if quantity in values}
             if values or known is not None:
-                place.found.append(_event(known or ContactEvent(place.name, number), on_clock(values)))
+                place.found.append({"number": number} | (known or {}) | self._on_clock(values, latest))
         if ended > place.ended:
             place.present = None
         if begun > ended and place.present is None:
-            touch = on_clock(self._values(place, _PRESENT_TOUCH))
-            place.present = ContactEvent(place.name, begun, **touch)  # type: ignore[arg-type]
+            place.present = {"number": begun} | self._on_clock(self._values(place, _PRESENT_TOUCH), latest)
         place.ended, place.begun = ended, begun
 
-    @contextmanager
-    def _shown(self, back: int) -> Iterator[bool]:
-        """While last_contact.* shows the contact that is `back` before the last one; False where it cannot."""
-        if back == 0 or self._back is None or back > (self._back.max or 0.0):
-            yield back == 0
-            return
+    def _shown(self, place: _CountedPlace, back: int) -> _Known:
+        """What last_contact.* shows of the contact that is `back` before the last one; empty where it cannot."""
+        if back == 0:
+            return self._values(place, _LAST_ALL)
+        if self._back is None or back > (self._back.max or 0.0):
+            return {}
         self._slave.set(self._back, float(back))
         try:
-            yield True
+            return self._values(place, _LAST_ALL)
         finally:
             self._slave.set(self._back, 0.0)
 
-    def _so_far(self, place: _CountedPlace) -> dict[str, float | None]:
+    def _so_far(self, place: _CountedPlace) -> _Known:
         known = self._values(place, _PRESENT)
         if known["impulse"] is None:
-            whole, before = self._value(place, _IMPULSE), self._value(place, _IMPULSE_BEFORE)
+            impulses = self._values(place, _IMPULSES)
+            whole, before = impulses["whole"], impulses["before"]
             known["impulse"] = None if whole is None or before is None else whole - before
         return known
 
     def finished(self) -> Iterator[ContactEvent]:
         for place in self.places:
-            yield from place.found
+            for found in place.found:
+                yield ContactEvent(place.name, **found)
             if place.present is not None:
                 known = {} if self._slave.status == DISCARD else self._so_far(place)
-                last = replace(_event(place.present, known), closed_at_end=True)
+                last = ContactEvent(place.name, **(place.present | known), closed_at_end=True)
                 if not (last.closed_at_start and not last.values()):  # lasts for the whole run, all unknown
                     yield last
 
@@ -266,10 +266,6 @@ class _Counted:
                     f"{place.name}: {place.missed} of {place.ended} contacts ended together with too many later ones "
                     "in a communication step, and the FMU keeps no record of them; smaller steps show them all"
                 )
-
-
-def _event(contact: ContactEvent, values: Mapping[str, float | None]) -> ContactEvent:
-    return replace(contact, **values)  # type: ignore[arg-type]
 
 
 class _Sampled:

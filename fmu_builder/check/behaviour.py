@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,13 +27,13 @@ _MOST_ENDS = 3  # crashes and hangs after which the other rules are not tried
 
 def missing_library(fmu: Fmu) -> str:
     """Why this machine cannot call the FMU, or nothing."""
-    name = _library(fmu)
+    name = host_library_name(fmu)
     folders = sorted({one.split("/")[1] for one in fmu.names if one.startswith("binaries/") and one.count("/") > 1})
     has = ", ".join(folders) or "none"
     return "" if name in fmu.names else f"there is no binary for this machine ({host_platform()}), but for: {has}"
 
 
-def _library(fmu: Fmu) -> str:
+def host_library_name(fmu: Fmu) -> str:
     """The archive name; of the first modelIdentifier, where there are two."""
     own = (fmu.interface("CoSimulation"), fmu.interface("ModelExchange"))
     identifier = next((one.get("modelIdentifier") for one in own if one is not None), "")
@@ -44,7 +44,7 @@ def behaviour(fmu: Fmu, notes: list[str], timeout: float = TIMEOUT) -> Iterator[
     """What breaks rules when the FMU is called.   notes: takes what was not tried
 
     timeout   s, after which a call is said to hang.  Raises ToolError if the FMU cannot be unpacked."""
-    library = _library(fmu)
+    library = host_library_name(fmu)
     rules = {rule.id: rule for rule in RULES}
     left = list(rules)
     ends = 0
@@ -55,7 +55,8 @@ def behaviour(fmu: Fmu, notes: list[str], timeout: float = TIMEOUT) -> Iterator[
         while left and ends < _MOST_ENDS:
             result = Path(name) / "result"
             result.unlink(missing_ok=True)
-            ending = _run([str(fmu.path.absolute()), str(folder), library, str(result), *left], timeout)
+            arguments = [str(fmu.path.absolute()), str(folder), library, str(result), *left]
+            ending = run_alone("fmu_builder.check.behaviour_process", arguments, timeout)
             tried, call, over = "", "the start of Python", False
             for line in result.read_text(encoding="utf-8").splitlines() if result.is_file() else ():
                 key, value = next(iter(json.loads(line).items()))
@@ -98,11 +99,12 @@ def _during(rule: str) -> str:
     return f", in the trial of {rule}" if rule else ""
 
 
-def _run(arguments: list[str], timeout: float) -> Ending:
-    """The process, with all that it starts, is ended when its time is over."""
+def run_alone(module: str, arguments: Sequence[str], timeout: float) -> Ending:
+    """Run a module of this package in a process of its own, which is ended with all that it starts when its time, s, is
+    over.   Raises ToolError."""
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "fmu_builder.check.behaviour_process", *arguments],
+            [sys.executable, "-P", "-m", module, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

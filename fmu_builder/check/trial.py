@@ -12,7 +12,7 @@ from typing import Any
 from fmu_builder.check.document import Fmu, Scalar
 from fmu_builder.export.smoke import CO_SIMULATION, MODEL_EXCHANGE, Instance, Refused, Unpacked
 
-ERROR, FATAL = 3, 4
+ERROR, FATAL, PENDING = 3, 4, 5
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 _C_TYPES: dict[str, Any] = {"Real": c_double, "Integer": c_int, "Boolean": c_int, "String": c_char_p}
 Values = tuple[float | bytes | None, ...]

@@ -82,17 +82,27 @@ def calls_command(
     check: Annotated[
         bool, typer.Option("--check", help="Name the calls that break the rules of FMI 2.0, instead of printing them.")
     ] = False,
+    replay: Annotated[
+        Path | None,
+        typer.Option("--replay", help="Repeat the calls on this FMU, and show the first answer that differs."),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Print the calls that an FMU of `record` was given, and its messages.
 
     Example: fmu-builder calls Floor.calls --function DoStep --last 10
 
-    With --check the exit code is 1 if a rule is broken; warnings alone are good.
+    With --check the exit code is 1 if a rule is broken; warnings alone are good.  With --replay it is 1 if an answer
+    differs; the FMU is called in a process of its own: give only FMUs that you trust.
     """
-    from fmu_builder.cli.recording import check_recording, print_calls
+    from fmu_builder.cli.recording import check_recording, print_calls, replay_recording
     from fmu_builder.recording.text import Filter
 
+    if check and replay is not None:
+        raise InputError(Problem("--check", "is another task than --replay: give one of them"))
+    if replay is not None:
+        replay_recording(file, replay, as_json)
+        return
     if check:
         check_recording(file, as_json)
         return

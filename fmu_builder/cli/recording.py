@@ -12,7 +12,8 @@ from fmu_builder.check.output import finding_json, findings_text
 from fmu_builder.cli.printing import line, print_notes
 from fmu_builder.recording.checking import check_calls
 from fmu_builder.recording.file import Recording
-from fmu_builder.recording.text import Filter, as_json, chosen, lines, summary, summary_lines
+from fmu_builder.recording.replay import replay
+from fmu_builder.recording.text import Filter, as_json, chosen, lines, summary, summary_lines, text_of
 from fmu_builder.recording.wrapping import record_fmu
 
 
@@ -60,6 +61,30 @@ def check_recording(file: Path, json_wanted: bool) -> None:
         for text in findings_text(file.name, findings):
             line(text)
     if errors:
+        raise typer.Exit(1)
+
+
+def replay_recording(file: Path, fmu: Path, json_wanted: bool) -> None:
+    """Print the first answer that differs.  Exit code 1 if there is one."""
+    found = replay(Recording(file), fmu)
+    one = found.difference
+    if json_wanted:
+        difference = None if one is None else {"call": one.call.number, "function": one.call.function.name}
+        if one is not None and difference is not None:
+            difference |= {"what": one.what, "recorded": one.recorded, "repeated": one.repeated}
+        total = len(found.recording.calls)
+        print(
+            json.dumps({"calls": total, "same": found.calls, "difference": difference, "notes": found.notes}, indent=2)
+        )
+    else:
+        print_notes((*_notes(found.recording), *found.notes))
+        if one is None:
+            line(f"{fmu.name}: the answers to {found.calls} calls are the recorded ones, to the bit")
+        else:
+            line(f"{fmu.name}: call {one.call.number} differs, after {found.calls} calls with the recorded answers")
+            line(f"    {text_of(found.recording, one.call)}")
+            line(f"    {one.what}: recorded {one.recorded}, repeated {one.repeated}")
+    if one is not None:
         raise typer.Exit(1)
 
 

@@ -48,6 +48,12 @@ class _Callbacks(ctypes.Structure):
     )
 
 
+def callback_functions(log: Callable[..., None]) -> _Callbacks:
+    """With the memory of the C library, and a logger that gets what stands before the arguments of a message."""
+    memory = ctypes.CDLL(None if os.name != "nt" else "msvcrt")
+    return _Callbacks(_Logger(log), _Allocate(("calloc", memory)), _Free(("free", memory)), None, None)
+
+
 class EventInfo(ctypes.Structure):
     """fmi2EventInfo."""
 
@@ -138,10 +144,7 @@ class Instance:
         os.chdir(fmu.folder)  # as importers do for libraries that need others beside them
         self.library = ctypes.CDLL(f"{fmu.folder}/{fmu.library}")
         os.chdir(here)
-        memory = ctypes.CDLL(None if os.name != "nt" else "msvcrt")
-        self.callbacks = _Callbacks(
-            _Logger(log or _log), _Allocate(("calloc", memory)), _Free(("free", memory)), None, None
-        )
+        self.callbacks = callback_functions(log or _log)
         instantiate = self.library.fmi2Instantiate
         instantiate.restype = c_void_p
         instantiate.argtypes = (c_char_p, c_int, c_char_p, c_char_p, c_void_p, c_int, c_int)

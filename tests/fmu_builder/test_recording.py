@@ -33,6 +33,7 @@ from fmu_builder.recording.file import Recording
 from fmu_builder.recording.functions import FUNCTIONS
 from fmu_builder.recording.library import recorder_library
 from fmu_builder.recording.messages import formatted
+from fmu_builder.recording.replay import replay
 from fmu_builder.recording.text import UNFINISHED, lines
 from fmu_builder.recording.wrapping import record_fmu
 
@@ -82,6 +83,7 @@ def test_only_the_library_of_the_fmu_is_replaced(tmp_path: Path) -> None:
             assert new.read(kept) == old.read(name)
 
 
+@pytest.mark.slow
 def test_an_fmu_that_records_breaks_no_rule(tmp_path: Path) -> None:
     report = check_fmu(recorder(tmp_path, broken_behaviour(tmp_path, WHOLE)))
     assert (report.findings, report.notes) == ((), ())
@@ -99,6 +101,7 @@ floor = { recipe = "PointSurface" }
 """
 
 
+@pytest.mark.slow
 def test_a_run_has_the_same_bits_with_recorders(tmp_path: Path) -> None:
     plain = tmp_path / "plain.toml"
     plain.write_text(SCENARIO)
@@ -186,6 +189,8 @@ def test_every_function_is_recorded_with_arguments_and_answers(tmp_path: Path) -
     recording = only_recording(tmp_path)
     calls = {call.function.name: call for call in recording.calls}
     assert calls.keys() == names
+    repeated = replay(recording, tmp_path / "Echo.fmu")
+    assert (repeated.difference, repeated.calls, repeated.notes) == (None, len(recording.calls), ())
     assert [call.function.name for call in recording.calls[:3]] == [
         f"fmi2{n}" for n in ("Instantiate", "GetVersion", "GetTypesPlatform")
     ]
@@ -389,6 +394,7 @@ def test_a_crash_leaves_a_recording_up_to_the_call_that_crashed(tmp_path: Path) 
     assert UNFINISHED in next(iter(lines(recording, [last])))
 
 
+@pytest.mark.slow
 def test_each_process_and_each_load_has_a_file_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "other é"
     other.mkdir()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fmu_builder.cli.files import find, find_scenario
 from fmu_builder.cli.printing import err, line, print_notes, print_progress, progress
-from fmu_builder.errors import FmuBuilderError, InputError, Problem, raise_all
+from fmu_builder.errors import FmuBuilderError, InputError, Problem, ToolError, raise_all
 from fmu_builder.export.archive import check_archive
 from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.fmu import FMI3_SUFFIX, Built, build_fmu, build_model_fmu
@@ -21,6 +21,7 @@ from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.recipe import file_kind, is_recipe
 from fmu_builder.model.scenario import CheckedScenario, read_scenario
 from fmu_builder.paths import catalogue, find_recipe, is_shipped
+from fmu_builder.processes import in_processes
 
 
 def versions(text: str) -> tuple[Fmi, ...]:
@@ -57,7 +58,7 @@ def build_named(
                 continue
             path = find_scenario(name) if assembly else find(name, "a recipe")
             made = [_build(path, output, platforms, assembly, version) for version in fmi or (2,)]
-            results += [_with_references(one, cases) for one in made]
+            results += [_with_live_page(_with_references(one, cases)) for one in made]
         except FmuBuilderError as error:
             results.append(error)
     _finish(results, as_json)
@@ -76,7 +77,8 @@ def build_catalogue(
     for version in fmi or (2,):
         with progress(f"building for FMI {version}.0", len(recipes)) as done:
             built = build_fmus(recipes, output, platforms, lambda recipe: done(f"built {recipe.stem}"), version)
-        results += [one if isinstance(one, FmuBuilderError) else _with_references(one) for one in built]
+        whole = [one if isinstance(one, FmuBuilderError) else _with_references(one) for one in built]
+        results += _with_live_pages(whole)
     _finish(results, as_json)
 
 
@@ -97,6 +99,41 @@ def _with_references(built: Built, cases: Iterable[Path] = ()) -> Built:
     chosen = list(cases) or (cases_alone(built.model.name) if is_shipped(built.model.path) else [])
     names = with_references(built.path, chosen)
     return replace(built, notes=(*built.notes, f"holds the references of {', '.join(names)}")) if names else built
+
+
+def _with_live_page(built: Built) -> Built:
+    """An FMU for all platforms runs in its documentation; one for this machine only is to be built quickly."""
+    from fmu_builder.pages.documentation import add_live_page
+
+    if _can_show_itself(built):
+        add_live_page(built.path, built.model)
+    return built
+
+
+def _can_show_itself(built: Built) -> bool:
+    in_c = not any(part.is_prototype for _, part in built.model.elements())
+    return len(built.platforms) == len(PLATFORMS) and in_c and not built.path.stem.endswith(FMI3_SUFFIX)
+
+
+def _with_live_pages(results: Sequence[Built | FmuBuilderError]) -> list[Built | FmuBuilderError]:
+    """The same of many, in processes on all cores."""
+    jobs = {str(one.path): (one,) for one in results if isinstance(one, Built) and _can_show_itself(one)}
+    if not jobs:
+        return list(results)
+    with progress("live pages", len(jobs)) as done:
+        found = in_processes(_live_page_or_error, jobs, lambda result: done("a live page"), _ended)
+    return [found.get(str(one.path), one) if isinstance(one, Built) else one for one in results]
+
+
+def _live_page_or_error(built: Built) -> Built | FmuBuilderError:
+    try:
+        return _with_live_page(built)
+    except FmuBuilderError as error:
+        return error
+
+
+def _ended(path: str) -> Built | FmuBuilderError:
+    return ToolError(Problem(path, "the process that wrote its live page was ended; is there enough memory?"))
 
 
 def _platforms(platform: Sequence[str], source_only: bool) -> Sequence[str]:
@@ -140,6 +177,7 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str], fmi: 
 
     platforms, fmi   those of the FMU if none are given"""
     from fmu_builder.cosim.reference_files import files_of, replace_files
+    from fmu_builder.pages.documentation import PAGE
 
     names = check_archive(fmu)
     origin = read_origin(fmu)
@@ -159,9 +197,11 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str], fmi: 
         is_scenario = file_kind(recipe) == "slaves"
         made = [_build(recipe, folder, wanted, is_scenario, version) for version in versions_]
         changed = changes_since(origin, made[0].model)
-    if held := files_of(fmu):
-        for built in made:
-            replace_files(built.path, held)
+        if held := files_of(fmu):
+            for built in made:
+                replace_files(built.path, held)
+        if PAGE in names:
+            made = [_with_live_page(built) for built in made]
     notes = (f"other bytes than {fmu}: {', '.join(changed)}",) if changed else ()
     return [replace(built, notes=(*built.notes, *notes)) for built in made]
 

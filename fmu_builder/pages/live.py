@@ -9,6 +9,7 @@ from fmu_builder.cosim.master import load_scenario
 from fmu_builder.export.documentation import templates
 from fmu_builder.files import write_whole
 from fmu_builder.model.documents import Document, as_file
+from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.pages.system import page_system
 
@@ -26,9 +27,9 @@ def live(scenario: Document | Path | str, page: Path | str = "live.html") -> Pat
     return Path(page)
 
 
-def page_text(scenario: CheckedScenario) -> str:
-    """The page of a scenario, as HTML."""
-    system = page_system(scenario)
+def page_text(scenario: CheckedScenario, model: Model | None = None) -> str:
+    """The page of a scenario, as HTML.   model: of its only slave, where that is an FMU which was made of it"""
+    system = page_system(scenario, model)
 
     def part(name: str) -> str:
         return (_PARTS / name).read_text(encoding="utf-8")

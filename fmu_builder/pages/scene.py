@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fmu_builder.cosim.initialization import model_of
 from fmu_builder.cosim.master import System
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.connectable import PortUse
@@ -82,11 +81,11 @@ def line_shapes(constants: Mapping[str, Sequence[float]], choices: Mapping[str, 
     return found
 
 
-def scene_of(system: System) -> dict[str, Any]:
-    """The items of the scene, and by slave the variables that it needs."""
+def scene_of(system: System, models: Mapping[str, Model | None]) -> dict[str, Any]:
+    """The items of the scene, and by slave the variables that it needs.   models: of the slaves that have one"""
     used: dict[str, dict[str, None]] = {name: {} for name in system.slaves}
     items: list[dict[str, Any]] = []
-    for slave, element, names in (part for name in system.slaves for part in _parts(system, name)):
+    for slave, element, names in (part for name, model in models.items() for part in _parts(name, model)):
         known, wanted = system.slaves[slave].variables, used[slave]
 
         def named(
@@ -123,10 +122,9 @@ def _named(
     return f"{slave}.{name}"
 
 
-def _parts(system: System, slave: str) -> Iterator[tuple[str, ElementModel, Mapping[str, str]]]:
+def _parts(slave: str, model: Model | None) -> Iterator[tuple[str, ElementModel, Mapping[str, str]]]:
     """(slave, element, by its own names those of its variables in the FMU) of what a slave is made of; nothing of an
     FMU given as a file."""
-    model: Model | None = model_of(system.scenario, slave)
     if isinstance(model, ElementModel):
         yield slave, model, {v.name: v.name for v in model.variables}
     elif isinstance(model, AssemblyModel):
@@ -156,7 +154,12 @@ def _items(model: ElementModel) -> Iterator[dict[str, Any]]:
     for name, polylines in shapes.items():
         port = next((one for one in ports if one.name == name.removeprefix(UNBOUNDED)), None)
         if port is not None:
-            yield {"kind": "shape", "unbounded": name.startswith(UNBOUNDED) * 1.0, **_frame(port), "lines": polylines}
+            yield {
+                "kind": "shape",
+                "unbounded": name.startswith(UNBOUNDED) * 1.0,
+                **_frame(port),
+                "lines": _short(polylines),
+            }
     if not shapes and len(forces) == 2:
         yield {"kind": "between", "points": [list(port.motion["r"]) for port in forces]}
     for port in forces:
@@ -193,6 +196,11 @@ def _items(model: ElementModel) -> Iterator[dict[str, Any]]:
 
 def _frame(port: PortUse) -> dict[str, Any]:
     return {"r": list(port.motion["r"]), "q": list(port.motion.get("q", (1.0, 0.0, 0.0, 0.0)))}
+
+
+def _short(polylines: Sequence[Polyline]) -> list[list[list[float]]]:
+    """With five digits, more than a picture shows."""
+    return [[[float(f"{value:.5g}") for value in point] for point in line] for line in polylines]
 
 
 def _module(element: Path) -> object:

@@ -7,6 +7,7 @@ import gzip
 import json
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from fmu_builder.cosim.initialization import initial_order, model_of
@@ -16,6 +17,7 @@ from fmu_builder.cosim.scenario_inputs import LawSignal, Signal, Start, is_setta
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
+from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario, Conversion
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.pages.drive_law import java_script
@@ -27,20 +29,22 @@ ALGORITHMS = ("jacobi", "gauss_seidel")  # of the page's master
 Document = dict[str, Any]  # JSON
 
 
-def page_system(scenario: CheckedScenario) -> Document:
+def page_system(scenario: CheckedScenario, model: Model | None = None) -> Document:
     """What engine.js runs.  An algorithm that only the compiled master has is replaced by Gauss-Seidel.
 
+    model   of the only slave, where that is an FMU which was made of it
     Raises InputError with everything that is wrong, or that a page cannot run."""
     own = scenario.experiment.algorithm
     first: str = own if own in ALGORITHMS else "gauss_seidel"
     given = {name: scenario if name == own else overridden(scenario, "{}", algorithm=name) for name in ALGORITHMS}
     systems = {name: system_of(one) for name, one in given.items()}
     system = systems[first]
+    models = {slave: model or model_of(scenario, slave) for slave in system.slaves}
     modules = _modules(system)
     experiment = scenario.experiment
     return {
         "title": scenario.path.stem,
-        "description": _description(system),
+        "description": _description(system, models),
         "replaced": "" if own == first else own,
         "experiment": {
             **{key: scenario.seconds(key) for key in ("start", "stop", "step")},
@@ -48,7 +52,7 @@ def page_system(scenario: CheckedScenario) -> Document:
             "tolerance": experiment.tolerance,
         },
         "modules": {key: base64.b64encode(gzip.compress(data, 9, mtime=0)).decode() for key, data in modules.items()},
-        "slaves": [_slave(name, system) for name in system.slaves],
+        "slaves": [_slave(name, system, models[name]) for name in system.slaves],
         "ticks": dict(system.schedule.ticks),
         "algorithms": {
             name: {
@@ -60,18 +64,17 @@ def page_system(scenario: CheckedScenario) -> Document:
         "links": [*_links(system)],
         "initial": _initial(system),
         "drives": [_drive(signal) for signal in system.signals],
-        "scene": scene_of(system),
+        "scene": scene_of(system, models),
         "connections": [list(pair) for pair in scenario.connections],
         "driven": _driven(scenario),
     }
 
 
-def _description(system: System) -> str:
+def _description(system: System, models: Mapping[str, Model | None]) -> str:
     """That of the scenario, or of the recipe that was given in its place."""
     text = system.scenario.description
     if len(system.slaves) == 1:
-        (slave,) = system.slaves
-        model = model_of(system.scenario, slave)
+        (model,) = models.values()
         return model.description if model is not None and text in ("", model.name) else text
     return text
 
@@ -89,7 +92,7 @@ def _modules(system: System) -> dict[str, bytes]:
     return found
 
 
-def _slave(name: str, system: System) -> Document:
+def _slave(name: str, system: System, model: Model | None) -> Document:
     description = system.slaves[name]
     inside = {*system.wiring.sources, *(signal.node for signal in system.signals)}
     given = system.starts[name]
@@ -97,7 +100,7 @@ def _slave(name: str, system: System) -> Document:
         "name": name,
         "guid": description.guid,
         "model": description.model_name,
-        "recipe": system.scenario.slaves[name].recipe,
+        "recipe": _recipe(system.scenario.slaves[name].recipe, model),
         "starts": _starts(description, given),
         "parameters": [
             _parameter(v, given.get(v.name))
@@ -115,6 +118,13 @@ def _slave(name: str, system: System) -> Document:
         ],
         "mode": MODE in description.variables,
     }
+
+
+def _recipe(given: str, model: Model | None) -> str:
+    """As a scenario beside the file would name it: a page does not hold folders of this machine."""
+    if not Path(given).is_absolute():
+        return given
+    return model.name if model is not None else Path(given).name
 
 
 def _starts(description: SlaveDescription, given: Mapping[str, Start]) -> list[list[Any]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
 from foreign import GAIN, foreign_fmu
 
+from fmu_builder.cli.building import build_named
 from fmu_builder.cosim.master import load_scenario, system_of
 from fmu_builder.errors import InputError
 from fmu_builder.model.connectable import SlaveVariable
@@ -66,3 +68,19 @@ def test_an_fmu_of_another_tool_is_refused_and_no_page_is_left(tmp_path: Path) -
         live(scenario, tmp_path / "page.html")
     assert "was not made by fmu-builder" in str(refused.value)
     assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.slow
+def test_an_fmu_for_all_platforms_holds_its_live_page_and_is_built_again_with_it(tmp_path: Path) -> None:
+    """By the command line; the page names no folder of this machine."""
+    built, again, native = (tmp_path / name for name in ("built", "again", "native"))
+    build_named(["PointMass"], built, (), False, False, False)
+    build_named([str(built / "PointMass.fmu")], again, (), False, False, False)
+    build_named(["PointMass"], native, ("host",), False, False, False)
+    assert (again / "PointMass.fmu").read_bytes() == (built / "PointMass.fmu").read_bytes()
+    with zipfile.ZipFile(built / "PointMass.fmu") as archive:
+        page = archive.read("documentation/live.html")
+        assert b'src="live.html"' in archive.read("documentation/index.html")
+    assert str(Path.home()).encode() not in page and str(tmp_path).encode() not in page
+    with zipfile.ZipFile(native / "PointMass.fmu") as archive:
+        assert "documentation/live.html" not in archive.namelist()

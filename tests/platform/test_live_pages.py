@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page
 
 import fmu_builder
+from fmu_builder.cosim.initialization import model_of
 from fmu_builder.cosim.master import Master, load_scenario, system_of
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.pages.live import live
@@ -230,7 +231,8 @@ def test_a_mechanism_is_drawn_where_it_is(browser: Browser, tmp_path: Path) -> N
     ],
 )
 def test_a_scene_has_surfaces_lines_bodies_and_forces(recipe: str, kinds: set[str]) -> None:
-    scene = scene_of(system_of(load_scenario(Path(recipe))))
+    system = system_of(load_scenario(Path(recipe)))
+    scene = scene_of(system, {"fmu": model_of(system.scenario, "fmu")})
     assert {item["kind"] for item in scene["items"]} == kinds
     assert all(scene["variables"].values())
 

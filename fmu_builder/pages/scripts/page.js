@@ -197,7 +197,10 @@ function show() {
         return;
     }
     if (state.shown === null) {
-        state.shown = chooseSignals(own.values);
+        const chosen = chooseSignals(own.values);
+        if (chosen.length === 0 && !Object.keys(state.drives).length && driveSomething())
+            return;
+        state.shown = chosen;
         listSignals();
     }
     const units = [...new Set(state.shown.map((name) => UNITS[name]))].sort((a, b) => rank(a) - rank(b));
@@ -227,6 +230,24 @@ function show() {
     if (SYSTEM.scene.items.length)
         view.show(SYSTEM.scene.items, own, other);
     document.body.dataset.shown = latest.number;
+}
+
+const USUAL = { m: 1e-3, rad: 0.1, "m/s": 0.01, "rad/s": 1, N: 1, "N.m": 1 }; // amplitudes of drives, SI
+
+/* Where nothing moves, as in a force element alone, the page begins with a sine at one of its inputs, a position or an
+ * angle if it has one.   Returns whether there is one. */
+function driveSomething() {
+    const free = SYSTEM.slaves.flatMap((slave) => slave.free.map((one) => [`${slave.name}.${one.name}`, one]));
+    const rating = ([name, one]) => ["m", "rad", "m/s", "rad/s"].indexOf(one.unit) * 2 + (/r\[[12]\]$/.test(name) ? 1 : 0);
+    const found = free.filter(([, one]) => one.unit in USUAL && one.unit !== "N" && one.unit !== "N.m")
+        .sort((a, b) => rating(a) - rating(b))[0];
+    if (!found)
+        return false;
+    const [name, { unit }] = found, length = state.stop - SYSTEM.experiment.start;
+    state.drives[name] = { shape: "sine", size: USUAL[unit], time: length / 4, frequency: +(3 / length).toPrecision(2) };
+    controls();
+    request();
+    return true;
 }
 
 function point(sample) {
@@ -317,7 +338,7 @@ function parameterRow(slave, parameter) {
 
 function driveRows(slave, input) {
     const name = `${slave.name}.${input.name}`;
-    const own = () => state.drives[name] || { shape: "none", size: input.high / 3 || 1, time: state.stop / 4, frequency: 2 };
+    const own = () => state.drives[name] || { shape: "none", size: USUAL[input.unit] || 1, time: state.stop / 4, frequency: 2 };
     const rows = element("div"), change = (part) => {
         const next = { ...own(), ...part };
         if (next.shape === "none")
@@ -334,7 +355,7 @@ function driveRows(slave, input) {
             fill();
         }));
         if (shape !== "none")
-            rows.append(numberRow({ text: "size" }, input.unit, input, size, size, (number) => change({ size: number })));
+            rows.append(numberRow({ text: "size" }, input.unit, { low: -10 * (USUAL[input.unit] || 1), high: 10 * (USUAL[input.unit] || 1) }, size, size, (number) => change({ size: number })));
         if (shape === "step")
             rows.append(numberRow({ text: "at" }, "s", { low: SYSTEM.experiment.start, high: state.stop }, time, time,
                 (number) => change({ time: number })));
@@ -356,12 +377,14 @@ function slaveControls(slave) {
     const changedOnes = Object.keys(state.starts[slave.name] || {});
     const first = slave.parameters.filter((one) => open.includes(one) || changedOnes.includes(one.name));
     const rest = slave.parameters.filter((one) => !first.includes(one));
+    const isDriven = (one) => `${slave.name}.${one.name}` in state.drives;
     const heading = element("h2", {}, alone ? slave.model : slave.name, " ",
         element("small", { textContent: alone ? "" : slave.model }));
     const more = (title, rows) => (rows.length ? [element("details", {}, element("summary", { textContent: title }), ...rows)] : []);
     return [heading, ...first.map((one) => parameterRow(slave, one)),
         ...more(`${rest.length} more parameters`, rest.map((one) => parameterRow(slave, one))),
-        ...more(`${slave.free.length} inputs`, slave.free.map((one) => driveRows(slave, one)))];
+        ...slave.free.filter(isDriven).map((one) => driveRows(slave, one)),
+        ...more(`${slave.free.length} inputs`, slave.free.filter((one) => !isDriven(one)).map((one) => driveRows(slave, one)))];
 }
 
 function controls() {

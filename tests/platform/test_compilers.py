@@ -43,7 +43,7 @@ from fmu_builder.paths import shipped
 pytestmark = pytest.mark.platform
 
 ROOT = Path(__file__).parents[2]
-STEPS = 10_000
+STEPS = 2_000
 RECIPES = ("PointSurface", "PointMass", "BouncingBall")
 
 
@@ -64,7 +64,7 @@ def library_name(name: str) -> str:
 
 
 def trace(fmu: Path, folder: Path, library: Path | None = None) -> str:
-    """Hash over the bits of every Real, Integer and Boolean after each of 10,000 steps with moving inputs, and over
+    """Hash over the bits of every Real, Integer and Boolean after each of 2,000 steps with moving inputs, and over
     directional derivatives every 20 steps.   `library` runs in place of the FMU's own."""
     description = fmpy.read_model_description(fmu)
     name = description.coSimulation.modelIdentifier

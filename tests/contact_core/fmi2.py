@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import struct
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -559,14 +558,6 @@ def only(messages: Iterable[Message]) -> Message:
     return found[0]
 
 
-def checksum(data: bytes) -> bytes:
-    """FNV-1a, 64 bit."""
-    value = 0xCBF29CE484222325
-    for byte in data:
-        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return struct.pack("<Q", value)
-
-
 def arrays_behind_variables(model: Model) -> dict[str, int]:
     """Of a serialized state, in front of the checksum: the number of doubles of each (CcState of instance.h)."""
     inputs = sum(v.is_continuous_input for v in model.variables)
@@ -587,8 +578,3 @@ def place_in_state(model: Model, data: bytes, name: str) -> int:
         behind -= 8 * size
         places[array] = behind
     return places[name] if name in places else behind - 8 * (len(model.variables) - model[name].index)
-
-
-def sealed(data: bytes) -> bytes:
-    """The state with the checksum that belongs to its changed contents."""
-    return data[:-8] + checksum(data[:-8])

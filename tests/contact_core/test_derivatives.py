@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checksum import sealed
 from fmi2 import (
     ALIKE,
     ERROR,
@@ -27,7 +28,6 @@ from fmi2 import (
     reals,
     recipes,
     references,
-    sealed,
 )
 from numpy.typing import NDArray
 from running import Running, build

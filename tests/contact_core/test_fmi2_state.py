@@ -12,6 +12,7 @@ from ctypes import byref, c_size_t, c_ubyte, c_void_p
 from pathlib import Path
 
 import pytest
+from checksum import checksum, sealed
 from fmi2 import (
     ERROR,
     OK,
@@ -19,7 +20,6 @@ from fmi2 import (
     Importer,
     Slave,
     arrays_behind_variables,
-    checksum,
     integers,
     literal,
     load_literal,
@@ -28,7 +28,6 @@ from fmi2 import (
     place_in_state,
     reals,
     references,
-    sealed,
 )
 
 from fmu_builder.model.loader import load_model

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from ctypes import c_void_p
 
 import pytest
-from fmi2 import ERROR, OK, Fmu, Slave, load_shipped, sealed
+from checksum import sealed
+from fmi2 import ERROR, OK, Fmu, Slave, load_shipped
 from running import Running, build
 
 FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n[structure]\n'

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
+from functools import cached_property
 
 import numpy as np
 from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Library, Status
@@ -112,43 +113,43 @@ class Fmu:
     model: Model
     guid: str
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return self.model.variables
 
-    @property
+    @cached_property
     def states(self) -> list[int]:
         """Value references of the continuous states, in their order."""
         return [v.index for v in self.model.by_kind("state")]
 
-    @property
+    @cached_property
     def jumping(self) -> frozenset[int]:
         """Value references of states that may jump where a point is accepted: those of a bristle or a mechanism, and
         their ledgers."""
         return self.references("state") if self.named("deflection", "integrated") else frozenset()
 
-    @property
+    @cached_property
     def is_mechanism(self) -> bool:
         """States that an importer sets may then be a position that the constraints cannot meet, or a singular one."""
         return any(folder.name == "planar_mechanism" for folder in self.model.folders().values())
 
-    @property
+    @cached_property
     def shaping(self) -> frozenset[int]:
         """Value references of scalars of laws that may shape a profile of a mechanism: after the start another value
         may leave its constraints out of reach, now or later."""
         scalars = frozenset(v.index for v in self.variables if v.name.startswith("laws."))
         return scalars if self.is_mechanism else frozenset()
 
-    @property
+    @cached_property
     def categories(self) -> frozenset[str]:
         return frozenset(log_categories(self.model))
 
-    @property
+    @cached_property
     def state_header(self) -> int:
         """Bytes of a serialized state before its doubles: a zero word, magic, version, GUID, number of doubles."""
         return 8 + 8 + 4 + len(self.guid) + 8
 
-    @property
+    @cached_property
     def behind_variables(self) -> int:
         """How many doubles of a serialized state stand behind those of the variables: slopes of the inputs, sides of
         the indicators, contacts before the last."""
@@ -171,13 +172,13 @@ class Fmu:
             and not (visible and v.hidden)
         )
 
-    @property
+    @cached_property
     def unknowns(self) -> frozenset[int]:
         """What fmi2GetDirectionalDerivative can be asked for."""
         outputs = frozenset(v.index for v in self.variables if v.is_output)
         return outputs | self.references("output", "calculated", "state", "derivative", visible=True)
 
-    @property
+    @cached_property
     def knowns(self) -> frozenset[int]:
         """What it can be asked over."""
         return self.references("input", "state", "time", visible=True)

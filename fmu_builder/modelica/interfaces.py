@@ -1,4 +1,4 @@
-"""Connectors of motion in the plane, which the Modelica Standard Library lacks."""
+"""What the Modelica Standard Library lacks: connectors of motion in the plane, and frames that stand still anywhere."""
 
 from __future__ import annotations
 
@@ -25,5 +25,21 @@ equation
   P.y = 0;
   P.phi = 0;
 end PlanarGround;
+""",
+    "FixedFrame": """model FixedFrame "A frame that stands still"
+  import Modelica.Mechanics.MultiBody.Frames;
+  parameter Real r[3](each unit="m") = {0, 0, 0} "Position";
+  parameter Real q[4] = {1, 0, 0, 0} "Orientation, a quaternion from the frame to the world, scalar first";
+  Modelica.Mechanics.MultiBody.Interfaces.Frame_b frame_b
+    annotation(Placement(transformation(extent={{90,-10},{110,10}})));
+equation
+  Connections.root(frame_b.R);
+  frame_b.r_0 = r;
+  frame_b.R = Frames.Orientation(
+    T={{1 - 2*(q[3]^2 + q[4]^2), 2*(q[2]*q[3] + q[1]*q[4]), 2*(q[2]*q[4] - q[1]*q[3])},
+      {2*(q[2]*q[3] - q[1]*q[4]), 1 - 2*(q[2]^2 + q[4]^2), 2*(q[3]*q[4] + q[1]*q[2])},
+      {2*(q[2]*q[4] + q[1]*q[3]), 2*(q[3]*q[4] - q[1]*q[2]), 1 - 2*(q[2]^2 + q[3]^2)}},
+    w=zeros(3));
+end FixedFrame;
 """,
 }

@@ -142,9 +142,11 @@ class _Classes:
         return found
 
     @property
-    def interfaces(self) -> bool:
-        """Whether something needs connectors of our own."""
-        return any(one.kind == "planar" for element in self.elements.values() for one in element.connectors.values())
+    def interfaces(self) -> dict[str, str]:
+        """Our own connectors and grounds, where something needs them."""
+        planar = any(one.kind == "planar" for element in self.elements.values() for one in element.connectors.values())
+        is_used = planar or any("Interfaces." in system.text for system in self.systems.values())
+        return dict(INTERFACES) if is_used else {}
 
     def written(self, folder: Path, left_out: Mapping[str, str] | None = None) -> Written:
         return Written(
@@ -164,11 +166,13 @@ _SUBPACKAGES = {
 }
 
 
-def _write(written: Written, description: str, interfaces: bool, laws: Mapping[str, str] | None = None) -> None:
+def _write(
+    written: Written, description: str, interfaces: Mapping[str, str], laws: Mapping[str, str] | None = None
+) -> None:
     folder, package = written.folder, written.folder.resolve().name
     files: dict[str, str] = {}
     contents = {
-        "Interfaces": INTERFACES if interfaces else {},
+        "Interfaces": interfaces,
         "Laws": laws or {},
         ELEMENTS: {one.name: one.text for one in written.elements.values()},
         EXAMPLES: {one.name: one.text for one in written.systems.values()},

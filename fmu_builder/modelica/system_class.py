@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html as markup
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fmu_builder.errors import InputError, Problem
@@ -28,6 +28,7 @@ _SOURCES = {  # type of the component, its parameter
     "rotational": (f"{words.MSL}.Rotational.Sources.ConstantTorque", "tau_constant"),
     "translational": (f"{words.MSL}.Translational.Sources.ConstantForce", "f_constant"),
 }
+_PLACES = {"r": (0.0, 0.0, 0.0), "q": (1.0, 0.0, 0.0, 0.0)}  # roles of a frame, at the origin of the world
 _WORLD = f"{words.MSL}.MultiBody.World"
 
 
@@ -161,30 +162,40 @@ class _System:
             if one.of_body:
                 self._source(part, one, port.force_names)
             elif (part.name, one.name) not in self.connected:
-                self._ground(part, one, port.motion_names)
+                self._ground(part, one, port.motion)
 
-    def _starts(self, part: Part, names: list[str]) -> dict[str, float]:
-        """Start values of variables of a part that are not what a port takes by default, by the place of the change."""
-        values = {name: self._variable(part, part.model[name]).start for name in names}
-        return {name: value for name, value in values.items() if value != 0.0 and not name.endswith(".q[1]")}
+    def _starts(self, part: Part, names: Sequence[str]) -> list[float]:
+        return [self._variable(part, part.model[name]).start for name in names]
 
-    def _ground(self, part: Part, one: Connector, motion: list[str]) -> None:
-        if one.kind == "point" or self._starts(part, motion):
-            self._problem(part.name, f"{one.name} is not connected and not at the origin, which has no Modelica form")
-            return
-        name = f"ground_of_{self.names[part.name]}_{one.name}"
-        if one.kind == "frame":
-            name, end = "world", "frame_b"
-            if name not in self.diagram.places:
-                self.diagram.add(name, f"inner {_WORLD} world(g=0) {words.string('Each mass has its own gravity')}")
-        else:
+    def _ground(self, part: Part, one: Connector, motion: Mapping[str, tuple[str, ...]]) -> None:
+        """What stands still where a port without a connection does."""
+        place = {role: self._starts(part, names) for role, names in motion.items()}
+        name, end, declaration = self._spatial_ground(part, one, place)
+        if one.kind in _GROUNDS:
             kind, end = _GROUNDS[one.kind]
-            self.diagram.add(name, f"{kind} {name}")
+            name = f"ground_of_{self.names[part.name]}_{one.name}"
+            declaration = f"{kind} {name}"
+        if any(any(values) for role, values in place.items() if role not in _PLACES or one.kind in _GROUNDS):
+            self._problem(part.name, f"{one.name} is not connected and moves, or lies elsewhere: no Modelica form")
+            return
+        if name not in self.diagram.places:
+            self.diagram.add(name, declaration)
         self.diagram.connect(f"{self.names[part.name]}.{one.name}", one.side, f"{name}.{end}", "right")
+
+    def _spatial_ground(self, part: Part, one: Connector, place: Mapping[str, Sequence[float]]) -> tuple[str, str, str]:
+        """Name, connector and declaration of the world, or of a frame that lies elsewhere."""
+        r, q = (place.get(role, at_origin) for role, at_origin in _PLACES.items())
+        if (*r, *q) == (*_PLACES["r"], *_PLACES["q"]):
+            about = words.string("Each mass has its own gravity")
+            return "world", "frame_b", f"inner {_WORLD} world(g=0) {about}"
+        name = f"ground_of_{self.names[part.name]}_{one.name}"
+        return name, "frame_b", f"Interfaces.FixedFrame {name}(r={words.values(r)}, q={words.values(q)})"
 
     def _source(self, part: Part, one: Connector, force: list[str]) -> None:
         inputs = [name for name in force if self._variable(part, part.model[name]).kind == "input"]
-        for name, value in self._starts(part, inputs).items():
+        for name, value in zip(inputs, self._starts(part, inputs), strict=True):
+            if value == 0.0:
+                continue
             if one.kind not in _SOURCES:
                 what = "a constant force in space or in the plane has no Modelica form"
                 self._problem(part.name, f"{name} = {quantity(value)} at the start: {what}")

@@ -81,11 +81,10 @@ def test_equations_name_what_is_declared(package: Written) -> None:
 @pytest.mark.parametrize(
     ("recipe", "said"),
     [
-        ("PointCone", '[surface] kind: "cone" has no Modelica form; those with one: "cylinder", "disc", "plane", '),
+        ("PointExtrusion", '[surface] kind: "extrusion" has no Modelica form; those with one: "cone", "cylinder", '),
         ("FloorWithStribeck", "[structure] bristle: true has no Modelica form; those with one: false"),
         ("Pendulum", "the element pendulum has no Modelica form; those with one: inertia, point_mass, "),
         ("FourPointSurface", "[structure] points: 4: a Modelica class has one of them"),
-        ("BlockOnIncline", "incline: surface is not connected and not at the origin, which has no Modelica form"),
     ],
 )
 def test_what_has_no_modelica_form_is_named(recipe: str, said: str, tmp_path: Path) -> None:
@@ -101,11 +100,21 @@ def test_a_connection_of_single_variables_and_a_force_in_space_have_no_modelica_
         'connections = [["disc.p.w", "spring.r.w"], ["spring.r.t", "disc.p.t"]]\n'
         '[parts]\ndisc = "Inertia"\nspring = "RotationalSpring"\n'
         'body = { recipe = "PointMass", start = { "p.f" = [1, 0, 0] } }\n'
+        'belt = { recipe = "PointSurface", start = { "surface.v" = [1, 0, 0] } }\n'
     )
     with pytest.raises(InputError) as error:
         write_package([recipe], tmp_path / "Own")
     assert "connections [disc.p.w, spring.r.w]: 'disc.p.w' is no port of a part" in str(error.value)
+    assert "belt: surface is not connected and moves, or lies elsewhere: no Modelica form" in str(error.value)
     assert "body: p.f[1] = 1 at the start: a constant force in space or in the plane has no" in str(error.value)
+
+
+def test_a_surface_that_stands_turned_is_held_by_a_frame_of_the_package(tmp_path: Path) -> None:
+    written = write_package([FMUS / "BlockOnIncline.toml"], tmp_path / "Own")
+    text = written.systems["Own.Examples.BlockOnIncline"].text
+    assert "FixedFrame ground_of_incline_surface(r={0, 0, 0}, q={0.9961946980917455, 0, 0.0871557427" in text
+    assert "  connect(incline.surface, ground_of_incline_surface.frame_b)\n" in text
+    assert "FixedFrame" in lines(written, "Interfaces/package.order")
 
 
 def test_only_a_package_of_ours_is_replaced(tmp_path: Path) -> None:

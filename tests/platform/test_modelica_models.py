@@ -33,16 +33,19 @@ AGREEMENT = 1e-8  # of the largest value of a signal, at least of 1
 OF_FORCES = (
     1e-7  # of forces and powers: they have the error of the motion times a slope, 294 N.s/m on a ramp of friction
 )
-LONGEST = 0.5  # s
+LONGEST = 0.3  # s
 COUNT = "floor.contact_count"
 SYSTEMS = (
     "BeadInBowl",
     "BlockNeverStops",
+    "BlockOnIncline",
     "BodyOnThreeSprings",
     "BouncingBall",
+    "MarbleInFunnel",
     "MarbleInTube",
     "SlidingBlock",
     "SlidingOffSphere",
+    "SpringPendulum",
     "TorsionPendulum",
     "TwoBodyImpact",
     "TwoInertias",

@@ -13,6 +13,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
     double h = t_end - block[0];
     cc_evaluate_at(instance, &step, step.length);
     cc_accept_point_of(instance, h);
+    CC_SHOW(instance, t_c, step.length, &step.length, &step.t_end);
     return 1;
 }
 

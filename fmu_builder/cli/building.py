@@ -94,10 +94,8 @@ def _with_references(built: Built, cases: Iterable[Path] = ()) -> Built:
     """With those of the given cases; without any an FMU of the catalogue gets its own."""
     from fmu_builder.cosim.reference_files import cases_alone, with_references
 
-    if built.path.stem.endswith(FMI3_SUFFIX):
-        return built
     chosen = list(cases) or (cases_alone(built.model.name) if is_shipped(built.model.path) else [])
-    names = with_references(built.path, chosen)
+    names = with_references(built.path, chosen) if chosen else ()
     return replace(built, notes=(*built.notes, f"holds the references of {', '.join(names)}")) if names else built
 
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from ctypes import CDLL, Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,15 @@ from fmpy.model_description import ModelDescription
 from lxml import etree
 
 from fmu_builder.cosim.extraction import Extraction
+from fmu_builder.cosim.fmi3.adaptor import Adaptor, kinds_of, name_in_fmi3, type_of
 from fmu_builder.cosim.isolation.limits import Limits
 from fmu_builder.cosim.isolation.process import IsolatedProcess
 from fmu_builder.cosim.port_names import find_ports
 from fmu_builder.cosim.terminals import read_terminals
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.export.archive import check_archive
-from fmu_builder.export.toolchain import PLATFORMS, host_platform
+from fmu_builder.export.fmi3_variables import INDICATORS
+from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
 from fmu_builder.export.trial import Start as TriedStart
 from fmu_builder.export.trial import try_out
 from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable, Terminal
@@ -45,6 +48,7 @@ from fmu_builder.model.step_advice import HELD_FORCE, HeldForce
 from fmu_builder.model.terminals import port_of
 from fmu_builder.units import Unit, unit_of_fmi
 
+DESCRIPTION = "modelDescription.xml"
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
 _TERMINATED, _LAST_SUCCESSFUL_TIME = 3, 2  # fmi2StatusKind
@@ -73,6 +77,7 @@ class SlaveDescription:
     can_restore: bool = False  # it declares canGetAndSetFMUstate
     interpolates: bool = False  # it declares canInterpolateInputs
     states_behind: Mapping[str, bool] = field(default_factory=dict)  # by output: whether it depends on states
+    kinds: Mapping[int, str] | None = None  # of an FMU for FMI 3.0: the types of its variables, by value reference
 
     def missing_binary(self) -> str | None:
         """Why this machine cannot load the FMU, or None."""
@@ -83,34 +88,33 @@ class SlaveDescription:
 
     def library(self) -> str:
         """The archive name of the library for this machine."""
-        return f"binaries/{host_platform()}/{self.identifier}{PLATFORMS[host_platform()].suffix}"
+        folder = host_platform() if self.kinds is None else TUPLES[host_platform()]
+        return f"binaries/{folder}/{self.identifier}{PLATFORMS[host_platform()].suffix}"
 
 
 def read_slave(path: Path) -> SlaveDescription:
-    """The description of an .fmu by its modelDescription.xml.  Raises InputError for anything that is no FMI 2.0
-    slave."""
+    """The description of an .fmu by its modelDescription.xml.  Raises InputError for anything that is no slave of FMI
+    2.0, or of FMI 3.0 without arrays."""
     names = check_archive(path)
     data = io.BytesIO(path.read_bytes())  # fmpy leaves a file open when it fails
     try:
         with zipfile.ZipFile(data) as archive:
             root = etree.fromstring(archive.read("modelDescription.xml"))
             terminals = read_terminals(archive)
-        version = root.get("fmiVersion")
-        if version != "2.0":
-            what = (
-                f"is for FMI {version}; only FMI 2.0 is supported"
-                if version
-                else "modelDescription.xml has no fmiVersion"
-            )
+        version = root.get("fmiVersion", "")
+        is_fmi3 = version.startswith("3.")
+        if version != "2.0" and not is_fmi3:
+            what = f"is for FMI {version}; 2.0 and 3.0 are supported" if version else f"{DESCRIPTION} has no fmiVersion"
             raise InputError(Problem(str(path), what))
         description = fmpy.read_model_description(data, validate=False)
         literals = {t.name: {i.name: int(i.value) for i in t.items or ()} for t in description.typeDefinitions}
+        kinds = kinds_of(description, str(path)) if is_fmi3 else None
     except InputError:
         raise
     except Exception as error:  # fmpy raises bare exceptions and lxml errors alike
-        raise InputError(Problem(str(path), f"modelDescription.xml cannot be read: {error}")) from error
+        raise InputError(Problem(str(path), f"{DESCRIPTION} cannot be read: {error}")) from error
     if description.coSimulation is None and description.modelExchange is None:
-        raise InputError(Problem(str(path), "modelDescription.xml declares neither CoSimulation nor ModelExchange"))
+        raise InputError(Problem(str(path), f"{DESCRIPTION} declares neither CoSimulation nor ModelExchange"))
     if description.coSimulation is None:
         raise InputError(Problem(str(path), "is for model exchange only; export it again for co-simulation"))
     identifier = description.coSimulation.modelIdentifier
@@ -122,13 +126,16 @@ def read_slave(path: Path) -> SlaveDescription:
     differences = _differences(root)
     variables = {}
     for v in description.modelVariables:
+        if kinds is not None and (v.valueReference not in kinds or (ours and v.name.startswith(INDICATORS))):
+            continue
+        type_name = type_of(v.type)
         depends = unknowns.get(v.name)
         declared = v.declaredType
         unit = v.unit or (declared.unit if declared else None) or ""
         variables[v.name] = SlaveVariable(
             name=v.name,
             reference=v.valueReference,
-            type=v.type,
+            type=type_name,
             causality=v.causality,
             variability=v.variability,
             initial=v.initial,
@@ -138,7 +145,7 @@ def read_slave(path: Path) -> SlaveDescription:
             literals=literals.get(declared.name, {}) if declared and v.type == "Enumeration" else {},
             description=v.description or "",
             # an output without dependencies, even on time, is a force that an element does not have
-            zero=v.type == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
+            zero=type_name == "Real" and ((ours and v.name in free) or (v.variability, v.start) == ("constant", "0")),
             held=held.get(v.name),
             max=_number(v.max),
             min=_number(v.min),
@@ -154,8 +161,10 @@ def read_slave(path: Path) -> SlaveDescription:
         variables=variables,
         ports=_terminal_ports(terminals, variables) | {p.name: p for p in find_ports(variables)},
         terminals=terminals,
-        platforms=tuple(n for n, p in PLATFORMS.items() if f"binaries/{n}/{identifier}{p.suffix}" in names)
-        + tuple(sorted(_other_platforms(names))),
+        platforms=tuple(
+            n for n, p in PLATFORMS.items() if f"binaries/{TUPLES[n] if is_fmi3 else n}/{identifier}{p.suffix}" in names
+        )
+        + (() if is_fmi3 else tuple(sorted(_other_platforms(names)))),
         interfaces=("co-simulation", *(("model exchange",) if description.modelExchange else ())),
         start=experiment.get("startTime", 0.0),
         stop=experiment.get("stopTime"),
@@ -171,6 +180,7 @@ def read_slave(path: Path) -> SlaveDescription:
         can_restore=bool(description.coSimulation.canGetAndSetFMUstate),
         interpolates=bool(description.coSimulation.canInterpolateInputs),
         states_behind=_states_behind(description),
+        kinds=kinds,
     )
 
 
@@ -222,12 +232,14 @@ def _defined_units(root: etree._Element) -> dict[str, Unit]:
 def _differences(root: etree._Element) -> dict[str, bool]:
     """By the name of the variable, its own relativeQuantity, which fmpy 0.3 looks for among the child elements."""
     found = root.iterfind("ModelVariables/ScalarVariable/Real[@relativeQuantity]")
-    return {one.getparent().get("name"): one.get("relativeQuantity") in ("true", "1") for one in found}
+    of_fmi3 = root.iterfind("ModelVariables/*[@relativeQuantity]")
+    named = chain(((one.getparent(), one) for one in found), ((one, one) for one in of_fmi3))
+    return {variable.get("name"): one.get("relativeQuantity") in ("true", "1") for variable, one in named}
 
 
 def _held_forces(root: etree._Element) -> dict[str, HeldForce | None]:
     """By the name of the variable; fmpy does not read annotations."""
-    found = root.iterfind(f"ModelVariables/ScalarVariable/Annotations/Tool[@name='fmu-builder']/{HELD_FORCE}")
+    found = root.iterfind(f"ModelVariables/*/Annotations/*/{HELD_FORCE}")
     return {one.getparent().getparent().getparent().get("name"): HeldForce.of(one.attrib) for one in found}
 
 
@@ -280,6 +292,8 @@ def _start_entries(description: SlaveDescription, starts: Mapping[str, float | s
         variable = description.variables[name]
         family = FAMILY[variable.type]
         given = value if isinstance(value, str) or family == "Real" else int(value)
+        if description.kinds is not None:
+            family = description.kinds[variable.reference]
         yield family, variable.reference, given, variable.causality == "input"
 
 
@@ -306,6 +320,9 @@ class Slave:
         missing = description.missing_binary()
         if missing:
             raise SlaveError(Problem(where, missing))
+        if limits is not None and description.kinds is not None:
+            what = "is for FMI 3.0; only FMUs for FMI 2.0 run in a process of their own: leave out isolated and limits"
+            raise SlaveError(Problem(where, what))
         library = description.library()
         if limits is None:
             try_out(description.path, library, where, list(_start_entries(description, starts or {})))
@@ -356,8 +373,12 @@ class Slave:
     def _load(self, library: Path) -> FMU2Slave:
         """fmpy works in the library's folder while it loads, and stays there if that fails."""
         before = Path.cwd()
+        adaptor = None
+        if self.description.kinds is not None:
+            adaptor = Adaptor(library, self._extraction.folder, self.description.kinds)
+            library = adaptor.path
         try:
-            return FMU2Slave(
+            loaded = FMU2Slave(
                 guid=self.description.guid,
                 unzipDirectory=str(self._extraction.folder),
                 modelIdentifier=self.description.identifier,
@@ -366,6 +387,10 @@ class Slave:
             )
         finally:
             os.chdir(before)
+        if adaptor is not None:
+            adaptor.connect(loaded.dll)
+            loaded.adaptor = adaptor  # as long as its library
+        return loaded
 
     @cached_property
     def library(self) -> CDLL:
@@ -407,6 +432,8 @@ class Slave:
         what = f"{call} {answer}" + (f" ({note})" if note else "")
         if self._process is not None and self._process.repair:
             what += f"; {self._process.repair}"
+        if self.description.kinds is not None:
+            what = name_in_fmi3(what)
         what += f"; it logged: {logged}" if logged else ""
         return SlaveError(Problem(self.name, what))
 

@@ -89,9 +89,10 @@ def _compiler() -> tuple[Compiler, tuple[str, ...]]:
     return compiler, ()
 
 
-def shared_library(source: Path) -> Path:
+def shared_library(source: Path, include: Sequence[Path] = ()) -> Path:
     """A source that needs no C library, compiled for this machine, and kept in the cache folder until it changes.
 
+    include   folders of headers that do not change
     Raises ToolError if there is no compiler, or it fails."""
     compiler = find_compiler()
     if compiler is None:
@@ -104,7 +105,11 @@ def shared_library(source: Path) -> Path:
         with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
             new = Path(temporary) / library.name
             compile_hosted(
-                [source, base / "freestanding.c"], new, [base / "freestanding_include"], compiler, FREESTANDING
+                [source, base / "freestanding.c"],
+                new,
+                [base / "freestanding_include", *include],
+                compiler,
+                FREESTANDING,
             )
             _move(new, library)
     return library

@@ -1,0 +1,404 @@
+/* An FMU for FMI 3.0 as one for FMI 2.0: the master calls these functions, and these call its functions.
+ *
+ * Scalars only, co-simulation only; steps neither end early nor have events.  Inputs have no derivatives in FMI 3.0.
+ * One copy of this library belongs to one FMU: adaptor.py gives it the addresses of the functions and the types of the
+ * variables, once, by `connect_fmu`. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include <fmi2Functions.h>
+
+#if defined _WIN32
+#define EXPORT __attribute__((dllexport))
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+typedef uint8_t Flag; /* bool of FMI 3.0 */
+typedef void LogMessage(void *environment, fmi2Status status, const char *category, const char *message);
+typedef int Access(void *instance, const uint32_t *references, size_t n, void *values, size_t n_values);
+typedef int Simple(void *instance);
+
+/* The types of FMI 3.0, and the functions, both in the order of adaptor.py. */
+typedef enum { FLOAT64, FLOAT32, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, BOOLEAN, STRING, KINDS } Kind;
+typedef struct {
+    Access *get[KINDS], *set[KINDS];
+    void *(*instantiate)(const char *, const char *, const char *, Flag, Flag, Flag, Flag, const uint32_t *, size_t,
+                         void *, LogMessage *, void *);
+    void (*free_instance)(void *);
+    int (*set_logging)(void *, Flag, size_t, const char *const *);
+    int (*enter_initialization)(void *, Flag, double, double, Flag, double);
+    Simple *exit_initialization, *terminate, *reset;
+    int (*do_step)(void *, double, double, Flag, Flag *, Flag *, Flag *, double *);
+    int (*get_state)(void *, void **), (*set_state)(void *, void *), (*free_state)(void *, void **);
+    int (*state_size)(void *, void *, size_t *), (*serialize)(void *, void *, unsigned char *, size_t);
+    int (*deserialize)(void *, const unsigned char *, size_t, void **);
+    int (*directional)(void *, const uint32_t *, size_t, const uint32_t *, size_t, const double *, size_t, double *,
+                       size_t);
+    int (*output_derivatives)(void *, const uint32_t *, size_t, const int32_t *, double *, size_t);
+} Functions;
+
+typedef struct {
+    Functions f;
+    const char *resources;       /* path of the folder */
+    const uint32_t *references;  /* of all variables, ascending, */
+    const uint8_t *kinds;        /* and their types */
+    size_t size;
+    uint32_t is_plain;           /* 1 if all reals are of 64 bits */
+} Fmu;
+
+static Fmu fmu;
+
+EXPORT void connect_fmu(const Fmu *given);
+void connect_fmu(const Fmu *given) { fmu = *given; }
+
+typedef struct {
+    void *instance;
+    fmi2CallbackFunctions callbacks;
+    char name[256];
+    int has_tolerance, has_stop, has_ended;
+    double tolerance, start, stop, last;
+} Component;
+
+static Kind kind_of(uint32_t reference)
+{
+    size_t low = 0, high = fmu.size;
+    while (low + 1 < high) {
+        size_t middle = (low + high) / 2;
+        if (fmu.references[middle] <= reference)
+            low = middle;
+        else
+            high = middle;
+    }
+    return fmu.kinds[low];
+}
+
+/* The text of FMI 3.0 as a format of printf, in which #r1# would be a variable. */
+static void take_log(void *environment, fmi2Status status, const char *category, const char *message)
+{
+    Component *c = environment;
+    char text[4096];
+    size_t n = 0;
+    for (; *message && n + 3 < sizeof text; message++) {
+        if (*message == '%' || *message == '#')
+            text[n++] = *message;
+        text[n++] = *message;
+    }
+    text[n] = '\0';
+    if (c->callbacks.logger)
+        c->callbacks.logger(c->callbacks.componentEnvironment, c->name, status, category, text);
+}
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+typedef union {
+    double float64;
+    float float32;
+    int8_t int8;
+    uint8_t uint8;
+    int16_t int16;
+    uint16_t uint16;
+    int32_t int32;
+    uint32_t uint32;
+    int64_t int64;
+    uint64_t uint64;
+    const char *text;
+} Value;
+
+static double number_of(Kind kind, const Value *v)
+{
+    switch (kind) {
+    case FLOAT64: return v->float64;
+    case FLOAT32: return (double)v->float32;
+    case INT8: return v->int8;
+    case UINT8: return v->uint8;
+    case INT16: return v->int16;
+    case UINT16: return v->uint16;
+    case INT32: return v->int32;
+    case UINT32: return v->uint32;
+    case INT64: return (double)v->int64;
+    case UINT64: return (double)v->uint64;
+    case BOOLEAN: return v->uint8 != 0;
+    default: return 0.0;
+    }
+}
+
+static Value value_of(Kind kind, double number)
+{
+    Value v = {.uint64 = 0};
+    switch (kind) {
+    case FLOAT64: v.float64 = number; break;
+    case FLOAT32: v.float32 = (float)number; break;
+    case INT8: v.int8 = (int8_t)number; break;
+    case UINT8: v.uint8 = (uint8_t)number; break;
+    case INT16: v.int16 = (int16_t)number; break;
+    case UINT16: v.uint16 = (uint16_t)number; break;
+    case INT32: v.int32 = (int32_t)number; break;
+    case UINT32: v.uint32 = (uint32_t)number; break;
+    case INT64: v.int64 = (int64_t)number; break;
+    case UINT64: v.uint64 = (uint64_t)number; break;
+    case BOOLEAN: v.uint8 = number != 0.0; break;
+    default: break;
+    }
+    return v;
+}
+
+static int get_number(const Component *c, uint32_t reference, double *number)
+{
+    Kind kind = kind_of(reference);
+    Value v = {.uint64 = 0};
+    int status = fmu.f.get[kind](c->instance, &reference, 1, &v, 1);
+    *number = number_of(kind, &v);
+    return status;
+}
+
+static int set_number(const Component *c, uint32_t reference, double number)
+{
+    Kind kind = kind_of(reference);
+    Value v = value_of(kind, number);
+    return fmu.f.set[kind](c->instance, &reference, 1, &v, 1);
+}
+
+fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2Real value[])
+{
+    Component *c = component;
+    if (fmu.is_plain)
+        return fmu.f.get[FLOAT64](c->instance, vr, n, value, n);
+    int worst = 0;
+    for (size_t k = 0; k < n; k++) {
+        int status = get_number(c, vr[k], value + k);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, const fmi2Real value[])
+{
+    Component *c = component;
+    if (fmu.is_plain)
+        return fmu.f.set[FLOAT64](c->instance, vr, n, (void *)value, n);
+    int worst = 0;
+    for (size_t k = 0; k < n; k++) {
+        int status = set_number(c, vr[k], value[k]);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+static fmi2Status get_whole(Component *c, const fmi2ValueReference vr[], size_t n, int value[])
+{
+    int worst = 0;
+    for (size_t k = 0; k < n; k++) {
+        double number = 0.0;
+        int status = get_number(c, vr[k], &number);
+        value[k] = (int)number;
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+static fmi2Status set_whole(Component *c, const fmi2ValueReference vr[], size_t n, const int value[])
+{
+    int worst = 0;
+    for (size_t k = 0; k < n; k++) {
+        int status = set_number(c, vr[k], value[k]);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Integer value[])
+{
+    return get_whole(c, vr, n, value);
+}
+
+fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer value[])
+{
+    return set_whole(c, vr, n, value);
+}
+
+fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Boolean value[])
+{
+    return get_whole(c, vr, n, value);
+}
+
+fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Boolean value[])
+{
+    return set_whole(c, vr, n, value);
+}
+
+fmi2Status fmi2GetString(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2String value[])
+{
+    return fmu.f.get[STRING](((Component *)component)->instance, vr, n, value, n);
+}
+
+fmi2Status fmi2SetString(fmi2Component component, const fmi2ValueReference vr[], size_t n, const fmi2String value[])
+{
+    return fmu.f.set[STRING](((Component *)component)->instance, vr, n, (void *)value, n);
+}
+
+/* ---- the life of an instance ------------------------------------------------------------------------------------ */
+
+const char *fmi2GetVersion(void) { return fmi2Version; }
+const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
+
+fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
+                              const fmi2CallbackFunctions *callbacks, fmi2Boolean visible, fmi2Boolean logging)
+{
+    (void)resources; /* a URI, where FMI 3.0 has a path */
+    if (type != fmi2CoSimulation || !callbacks || !callbacks->allocateMemory)
+        return NULL;
+    Component *c = callbacks->allocateMemory(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->callbacks = *callbacks;
+    for (size_t i = 0; i + 1 < sizeof c->name && name[i]; i++)
+        c->name[i] = name[i];
+    c->instance = fmu.f.instantiate(name, guid, fmu.resources, visible != 0, logging != 0, 0, 0, NULL, 0, c, take_log,
+                                    NULL);
+    if (c->instance)
+        return c;
+    callbacks->freeMemory(c);
+    return NULL;
+}
+
+void fmi2FreeInstance(fmi2Component component)
+{
+    Component *c = component;
+    if (!c)
+        return;
+    fmi2CallbackFreeMemory free_memory = c->callbacks.freeMemory;
+    fmu.f.free_instance(c->instance);
+    free_memory(c);
+}
+
+fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const fmi2String categories[])
+{
+    return fmu.f.set_logging(((Component *)c)->instance, on != 0, n, categories);
+}
+
+fmi2Status fmi2SetupExperiment(fmi2Component component, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
+                               fmi2Boolean has_stop, fmi2Real stop)
+{
+    Component *c = component;
+    c->has_tolerance = has_tolerance;
+    c->tolerance = tolerance;
+    c->start = c->last = start;
+    c->has_stop = has_stop;
+    c->stop = stop;
+    return fmi2OK;
+}
+
+fmi2Status fmi2EnterInitializationMode(fmi2Component component)
+{
+    Component *c = component;
+    return fmu.f.enter_initialization(c->instance, c->has_tolerance != 0, c->tolerance, c->start, c->has_stop != 0,
+                                      c->stop);
+}
+
+fmi2Status fmi2ExitInitializationMode(fmi2Component c) { return fmu.f.exit_initialization(((Component *)c)->instance); }
+fmi2Status fmi2Terminate(fmi2Component c) { return fmu.f.terminate(((Component *)c)->instance); }
+fmi2Status fmi2Reset(fmi2Component c) { return fmu.f.reset(((Component *)c)->instance); }
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
+fmi2Status fmi2DoStep(fmi2Component component, fmi2Real time, fmi2Real step, fmi2Boolean no_set_state_before)
+{
+    Component *c = component;
+    Flag has_event = 0, ends = 0, is_early = 0;
+    double last = time;
+    int status =
+        fmu.f.do_step(c->instance, time, step, no_set_state_before != 0, &has_event, &ends, &is_early, &last);
+    c->last = last;
+    c->has_ended = ends;
+    return status <= fmi2Warning && (ends || is_early) ? fmi2Discard : status;
+}
+
+fmi2Status fmi2CancelStep(fmi2Component c)
+{
+    (void)c;
+    return fmi2Error;
+}
+
+fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value)
+{
+    (void)c, (void)kind, (void)value;
+    return fmi2Discard;
+}
+
+fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value)
+{
+    *value = ((Component *)c)->last;
+    return kind == fmi2LastSuccessfulTime ? fmi2OK : fmi2Discard;
+}
+
+fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Integer *value)
+{
+    (void)c, (void)kind, (void)value;
+    return fmi2Discard;
+}
+
+fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value)
+{
+    *value = ((Component *)c)->has_ended;
+    return kind == fmi2Terminated ? fmi2OK : fmi2Discard;
+}
+
+fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2String *value)
+{
+    (void)c, (void)kind, (void)value;
+    return fmi2Discard;
+}
+
+/* ---- state, derivatives ----------------------------------------------------------------------------------------- */
+
+fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
+{
+    return fmu.f.get_state(((Component *)c)->instance, state);
+}
+
+fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
+{
+    return fmu.f.set_state(((Component *)c)->instance, state);
+}
+
+fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
+{
+    return fmu.f.free_state(((Component *)c)->instance, state);
+}
+
+fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size)
+{
+    return fmu.f.state_size(((Component *)c)->instance, state, size);
+}
+
+fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
+{
+    return fmu.f.serialize(((Component *)c)->instance, state, (unsigned char *)bytes, size);
+}
+
+fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state)
+{
+    return fmu.f.deserialize(((Component *)c)->instance, (const unsigned char *)bytes, size, state);
+}
+
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns,
+                                        const fmi2ValueReference knowns[], size_t n_knowns, const fmi2Real seed[],
+                                        fmi2Real answer[])
+{
+    return fmu.f.directional(((Component *)c)->instance, unknowns, n_unknowns, knowns, n_knowns, seed, n_knowns, answer,
+                             n_unknowns);
+}
+
+fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n,
+                                        const fmi2Integer order[], fmi2Real value[])
+{
+    return fmu.f.output_derivatives(((Component *)c)->instance, vr, n, order, value, n);
+}
+
+fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n,
+                                       const fmi2Integer order[], const fmi2Real value[])
+{
+    (void)c, (void)vr, (void)n, (void)order, (void)value;
+    return fmi2Error;
+}

@@ -1,0 +1,140 @@
+"""The library adaptor.c between the master and an FMU for FMI 3.0, and what it needs to know of the FMU."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import shutil
+from collections.abc import Mapping
+from ctypes import c_char_p, c_size_t, c_uint8, c_uint32, c_void_p
+from pathlib import Path
+
+from fmpy.model_description import ModelDescription
+
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.export.host import shared_library
+from fmu_builder.export.toolchain import fmi_headers
+from fmu_builder.model.connectable import Type
+
+# Type of FMI 3.0 -> type of the master, in the order of Kind in adaptor.c.
+KINDS: Mapping[str, Type] = {
+    "Float64": "Real",
+    "Float32": "Real",
+    "Int8": "Integer",
+    "UInt8": "Integer",
+    "Int16": "Integer",
+    "UInt16": "Integer",
+    "Int32": "Integer",
+    "UInt32": "Integer",
+    "Int64": "Integer",
+    "UInt64": "Integer",
+    "Boolean": "Boolean",
+    "String": "String",
+}
+_ENUMERATION = "Int64"  # functions that read and set enumerations
+_FUNCTIONS = (  # behind those that get and set, in the order of Functions in adaptor.c
+    "InstantiateCoSimulation",
+    "FreeInstance",
+    "SetDebugLogging",
+    "EnterInitializationMode",
+    "ExitInitializationMode",
+    "Terminate",
+    "Reset",
+    "DoStep",
+    "GetFMUState",
+    "SetFMUState",
+    "FreeFMUState",
+    "SerializedFMUStateSize",
+    "SerializeFMUState",
+    "DeserializeFMUState",
+    "GetDirectionalDerivative",
+    "GetOutputDerivatives",
+)
+# Names of functions of FMI 2.0 in messages, where FMI 3.0 has others.
+_OTHER_NAMES = {
+    "fmi2Instantiate": "fmi3InstantiateCoSimulation",
+    "fmi2SetupExperiment": "fmi3EnterInitializationMode",
+    "fmi2GetReal": "fmi3GetFloat64",
+    "fmi2SetReal": "fmi3SetFloat64",
+}
+
+
+class _Fmu(ctypes.Structure):
+    """Fmu of adaptor.c."""
+
+    _fields_ = (
+        ("functions", c_void_p * (2 * len(KINDS) + len(_FUNCTIONS))),
+        ("resources", c_char_p),
+        ("references", c_void_p),
+        ("kinds", c_void_p),
+        ("size", c_size_t),
+        ("is_plain", c_uint32),
+    )
+
+
+def name_in_fmi3(text: str) -> str:
+    """A message about functions of FMI 2.0 as one about those of FMI 3.0."""
+    for old, new in _OTHER_NAMES.items():
+        text = text.replace(old, new)
+    return text.replace("fmi2", "fmi3")
+
+
+def kind_of(type_name: str) -> str:
+    """The type by whose functions a variable of FMI 3.0 is read."""
+    return _ENUMERATION if type_name == "Enumeration" else type_name
+
+
+def type_of(type_name: str) -> Type:
+    """The type of the master for one of FMI 2.0 or 3.0."""
+    return KINDS.get(type_name, type_name)  # type: ignore[arg-type]
+
+
+def kinds_of(description: ModelDescription, where: str) -> dict[int, str]:
+    """The types of the variables by value reference, without clocks and binary data.
+
+    Raises InputError for arrays."""
+    arrays = [v.name for v in description.modelVariables if v.dimensions]
+    if arrays:
+        what = f"has arrays, such as {arrays[0]}, and the master reads scalars only: export it without arrays"
+        raise InputError(Problem(where, what))
+    known = {*KINDS, "Enumeration"}
+    return {v.valueReference: v.type for v in description.modelVariables if v.type in known}
+
+
+@functools.cache
+def _library() -> Path:
+    """adaptor.c, compiled at first use.  Raises ToolError."""
+    return shared_library(Path(__file__).with_name("adaptor.c"), (fmi_headers(),))
+
+
+class Adaptor:
+    """What an FMU has in its folder beside its own library: a copy of the adaptor, which has one FMU.
+
+    kinds   types of FMI 3.0 of its variables, by value reference"""
+
+    def __init__(self, library: Path, folder: Path, kinds: Mapping[int, str]) -> None:
+        own = _library()
+        self.path = folder / f"adaptor{own.suffix}"
+        shutil.copyfile(own, self.path)
+        self._fmu = ctypes.CDLL(str(library))
+        self._resources = f"{folder / 'resources'}{os.sep}".encode()
+        ordered = sorted(kinds)
+        self._references = (c_uint32 * len(ordered))(*ordered)
+        places = {name: place for place, name in enumerate(KINDS)}
+        self._kinds = (c_uint8 * len(ordered))(*(places[kind_of(kinds[one])] for one in ordered))
+        self._is_plain = "Float32" not in kinds.values()
+
+    def connect(self, adaptor: ctypes.CDLL) -> None:
+        """Give the loaded copy the functions and types of its FMU."""
+        names = [f"{verb}{kind}" for verb in ("Get", "Set") for kind in KINDS] + [*_FUNCTIONS]
+        addresses = [ctypes.cast(getattr(self._fmu, f"fmi3{name}"), c_void_p).value for name in names]
+        given = _Fmu(
+            (c_void_p * len(addresses))(*addresses),
+            self._resources,
+            ctypes.cast(self._references, c_void_p),
+            ctypes.cast(self._kinds, c_void_p),
+            len(self._references),
+            int(self._is_plain),
+        )
+        ctypes.CDLL(adaptor._name, handle=adaptor._handle).connect_fmu(ctypes.byref(given))

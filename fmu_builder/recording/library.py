@@ -52,8 +52,8 @@ def _compiled(platform: str, compiler: Compiler, folder: Path) -> bytes:
         base = shipped("contact_core") / "base"
         include = [base, base / "freestanding_include"]
         system = [*_options(one, compiler), "-isystem", str(fmi_headers())]
-        extra = [*FREESTANDING, *system, *(str(path) for path in _empty_libraries(one, compiler, folder))]
-        compile_hosted([_HERE / "recorder.c"], library, include, compiler, ["-s", *extra], one)
+        sources = [_HERE / "recorder.c", *_empty_libraries(one, compiler, folder)]  # in this order, for GNU ld
+        compile_hosted(sources, library, include, compiler, ["-s", *FREESTANDING, *system], one)
         libraries[machine] = library.read_bytes()
     return merge_universal(libraries) if len(libraries) > 1 else next(iter(libraries.values()))
 

@@ -25,13 +25,14 @@ from typer.testing import CliRunner
 from fmu_builder import cli, run
 from fmu_builder.check.report import check_fmu
 from fmu_builder.cli.commands import app
+from fmu_builder.export.binaries import read_library
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.smoke import CO_SIMULATION, EventInfo, Instance, Unpacked
 from fmu_builder.export.toolchain import PLATFORMS, find_compiler, host_platform
 from fmu_builder.paths import shipped
 from fmu_builder.recording.file import Recording
 from fmu_builder.recording.functions import FUNCTIONS
-from fmu_builder.recording.library import recorder_library
+from fmu_builder.recording.library import LINUX_IMPORTS, recorder_library
 from fmu_builder.recording.messages import formatted
 from fmu_builder.recording.replay import replay
 from fmu_builder.recording.text import UNFINISHED, lines
@@ -552,6 +553,33 @@ def test_calls_are_printed_chosen_and_summed_up(tmp_path: Path, monkeypatch: pyt
 )
 def test_messages_are_formatted_as_printf_does(message: str, arguments: list[Any], text: str) -> None:
     assert formatted(message, arguments) == text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_recorder_exports_fmi_and_takes_of_the_platform_what_is_listed(platform: str) -> None:
+    compiler = find_compiler()
+    assert compiler is not None
+    data = recorder_library(platform, compiler)
+    assert len(data) < 150_000
+    functions = {one for some in LINUX_IMPORTS.values() for one in some}
+    libraries = read_library(data, platform)
+    assert len(libraries) == (2 if platform == "darwin64" else 1)
+    for library in libraries:
+        assert (library.run_path, library.executable_stack, library.signed) in (
+            (None, False, None),
+            (None, False, True),
+        )
+        if library.format == "macho":
+            assert {one.removeprefix("_") for one in library.exports} - {"_mh_dylib_header", "__dso_handle"} == {
+                one.name for one in FUNCTIONS
+            }
+            assert library.imports == {"/usr/lib/libSystem.B.dylib"}
+            assert library.undefined - {"dyld_stub_binder"} == {f"_{one}" for one in functions - {"dlclose"}}
+        else:
+            assert library.exports == {one.name for one in FUNCTIONS}
+            used = {*LINUX_IMPORTS, *functions} if library.format == "elf" else {"KERNEL32.dll"}
+            assert library.imports == used
 
 
 def test_the_recorder_of_each_platform_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import struct
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,6 +23,11 @@ import fmpy
 import pytest
 
 from fmu_builder.export.cache import cache_folder
+from fmu_builder.export.toolchain import PLATFORMS, Compiler, host_platform
+from fmu_builder.paths import load_module
+from fmu_builder.recording.file import Call, Recording
+from fmu_builder.recording.library import recorder_library
+from fmu_builder.recording.wrapping import record_fmu
 
 pytestmark = pytest.mark.platform
 
@@ -303,11 +308,13 @@ class Tools:
         result = run_command(command, folder, self.environment())
         assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
 
-    def compile_driver(self, platform: str, folder: Path) -> list[str]:
-        """Build the trace driver for `platform` beside its driver_config.h; the command that runs it."""
+    def compile_driver(
+        self, platform: str, folder: Path, source: str = "trace_driver.c", defines: Sequence[str] = ()
+    ) -> list[str]:
+        """Build a driver for `platform` beside its driver_config.h; the command that runs it."""
         arguments = ["-std=c11", "-O2", "-s", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]
         arguments += ["-Wno-type-limits"]  # a count of zero variables makes `i < 0`
-        arguments += [f"-I{FMI_HEADERS}", f"-I{folder}", str(HERE / "trace_driver.c"), "-o"]
+        arguments += [f"-I{FMI_HEADERS}", f"-I{folder}", *defines, str(HERE / source), "-o"]
         if platform == "win64":
             arguments += ["driver.exe", "-ffreestanding", "-nostdlib", "-lkernel32"]
             arguments += ["-Wl,--subsystem,console", "-Wl,-e,mainCRTStartup"]
@@ -645,3 +652,77 @@ def test_every_kind_of_fused_instruction_is_recognised_and_no_other(tools: Tools
     assert {line.split(": ", 2)[2] for line in found} == set(FUSED)
     assert len(separate) == 4 * (len(SEPARATE_ASSEMBLY.split("\n")) - 2)
     assert fused_instructions(separate) == []
+
+
+# --- recorders --------------------------------------------------------------------------------------------------------
+
+
+def run_recorder(tools: Tools, fmu: Path, platform: str, command: list[str], folder: Path) -> Recording:
+    """Lay a recorder with its neighbours beside a driver, which must succeed; what was recorded."""
+    with zipfile.ZipFile(fmu) as archive:
+        for name in archive.namelist():
+            if name.startswith(f"binaries/{platform}/"):
+                (folder / Path(name).name).write_bytes(archive.read(name))
+    result = run_command(command, folder, tools.environment() | {"FMU_BUILDER_CALLS": "."})
+    assert result.returncode == 0, f"{platform}: {result.stdout}{result.stderr}"
+    (path,) = folder.glob("*.calls")
+    return Recording(path)
+
+
+def without_pointers(calls: list[Call]) -> list[object]:
+    return [(call.number, call.function.name, call.instance, call.status, call.inputs, call.outputs) for call in calls]
+
+
+def test_a_recorder_passes_callbacks_on_with_all_arguments_on_each_platform(tools: Tools, tmp_path: Path) -> None:
+    echo = load_module(HERE.parent / "fmu_builder" / "echo.py")
+    names = {one: f"binaries/{one}/Echo{PLATFORMS[one].suffix}" for one in LIBRARY_SUFFIX}
+    fmu = echo.echo_fmu(tmp_path, "p", files={names[one]: echo.library(one) for one in names})
+    recorder = record_fmu(fmu, tmp_path / "Recorder.fmu", tmp_path).path
+    found = {}
+    for platform, library in names.items():
+        folder = tmp_path / platform
+        folder.mkdir()
+        place = Path(library).name if platform == "win64" else f"./{Path(library).name}"
+        defines = [f'-DLIBRARY="{place}"', '-DGUID="p"', f"-I{HERE}"]
+        command = tools.compile_driver(platform, folder, "recorder_driver.c", defines)
+        recording = run_recorder(tools, recorder, platform, command, folder)
+        assert [call.function.name[4:] for call in recording.calls] == [
+            "Instantiate",
+            "DoStep",
+            "GetReal",
+            "FreeInstance",
+        ]
+        texts = [(message.kind, message.status, message.text) for message in recording.messages]
+        found[platform] = (without_pointers(recording.calls), texts)
+    assert found["linux64"][1] == [
+        ("logger", 1, "-1 7 -1099511627776  0.12    2 driver 1.5 2.5 3.5 4.5 5.5 6.5 7.5 0.25 end x 9%"),
+        ("stepFinished", 2, ""),
+    ]
+    assert found["win64"] == found["aarch64-linux"] == found["linux64"]
+
+
+def test_a_recorder_leaves_the_bits_as_they_are_on_each_platform(
+    fmus: dict[str, Path], tools: Tools, tmp_path: Path
+) -> None:
+    motion = replace(POINT_SURFACE, steps=500)
+    fmu = fmus[motion.recipe]
+    config = driver_config(fmu, motion)
+    recorder = record_fmu(fmu, tmp_path / "Recorder.fmu", tmp_path).path
+    found = []
+    for platform in LIBRARY_SUFFIX:
+        plain = read_trace(run_driver(tools, fmu, platform, config, tmp_path / platform), platform)
+        folder = tmp_path / f"{platform}-recorder"
+        folder.mkdir()
+        (folder / "driver_config.h").write_text(config, encoding="utf-8")
+        command = tools.compile_driver(platform, folder)
+        recording = run_recorder(tools, recorder, platform, command, folder)
+        assert read_trace(run_command(command, folder, tools.environment()), platform) == plain
+        found.append(without_pointers(recording.calls))
+    assert len(found[0]) > 5 * motion.steps
+    assert found[0] == found[1] == found[2]
+
+
+def test_gcc_compiles_the_recorder_without_warnings() -> None:
+    """The flags of every build make warnings errors."""
+    gcc = Compiler((find_tool("gcc"),), cross=False, version="gcc, as the tests call it")
+    assert recorder_library(host_platform(), gcc)

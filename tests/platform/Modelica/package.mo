@@ -93,6 +93,23 @@ package Modelica "Stand-ins for classes of the Modelica Standard Library: the na
           annotation(Inline=true);
         end nullRotation;
 
+        function planarRotation
+          input Real e[3];
+          input Real angle;
+          input Real der_angle;
+          output Orientation R;
+        protected
+          Real c = cos(angle);
+          Real s = sin(angle);
+        algorithm
+          R := Orientation(
+            T={{c + (1 - c)*e[1]^2, (1 - c)*e[1]*e[2] + s*e[3], (1 - c)*e[1]*e[3] - s*e[2]},
+              {(1 - c)*e[2]*e[1] - s*e[3], c + (1 - c)*e[2]^2, (1 - c)*e[2]*e[3] + s*e[1]},
+              {(1 - c)*e[3]*e[1] + s*e[2], (1 - c)*e[3]*e[2] - s*e[1], c + (1 - c)*e[3]^2}},
+            w=der_angle*e);
+          annotation(Inline=true);
+        end planarRotation;
+
         function resolve1
           input Orientation R;
           input Real v2[3];

@@ -356,9 +356,8 @@ class FitTask:
                 )
                 series.append(Series(k, column, signal, column.time[use], column.values[use]))
         if left_out:
-            self.notes.append(
-                f"{left_out} samples are not used: they lie outside of the runs, or would with another time offset"
-            )
+            what = "samples that are not used, as they lie outside of the runs or would with another time offset"
+            self.notes.append(f"{what}: {left_out}")
         return series
 
     def _check_size(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,17 @@ from numpy.typing import NDArray
 from fmu_builder.errors import InputError, Problem, ToolError
 from fmu_builder.export.documentation import templates
 from fmu_builder.files import write_whole
-from fmu_builder.report.figure_sheet import COLOURS, GRID, LINE, QUIET, TEXT, Figure, plain_text, plotly_library
+from fmu_builder.report.figure_sheet import (
+    COLOURS,
+    GRID,
+    LINE,
+    QUIET,
+    TEXT,
+    Figure,
+    number_text,
+    plain_text,
+    plotly_library,
+)
 from fmu_builder.studies import table as tables
 from fmu_builder.studies.sensitivity import Index, sobol_indices
 from fmu_builder.studies.work import OK
@@ -22,10 +33,11 @@ Array = NDArray[np.float64]
 _MOST_RESPONSES, _MOST_FACTORS = 8, 6
 _MOST_CONTOURS = 3
 _POINTS, _LINES = 1500, 600  # runs of a panel, and of parallel coordinates
-_MARGIN = {"l": 80, "r": 20, "t": 10, "b": 50}  # px
+_MARGIN = {"l": 80, "r": 20, "t": 10, "b": 56}  # px
 _SHADES = ("#440154", "#472f7d", "#39568c", "#2a788e", "#1f988b", "#35b779", "#84d44b", "#e0c51c")  # Viridis
 _BINS = 15  # in which runs between levels are averaged
 _WIDTH, _HEIGHT = 1040, 230  # px; of a row of panels
+_BELOW_TICKS = 32  # px: a short title would stand between the numbers
 
 
 @dataclass(frozen=True)
@@ -43,13 +55,24 @@ class Column:
         unit = f" ({self.unit})" if self.unit not in ("", "1") else ""
         return plain_text(f"{self.name}{unit}")
 
-    def axis(self) -> Figure:
+    def axis(self, standoff: int = 10) -> Figure:
+        """standoff: px from the axis to its title"""
         ticks: Figure = (
             {"tickvals": [*range(len(self.texts))], "ticktext": [*self.texts]} if self.texts else {"nticks": 5}
         )
         if self.is_log:
-            ticks = {"type": "log", "exponentformat": "power", "dtick": 1}
-        return {"title": {"text": self.title}, "gridcolor": GRID, "linecolor": LINE, **ticks}
+            places = _log_ticks(float(self.values.min()), float(self.values.max()))
+            texts = [number_text(one, 1) for one in places]
+            ticks = {"type": "log", "tickvals": places, "ticktext": texts}
+        return {"title": {"text": self.title, "standoff": standoff}, "gridcolor": GRID, "linecolor": LINE, **ticks}
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """At 1, 2 and 5 of each power of ten, over several powers at 1 alone, over many at every few of them."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    digits = (1, 2, 5) if last - first <= 2 else (1,)
+    every = -(-(last - first) // 5) if len(digits) == 1 else 1
+    return [float(f"{digit}e{power}") for power in range(first, last + 1, every) for digit in digits]
 
 
 def write_page(table: Path, page: Path) -> None:
@@ -70,7 +93,7 @@ def write_page(table: Path, page: Path) -> None:
     indices, remark = _indices(kind if whole or kind not in ("grid", "saltelli") else "", factors, shown)
     sections = [
         _Section("Responses over factors", _scatter(shown, moving)),
-        _Section("Main effects", _effects(shown, moving), "means of all runs at a value of the factor"),
+        _Section("Main effects", _effects(shown, moving), _means_text(moving)),
         _parallel_section([*moving, *shown]),
     ]
     if len(moving) > 1:
@@ -173,7 +196,9 @@ class _Panels:
                 y = response.axis() if column == 0 else {"gridcolor": GRID, "linecolor": LINE, "nticks": 5}
                 if column and same_range:
                     y["matches"] = f"y{self._number(row, 0)}"
-                x = factor.axis() if row == len(rows) - 1 else {**factor.axis(), "title": {"text": ""}}
+                x = factor.axis(_BELOW_TICKS)
+                if row < len(rows) - 1:
+                    x["title"] = {"text": ""}
                 self._layout[f"xaxis{number}"] = {**x, "domain": [x0, x1], "anchor": f"y{number}"}
                 self._layout[f"yaxis{number}"] = {**y, "domain": [y0, y1], "anchor": f"x{number}"}
 
@@ -221,6 +246,12 @@ def _places(factor: Column) -> tuple[Array, NDArray[np.intp]]:
     middles = 0.5 * (edges[1:] + edges[:-1])
     places = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _BINS - 1)
     return np.exp(middles) if factor.is_log else middles, places
+
+
+def _means_text(factors: Sequence[Column]) -> str:
+    if all(len(np.unique(one.values)) <= 2 * _BINS for one in factors):
+        return "means of all runs at a value of the factor"
+    return f"means of all runs at a value of the factor, of one with many values in {_BINS} parts of its range"
 
 
 def _means(place: NDArray[np.intp], values: Array, count: int) -> Array:
@@ -292,11 +323,11 @@ def _parallel(columns: Sequence[Column], rows: NDArray[np.int64]) -> Figure:
         data.append({"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip"})
     notes = []
     for place, (one, (low, high)) in enumerate(zip(columns, ends, strict=True)):
-        texts = (one.texts[0], one.texts[-1]) if one.texts else (f"{low:.4g}", f"{high:.4g}")
+        texts = (one.texts[0], one.texts[-1]) if one.texts else (number_text(low, 4), number_text(high, 4))
         for text, at, shift in (
             (one.title, 1.0, 26),
             (plain_text(texts[1]), 1.0, 10),
-            (plain_text(texts[0]), 0.0, -10),
+            (plain_text(texts[0]), 0.0, -12),
         ):
             font = {"size": 12 if shift == 26 else 11, "color": TEXT if shift == 26 else QUIET}
             notes.append({"x": place, "y": at, "yshift": shift, "text": text, "showarrow": False, "font": font})
@@ -306,7 +337,7 @@ def _parallel(columns: Sequence[Column], rows: NDArray[np.int64]) -> Figure:
         "height": 380,
         "margin": {**_MARGIN, "t": 50, "b": 30},
         "xaxis": {**axis, "zeroline": False, "range": [-0.3, len(columns) - 0.7]},
-        "yaxis": {"visible": False, "range": [-0.06, 1.06]},
+        "yaxis": {"visible": False, "range": [-0.004, 1.004]},
         "plot_bgcolor": "#ffffff",
         "showlegend": False,
         "annotations": notes,

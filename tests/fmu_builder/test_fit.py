@@ -260,8 +260,8 @@ def test_the_command_prints_values_and_writes_the_fitted_recipe_and_a_page(
         assert one["name"] == name and abs(one["value"] - true) < 3.0 * one["deviation"]
     assert found["columns"][0]["rms"] == pytest.approx(2e-3, rel=0.2)
     assert not found["warnings"] and found["converged"]
-    assert [note.partition(" ")[2] for note in found["notes"]] == [
-        "samples are not used: they lie outside of the runs, or would with another time offset"
+    assert [note.rpartition(": ")[0] for note in found["notes"]] == [
+        "samples that are not used, as they lie outside of the runs or would with another time offset"
     ]
     model = load_model(tmp_path / "first_fitted.toml")
     assert [model[name].start for name in ("restitution", "stiffness")] == [

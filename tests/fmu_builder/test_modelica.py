@@ -83,7 +83,7 @@ def test_equations_name_what_is_declared(package: Written) -> None:
     [
         ("PointExtrusion", '[surface] kind: "extrusion" has no Modelica form; those with one: "cone", "cylinder", '),
         ("FloorWithStribeck", "[structure] bristle: true has no Modelica form; those with one: false"),
-        ("Pendulum", "the element pendulum has no Modelica form; those with one: inertia, point_mass, "),
+        ("RigidBar", "the element rigid_body has no Modelica form; those with one: inertia, pendulum, point_mass, "),
         ("FourPointSurface", "[structure] points: 4: a Modelica class has one of them"),
     ],
 )

@@ -45,6 +45,8 @@ SYSTEMS = (
     "BouncingBall",
     "MarbleInFunnel",
     "MarbleInTube",
+    "PendulumOnFloor",
+    "PendulumOnFloorTurned",
     "SlidingBlock",
     "SlidingOffSphere",
     "SpringPendulum",

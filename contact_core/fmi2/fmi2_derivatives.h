@@ -54,6 +54,52 @@ CC_RARE int cc_is_known(Instance *instance, const char *function, fmi2ValueRefer
     return 0;
 }
 
+/* Directions of the element's memory that follow from those of inputs and time.  In initialization mode it is made by
+ * `start`, which is compiled over double only: by differences along these directions.  Where those over one and over two
+ * steps disagree, `start` has a kink or a jump, and its memory keeps the direction 0. */
+CC_RARE void cc_add_start_directions(Instance *instance)
+{
+    double *dual = instance->dual, *aside = (double *)&instance->before.element, step = 0.0;
+    const double *block = cc_block(instance);
+    int memory = 0;
+    if (instance->now.mode != CC_INITIALIZATION)
+        return;
+    for (int i = 0; i < CC_VARIABLES; i++) {
+        const CcVariable *v = cc_variable((size_t)i);
+        double rate = cc_abs(dual[2 * i + 1]) / CC_DUAL_STEP;
+        double most = block[i] != 0.0 ? CC_START_SHARE * cc_abs(block[i]) : CC_START_STEP;
+        memory += v->kind == CC_MEMORY && v->type == CC_REAL;
+        if ((v->kind == CC_INPUT || v->kind == CC_TIME) && rate > 0.0 && !(step > 0.0 && step * rate <= most))
+            step = most / rate;
+    }
+    if (!memory || step == 0.0)
+        return;
+    for (int i = 0; i < CC_VARIABLES; i++) /* of memory, quotients over one step and over two */
+        if (cc_variable((size_t)i)->kind == CC_MEMORY)
+            dual[2 * i] = dual[2 * i + 1] = 0.0;
+    for (int k = -2; k <= 2; k++) {
+        if (k == 0)
+            continue;
+        __builtin_memcpy(aside, block, sizeof(double) * CC_VARIABLES);
+        for (int i = 0; i < CC_VARIABLES; i++)
+            if (cc_variable((size_t)i)->kind == CC_INPUT || cc_variable((size_t)i)->kind == CC_TIME)
+                aside[i] += k * step * (dual[2 * i + 1] / CC_DUAL_STEP);
+        CC_ENTRY(start)(&instance->before.element);
+        for (int i = 0; i < CC_VARIABLES; i++)
+            if (cc_variable((size_t)i)->kind == CC_MEMORY)
+                dual[2 * i + (k == 2 || k == -2)] += (aside[i] - block[i]) / (2.0 * k * step);
+    }
+    for (int i = 0; i < CC_VARIABLES; i++)
+        if (cc_variable((size_t)i)->kind == CC_MEMORY) {
+            double near = dual[2 * i], far = dual[2 * i + 1];
+            int agree = cc_abs(near - far) <= CC_START_NOISE * cc_abs(near) + 0x1p-40 * cc_abs(block[i]) / step;
+            dual[2 * i] = block[i];
+            dual[2 * i + 1] = agree && cc_variable((size_t)i)->type == CC_REAL
+                                  ? CC_DUAL_STEP * ((4.0 * near - far) / 3.0)
+                                  : 0.0;
+        }
+}
+
 /* Of every unknown that ModelStructure names, over every known that it names except parameters.  Some importers
  * request all outputs over all inputs: a discrete variable, on either side, has the derivative 0. */
 CC_FUNCTION fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[],
@@ -78,6 +124,7 @@ CC_FUNCTION fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2V
     CC_EACH_SCALAR (vKnown_ref, nKnown)
         if (cc_variable(index)->type == CC_REAL)
             instance->dual[2 * index + 1] += dvKnown[at] * CC_DUAL_STEP;
+    cc_add_start_directions(instance);
     CC_ENTRY(dual)(instance->dual, 1);
     CC_EACH_SCALAR (vUnknown_ref, nUnknown)
         if (!cc_is_finite(cc_slope(instance, index)))

@@ -56,6 +56,7 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unk
         cc_make_dual(instance);
         if (cc_variable(index)->type == CC_REAL)
             instance->dual[2 * index + 1] = CC_DUAL_STEP;
+        cc_add_start_directions(instance);
         CC_ENTRY(dual)(instance->dual, 1);
         sensitivity[at] = cc_product_with(instance, unknowns, nUnknowns, seed);
         if (!cc_is_finite(sensitivity[at]) && status == fmi3OK)

@@ -327,6 +327,26 @@ def directional_derivatives_at(every: Case, seed: int) -> None:
     assert smooth >= 0.98 * len(every.unknowns) * len(every.inputs + every.states)
 
 
+@pytest.mark.slow
+def test_derivatives_in_initialization_mode_count_the_memory_that_follows_the_inputs(tmp_path: Path) -> None:
+    """The guide keeps directions in the frame of its point, which its outputs turn back: of an input of the attitude
+    the two derivatives cancel but for the turn between them."""
+    trolley = case(recipe_of("TrolleyInGuide", tmp_path), tmp_path)
+    running = Running.in_initialization(trolley.fmu)
+    running.set({"guide.point.q": [0.9, 0.3, -0.2, 0.1]})
+    outputs, step, moved = trolley.outputs, 1e-5, 0
+    for name in trolley.inputs:
+        x, exact = running[name], running.directional(trolley.outputs, {name: 2.0}) / 2.0
+        y = {}
+        for k in (-2, -1, 1, 2, 0):
+            running.set({name: x + k * step})
+            y[k] = running.values(outputs)
+        central = (8.0 * (y[1] - y[-1]) - (y[2] - y[-2])) / (12.0 * step)
+        assert exact == pytest.approx(central, rel=1e-6, abs=1e-6), name
+        moved += int(np.count_nonzero(np.abs(central) > 1e-6))
+    assert moved > 5
+
+
 def test_random_points_meet_every_regime_of_the_contact(tmp_path: Path) -> None:
     """Else the test above would show less than it says."""
     floor = case(literal("PointSurface", tmp_path), tmp_path)

@@ -28,6 +28,13 @@ enum {
     CC_UPDATE = 128 /* FMI 3.0: inside of a step, while the importer looks at an accepted substep; not in CC_ANY */
 };
 
+/* An element may have the switch `capabilities` of [structure]: false leaves out what FMI 2.0 makes optional. */
+#if defined CAPABILITIES && !CAPABILITIES
+#define CC_PLAIN 1
+#else
+#define CC_PLAIN 0
+#endif
+
 #define CC_NAME_SIZE 256 /* a longer name is cut in the log */
 #define CC_STAGES 7            /* of dormand_prince.h */
 #define CC_ROSENBROCK_STAGES 6 /* of rosenbrock.h */
@@ -57,6 +64,7 @@ enum {
     ENTRY(steps_done, 0, 0.0, CC_HUGE) /* communication steps since the initialization */                              \
     ENTRY(accepted, 0, -CC_HUGE, CC_HUGE)      /* time of the last accepted point of model exchange, s */              \
     ENTRY(last_status, 1, fmi2OK, fmi2Error)   /* of fmi2DoStep */                                                     \
+    ENTRY(ended, 1, 0.0, 1.0)    /* the element has asked to end the simulation */                                     \
     ENTRY(substep, 0, 0.0, __builtin_inf())    /* length that the error control proposes, s; 0 before the first step */\
     ENTRY(short_length, 0, 0.0, __builtin_inf()) /* of the longest substep that bogacki_shampine.h is tried for, s */  \
     ENTRY(implicit, 1, 0.0, 1.0)       /* 1 while the implicit method integrates */                                    \
@@ -100,6 +108,7 @@ struct CcHost {
     CcImporter importer;             /* a copy: what FMI 2.0 gives is valid during fmi2Instantiate only */
     char name[CC_NAME_SIZE];
     int failures;                       /* of rules, counted by cc_fail */
+    int stopped;                        /* 1 if the element goes no further than this point: cc_stop */
     /* The steps made last, for a state does not show what was made after it: no number of the state depends on them,
      * but an element may ask whether a step is repeated (cc_repeats). */
     CcTried tried[CC_MOST_TRIED];
@@ -245,6 +254,17 @@ void cc_fail(CcHost *host, const char *format, ...)
     va_start(arguments, format);
     host->failures++;
     cc_message(host, fmi2Error, "logStatusError", format, arguments);
+    va_end(arguments);
+}
+
+void cc_stop(CcHost *host, int ends, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    host->stopped = 1;
+    if (ends)
+        host->now.ended = 1.0;
+    cc_message(host, fmi2Discard, "logStatusDiscard", format, arguments);
     va_end(arguments);
 }
 

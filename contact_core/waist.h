@@ -15,7 +15,8 @@
  *                outputs depend on the change and have to be computed again, CC_JUMPED if states jumped as well, else
  *                0; without CC_JUMPED x may change only where nothing that is computed depends on it; a state that
  *                changes in either way declares `reinit`
- *                (cc_fail here makes the call an error: the step, the accepted point or the initialization)
+ *                (cc_fail here makes the call an error: the step, the accepted point or the initialization; cc_stop
+ *                ends the step at this point)
  *   sample       bookkeeping at a communication point of co-simulation, step = length of the step that begins, s; the
  *                inputs are those of the point; may change m and x; returns CC_CHANGED if outputs depend on the change,
  *                else 0                                                           if a switch of [structure] `samples`
@@ -67,6 +68,7 @@ enum { CC_CHANGED = 1, CC_JUMPED = 3 }; /* of accept and sample */
 #define cc_inputs_move CC_HOST_ENTRY(inputs_move)
 #define cc_inputs_at CC_HOST_ENTRY(inputs_at)
 #define cc_fail CC_HOST_ENTRY(fail)
+#define cc_stop CC_HOST_ENTRY(stop)
 
 /* Log a message in a declared category.  Format: %s text, %d integer, %g number with up to 9 digits, %.3g with 3. */
 CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int level, const char *category,
@@ -74,6 +76,11 @@ CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int
 
 /* A rule across variables is broken: the text names the variables, their values and the rule.  Call once a fault. */
 CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const char *format, ...);
+
+/* Go no further than this point, for the reason of the text (accept only): fmi2DoStep ends here and answers fmi2Discard.
+ * ends: 1 if the simulation has to end, 0 if the importer may go on from here; the latter has no effect in model
+ * exchange. */
+CC_HIDDEN __attribute__((format(printf, 3, 4))) void cc_stop(CcHost *host, int ends, const char *format, ...);
 
 /* Length of the communication steps over which the motion at the ports is held, s; 0 where it is not: in model
  * exchange, in an assembly, with derivatives of the inputs, and before the first step. */

@@ -72,6 +72,16 @@ CC_RARE fmi2Status cc_refuse_null(Instance *instance, const char *function, cons
 #define CC_ENTER(name, modes) CC_ENTER_AS(CC_CALLED(name), modes)
 #define CC_ENTER_OF(name, fmi_type, modes) CC_ENTER_OF_AS(CC_CALLED(name), fmi_type, modes)
 
+CC_RARE fmi2Status cc_refuse_capability(Instance *instance, const char *function, const char *capability)
+{
+    return cc_refuse(instance, fmi2Error, "%s: this FMU has no %s", function, capability);
+}
+
+/* Leave the function with fmi2Error unless the FMU has the capability. */
+#define CC_NEED_CAPABILITY(name)                                                                                       \
+    if (CC_PLAIN)                                                                                                      \
+    return cc_refuse_capability(instance, function, name)
+
 /* Leave the function with fmi2Error if there are n elements but no array. */
 #define CC_NEED(n, pointer)                                                                                            \
     if ((n) > 0 && !(pointer))                                                                                         \
@@ -154,7 +164,9 @@ CC_RARE Instance *cc_instantiate(const char *function, const char *name, fmi2Typ
 #endif
     Instance *instance = cc_allocate(importer, sizeof(Instance));
     if (!instance)
-        return cc_no_instance(importer, name, "%s: no memory for one more instance", function);
+        return cc_no_instance(importer, name, CC_PLAIN
+                              ? "%s: canBeInstantiatedOnlyOncePerProcess, and there is an instance"
+                              : "%s: no memory for one more instance", function);
     instance->importer = *importer;
     for (int i = 0; i + 1 < CC_NAME_SIZE && name[i]; i++)
         instance->name[i] = name[i];

@@ -107,6 +107,7 @@ CC_FUNCTION fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2V
                                                     size_t nKnown, const fmi2Real dvKnown[], fmi2Real dvUnknown[])
 {
     CC_ENTER(GetDirectionalDerivative, CC_READABLE & ~CC_UPDATE);
+    CC_NEED_CAPABILITY("providesDirectionalDerivative");
     if (CC_PYTHON)
         return cc_refuse_derivatives(instance, function);
     CC_NEED(nUnknown, vUnknown_ref);
@@ -188,6 +189,7 @@ CC_FUNCTION fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2V
                                                     const fmi2Integer order[], fmi2Real value[])
 {
     CC_ENTER_OF(GetRealOutputDerivatives, fmi2CoSimulation, CC_STEP_MODES | CC_UPDATE | CC_ERROR | CC_TERMINATED);
+    CC_NEED_CAPABILITY("maxOutputDerivativeOrder of 1");
     if (CC_PYTHON)
         return cc_refuse_derivatives(instance, function);
     CC_NEED(nvr, vr);

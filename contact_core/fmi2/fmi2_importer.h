@@ -18,7 +18,7 @@ typedef fmi2CallbackFunctions CcImporter;
 
 /* ---- memory: the importer's, or a static pool for those that bring none ---------------------------------------- */
 
-#define CC_POOL_SIZE 4
+#define CC_POOL_SIZE (CC_PLAIN ? 1 : 4)
 #define CC_POOL_LIMIT 1000000 /* bytes; an instance that needs more is for importers that bring memory */
 
 typedef struct {
@@ -31,7 +31,7 @@ static CcPoolItem cc_pool[CC_POOL_SIZE];
 CC_RARE void *cc_allocate(const CcImporter *importer, size_t size)
 {
     void *memory = NULL;
-    if (importer->allocateMemory) {
+    if (importer->allocateMemory && !CC_PLAIN) {
         memory = importer->allocateMemory(1, size);
     } else {
         for (int i = 0; i < CC_POOL_SIZE && size <= sizeof cc_pool[i].bytes && !memory; i++)

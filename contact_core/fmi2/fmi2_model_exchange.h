@@ -106,7 +106,7 @@ CC_FUNCTION fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean 
     if (cc_accept_point(instance, CC_CALLED(CompletedIntegratorStep), &jumped) != fmi2OK)
         return fmi2Error;
     *enterEventMode = jumped ? fmi2True : fmi2False;
-    *terminateSimulation = fmi2False;
+    *terminateSimulation = instance->now.ended != 0.0 ? fmi2True : fmi2False;
     return fmi2OK;
 }
 
@@ -128,7 +128,7 @@ CC_FUNCTION fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *eve
         return fmi2Error;
     cc_remember_sides(instance);
     eventInfo->newDiscreteStatesNeeded = fmi2False;
-    eventInfo->terminateSimulation = fmi2False;
+    eventInfo->terminateSimulation = instance->now.ended != 0.0 ? fmi2True : fmi2False;
     eventInfo->nominalsOfContinuousStatesChanged = fmi2False;
     eventInfo->valuesOfContinuousStatesChanged = instance->now.thrown != 0.0 ? fmi2True : fmi2False;
     instance->now.thrown = 0.0;
@@ -218,11 +218,11 @@ static fmi2Status cc_find_indicators(Instance *instance, const char *function)
     for (int i = 0; i < CC_INDICATORS; i += 2) /* shows what the element does not write; the array has one more */
         *(CcTwo *)(z + i) = (CcTwo){__builtin_nan(""), __builtin_nan("")};
     CC_ENTRY(indicators)(&instance->now.element, z);
-    for (size_t i = 0; i < CC_INDICATORS; i++)
+    for (int i = 0; i < CC_INDICATORS; i++)
         if (!cc_is_finite(z[i])) {
             cc_log_origin(instance, cc_not_finite(instance), z[i]);
             return cc_refuse(instance, cc_not_finite(instance), "%s: the indicator %s is not finite at %g s, or not "
-                             "computed", function, cc_name(CC_VARIABLES + i), cc_block(instance)[0]);
+                             "computed", function, cc_name((size_t)(CC_VARIABLES + i)), cc_block(instance)[0]);
         }
     return fmi2OK;
 }

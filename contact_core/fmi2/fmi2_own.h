@@ -90,6 +90,7 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
                                        const fmi2Integer order[], const fmi2Real value[])
 {
     CC_ENTER_OF(SetRealInputDerivatives, fmi2CoSimulation, CC_INSTANTIATED | CC_INITIALIZATION | CC_STEP_COMPLETE);
+    CC_NEED_CAPABILITY("canInterpolateInputs");
     CC_NEED(nvr, vr);
     CC_NEED(nvr, order);
     CC_NEED(nvr, value);
@@ -168,7 +169,7 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Int
 
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value)
 {
-    CC_STATUS_OF(GetBooleanStatus, fmi2Terminated, fmi2False);
+    CC_STATUS_OF(GetBooleanStatus, fmi2Terminated, instance->now.ended != 0.0 ? fmi2True : fmi2False);
 }
 
 fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind s, fmi2String *value)

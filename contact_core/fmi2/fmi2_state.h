@@ -39,6 +39,7 @@ CC_RARE unsigned long long cc_checksum(const unsigned char *bytes, size_t n)
 CC_FUNCTION fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
 {
     CC_ENTER(GetFMUstate, CC_ANY);
+    CC_NEED_CAPABILITY("canGetAndSetFMUstate");
     CC_NEED(1, FMUstate);
     instance->keeps = 1;
     if (!*FMUstate)
@@ -57,6 +58,7 @@ CC_FUNCTION fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
 CC_FUNCTION fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
 {
     CC_ENTER(SetFMUstate, CC_ANY);
+    CC_NEED_CAPABILITY("canGetAndSetFMUstate");
     CC_NEED(1, FMUstate);
     const CcState *state = FMUstate;
     if (state->type != instance->now.type)
@@ -74,6 +76,7 @@ CC_FUNCTION fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
 CC_FUNCTION fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
 {
     CC_ENTER(FreeFMUstate, CC_ANY);
+    CC_NEED_CAPABILITY("canGetAndSetFMUstate");
     if (FMUstate && *FMUstate) {
         cc_release(&instance->importer, *FMUstate);
         *FMUstate = NULL;
@@ -84,6 +87,7 @@ CC_FUNCTION fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
 CC_FUNCTION fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate FMUstate, size_t *size)
 {
     CC_ENTER(SerializedFMUstateSize, CC_ANY);
+    CC_NEED_CAPABILITY("canSerializeFMUstate");
     CC_NEED(1, FMUstate);
     CC_NEED(1, size);
     *size = CC_STATE_SIZE;
@@ -94,6 +98,7 @@ CC_FUNCTION fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUst
                                              size_t size)
 {
     CC_ENTER(SerializeFMUstate, CC_ANY);
+    CC_NEED_CAPABILITY("canSerializeFMUstate");
     CC_NEED(1, FMUstate);
     CC_NEED(1, serializedState);
     if (size < CC_STATE_SIZE)
@@ -120,6 +125,7 @@ CC_FUNCTION fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte s
                                                fmi2FMUstate *FMUstate)
 {
     CC_ENTER(DeSerializeFMUstate, CC_ANY);
+    CC_NEED_CAPABILITY("canSerializeFMUstate");
     CC_NEED(1, serializedState);
     CC_NEED(1, FMUstate);
     const unsigned char *from = (const unsigned char *)serializedState;

@@ -55,6 +55,17 @@ static int cc_may_step(Instance *instance, double t_c, double h)
     return 1;
 }
 
+/* Without canHandleVariableCommunicationStepSize all steps have the length of the first one. */
+CC_RARE int cc_other_length(Instance *instance, double h)
+{
+    double last = instance->now.last_step;
+    if (last == 0.0 || cc_abs(h - last) <= 1e-9 * last)
+        return 0;
+    cc_refuse(instance, fmi2Error, CC_CALLED(DoStep) ": a step of %g s after one of %g s; this FMU has no "
+              "canHandleVariableCommunicationStepSize", h, last);
+    return 1;
+}
+
 /* A number for the inputs of the step that begins, by FNV-1a over words; 0 and -0 are one. */
 static unsigned long long cc_hash_inputs(const Instance *instance)
 {
@@ -99,7 +110,10 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
     double t_c = currentCommunicationPoint, h = communicationStepSize;
     if (!cc_may_step(instance, t_c, h))
         return fmi2Error;
+    if (CC_PLAIN && cc_other_length(instance, h))
+        return fmi2Error;
     cc_save(instance);
+    instance->stopped = 0;
     int failures = cc_check_quaternions(instance);
     if (instance->now.changed != 0.0)
         failures += cc_check(instance);
@@ -118,7 +132,8 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
             CC_ENTRY(sample)(&instance->now.element, instance, h);
         }
         instance->now.behind = 1.0;
-        failures = instance->failures || !cc_integrate(instance, t_c, t_c + h) || instance->failures;
+        failures = instance->failures || !(instance->stopped || cc_integrate(instance, t_c, t_c + h))
+                   || instance->failures;
         int bad = failures ? -1 : cc_first_not_finite(instance);
         if (bad >= 0) {
             failures = 1;
@@ -135,10 +150,10 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
     instance->now.sloped = instance->now.extrapolate;
     instance->now.extrapolate = 0.0;
     instance->now.changed = instance->now.jumped = instance->now.dirty = 0.0;
-    instance->now.last_step = h;
+    instance->now.last_step = instance->stopped ? cc_block(instance)[0] - t_c : h;
     instance->now.steps_done += 1.0;
-    instance->now.last_status = fmi2OK;
-    return fmi2OK;
+    instance->now.last_status = instance->stopped ? fmi2Discard : fmi2OK;
+    return (fmi2Status)instance->now.last_status;
 }
 
 #endif

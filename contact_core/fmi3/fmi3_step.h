@@ -77,12 +77,17 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi
     fmi3Status status = fmi2DoStep(c, currentCommunicationPoint, communicationStepSize,
                                    noSetFMUStatePriorToCurrentPoint);
     double time = cc_block(instance)[0];
+    int has_ended = instance->now.ended != 0.0;
+    if (status == fmi3Discard && (has_ended || importer->takes_early_return)) {
+        status = fmi3OK; /* the part of the step up to cc_stop is a step */
+        importer->is_early = 1;
+    }
     int is_early = status == fmi3OK && importer->is_early;
     if (is_early)
         instance->now.last_step = time - currentCommunicationPoint;
     *eventHandlingNeeded = is_early && importer->has_turned && importer->uses_events;
-    *terminateSimulation = fmi3False;
-    *earlyReturn = is_early;
+    *terminateSimulation = has_ended;
+    *earlyReturn = is_early && importer->takes_early_return;
     *lastSuccessfulTime = time;
     return status;
 }

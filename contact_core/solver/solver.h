@@ -28,7 +28,7 @@
  *             rates are zero up to rounding, costs no more than one that moves smoothly.  Ledgers whose rates
  *             jump with them are held to a coarser tolerance.
  *
- * The element accepts the end of every substep.
+ * The element accepts the end of every substep, and may end the step there (cc_stop).
  *
  * Sources: Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I (II.4: step control) and II (IV.2:
  * detection of stiffness). */
@@ -298,7 +298,7 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
         cc_choose(instance, 1);
     step.proposed = instance->now.substep > 0.0 ? instance->now.substep : step.length;
     double begun_at = -1.0; /* tau of the point that is kept as the beginning of the substep */
-    while (tau < step.length && !instance->failures) {
+    while (tau < step.length && !instance->failures && !instance->stopped) {
         int fresh = begun_at != tau;
         if (fresh) {
             cc_begin_substep(instance);

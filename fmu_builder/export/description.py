@@ -44,6 +44,17 @@ _OF_PROTOTYPES = {
     "providesDirectionalDerivative": "false",
     "maxOutputDerivativeOrder": "0",
 }
+# what an element leaves out by the switch `capabilities` of [structure]
+_PLAIN = {
+    "canBeInstantiatedOnlyOncePerProcess": "true",
+    "canNotUseMemoryManagementFunctions": "true",
+    "canGetAndSetFMUstate": "false",
+    "canSerializeFMUstate": "false",
+    "providesDirectionalDerivative": "false",
+    "canHandleVariableCommunicationStepSize": "false",
+    "canInterpolateInputs": "false",
+    "maxOutputDerivativeOrder": "0",
+}
 
 
 def number(value: float) -> str:
@@ -64,8 +75,10 @@ def model_description(model: Model, guid: str) -> bytes:
         variableNamingConvention="structured",
         numberOfEventIndicators=str(len(model.indicators)),
     )
+    is_plain = isinstance(model, ElementModel) and model.recipe.choices.get("capabilities") is False
+    different = {**(_OF_PROTOTYPES if model.is_prototype else {}), **(_PLAIN if is_plain else {})}
     for interface, capabilities in _INTERFACES.items():
-        own = {k: _OF_PROTOTYPES.get(k, v) if model.is_prototype else v for k, v in capabilities.items()}
+        own = {k: different.get(k, v) for k, v in capabilities.items()}
         element = etree.SubElement(root, interface, modelIdentifier=model.name, **own)
         if model.is_prototype:
             continue  # its sources are no FMU without Python and pythonfmu's binaries

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from lxml import etree
 
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.description import (
     add_units,
     causality,
@@ -56,7 +57,11 @@ _ANNOTATION = "org.fmu-builder"  # type of annotations of ours
 
 
 def model_description_fmi3(model: Model, token: str) -> bytes:
-    """modelDescription.xml.  Raises ToolError naming what the schema refuses."""
+    """modelDescription.xml.  Raises ToolError naming what the schema refuses, InputError for an FMU without
+    capabilities."""
+    if isinstance(model, ElementModel) and model.recipe.choices.get("capabilities") is False:
+        what = "[structure] capabilities = false is of FMI 2.0 only: build it without --fmi 3"
+        raise InputError(Problem(str(model.path), what))
     root = etree.Element(
         "fmiModelDescription",
         fmiVersion="3.0",

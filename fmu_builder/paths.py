@@ -65,11 +65,16 @@ def find_recipe(name: str, beside: Path | None = None) -> Path:
         near = did_you_mean(candidate.stem, {path.stem for path in candidate.parent.glob("*.toml")})
         raise InputError(Problem(str(candidate), "there is no such file" + near))
     folders = ([beside] if beside else [Path.cwd(), Path.cwd() / "fmus"]) + [shipped("fmus")]
-    for folder in (*folders, _former()):
+    for folder in (*folders, _probes(), _former()):
         if is_file(folder / f"{name}.toml"):
             return folder / f"{name}.toml"
     known = {path.stem for folder in folders for path in folder.glob("*.toml")}
     raise InputError(Problem(name, "there is no recipe of this name" + did_you_mean(name, known)))
+
+
+def _probes() -> Path:
+    """The folder of recipes of probes that do not fit into the catalogue: of 10,000 variables, without capabilities."""
+    return shipped("fmus") / "probes"
 
 
 def _former() -> Path:

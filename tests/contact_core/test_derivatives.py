@@ -51,6 +51,8 @@ SCALES = {
     "N": (10.0,),
     "N.m": (10.0,),
     "1": (1.0,),
+    "K": (1.0,),
+    "Pa": (1e5,),
 }
 POINTS, FEW = 10, 3  # random points for each FMU, and for one that is an FMU of the others by another name
 # Where a surface that does not pass the origin of its frame is met, in that frame, m.

@@ -49,6 +49,8 @@ UNITS: dict[str, dict[str, int]] = {
     "1": {},
     "m": {"m": 1},
     "s": {"s": 1},
+    "K": {"K": 1},
+    "Pa": {"kg": 1, "m": -1, "s": -2},
     "kg": {"kg": 1},
     "1/kg": {"kg": -1},
     "1/(kg.m2)": {"kg": -1, "m": -2},
@@ -106,6 +108,11 @@ DISPLAY = {
     ("J", "kJ"): 1e-3,
     ("J", "mJ"): 1e3,
     ("W", "kW"): 1e-3,
+    ("Pa", "kPa"): 1e-3,
+    ("Pa", "bar"): 1e-5,
+    ("Pa", "MPa"): 1e-6,
+    ("Pa", "GPa"): 1e-9,
+    ("K", "degC"): 1.0,
 }
 
 
@@ -272,7 +279,8 @@ def the_states_that_events_change_are_reinitialized(model: Model, root: etree._E
         constrained = model.element_name == "planar_mechanism" and model.sizes["constraints"] > 0
         bristle = model.recipe.choices.get("bristle", False)
         spins = model.element_name == "rigid_body"  # its spin energy follows an attitude that is set
-        assert bool(marked) == (constrained or bristle or spins)
+        doses = model.element_name == "probe_event"
+        assert bool(marked) == (constrained or bristle or spins or doses)
 
 
 @rule
@@ -347,7 +355,7 @@ def display_units_are_defined_and_convert_rightly(model: Model, root: etree._Ele
     }
     for pair, display in found.items():
         assert float(display.get("factor")) == pytest.approx(DISPLAY[pair], rel=1e-15), pair
-        assert "offset" not in display.attrib
+        assert float(display.get("offset", "0")) == (-273.15 if pair == ("K", "degC") else 0.0)
     for v in variables(root):
         if "displayUnit" in typed(v).attrib:
             assert (typed(v).get("unit"), typed(v).get("displayUnit")) in found, v.get("name")

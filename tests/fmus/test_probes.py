@@ -1,0 +1,276 @@
+"""The probes show what fmus/probes/expected.toml says: to calls of FMI 2.0, to fmpy's simulation, to `run`.
+
+What fmpy does otherwise stands in guide/probes.md."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy import simulate_fmu
+from fmpy.fmi1 import FMICallException
+from fmpy.fmi2 import (
+    FMU2Slave,
+    fmi2CallbackFunctions,
+    fmi2CallbackLoggerTYPE,
+    fmi2Discard,
+    fmi2Error,
+    fmi2LastSuccessfulTime,
+    fmi2Terminated,
+)
+
+from fmu_builder.cosim.master import run
+from fmu_builder.errors import SlaveError
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.probe_page import checks
+from fmu_builder.paths import catalogue, find_recipe, shipped
+
+slow = pytest.mark.slow  # builds all of them
+
+Check = dict[str, Any]
+CHECKS = checks()
+NAMES = [f"{one['probe']}-{number}" for number, one in enumerate(CHECKS)]
+
+
+@cache
+def probe(name: str) -> Path:
+    return host_fmu(find_recipe(name))
+
+
+class Importer:
+    """Calls of FMI 2.0 as the standard has them, on one instance."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self.description = fmpy.read_model_description(str(path))
+        self.variables = {v.name: v for v in self.description.modelVariables}
+        self.log: dict[str, list[str]] = defaultdict(list)
+        self.slave = FMU2Slave(
+            guid=self.description.guid,
+            unzipDirectory=fmpy.extract(str(path), str(folder)),
+            modelIdentifier=self.description.coSimulation.modelIdentifier,
+            instanceName="probe",
+        )
+        self._callbacks = fmi2CallbackFunctions()
+        self._callbacks.logger = fmi2CallbackLoggerTYPE(self._logged)
+        self.slave.instantiate(loggingOn=True, callbacks=self._callbacks)
+
+    def _logged(self, _: Any, __: bytes, status: int, category: bytes, text: bytes) -> None:
+        self.log[category.decode()].append(text.decode())
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            variable = self.variables[name]
+            kind = "Integer" if variable.type == "Enumeration" else variable.type
+            getattr(self.slave, f"set{kind}")([variable.valueReference], [value])
+
+    def get(self, name: str) -> Any:
+        variable = self.variables[name]
+        (value,) = getattr(self.slave, f"get{variable.type}")([variable.valueReference])
+        return value
+
+    def run(self, check: Check) -> tuple[str, float]:
+        """Status and last successful time."""
+        self.set(check["start"])
+        self.slave.setupExperiment(startTime=0.0)
+        self.slave.enterInitializationMode()
+        self.slave.exitInitializationMode()
+        self.set(check["set"])
+        for k in range(round(check["stop"] / check["step"])):
+            try:
+                self.slave.doStep(k * check["step"], check["step"])
+            except FMICallException as error:
+                time = self.slave.getRealStatus(fmi2LastSuccessfulTime)
+                if error.status == fmi2Discard:
+                    return "ended" if self.slave.getBooleanStatus(fmi2Terminated) else "discarded", time
+                assert error.status == fmi2Error
+                return "failed", time
+        return "done", check["stop"]
+
+
+@pytest.fixture
+def importers(tmp_path: Path) -> Iterator[Any]:
+    made: list[Importer] = []
+
+    def importer(name: str) -> Importer:
+        made.append(Importer(probe(name), tmp_path / f"{len(made)}"))
+        return made[-1]
+
+    yield importer
+    for one in made:
+        one.slave.freeInstance()
+
+
+def close(value: Any, expected: Any, tolerance: float) -> bool:
+    return abs(float(value) - float(expected)) <= tolerance
+
+
+@slow
+@pytest.mark.parametrize("check", CHECKS, ids=NAMES)
+def test_a_right_importer_shows_what_is_expected(check: Check, importers: Any) -> None:
+    importer = importers(check["probe"])
+    status, time = importer.run(check)
+    assert status == check["status"] and time == pytest.approx(check.get("time", check["stop"]), abs=1e-12)
+    for name, expected in check["outputs"].items():
+        assert close(importer.get(name), expected, check["tolerance"]), (name, importer.get(name), expected)
+    for category, texts in check["logged"].items():
+        assert set(texts) <= set(importer.log[category])
+
+
+@slow
+@pytest.mark.parametrize("check", CHECKS, ids=NAMES)
+def test_our_master_shows_the_same(check: Check) -> None:
+    """`run` has inputs as start values; a slave that is not done ends the run, with a note or an error."""
+    options = {"start": {**check["start"], **check["set"]}, "stop": check["stop"], "step": check["step"]}
+    fmu = probe(check["probe"])
+    if check["status"] in ("failed", "discarded"):
+        with pytest.raises(SlaveError, match=r"fmi2(Error|Discard)") as caught:
+            run(fmu, **options)
+        (texts,) = check["logged"].values()
+        assert texts[0] in str(caught.value)
+        return
+    result = run(fmu, **options)
+    if check["status"] == "ended":
+        assert f"fmu ended the simulation at {check['time']:g} s" in result.notes
+        return
+    for name, expected in check["outputs"].items():
+        assert close(result[f"fmu.{name}"][-1], expected, check["tolerance"]), name
+    logged = {str(entry).partition(": ")[2] for entry in result.log}
+    assert {text for texts in check["logged"].values() for text in texts} <= logged
+
+
+@slow
+@pytest.mark.parametrize("check", CHECKS, ids=NAMES)
+def test_fmpy_shows_the_same_except_for_a_discarded_step(check: Check) -> None:
+    options: dict[str, Any] = {
+        "start_values": {**check["start"], **check["set"]},
+        "stop_time": check["stop"],
+        "output_interval": check["step"],
+        "output": list(check["outputs"]),
+        "validate": False,
+    }
+    fmu = str(probe(check["probe"]))
+    if check["status"] in ("failed", "discarded"):
+        # After a discarded step it begins the next one at the old time, which the FMU answers with fmi2Error.
+        with pytest.raises(FMICallException, match=r"fmi2DoStep failed with status 3 \(error\)"):
+            simulate_fmu(fmu, **options)
+        return
+    result = simulate_fmu(fmu, **options)
+    assert result["time"][-1] == pytest.approx(check.get("time", check["stop"]), abs=1e-12)
+    for name, expected in check["outputs"].items():
+        assert close(result[name][-1], expected, check["tolerance"]), name
+
+
+# ---- what no row of the table says -----------------------------------------------------------------------------------
+
+
+@slow
+def test_an_importer_goes_on_from_the_last_successful_time(importers: Any) -> None:
+    importer = importers("ProbeStep")
+    importer.run({"start": {"discard_at": 0.35}, "set": {}, "step": 0.1, "stop": 0.4})
+    time = importer.slave.getRealStatus(fmi2LastSuccessfulTime)
+    importer.slave.doStep(time, 0.4 - time)
+    importer.slave.doStep(0.4, 0.1)
+    assert importer.get("x") == pytest.approx(0.25, abs=1e-12) and importer.get("discarded")
+
+
+@slow
+def test_a_state_before_the_end_takes_the_end_back(importers: Any) -> None:
+    importer = importers("ProbeStep")
+    importer.set({"end_at": 0.15})
+    importer.slave.setupExperiment(startTime=0.0)
+    importer.slave.enterInitializationMode()
+    importer.slave.exitInitializationMode()
+    importer.slave.doStep(0.0, 0.1)
+    state = importer.slave.getFMUState()
+    for _ in range(2):
+        with pytest.raises(FMICallException):
+            importer.slave.doStep(0.1, 0.1)
+        assert importer.slave.getBooleanStatus(fmi2Terminated)
+        importer.slave.setFMUState(state)
+        assert not importer.slave.getBooleanStatus(fmi2Terminated)
+    importer.slave.doStep(0.1, 0.04)
+    importer.slave.freeFMUState(state)
+
+
+@slow
+def test_model_exchange_jumps_and_ends_where_co_simulation_does() -> None:
+    doses = simulate_fmu(
+        str(probe("ProbeEvent")),
+        fmi_type="ModelExchange",
+        stop_time=1.0,
+        relative_tolerance=1e-9,
+        output=["x", "count"],
+    )
+    assert doses["x"][-1] == pytest.approx(0.6315244298733915, abs=1e-6) and doses["count"][-1] == 3
+    ended = simulate_fmu(
+        str(probe("ProbeStep")), fmi_type="ModelExchange", stop_time=1.0, start_values={"end_at": 0.35}, output=["x"]
+    )
+    assert 0.34 < ended["time"][-1] < 0.36  # the last row is one before the end
+
+
+CAPABILITIES = {
+    "canGetAndSetFMUstate": lambda one: one.slave.getFMUState(),
+    "canSerializeFMUstate": lambda one: one.slave.deserializeFMUState(b"0" * 64),
+    "providesDirectionalDerivative": lambda one: one.slave.getDirectionalDerivative([1], [1], [1.0]),
+    "canInterpolateInputs": lambda one: one.slave.setRealInputDerivatives([], [], []),
+    "maxOutputDerivativeOrder": lambda one: one.slave.getRealOutputDerivatives([], []),
+    "canHandleVariableCommunicationStepSize": lambda one: one.slave.doStep(0.1, 0.05),
+}
+
+
+@slow
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_what_the_plain_probe_does_not_declare_it_refuses_by_name(capability: str, importers: Any) -> None:
+    importer = importers("ProbePlain")
+    importer.run({"start": {}, "set": {}, "step": 0.1, "stop": 0.1})
+    assert not int(getattr(importer.description.coSimulation, capability))
+    with pytest.raises(FMICallException):
+        CAPABILITIES[capability](importer)
+    (text,) = importer.log["logStatusError"]
+    assert capability in text
+    importer.slave.doStep(0.1, 0.1)  # and nothing has changed
+
+
+@slow
+def test_the_plain_probe_has_one_instance_at_a_time(importers: Any) -> None:
+    first = importers("ProbePlain")
+    assert first.description.coSimulation.canBeInstantiatedOnlyOncePerProcess
+    second = FMU2Slave(
+        guid=first.description.guid,
+        unzipDirectory=first.slave.unzipDirectory,
+        modelIdentifier="ProbePlain",
+        instanceName="second",
+    )
+    with pytest.raises(Exception, match="Failed to instantiate"):
+        second.instantiate()
+    first.slave.fmi2FreeInstance(first.slave.component)
+    second.instantiate()
+    second.fmi2FreeInstance(second.component)
+    first.slave.instantiate()
+
+
+@slow
+def test_the_references_over_time_are_exact_at_any_step() -> None:
+    for step in (0.05, 1.0 / 3.0):
+        result = run(probe("ProbeEvent"), step=step, stop=1.0)
+        time, decay = result.trace.time, np.exp(-4.0 * 0.26)
+        count = np.floor(np.round(time / 0.26, 9))
+        left = decay**count + (1.0 - decay**count) / (1.0 - decay)
+        assert np.allclose(result["fmu.x"], left * np.exp(-4.0 * (time - count * 0.26)), rtol=0, atol=1e-9)
+
+
+def test_every_probe_has_a_row_and_can_be_found_by_its_name() -> None:
+    others = sorted((shipped("fmus") / "probes").glob("*.toml"))
+    recipes = {path.stem for path in (*catalogue(), *others) if path.stem.startswith("Probe")}
+    assert recipes == {one["probe"] for one in CHECKS} and len(recipes) <= 10
+
+
+@slow
+def test_ten_thousand_variables_are_all_there() -> None:
+    assert len(fmpy.read_model_description(str(probe("ProbeMany"))).modelVariables) == 10_000

@@ -52,11 +52,12 @@ class Connector:
 
 @dataclass(frozen=True)
 class ElementClass:
-    """`declared`: the Modelica names of the FMU's variables that the class has, by FMI name without index."""
+    """drawing    of the element, if it has one
+    declared   the Modelica names of the FMU's variables that the class has, by FMI name without index"""
 
     name: str
     text: str
-    element: str
+    drawing: Path | None
     connectors: Mapping[str, Connector]
     declared: Mapping[str, str]
 
@@ -69,6 +70,8 @@ def element_class(model: ElementModel, package: str) -> ElementClass:
     """The class.   package: the full name of what it lies in, for images
 
     Raises InputError naming each choice of the recipe that has no Modelica form, with those that have one."""
+    if model.name in words.KEYWORDS:
+        raise InputError(Problem(str(model.path), f"'{model.name}' is a word of Modelica; rename the file"))
     fragments = _fragments(model)
     laws = _laws(model)
     fragments = [*fragments, *laws.fragments]
@@ -78,18 +81,20 @@ def element_class(model: ElementModel, package: str) -> ElementClass:
     public = [*_parameters_of_structure(model, used), *_variables(model, used, declared)]
     slots = list(_slots(model.recipe.element, used))
     about = _comment(fragments[0])
+    picture = model.recipe.element_folder / "model.svg"
+    drawing = picture if picture.is_file() else None
     lines = [
         f"model {model.name} {words.string(model.description)}",
         *(f"  {line}" for line in public),
         *(f"  {_declared_connector(one)}" for one in connectors.values()),
         *(f"  {line}" for line in laws.functions),
         *_sections(fragments, [f"  {line}" for line in slots], _asserts(model, used)),
-        f"  annotation({icon(model.element_name, package)},",
+        f"  annotation({icon(drawing, package)},",
         f"    {words.html(_documentation(model, about))});",
         f"end {model.name};",
         "",
     ]
-    return ElementClass(model.name, "\n".join(lines), model.element_name, connectors, declared)
+    return ElementClass(model.name, "\n".join(lines), drawing, connectors, declared)
 
 
 # ---- the equations ---------------------------------------------------------------------------------------------------

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from fmu_builder.modelica import words
 
 IMAGES = "Resources/Images"
 _EXTENT = {"left": ("-110,-10", "-90,10"), "right": ("90,-10", "110,10")}
 
 
-def icon(element: str, package: str) -> str:
-    """The annotation `Icon` with the image of the element in the package, and the name of the component."""
-    image = words.string(f"modelica://{package}/{IMAGES}/{element}.svg")
+def image_name(drawing: Path) -> str:
+    """The file in the folder of images that a drawing of an element becomes."""
+    return f"{drawing.parent.name}.svg"
+
+
+def icon(drawing: Path | None, package: str) -> str:
+    """The annotation `Icon` with the image of the element in the package, or a frame, and the name of the component."""
+    extent = "extent={{-100,-100},{100,100}}"
+    if drawing is None:
+        image = f"Rectangle({extent})"
+    else:
+        name = words.string(f"modelica://{package}/{IMAGES}/{image_name(drawing)}")
+        image = f"Bitmap({extent}, fileName={name})"
     return (
-        "Icon(coordinateSystem(extent={{-100,-100},{100,100}}), graphics={"
-        f"Bitmap(extent={{{{-100,-100}},{{100,100}}}}, fileName={image}), "
+        f"Icon(coordinateSystem({extent}), graphics={{{image}, "
         'Text(extent={{-150,140},{150,100}}, textColor={0,0,255}, textString="%name")})'
     )
 

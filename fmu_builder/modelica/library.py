@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fmu_builder.errors import InputError, Problem, ToolError, collected
+from fmu_builder.files import read_text
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.loader import assembly_of_scenario, load_model
 from fmu_builder.model.model import ElementModel, Model
@@ -15,11 +16,11 @@ from fmu_builder.model.recipe import IDENTIFIER, camel_case, file_kind
 from fmu_builder.model.scenario import read_scenario
 from fmu_builder.modelica import words
 from fmu_builder.modelica.element_class import ElementClass, element_class
-from fmu_builder.modelica.icons import IMAGES
+from fmu_builder.modelica.icons import IMAGES, image_name
 from fmu_builder.modelica.interfaces import INTERFACES
 from fmu_builder.modelica.ready_made import ready_made_laws
 from fmu_builder.modelica.system_class import SystemClass, system_class
-from fmu_builder.paths import catalogue, own_version, shipped, shipped_elements
+from fmu_builder.paths import catalogue, own_version, shipped
 
 MSL_VERSION = "4.0.0"
 ELEMENTS, EXAMPLES = "Elements", "Examples"
@@ -121,6 +122,8 @@ class _Classes:
             self.elements |= self._new([model])
             return
         assert isinstance(model, AssemblyModel)
+        if name in words.KEYWORDS:
+            raise InputError(Problem(str(model.path), f"'{name}' is a word of Modelica; rename the file"))
         new = self._new([part.model for part in model.parts])
         self.systems[name] = system_class(model, self.elements | new, name, f"{ELEMENTS}.")
         self.elements |= new
@@ -189,20 +192,13 @@ def _write(
         f"{_MARK} {own_version()}\npackage {package} {words.string(description)}\n"
         f'  annotation(uses(Modelica(version="{MSL_VERSION}")),\n    {about});\nend {package};\n'
     )
-    for element in sorted({one.element for one in written.elements.values()}):
-        drawing = _drawing(element)
-        if drawing is not None:
-            files[f"{IMAGES}/{element}.svg"] = drawing.read_text(encoding="utf-8")
+    for drawing in sorted({one.drawing for one in written.elements.values() if one.drawing is not None}):
+        files[f"{IMAGES}/{image_name(drawing)}"] = read_text(drawing)
     _replace(folder, files)
 
 
 def _package(outer: str, name: str, description: str) -> str:
     return f"within {outer};\npackage {name} {words.string(description)}\nend {name};\n"
-
-
-def _drawing(element: str) -> Path | None:
-    """The icon of a shipped element."""
-    return next((one / "model.svg" for one in shipped_elements() if one.name == element), None)
 
 
 def _about(written: Written) -> Sequence[str]:

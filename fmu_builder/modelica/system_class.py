@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html as markup
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fmu_builder.errors import InputError, Problem
@@ -28,6 +28,7 @@ _SOURCES = {  # type of the component, its parameter
     "rotational": (f"{words.MSL}.Rotational.Sources.ConstantTorque", "tau_constant"),
     "translational": (f"{words.MSL}.Translational.Sources.ConstantForce", "f_constant"),
 }
+_TAKEN = ("world", "Elements", "Interfaces", "Modelica")  # by what a system names itself
 _PLACES = {"r": (0.0, 0.0, 0.0), "q": (1.0, 0.0, 0.0, 0.0)}  # roles of a frame, at the origin of the world
 _WORLD = f"{words.MSL}.MultiBody.World"
 
@@ -54,6 +55,13 @@ class _Diagram:
         self.connections.append(f"  connect({a}, {b})\n    annotation({line(*ends)});")
 
 
+def _free(name: str, taken: Collection[str]) -> str:
+    """The name, or with underscores behind it one that is not taken."""
+    while name in taken:
+        name += "_"
+    return name
+
+
 @dataclass(frozen=True)
 class SystemClass:
     """`parts`: the Modelica names of the parts, by their own."""
@@ -74,7 +82,9 @@ class _System:
     def __init__(self, model: AssemblyModel, classes: Mapping[str, ElementClass], prefix: str) -> None:
         self.model, self.classes, self.prefix = model, classes, prefix
         self.parts = {part.name: part for part in model.parts}
-        self.names = {name: words.identifier(name) for name in self.parts}
+        self.names: dict[str, str] = {}
+        for name in self.parts:
+            self.names[name] = _free(words.identifier(name), {*_TAKEN, *self.names.values()})
         self.diagram = _Diagram()
         self.problems: list[Problem] = []
         self.connected: set[tuple[str, str]] = set()

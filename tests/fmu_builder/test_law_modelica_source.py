@@ -68,6 +68,14 @@ def test_minimum_and_absolute_value_become_relations() -> None:
     assert "smooth(0, if slot_F_x < 0 then -slot_F_x else slot_F_x)/slot_F_x" in text
 
 
+def test_a_law_that_is_too_large_to_write_out_is_a_call() -> None:
+    text = ["function f0(x[m]) = min(#x, 1[m]);"]
+    text += [f"function f{n}(x[m]) = f{n - 1}(#x) + f{n - 1}(2*#x);" for n in range(1, 13)]
+    laws = read_laws(Source("\n".join(text), "laws"))
+    law = read_value("f12", "here", {"x": parse_unit("m")}, parse_unit("m"), laws)
+    assert slot_equation(LawInSlot("F", law, ()), laws, "here").equations == ("slot_F = f12(slot_F_x);",)
+
+
 def test_what_has_no_value_behind_a_condition_is_guarded_and_its_kink_is_a_relation_beside_it() -> None:
     value, side = equation("root")
     assert value.startswith("slot_F = noEvent(if slot_F_x > 0 then laws_k*laws_a*(slot_F_x/laws_a)^0.5 else 0")

@@ -136,6 +136,31 @@ def test_two_recipes_of_one_name_are_refused(tmp_path: Path) -> None:
         write_package([FMUS / "Inertia.toml", other], tmp_path / "Own")
 
 
+def test_names_of_parts_and_files_that_modelica_has_taken(tmp_path: Path) -> None:
+    recipe = tmp_path / "Names.toml"
+    recipe.write_text('[parts]\nworld = "Inertia"\nconnect = "Inertia"\n')
+    written = write_package([recipe], tmp_path / "Own")
+    assert written.systems["Own.Examples.Names"].parts == {"world": "world_", "connect": "connect_"}
+    for name, text in (("model", 'element = "inertia"\n'), ("when", '[parts]\na = "Inertia"\n')):
+        (tmp_path / f"{name}.toml").write_text(text)
+        with pytest.raises(InputError, match="is a word of Modelica; rename the file"):
+            write_package([tmp_path / f"{name}.toml"], tmp_path / "Own")
+
+
+def test_an_element_of_a_user_has_equations_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "elements" / "demo_spring"
+    folder.mkdir(parents=True)
+    for name in ("element.toml", "element.c"):
+        text = (shipped("elements") / "slider_mass" / name).read_text(encoding="utf-8")
+        (folder / name).write_text(text)
+    (folder / "element.mo").write_text("equation\n  p_s = p.s;\n  der(p_s) = p_v;\n  m*der(p_v) = p.f;\n")
+    (tmp_path / "Demo.toml").write_text('element = "demo_spring"\n')
+    text = write_package([tmp_path / "Demo.toml"], tmp_path / "Own").elements["Own.Elements.Demo"].text
+    assert "  m*der(p_v) = p.f;\n" in text
+    assert "graphics={Rectangle(extent=" in text  # without a drawing
+    assert "energy_kinetic" not in text  # it has no equation
+
+
 def test_names_become_identifiers() -> None:
     assert words.identifier("energy.elastic") == "energy_elastic"
     assert words.identifier("mass[12].p") == "mass_12_p"

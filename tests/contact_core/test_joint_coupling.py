@@ -123,6 +123,7 @@ def test_a_block_on_four_points_gains_nothing_and_settles(
     assert few_evaluations([contact])
 
 
+@pytest.mark.slow
 def test_points_that_know_nothing_of_each_other_throw_the_block_off(library: ctypes.CDLL) -> None:
     """The negative control: the admittance between the points left out gains more than the fall.  How much is chance,
     so the worst of a few tilts counts."""

@@ -299,6 +299,7 @@ def test_faults_of_all_recipes_are_told_and_the_others_are_built(drop: Command, 
     assert files(tmp_path) == {"Floor.toml", "Soft.toml", "drop.toml", "Floor.fmu"}
 
 
+@pytest.mark.slow
 def test_the_catalogue_is_built_at_once(drop: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three recipes, two of them faulty: what is wrong with both is shown, and the third is there.  It is built as
     users get it, by other processes, so it is a small one."""

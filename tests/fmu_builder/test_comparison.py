@@ -102,6 +102,7 @@ def curve(draw: st.DrawFn) -> Trace:
     return signal(np.array(steps) / 1000.0, np.array(values))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(trace=curve(), reference=curve(), width=st.one_of(st.just(0.0), st.floats(1e-4, 1.5)))
 def test_the_tube_agrees_with_a_dense_evaluation(trace: Trace, reference: Trace, width: float) -> None:

@@ -87,7 +87,7 @@ class Description:
         if self.root.tag != "fmiModelDescription" or version is None:
             raise InputError(Problem(where, f"{DESCRIPTION} is no fmiModelDescription with an fmiVersion"))
         if version != "2.0":
-            raise InputError(Problem(where, f"is for FMI {version}; the rules here are those of FMI 2.0"))
+            raise InputError(Problem(where, f"is for FMI {version}; this reads FMUs of FMI 2.0: export it for that"))
 
     @cached_property
     def interfaces(self) -> tuple[etree._Element, ...]:

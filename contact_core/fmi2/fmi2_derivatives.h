@@ -55,8 +55,8 @@ CC_RARE int cc_is_known(Instance *instance, const char *function, fmi2ValueRefer
 }
 
 /* Directions of the element's memory that follow from those of inputs and time.  In initialization mode it is made by
- * `start`, which is compiled over double only: by differences along these directions.  Where those over one and over two
- * steps disagree, `start` has a kink or a jump, and its memory keeps the direction 0. */
+ * `start`, which is compiled over double only: by differences along these directions.  Where those over one step and
+ * over two disagree, `start` has a kink or a jump, and its memory keeps the direction 0. */
 CC_RARE void cc_add_start_directions(Instance *instance)
 {
     double *dual = instance->dual, *aside = (double *)&instance->before.element, step = 0.0;

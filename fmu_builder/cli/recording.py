@@ -12,7 +12,7 @@ from fmu_builder.check.output import finding_json, findings_text
 from fmu_builder.cli.printing import line, print_notes
 from fmu_builder.recording.checking import check_calls
 from fmu_builder.recording.file import Recording
-from fmu_builder.recording.replay import replay
+from fmu_builder.recording.replay import replay_calls
 from fmu_builder.recording.text import Filter, as_json, chosen, lines, summary, summary_lines, text_of
 from fmu_builder.recording.wrapping import record_fmu
 
@@ -66,7 +66,7 @@ def check_recording(file: Path, json_wanted: bool) -> None:
 
 def replay_recording(file: Path, fmu: Path, json_wanted: bool) -> None:
     """Print the first answer that differs.  Exit code 1 if there is one."""
-    found = replay(Recording(file), fmu)
+    found = replay_calls(Recording(file), fmu)
     one = found.difference
     if json_wanted:
         difference = None if one is None else {"call": one.call.number, "function": one.call.function.name}

@@ -17,7 +17,19 @@ from fmu_builder.paths import shipped
 # would take seconds to make, and bring versions of their symbols along.
 LINUX_IMPORTS = {
     "libc.so.6": (
-        *("clock_gettime", "close", "ftruncate", "getenv", "getpid", "lseek", "mmap", "munmap", "open", "pread"),
+        *(
+            "clock_gettime",
+            "close",
+            "ftruncate",
+            "getcwd",
+            "getenv",
+            "getpid",
+            "lseek",
+            "mmap",
+            "munmap",
+            "open",
+            "pread",
+        ),
         *("pthread_self", "pwrite", "sched_yield"),
     ),
     "libdl.so.2": ("dladdr", "dlclose", "dlerror", "dlopen", "dlsym"),

@@ -40,7 +40,7 @@ class Replay:
     notes: tuple[str, ...]
 
 
-def replay(recording: Recording, fmu: Path, timeout: float = TIMEOUT) -> Replay:
+def replay_calls(recording: Recording, fmu: Path, timeout: float = TIMEOUT) -> Replay:
     """Give an FMU the recorded calls, in the order in which they began, by one thread.
 
     timeout  s.   Raises InputError for an FMU that cannot be called here, and for recordings of asynchronous steps,

@@ -25,6 +25,7 @@ void *mmap(void *at, size_t size, int access, int flags, int file, long offset);
 int munmap(void *at, size_t size);
 int clock_gettime(int clock, TimeSpan *time);
 char *getenv(const char *name);
+char *getcwd(char *path, size_t size);
 int getpid(void);
 int sched_yield(void);
 void *pthread_self(void);
@@ -60,10 +61,30 @@ static uint64_t system_thread(void) { return (uint64_t)(uintptr_t)pthread_self()
 static uint32_t system_process(void) { return (uint32_t)getpid(); }
 static void system_yield(void) { sched_yield(); }
 
-static int system_own_path(char path[PATH_SIZE])
+static char path_at_load[PATH_SIZE];
+
+/* An importer may load a library by a relative path, and change its folder before the first call. */
+__attribute__((constructor)) static void find_own_path(void)
 {
     LibraryInfo info;
-    return dladdr((const void *)&system_own_path, &info) && info.file && copy_path(path, info.file);
+    size_t n = 0, i = 0;
+    if (!dladdr((const void *)&find_own_path, &info) || !info.file)
+        return;
+    if (info.file[0] != '/' && getcwd(path_at_load, PATH_SIZE - 1)) {
+        while (path_at_load[n])
+            n++;
+        path_at_load[n++] = '/';
+    }
+    for (; info.file[i] && n + i + 1 < PATH_SIZE; i++)
+        path_at_load[n + i] = info.file[i];
+    path_at_load[info.file[i] ? 0 : n + i] = 0;
+}
+
+static int system_own_path(char path[PATH_SIZE])
+{
+    if (!path_at_load[0])
+        find_own_path();
+    return path_at_load[0] && copy_path(path, path_at_load);
 }
 
 static int system_environment(const char *name, char value[PATH_SIZE])

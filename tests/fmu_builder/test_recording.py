@@ -16,6 +16,7 @@ from ctypes import byref, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
 from pathlib import Path
 from typing import Any
 
+import fmpy
 import pytest
 from broken_behaviour import WHOLE, broken_behaviour
 from echo import echo_fmu
@@ -34,7 +35,7 @@ from fmu_builder.recording.file import Recording
 from fmu_builder.recording.functions import FUNCTIONS
 from fmu_builder.recording.library import LINUX_IMPORTS, recorder_library
 from fmu_builder.recording.messages import formatted
-from fmu_builder.recording.replay import replay
+from fmu_builder.recording.replay import replay_calls
 from fmu_builder.recording.text import UNFINISHED, lines
 from fmu_builder.recording.wrapping import record_fmu
 
@@ -190,7 +191,7 @@ def test_every_function_is_recorded_with_arguments_and_answers(tmp_path: Path) -
     recording = only_recording(tmp_path)
     calls = {call.function.name: call for call in recording.calls}
     assert calls.keys() == names
-    repeated = replay(recording, tmp_path / "Echo.fmu")
+    repeated = replay_calls(recording, tmp_path / "Echo.fmu")
     assert (repeated.difference, repeated.calls, repeated.notes) == (None, len(recording.calls), ())
     assert [call.function.name for call in recording.calls[:3]] == [
         f"fmi2{n}" for n in ("Instantiate", "GetVersion", "GetTypesPlatform")
@@ -409,6 +410,77 @@ def test_each_process_and_each_load_has_a_file_of_its_own(tmp_path: Path, monkey
         subprocess.run([sys.executable, "-c", RUN, *arguments], check=True)
     assert {path.name for path in (tmp_path / "calls").iterdir()} == {"Spring.calls", "Spring-2.calls"}
     assert [path.name for path in other.iterdir()] == ["Spring.calls"]
+
+
+@pytest.mark.slow
+def test_a_library_that_was_loaded_by_a_relative_path_finds_its_neighbours(tmp_path: Path) -> None:
+    with unpacked(tmp_path, recorder(tmp_path, foreign_fmu(tmp_path, "Spring"))) as fmu:
+        script = f"""
+import ctypes, os
+os.chdir({fmu.folder!r})
+library = ctypes.CDLL("./Spring{SUFFIX}")
+os.chdir("/")
+library.fmi2GetVersion.restype = ctypes.c_char_p
+assert library.fmi2GetVersion() == b"2.0"
+"""
+        subprocess.run([sys.executable, "-c", script], check=True)
+    assert [call.function.name for call in only_recording(tmp_path).calls] == ["fmi2GetVersion"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the size of files")
+def test_a_full_disk_ends_the_recording_and_not_the_fmu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (3 * 2**20, 3 * 2**20))\n"
+    many = RUN.replace("range(2000)", "range(40000)") + "one.free()\n"
+    with unpacked(tmp_path, recorder(tmp_path, foreign_fmu(tmp_path, "Spring"))) as fmu:
+        arguments = [fmu.folder.partition("/binaries")[0], f"binaries/{HOST}/Spring{SUFFIX}", fmu.resources]
+        subprocess.run([sys.executable, "-c", limit + many, *arguments], check=True)
+    recording = only_recording(tmp_path)
+    assert not recording.is_whole and 20_000 < len(recording.calls) < 31_000
+    monkeypatch.chdir(tmp_path / "calls")
+    result = CliRunner().invoke(app, ["calls", "Spring.calls", "--summary"])
+    assert result.exit_code == 0 and "the disk became full: calls are missing at the end" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
+def test_a_process_that_is_forked_off_has_a_recording_of_its_own(tmp_path: Path) -> None:
+    with unpacked(tmp_path, recorder(tmp_path, foreign_fmu(tmp_path, "Spring"))) as fmu:
+        script = """
+import os, sys
+from fmu_builder.export.smoke import Instance, Unpacked
+fmu = Unpacked(*sys.argv[1:4])
+made = lambda: Instance(fmu, 1, log=lambda *some: None, announce=lambda name: None)
+kept = made()
+child = os.fork()
+if child == 0:
+    made().free()
+    os._exit(0)
+os.waitpid(child, 0)
+kept.begin()
+kept.free()
+"""
+        arguments = [fmu.folder.partition("/binaries")[0], f"binaries/{HOST}/Spring{SUFFIX}", fmu.resources]
+        subprocess.run([sys.executable, "-c", script, *arguments], check=True)
+    own, other = (Recording(tmp_path / "calls" / name) for name in ("Spring.calls", "Spring-2.calls"))
+    assert [call.function.name[4:] for call in own.calls] == [
+        "Instantiate", "SetupExperiment", "EnterInitializationMode", "ExitInitializationMode", "FreeInstance",
+    ]  # fmt: skip
+    assert [call.function.name[4:] for call in other.calls] == ["Instantiate", "FreeInstance"]
+    assert own.process != other.process
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
+def test_fmpy_has_the_same_results_with_a_recorder(kind: str, tmp_path: Path) -> None:
+    fmu = host_fmu(shipped("fmus") / "PointMass.toml")
+    recorded = recorder(tmp_path, fmu)
+    one, other = (
+        fmpy.simulate_fmu(str(path), stop_time=0.05, fmi_type=kind, start_values={"v0[1]": 1.0})
+        for path in (fmu, recorded)
+    )
+    assert one.tobytes() == other.tobytes()
+    assert len(only_recording(tmp_path).calls) > 50
 
 
 # ---- bad input -------------------------------------------------------------------------------------------------------

@@ -21,12 +21,12 @@ from fmu_builder.cli.commands import app
 from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.recording.file import Recording
-from fmu_builder.recording.replay import Difference, Replay, replay
+from fmu_builder.recording.replay import Difference, Replay, replay_calls
 from fmu_builder.recording.wrapping import record_fmu
 
 
 def repeated(tape: Tape, folder: Path, fmu: Path | None = None) -> Replay:
-    return replay(Recording(tape.write(folder / "Echo.calls")), fmu or echo_fmu(folder))
+    return replay_calls(Recording(tape.write(folder / "Echo.calls")), fmu or echo_fmu(folder))
 
 
 def difference(found: Replay) -> Difference:
@@ -42,7 +42,7 @@ def test_the_calls_of_a_check_have_the_same_answers_again(tmp_path: Path) -> Non
     check_fmu(record_fmu(fmu, tmp_path / "recorder" / "Broken.fmu", tmp_path / "calls").path)
     (path,) = (tmp_path / "calls").iterdir()
     recording = Recording(path)
-    found = replay(recording, fmu)
+    found = replay_calls(recording, fmu)
     assert (found.difference, found.calls, found.notes) == (None, len(recording.calls), ())
     assert {call.status for call in recording.calls} >= {0, 3}
 
@@ -129,7 +129,7 @@ def test_a_hang_is_ended(tmp_path: Path) -> None:
     text = model_description("Hangs", BODY, "b0-h")
     tape = Tape(text).instantiate(guid="b0-h").start()
     tape("DoStep", 1.0, 0.5, 1)
-    found = replay(Recording(tape.write(tmp_path / "one.calls")), fmu, timeout=1.5)
+    found = replay_calls(Recording(tape.write(tmp_path / "one.calls")), fmu, timeout=1.5)
     assert difference(found).repeated == "does not return within 1.5 s"
 
 
@@ -143,14 +143,14 @@ def test_what_cannot_be_repeated_is_refused_with_a_repair(
     foreign_fmu(tmp_path, "Old", platforms=("win32",))
     recording = Recording(Path("one.calls"))
     with pytest.raises(InputError, match=r"no binary for this machine .* repeat the calls on another machine"):
-        replay(recording, Path("Old.fmu"))
+        replay_calls(recording, Path("Old.fmu"))
     record_fmu(echo_fmu(tmp_path), "Recorder.fmu")
     with pytest.raises(InputError, match="give the FMU that it was made from"):
-        replay(recording, Path("Recorder.fmu"))
+        replay_calls(recording, Path("Recorder.fmu"))
     library = f"binaries/{host_platform()}/Echo{PLATFORMS[host_platform()].suffix}"
     damaged = echo_fmu(tmp_path, files={library: b"no library"})
     with pytest.raises(SlaveError, match="does not load on this machine"):
-        replay(recording, damaged)
+        replay_calls(recording, damaged)
     tape("DoStep", 0.0, 0.5, 1, status=5)
     with pytest.raises(InputError, match="answered fmi2Pending"):
         repeated(tape, tmp_path)

@@ -42,8 +42,9 @@ struct CcFollowed {
     CcColumn columns[];
 };
 
-/* 1 if a variable does not follow what is unknown; direction: its own in the last column. */
-static int cc_is_faint(double direction, double value)
+/* 1 if a variable does not follow what is unknown; direction: its own in the last column.  Unused, as
+ * cc_evaluate_column is, where FMI 3.0 has no function for sensitivities. */
+__attribute__((unused)) static int cc_is_faint(double direction, double value)
 {
     return cc_abs(direction) <= CC_FAINT * CC_DUAL_STEP * (1.0 + cc_abs(value));
 }
@@ -148,7 +149,7 @@ static void cc_accept_point_of(Instance *instance, double step)
 }
 
 /* The column at the point of the block, evaluated. */
-static void cc_evaluate_column(Instance *instance, CcColumn *column, int on_demand)
+__attribute__((unused)) static void cc_evaluate_column(Instance *instance, CcColumn *column, int on_demand)
 {
     const double *block = cc_block(instance);
     if (column->fresh && !on_demand)

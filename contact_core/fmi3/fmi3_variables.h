@@ -5,7 +5,10 @@
 
 #include "../fmi2/fmi2_model_exchange.h"
 
-static int cc_is_indicator(fmi3ValueReference vr) { return vr >= CC_VARIABLES && vr - CC_VARIABLES < CC_INDICATORS; }
+static int cc_is_indicator(fmi3ValueReference vr)
+{
+    return vr >= CC_VARIABLES && (long long)vr - CC_VARIABLES < CC_INDICATORS;
+}
 
 CC_RARE fmi3Status cc_refuse_count(Instance *instance, const char *function, size_t given, size_t needed)
 {

@@ -27,7 +27,8 @@ from test_platforms import arm_code, find_tool, fused_instructions
 
 from fmu_builder.export.binaries import check_library
 from fmu_builder.export.cache import cache_folder
-from fmu_builder.export.fmu import build_fmu
+from fmu_builder.export.fmu import build_fmu, fmu_contents
+from fmu_builder.export.generate import write_sources
 from fmu_builder.export.toolchain import (
     INSTALL_HINT,
     PLATFORMS,
@@ -38,6 +39,7 @@ from fmu_builder.export.toolchain import (
     fmi_headers,
     host_platform,
 )
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import shipped
 
 pytestmark = pytest.mark.platform
@@ -227,6 +229,14 @@ OPTIONS = [
     ["-O3", "-march=native", "-ffp-contract=fast"],
     ["-std=c11", "-Os"],
 ]
+
+
+@pytest.mark.parametrize("recipe", ["BouncingBall", "TwoDPointX"])  # with and without states and indicators
+def test_the_sources_of_fmi_3_compile_without_a_warning(recipe: str, tmp_path: Path) -> None:
+    _, files = fmu_contents(load_model(shipped("fmus") / f"{recipe}.toml"), 3)
+    texts = {n.removeprefix("sources/"): d.decode() for n, d in files.items() if n.startswith("sources/")}
+    write_sources(texts, tmp_path)
+    run([find_tool("gcc"), *WARNINGS, "-I.", f"-I{fmi_headers()}", "-c", "fmu3.c", "-o", "fmu3.o"], tmp_path)
 
 
 # the assembly holds the sources of both elements

@@ -14,8 +14,8 @@
  *
  *     f = -grad U(M) - [U_1 - U - grad U(M) D]/D^2 D           so f D = -(U_1 - U) on the parabola, for any U
  *
- * Dissipation     f_d = -c D_across/H - b D_along/H: damping c across the line, friction as a coefficient b along it, of
- *                 the forces across in this interval.  Its work -c D_across^2/H - b D_along^2/H is never above 0
+ * Dissipation     f_d = -c D_across/H - b D_along/H: damping c across the line, friction as a coefficient b along it,
+ *                 of the forces across in this interval.  Its work -c D_across^2/H - b D_along^2/H is never above 0
  * Leak            what the law itself takes from U on the way: where the foot moves across the line, as on a polyline,
  *                 or unlike axes turn with it, U changes by grad U D + leak.  Above U_1 - U stands for U_1 - U - leak
  * Outside, J      what changes U besides the way D: sensors, axes that turn with a body, a line that moves.  In the
@@ -213,7 +213,7 @@ CC_API void cc_point_loss(const CcPointOptions *o, double b, const double t[3], 
     }
 }
 
-/* b of an interval that begins with v: of the force f, at the speed in the middle, unless the point stops until then. */
+/* b of an interval that begins with v: of the force f, at the speed in the middle, unless the point stops by then. */
 CC_API double cc_point_friction(const CcPointOptions *o, const CcPotential *middle, const double f[3],
                                 const double v[3], const double turn[3])
 {

@@ -20,7 +20,9 @@ typedef int Access(void *instance, const uint32_t *references, size_t n, void *v
 typedef int Simple(void *instance);
 
 /* The types of FMI 3.0, and the functions, both in the order of adaptor.py. */
-typedef enum { FLOAT64, FLOAT32, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, BOOLEAN, STRING, KINDS } Kind;
+typedef enum {
+    FLOAT64, FLOAT32, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, BOOLEAN, STRING, KINDS
+} Kind;
 typedef struct {
     Access *get[KINDS], *set[KINDS];
     void *(*instantiate)(const char *, const char *, const char *, Flag, Flag, Flag, Flag, const uint32_t *, size_t,

@@ -9,7 +9,8 @@
  * and the lag is the one with which y_i/(1 + s_i-L) is smooth: of which the squared third differences are below a tenth
  * of those with each other lag.  All elements that begin with the same sample give the same signs to the end, so a body
  * between two of them has (1 + s_i) times its acceleration, and each of them sees the signal, whichever is the
- * stronger one.  Without a decision the question comes again after 8, 16, 32, .. samples, when others may give none.
+ * stronger one.  Without a decision the question comes again after 6, 12, 24, .. samples, louder each time, for a swing
+ * of few samples hides a small signal.  Others may then give none.
  *
  * Source: identification in closed loop: Soderstrom & Stoica, System Identification (1989), 10. */
 #ifndef CC_ORDER_PROBE_H
@@ -21,12 +22,13 @@ enum { CC_PROBE_ORDER = 3, CC_PROBE_KEPT = CC_LAGS + CC_PROBE_ORDER };
 
 #define CC_PROBE_SIZE 0.03        /* |s_i| of a spring, */
 #define CC_PROBE_SIZE_DAMPED 0.02 /* of a damper, */
-#define CC_PROBE_SIZE_GUIDE 0.1   /* and of a guide */
+#define CC_PROBE_SIZE_GUIDE 0.1   /* and of a guide; n + 1 times that in a question after n others, up to */
+#define CC_PROBE_LOUDEST 0.1
 #define CC_PROBE_LAST 8.0         /* samples of a question, which is decided at the last one, if it can be */
 #define CC_PROBE_AGAIN 10.0       /* questions after the first one */
 #define CC_PROBE_SURE 0.1         /* roughness of the lag over that of each other one */
 #define CC_PROBE_LIKELY 0.5       /* likewise of later questions */
-#define CC_PROBE_WAITS 4.0        /* samples before the next question, doubled by each one */
+#define CC_PROBE_WAITS 3.0        /* samples before the next question, doubled by each one */
 #define CC_PROBE_LEAST 2.0        /* intervals that show it */
 #define CC_PROBE_MOVES 1e-6       /* share of the largest force by which it changes: nothing that rests is shaken */
 #define CC_PROBE_SIGNS 0x576CF9A4u
@@ -48,6 +50,8 @@ CC_API void cc_probe_end(CcOrderProbe *p) { p->count = CC_PROBE_LAST + 1.0; }
 /* The factor of the force of this sample. */
 CC_API double cc_probe_factor(CcOrderProbe *p, double size, int asks)
 {
+    double louder = (1.0 + p->asked) * size;
+    size = louder < CC_PROBE_LOUDEST ? louder : CC_PROBE_LOUDEST;
     for (int k = CC_PROBE_KEPT - 1; k > 0; k--)
         p->s[k] = p->s[k - 1];
     p->s[0] = !asks || p->count < 0.0 || cc_probe_ends(p) ? 0.0 : CC_PROBE_SIGNS >> (int)p->clock & 1 ? size : -size;

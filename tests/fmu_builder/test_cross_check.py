@@ -202,6 +202,7 @@ def test_inputs_of_a_system_are_written_and_then_there_is_no_model_exchange(
     assert "cs/SliderMass_in.csv" not in kinds and "me/Gain_ref.csv" not in kinds
 
 
+@pytest.mark.slow
 def test_a_reference_beyond_a_megabyte_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_check_folder, "MOST_BYTES", 100)
     fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")

@@ -140,6 +140,7 @@ def test_a_build_of_the_catalogue_holds_its_references_and_one_from_that_fmu_too
     assert (tmp_path / "second" / "SliderMass.fmu").read_bytes() == first.read_bytes()
 
 
+@pytest.mark.slow
 def test_an_own_case_is_given_by_name_or_path(pushed: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "Own.toml"
     recipe.write_text((shipped("fmus") / "SliderMass.toml").read_text())

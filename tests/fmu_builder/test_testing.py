@@ -121,6 +121,7 @@ def test_a_reference_is_written_by_the_option_alone_and_then_compared(pytester: 
     wrong.stdout.fnmatch_lines(["*x at 1 s: 1.5 m, reference 1 m, differs by 0.5 m, tolerance 0.001 m"])
 
 
+@pytest.mark.slow
 def test_a_reference_with_other_signals_is_named(pytester: pytest.Pytester) -> None:
     text = GOLDEN.replace("VALUE", "1.0")
     run_inner(pytester, text, "--update-references").assert_outcomes(passed=1)

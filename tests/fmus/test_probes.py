@@ -214,6 +214,20 @@ def test_model_exchange_jumps_and_ends_where_co_simulation_does() -> None:
     assert 0.34 < ended["time"][-1] < 0.36  # the last row is one before the end
 
 
+@slow
+def test_fmi_3_ends_a_step_early_and_asks_to_end_the_simulation() -> None:
+    fmu = str(host_fmu(find_recipe("ProbeStep"), fmi=3))
+    options: dict[str, Any] = {"stop_time": 1.0, "output_interval": 0.1, "output": ["x", "discarded"]}
+    ended = simulate_fmu(fmu, start_values={"end_at": 0.35}, **options)
+    assert ended["x"][-1] == pytest.approx(0.1225, abs=1e-12) and len(ended) == 5
+    assert ended["time"][-1] == pytest.approx(0.4)  # without early return fmpy takes the whole step for done
+    early = simulate_fmu(fmu, start_values={"discard_at": 0.35}, early_return_allowed=True, **options)
+    assert np.min(np.abs(early["time"] - 0.35)) < 1e-12 and early["time"][-1] == pytest.approx(1.0)
+    assert early["x"][-1] == pytest.approx(1.0, abs=1e-12) and early["discarded"][-1]
+    with pytest.raises(FMICallException, match=r"fmi3DoStep failed with status 2 \(discard\)"):
+        simulate_fmu(fmu, start_values={"discard_at": 0.35}, **options)
+
+
 CAPABILITIES = {
     "canGetAndSetFMUstate": lambda one: one.slave.getFMUState(),
     "canSerializeFMUstate": lambda one: one.slave.deserializeFMUState(b"0" * 64),

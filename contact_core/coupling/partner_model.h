@@ -11,8 +11,11 @@
  *
  * Least squares    R p = r of the parameters p = (a_1, a_2, b_0, b_1, b_2), R triangular: each sample multiplies both
  *                  by sqrt(0.98) and rotates the row (D y_i-1, D y_i-2, D u_i, ..; D y_i) in
- * Prior            p_0 = (0, 0, W, -a_1 W, -a_2 W): a free body of the admittance W that is pushed at the poles seen.
- *                  Its rows rho (p - p_0) are rotated into a copy, rho = A (0.17 2^-n + 1e-8) + sqrt(0.5 0.05 S)
+ * Prior            a_2 = -1, b_2 = -a_2 b_0; b_0 = W, b_1 = -a_1 b_0 with a tenth of that weight; a_1 = 0 with a
+ *                  hundredth: a free body of the admittance W that is pushed by what swings undamped, or is joined to
+ *                  it.  Any a_1 leaves nothing of a free body, so its rows cost it nothing, and what is joined to it
+ *                  shows in three answers.  The rows of weight rho are rotated into a copy,
+ *                  rho = A (0.17 2^-n + 1e-8) + sqrt(0.5 0.05 S)
  *                  A largest |D y|, n samples learned, S discounted sum of squares of what (1) leaves of them
  * Lag              L, intervals from a sample to the one on which its force acts: u_i = f_i-L.  Each of L = 0, 1, 2 is
  *                  a hypothesis with its own R, r, p on the same motion; where L is given there is but one.  In the
@@ -20,9 +23,10 @@
  *                  whitened by the poles of free flight, v*_i = v_i - a_1 v_i-1 - a_2 v_i-2; from the eighth on the
  *                  prediction errors of (1)
  *                  The squares that no p at all explains, `rest`, are 0 with the true lag of bodies that (1) describes
- * Use              (1) replaces the free body if n > 6, b_0 > 0, its poles lie within |z| < 1.1, and its squared
- *                  prediction errors are below 1/4 of those of the free body (memory of 5 samples, from n = 5 on),
- *                  until they are above them
+ * Use              (1) replaces the free body if n > 3, b_0 > 0, its poles lie within |z| < 1.1, and its squared
+ *                  prediction errors are below 1/4 of those of the free body, up to n = 6 below 1/50 (memory of 5
+ *                  samples, from n = 3 on), until they are above them.  The first answer of all shows b_0: it judges
+ *                  nothing, and with it the poles of free flight are used that leave 1/1000 and are no small matter
  *
  * Forces count in accelerations, times `unit` = 1/(K H^2), K a stiffness of the law, so the prior has one width.
  * (1) holds for one H: a new H begins anew.
@@ -48,11 +52,18 @@ enum { CC_LAG_AUTO = -1 }; /* the lag is found */
 #define CC_MODEL_RECENT 0.8          /* of the prediction errors */
 #define CC_MODEL_ACTIVE 1e-3         /* of A: less teaches nothing */
 #define CC_MODEL_PEAK 0.999          /* share of A that a sample leaves */
-#define CC_MODEL_JUDGED 4.0          /* samples learned, after which errors count, unless others answer all the time */
-#define CC_MODEL_FEW 6.0             /* samples learned, after which (1) may be used */
+#define CC_MODEL_JUDGED 2.0          /* samples learned, after which errors count, unless others answer all the time */
+#define CC_MODEL_FEW 3.0             /* samples learned, after which (1) may be used, */
+#define CC_MODEL_MORE 6.0            /* and after which CC_MODEL_BETTER suffices */
 #define CC_MODEL_POLES 1.1           /* greatest poles */
 #define CC_MODEL_AT_ONCE 0.1         /* least b_0 over b_1, b_2: with less the lag is a larger one */
 #define CC_MODEL_BETTER 0.25         /* of the errors of the free body, below which (1) is used */
+#define CC_MODEL_CLEARLY 0.02        /* likewise of few samples, */
+#define CC_MODEL_IN_FLIGHT 1e-3      /* and where the force begins to answer: of the flight before it, which was that */
+#define CC_MODEL_NO_TRIFLE 1e-3      /* share of the first answer, squared */
+#define CC_MODEL_ANSWERS 2.0         /* first answers more that judge nothing while the lag is unknown */
+#define CC_MODEL_LIKELY 0.1          /* weight of the rows of b_0 and b_1, */
+#define CC_MODEL_SWINGS 0.01         /* and of a_1 = 0 */
 #define CC_MODEL_OPEN 100.0          /* the prior of a parameter is left out where R_jj exceeds this times rho */
 #define CC_MODEL_SURE 0.05           /* remainder of another lag over that of the present one, to change it */
 #define CC_MODEL_SURE_LATE 0.01      /* likewise to L = 2 */
@@ -82,6 +93,7 @@ typedef struct {
     CcHypothesis lag[CC_LAGS];
     double unit CC_FROM(0), H CC_FROM(0); /* 1/kg, 0 before the first force; s */
     double samples CC_FROM(0), learned CC_FROM(0), contact CC_FROM(0); /* intervals seen; n; of contact */
+    double answers CC_FROM(0);            /* intervals in which the force changed, up to some */
     double y, Dy[2];                      /* the last interval, and its differences, the newest first */
     double size CC_FROM(0), noise CC_FROM(0), poles[2]; /* A; of D y* in free flight; poles there: a_1, a_2 */
     double all CC_FROM(0), free CC_FROM(0); /* recent squares: of D y, of what the free body leaves of it */
@@ -94,6 +106,7 @@ typedef struct {
     double y, u[CC_MODEL_FORCES]; /* acceleration of the interval that ended; forces given, the newest first */
     double W;                     /* admittance of the free body, 1/kg */
     double rounding;              /* m/s: of changes of v */
+    int guessed;                  /* W is a first guess */
     int quiet;                    /* no force acts */
     int given;                    /* the lag is */
     int late;                     /* others answer all the time: prediction errors alone judge the lag, after a while */
@@ -155,19 +168,30 @@ CC_API double cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_M
     return t;
 }
 
-/* p of a hypothesis, with its prior: `b` = W in units. */
-CC_API void cc_solve_model(CcHypothesis *h, double rho, double b)
+/* p of a hypothesis, with its prior: `b` = W in units; p as it was gives b_1 and b_2 over b_0.  Returns 1 where these
+ * came from the prior. */
+CC_API int cc_solve_with_prior(CcHypothesis *h, double rho, double b)
 {
     double R[CC_MODEL_SIZE][CC_MODEL_SIZE], r[CC_MODEL_SIZE];
-    double prior[CC_MODEL_SIZE] = {0.0, 0.0, b, -h->p[0] * b, -h->p[1] * b};
+    const double prior[CC_MODEL_SIZE][CC_MODEL_SIZE + 1] = {
+        {1.0, 0.0, 0.0, 0.0, 0.0, 0.0},
+        {0.0, 1.0, 0.0, 0.0, 0.0, -1.0},
+        {0.0, 0.0, 1.0, 0.0, 0.0, b},
+        {0.0, 0.0, h->p[0], 1.0, 0.0, 0.0},
+        {0.0, 0.0, h->p[1], 0.0, 1.0, 0.0},
+    };
+    static const double weight[CC_MODEL_SIZE] = {CC_MODEL_SWINGS, 1.0, CC_MODEL_LIKELY, CC_MODEL_LIKELY, 1.0};
+    int likely = 0;
     __builtin_memcpy(R, h->R, sizeof R);
     __builtin_memcpy(r, h->r, sizeof r);
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
         if (cc_abs(h->R[j][j]) > CC_MODEL_OPEN * rho) /* the samples determine it */
             continue;
-        double row[CC_MODEL_SIZE] = {0.0};
-        row[j] = rho;
-        cc_rotate_in(R, r, row, rho * prior[j]);
+        double row[CC_MODEL_SIZE], w = weight[j] * rho;
+        for (int k = 0; k < CC_MODEL_SIZE; k++)
+            row[k] = w * prior[j][k];
+        cc_rotate_in(R, r, row, w * prior[j][CC_MODEL_SIZE]);
+        likely |= j > 2;
     }
     for (int j = CC_MODEL_SIZE - 1; j >= 0; j--) {
         double rest = r[j];
@@ -175,6 +199,14 @@ CC_API void cc_solve_model(CcHypothesis *h, double rho, double b)
             rest -= R[j][k] * h->p[k];
         h->p[j] = R[j][j] != 0.0 ? rest / R[j][j] : 0.0;
     }
+    return likely;
+}
+
+/* Likewise with a_1 and a_2 of this sample in the prior. */
+CC_API void cc_solve_model(CcHypothesis *h, double rho, double b)
+{
+    if (cc_solve_with_prior(h, rho, b))
+        cc_solve_with_prior(h, rho, b);
 }
 
 /* The entries of (1) for forces from u on, the newest first. */
@@ -247,13 +279,20 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
     return sure ? best : now;
 }
 
-/* 1 if (1) describes bodies: they answer along the force, and what swings grows little. */
+/* 1 if what swings grows little, and samples show it. */
+CC_API int cc_model_is_bounded(const CcPartnerModel *m, int lag)
+{
+    const double *p = m->lag[lag].p;
+    int bounded = p[1] > -CC_MODEL_POLES * CC_MODEL_POLES && cc_abs(p[0]) < CC_MODEL_POLES - p[1] / CC_MODEL_POLES;
+    return bounded && m->learned > CC_MODEL_FEW;
+}
+
+/* 1 if (1) describes bodies: besides, they answer along the force. */
 CC_API int cc_model_is_sane(const CcPartnerModel *m, int lag)
 {
     const double *p = m->lag[lag].p;
     double later = cc_abs(p[3]) > cc_abs(p[4]) ? cc_abs(p[3]) : cc_abs(p[4]);
-    int bounded = p[1] > -CC_MODEL_POLES * CC_MODEL_POLES && cc_abs(p[0]) < CC_MODEL_POLES - p[1] / CC_MODEL_POLES;
-    return p[2] > 0.0 && p[2] > CC_MODEL_AT_ONCE * later && bounded && m->learned > CC_MODEL_FEW;
+    return p[2] > 0.0 && p[2] > CC_MODEL_AT_ONCE * later && cc_model_is_bounded(m, lag);
 }
 
 /* The motion begins anew; what is learned is kept. */
@@ -307,6 +346,17 @@ CC_API void cc_model_in_flight(CcPartnerModel *m, const CcHypothesis *h, double 
     m->noise = cc_sqrt(0.8 * m->noise * m->noise + 0.2 * white * white / 6.0);
 }
 
+/* 1 if (1) replaces the free body from here on.  `first`: the force begins to answer, and the errors are those of the
+ * flight before. */
+CC_API int cc_model_is_used(const CcPartnerModel *m, int lag, double Dy, int first, int late)
+{
+    int sane = cc_model_is_sane(m, lag) || (m->answers == 0.0 && !late && cc_model_is_bounded(m, lag));
+    double share = m->learned <= CC_MODEL_MORE ? CC_MODEL_CLEARLY : m->use != 0.0 ? 1.0 : CC_MODEL_BETTER;
+    if (first)
+        share = m->all > CC_MODEL_NO_TRIFLE * Dy * Dy ? CC_MODEL_IN_FLIGHT : 0.0;
+    return sane && m->lag[lag].error < share * m->free;
+}
+
 /* Learn from the interval that ended, in which the acceleration changed by Dy or a force did; returns the lag to go on
  * with. */
 CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, double Dy)
@@ -322,12 +372,15 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
     }
     int active = m->samples > 3.0 && most > CC_MODEL_ACTIVE * m->size && most > rounding && most > CC_MODEL_TINY
                  && most < CC_MODEL_HUGE;
-    int judged = active && (s->late || m->learned > CC_MODEL_JUDGED);
+    int asked = s->given ? 1 : 1 + (int)CC_MODEL_ANSWERS;
+    m->answers += acts && m->answers <= CC_MODEL_ANSWERS + 1.0;
+    int begins = acts && m->answers <= asked && !s->late;
+    int judged = active && (s->late || m->learned > CC_MODEL_JUDGED) && !begins;
     double largest = 4.0 * (Dy * Dy > m->squares / 8.0 ? Dy * Dy : m->squares / 8.0);
     for (int L = first; L <= last; L++)
         cc_judge(&m->lag[L], rows[L], Dy, largest, judged);
     if (active) {
-        double left = Dy - s->W * (s->u[lag] - s->u[lag + 1]);
+        double W = s->guessed ? m->lag[lag].p[2] * m->unit : s->W, left = Dy - W * (s->u[lag] - s->u[lag + 1]);
         m->squares = CC_MODEL_ERRORS * m->squares + Dy * Dy;
         if (judged) {
             m->free = CC_MODEL_RECENT * m->free + (left * left < largest ? left * left : largest);
@@ -351,8 +404,7 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
     }
     if (!s->given)
         now = cc_model_lag(m, lag, s);
-    int better = m->lag[now].error < (m->use != 0.0 ? 1.0 : CC_MODEL_BETTER) * m->free;
-    m->use = cc_model_is_sane(m, now) && better;
+    m->use = cc_model_is_used(m, now, Dy, active && begins, s->late);
     m->Dy[1] = m->Dy[0], m->Dy[0] = Dy;
     return now;
 }
@@ -391,7 +443,7 @@ CC_API CcHeldMass cc_model_held_mass(const CcPartnerModel *m, int lag)
     const double *p = m->lag[lag].p;
     double H = m->H, product = -p[1], half = 0.5 * p[0], open = 1.0 - p[0] - p[1], all = p[2] + p[3] + p[4];
     CcHeldMass held = {0.0, 0.0, 0.0};
-    if (m->use == 0.0 || !(product > CC_MODEL_LEAST && product < 1.0 && open > 0.0 && H > 0.0)
+    if (m->use == 0.0 || !(p[2] > 0.0) || !(product > CC_MODEL_LEAST && product < 1.0 && open > 0.0 && H > 0.0)
         || cc_abs(all) > CC_MODEL_HELD * p[2] * open)
         return held;
     double decay = 0.5 * re(cc_log(product)) / H, size = cc_sqrt(product), turn = half * half - product;

@@ -177,6 +177,25 @@ def test_noise_of_a_thousandth_leaves_the_answer_within_a_few_per_cent(library: 
     assert np.sqrt(np.mean((predicted[60:-1] - y[61:]) ** 2)) < 1e-2 * size
 
 
+@pytest.mark.parametrize("lag", [0, 1])
+def test_what_swings_undamped_is_known_after_a_few_samples(library: ctypes.CDLL, lag: int) -> None:
+    """With a W that is five times too large.  A sine: three samples before they were needed by all five parameters,
+    its poles in flight, and all with the first answer.  A mass on a spring: after three answers."""
+    sine, joined = driven_by_a_sine(), two_masses()
+    joined.A[2:, 2:] = 0.0
+    for body, first in ((sine, 0), (joined, 2)):
+        f = pulses(3, 14)
+        y, predicted = body.motion(np.concatenate([np.zeros(lag), f[: 14 - lag]])), np.zeros(14)
+        memory = ctypes.create_string_buffer(library.size())
+        library.learn(
+            memory, 14, y.ctypes.data, f.ctypes.data, H, 5 * body.at_once(), 0.3, lag, predicted.ctypes.data
+        )
+        begins = 8 + lag
+        assert np.abs(predicted[begins + first : -1] - y[begins + first + 1 :]).max() < 0.02 * np.abs(y).max()
+        if body is sine:
+            assert np.abs(predicted[5 : begins - 1] - y[6:begins]).max() < 1e-3 * np.abs(y[:8]).max()
+
+
 def test_another_step_begins_anew(library: ctypes.CDLL) -> None:
     body = two_masses()
     memory = ctypes.create_string_buffer(library.size())

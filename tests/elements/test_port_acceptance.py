@@ -99,6 +99,16 @@ def test_a_first_force_that_is_next_to_nothing_teaches_no_mass() -> None:
 
 
 @pytest.mark.parametrize("master", [JACOBI, SEQUENTIAL])
+def test_a_sine_is_known_from_flight_in_a_contact_of_five_steps(master: str) -> None:
+    """Four samples of it, and the first answer; and a flight so quiet that its poles do not matter spoils nothing."""
+    for family, index in (("sine", 20), ("pendulum", 24)):
+        system = one_system(7, family, index)
+        given, hold = (measure(index, system, master, method, system.reference()) for method in ("given", "hold"))
+        assert given is not None and hold is not None
+        assert given.right and np.mean(hold.errors) > 0.2
+
+
+@pytest.mark.parametrize("master", [JACOBI, SEQUENTIAL])
 def test_a_row_of_balls_in_touch_shows_the_order(master: str) -> None:
     """The next ball moves the one that is struck, but this contact alone the one behind it."""
     system = one_system(7, "cradle", 6)

@@ -1,9 +1,9 @@
 """The Modelica class of a recipe of one element.
 
 The equations are those of element.mo in the folder of the element, and of <choice>/<value>.mo for each choice whose
-folder holds such files (`on` and `off` for switches, `built_in` for a slot without a law).  What they name and
-element.toml declares is declared in front of them: parameters, inputs, states, outputs and, for a port `p`, the
-connector `p` and the variables of its roles, `p_r`, `p_v`, ...   A point in an FMI name is an underscore here."""
+folder holds such files (`on` and `off` for switches, `built_in` and `law` for slots).  What they name and element.toml
+declares is declared in front of them: parameters, inputs, states, outputs and, for a port `p`, the connector `p` and
+the variables of its roles, `p_r`, `p_v`, ...   A point in an FMI name is an underscore here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import read_text
 from fmu_builder.laws.modelica_source import computed_scalars, law_functions, slot_equation
-from fmu_builder.model.declaration import Declaration
+from fmu_builder.model.declaration import Declaration, applies
 from fmu_builder.model.model import ElementModel, Variable
 from fmu_builder.modelica import words
 from fmu_builder.modelica.icons import icon, placement
@@ -110,14 +110,17 @@ def _fragments(model: ElementModel) -> list[str]:
         )
     problems = [*_size_problems(model)]
     texts = [read_text(folder / MAIN)]
+    slots = model.recipe.element.slots
     for choice, value in model.recipe.choices.items():
+        if choice in slots and not applies(slots[choice].when, model.recipe.choices):
+            continue
         files = {path.stem: path for path in sorted((folder / choice).glob("*.mo"))}
         if not files:
             continue
         stem = value if isinstance(value, str) else _switch_stem(model.recipe.element, choice, value)
         if stem in files:
             texts.append(read_text(files[stem]))
-        elif stem != LAW:
+        else:
             problems.append(_no_form(model, choice, stem, files))
     if problems:
         raise InputError(problems)
@@ -131,6 +134,8 @@ def _switch_stem(element: Declaration, choice: str, value: bool) -> str:
 
 
 def _no_form(model: ElementModel, choice: str, stem: str, files: Mapping[str, Path]) -> Problem:
+    if choice in model.recipe.element.slots:
+        return Problem(f"{model.path}: [functions] {choice}", "a law in this slot has no Modelica form")
     entry = model.recipe.element.structure[choice]
     table, _, key = (entry.given_by or f"structure.{choice}").partition(".")
     written = {"on": "true", "off": "false"}
@@ -242,10 +247,10 @@ def _base(name: str) -> str:
 
 
 def _groups(model: ElementModel) -> dict[str, list[Variable]]:
-    """The variables of the FMU by name, the components of vectors together."""
+    """The variables that the FMU shows by name, the components of vectors together."""
     found: dict[str, list[Variable]] = {}
     for v in model.variables:
-        if v.kind not in ("time", "derivative"):
+        if v.kind not in ("time", "derivative") and not v.hidden:
             found.setdefault(_base(v.name), []).append(v)
     return found
 

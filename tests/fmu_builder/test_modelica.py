@@ -82,7 +82,7 @@ def test_equations_name_what_is_declared(package: Written) -> None:
     ("recipe", "said"),
     [
         ("PointExtrusion", '[surface] kind: "extrusion" has no Modelica form; those with one: "cone", "cylinder", '),
-        ("FloorWithStribeck", "[structure] bristle: true has no Modelica form; those with one: false"),
+        ("FloorWithStribeck", "[functions] F_slip: a law in this slot has no Modelica form"),
         ("RigidBar", "the element rigid_body has no Modelica form; those with one: inertia, pendulum, point_mass, "),
         ("FourPointSurface", "[structure] points: 4: a Modelica class has one of them"),
     ],

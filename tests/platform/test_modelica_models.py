@@ -39,6 +39,7 @@ SYSTEMS = (
     "BeadInBowl",
     "BeadInRotatingPipe",
     "BeadInSpinningBowl",
+    "BlockHeld",
     "BlockNeverStops",
     "BlockOnIncline",
     "BodyOnThreeSprings",
@@ -57,7 +58,19 @@ SYSTEMS = (
 
 
 FLOOR = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
-MANY = {  # what no system of the catalogue has: laws of all kinds, bar, pipe, disc, large angles, springs by angles
+BRUSH = """element = "point_surface"
+[surface]
+{surface}
+[structure]
+bristle = true
+[start]
+C_F = "1e5 N/m"
+C_r = 0.5
+K_fr = 0.3
+k_B = "1e4 N/m"
+c_B = "50 N.s/m"
+"""
+MANY = {  # what no system of the catalogue has: laws, bar, pipe, disc, bristles, large angles, springs by angles
     "Rubber.toml": f"""{FLOOR}[functions]
 text = '''
 scalar mu = 0.3;
@@ -89,13 +102,15 @@ C_F = {{ table = "force.csv", interpolation = "pchip", outside = "linear" }}
 F_d = "0.4*tanh(#v/0.2[m/s])"
 F_fr = "brown_mcphee"
 """,
+    "Brush.toml": BRUSH.format(surface='kind = "plane"'),
+    "Ball.toml": BRUSH.format(surface='kind = "sphere"\nradius = "0.1 m"'),
     "Plate.toml": 'element = "two_d_body"\n[structure]\nports = 2\nlarge_angle = true\n',
     "Corner.toml": 'element = "two_d_point"\n[structure]\nvariant = "xy"\nlarge_angle = true\n',
     "Many.toml": """connections = [
     ["a.p", "rubber.point"], ["b.p", "table.point"], ["c.p", "smooth.point"], ["d.p", "bar.point"],
     ["e.p", "pipe.point"], ["f.p", "manual.point"], ["first.p", "spring.r"], ["second.p", "spring.c"],
     ["first.p", "damper.r"], ["body.P[1]", "turn.P_out"], ["turn.p_in", "torsion.r"], ["body.P[2]", "corner.P_out"],
-    ["corner.p_in", "rod.r"], ["mass.p", "rod.c"],
+    ["corner.p_in", "rod.r"], ["mass.p", "rod.c"], ["g.p", "brush.point"], ["h.p", "ball.point"],
 ]
 [parts]
 a = { recipe = "PointMass", start = { r0 = [0, 0, "5 mm"], v0 = [0.5, 0, 0] } }
@@ -104,6 +119,10 @@ c = { recipe = "PointMass", start = { r0 = [0, 0, "7 mm"], v0 = [0.3, 0, 0] } }
 d = { recipe = "PointMass", start = { r0 = [0, "5 mm", "52 mm"], v0 = [0, 0.1, 0] } }
 e = { recipe = "PointMass", start = { r0 = ["10 mm", 0, 0], v0 = [0, 0.3, 0.2] } }
 f = { recipe = "PointMass", start = { r0 = [0, 0, "4 mm"], v0 = [0.3, 0, 0] } }
+g = { recipe = "PointMass", start = { r0 = [0, 0, "6 mm"], v0 = [0.2, 0.1, 0] } }
+h = { recipe = "PointMass", start = { r0 = ["1 mm", 0, "104 mm"], v0 = [0.1, 0.05, 0] } }
+brush = "Brush"
+ball = "Ball"
 rubber = "Rubber"
 table = "Table"
 smooth = "Smooth"
@@ -121,7 +140,7 @@ corner = { recipe = "Corner", start = { XP = 0.1, YP = 0.05, theta = "30 deg" } 
 rod = { recipe = "TranslationalSpring", start = { k = 200 } }
 mass = { recipe = "SliderMass", start = { m = 0.5, v0 = 0.2 } }
 [experiment]
-stop = "0.1 s"
+stop = "60 ms"
 step = "1 ms"
 """,
 }

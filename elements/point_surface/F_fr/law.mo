@@ -1,0 +1,1 @@
+// The equation is that of the law of the recipe.

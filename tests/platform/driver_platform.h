@@ -11,6 +11,8 @@
 
 __declspec(dllimport) void *LoadLibraryA(const char *path);
 __declspec(dllimport) void *GetProcAddress(void *library, const char *name);
+__declspec(dllimport) int FreeLibrary(void *library);
+__declspec(dllimport) void *GetModuleHandleA(const char *name);
 __declspec(dllimport) void *GetProcessHeap(void);
 __declspec(dllimport) void *HeapAlloc(void *heap, uint32_t flags, size_t size);
 __declspec(dllimport) int HeapFree(void *heap, uint32_t flags, void *block);
@@ -25,6 +27,8 @@ int _fltused; /* the compiler refers to it as soon as floating point is used; a 
 
 static void *load_library(const char *path) { return LoadLibraryA(path); }
 static void *find_symbol(void *library, const char *name) { return GetProcAddress(library, name); }
+static inline void unload_library(void *library) { FreeLibrary(library); }
+static inline int is_loaded(const char *path) { return GetModuleHandleA(path) != NULL; }
 
 static void *allocate(size_t count, size_t size)
 {
@@ -52,6 +56,12 @@ static _Noreturn void print_and_exit(const char *text, size_t length, int exit_c
 
 static void *load_library(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
 static void *find_symbol(void *library, const char *name) { return dlsym(library, name); }
+static inline void unload_library(void *library) { dlclose(library); }
+static inline int is_loaded(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD); /* counts as loading it once more */
+    return library && dlclose(library) == 0;
+}
 static void *allocate(size_t count, size_t size) { return calloc(count, size); }
 static void release(void *block) { free(block); }
 

@@ -1,5 +1,6 @@
 /* Calls Echo.fmu (tests/fmu_builder/echo.c) through its recorder, and checks that the arguments of its message and of
- * stepFinished come through.  Prints `good`, or what is wrong with exit code 1.  LIBRARY and GUID are given by -D. */
+ * stepFinished come through, and that the FMU's own library is unloaded with the recorder.  Prints `good`, or what is
+ * wrong with exit code 1.  LIBRARY, ORIGINAL and GUID are given by -D. */
 #include "driver_platform.h"
 
 #include <stdarg.h>
@@ -62,6 +63,9 @@ static _Noreturn void run(void)
     expect(values[0] == 2 + 0.1 && values[1] == 3 + 0.1 && values[2] == 5 + 0.1, "values");
     fmi2FreeInstance(c);
     expect(messages == 1 && finished == 1, "how often the callbacks were called");
+    expect(is_loaded(ORIGINAL), "the library of the FMU");
+    unload_library(library);
+    expect(!is_loaded(LIBRARY) && !is_loaded(ORIGINAL), "unloading");
     for (size_t n = 0; wrong; n++)
         if (!wrong[n]) print_and_exit(wrong, n, 1);
     print_and_exit("good\n", 5, 0);

@@ -681,7 +681,8 @@ def test_a_recorder_passes_callbacks_on_with_all_arguments_on_each_platform(tool
         folder = tmp_path / platform
         folder.mkdir()
         place = Path(library).name if platform == "win64" else f"./{Path(library).name}"
-        defines = [f'-DLIBRARY="{place}"', '-DGUID="p"', f"-I{HERE}"]
+        original = place.replace("Echo.", "Echo.original.")
+        defines = [f'-DLIBRARY="{place}"', f'-DORIGINAL="{original}"', '-DGUID="p"', f"-I{HERE}"]
         command = tools.compile_driver(platform, folder, "recorder_driver.c", defines)
         recording = run_recorder(tools, recorder, platform, command, folder)
         assert [call.function.name[4:] for call in recording.calls] == [

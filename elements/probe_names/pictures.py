@@ -11,7 +11,7 @@ TITLE = "Inputs with unusual names and their weighted sum"
 
 PICTURES = {
     "drawing.svg": partial(
-        SHARED.block, TITLE, ("u", "U", "class", "x[2]", "a.u"), ("{y} = sum of {2}ᵏ inputs",), ("y",)
+        SHARED.block, TITLE, ("u", "U", "class", "item[2]", "a.u"), ("{y} = sum of {2}ᵏ inputs",), ("y",)
     )
 }
 ICON = partial(SHARED.sign, "probe_names", "names")

@@ -114,11 +114,11 @@ def test_point_surface_do_step(benchmark: Callable[..., object], loops: dict[str
     report(benchmark, run, "500 ns")
 
 
-# Recipes of the catalogue that are one element; contacts and mechanisms have figures of their own.
+# Recipes of the catalogue that are one element; contacts and mechanisms have figures of their own, probes none.
 ELEMENTS = [
     path.stem
     for path in catalogue()
-    if read_toml(path).get("element") not in (None, "point_surface", "planar_mechanism")
+    if not str(read_toml(path).get("element", "probe_")).startswith(("point_surface", "planar_mechanism", "probe_"))
 ]
 
 

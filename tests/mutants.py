@@ -76,6 +76,7 @@ _ROOMS = {
         "contact_core/test_fmi2_calls.py",
         "elements/test_recorded_contacts.py",
     ),
+    "contact_core/fmi3/": ("contact_core/test_fmi3.py",),
     "contact_core/base/freestanding": ("contact_core/test_fmi2_state.py", "contact_core/test_step.py"),
     "contact_core/assembly": ("contact_core/test_parts.py",),
     "contact_core/python": ("contact_core/test_python_element.py",),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import fmpy
+from lxml import etree
 
 from fmu_builder.export.toolchain import TUPLES, host_platform
 
@@ -27,8 +28,16 @@ class Fmu3:
         fmpy.extract(str(path), str(folder))
         self.description = fmpy.read_model_description(str(path), validate=False)
         self.variables = {v.name: v for v in self.description.modelVariables}
+        self.token = self.description.guid
         self.library = ctypes.CDLL(str(next((folder / "binaries" / TUPLES[host_platform()]).iterdir())))
         self.library.fmi3GetVersion.restype = c_char_p
+
+    @classmethod
+    def of(cls, library: ctypes.CDLL, description: bytes) -> Fmu3:
+        """Of a library that is loaded, and a modelDescription.xml."""
+        fmu = cls.__new__(cls)
+        fmu.library, fmu.token = library, str(etree.fromstring(description).get("instantiationToken"))
+        return fmu
 
 
 class Instance:
@@ -46,7 +55,7 @@ class Instance:
         self.fmu, self.log = fmu, list[tuple[int, str]]()
         self.watch = watch
         self._log, self._update = _Log(self._note), _Update(self._show)
-        head = (b"one", (token or fmu.description.guid).encode(), b"", c_bool(False), c_bool(True))
+        head = (b"one", (token or fmu.token).encode(), b"", c_bool(False), c_bool(True))
         library = fmu.library
         if co_simulation:
             make = library.fmi3InstantiateCoSimulation

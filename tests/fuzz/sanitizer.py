@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fmu_builder.errors import ToolError
 from fmu_builder.export.cache import cache_folder, used
+from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.fmu import content_guid
 from fmu_builder.export.generate import fmu_sources, source_files, write_sources
 from fmu_builder.export.toolchain import Compiler, compile_hosted, fmi_headers, run_compiler
@@ -29,11 +30,11 @@ def require_sanitizer() -> None:
         )
 
 
-def build_sanitized(model: Model) -> Path:
+def build_sanitized(model: Model, fmi: Fmi = 2) -> Path:
     """The library of the model's FMU, which stays in the cache: several tests and processes call the same one.
 
     Raises ToolError if there is no gcc, or with its messages: warnings are errors."""
-    gcc, files = system_gcc(), fmu_sources(model, content_guid(model))
+    gcc, files = system_gcc(), fmu_sources(model, content_guid(model), fmi)
     content = repr((run_compiler(gcc, ["--version"]), SANITIZE, sorted(files.items())))
     folder = used(cache_folder() / "host" / hashlib.sha256(content.encode()).hexdigest()[:32])
     library = folder / f"{model.name}.so"
@@ -42,7 +43,7 @@ def build_sanitized(model: Model) -> Path:
         with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
             sources, new = Path(temporary) / "sources", Path(temporary) / library.name
             write_sources(files, sources)
-            named = [sources / name for name in source_files(model)]
+            named = [sources / name for name in source_files(model, fmi)]
             compile_hosted(named, new, [sources], gcc, (*SANITIZE, "-isystem", str(fmi_headers())))
             new.replace(library)
     return library

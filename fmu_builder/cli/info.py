@@ -88,7 +88,8 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
     line(f"{description.model_name}  {description.guid}")
     if origin:
         line(f"built by fmu-builder {origin.version} from {origin.recipe.name}, see the end")
-    line(f"interfaces: {', '.join(description.interfaces)}")
+    version = "" if description.kinds is None else " of FMI 3.0"
+    line(f"interfaces: {', '.join(description.interfaces)}{version}")
     if description.platforms:
         line(f"binaries: {', '.join(description.platforms)}")
     print_notes((f"DefaultExperiment {key}: {what}" for key, what in description.faults.items()), "warning")

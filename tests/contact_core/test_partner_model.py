@@ -187,9 +187,7 @@ def test_what_swings_undamped_is_known_after_a_few_samples(library: ctypes.CDLL,
         f = pulses(3, 14)
         y, predicted = body.motion(np.concatenate([np.zeros(lag), f[: 14 - lag]])), np.zeros(14)
         memory = ctypes.create_string_buffer(library.size())
-        library.learn(
-            memory, 14, y.ctypes.data, f.ctypes.data, H, 5 * body.at_once(), 0.3, lag, predicted.ctypes.data
-        )
+        library.learn(memory, 14, y.ctypes.data, f.ctypes.data, H, 5 * body.at_once(), 0.3, lag, predicted.ctypes.data)
         begins = 8 + lag
         assert np.abs(predicted[begins + first : -1] - y[begins + first + 1 :]).max() < 0.02 * np.abs(y).max()
         if body is sine:

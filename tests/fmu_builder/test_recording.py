@@ -31,6 +31,7 @@ from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.smoke import CO_SIMULATION, EventInfo, Instance, Unpacked
 from fmu_builder.export.toolchain import PLATFORMS, find_compiler, host_platform
 from fmu_builder.paths import shipped
+from fmu_builder.recording.checking import check_calls
 from fmu_builder.recording.file import Recording
 from fmu_builder.recording.functions import FUNCTIONS
 from fmu_builder.recording.library import LINUX_IMPORTS, recorder_library
@@ -115,13 +116,10 @@ def test_a_run_has_the_same_bits_with_recorders(tmp_path: Path) -> None:
     recorded.write_text(text)
     one, other = run(plain).trace, run(recorded).trace
     assert one.values.tobytes() == other.values.tobytes() and len(one.time) == 1001
-    steps = [
-        call
-        for path in (tmp_path / "calls").iterdir()
-        for call in Recording(path).calls
-        if call.function.name == "fmi2DoStep"
-    ]
+    recordings = [Recording(path) for path in (tmp_path / "calls").iterdir()]
+    steps = [call for one in recordings for call in one.calls if call.function.name == "fmi2DoStep"]
     assert len(steps) >= 2000
+    assert [finding for one in recordings for finding in check_calls(one)] == []
 
 
 # ---- the recording ---------------------------------------------------------------------------------------------------

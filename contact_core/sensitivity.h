@@ -4,12 +4,13 @@
  *     parameters, inputs   1 for the start value itself, else 0
  *     states               1 where it is their start, else as memory
  *     memory               differences of the element's `start`, which is compiled over double only
- * and follows every substep through the stages that the solver made (solver/variation.h).  Substeps are those of the
- * run: what is differentiated is the numerical solution, whose error control sees the states alone.
+ * and follows every substep through the stages that the solver made (solver/variation.h), which are differentiated
+ * exactly.  The error control of substeps sees the columns as well.
  *
  * What `accept` changes has no derivative there: memory of past points, and states that jump.  One more column finds
  * what depends on it: its directions are 0 but for the entries that were changed so, and where it is not 0 the
- * derivative of a variable is unknown.  A state that is set to 0 has the derivative 0.
+ * derivative of a variable is unknown.  Where states that others depend on jump, or slopes without a zero of an
+ * indicator, all derivatives are unknown from there on.
  *
  * Source: Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, I.14 and II.6; Bock (1987), Randwert-
  * problemmethoden zur Parameteridentifizierung: internal numerical differentiation. */
@@ -21,6 +22,7 @@
 #define CC_START_SHARE 1e-4 /* of a start value, as the step of differences of `start` */
 #define CC_START_STEP 1e-5  /* that step for a value of 0 */
 #define CC_FAINT 1e-9       /* of a value: a derivative by what is unknown that is none, as a search has by its start */
+#define CC_LEAP 1e-9        /* of a slope: a change by what is accepted that is none */
 #define CC_START_NOISE 1e-6 /* relative difference of two quotients that rounding and curvature explain */
 
 typedef struct {
@@ -31,9 +33,12 @@ typedef struct {
     double x_0[CC_STATES + 1], slopes[CC_STAGES][CC_STATES + 1]; /* directions in a substep */
 } CcColumn;
 
+enum { CC_RESTORED = 1, CC_LEAPT }; /* lost: by fmi2SetFMUstate, by a jump whose derivative is unknown */
+
 struct CcFollowed {
     int count;                  /* of start values; the column behind theirs is that of what is unknown */
-    int lost;                   /* 1 once a state was restored that these columns do not belong to */
+    int lost;                   /* 0, or why these columns do not belong to the run any more */
+    int crosses;                /* 1 while the point behind a zero of an indicator is accepted */
     int settled;                /* 1 while no slope is unknown, and what is shows in the last column: until the next
                                  * event, and until more is unknown */
     double point[CC_VARIABLES]; /* the block before it is accepted */
@@ -128,15 +133,22 @@ CC_RARE void cc_accept_followed(Instance *instance, double step)
     CcFollowed *f = instance->followed;
     double *block = cc_block(instance);
     __builtin_memcpy(f->point, block, sizeof f->point);
-    CC_ENTRY(accept)(&instance->now.element, instance, step);
+    int changed = CC_ENTRY(accept)(&instance->now.element, instance, step);
+    if (changed)
+        f->settled = 0;
+    if ((changed & CC_JUMPED) == CC_JUMPED)
+        f->lost = CC_LEAPT;
+    for (int i = 0; i < CC_STATES && changed && !f->crosses; i++) {
+        double before = f->point[cc_state_derivatives[i]], behind = block[cc_state_derivatives[i]];
+        if (cc_abs(before - behind) > CC_LEAP * (cc_abs(before) + cc_abs(behind)))
+            f->lost = CC_LEAPT;
+    }
     for (int c = 0; c <= f->count; c++)
-        f->columns[c].fresh = 0;
+        f->columns[c].fresh &= !changed && c < f->count;
     for (int i = 0; i < CC_VARIABLES; i++) {
         if (block[i] == f->point[i] || !cc_is_kept(i))
             continue;
         cc_set_unknown(f, i);
-        if (cc_variable((size_t)i)->kind == CC_STATE && block[i] == 0.0)
-            f->columns[f->count].dual[2 * i + 1] = 0.0;
     }
 }
 

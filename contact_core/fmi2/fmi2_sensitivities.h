@@ -69,6 +69,9 @@ fmi2Status fmuBuilderGetSensitivities(fmi2Component c, const fmi2ValueReference 
     CC_NEED(nvr, vr);
     CC_NEED(nvr, value);
     CcFollowed *f = instance->followed;
+    if (f && f->lost == CC_LEAPT)
+        return cc_refuse(instance, fmi2Discard, "fmuBuilderGetSensitivities: a state jumped at an event, derivatives "
+                         "behind it are unknown");
     if (!f || f->lost)
         return cc_refuse(instance, fmi2Error, "fmuBuilderGetSensitivities: %s",
                          f ? "the state was restored from one without them"

@@ -69,7 +69,7 @@ CC_FUNCTION fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
     instance->now = *state;
     instance->keeps = 1;
     if (instance->followed)
-        instance->followed->lost = 1;
+        instance->followed->lost = CC_RESTORED;
     return fmi2OK;
 }
 

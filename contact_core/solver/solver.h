@@ -103,8 +103,10 @@ static double cc_step_across(Instance *instance, CcStep *step, double tau, doubl
             turned = cc_has_turned(instance, i);
     }
     step->events += turned;
-    if (instance->followed)
-        cc_follow_by(instance, step, tau, end, &cc_euler);
+    if (instance->followed) {
+        cc_follow_by(instance, step, tau, end, &cc_euler, 1);
+        instance->followed->crosses = turned;
+    }
     cc_accept(instance, step, end - tau, end);
     if (instance->followed)
         cc_follow_crossing(instance, step, tau, end);
@@ -353,8 +355,15 @@ static int cc_integrate(Instance *instance, double t_c, double t_end)
             tau = cc_approach(instance, &step, tau, tried, zero);
             continue;
         }
-        if (instance->followed)
-            cc_follow_substep(instance, &step, tau, end);
+        if (instance->followed) {
+            double varied = cc_follow_substep(instance, &step, tau, end);
+            if (!(varied <= 1.0)) {
+                step.wanted = tried * cc_min(cc_growth(varied), 0.5);
+                step.refused++;
+                continue;
+            }
+            error = cc_max(error, varied);
+        }
         cc_accept(instance, &step, tried, end);
         if (!step.is_short && instance->now.implicit == 0.0)
             cc_learn_long(instance, &step, tried, error);

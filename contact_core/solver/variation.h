@@ -3,6 +3,8 @@
  * Substep     X_s = x_0 + h sum_j a_sj k_j with the slopes k_j that the solver has kept, and in the direction of a
  *             column D_s = D_0 + h sum_j a_sj K_j,  K_s = f_x(X_s) D_s + f_p,  exact to rounding.  The length h and the
  *             time of an event do not vary.
+ * Error       That of a column is estimated as that of the states, and a substep whose columns err by too much is
+ *             refused: a motion may be unstable, or stiff, beside one whose states rest.
  * Crossing    Where the right-hand side jumps from f- to f+ at a zero of the indicator z, whose time varies with the
  *             start value, states behind vary by (saltation)
  *                 D+ = D- + (f- - f+) t',   t' = -(z_x D- + z_p)/(z_x f- + z_t)
@@ -21,17 +23,23 @@
 
 #define CC_SMALL_JUMP 1e-9 /* of a slope, that is none */
 #define CC_BESIDE_SHARE 1e-5 /* of the values of a point, for the slope of an indicator */
+#define CC_VARIED_TOLERANCE 1e3    /* times that of the states: the error allowed in a substep of a column */
+#define CC_SHORTEST_VARIED 0x1p-40 /* of the communication step: substeps this short are not refused for it */
 #define CC_TOGETHER 1e-6    /* relative difference of t' of zeros that are crossed together */
 
-/* The stages that a substep evaluates, and the weights of its end behind theirs. */
+/* The stages that a substep evaluates, the weights of its end behind theirs, and those of its error, with the slope at
+ * the end. */
 typedef struct {
-    int stages;
-    double nodes[CC_STAGES - 1], weights[CC_STAGES][CC_STAGES - 1];
+    int stages, estimates;
+    double nodes[CC_STAGES - 1], weights[CC_STAGES][CC_STAGES - 1], errors[CC_STAGES];
 } CcMethod;
 
-static const CcMethod cc_euler = {1, {0.0}, {{0.0}, {1.0}}};
-static const CcMethod cc_short_pair = {
-    3, {0.0, 0.5, 0.75}, {{0.0}, {0.5}, {0.0, 0.75}, {2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0}}};
+static const CcMethod cc_euler = {1, 0, {0.0}, {{0.0}, {1.0}}, {0.0}};
+static const CcMethod cc_short_pair = {3,
+                                       1,
+                                       {0.0, 0.5, 0.75},
+                                       {{0.0}, {0.5}, {0.0, 0.75}, {2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0}},
+                                       {-5.0 / 72.0, 6.0 / 72.0, 8.0 / 72.0, -9.0 / 72.0}};
 
 /* The states x_0 and their directions, moved by the slopes of the stages before, into the column. */
 static void cc_move_column(Instance *instance, CcColumn *column, const double weights[], int stages, double h)
@@ -47,8 +55,24 @@ static void cc_move_column(Instance *instance, CcColumn *column, const double we
     }
 }
 
-/* A column from the beginning of a substep, at tau, by its length h. */
-static void cc_follow_column(Instance *instance, const CcStep *step, CcColumn *column, double tau, double h,
+/* The largest estimated error of a column, over what is allowed of its largest entry; both in nominal values. */
+static double cc_column_error(const CcStep *step, const CcColumn *column, double h, const CcMethod *method)
+{
+    double worst = 0.0, largest = 0.0;
+    for (int i = 0; i < CC_STATES; i++) {
+        double sum = 0.0, scale = 1.0 / (cc_state_nominals[i] * CC_DUAL_STEP);
+        for (int s = 0; s <= method->stages; s++)
+            sum += method->errors[s] * column->slopes[s][i];
+        worst = cc_max(worst, cc_abs(h * sum) * scale);
+        largest = cc_max(largest, cc_abs(column->dual[2 * cc_states[i] + 1]) * scale);
+        largest = cc_max(largest, cc_abs(h * column->slopes[0][i]) * scale);
+    }
+    return worst > 0.0 ? worst / (CC_VARIED_TOLERANCE * step->tolerance * largest) : 0.0;
+}
+
+/* A column from the beginning of a substep, at tau, by its length h.  Returns the error of a method that estimates it,
+ * as a multiple of what is allowed. */
+static double cc_follow_column(Instance *instance, const CcStep *step, CcColumn *column, double tau, double h,
                              const CcMethod *method)
 {
     const double *block = cc_block(instance);
@@ -71,6 +95,15 @@ static void cc_follow_column(Instance *instance, const CcStep *step, CcColumn *c
             column->slopes[stage][i] = dual[2 * cc_state_derivatives[i] + 1];
     }
     cc_move_column(instance, column, method->weights[method->stages], method->stages, h);
+    if (!method->estimates)
+        return 0.0;
+    dual[0] = block[0];
+    for (int i = 0; i < CC_INPUTS && instance->now.extrapolate != 0.0; i++)
+        dual[2 * cc_inputs[i]] = block[cc_inputs[i]];
+    CC_ENTRY(dual)(dual, 0);
+    for (int i = 0; i < CC_STATES; i++)
+        column->slopes[method->stages][i] = dual[2 * cc_state_derivatives[i] + 1];
+    return cc_column_error(step, column, h, method);
 }
 
 /* Of what is unknown it counts only where it gets to: one stage shows that, and until the next event it stays so. */
@@ -90,30 +123,46 @@ static void cc_follow_unknown(Instance *instance, const CcStep *step, double tau
     }
 }
 
-/* The columns to the end of a substep from tau, where the block is. */
-__attribute__((noinline)) static void cc_follow_by(Instance *instance, const CcStep *step, double tau, double end,
-                                                   const CcMethod *method)
+/* The columns to the end of a substep from tau, where the block is.  Returns the largest error; above 1 they stay at
+ * its beginning, unless `shortest`. */
+__attribute__((noinline)) static double cc_follow_by(Instance *instance, const CcStep *step, double tau, double end,
+                                                     const CcMethod *method, int shortest)
 {
     CcFollowed *f = instance->followed;
-    for (int c = 0; c < f->count; c++)
-        cc_follow_column(instance, step, f->columns + c, tau, end - tau, method);
-    cc_follow_unknown(instance, step, tau, end - tau);
+    double error = 0.0;
+    int followed = 0;
+    while (followed < f->count && (error <= 1.0 || shortest)) {
+        error = cc_max(error, cc_follow_column(instance, step, f->columns + followed, tau, end - tau, method));
+        followed++;
+    }
+    if (error <= 1.0 || shortest) {
+        cc_follow_unknown(instance, step, tau, end - tau);
+        return cc_min(error, 1.0);
+    }
+    for (int c = 0; c < followed; c++) {
+        f->columns[c].fresh = 0;
+        for (int i = 0; i < CC_STATES; i++)
+            f->columns[c].dual[2 * cc_states[i] + 1] = f->columns[c].x_0[i];
+    }
+    return error;
 }
 
 /* That of dormand_prince.h. */
 static CcMethod cc_long_pair(void)
 {
-    CcMethod method = {CC_STAGES - 1, {0.0}, {{0.0}}};
+    CcMethod method = {CC_STAGES - 1, 1, {0.0}, {{0.0}}, {0.0}};
+    __builtin_memcpy(method.errors, cc_error_weights, sizeof method.errors);
     __builtin_memcpy(method.nodes, cc_nodes, sizeof method.nodes);
     __builtin_memcpy(method.weights, cc_stage_weights, sizeof method.weights);
     return method;
 }
 
-/* After a substep of one of the pairs, before its end is accepted. */
-static void cc_follow_substep(Instance *instance, CcStep *step, double tau, double end)
+/* After a substep of one of the pairs, before its end is accepted.  Returns as cc_follow_by. */
+static double cc_follow_substep(Instance *instance, CcStep *step, double tau, double end)
 {
     CcMethod method = step->is_short ? cc_short_pair : cc_long_pair();
-    cc_follow_by(instance, step, tau, end, &method);
+    int shortest = !(end - tau > CC_SHORTEST_VARIED * step->length);
+    return cc_follow_by(instance, step, tau, end, &method, shortest);
 }
 
 /* Indicator k at the beginning of the substep before a crossing, moved by `by` in the direction. */
@@ -238,7 +287,7 @@ __attribute__((noinline)) static void cc_follow_crossing(Instance *instance, CcS
     double h = end - tau, share = cc_share_before(instance);
     double before[CC_STATES + 1], behind[CC_STATES + 1], jumps[CC_STATES + 1];
     int jumped = 0;
-    f->settled = 0;
+    f->settled = f->crosses = 0;
     cc_point_before(instance, step, tau, end);
     for (int i = 0; i < CC_STATES; i++) {
         before[i] = instance->slopes[0][i];

@@ -83,6 +83,8 @@ class Recorder:
 
     def check(self) -> None:
         """Raise SlaveError for the first value since the last check that is not finite."""
+        if self._checked == self._rows:
+            return
         new = self._values[self._checked : self._rows]
         if not np.isfinite(new).all():
             row, column = np.argwhere(~np.isfinite(new))[0]

@@ -462,8 +462,10 @@ class Slave:
         else:
             values = (c_int * 1)(int(value))
         status = getattr(self.dll, f"fmi2Set{family}")(self.component, (c_uint * 1)(variable.reference), 1, values)
-        unit = f" {variable.unit}" if variable.unit else ""
-        self.check(status, f"fmi2Set{family}", f"{variable.name} = {value!r}{unit}")
+        self.status = status
+        if status != OK:
+            unit = f" {variable.unit}" if variable.unit else ""
+            self.check(status, f"fmi2Set{family}", f"{variable.name} = {value!r}{unit}")
 
     def get(self, variable: SlaveVariable) -> float:
         """The value of a variable that is a number."""

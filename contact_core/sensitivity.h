@@ -136,9 +136,9 @@ CC_RARE void cc_accept_followed(Instance *instance, double step)
     int changed = CC_ENTRY(accept)(&instance->now.element, instance, step);
     if (changed)
         f->settled = 0;
-    if ((changed & CC_JUMPED) == CC_JUMPED)
+    if (step > 0.0 && (changed & CC_JUMPED) == CC_JUMPED)
         f->lost = CC_LEAPT;
-    for (int i = 0; i < CC_STATES && changed && !f->crosses; i++) {
+    for (int i = 0; i < CC_STATES && step > 0.0 && changed && !f->crosses; i++) {
         double before = f->point[cc_state_derivatives[i]], behind = block[cc_state_derivatives[i]];
         if (cc_abs(before - behind) > CC_LEAP * (cc_abs(before) + cc_abs(behind)))
             f->lost = CC_LEAPT;

@@ -180,6 +180,22 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
                         CC_PI_HI / (omega * step), cc_bond_hold_growth(&p->bond, omega, 1, step), step);
 }
 
+/* Hold f, found in the coordinates of the guide: it keeps its direction in the world, that of the middle of the interval
+ * on which it acts, while the body of the line turns.  By the angle 2 atan(|w| t/2). */
+static void guide_keep_force(Element *e, Guide *g, const double f[3], double t)
+{
+    double w[3], q[3], once[3], twice[3];
+    cc_to_body(g->world.R, g->world.w, w);
+    for (int i = 0; i < 3; i++)
+        q[i] = 0.5 * t * w[i];
+    cc_cross(q, f, once);
+    for (int i = 0; i < 3; i++)
+        once[i] += f[i];
+    cc_cross(q, once, twice);
+    for (int i = 0; i < 3; i++)
+        e->held_force[i] = f[i] + 2.0 / (1.0 + cc_dot(q, q)) * twice[i];
+}
+
 /* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
 static int sample(Element *e, CcHost *host, double step)
 {
@@ -222,8 +238,8 @@ static int sample(Element *e, CcHost *host, double step)
         } else {
             cc_point_answer(p, &options, g.P, g.v, step, f);
         }
-        for (int i = 0; i < 3; i++)
-            e->held_force[i] = f[i];
+        int literal = cc_bond_is_mismatched(&p->bond);
+        guide_keep_force(e, &g, f, literal ? 0.0 : (cc_lag(p->bond.lag) + 0.5) * step);
         e->held_friction = cc_norm(p->rubbed[0]);
         e->held = 1.0;
         guide_show_partner(e, &options, k);

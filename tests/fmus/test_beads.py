@@ -214,10 +214,15 @@ def scenario_of(name: str, changed: dict[str, dict[str, Any]], stop: float) -> s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", COUPLED)
-def test_coupled_parts_converge_to_the_assembly(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name, algorithm, most", [*((name, "gauss_seidel", 1.001) for name in COUPLED), ("BeadOnHoop", "jacobi", 0.01)]
+)
+def test_coupled_parts_converge_to_the_assembly(
+    name: str, algorithm: str, most: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The law that is held with order 1.  `auto` is no farther off at any step, so it converges too, also where the
-    master does not tell the order."""
+    master does not tell the order.  A hoop that turns under the held force is no source of errors, unless Gauss-Seidel
+    steps it after the bead."""
     changed, stop, signal = COUPLED[name]
     path = tmp_path / f"{name}Parts.toml"
     (guide,) = {*read_toml(shipped("fmus") / f"{name}.toml")["parts"]} & {"wire", "guide", "rail", "track"}
@@ -230,7 +235,8 @@ def test_coupled_parts_converge_to_the_assembly(name: str, tmp_path: Path, monke
 
     def coupled(mode: str) -> Any:
         starts = {**changed, guide: {**changed.get(guide, {}), "coupling.mode": mode}}
-        path.write_text(scenario_of(name, starts, stop), encoding="utf-8")
+        text = scenario_of(name, starts, stop).replace("gauss_seidel", algorithm)
+        path.write_text(text, encoding="utf-8")
         return read_scenario(path)
 
     scenario = coupled("hold")
@@ -247,5 +253,5 @@ def test_coupled_parts_converge_to_the_assembly(name: str, tmp_path: Path, monke
     assert order == pytest.approx(1.0, abs=0.15), held
     for _ in range(2):
         auto = errors("auto")
-        assert all(a <= 1.001 * b for a, b in zip(auto, held, strict=True)), (auto, held)
+        assert all(a <= most * b for a, b in zip(auto, held, strict=True)), (auto, held)
         monkeypatch.setattr("fmu_builder.cosim.master.call_orders", lambda *_: iter(()))

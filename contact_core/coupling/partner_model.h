@@ -16,6 +16,7 @@
  *                  it.  Any a_1 leaves nothing of a free body, so its rows cost it nothing, and what is joined to it
  *                  shows in three answers.  The rows of weight rho are rotated into a copy,
  *                  rho = A (0.17 2^-n + 1e-8) + sqrt(0.5 0.05 S)
+ *                  Springs, dampers and guides, whose neighbours answer all the time: (0, 0, W, -a_1 W, -a_2 W), n > 6
  *                  A largest |D y|, n samples learned, S discounted sum of squares of what (1) leaves of them
  * Lag              L, intervals from a sample to the one on which its force acts: u_i = f_i-L.  Each of L = 0, 1, 2 is
  *                  a hypothesis with its own R, r, p on the same motion; where L is given there is but one.  In the
@@ -170,9 +171,9 @@ CC_API double cc_rotate_in(double R[CC_MODEL_SIZE][CC_MODEL_SIZE], double r[CC_M
     return t;
 }
 
-/* p of a hypothesis, with its prior: `b` = W in units; p as it was gives b_1 and b_2 over b_0.  Returns 1 where these
- * came from the prior. */
-CC_API int cc_solve_with_prior(CcHypothesis *h, double rho, double b)
+/* p of a hypothesis, with its prior: `b` = W in units; p as it was gives b_1 and b_2 over b_0.  `late`: others answer
+ * all the time, and the prior is p_0 = (0, 0, W, -a_1 W, -a_2 W).  Returns 1 where b_1, b_2 came from the prior. */
+CC_API int cc_solve_with_prior(CcHypothesis *h, double rho, double b, int late)
 {
     double R[CC_MODEL_SIZE][CC_MODEL_SIZE], r[CC_MODEL_SIZE];
     const double prior[CC_MODEL_SIZE][CC_MODEL_SIZE + 1] = {
@@ -183,17 +184,19 @@ CC_API int cc_solve_with_prior(CcHypothesis *h, double rho, double b)
         {0.0, 0.0, h->p[1], 0.0, 1.0, 0.0},
     };
     static const double weight[CC_MODEL_SIZE] = {CC_MODEL_SWINGS, 1.0, CC_MODEL_LIKELY, CC_MODEL_LIKELY, 1.0};
+    double still[CC_MODEL_SIZE] = {0.0, 0.0, b, -h->p[0] * b, -h->p[1] * b};
     int likely = 0;
     __builtin_memcpy(R, h->R, sizeof R);
     __builtin_memcpy(r, h->r, sizeof r);
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
         if (cc_abs(h->R[j][j]) > CC_MODEL_OPEN * rho) /* the samples determine it */
             continue;
-        double row[CC_MODEL_SIZE], w = weight[j] * rho;
-        for (int k = 0; k < CC_MODEL_SIZE; k++)
+        double row[CC_MODEL_SIZE] = {0.0}, w = late ? rho : weight[j] * rho;
+        for (int k = 0; k < CC_MODEL_SIZE && !late; k++)
             row[k] = w * prior[j][k];
-        cc_rotate_in(R, r, row, w * prior[j][CC_MODEL_SIZE]);
-        likely |= j > 2;
+        row[j] = w;
+        cc_rotate_in(R, r, row, w * (late ? still[j] : prior[j][CC_MODEL_SIZE]));
+        likely |= j > 2 && !late;
     }
     for (int j = CC_MODEL_SIZE - 1; j >= 0; j--) {
         double rest = r[j];
@@ -205,10 +208,10 @@ CC_API int cc_solve_with_prior(CcHypothesis *h, double rho, double b)
 }
 
 /* Likewise with a_1 and a_2 of this sample in the prior. */
-CC_API void cc_solve_model(CcHypothesis *h, double rho, double b)
+CC_API void cc_solve_model(CcHypothesis *h, double rho, double b, int late)
 {
-    if (cc_solve_with_prior(h, rho, b))
-        cc_solve_with_prior(h, rho, b);
+    if (cc_solve_with_prior(h, rho, b, late))
+        cc_solve_with_prior(h, rho, b, late);
 }
 
 /* The entries of (1) for forces from u on, the newest first. */
@@ -321,7 +324,8 @@ CC_API void cc_judge(CcHypothesis *h, const double row[CC_MODEL_SIZE], double Dy
 }
 
 /* Add the sample to R p = r and solve it; `learned`: n. */
-CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MODEL_SIZE], double Dy, double W)
+CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MODEL_SIZE], double Dy, double W,
+                     int late)
 {
     double copy[CC_MODEL_SIZE], few = m->learned < 60.0 ? 0.17 / (double)(1ULL << (int)m->learned) : 0.0;
     for (int j = 0; j < CC_MODEL_SIZE; j++) {
@@ -333,7 +337,7 @@ CC_API void cc_learn(CcPartnerModel *m, CcHypothesis *h, const double row[CC_MOD
     double rest = cc_rotate_in(h->R, h->r, copy, Dy);
     h->rest = CC_MODEL_FORGETS * h->rest + rest * rest;
     double rho = m->size * (few + 1e-8) + cc_sqrt(0.5 * (1.0 - CC_MODEL_ERRORS) * h->S);
-    cc_solve_model(h, rho, m->unit > 0.0 ? W / m->unit : 0.0);
+    cc_solve_model(h, rho, m->unit > 0.0 ? W / m->unit : 0.0, late);
     double left = Dy - cc_model_product(h->p, row);
     h->S = CC_MODEL_ERRORS * h->S + left * left;
 }
@@ -354,6 +358,8 @@ CC_API int cc_model_is_used(const CcPartnerModel *m, int lag, double Dy, int fir
 {
     int sane = cc_model_is_sane(m, lag) || (m->answers == 0.0 && !late && cc_model_is_bounded(m, lag));
     double share = m->learned <= CC_MODEL_MORE ? CC_MODEL_CLEARLY : m->use != 0.0 ? 1.0 : CC_MODEL_BETTER;
+    if (late && m->learned <= CC_MODEL_MORE)
+        return 0;
     if (first)
         share = m->all > CC_MODEL_NO_TRIFLE * Dy * Dy ? CC_MODEL_IN_FLIGHT : 0.0;
     return sane && m->lag[lag].error < share * m->free;
@@ -407,7 +413,7 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
         for (int k = 0; k < 3; k++)
             h->whitened[k] = s->quiet ? 0.0 : keep * h->whitened[k] + product[k];
         if (active)
-            cc_learn(m, h, rows[L], Dy, s->W);
+            cc_learn(m, h, rows[L], Dy, s->W, s->late);
     }
     if (!s->given)
         now = cc_model_lag(m, lag, s);

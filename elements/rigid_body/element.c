@@ -45,10 +45,13 @@ static void times_inertia(const Element *e, const Real x[3], Real out[3])
     out[2] = e->J_xz * x[0] + e->J_yz * x[1] + e->J_zz * x[2];
 }
 
+/* 1 of a value that is 0 and has the derivative 0. */
+static int is_zero(Real a) { return re(a) == 0.0 && cc_dual_part(a) == 0.0; }
+
 /* J^-1 b, by cofactors; those off the diagonal of a tensor in principal axes are zero. */
 static void over_inertia(const Element *e, const Real b[3], Real out[3])
 {
-    if (re(e->J_xy) == 0.0 && re(e->J_xz) == 0.0 && re(e->J_yz) == 0.0) {
+    if (is_zero(e->J_xy) && is_zero(e->J_xz) && is_zero(e->J_yz)) {
         Real xx = e->J_yy * e->J_zz, scale = 1.0 / (e->J_xx * xx);
         out[0] = xx * b[0] * scale;
         out[1] = e->J_xx * e->J_zz * b[1] * scale;

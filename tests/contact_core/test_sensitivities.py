@@ -283,3 +283,17 @@ def test_behind_a_jump_of_states_all_derivatives_are_unknown(tmp_path: Path) -> 
         assert slave.call("fmi2DoStep", 0.02 * k, 0.02, 1) == OK
     assert sensitivities(slave, ["position[3]"], 1)[0] == DISCARD
     assert "a state jumped at an event" in slave.importer.texts[-1]
+
+
+@pytest.mark.slow
+def test_a_shortcut_for_an_inertia_of_zero_has_its_derivative(tmp_path: Path) -> None:
+    fmu, spun = load_shipped("RigidBody", tmp_path), {"w0[1]": 1.0, "w0[2]": 2.0, "w0[3]": 0.5}
+    slave = begun(fmu, spun, ["J_xy"])
+    run_to(slave, 0.3)
+    ends = []
+    for inertia in (-1e-5, 1e-5):
+        other = begun(fmu, {**spun, "J_xy": inertia})
+        run_to(other, 0.3)
+        ends.append(other.get("frame.w[3]")[0])
+    status, found = sensitivities(slave, ["frame.w[3]"], 1)
+    assert status == OK and found[0, 0] == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=1e-6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from fmu_builder.export.c_text import c_literal, c_number, c_table, int_table, struct_members
 from fmu_builder.export.conclusions import is_core, is_exact, is_still, state_bends
@@ -146,8 +147,9 @@ def tables_without_ends(model: ElementModel) -> dict[str, LawTable]:
 
 def _choice_macros(model: ElementModel) -> list[str]:
     """`MOTION` of the structure choice `motion` is one of `MOTION_FRAME`, `MOTION_PLANAR`, ...; a switch is 0 or 1,
-    and so is `SLOT_F` of the slot F: whether it is filled.  If the element has a folder of the name, `MOTION_FILE` is
-    its file for what the recipe chose: motion/<choice>.h, of a switch on.h or off.h, of a slot law.h or built_in.h."""
+    and so is `SLOT_F` of the slot F: whether it is filled.  If the element has headers in a folder of the name,
+    `MOTION_FILE` is its file for what the recipe chose: motion/<choice>.h, of a switch on.h or off.h, of a slot law.h
+    or built_in.h."""
     lines = []
     for name, value in model.recipe.choices.items():
         macro = name.upper()
@@ -162,12 +164,17 @@ def _choice_macros(model: ElementModel) -> list[str]:
             lines += [f"#define {macro}_{choice.upper()} {i}" for i, choice in enumerate(choices)]
             lines.append(f"#define {macro} {macro}_{value.upper()}")
             file = value
-        if (model.recipe.element_folder / name).is_dir():
+        if _has_headers(model.recipe.element_folder / name):
             lines.append(f'#define {macro}_FILE "{name}/{file}.h"')
     for name, size in model.sizes.items():
-        if (model.recipe.element_folder / name).is_dir():
+        if _has_headers(model.recipe.element_folder / name):
             lines.append(f'#define {name.upper()}_FILE "{name}/{"some" if size else "none"}.h"')
     return [*lines, ""] if lines else []
+
+
+def _has_headers(folder: Path) -> bool:
+    """A folder may hold other forms of a choice than its C."""
+    return any(folder.glob("*.h"))
 
 
 def guarded(model: Model, guard: str) -> list[str]:

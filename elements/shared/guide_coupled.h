@@ -180,8 +180,8 @@ static void guide_watch(Element *e, CcHost *host, Guide *g, const CcPointOptions
                         CC_PI_HI / (omega * step), cc_bond_hold_growth(&p->bond, omega, 1, step), step);
 }
 
-/* Hold f, found in the coordinates of the guide: it keeps its direction in the world, that of the middle of the interval
- * on which it acts, while the body of the line turns.  By the angle 2 atan(|w| t/2). */
+/* Hold f, found in the coordinates of the guide: it keeps its direction in the world, that of the middle of the
+ * interval on which it acts, while the body of the line turns.  By the angle 2 atan(|w| t/2). */
 static void guide_keep_force(Element *e, Guide *g, const double f[3], double t)
 {
     double w[3], q[3], once[3], twice[3];

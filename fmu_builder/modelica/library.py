@@ -99,8 +99,14 @@ def _model(path: Path) -> Model:
     return load_model(path)
 
 
+_STANDARD = ("Modelica", "ModelicaServices", "ModelicaReference", "Complex")
+
+
 def _package_name(output: Path) -> str:
     name = output.resolve().name
+    if name in _STANDARD:
+        what = f"a package {name} would hide that of the Modelica Standard Library; give another name"
+        raise InputError(Problem(str(output), what))
     if not IDENTIFIER.fullmatch(name) or name in words.KEYWORDS:
         what = "its name is that of the package, so it must be a Modelica identifier: letters, digits and _"
         raise InputError(Problem(str(output), what))

@@ -168,7 +168,11 @@ class _System:
     def _open_ports(self, part: Part) -> None:
         for port in part.model.ports:
             base = re.sub(r"\[\d+\]$", "", port.name)
-            one = self._class(part).connectors[base]
+            one = self._class(part).connectors.get(base)
+            if one is None:
+                what = f"element.mo of {part.model.recipe.element} does not name the port `{port.name}`"
+                self._problem(f"[parts] {part.name}", what)
+                continue
             if one.of_body:
                 self._source(part, one, port.force_names)
             elif (part.name, one.name) not in self.connected:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import zipfile
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
 from lxml import etree
@@ -39,12 +40,11 @@ def wasm_module(slave: SlaveDescription) -> bytes:
 
     Raises InputError for an FMU of another tool, or with physics in Python, and ToolError without a compiler that
     reaches WebAssembly."""
-    where = str(slave.path)
+    where = slave.model_name
     with zipfile.ZipFile(slave.path) as archive:
         names = archive.namelist()
-        if not slave.ours or _BUILD not in names:
-            what = "holds no C sources of fmu-builder" if slave.ours else "was not made by fmu-builder"
-            raise InputError(Problem(where, f"{what}, so that it cannot run in a page; leave it out of the system"))
+        if reason := _no_module(slave, names):
+            raise InputError(Problem(where, f"cannot run in a page: {reason}"))
         sources = {name.removeprefix(_SOURCES): archive.read(name) for name in names if name.startswith(_SOURCES)}
     compiler = find_compiler()
     if compiler is None or not compiler.cross:
@@ -65,6 +65,17 @@ def wasm_module(slave: SlaveDescription) -> bytes:
             )
             made.replace(kept)
     return kept.read_bytes()
+
+
+def _no_module(slave: SlaveDescription, names: Collection[str]) -> str:
+    """Why an FMU has none, or ""."""
+    if not slave.ours:
+        return "it was not made by fmu-builder, and pages take the C sources of those that were"
+    if any(name.endswith("element.py") for name in names if name.startswith("extra/")) or _BUILD not in names:
+        return "physics in it is Python, and pages need elements in C"
+    if f"{_SOURCES}fmu3.c" in names:
+        return "it is for FMI 3.0, and pages take FMUs for FMI 2.0: build it without --fmi 3"
+    return ""
 
 
 def _compiled(build: bytes) -> list[str]:

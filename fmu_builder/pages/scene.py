@@ -14,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fmu_builder.cosim.master import System
+from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.assembly import AssemblyModel
 from fmu_builder.model.connectable import PortUse
 from fmu_builder.model.model import ElementModel, Model
@@ -87,18 +89,7 @@ def scene_of(system: System, models: Mapping[str, Model | None]) -> dict[str, An
     items: list[dict[str, Any]] = []
     for slave, element, names in (part for name, model in models.items() for part in _parts(name, model)):
         known, wanted = system.slaves[slave].variables, used[slave]
-
-        def named(
-            text: Value, slave: str = slave, names: Any = names, known: Any = known, wanted: Any = wanted
-        ) -> Value:
-            if not isinstance(text, str):
-                return text
-            name = names[text]
-            if name not in known:
-                raise KeyError(name)
-            wanted[name] = None
-            return f"{slave}.{name}"
-
+        named = partial(_named, slave=slave, names=names, known=known, wanted=wanted)
         for item in _items(element):
             with suppress(KeyError):  # without what an assembly hides
                 items.append(_renamed(item, named))
@@ -150,7 +141,11 @@ def _items(model: ElementModel) -> Iterator[dict[str, Any]]:
         yield {"kind": "body", "points": [list(place) for place in dict.fromkeys(bodies)]}
     module = _module(model.recipe.element_folder)
     constants = {constant.name: constant.values for constant in model.constants}
-    shapes = module.shapes(constants, model.recipe.choices) if hasattr(module, "shapes") else {}
+    shapes = _asked(model, module, "shapes", constants, model.recipe.choices) or {}
+    names = {port.name for port in ports}
+    if unknown := [name for name in shapes if name.removeprefix(UNBOUNDED) not in names]:
+        what = f"shapes() names '{unknown[0]}', which is no port in space of the element; it has {', '.join(names)}"
+        raise InputError(Problem(str(model.recipe.element_folder / "shape.py"), what))
     for name, polylines in shapes.items():
         port = next((one for one in ports if one.name == name.removeprefix(UNBOUNDED)), None)
         if port is not None:
@@ -165,8 +160,8 @@ def _items(model: ElementModel) -> Iterator[dict[str, Any]]:
     for port in forces:
         if port.name not in {name.removeprefix(UNBOUNDED) for name in shapes}:
             yield {"kind": "force", "at": list(port.motion["r"]), "f": list(port.force["f"])}
-    if hasattr(module, "linkage"):
-        linkage: Linkage = module.linkage(constants, {v.name for v in model.variables if not v.hidden})
+    linkage = _asked(model, module, "linkage", constants, {v.name for v in model.variables if not v.hidden})
+    if linkage is not None:
         yield {
             "kind": "linkage",
             "joints": [
@@ -192,6 +187,17 @@ def _items(model: ElementModel) -> Iterator[dict[str, Any]]:
                 for one in linkage.curves
             ],
         }
+
+
+def _asked(model: ElementModel, module: object, function: str, *arguments: Any) -> Any:
+    """What a function of the element's shape.py answers, None without one.   Raises InputError with its fault."""
+    if not hasattr(module, function):
+        return None
+    try:
+        return getattr(module, function)(*arguments)
+    except Exception as error:
+        what = f"{function}() failed for the recipe {model.name}: {type(error).__name__}: {error}"
+        raise InputError(Problem(str(model.recipe.element_folder / "shape.py"), what)) from error
 
 
 def _frame(port: PortUse) -> dict[str, Any]:

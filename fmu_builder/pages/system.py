@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 from fmu_builder.cosim.initialization import initial_order, model_of
 from fmu_builder.cosim.master import System, system_of
 from fmu_builder.cosim.overrides import overridden
-from fmu_builder.cosim.scenario_inputs import LawSignal, Signal, Start, is_settable, rate_in
+from fmu_builder.cosim.scenario_inputs import LawSignal, Signal, Start, TableSignal, is_settable, rate_in
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
@@ -50,6 +49,7 @@ def page_system(scenario: CheckedScenario, model: Model | None = None) -> Docume
             **{key: scenario.seconds(key) for key in ("start", "stop", "step")},
             "algorithm": first,
             "tolerance": experiment.tolerance,
+            "order": experiment.order,
         },
         "modules": {key: base64.b64encode(gzip.compress(data, 9, mtime=0)).decode() for key, data in modules.items()},
         "slaves": [_slave(name, system, models[name]) for name in system.slaves],
@@ -66,7 +66,8 @@ def page_system(scenario: CheckedScenario, model: Model | None = None) -> Docume
         "drives": [_drive(signal) for signal in system.signals],
         "scene": scene_of(system, models),
         "connections": [list(pair) for pair in scenario.connections],
-        "driven": _driven(scenario),
+        "freeMoment": bool(scenario.free_moment),
+        "driven": {name: _driven(name, system) for name in scenario.drive},
     }
 
 
@@ -116,6 +117,7 @@ def _slave(name: str, system: System, model: Model | None) -> Document:
             {"name": v.name, "family": FAMILY[v.type], "reference": v.reference, "unit": v.unit, "about": v.description}
             for v in system.recorded[name]
         ],
+        "entry": {"start": dict(system.scenario.slaves[name].start)},
         "mode": MODE in description.variables,
     }
 
@@ -164,6 +166,7 @@ def _start_number(v: SlaveVariable) -> float:
     return float(v.start == "true") if v.type == "Boolean" else float(v.start or 0.0)
 
 
+_MOST = 1e300
 _DECADES = 100.0  # a logarithmic slider goes from a hundredth of the value to a hundred times it
 
 
@@ -174,9 +177,9 @@ def slider_range(v: SlaveVariable, value: float) -> tuple[float, float, bool]:
     most = v.max if v.max is not None else math.inf
     if math.isfinite(least) and math.isfinite(most):
         return least, most, False
-    if least >= 0.0 and value > 0.0:
-        return max(least, value / _DECADES), min(most, value * _DECADES), True
-    width = 3.0 * abs(value) or 1.0
+    if least >= 0.0 and value > 0.0 and v.type == "Real":
+        return max(least, min(value, _MOST) / _DECADES), min(most, value * _DECADES, _MOST), True
+    width = min(3.0 * abs(value) or 1.0, _MOST)
     return max(least, -width), min(most, width), False
 
 
@@ -225,17 +228,15 @@ def _initial(system: System) -> Document:
     }
 
 
-def _driven(scenario: CheckedScenario) -> str:
-    """The lines of [drive]."""
-    given = {name: drive.model_dump(exclude_none=True) for name, drive in scenario.drive.items()}
-    return "".join(f"{json.dumps(name)} = {_toml(value)}\n" for name, value in given.items())
-
-
-def _toml(value: object) -> str:
-    """A value of TOML on one line."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
-    return json.dumps(value)
+def _driven(name: str, system: System) -> object:
+    """A drive as a scenario has it, the table of a file as its points."""
+    law = system.scenario.drive[name].law
+    if law is not None:
+        return law
+    (signal,) = (one for one in system.signals if ".".join(one.node) == name)
+    assert isinstance(signal, TableSignal)
+    is_truth = signal.variable.type == "Boolean"
+    return {"time": list(signal.time), "value": [value != 0.0 if is_truth else value for value in signal.value]}
 
 
 def _drive(signal: Signal) -> Document:

@@ -58,7 +58,9 @@ class Column:
     def axis(self, standoff: int = 10) -> Figure:
         """standoff: px from the axis to its title"""
         ticks: Figure = (
-            {"tickvals": [*range(len(self.texts))], "ticktext": [*self.texts]} if self.texts else {"nticks": 5}
+            {"tickvals": [*range(len(self.texts))], "ticktext": [plain_text(text) for text in self.texts]}
+            if self.texts
+            else {"nticks": 5}
         )
         if self.is_log:
             places = _log_ticks(float(self.values.min()), float(self.values.max()))

@@ -33,6 +33,8 @@ def variable(least: float | None, most: float | None) -> SlaveVariable:
         (0.0, None, 0.0, (0.0, 1.0, False)),
         (None, None, -2.0, (-6.0, 6.0, False)),
         (None, 4.0, 2.0, (-6.0, 4.0, False)),
+        (0.0, None, 1e307, (1e300 / 100.0, 1e300, True)),
+        (None, None, -1e308, (-1e300, 1e300, False)),
     ],
 )
 def test_sliders_stay_within_the_limits_of_the_fmu(

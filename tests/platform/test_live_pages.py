@@ -48,7 +48,7 @@ start = { m = 1, "r0" = [0, 0, "0.1 m"] }
 
 [slaves.floor]
 recipe = "PointSurface"
-start = { C_F = "2e4 N/m", C_r = 1, K_fr = 0 }
+start = { C_F = "2e4 N/m", C_r = 1, K_fr = 0, "surface.r" = [0, 0, "1 mm"] }
 """
 
 
@@ -180,6 +180,59 @@ def test_a_refused_value_shows_what_the_fmu_says(browser: Browser, ball_and_floo
     shown.after(type_number("m", "2"))
     assert state.get_attribute("class") == ""
     assert shown.complaints == []
+    shown.page.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("communication step", "0", "must be greater than 0 s"),
+        ("stop", "-1", "must be greater than the start"),
+        ("C_r", "much", "is no number"),
+    ],
+)
+def test_what_is_typed_wrong_is_named_and_nothing_runs(
+    browser: Browser, ball_and_floor: tuple[Path, Path], name: str, value: str, message: str
+) -> None:
+    shown = opened(browser, ball_and_floor[1])
+    shown.page.evaluate(type_number(name, value))
+    assert message in shown.page.locator("#state").inner_text()
+    assert shown.page.locator("body").get_attribute("data-shown") == "1"
+    shown.page.close()
+
+
+def test_more_steps_than_a_page_makes_are_refused_and_the_next_run_comes(
+    browser: Browser, ball_and_floor: tuple[Path, Path]
+) -> None:
+    shown = opened(browser, ball_and_floor[1])
+    shown.after(type_number("communication step", "1e-12"))
+    assert "steps are more than the 1000000" in shown.page.locator("#state").inner_text()
+    shown.after(type_number("communication step", "2e-3"))
+    assert shown.page.locator("#state").get_attribute("class") == ""
+    shown.page.close()
+
+
+@pytest.mark.parametrize("fragment", ["#100%", "#~floor.point.r[1]=sine", "#~x.y=sine,1,1,1", "#floor.C_r=", "#=&&=1"])
+def test_an_address_that_no_page_has_written_is_left_alone(
+    browser: Browser, ball_and_floor: tuple[Path, Path], fragment: str
+) -> None:
+    shown = opened(browser, ball_and_floor[1], fragment)
+    assert shown.complaints == []
+    assert shown.page.evaluate("Object.keys(state.drives).length + Object.keys(state.starts).length") == 0
+    shown.page.close()
+
+
+def test_curves_that_differ_by_rounding_alone_are_drawn_as_constant(
+    browser: Browser, ball_and_floor: tuple[Path, Path]
+) -> None:
+    shown = opened(browser, ball_and_floor[1])
+    marks = shown.page.evaluate("[ticks(21.680100000000003, 21.680100000000007, 5).length, ticks(0, 1, 5).length]")
+    assert marks[0] <= 10 and marks[1] == 6
+    low, high = shown.page.evaluate(
+        "(() => { const p = Object.values(plots)[0]; p.show([0, 1], [{values: [21.680100000000003, "
+        "21.680100000000007], name: 'f', colour: 'red'}], null); return p.range(); })()"
+    )
+    assert high - low > 10.0
     shown.page.close()
 
 

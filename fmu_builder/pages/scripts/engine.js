@@ -39,7 +39,10 @@ class Fmu {
     }
 
     reserve(size) {
-        return this.functions.page_reserve(size);
+        const place = this.functions.page_reserve(size);
+        if (!place)
+            throw new RunError(`${this.name}: the browser has no more memory`);
+        return place;
     }
 
     text(characters) {
@@ -73,8 +76,10 @@ class Fmu {
     /* value  a number, or the text of a String */
     set(family, reference, value) {
         const link = new Link(this, "Set", family, [reference]);
-        if (family === "String")
-            new Uint32Array(this.memory, link.place, 1)[0] = this.text(value);
+        if (family === "String") {
+            const place = this.text(value); // memory may grow here
+            new Uint32Array(this.memory, link.place, 1)[0] = place;
+        }
         else
             link.values[0] = value;
         link.call();
@@ -171,18 +176,26 @@ function run(system, modules, changes, progress) {
     return { ...master.result(), failure };
 }
 
+const MOST_STEPS = 1e6; // of a run in a page, whose signals are all in memory
+
 class Master {
     constructor(system, modules, changes) {
         this.system = system;
         this.changes = changes;
         this.start = system.experiment.start;
-        this.step = changes.step || system.experiment.step;
-        this.count = Math.max(Math.round(((changes.stop || system.experiment.stop) - this.start) / this.step), 1);
+        this.step = changes.step ?? system.experiment.step;
+        const length = (changes.stop ?? system.experiment.stop) - this.start;
+        const each = Object.values(system.ticks).reduce((all, ticks) => (all % ticks ? all * ticks : all), 1);
+        this.count = Math.ceil(Math.max(Math.round(length / this.step), 1) / each) * each; // whole steps of all slaves
         this.algorithm = changes.algorithm || system.experiment.algorithm;
         this.plan = system.algorithms[this.algorithm];
         this.slaves = {};
         this.row = 0;
         this.failed = null;
+        if (!(this.count <= MOST_STEPS)) {
+            this.failed = new RunError(`${this.count} steps are more than the ${MOST_STEPS} that a page makes: take a longer step or a shorter run`);
+            return;
+        }
         try {
             for (const slave of system.slaves)
                 this.slaves[slave.name] = new Fmu(slave, modules[slave.guid]);

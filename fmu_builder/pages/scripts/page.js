@@ -4,6 +4,7 @@
 const SYSTEM = JSON.parse(document.getElementById("system").textContent);
 const HOLD = "hold", MODE = "coupling.mode";
 const SHOWN = 4, CURVES = 6; // panels, and curves in each, that a page begins with
+const SETTLED = 150; // ms without a change, after which the address takes the state
 const PATIENCE = 300; // ms that a run may go on when another one waits
 const ORDER = ["m", "rad", "m/s", "rad/s", "N", "N.m", "J", "W"];
 
@@ -52,21 +53,33 @@ function fragment() {
     return parts.join("&");
 }
 
+function decoded(text) {
+    try {
+        return decodeURIComponent(text);
+    } catch { // not written by a page
+        return "";
+    }
+}
+
+const freeInput = (name) => SYSTEM.slaves.flatMap((slave) =>
+    slave.free.filter((one) => `${slave.name}.${one.name}` === name))[0];
+
 function readFragment() {
     for (const part of location.hash.slice(1).split("&").filter(Boolean)) {
-        const at = part.lastIndexOf("="), key = decodeURIComponent(part.slice(0, at)), text = part.slice(at + 1);
-        if (key === "algorithm" && SYSTEM.algorithms[text]) {
+        const at = part.lastIndexOf("="), key = decoded(part.slice(0, at)), text = part.slice(at + 1);
+        if (key === "algorithm" && Object.hasOwn(SYSTEM.algorithms, text)) {
             state.algorithm = text;
         } else if ((key === "step" || key === "stop") && +text > 0) {
             state[key] = +text;
         } else if (key.startsWith("~")) {
             const [shape, ...numbers] = text.split(","), [size, time, frequency] = numbers.map(Number);
-            if (SHAPES[shape])
+            if (Object.hasOwn(SHAPES, shape) && numbers.length === 3 && [size, time, frequency].every(Number.isFinite)
+                && freeInput(key.slice(1)))
                 state.drives[key.slice(1)] = { shape, size, time, frequency };
         } else {
             const slave = SYSTEM.slaves.find((one) => key.startsWith(`${one.name}.`));
             const parameter = slave && parameterOf(slave, key.slice(slave.name.length + 1));
-            if (parameter && Number.isFinite(+text))
+            if (parameter && text !== "" && Number.isFinite(+text))
                 (state.starts[slave.name] = state.starts[slave.name] || {})[parameter.name] = +text;
         }
     }
@@ -94,12 +107,18 @@ function received(data) {
     } else if (data.share !== undefined) {
         byId("state").className = "";
         byId("state").replaceChildren(element("progress", { value: data.share }), " running");
+    } else if (data.fault) {
+        busy = 0;
+        fail(data.fault);
+        document.body.dataset.shown = data.number;
+        if (waiting)
+            request();
     } else {
         busy = 0;
         latest = data;
-        show();
         if (waiting)
             request();
+        show();
     }
 }
 
@@ -152,9 +171,18 @@ const held = () => {
 };
 const compared = () => state.compare && coupled().some((slave) => modeOf(slave) !== parameterOf(slave, MODE).literals[HOLD]);
 
+let later;
+
+/* The address follows when the slider rests: browsers limit how often it may change. */
 function changed() {
-    history.replaceState(null, "", `#${fragment()}`);
     request();
+    clearTimeout(later);
+    later = setTimeout(() => {
+        try {
+            history.replaceState(null, "", `#${fragment()}`);
+        } catch { // the page runs on without
+        }
+    }, SETTLED);
 }
 
 /* ---- curves ------------------------------------------------------------------------------------------------------ */
@@ -174,7 +202,8 @@ function rank(unit) {
 function chooseSignals(values) {
     const moving = Object.keys(values).filter((name) => {
         const own = values[name];
-        return !/(^|\.)(solver|coupling|power)\./.test(name) && own.some((value) => value !== own[0]);
+        const most = own.reduce((size, value) => Math.max(size, Math.abs(value)), 0);
+        return !/(^|\.)(solver|coupling|power)\./.test(name) && own.some((value) => Math.abs(value - own[0]) > ROUNDING * most);
     });
     const units = [...new Set(moving.map((name) => UNITS[name]))].sort((a, b) => rank(a) - rank(b)).slice(0, SHOWN);
     const amplitude = (name) => values[name].reduce((most, value) => Math.max(most, Math.abs(value - values[name][0])), 0);
@@ -273,13 +302,17 @@ function listSignals() {
 
 /* ---- controls ---------------------------------------------------------------------------------------------------- */
 
-function slider({ low, high, logarithmic }, value, onValue) {
-    const position = (number) => (logarithmic ? Math.log(number / low) / Math.log(high / low) : (number - low) / (high - low));
+function slider({ low, high, logarithmic, type }, value, onValue) {
+    const whole = type === "Integer";
+    const position = (number) => {
+        const share = logarithmic ? Math.log(Math.max(number, low) / low) / Math.log(high / low) : (number - low) / (high - low);
+        return Math.min(Math.max(share || 0, 0), 1); // 0/0 where there is no range
+    };
     const input = element("input", { type: "range", min: 0, max: 1, step: 0.001 });
     input.value = position(value);
     input.addEventListener("input", () => {
         const number = logarithmic ? low * (high / low) ** input.value : low + (high - low) * input.value;
-        onValue(+number.toPrecision(3));
+        onValue(whole ? Math.round(number) : +number.toPrecision(3));
     });
     return { input, move: (number) => (input.value = position(number)) };
 }
@@ -297,8 +330,9 @@ function numberRow(label, unit, range, value, first, onValue) {
     });
     box.addEventListener("change", () => {
         const number = Number(box.value);
-        if (box.value.trim() === "" || !Number.isFinite(number)) {
-            fail(`${label.text}: '${box.value}' is no number`);
+        const refusal = box.value.trim() === "" || !Number.isFinite(number) ? "is no number" : (label.refuse || (() => ""))(number);
+        if (refusal) {
+            fail(`${label.text}: '${box.value}' ${refusal}`);
             return;
         }
         own.move(number);
@@ -392,12 +426,15 @@ function controls() {
         state[key] = value;
         changed();
     };
-    const seconds = (key) => ({ low: experiment[key] / 100, high: experiment[key] * 100, logarithmic: true });
+    const length = experiment.stop - experiment.start;
+    const positive = (number) => (number > 0 ? "" : "must be greater than 0 s");
+    const after = (number) => (number > experiment.start ? "" : `must be greater than the start, ${experiment.start} s`);
     const box = byId("controls");
     box.replaceChildren(element("h2", { textContent: "Run" }),
-        numberRow({ text: "communication step" }, "s", seconds("step"), state.step, experiment.step, put("step")),
-        numberRow({ text: "stop" }, "s", { low: experiment.stop / 10, high: experiment.stop * 10, logarithmic: true },
-            state.stop, experiment.stop, put("stop")));
+        numberRow({ text: "communication step", refuse: positive }, "s",
+            { low: experiment.step / 100, high: experiment.step * 100, logarithmic: true }, state.step, experiment.step, put("step")),
+        numberRow({ text: "stop", refuse: after }, "s",
+            { low: experiment.start + length / 10, high: experiment.start + 4 * length }, state.stop, experiment.stop, put("stop")));
     if (!alone) {
         const names = Object.fromEntries(Object.keys(SYSTEM.algorithms).map((name) => [name.replace("_", "-"), name]));
         box.append(choiceRow("algorithm", "", names, state.algorithm, experiment.algorithm, put("algorithm")));
@@ -439,36 +476,58 @@ async function copy(event, text) {
     setTimeout(() => (target.textContent = before), 1000);
 }
 
-const unitOfInput = (name) => SYSTEM.slaves.flatMap((slave) =>
-    slave.free.filter((one) => `${slave.name}.${one.name}` === name))[0].unit;
+/* A value of TOML. */
+function toml(value) {
+    if (Array.isArray(value))
+        return `[${value.map(toml).join(", ")}]`;
+    if (value !== null && typeof value === "object")
+        return `{ ${Object.entries(value).map(([key, one]) => `${tomlKey(key)} = ${toml(one)}`).join(", ")} }`;
+    return typeof value === "number" && !Number.isInteger(value) ? String(value).replace(/^(-?\d+)e/, "$1.0e") : JSON.stringify(value);
+}
 
-/* The state as a scenario file. */
-function scenarioText() {
-    const text = (value) => JSON.stringify(value), key = (name) => (/^[\w-]+$/.test(name) ? name : text(name));
-    const value = (parameter, number) => {
+const tomlKey = (key) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
+
+/* The start values of a slave as the scenario gives them, with the changes. */
+function startsOf(slave) {
+    const starts = structuredClone(slave.entry.start || {});
+    for (const [name, number] of Object.entries(state.starts[slave.name] || {})) {
+        const parameter = parameterOf(slave, name), [, base, index] = /^(.*)\[(\d+)\]$/.exec(name) || [];
         const literal = Object.entries(parameter.literals).find((one) => one[1] === number);
-        if (literal)
-            return text(literal[0]);
-        return parameter.type === "Boolean" ? String(number === 1) : String(number);
-    };
-    const lines = [`description = ${text(SYSTEM.description)}`, `connections = ${text(SYSTEM.connections)}`, "",
-        "[experiment]", `start = ${SYSTEM.experiment.start}`, `stop = ${state.stop}`, `step = ${state.step}`,
-        `algorithm = ${text(state.algorithm)}`];
+        const value = literal ? literal[0] : parameter.type === "Boolean" ? number === 1 : number;
+        if (base !== undefined && Array.isArray(starts[base]))
+            starts[base][index - 1] = value;
+        else
+            starts[name] = value;
+    }
+    return starts;
+}
+
+/* The state as a scenario file: that of the page, with the changes. */
+function scenarioText() {
+    const lines = [`description = ${toml(SYSTEM.description)}`, `connections = ${toml(SYSTEM.connections)}`,
+        ...(SYSTEM.freeMoment ? ["free_moment = true"] : []), "", "[experiment]", `start = ${toml(SYSTEM.experiment.start)}`,
+        `stop = ${toml(state.stop)}`, `step = ${toml(state.step)}`, `algorithm = ${toml(state.algorithm)}`];
+    if (SYSTEM.experiment.tolerance !== null)
+        lines.push(`tolerance = ${toml(SYSTEM.experiment.tolerance)}`);
+    if (state.algorithm === "gauss_seidel" && SYSTEM.experiment.order !== "listed")
+        lines.push(`order = ${toml(SYSTEM.experiment.order)}`);
     for (const slave of SYSTEM.slaves) {
-        const given = slave.parameters.filter((one) => one.given || one.name in (state.starts[slave.name] || {}));
-        const starts = given.map((one) => `${text(one.name)} = ${value(one, startOf(slave, one))}`);
-        lines.push("", `[slaves.${key(slave.name)}]`, `recipe = ${text(slave.recipe)}`);
-        if (starts.length)
-            lines.push(`start = { ${starts.join(", ")} }`);
+        const starts = startsOf(slave), ticks = SYSTEM.ticks[slave.name];
+        lines.push("", `[slaves.${tomlKey(slave.name)}]`, `recipe = ${toml(slave.recipe)}`);
+        if (ticks > 1)
+            lines.push(`step = ${toml(ticks * state.step)}`);
+        if (Object.keys(starts).length)
+            lines.push(`start = ${toml(starts)}`);
     }
     const shapes = Object.entries(state.drives).map(([name, drive]) => {
-        const unit = unitOfInput(name), size = `${drive.size}${unit && `[${unit}]`}`;
+        const { unit } = freeInput(name), size = `${drive.size}${unit && `[${unit}]`}`;
         const law = { constant: size, step: `#t < ${drive.time}[s] -> 0${unit && `[${unit}]`}, ${size}`,
             sine: `${size}*sin(2*PI*${drive.frequency}[Hz]*#t)` }[drive.shape];
-        return `${text(name)} = ${text(law)}`;
+        return `${tomlKey(name)} = ${toml(law)}`;
     });
-    if (shapes.length || SYSTEM.driven)
-        lines.push("", "[drive]", ...shapes, ...(SYSTEM.driven ? [SYSTEM.driven] : []));
+    const driven = Object.entries(SYSTEM.driven).map(([name, drive]) => `${tomlKey(name)} = ${toml(drive)}`);
+    if (shapes.length || driven.length)
+        lines.push("", "[drive]", ...shapes, ...driven);
     return lines.join("\n") + "\n";
 }
 

@@ -2,6 +2,7 @@
 "use strict";
 
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#666666"]; // distinct for all eyes
+const ROUNDING = 1e-12; // relative change that is none
 const LEFT = 62, RIGHT = 10, TOP = 8, BOTTOM = 22; // px around the curves
 
 function style(name) {
@@ -12,10 +13,8 @@ function style(name) {
 function ticks(low, high, most) {
     const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough) || rough;
-    const found = [];
-    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++)
-        found.push(k * step);
-    return found;
+    const first = Math.ceil(low / step - 1e-9), count = Math.floor(high / step + 1e-9) - first + 1;
+    return Array.from({ length: Math.min(Math.max(count, 0), 2 * most) }, (_, k) => (first + k) * step);
 }
 
 function short(value) {
@@ -56,7 +55,7 @@ class Plot {
         const bounds = (curves) => {
             let low = Infinity, high = -Infinity;
             for (const { values } of curves)
-                for (const value of values)
+                for (const value of values || [])
                     if (value === value)
                         [low, high] = [Math.min(low, value), Math.max(high, value)];
             return [low, high];
@@ -64,7 +63,7 @@ class Plot {
         let [low, high] = bounds(this.curves.filter((one) => !one.faint));
         const [faintLow, faintHigh] = bounds(this.curves.filter((one) => one.faint)), room = 2 * (high - low);
         [low, high] = [Math.min(low, Math.max(faintLow, low - room)), Math.max(high, Math.min(faintHigh, high + room))];
-        if (!(low < high))
+        if (!(high - low > ROUNDING * Math.max(Math.abs(low), Math.abs(high))))
             [low, high] = [low - (Math.abs(low) || 1) * 0.5, high + (Math.abs(high) || 1) * 0.5];
         const edge = 0.04 * (high - low);
         return [low - edge, high + edge];

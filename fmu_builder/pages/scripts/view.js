@@ -115,14 +115,15 @@ class View {
             canvas.setPointerCapture(event.pointerId);
         });
         canvas.addEventListener("pointermove", (event) => {
-            if (!from)
+            if (!from || !this.scene)
                 return;
             this.angles[0] -= 0.01 * (event.clientX - from[0]);
             this.angles[1] = Math.min(Math.max(this.angles[1] + 0.01 * (event.clientY - from[1]), -1.57), 1.57);
             from = [event.clientX, event.clientY];
             this.draw();
         });
-        canvas.addEventListener("pointerup", () => (from = null));
+        for (const end of ["pointerup", "pointercancel"])
+            canvas.addEventListener(end, () => (from = null));
         canvas.addEventListener("wheel", (event) => {
             event.preventDefault();
             this.zoom *= Math.exp(-0.001 * event.deltaY);
@@ -131,7 +132,7 @@ class View {
         player.querySelector("button").addEventListener("click", () => (this.playing ? this.stop() : this.play()));
         player.querySelector("input").addEventListener("input", (event) => {
             this.stop();
-            this.at(Math.round(event.target.value * (this.scene.count - 1)));
+            this.at(Math.round(event.target.value * ((this.scene ? this.scene.count : 1) - 1)));
         });
     }
 
@@ -147,6 +148,8 @@ class View {
     }
 
     at(sample) {
+        if (!this.scene)
+            return;
         this.sample = sample;
         this.player.querySelector("input").value = sample / Math.max(this.scene.count - 1, 1);
         this.player.querySelector("span").textContent = `${short(this.run.time[sample])} s`;
@@ -155,6 +158,8 @@ class View {
 
     /* In real time, or stretched to three seconds at least and ten at most. */
     play() {
+        if (!this.scene)
+            return;
         const { time } = this.run, length = time[time.length - 1] - time[0];
         const shown = Math.min(Math.max(length, 3), 10), begin = performance.now();
         const first = this.sample < this.scene.count - 1 ? this.sample / (this.scene.count - 1) : 0;
@@ -178,7 +183,7 @@ class View {
         this.player.querySelector("button").textContent = "play";
     }
 
-    /* On the screen, px, and the depth into it. */
+    /* On the screen, px. */
     placed(point) {
         const [turn, rise] = this.angles, [x, y, z] = point.map((value, axis) => value - this.extent.middle[axis]);
         const right = -Math.sin(turn) * x + Math.cos(turn) * y, ahead = Math.cos(turn) * x + Math.sin(turn) * y;

@@ -11,8 +11,14 @@ onmessage = async ({ data }) => {
         return;
     }
     const begin = performance.now();
-    const runs = data.runs.map((changes, k) =>
-        run(system, modules, changes, (share) => postMessage({ share: (k + share) / data.runs.length })));
+    let runs;
+    try {
+        runs = data.runs.map((changes, k) =>
+            run(system, modules, changes, (share) => postMessage({ share: (k + share) / data.runs.length })));
+    } catch (error) { // of the page itself
+        postMessage({ fault: String(error), number: data.number });
+        return;
+    }
     const memory = runs.flatMap((one) =>
         [one.time, ...Object.values(one.values), ...Object.values(one.places)].map((array) => array.buffer));
     postMessage({ runs, number: data.number, took: performance.now() - begin }, memory);

@@ -26,9 +26,8 @@
  *                  The squares that no p at all explains, `rest`, are 0 with the true lag of bodies that (1) describes
  * Use              (1) replaces the free body if n > 3, b_0 > 0, its poles lie within |z| < 1.1, and its squared
  *                  prediction errors are below 1/4 of those of the free body, up to n = 6 below 1/50 (memory of 5
- *                  samples, from n = 3 on, anew from n = 6 on), until they are above them.  The first answer of all
- *                  shows b_0: it judges nothing, and with it the poles of free flight are used that leave 1/1000 and
- *                  are no small matter
+ *                  samples, from n = 3 on), until they are above them.  The first answer of all shows b_0: it judges
+ *                  nothing, and with it the poles of free flight are used that leave 1/1000 and are no small matter
  *
  * Forces count in accelerations, times `unit` = 1/(K H^2), K a stiffness of the law, so the prior has one width.
  * (1) holds for one H: a new H begins anew.
@@ -57,7 +56,6 @@ enum { CC_LAG_AUTO = -1 }; /* the lag is found */
 #define CC_MODEL_JUDGED 2.0          /* samples learned, after which errors count, unless others answer all the time */
 #define CC_MODEL_FEW 3.0             /* samples learned, after which (1) may be used, */
 #define CC_MODEL_MORE 6.0            /* and after which CC_MODEL_BETTER suffices */
-#define CC_MODEL_ANEW 5.0            /* samples learned, after which errors are counted anew if (1) is not in use */
 #define CC_MODEL_POLES 1.1           /* greatest poles */
 #define CC_MODEL_AT_ONCE 0.1         /* least b_0 over b_1, b_2: with less the lag is a larger one */
 #define CC_MODEL_BETTER 0.25         /* of the errors of the free body, below which (1) is used */
@@ -384,11 +382,6 @@ CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, d
     m->answers += acts && m->answers <= CC_MODEL_ANSWERS + 1.0;
     int begins = acts && m->answers <= asked && !s->late;
     int judged = active && (s->late || m->learned > CC_MODEL_JUDGED) && !begins;
-    if (judged && m->learned == CC_MODEL_ANEW && m->use == 0.0 && !s->late) { /* what they were by the prior is past */
-        m->free = m->all = 0.0;
-        for (int L = first; L <= last; L++)
-            m->lag[L].error = 0.0;
-    }
     double largest = 4.0 * (Dy * Dy > m->squares / 8.0 ? Dy * Dy : m->squares / 8.0);
     for (int L = first; L <= last; L++)
         cc_judge(&m->lag[L], rows[L], Dy, largest, judged);

@@ -1042,12 +1042,13 @@ def processor_time_of_children() -> float:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for the processes of the compiler in /proc")
-@pytest.mark.parametrize("what", ["PointSurface", "--all"])
+@pytest.mark.parametrize(("what", "most"), [("PointSurface", 3.0), ("--all", 10.0)])
 def test_an_interrupt_ends_a_cold_build_and_its_compilers_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, most: float
 ) -> None:
     """The signal goes to fmu-builder alone, as `kill` sends it: it has to end the compilers.  At once means in little
-    processor time, whatever else the machine does: compilers that went on would take much more."""
+    processor time, s, whatever else the machine does: compilers that went on would take twice of it and more.  The
+    processes of --all have begun by then, and end."""
     cache = tmp_path / "cache"
     monkeypatch.setenv("FMU_BUILDER_CACHE", str(cache))
     before = processor_time_of_children()
@@ -1062,7 +1063,7 @@ def test_an_interrupt_ends_a_cold_build_and_its_compilers_at_once(
     _, errors = process.communicate(timeout=60)
     assert "Traceback" not in errors
     assert until_the_signal > 0.0
-    assert processor_time_of_children() - before - until_the_signal < 3.0
+    assert processor_time_of_children() - before - until_the_signal < most
     assert process.returncode == 130
     assert compilers_of(cache) == []
     assert not (tmp_path / "out").exists() or not [*(tmp_path / "out").iterdir()]

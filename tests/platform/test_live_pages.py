@@ -240,7 +240,8 @@ def test_inputs_follow_laws_of_the_time_to_rounding(browser: Browser, tmp_path: 
     """Browsers bring their own elementary functions.  The velocity is driven with the slope of the law."""
     scenario = tmp_path / "shaken.toml"
     scenario.write_text(
-        '[experiment]\nstop = "0.2 s"\nstep = "1 ms"\n\n[slaves.floor]\nrecipe = "PointSurface"\n\n[drive]\n'
+        '[experiment]\nstop = "0.2 s"\nstep = "1 ms"\n\n[slaves.floor]\nrecipe = "PointSurface"\n'
+        'start = { "coupling.mode" = "hold" }\n\n[drive]\n'
         '"floor.point.r[3]" = "#t < 0.1[s] -> -1[mm]*exp(-#t/50[ms]), -1[mm]*(1 + tanh(#t/1[s]))*(#t/1[s])^1.5"\n'
         '"floor.point.r[1]" = "min(1[mm], 5[mm]*sin(2*PI*5[Hz]*#t))"\n',
         encoding="utf-8",

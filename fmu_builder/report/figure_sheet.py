@@ -180,7 +180,8 @@ class Sheet:
             "ticks": "outside",
             "ticklen": 4,
             "tickcolor": LINE,
-            "exponentformat": "none",
+            "exponentformat": "power",
+            "minexponent": 6,
         }
         axes = {
             f"xaxis{suffix}": common | {"domain": self._column(column), "anchor": f"y{suffix}"} | x,

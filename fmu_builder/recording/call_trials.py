@@ -118,8 +118,10 @@ def interface_there(step: Step) -> Iterator[str]:
 
 
 def once(step: Step) -> Iterator[str]:
-    for _ in _created(step):
-        if step.others and step.call.instance and step.can("canBeInstantiatedOnlyOncePerProcess"):
+    for inputs in _created(step):
+        one = step.recording.description.interface("CoSimulation" if inputs["fmuType"] else "ModelExchange")
+        is_single = one is not None and one.get("canBeInstantiatedOnlyOncePerProcess") in ("true", "1")
+        if step.others and step.call.instance and is_single:
             yield "a second instance is made while the first one lives"
 
 

@@ -12,20 +12,16 @@ from pathlib import Path
 
 from fmu_builder.check.document import Description, Scalar
 from fmu_builder.errors import InputError, Problem
+from fmu_builder.recording.fields import Value, check_fields, fields, named_fields
 from fmu_builder.recording.functions import BY_NAME, FUNCTIONS, Function
 from fmu_builder.recording.messages import formatted
 
 _MAGIC, _VERSION, _HEADER_SIZE = b"FMUCALLS", 1, 4096
+_RATE_AT = 16  # place of the ticks in a second
 _HEADER = struct.Struct("<8sIIQQQIII")
 _HEAD = struct.Struct("<IBBHiIQQQ")
 _DESCRIPTION, _BEGIN, _END, _LOG, _STEP_FINISHED = range(1, 6)
-_INTEGERS, _REFERENCES, _REALS, _BYTES, _TEXTS, _NUMBERS = range(1, 7)
-_IS_NULL = 0x80
-_SIZES = {_INTEGERS: (4, "i"), _REFERENCES: (4, "I"), _REALS: (8, "d"), _BYTES: (1, "B"), _NUMBERS: (8, "Q")}
 _LARGEST_DESCRIPTION = 2**30  # bytes
-
-Value = int | float | str | bytes | list[int] | list[float] | list[str | None] | None
-"""An argument: of an array a list or bytes, of a null pointer None."""
 
 _INSTANTIATE, _FREE = BY_NAME["fmi2Instantiate"], BY_NAME["fmi2FreeInstance"]
 
@@ -52,12 +48,12 @@ class Call:
 
     @property
     def inputs(self) -> Mapping[str, Value]:
-        return _named(self.function, self.function.inputs, self._inputs)
+        return named_fields(self.function, self.function.inputs, self._inputs)
 
     @property
     def outputs(self) -> Mapping[str, Value]:
         """Empty after a status other than fmi2OK and fmi2Warning."""
-        return _named(self.function, self.function.outputs, self._outputs)
+        return named_fields(self.function, self.function.outputs, self._outputs)
 
     @property
     def end(self) -> float | None:
@@ -92,6 +88,8 @@ class Recording:
             raise InputError(Problem(str(path), what))
         header = _HEADER.unpack_from(data)
         _, version, self.process, self._rate, self._start, self.date_ns, _, long_of_8, stopped = header
+        if not self._rate:
+            raise self._damaged(_RATE_AT, "a clock that stands still, of 0 ticks in a second")
         if version != _VERSION:
             what = f"has version {version} of the format, and this fmu-builder reads {_VERSION}: record it again"
             raise InputError(Problem(str(path), what))
@@ -108,34 +106,40 @@ class Recording:
         threads: dict[int, int] = {}
         running: dict[int, Call] = {}
         stacks: dict[int, list[Call]] = {}  # of each thread: a logger may call the FMU
-        for at, head, body in self._records(data):
-            _, kind, function, _, status, number, component, thread, tick = head
-            time = (tick - self._start) / self._rate
-            if kind == _DESCRIPTION:
-                self._description = bytes(body[8 : 8 + struct.unpack_from("<I", body, 4)[0]])
-                continue
-            thread = threads.setdefault(thread, len(threads) + 1)
-            stack = stacks.setdefault(thread, [])
-            if kind == _BEGIN and function < len(FUNCTIONS):
-                one = FUNCTIONS[function]
-                instance = components.pop(component, 0) if one is _FREE else components.get(component, 0)
-                call = Call(number, one, component, instance, thread, time, _inputs=body)
-                self.calls.append(call)
-                running[number] = call
-                stack.append(call)
-            elif kind == _END and number in running:
-                call = running.pop(number)
-                call.duration, call.status, call._outputs = time - call.begin, status, body
-                if call in stack:
-                    stack.remove(call)
-                if call.function is _INSTANTIATE and component:
-                    call.component, call.instance = component, len(self.names)
-                    components[component] = call.instance
-                    self.names.append(str(call.inputs["instanceName"]))
-            elif kind in (_LOG, _STEP_FINISHED):
-                self.messages.append(self._message(kind, status, stack, components.get(component, 0), time, body))
-            else:
-                raise self._damaged(at, f"a record of kind {kind} that does not fit the ones before it")
+        at = _HEADER_SIZE
+        try:
+            for at, head, body in self._records(data):
+                _, kind, function, _, status, number, component, thread, tick = head
+                time = (tick - self._start) / self._rate
+                if kind == _DESCRIPTION:
+                    self._description = bytes(body[8 : 8 + struct.unpack_from("<I", body, 4)[0]])
+                    continue
+                thread = threads.setdefault(thread, len(threads) + 1)
+                stack = stacks.setdefault(thread, [])
+                if kind == _BEGIN and function < len(FUNCTIONS):
+                    one = FUNCTIONS[function]
+                    check_fields(one, one.inputs, body)
+                    instance = components.pop(component, 0) if one is _FREE else components.get(component, 0)
+                    call = Call(number, one, component, instance, thread, time, _inputs=body)
+                    self.calls.append(call)
+                    running[number] = call
+                    stack.append(call)
+                elif kind == _END and number in running and running[number].function.number == function:
+                    call = running.pop(number)
+                    call.duration, call.status, call._outputs = time - call.begin, status, body
+                    check_fields(call.function, call.function.outputs if status in (0, 1) else (), body)
+                    if call in stack:
+                        stack.remove(call)
+                    if call.function is _INSTANTIATE and component:
+                        call.component, call.instance = component, len(self.names)
+                        components[component] = call.instance
+                        self.names.append(str(call.inputs["instanceName"]))
+                elif kind in (_LOG, _STEP_FINISHED):
+                    self.messages.append(self._message(kind, status, stack, components.get(component, 0), time, body))
+                else:
+                    raise self._damaged(at, f"a record of kind {kind} that does not fit the ones before it")
+        except (ValueError, struct.error) as error:
+            raise self._damaged(at, "a record whose fields are not those of its function") from error
 
     def _records(self, data: memoryview) -> Iterator[tuple[int, tuple[int, ...], memoryview]]:
         at = _HEADER_SIZE
@@ -161,8 +165,9 @@ class Recording:
         instance = instance or (stack[-1].instance if stack else 0)
         if kind == _STEP_FINISHED:
             return Message(call, time, "stepFinished", status, instance)
-        texts, *arguments = _fields(body)
-        assert isinstance(texts, list)
+        texts, *arguments = fields(body)
+        if not isinstance(texts, list) or len(texts) != 3:
+            raise ValueError("a message has no texts")
         text = formatted(str(texts[2] or ""), [one[0] if isinstance(one, list) else None for one in arguments])
         return Message(call, time, "logger", status, instance, str(texts[1] or ""), text)
 
@@ -208,48 +213,3 @@ def _mapped(path: Path) -> memoryview:
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except OSError as error:
         raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from error
-
-
-def _fields(body: memoryview) -> list[Value]:
-    """The fields of a record, arrays all of them."""
-    found: list[Value] = []
-    at = 0
-    while at + 8 <= len(body):
-        kind, count = struct.unpack_from("<II", body, at)
-        at += 8
-        if kind & _IS_NULL:
-            found.append(None)
-        elif kind == _TEXTS:
-            texts, size = _texts(body[at:], count)
-            found.append(texts)
-            at += size + -size % 8
-        elif kind == _BYTES:
-            found.append(bytes(body[at : at + count]))
-            at += count + -count % 8
-        else:
-            width, code = _SIZES[kind]
-            found.append(list(struct.unpack_from(f"<{count}{code}", body, at)))
-            at += count * width + -count * width % 8
-    return found
-
-
-def _texts(body: memoryview, count: int) -> tuple[list[str | None], int]:
-    texts: list[str | None] = []
-    at = 0
-    for _ in range(count):
-        (length,) = struct.unpack_from("<I", body, at)
-        at += 4
-        if length == 0xFFFFFFFF:
-            texts.append(None)
-        else:
-            texts.append(bytes(body[at : at + length]).decode("utf-8", "backslashreplace"))
-            at += length
-    return texts, at
-
-
-def _named(function: Function, names: tuple[str, ...], body: memoryview) -> Mapping[str, Value]:
-    values = _fields(body)
-    return {
-        name: value if name in function.arrays or not isinstance(value, list) else value[0]
-        for name, value in zip(names, values, strict=False)
-    }

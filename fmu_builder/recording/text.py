@@ -11,7 +11,8 @@ from typing import Any
 
 from fmu_builder.check.trial import STATUS, status_name
 from fmu_builder.errors import InputError, Problem, did_you_mean, listed
-from fmu_builder.recording.file import Call, Message, Recording, Value
+from fmu_builder.recording.fields import Value
+from fmu_builder.recording.file import Call, Message, Recording
 from fmu_builder.recording.functions import BY_NAME, EVENT_FLAGS
 
 _SHOWN = 8  # values of an array

@@ -12,12 +12,14 @@ from tape import CO_SIMULATION, DER_X, MODEL_EXCHANGE, K, M, Tape, U, X, Y
 from typer.testing import CliRunner
 
 from fmu_builder.cli.commands import app
+from fmu_builder.errors import InputError
 from fmu_builder.recording import guide_table
 from fmu_builder.recording.checking import check_calls
 from fmu_builder.recording.file import Recording
 from fmu_builder.recording.functions import FUNCTIONS
 from fmu_builder.recording.life import ALLOWED, State
 from fmu_builder.recording.rules import ALL
+from fmu_builder.recording.text import lines
 
 WITHOUT = XML.replace('="true"', '="false"').replace('maxOutputDerivativeOrder="1"', "").replace("GUID", "e")
 ONCE = XML.replace("<CoSimulation ", '<CoSimulation canBeInstantiatedOnlyOncePerProcess="true" ').replace("GUID", "e")
@@ -221,6 +223,44 @@ def test_a_second_instance_where_one_is_allowed_breaks_a_rule(tmp_path: Path) ->
     tape.component = 0x1000
     tape("FreeInstance")
     assert rules_of(tape, tmp_path) == {"C09"}
+
+
+def test_of_model_exchange_its_own_attribute_counts(tmp_path: Path) -> None:
+    once = XML.replace("<ModelExchange ", '<ModelExchange canBeInstantiatedOnlyOncePerProcess="true" ')
+    for kind, broken in ((MODEL_EXCHANGE, {"C09"}), (CO_SIMULATION, set[str]())):
+        tape = Tape(once.replace("GUID", "e"))
+        for component in (0x2000, 0x1000):
+            tape.component = component
+            tape.instantiate(kind=kind)
+        for component in (0x2000, 0x1000):
+            tape("FreeInstance", component=component)
+        assert rules_of(tape, tmp_path) == broken
+
+
+def test_a_damaged_byte_is_refused_or_read(tmp_path: Path) -> None:
+    """Neither the clock nor sizes, kinds and values in records lead to anything but an InputError."""
+    t = Tape().instantiate()
+    t.start()
+    t("DoStep", 0.0, 0.25, 1)
+    t("SetReal", [U], [1.0])
+    t("GetStatus", 0, out=(0,))
+    t("FreeInstance")
+    path = t.write(tmp_path / "Echo.calls")
+    data = path.read_bytes()
+    refused = set()
+    for at in range(data.index(b"file:///r") - 120, len(data), 4):  # the lowest byte of each number
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x85]) + data[at + 1 :])
+        try:
+            recording = Recording(path)
+            found = list(check_calls(recording)), list(lines(recording, recording.calls))
+        except InputError as error:
+            refused.add(str(error).partition(": ")[2].partition("at byte")[0])
+        else:
+            assert found
+    assert "is damaged: " in refused
+    path.write_bytes(data[:16] + bytes(8) + data[24:])
+    with pytest.raises(InputError, match="at byte 16 there is a clock that stands still"):
+        Recording(path)
 
 
 def test_each_rule_is_broken_by_one_of_the_tapes_and_the_guide_lists_it() -> None:

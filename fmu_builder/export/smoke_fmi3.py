@@ -1,4 +1,6 @@
-"""The first run of an FMU of FMI 3.0, in a process of its own: arguments and output are those of smoke.py."""
+"""The first run of an FMU of FMI 3.0, in a process of its own: arguments and output are those of smoke.py.
+
+RESOURCES is a path that ends with a separator."""
 
 from __future__ import annotations
 
@@ -9,7 +11,25 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_void_p
+from ctypes import (
+    byref,
+    c_bool,
+    c_char_p,
+    c_double,
+    c_float,
+    c_int,
+    c_int8,
+    c_int16,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint,
+    c_uint8,
+    c_uint16,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +44,16 @@ _STATUS = ("OK", "WARNING", "DISCARD", "ERROR", "FATAL")
 # element of modelDescription.xml: functions, and what they take
 FAMILIES: dict[str, tuple[str, Any]] = {
     "Float64": ("Float64", c_double),
+    "Float32": ("Float32", c_float),
+    "Int8": ("Int8", c_int8),
+    "UInt8": ("UInt8", c_uint8),
+    "Int16": ("Int16", c_int16),
+    "UInt16": ("UInt16", c_uint16),
     "Int32": ("Int32", c_int32),
-    "Enumeration": ("Int64", c_int64),
+    "UInt32": ("UInt32", c_uint32),
     "Int64": ("Int64", c_int64),
+    "UInt64": ("UInt64", c_uint64),
+    "Enumeration": ("Int64", c_int64),
     "Boolean": ("Boolean", c_bool),
     "String": ("String", c_char_p),
 }

@@ -67,7 +67,8 @@ def run_smoke(fmu: Path, library: str, timeout: float, options: Sequence[str] = 
         unpack(fmu, folder, ("modelDescription.xml", "resources/", f"{library.rpartition('/')[0]}/"))
         is_fmi3 = _FMI3.search((folder / "modelDescription.xml").read_bytes()) is not None
         start = _START.format("smoke_fmi3" if is_fmi3 else "smoke")
-        placed = (name, library, (folder / "resources").as_uri())
+        resources = folder / "resources"
+        placed = (name, library, f"{resources}{os.sep}" if is_fmi3 else resources.as_uri())
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-c", start, str(Path(smoke.__file__).parent), *options, *placed, *more],

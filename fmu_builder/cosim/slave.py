@@ -32,7 +32,7 @@ from fmpy.model_description import ModelDescription
 from lxml import etree
 
 from fmu_builder.cosim.extraction import Extraction
-from fmu_builder.cosim.fmi3.adaptor import Adaptor, kinds_of, name_in_fmi3, type_of
+from fmu_builder.cosim.fmi3.adaptor import Adaptor, kind_of, kinds_of, name_in_fmi3, type_of
 from fmu_builder.cosim.isolation.limits import Limits
 from fmu_builder.cosim.isolation.process import IsolatedProcess
 from fmu_builder.cosim.port_names import find_ports
@@ -433,7 +433,7 @@ class Slave:
         if self._process is not None and self._process.repair:
             what += f"; {self._process.repair}"
         if self.description.kinds is not None:
-            what = name_in_fmi3(what)
+            what = name_in_fmi3(what, self.description.kinds)
         what += f"; it logged: {logged}" if logged else ""
         return SlaveError(Problem(self.name, what))
 
@@ -453,26 +453,36 @@ class Slave:
         """A function whose only argument is the instance."""
         self.check(getattr(self.dll, name)(self.component), name, note)
 
+    def _function(self, verb: str, variable: SlaveVariable) -> str:
+        """The name of the function that gets or sets a variable."""
+        kinds = self.description.kinds
+        return (
+            f"fmi2{verb}{FAMILY[variable.type]}" if kinds is None else f"fmi3{verb}{kind_of(kinds[variable.reference])}"
+        )
+
     def set(self, variable: SlaveVariable, value: float | str) -> None:
         family = FAMILY[variable.type]
         if isinstance(value, str):
             values: Array[Any] = (c_char_p * 1)(value.encode("utf-8"))
         elif family == "Real":
             values = (c_double * 1)(value)
-        else:
+        elif -(2**31) <= int(value) < 2**31:
             values = (c_int * 1)(int(value))
+        else:
+            what = f"{variable.name} = {int(value)} is outside the range of whole numbers, {-(2**31)} ... {2**31 - 1}"
+            raise SlaveError(Problem(self.name, what))
         status = getattr(self.dll, f"fmi2Set{family}")(self.component, (c_uint * 1)(variable.reference), 1, values)
         self.status = status
         if status != OK:
             unit = f" {variable.unit}" if variable.unit else ""
-            self.check(status, f"fmi2Set{family}", f"{variable.name} = {value!r}{unit}")
+            self.check(status, self._function("Set", variable), f"{variable.name} = {value!r}{unit}")
 
     def get(self, variable: SlaveVariable) -> float:
         """The value of a variable that is a number."""
         family = FAMILY[variable.type]
         value: Array[Any] = (c_double * 1)() if family == "Real" else (c_int * 1)()
         status = getattr(self.dll, f"fmi2Get{family}")(self.component, (c_uint * 1)(variable.reference), 1, value)
-        self.check(status, f"fmi2Get{family}", variable.name)
+        self.check(status, self._function("Get", variable), variable.name)
         return float(value[0])
 
     def discarded(self, time: float, step: float) -> float:

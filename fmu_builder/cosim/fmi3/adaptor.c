@@ -1,6 +1,7 @@
 /* An FMU for FMI 3.0 as one for FMI 2.0: the master calls these functions, and these call its functions.
  *
  * Scalars only, co-simulation only; steps neither end early nor have events.  Inputs have no derivatives in FMI 3.0.
+ * Whole numbers that the other side cannot hold are refused.
  * One copy of this library belongs to one FMU: adaptor.py gives it the addresses of the functions and the types of the
  * variables, once, by `connect_fmu`. */
 #include <stddef.h>
@@ -154,9 +155,33 @@ static int get_number(const Component *c, uint32_t reference, double *number)
     return status;
 }
 
+/* The limits of whole numbers by type: the smallest one, and the first that is too large. */
+static const struct {
+    const char *name;
+    double low, end;
+} ranges[KINDS] = {
+    [INT8] = {"Int8", -0x1p7, 0x1p7},     [UINT8] = {"UInt8", 0.0, 0x1p8},
+    [INT16] = {"Int16", -0x1p15, 0x1p15}, [UINT16] = {"UInt16", 0.0, 0x1p16},
+    [INT32] = {"Int32", -0x1p31, 0x1p31}, [UINT32] = {"UInt32", 0.0, 0x1p32},
+    [INT64] = {"Int64", -0x1p63, 0x1p63}, [UINT64] = {"UInt64", 0.0, 0x1p64},
+};
+
+static int fits(double number, Kind kind) { return number >= ranges[kind].low && number < ranges[kind].end; }
+
+static int refuse(const Component *c, uint32_t reference, double number, const char *whose, Kind kind)
+{
+    if (c->callbacks.logger)
+        c->callbacks.logger(c->callbacks.componentEnvironment, c->name, fmi2Error, "logStatusError",
+                            "#i%u#: %.17g is outside the range of %s, %.17g ... %.17g", reference, number, whose,
+                            ranges[kind].low, ranges[kind].end - 1.0);
+    return fmi2Error;
+}
+
 static int set_number(const Component *c, uint32_t reference, double number)
 {
     Kind kind = kind_of(reference);
+    if (ranges[kind].name && !fits(number, kind))
+        return refuse(c, reference, number, ranges[kind].name, kind);
     Value v = value_of(kind, number);
     return fmu.f.set[kind](c->instance, &reference, 1, &v, 1);
 }
@@ -193,7 +218,10 @@ static fmi2Status get_whole(Component *c, const fmi2ValueReference vr[], size_t 
     for (size_t k = 0; k < n; k++) {
         double number = 0.0;
         int status = get_number(c, vr[k], &number);
-        value[k] = (int)number;
+        if (fits(number, INT32))
+            value[k] = (int)number;
+        else if (status <= fmi2Warning)
+            status = refuse(c, vr[k], number, "the master, Int32", INT32);
         worst = status > worst ? status : worst;
     }
     return worst;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from ctypes import c_char_p, c_size_t, c_uint8, c_uint32, c_void_p
@@ -55,9 +56,8 @@ _FUNCTIONS = (  # behind those that get and set, in the order of Functions in ad
 _OTHER_NAMES = {
     "fmi2Instantiate": "fmi3InstantiateCoSimulation",
     "fmi2SetupExperiment": "fmi3EnterInitializationMode",
-    "fmi2GetReal": "fmi3GetFloat64",
-    "fmi2SetReal": "fmi3SetFloat64",
 }
+_ACCESS = re.compile(r"fmi2([GS]et)(Real|Integer)\b")
 
 
 class _Fmu(ctypes.Structure):
@@ -73,8 +73,16 @@ class _Fmu(ctypes.Structure):
     )
 
 
-def name_in_fmi3(text: str) -> str:
-    """A message about functions of FMI 2.0 as one about those of FMI 3.0."""
+def name_in_fmi3(text: str, kinds: Mapping[int, str]) -> str:
+    """A message about functions of FMI 2.0 as one about those of FMI 3.0.
+
+    kinds   types of the variables: a function for all Reals or Integers is one for each type that the FMU has"""
+    present = {kind_of(kind) for kind in kinds.values()}
+
+    def access(found: re.Match[str]) -> str:
+        return " or ".join(f"fmi3{found[1]}{kind}" for kind in KINDS if KINDS[kind] == found[2] and kind in present)
+
+    text = _ACCESS.sub(access, text)
     for old, new in _OTHER_NAMES.items():
         text = text.replace(old, new)
     return text.replace("fmi2", "fmi3")
@@ -117,7 +125,7 @@ class Adaptor:
         own = _library()
         self.path = folder / f"adaptor{own.suffix}"
         shutil.copyfile(own, self.path)
-        self._fmu = ctypes.CDLL(str(library))
+        self.fmu = ctypes.CDLL(str(library))
         self._resources = f"{folder / 'resources'}{os.sep}".encode()
         ordered = sorted(kinds)
         self._references = (c_uint32 * len(ordered))(*ordered)
@@ -128,7 +136,7 @@ class Adaptor:
     def connect(self, adaptor: ctypes.CDLL) -> None:
         """Give the loaded copy the functions and types of its FMU."""
         names = [f"{verb}{kind}" for verb in ("Get", "Set") for kind in KINDS] + [*_FUNCTIONS]
-        addresses = [ctypes.cast(getattr(self._fmu, f"fmi3{name}"), c_void_p).value for name in names]
+        addresses = [ctypes.cast(getattr(self.fmu, f"fmi3{name}"), c_void_p).value for name in names]
         given = _Fmu(
             (c_void_p * len(addresses))(*addresses),
             self._resources,

@@ -9,7 +9,7 @@ from pathlib import Path
 from fmu_builder.cli.files import find_scenario
 from fmu_builder.cli.printing import line, print_notes
 from fmu_builder.cosim.cross_check import check_triples
-from fmu_builder.cosim.cross_check_folder import PLATFORMS, check_cross_check, write_cross_check
+from fmu_builder.cosim.cross_check_folder import check_cross_check, write_cross_check
 from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.errors import FmuBuilderError, raise_all
@@ -34,7 +34,7 @@ def export_systems(
     failed = []
     for name in names:
         try:
-            written += _export(name, folder, platforms or PLATFORMS, step, stop, output_step, record)
+            written += _export(name, folder, platforms, step, stop, output_step, record)
         except FmuBuilderError as error:
             failed.append(error)
     if as_json:

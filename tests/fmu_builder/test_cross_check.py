@@ -16,7 +16,9 @@ from fmu_builder.cosim import cross_check_folder
 from fmu_builder.cosim.cross_check import write_triples
 from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.errors import InputError
-from fmu_builder.paths import own_version
+from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.toolchain import host_platform
+from fmu_builder.paths import find_recipe, own_version
 
 TEXT = """
 connections = [["first.y", "second.u"], ["third.p.r[1]", "first.u"]]
@@ -175,13 +177,15 @@ def export(folder: Path, *arguments: str) -> dict[str, Path]:
 def test_the_folders_are_those_of_the_rules_and_another_tool_gets_the_reference(tmp_path: Path) -> None:
     fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
     files = export(tmp_path, str(fmu), "--platform", "linux64", "--stop", "20 ms", "--step", "1 ms")
-    place = f"cs/linux64/fmu-builder/{own_version()}/Gain"
+    place = "cs/linux64/unknown/unknown/Gain"
     assert set(files) == {f"{place}/{name}" for name in ("Gain.fmu", "Gain_ref.csv", "Gain_ref.opt", "README.md")}
     options, expected = read_ref_opt_file(files[f"{place}/Gain_ref.opt"]), read_csv(files[f"{place}/Gain_ref.csv"])
     assert options["StopTime"] == 0.02 == expected["time"][-1]
     found = simulate_fmu(str(files[f"{place}/Gain.fmu"]), stop_time=0.02, output_interval=0.001, validate=False)
     assert np.array_equal(found["y"], expected["y"])
-    assert "2.0, co-simulation" in files[f"{place}/README.md"].read_text()
+    readme = files[f"{place}/README.md"].read_text()
+    assert "2.0, co-simulation, exported by a tool that it does not name" in readme
+    assert "License of the FMU: not stated in modelDescription.xml" in readme and "no runtime" not in readme
 
 
 def test_inputs_of_a_system_are_written_and_then_there_is_no_model_exchange(
@@ -199,7 +203,22 @@ def test_inputs_of_a_system_are_written_and_then_there_is_no_model_exchange(
     assert {"cs/Gain_in.csv", "cs/SliderMass_ref.csv", "me/SliderMass_ref.csv"} <= kinds
     (reference,) = (path for name, path in files.items() if name.startswith("me/") and name.endswith("_ref.csv"))
     assert read_csv(reference).dtype.names == ("time", "p.s")
+    assert f"/linux64/fmu-builder/{own_version()}/SliderMass/" in reference.as_posix()
+    readme = reference.with_name("README.md").read_text()
+    assert f"exported by fmu-builder {own_version()}\n" in readme and "in the FMU. License of the FMU: BSD" in readme
     assert "cs/SliderMass_in.csv" not in kinds and "me/Gain_ref.csv" not in kinds
+
+
+def test_a_given_fmu_has_to_be_for_fmi_2_and_for_the_platform(tmp_path: Path) -> None:
+    options = ["--stop", "20 ms", "--step", "1 ms"]
+    with pytest.raises(InputError, match=r"is for FMI 3\.0.*: export it for FMI 2\.0"):
+        export(tmp_path, str(host_fmu(find_recipe("SliderMass"), fmi=3)), *options)
+    fmu = foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    other = next(name for name in ("win64", "linux64") if name != host_platform())
+    with pytest.raises(InputError, match=f"has no binary for {other}"):
+        export(tmp_path, str(fmu), "--platform", other, *options)
+    assert not (tmp_path / "made").exists()
+    assert {name.split("/")[1] for name in export(tmp_path, str(fmu), *options)} == {host_platform()}
 
 
 @pytest.mark.slow

@@ -143,6 +143,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *discreteStatesN
         cc_is_co_simulation(c) ? cc_accept_event(instance, function) : fmi2NewDiscreteStates(c, &info);
     if (status != fmi3OK)
         return status;
+    if (cc_is_co_simulation(c))
+        info.terminateSimulation = instance->now.ended != 0.0; /* a step, or this event, has asked for the end */
     *discreteStatesNeedUpdate = info.newDiscreteStatesNeeded;
     *terminateSimulation = info.terminateSimulation;
     *nominalsOfContinuousStatesChanged = info.nominalsOfContinuousStatesChanged;

@@ -26,6 +26,7 @@ class Fmu3:
 
     def __init__(self, path: Path, folder: Path) -> None:
         fmpy.extract(str(path), str(folder))
+        self.folder = folder
         self.description = fmpy.read_model_description(str(path), validate=False)
         self.variables = {v.name: v for v in self.description.modelVariables}
         self.token = self.description.guid
@@ -129,6 +130,12 @@ class Instance:
     def update(self) -> int:
         flags, next_time = [c_bool() for _ in range(5)], c_double()
         return self.call("fmi3UpdateDiscreteStates", *map(byref, flags), byref(next_time))
+
+    def end_of_update(self) -> bool:
+        """fmi3UpdateDiscreteStates: whether the FMU asks for the end."""
+        flags, next_time = [c_bool() for _ in range(5)], c_double()
+        assert self.call("fmi3UpdateDiscreteStates", *map(byref, flags), byref(next_time)) == OK
+        return flags[1].value
 
     def free(self) -> None:
         self.fmu.library.fmi3FreeInstance.restype = None

@@ -26,9 +26,10 @@ from fmpy.fmi2 import (
 )
 
 from fmu_builder.cosim.master import run
-from fmu_builder.errors import SlaveError
+from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.probe_page import checks
+from fmu_builder.model.loader import load_model
 from fmu_builder.paths import catalogue, find_recipe, shipped
 
 slow = pytest.mark.slow  # builds all of them
@@ -41,6 +42,13 @@ NAMES = [f"{one['probe']}-{number}" for number, one in enumerate(CHECKS)]
 @cache
 def probe(name: str) -> Path:
     return host_fmu(find_recipe(name))
+
+
+def test_events_so_dense_that_a_step_does_not_end_are_refused(tmp_path: Path) -> None:
+    recipe = tmp_path / "Dense.toml"
+    recipe.write_text('element = "probe_event"\ndescription = "Dense"\n[start]\ninterval = "1e-9 s"\n')
+    with pytest.raises(InputError, match="interval"):
+        load_model(recipe)
 
 
 class Importer:

@@ -32,7 +32,7 @@ from fmpy.model_description import ModelDescription
 from lxml import etree
 
 from fmu_builder.cosim.extraction import Extraction
-from fmu_builder.cosim.fmi3.adaptor import Adaptor, kind_of, kinds_of, name_in_fmi3, type_of
+from fmu_builder.cosim.fmi3.adaptor import Adaptor, function_of, kinds_of, name_in_fmi3, type_of
 from fmu_builder.cosim.isolation.limits import Limits
 from fmu_builder.cosim.isolation.process import IsolatedProcess
 from fmu_builder.cosim.port_names import find_ports
@@ -292,8 +292,7 @@ def _start_entries(description: SlaveDescription, starts: Mapping[str, float | s
         variable = description.variables[name]
         family = FAMILY[variable.type]
         given = value if isinstance(value, str) or family == "Real" else int(value)
-        if description.kinds is not None:
-            family = description.kinds[variable.reference]
+        family = (description.kinds or {}).get(variable.reference, family)
         yield family, variable.reference, given, variable.causality == "input"
 
 
@@ -453,13 +452,6 @@ class Slave:
         """A function whose only argument is the instance."""
         self.check(getattr(self.dll, name)(self.component), name, note)
 
-    def _function(self, verb: str, variable: SlaveVariable) -> str:
-        """The name of the function that gets or sets a variable."""
-        kinds = self.description.kinds
-        return (
-            f"fmi2{verb}{FAMILY[variable.type]}" if kinds is None else f"fmi3{verb}{kind_of(kinds[variable.reference])}"
-        )
-
     def set(self, variable: SlaveVariable, value: float | str) -> None:
         family = FAMILY[variable.type]
         if isinstance(value, str):
@@ -469,20 +461,19 @@ class Slave:
         elif -(2**31) <= int(value) < 2**31:
             values = (c_int * 1)(int(value))
         else:
-            what = f"{variable.name} = {int(value)} is outside the range of whole numbers, {-(2**31)} ... {2**31 - 1}"
-            raise SlaveError(Problem(self.name, what))
+            raise SlaveError(Problem(self.name, f"{variable.name} = {int(value)} is no whole number of 32 bits"))
         status = getattr(self.dll, f"fmi2Set{family}")(self.component, (c_uint * 1)(variable.reference), 1, values)
         self.status = status
         if status != OK:
-            unit = f" {variable.unit}" if variable.unit else ""
-            self.check(status, self._function("Set", variable), f"{variable.name} = {value!r}{unit}")
+            call = function_of("Set", family, variable.reference, self.description.kinds)
+            self.check(status, call, f"{variable.name} = {value!r} {variable.unit}".rstrip())
 
     def get(self, variable: SlaveVariable) -> float:
         """The value of a variable that is a number."""
         family = FAMILY[variable.type]
         value: Array[Any] = (c_double * 1)() if family == "Real" else (c_int * 1)()
         status = getattr(self.dll, f"fmi2Get{family}")(self.component, (c_uint * 1)(variable.reference), 1, value)
-        self.check(status, self._function("Get", variable), variable.name)
+        self.check(status, function_of("Get", family, variable.reference, self.description.kinds), variable.name)
         return float(value[0])
 
     def discarded(self, time: float, step: float) -> float:

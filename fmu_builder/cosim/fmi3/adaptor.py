@@ -88,6 +88,11 @@ def name_in_fmi3(text: str, kinds: Mapping[int, str]) -> str:
     return text.replace("fmi2", "fmi3")
 
 
+def function_of(verb: str, family: str, reference: int, kinds: Mapping[int, str] | None) -> str:
+    """The name of the function that gets or sets a variable.   kinds: of an FMU for FMI 3.0, its types"""
+    return f"fmi2{verb}{family}" if kinds is None else f"fmi3{verb}{kind_of(kinds[reference])}"
+
+
 def kind_of(type_name: str) -> str:
     """The type by whose functions a variable of FMI 3.0 is read."""
     return _ENUMERATION if type_name == "Enumeration" else type_name

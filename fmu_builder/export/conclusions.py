@@ -10,8 +10,7 @@ from fmu_builder.model.model import Model, Variable
 def conclusions(model: Model) -> tuple[str, ...]:
     """What the solver concludes from declared dependencies and a run can show: `exact`, `still`.  An element that
     samples at communication points behaves differently with more of them."""
-    samples = any(m.recipe.choices[name] is True for _, m in model.elements() for name in m.element.samplers)
-    exact = not samples and is_exact(model)
+    exact = not model.samples and is_exact(model)
     return (*(["exact"] if exact else []), *(["still"] if is_still(model) else []))
 
 

@@ -47,7 +47,6 @@ _INTERFACES = {
         "maxOutputDerivativeOrder": "1",
         "providesIntermediateUpdate": "true",
         "mightReturnEarlyFromDoStep": "true",
-        "canReturnEarlyAfterIntermediateUpdate": "true",
         "hasEventMode": "true",
         "providesEvaluateDiscreteStates": "false",
     },
@@ -74,6 +73,8 @@ def model_description_fmi3(model: Model, token: str) -> bytes:
     )
     for interface, capabilities in _INTERFACES.items():
         etree.SubElement(root, interface, modelIdentifier=model.name, **capabilities)
+    if not model.samples:  # a force that is held belongs to the whole of a step
+        root[-1].set("canReturnEarlyAfterIntermediateUpdate", "true")
     variables = fmi3_variables(model)
     add_units(root, [v for one in variables for v in one.scalars])
     _enumerations(root, variables)

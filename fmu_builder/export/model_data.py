@@ -66,7 +66,7 @@ def _functions(model: ElementModel) -> list[str]:
         "CHECK": bool(model.element.rules) or model.is_prototype,
         "DERIVATIVES": any(s.rate < 0 for s in model.by_kind("state")) and not model.is_prototype,
         "ACCEPT": bool(model.element.memory),
-        "SAMPLE": any(model.recipe.choices[name] is True for name in model.element.samplers),
+        "SAMPLE": model.samples,
         "INITIAL": any(s.initial for s in model.by_kind("state")),
         "LAWS": model.recipe.laws is not None,
     }

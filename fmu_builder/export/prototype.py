@@ -87,7 +87,7 @@ def _functions(model: ElementModel) -> Iterator[tuple[str, int, str]]:
     if model.element.memory:
         yield "start", 1, "element.toml has [memory]"
         yield "accept", 3, "element.toml has [memory]"
-    if any(model.recipe.choices[name] is True for name in model.element.samplers):
+    if model.samples:
         yield "sample", 3, "the recipe samples"
     if model.indicators:
         yield "indicators", 2, "element.toml has [indicators]"

@@ -152,6 +152,11 @@ class Model(ABC):
     def elements(self) -> Iterator[tuple[int, ElementModel]]:
         """The elements it consists of, each with the index of its first variable."""
 
+    @property
+    def samples(self) -> bool:
+        """Whether a force is held over each communication step."""
+        return any(m.recipe.choices[name] is True for _, m in self.elements() for name in m.element.samplers)
+
 
 @dataclass(frozen=True)
 class ElementModel(Model):

@@ -11,12 +11,15 @@ import fmpy
 import numpy as np
 import pytest
 from fmpy.validation import validate_fmu
+from lxml import etree
 
+from fmu_builder.export.description_fmi3 import model_description_fmi3
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.toolchain import fmi3_functions
 from fmu_builder.model.documents import Recipe
 from fmu_builder.model.documents import as_file as written
-from fmu_builder.paths import shipped
+from fmu_builder.model.loader import load_model
+from fmu_builder.paths import find_recipe, shipped
 from tests.contact_core.fmi3 import ERROR, OK, WARNING, Fmu3, Instance
 from tests.contact_core.running import QUICK
 
@@ -296,6 +299,24 @@ def test_an_event_of_a_step_that_ends_early_is_for_event_mode(ball: Fmu3, made: 
     assert (status, event, early) == (OK, True, True)
     assert one.call("fmi3EnterEventMode") == one.update() == one.call("fmi3EnterStepMode") == OK
     assert one.value("floor.in_contact", "Boolean") and one.step(reached, 1.0 - reached)[:3] == (OK, True, True)
+
+
+def test_event_mode_says_that_the_fmu_has_asked_for_the_end(made: list[Instance], tmp_path: Path) -> None:
+    fmu = Fmu3(host_fmu(find_recipe("ProbeStep"), QUICK, 3), tmp_path)
+    made.append(one := Instance(fmu, events=True))
+    assert one.set("Float64", ["end_at"], [0.15]) == OK
+    one.begin()
+    assert one.end_of_update() is False and one.call("fmi3EnterStepMode") == OK
+    assert one.step(0.0, 0.2)[0] == one.call("fmi3EnterEventMode") == OK
+    assert one.end_of_update() is True
+
+
+def test_only_an_fmu_without_a_held_force_returns_early_after_an_update(ball: Fmu3) -> None:
+    def returns(description: bytes) -> str | None:
+        return etree.fromstring(description).find("CoSimulation").get("canReturnEarlyAfterIntermediateUpdate")
+
+    assert returns((ball.folder / "modelDescription.xml").read_bytes()) == "true"
+    assert returns(model_description_fmi3(load_model(find_recipe("PointSurface")), "token")) is None
 
 
 def test_discrete_inputs_change_in_event_mode(ball: Fmu3, made: list[Instance]) -> None:

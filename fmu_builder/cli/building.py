@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import tempfile
+import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+from lxml import etree
 
 from fmu_builder.cli.files import find, find_scenario
 from fmu_builder.cli.printing import err, line, print_notes, print_progress, progress
@@ -17,6 +20,7 @@ from fmu_builder.export.fmu import FMI3_SUFFIX, Built, build_fmu, build_model_fm
 from fmu_builder.export.many import build_fmus
 from fmu_builder.export.origin import FOLDER, changes_since, read_origin, unpack_origin
 from fmu_builder.export.toolchain import PLATFORMS, TUPLES
+from fmu_builder.files import write_whole
 from fmu_builder.model.loader import assembly_of_scenario
 from fmu_builder.model.recipe import file_kind, is_recipe
 from fmu_builder.model.scenario import CheckedScenario, read_scenario
@@ -54,11 +58,15 @@ def build_named(
     for name in names:
         try:
             if Path(name).suffix == ".fmu" and not assembly:
+                if cases:
+                    what = f"{name} keeps the references that it holds; give --references where its recipe is built"
+                    raise InputError(Problem("--references", what))
                 results += _build_again(Path(name), output, platform, fmi)
                 continue
             path = find_scenario(name) if assembly else find(name, "a recipe")
-            made = [_build(path, output, platforms, assembly, version) for version in fmi or (2,)]
-            results += [_with_live_page(_with_references(one, cases)) for one in made]
+            # FMI 3.0 first: what it has no place for is refused before a file is written
+            made = [_build(path, output, platforms, assembly, one, cases) for one in sorted(fmi or (2,), reverse=True)]
+            results += [_with_live_page(one) for one in reversed(made)]
         except FmuBuilderError as error:
             results.append(error)
     _finish(results, as_json)
@@ -157,16 +165,36 @@ def _print_built(built: Sequence[Built], as_json: bool) -> None:
         print(json.dumps([{key: getattr(fmu, key) for key in keys} for fmu in built], indent=2, default=str))
 
 
-def _build(path: Path, output: Path | None, platforms: Sequence[str], assembly: bool, fmi: Fmi) -> Built:
+def _build(
+    path: Path, output: Path | None, platforms: Sequence[str], assembly: bool, fmi: Fmi, cases: Sequence[Path]
+) -> Built:
+    """With the references of the cases, or of the catalogue."""
+    if not cases:
+        return _with_references(_build_plain(path, output, platforms, assembly, fmi))
+    folder = output if output is not None else Path.cwd() if is_shipped(path) else path.parent
+    with tempfile.TemporaryDirectory(prefix="fmu-builder-") as place:  # cases that do not fit leave nothing behind
+        built = _with_references(_build_plain(path, Path(place), platforms, assembly, fmi), cases)
+        target = folder / built.path.name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(target, built.path.read_bytes())
+        except OSError as error:
+            raise ToolError(Problem(str(target), f"cannot be written: {error.strerror or error}")) from error
+    return replace(built, path=target)
+
+
+def _build_plain(path: Path, output: Path | None, platforms: Sequence[str], assembly: bool, fmi: Fmi) -> Built:
+    what = f"building {path.stem}" + (" for FMI 3.0" if fmi == 3 else "")
+
     def build() -> Built:
         if not assembly:
             return build_fmu(path, output, platforms, fmi)
         return build_model_fmu(assembly_of_scenario(_scenario(path)), output, platforms, fmi)
 
     if not err.is_terminal:
-        print_progress(f"building {path.stem}")
+        print_progress(what)
         return build()
-    with err.status(f"building {path.stem}"):
+    with err.status(what):
         return build()
 
 
@@ -185,7 +213,7 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str], fmi: 
     folder = output if output is not None else Path.cwd()
     folders = {name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1}
     wanted = platforms or [name for name in PLATFORMS if {name, TUPLES[name]} & folders]
-    versions_ = fmi or ((3,) if fmu.stem.endswith(FMI3_SUFFIX) else (2,))
+    versions_ = fmi or (_version_of(fmu),)
     if (folder / fmu.name).resolve() == fmu.resolve():
         raise InputError(
             Problem(str(fmu), "would be replaced by the FMU that is built from it; name another folder by -o")
@@ -193,7 +221,7 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str], fmi: 
     with tempfile.TemporaryDirectory(prefix="fmu-builder-") as place:
         recipe = unpack_origin(origin, Path(place))
         is_scenario = file_kind(recipe) == "slaves"
-        made = [_build(recipe, folder, wanted, is_scenario, version) for version in versions_]
+        made = [_build_plain(recipe, folder, wanted, is_scenario, version) for version in versions_]
         changed = changes_since(origin, made[0].model)
         if held := files_of(fmu):
             for built in made:
@@ -202,6 +230,13 @@ def _build_again(fmu: Path, output: Path | None, platforms: Sequence[str], fmi: 
             made = [_with_live_page(built) for built in made]
     notes = (f"other bytes than {fmu}: {', '.join(changed)}",) if changed else ()
     return [replace(built, notes=(*built.notes, *notes)) for built in made]
+
+
+def _version_of(fmu: Path) -> Fmi:
+    """As its modelDescription.xml says; the file may have any name."""
+    with zipfile.ZipFile(fmu) as archive:
+        root = etree.fromstring(archive.read("modelDescription.xml"))
+    return 3 if root.get("fmiVersion", "").startswith("3.") else 2
 
 
 def _scenario(path: Path) -> CheckedScenario:

@@ -68,11 +68,17 @@ def cases_alone(model_name: str) -> list[Path]:
 def with_references(fmu: Path, cases: Iterable[Path]) -> tuple[str, ...]:
     """Add the references of the cases to the FMU, in place of those that it has; returns their names.
 
-    Raises InputError where a case has other slaves too, no reference, or names variables that the FMU has not."""
+    Raises InputError where a case has other slaves too, no reference, names signals that its reference or the FMU has
+    not, or has the file name of another case."""
     description = read_slave(fmu)
     problems: list[Problem] = []
     experiments = []
+    files: dict[str, Path] = {}
     for path in cases:
+        if (other := files.setdefault(path.stem, path)) != path:
+            what = f"has the file name of {other}, and the files in the FMU have the names of their cases: rename one"
+            problems.append(Problem(str(path), what))
+            continue
         try:
             experiments.append(_experiment(path, description))
         except InputError as error:
@@ -118,12 +124,15 @@ def _reference(scenario: CheckedScenario, slave: str, description: SlaveDescript
     """The compared signals under the names of the FMU's variables."""
     assert scenario.reference is not None
     whole = read_trace(scenario.path.parent / scenario.reference.file)
-    names = [name for name in scenario.reference.signals if name in whole]
+    names = list(scenario.reference.signals)
+    where = f"{scenario.path}: [reference]"
+    if missing := [name for name in names if name not in whole]:
+        raise InputError(Problem(where, f"{scenario.reference.file} has no signal {', '.join(missing)}"))
     plain = [name.removeprefix(f"{slave}.") for name in names]
     unknown = [name for name in plain if name not in description.variables]
     if unknown:
         what = f"{description.model_name} has no variable {unknown[0]}"
-        raise InputError(Problem(f"{scenario.path}: [reference]", what))
+        raise InputError(Problem(where, what))
     units = {new: whole.units[old] for old, new in zip(names, plain, strict=True) if old in whole.units}
     return Trace(whole.time, tuple(plain), np.column_stack([whole[name] for name in names]), units)
 

@@ -134,10 +134,11 @@ def find_cases(names: Sequence[str]) -> dict[str, Path]:
     problems = []
     for name in names:
         if name.endswith(".toml"):
-            if Path(name).is_file():
-                chosen[_name_of(Path(name))] = Path(name)
-            else:
+            if not Path(name).is_file():
                 problems.append(Problem(name, "there is no such file"))
+            elif not chosen.setdefault(_name_of(Path(name)), Path(name)).samefile(name):
+                other = chosen[_name_of(Path(name))]
+                problems.append(Problem(name, f"has the name of {other}, {_name_of(other)}: rename one of them"))
             continue
         matches = {n: p for n, p in known.items() if name in (n, *n.split("/"))}
         if not matches:

@@ -108,6 +108,7 @@ def test_sources_and_tolerances_stand_in_the_documentation(mass: Path, pushed: P
     ("old", "new", "what"),
     [
         ("mass.p.v", "mass.p.w", "has no variable p.w"),
+        ('signals."mass.p.v"', 'signals."mass.p.s"', r"pushed_ref\.csv has no signal mass\.p\.s"),
         ("[slaves]", '[slaves]\nother = "SliderMass"', "has 2 slaves"),
         ('signals."mass.p.v"', 'events."mass.touch[1]"', r"has no \[reference\] with signals"),
     ],
@@ -122,6 +123,43 @@ def test_a_case_that_is_none_of_the_fmu_alone_is_refused(
     with pytest.raises(InputError, match=what):
         with_references(mass, [pushed])
     assert mass.read_bytes() == before
+
+
+def test_cases_of_one_file_name_are_refused(mass: Path, pushed: Path) -> None:
+    other = pushed.parent / "other" / pushed.name
+    other.parent.mkdir()
+    for path in (pushed, pushed.with_name("pushed_ref.csv")):
+        shutil.copy(path, other.parent)
+    with pytest.raises(InputError) as refused:
+        with_references(mass, [pushed, other])
+    assert f"{other}: has the file name of {pushed}" in str(refused.value)
+
+
+def test_references_that_do_not_fit_leave_no_fmu(pushed: Path, tmp_path: Path) -> None:
+    pushed.write_text(CASE.replace("mass.p.v", "mass.p.s"))
+    command = ["build", "SliderMass", "-o", str(tmp_path / "made"), "--source-only", "--references", str(pushed)]
+    with pytest.raises(InputError, match="has no signal"):
+        app(command, standalone_mode=False)
+    assert not (tmp_path / "made").exists()
+
+
+def test_what_is_built_again_has_the_version_of_the_fmu_and_keeps_its_references(pushed: Path, tmp_path: Path) -> None:
+    app(["build", "SliderMass", "-o", str(tmp_path), "--source-only", "--fmi", "3"], standalone_mode=False)
+    fmu = (tmp_path / "SliderMass_fmi3.fmu").rename(tmp_path / "renamed.fmu")
+    again = ["build", str(fmu), "-o", str(tmp_path / "made")]
+    app(again, standalone_mode=False)
+    assert (tmp_path / "made" / "SliderMass_fmi3.fmu").read_bytes() == fmu.read_bytes()
+    with pytest.raises(InputError, match="keeps the references that it holds"):
+        app([*again, "--references", str(pushed)], standalone_mode=False)
+
+
+def test_of_two_versions_none_is_written_where_one_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match=r"of FMI 2\.0 only"):
+        app(["build", "ProbePlain", "-o", str(tmp_path), "--source-only", "--fmi", "2,3"], standalone_mode=False)
+    assert list(tmp_path.iterdir()) == []
+    assert "building ProbePlain for FMI 3.0" in capsys.readouterr().err
 
 
 def test_cases_of_the_catalogue_are_found_where_the_fmu_is_alone() -> None:

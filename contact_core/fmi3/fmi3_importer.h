@@ -40,9 +40,9 @@ typedef struct {
     fmi3IntermediateUpdateCallback update;
     fmi3InstanceEnvironment environment;
     int uses_events, takes_early_return;
-    int is_early, has_turned;    /* 1 if the step ends before its end, and if that is because a switch turned */
+    int is_early, has_turned;    /* 1 if the step ends before its end, and if a switch turned in its last substep */
     int substeps;                /* accepted in this step */
-    unsigned long long switches; /* at the first of them */
+    unsigned long long switches; /* at the end of the last of them */
 } CcImporter;
 
 /* ---- functions, names ------------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  * computes changes: at touch-down and release, and where friction begins to hold or to slip.  Other events, such as
  * kinks of laws, end no step.  A variable that has changed at the end of the first substep did so where the step
  * began: the event is that of the step before or of what was set, so that no step ends after 0 s and none ends twice
- * at one event.
+ * at one event.  One that changes in the last substep needs no early end: the step reports its event as well.
  *
  * A force that is held over the step (group `coupling`) belongs to the whole of it: such steps do not end early. */
 #ifndef CC_FMI3_STEP_H
@@ -41,21 +41,20 @@ static void cc_show_substep(Instance *instance, double t_c, double tau, double *
 {
     CcImporter *importer = &instance->importer;
     int may_end = importer->takes_early_return && !CC_HAS_SAMPLE;
-    if ((!importer->update && !may_end) || instance->failures)
+    int finds_events = may_end || (importer->uses_events && !CC_HAS_SAMPLE);
+    if ((!importer->update && !finds_events) || instance->failures)
         return;
     double time = cc_block(instance)[0], wanted = __builtin_inf();
     unsigned long long switches = cc_switches_now(instance);
     importer->substeps++;
-    if (importer->substeps == 1)
-        importer->switches = switches;
+    importer->has_turned = finds_events && importer->substeps > 1 && switches != importer->switches;
+    importer->switches = switches;
     if (importer->update)
         wanted = cc_update(instance, time, may_end);
     if (!may_end || !(tau < *length))
         return;
-    if (switches != importer->switches) {
-        importer->has_turned = 1;
+    if (importer->has_turned)
         wanted = time;
-    }
     if (wanted < *t_end) {
         importer->is_early = 1;
         *length = wanted > time ? wanted - t_c : tau;
@@ -85,7 +84,7 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi
     int is_early = status == fmi3OK && importer->is_early;
     if (is_early)
         instance->now.last_step = time - currentCommunicationPoint;
-    *eventHandlingNeeded = is_early && importer->has_turned && importer->uses_events;
+    *eventHandlingNeeded = status == fmi3OK && importer->has_turned && importer->uses_events;
     *terminateSimulation = has_ended;
     *earlyReturn = is_early && importer->takes_early_return;
     *lastSuccessfulTime = time;

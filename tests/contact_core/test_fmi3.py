@@ -301,6 +301,20 @@ def test_an_event_of_a_step_that_ends_early_is_for_event_mode(ball: Fmu3, made: 
     assert one.value("floor.in_contact", "Boolean") and one.step(reached, 1.0 - reached)[:3] == (OK, True, True)
 
 
+def test_an_event_at_the_end_of_a_step_is_for_event_mode(ball: Fmu3, made: list[Instance]) -> None:
+    """The time is that at which another instance found the touch-down."""
+    made.append(other := Instance(ball, early=True).begin())
+    touch = other.step(0.0, 1.0)[3]
+    for early in (False, True):
+        made.append(one := Instance(ball, events=True, early=early).begin())
+        assert one.call("fmi3EnterStepMode") == OK
+        assert one.step(0.0, touch) == (OK, True, False, touch)
+        assert one.step(touch, 5e-4)[:3] == (OK, False, False)
+    made.append(over := Instance(ball, events=True).begin())
+    assert over.call("fmi3EnterStepMode") == OK
+    assert over.step(0.0, touch + 0.002)[:3] == (OK, False, False)  # an event inside is that of the solver alone
+
+
 def test_event_mode_says_that_the_fmu_has_asked_for_the_end(made: list[Instance], tmp_path: Path) -> None:
     fmu = Fmu3(host_fmu(find_recipe("ProbeStep"), QUICK, 3), tmp_path)
     made.append(one := Instance(fmu, events=True))

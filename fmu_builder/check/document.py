@@ -17,6 +17,7 @@ from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.archive import check_archive
 
 TYPES = ("Real", "Integer", "Boolean", "String", "Enumeration")
+_REPAIR = "export it for FMI 2.0, with fmu-builder by `build --fmi 2`"
 _KEPT = ("constant", "fixed", "tunable", "discrete", "continuous")
 # by causality, the variabilities that it may have
 VARIABILITIES: Mapping[str, Sequence[str]] = {
@@ -87,7 +88,7 @@ class Description:
         if self.root.tag != "fmiModelDescription" or version is None:
             raise InputError(Problem(where, f"{DESCRIPTION} is no fmiModelDescription with an fmiVersion"))
         if version != "2.0":
-            raise InputError(Problem(where, f"is for FMI {version}; this reads FMUs of FMI 2.0: export it for that"))
+            raise InputError(Problem(where, f"is for FMI {version}, and this command is for FMI 2.0 only: {_REPAIR}"))
 
     @cached_property
     def interfaces(self) -> tuple[etree._Element, ...]:

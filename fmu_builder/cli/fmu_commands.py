@@ -100,6 +100,19 @@ def calls_command(
 
     if check and replay is not None:
         raise InputError(Problem("--check", "is another task than --replay: give one of them"))
+    chosen: dict[str, object] = {
+        "--function": function,
+        "--instance": instance,
+        "--status": status,
+        "--variable": variable,
+    }
+    chosen |= {"--from": begin, "--to": end, "--last": last, "--summary": summary or None}
+    unused = [name for name, value in chosen.items() if value not in (None, [])]
+    if (check or replay is not None) and unused:
+        task = "--check" if check else "--replay"
+        raise InputError(Problem(unused[0], f"chooses calls to print, and {task} takes all of them: leave it out"))
+    if begin is not None and end is not None and not begin <= end:
+        raise InputError(Problem("--from", f"{begin:g} s must be at most --to, {end:g} s"))
     if replay is not None:
         replay_recording(file, replay, as_json)
         return

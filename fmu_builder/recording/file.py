@@ -188,16 +188,20 @@ class Recording:
 
     @cached_property
     def by_reference(self) -> Mapping[tuple[str, int], Sequence[Scalar]]:
-        """The variables of a type (an Enumeration is an Integer) and value reference."""
-        found: dict[tuple[str, int], list[Scalar]] = {}
-        for v in self.description.variables:
-            found.setdefault(("Integer" if v.type == "Enumeration" else v.type, v.reference), []).append(v)
-        return found
+        return by_reference(self.description)
 
     def name_of(self, family: str, reference: int) -> str:
         """Of aliases that of the first."""
         variables = self.by_reference.get((family, reference))
         return variables[0].name if variables else f"#{reference}"
+
+
+def by_reference(description: Description) -> Mapping[tuple[str, int], Sequence[Scalar]]:
+    """The variables of a type (an Enumeration is an Integer) and value reference."""
+    found: dict[tuple[str, int], list[Scalar]] = {}
+    for v in description.variables:
+        found.setdefault(("Integer" if v.type == "Enumeration" else v.type, v.reference), []).append(v)
+    return found
 
 
 _NO_RECORDING = "is no recording of calls; `fmu-builder record X.fmu` makes an FMU that writes some"

@@ -13,7 +13,7 @@ from fmu_builder.check.trial import PENDING
 from fmu_builder.errors import InputError, Problem, SlaveError
 from fmu_builder.export.archive import unpack
 from fmu_builder.export.toolchain import host_platform
-from fmu_builder.recording.file import Call, Recording
+from fmu_builder.recording.file import Call, Recording, by_reference
 from fmu_builder.recording.wrapping import refuse_recorder
 
 TIMEOUT = 600.0  # s
@@ -55,6 +55,7 @@ def replay_calls(recording: Recording, fmu: Path, timeout: float = TIMEOUT) -> R
     if pending is not None:
         what = f"call {pending.number} answered fmi2Pending; calls beside a step in progress cannot be repeated"
         raise InputError(Problem(str(recording.path), what))
+    other = _other_model(recording, source)
     library = host_library_name(source)
     with tempfile.TemporaryDirectory(prefix="fmu-builder-", ignore_cleanup_errors=True) as name:
         folder, result, progress = Path(name, "fmu"), Path(name, "result"), Path(name, "progress")
@@ -70,7 +71,7 @@ def replay_calls(recording: Recording, fmu: Path, timeout: float = TIMEOUT) -> R
         raise SlaveError(Problem(str(fmu), f"does not load on this machine ({host_platform()}): {found['load']}"))
     calls = {call.number: call for call in recording.calls}
     if found:
-        notes = tuple(found["notes"])
+        notes = (*other, *found["notes"])
         difference = found.get("difference")
         if difference is None:
             return Replay(recording, fmu, found["calls"], None, notes)
@@ -84,5 +85,24 @@ def replay_calls(recording: Recording, fmu: Path, timeout: float = TIMEOUT) -> R
     before = "did not return" if call.status is None else "returned"
     same = None if call.status is None else Difference(call, "the call", before, how)
     notes = (f"call {begun} {how}, as it did not return in the recording",) if call.status is None else ()
+    notes = (*other, *notes)
     done = sum(number < begun for number in calls)
     return Replay(recording, fmu, done, same, notes)
+
+
+def _other_model(recording: Recording, fmu: Fmu) -> tuple[str, ...]:
+    """A note where value references of the recording are other variables of the FMU, or none."""
+    own = by_reference(fmu)
+    others = [
+        (family, reference, variables[0].name, own.get((family, reference)))
+        for (family, reference), variables in recording.by_reference.items()
+        if {v.name for v in variables} != {v.name for v in own.get((family, reference), ())}
+    ]
+    if not others:
+        return ()
+    family, reference, name, found = others[0]
+    models = [str(one.root.get("modelName")) for one in (recording.description, fmu)]
+    what = f"the recording is of {models[0]}, {fmu.path.name} is {models[1]}" if models[0] != models[1] else ""
+    there = f"{found[0].name} in {fmu.path.name}" if found else f"no variable of {fmu.path.name}"
+    text = f"value references are of other variables ({len(others)}): {family} {reference} is {name}, and {there}"
+    return (f"{what}; {text}" if what else text,)

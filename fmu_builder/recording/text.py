@@ -18,6 +18,11 @@ from fmu_builder.recording.functions import BY_NAME, EVENT_FLAGS
 _SHOWN = 8  # values of an array
 _KINDS = ("fmi2DoStepStatus", "fmi2PendingStatus", "fmi2LastSuccessfulTime", "fmi2Terminated")
 _TYPES = ("fmi2ModelExchange", "fmi2CoSimulation")
+_WHAT = {
+    "--function": "the functions of FMI 2.0",
+    "--status": "the answers of FMI 2.0",
+    "--variable": "the variables of the FMU",
+}
 UNFINISHED = "did not return: it crashed or was ended here, or is still running"
 
 
@@ -70,7 +75,7 @@ def _matching(
         some = {one for one in names if fnmatch.fnmatchcase(one, literal)}
         some |= {one for one in names if prefix and fnmatch.fnmatchcase(one, prefix + literal)}
         if not some:
-            problems.append(Problem(where, f"'{pattern}' fits none" + did_you_mean(pattern, names)))
+            problems.append(Problem(where, f"'{pattern}' fits none of {_WHAT[where]}" + did_you_mean(pattern, names)))
         found |= some
     return found
 

@@ -568,7 +568,10 @@ def test_what_is_no_recording_is_refused_with_a_repair(
         (["--function", "GetRaal"], "did you mean 'fmi2GetReal'?"),
         (["--variable", "p.q*"], "fits none"),
         (["--instance", "9"], "'9' is none"),
-        (["--status", "Bad"], "fits none"),
+        (["--status", "Bad"], "fits none of the answers of FMI 2.0"),
+        (["--from", "5", "--to", "1"], "--from: 5 s must be at most --to, 1 s"),
+        (["--check", "--function", "Foo"], "--function: chooses calls to print, and --check takes all of them"),
+        (["--replay", "Spring.fmu", "--summary"], "--summary: chooses calls to print, and --replay takes all"),
     ):
         code, said = fails(["calls", "one.calls", *arguments], capsys, monkeypatch)
         assert (code, what in said) == (2, True), said

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from broken_behaviour import WHOLE, broken_behaviour
-from echo import echo_fmu
+from echo import XML, echo_fmu
 from foreign import BODY, foreign_fmu, model_description
 from tape import Tape, U, Y
 from typer.testing import CliRunner
@@ -85,6 +85,13 @@ def test_what_differs_is_named(
 
 
 @pytest.mark.slow
+def test_another_model_is_noted(tmp_path: Path) -> None:
+    tape = Tape(XML.replace("GUID", "e").replace('modelName="Echo"', 'modelName="Other"').replace('"u[1]"', '"f"'))
+    found = repeated(tape.instantiate(), tmp_path)
+    assert found.notes[0].startswith("the recording is of Other, Echo.fmu is Echo; value references are of other")
+    assert "f, and u[1] in Echo.fmu" in found.notes[0]
+
+
 def test_an_instance_that_is_refused_is_a_difference(tmp_path: Path) -> None:
     one = difference(repeated(Tape().instantiate(guid="0"), tmp_path))
     assert (one.what, one.recorded, one.repeated) == ("the answer", "an instance", "NULL")

@@ -125,10 +125,10 @@ static int move_window(uint64_t size)
     return 1;
 }
 
-/* While no instance lives, the file is closed and has no zeros at its end. */
+/* While no instance lives, the file is closed and has no zeros at its end.  That of another process is left as it is. */
 static void close_file(void)
 {
-    if (recorder.is_recording && recorder.window) {
+    if (recorder.is_recording && recorder.window && recorder.process == system_process()) {
         close_window();
         file_truncate(recorder.file, recorder.used);
         file_close(recorder.file);

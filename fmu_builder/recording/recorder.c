@@ -73,18 +73,18 @@ static int begin_recording(const char *configuration)
         if (!system_environment(ENVIRONMENT, recorder.folder))
             copy_path(recorder.folder, text);
         recorder.is_off = is_same(recorder.folder, NOWHERE);
-        is_good = recorder.is_off || (create_file() && record_description(file, line + 1, size - line - 1));
+        is_good = recorder.is_off || (system_make_absolute(recorder.folder) && create_file() && record_description(file, line + 1, size - line - 1));
     }
     file_close(file);
     return is_good;
 }
 
 /* Under the lock.  A recording that could not be begun is tried again with the next instance; a process that was forked
- * off begins one of its own. */
+ * off begins one of its own with its first call: a store into the map of the other one would be lost, or a crash. */
 static void start(int again)
 {
     static char configuration[PATH_SIZE];
-    int is_forked = again && recorder.is_recording && recorder.process != system_process();
+    const int is_forked = recorder.is_recording && recorder.process != system_process();
     if (!recorder.is_started) {
         recorder.is_started = 1;
         if (find_neighbours(configuration))
@@ -92,8 +92,11 @@ static void start(int again)
         again = 1;
     }
     if (is_forked) {
-        close_window(); /* the file is the other process's */
-        recorder.is_recording = recorder.live = 0;
+        if (recorder.window)
+            file_close(recorder.file);
+        close_window();
+        recorder.is_recording = 0;
+        again = 1;
     }
     if (again && !recorder.is_recording && !recorder.is_off)
         begin_recording(configuration);
@@ -222,7 +225,7 @@ static int refuses(const fmi2CallbackFunctions *callbacks, fmi2String name)
                           "recorder: %s cannot be loaded: %s", original[0] ? original : own, why);
     else
         callbacks->logger(callbacks->componentEnvironment, name, fmi2Error, "logStatusError",
-                          "recorder: %s cannot be written; the variable " ENVIRONMENT " names another folder",
+                          "recorder: %s cannot be written: set the variable " ENVIRONMENT " to another folder",
                           recorder.path[0] ? recorder.path : recorder.folder);
     return 1;
 }

@@ -93,6 +93,26 @@ static int system_environment(const char *name, char value[PATH_SIZE])
     return given && *given && copy_path(value, given);
 }
 
+/* A relative path from the current folder on, which an importer may change. */
+static int system_make_absolute(char path[PATH_SIZE])
+{
+    static char given[PATH_SIZE];
+    size_t n = 0;
+    if (path[0] == '/')
+        return 1;
+    copy_path(given, path);
+    if (!getcwd(path, PATH_SIZE - 1))
+        return 0;
+    while (path[n])
+        n++;
+    path[n++] = '/';
+    size_t i = 0;
+    for (; given[i] && n + i + 1 < PATH_SIZE; i++)
+        path[n + i] = given[i];
+    path[n + i] = 0;
+    return given[i] == 0;
+}
+
 static void *system_load(const char *path, char why[PATH_SIZE])
 {
     void *library = dlopen(path, LOAD);

@@ -30,6 +30,7 @@ SYSTEM(void) GetSystemTimeAsFileTime(uint64_t *time);
 SYSTEM(int) MultiByteToWideChar(unsigned page, unsigned long flags, const char *text, int length, Wide *wide, int size);
 SYSTEM(int) WideCharToMultiByte(unsigned page, unsigned long flags, const Wide *wide, int length, char *text, int size,
                                 const char *other, int *used);
+SYSTEM(unsigned long) GetFullPathNameW(const Wide *path, unsigned long size, Wide *full, Wide **name);
 SYSTEM(void *) CreateFileW(const Wide *path, unsigned long access, unsigned long share, void *security,
                            unsigned long how, unsigned long flags, void *like);
 SYSTEM(int) CloseHandle(void *handle);
@@ -104,6 +105,14 @@ static int system_environment(const char *name, char value[PATH_SIZE])
     wanted[i] = 0;
     unsigned long length = GetEnvironmentVariableW(wanted, wide_path, PATH_SIZE);
     return length > 0 && length < PATH_SIZE && narrow(value);
+}
+
+static int system_make_absolute(char path[PATH_SIZE])
+{
+    static Wide given[PATH_SIZE];
+    __builtin_memcpy(given, wide(path), sizeof given);
+    unsigned long length = GetFullPathNameW(given, PATH_SIZE, wide_path, NULL);
+    return length > 0 && length < PATH_SIZE && narrow(path);
 }
 
 static void *system_load(const char *path, char why[PATH_SIZE])

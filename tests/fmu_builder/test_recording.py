@@ -468,6 +468,46 @@ kept.free()
     assert own.process != other.process
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
+def test_a_child_frees_an_instance_and_the_parent_goes_on_in_its_own_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is relative to that of the first call, although the importer changes its own."""
+    monkeypatch.setenv("FMU_BUILDER_CALLS", "calls")
+    monkeypatch.chdir(tmp_path)
+    with unpacked(tmp_path, recorder(tmp_path, foreign_fmu(tmp_path, "Spring"))) as fmu:
+        script = """
+import os, sys
+from ctypes import c_double
+from fmu_builder.export.smoke import Instance, Unpacked
+fmu = Unpacked(*sys.argv[1:4])
+made = lambda: Instance(fmu, 1, log=lambda *some: None, announce=lambda name: None)
+made().free()
+kept = made()
+kept.begin()
+child = os.fork()
+if child == 0:
+    kept.free()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+for k in range(4):
+    kept.status("fmi2DoStep", c_double(k * 0.5), c_double(0.5), 1)
+kept.free()
+os.chdir("/")
+made().free()
+"""
+        arguments = [fmu.folder.partition("/binaries")[0], f"binaries/{HOST}/Spring{SUFFIX}", fmu.resources]
+        subprocess.run([sys.executable, "-c", script, *arguments], check=True)
+    own, other = (Recording(tmp_path / "calls" / name) for name in ("Spring.calls", "Spring-2.calls"))
+    names = [call.function.name[4:] for call in own.calls]
+    assert names[2:] == [
+        "Instantiate", "SetupExperiment", "EnterInitializationMode", "ExitInitializationMode", *["DoStep"] * 4,
+        "FreeInstance", "Instantiate", "FreeInstance",
+    ]  # fmt: skip
+    assert [call.function.name for call in other.calls] == ["fmi2FreeInstance"]
+    assert other.process != own.process
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
 def test_fmpy_has_the_same_results_with_a_recorder(kind: str, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
  * was not closed.  Numbers are little endian, as on all platforms of binaries.
  *
  * Records are stored into a map of the file.  The kernel keeps what was stored when the process crashes or is killed,
- * so nothing is flushed: a call costs two stores and no system call; one in WINDOW bytes extends the file. */
+ * so nothing is flushed: a call costs two stores, and asks which process it is in; one in WINDOW bytes extends the file. */
 #ifndef RECORDER_FILE_H
 #define RECORDER_FILE_H
 

@@ -2,7 +2,8 @@
  * was not closed.  Numbers are little endian, as on all platforms of binaries.
  *
  * Records are stored into a map of the file.  The kernel keeps what was stored when the process crashes or is killed,
- * so nothing is flushed: a call costs two stores, and asks which process it is in; one in WINDOW bytes extends the file. */
+ * so nothing is flushed: a call costs two stores and the question which process it is in; one in WINDOW bytes extends
+ * the file. */
 #ifndef RECORDER_FILE_H
 #define RECORDER_FILE_H
 
@@ -125,7 +126,7 @@ static int move_window(uint64_t size)
     return 1;
 }
 
-/* While no instance lives, the file is closed and has no zeros at its end.  That of another process is left as it is. */
+/* While no instance lives, the file is closed and has no zeros at its end.  That of another process stays as it is. */
 static void close_file(void)
 {
     if (recorder.is_recording && recorder.window && recorder.process == system_process()) {

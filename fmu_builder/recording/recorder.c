@@ -73,7 +73,9 @@ static int begin_recording(const char *configuration)
         if (!system_environment(ENVIRONMENT, recorder.folder))
             copy_path(recorder.folder, text);
         recorder.is_off = is_same(recorder.folder, NOWHERE);
-        is_good = recorder.is_off || (system_make_absolute(recorder.folder) && create_file() && record_description(file, line + 1, size - line - 1));
+        is_good = recorder.is_off
+                  || (system_make_absolute(recorder.folder) && create_file()
+                      && record_description(file, line + 1, size - line - 1));
     }
     file_close(file);
     return is_good;

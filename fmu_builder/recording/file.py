@@ -127,7 +127,7 @@ class Recording:
                 elif kind == _END and number in running and running[number].function.number == function:
                     call = running.pop(number)
                     call.duration, call.status, call._outputs = time - call.begin, status, body
-                    check_fields(call.function, call.function.outputs if len(body) or status in (0, 1) else (), body)
+                    check_fields(call.function, call.function.outputs if len(body) else (), body)
                     if call in stack:
                         stack.remove(call)
                     if call.function is _INSTANTIATE and component:

@@ -162,7 +162,7 @@ LAUGHS = b"""<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;&b;&b;&b;&b;
         (LAUGHS, "declares a document type"),
         (b"<fmiModelDescription", "is no XML: "),
         (b"", "is no XML: "),
-        (b'<fmiModelDescription fmiVersion="3.0"/>', "is for FMI 3.0; "),
+        (b'<fmiModelDescription fmiVersion="3.0"/>', "is for FMI 3.0, and this command is for FMI 2.0 only"),
         (b'<other fmiVersion="2.0"/>', "is no fmiModelDescription"),
     ],
     ids=["bomb", "cut", "empty", "version", "other"],

@@ -125,16 +125,22 @@ def test_a_call_that_does_not_return_is_ended_after_its_limit(tmp_path: Path) ->
     assert 0.3 < time.monotonic() - begin < 60.0
 
 
+def start_slowly(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on a process takes 0.4 s and more to start."""
+    slow = folder / "child.py"
+    slow.write_text(f"import runpy, time\ntime.sleep(0.4)\nrunpy.run_path({child.__file__!r}, run_name='__main__')\n")
+    monkeypatch.setattr(child, "__file__", str(slow))
+
+
 def test_the_limit_of_a_call_is_not_that_of_the_start_of_a_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow = tmp_path / "child.py"
-    slow.write_text(f"import runpy, time\ntime.sleep(0.4)\nrunpy.run_path({child.__file__!r}, run_name='__main__')\n")
-    monkeypatch.setattr(child, "__file__", str(slow))
+    start_slowly(tmp_path, monkeypatch)
     assert len(run(breaking(tmp_path, "-", more=', call_limit = "0.2 s"')).trace.time) == 21
 
 
 def test_a_start_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start_slowly(tmp_path, monkeypatch)
     monkeypatch.setattr(process, "_START", 0.02)
     fmu = foreign_fmu(tmp_path, "One", GAIN, "g0--")
     with pytest.raises(SlaveError, match=r"its process did not return within 0.02 s and was ended while the FMU was"):

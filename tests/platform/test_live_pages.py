@@ -140,6 +140,7 @@ def test_controls_change_the_run_as_start_values_and_step_do(
     assert len(values) > 3
     for name, own in values.items():
         assert np.array_equal(own, trace[name]), name
+    shown.page.wait_for_function("() => location.hash === `#${fragment()}`", timeout=SHOWN)  # when the controls rest
     again = opened(browser, page, "#" + shown.page.url.partition("#")[2])  # the link holds the state
     for name, own in again.values().items():
         assert np.array_equal(own, trace[name]), name

@@ -62,19 +62,24 @@ def number(value: float) -> str:
     return repr(float(value))
 
 
-def model_description(model: Model, guid: str) -> bytes:
-    """modelDescription.xml.  Raises ToolError naming what the schema refuses."""
-    root = etree.Element(
+def description_root(model: Model, version: str, **identity: str) -> etree._Element:
+    """fmiModelDescription with what both versions of FMI say there.   identity: its GUID or instantiation token"""
+    return etree.Element(
         "fmiModelDescription",
-        fmiVersion="2.0",
+        fmiVersion=version,
         modelName=model.name,
-        guid=guid,
+        **identity,
         description=model.description,
         generationTool=f"fmu-builder {own_version()}",
         license="BSD-2-Clause",
         variableNamingConvention="structured",
-        numberOfEventIndicators=str(len(model.indicators)),
     )
+
+
+def model_description(model: Model, guid: str) -> bytes:
+    """modelDescription.xml.  Raises ToolError naming what the schema refuses."""
+    root = description_root(model, "2.0", guid=guid)
+    root.set("numberOfEventIndicators", str(len(model.indicators)))
     is_plain = isinstance(model, ElementModel) and model.recipe.choices.get("capabilities") is False
     different = {**(_OF_PROTOTYPES if model.is_prototype else {}), **(_PLAIN if is_plain else {})}
     for interface, capabilities in _INTERFACES.items():

@@ -11,6 +11,7 @@ from fmu_builder.export.description import (
     add_units,
     causality,
     check_against_schema,
+    description_root,
     enumerations_of,
     fmi_value,
     initial_dependencies,
@@ -24,7 +25,6 @@ from fmu_builder.export.model_tables import log_categories
 from fmu_builder.model.declaration import value_text
 from fmu_builder.model.model import ElementModel, Model
 from fmu_builder.model.step_advice import HELD_FORCE
-from fmu_builder.paths import own_version
 
 _CAPABILITIES = {
     "needsExecutionTool": "false",
@@ -61,16 +61,7 @@ def model_description_fmi3(model: Model, token: str) -> bytes:
     if isinstance(model, ElementModel) and model.recipe.choices.get("capabilities") is False:
         what = "[structure] capabilities = false is of FMI 2.0 only: build it without --fmi 3"
         raise InputError(Problem(str(model.path), what))
-    root = etree.Element(
-        "fmiModelDescription",
-        fmiVersion="3.0",
-        modelName=model.name,
-        instantiationToken=token,
-        description=model.description,
-        generationTool=f"fmu-builder {own_version()}",
-        license="BSD-2-Clause",
-        variableNamingConvention="structured",
-    )
+    root = description_root(model, "3.0", instantiationToken=token)
     for interface, capabilities in _INTERFACES.items():
         etree.SubElement(root, interface, modelIdentifier=model.name, **capabilities)
     if not model.samples:  # a force that is held belongs to the whole of a step

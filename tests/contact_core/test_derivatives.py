@@ -711,7 +711,7 @@ UNSEEN |= {("der(floor.contact_time)", state) for state in ("ball.p.r[1]", "ball
 UNSEEN |= {("p.F", "w"), ("normal_force", "w")}
 BALLS = ("PointSphere", "PointBowl")  # without an orientation; and no turning moves them along the normal
 # On a straight line the foot moves along the line only, and its direction not at all.
-STRAIGHT = ("GuideRail", "GuideRailCoupled")
+STRAIGHT = ("GuideRail",)
 # The shares of the force on a line matter only where several bodies carry it; that forces balance, to no one.
 SHARES = ("forceZone", "balance.force")
 # The side of VectorFr2 matters to a law that is not odd; of linear forces only to what is counted along V2.

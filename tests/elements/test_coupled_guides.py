@@ -50,7 +50,7 @@ def ring(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
 
 @pytest.fixture(scope="module")
 def bar(tmp_path_factory: pytest.TempPathFactory) -> Fmu:
-    return load_shipped("GuideRailCoupled", tmp_path_factory.mktemp("bar"))
+    return load_shipped("GuideRail", tmp_path_factory.mktemp("bar"))
 
 
 @pytest.fixture(scope="module")

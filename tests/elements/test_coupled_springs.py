@@ -17,8 +17,10 @@ from running import Running, build
 
 from fmu_builder import run
 from fmu_builder.cosim.slave import read_slave
+from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.loader import load_model
-from fmu_builder.paths import shipped
+from fmu_builder.model.toml_files import read_toml
+from fmu_builder.paths import catalogue, shipped_elements
 from tests.elements.closed_loop import JACOBI as PORT_JACOBI
 from tests.elements.closed_loop import SEQUENTIAL as PORT_SEQUENTIAL
 from tests.elements.coupled_fmus import Member
@@ -486,15 +488,15 @@ def test_hold_has_the_bits_of_the_element_without_coupling(tmp_path: Path, eleme
     assert ends[0] == ends[1]
 
 
-def test_the_catalogue_names_auto_and_an_assembly_has_nothing_to_couple(tmp_path: Path) -> None:
-    kinds = ("TranslationalSpring", "RotationalSpring", "TranslationalDamper", "RotationalDamper", "GuideRailCoupled")
-    for recipe in kinds:
-        assert load_model(shipped("fmus") / f"{recipe}.toml")["coupling.mode"].start == AUTO
-    path = tmp_path / "Swing.toml"
-    path.write_text(
-        'connections = [["mass.p", "spring.r"]]\n[parts]\nspring = "TranslationalSpring"\nmass = "SliderMass"\n',
-        encoding="utf-8",
-    )
+def test_recipes_are_coupled_by_auto_and_parts_of_an_assembly_have_nothing_to_couple(tmp_path: Path) -> None:
+    kinds = {path.name for path in shipped_elements() if "coupling" in read_declaration(path).structure}
+    recipes = {path: str(read_toml(path).get("element")) for path in catalogue()}
+    coupled = {path: element for path, element in recipes.items() if element in kinds}
+    assert len(kinds) == 7 and {*coupled.values()} == kinds
+    assert {load_model(path)["coupling.mode"].start for path in coupled} == {AUTO}
+    parts = {element: path.stem for path, element in coupled.items()}
+    path = tmp_path / "Parts.toml"
+    path.write_text("[parts]\n" + "".join(f'{k} = "{v}"\n' for k, v in parts.items()), encoding="utf-8")
     assert not any("coupling" in variable.name for variable in load_model(path).variables)
 
 

@@ -48,7 +48,7 @@ def held_of(model: Model, advice: Advice) -> HeldForce:
 ASSEMBLIES = {"SpringMassTrain"}  # run by themselves at a step of their own; the advice is for what is connected
 # of elements that have an advice: an element is read where it is tested
 ADVISED = (
-    "FloorPatch", "FloorWithLaws", "FloorWithStribeck", "FourPointSurface", "GuideRail", "GuideRailCoupled",
+    "FloorPatch", "FloorWithLaws", "FloorWithStribeck", "FourPointSurface", "GuideRail",
     "ImpactDamper", "PointBowl", "PointCone", "PointCylinder", "PointDisc", "PointExtrusion", "PointLine1",
     "PointLine2", "PointPipe", "PointRevolution", "PointSphere", "PointSurface", "PointSurfaceBristle",
     "PointToPointSpring", "PointTorus", "PointTube", "RotationalDamper", "RotationalSpring",

@@ -44,7 +44,7 @@ def read_bytes(path: Path) -> bytes:
 
 @contextmanager
 def recorded_reads() -> Iterator[list[Path]]:
-    """The files that read_text reads inside, in their order."""
+    """The files that read_text and read_data read inside, in their order."""
     files: list[Path] = []
     token = _READ.set(files)
     try:
@@ -63,6 +63,16 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
         if (files := _READ.get()) is not None:
             files.append(path)
         return written
+    data = read_data(path, largest)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(Problem(f"{path}: line {line}", f"is not UTF-8 text: {error.reason}")) from error
+
+
+def read_data(path: Path, largest: int = LARGEST_TEXT) -> bytes:
+    """The bytes of a regular file.   largest  number of them.   Raises InputError: for a device or FIFO too."""
     try:
         if path.exists() and not path.is_file():
             what = "is a folder" if path.is_dir() else "is a device or FIFO"
@@ -76,11 +86,7 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
     if len(data) > largest:
         what = f"has more than {largest / 2**20:g} MiB, the most that is read of such a file"
         raise InputError(Problem(str(path), what))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(Problem(f"{path}: line {line}", f"is not UTF-8 text: {error.reason}")) from error
+    return data
 
 
 _STREAMS = (Path("/dev"), Path("/proc"))  # links there, such as /dev/stdout, lead to files that are open

@@ -108,6 +108,7 @@ struct CcHost {
     CcImporter importer;             /* a copy: what FMI 2.0 gives is valid during fmi2Instantiate only */
     char name[CC_NAME_SIZE];
     int failures;                       /* of rules, counted by cc_fail */
+    double step_end;                    /* s, of the step of co-simulation that is made or was made last */
     int stopped;                        /* 1 if the element goes no further than this point: cc_stop */
     /* The steps made last, for a state does not show what was made after it: no number of the state depends on them,
      * but an element may ask whether a step is repeated (cc_repeats). */
@@ -260,6 +261,8 @@ void cc_fail(CcHost *host, const char *format, ...)
 void cc_stop(CcHost *host, int ends, const char *format, ...)
 {
     va_list arguments;
+    if (!ends && *(const double *)&host->now.element >= host->step_end)
+        return; /* of the step nothing is left */
     va_start(arguments, format);
     host->stopped = 1;
     if (ends)

@@ -78,8 +78,8 @@ CC_HIDDEN __attribute__((format(printf, 4, 5))) void cc_report(CcHost *host, int
 CC_HIDDEN __attribute__((format(printf, 2, 3))) void cc_fail(CcHost *host, const char *format, ...);
 
 /* Go no further than this point, for the reason of the text (accept only): fmi2DoStep ends here, with fmi2Discard.
- * ends: 1 if the simulation has to end, 0 if the importer may go on from here; the latter has no effect in model
- * exchange. */
+ * ends: 1 if the simulation has to end, 0 if the importer may go on from here; the latter has no effect at the end of a
+ * step and in model exchange. */
 CC_HIDDEN __attribute__((format(printf, 3, 4))) void cc_stop(CcHost *host, int ends, const char *format, ...);
 
 /* Length of the communication steps over which the motion at the ports is held, s; 0 where it is not: in model

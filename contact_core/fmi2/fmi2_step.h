@@ -114,6 +114,7 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
         return fmi2Error;
     cc_save(instance);
     instance->stopped = 0;
+    instance->step_end = t_c + h;
     int failures = cc_check_quaternions(instance);
     if (instance->now.changed != 0.0)
         failures += cc_check(instance);

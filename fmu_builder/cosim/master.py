@@ -13,6 +13,7 @@ import platform
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from fmu_builder.cosim.call_order import ORDER, call_orders
 from fmu_builder.cosim.connection_energy import ConnectionEnergy, ConnectionPower, energy_notes
 from fmu_builder.cosim.contact_record import ContactRecord
+from fmu_builder.cosim.discarded_steps import DiscardedStepError, PartedSteps
 from fmu_builder.cosim.events import ContactEvent, energy_gaining_contacts, event_values
 from fmu_builder.cosim.exchange import Exchange, drive_operations
 from fmu_builder.cosim.held_steps import held_constants, long_steps, stated_masses
@@ -27,7 +29,7 @@ from fmu_builder.cosim.implicit.run import ImplicitRun, groups_of, law_starts
 from fmu_builder.cosim.initialization import Initialization, model_of
 from fmu_builder.cosim.interruption import noted_interruption
 from fmu_builder.cosim.isolation.limits import limits_of
-from fmu_builder.cosim.loop.operations import Access, Clock, Operation, Step
+from fmu_builder.cosim.loop.operations import Access, Clock, Keep, Operation, Step
 from fmu_builder.cosim.loop.program import Block, loop_of, run_loop
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.recorder import Recorder, chosen_signals, is_signal
@@ -266,8 +268,24 @@ class Master:
             self.starts[name][ORDER] = order
         for name, variable, value in law_starts(self.groups, self.descriptions):
             self.starts[name][variable] = value
+        self.parted: dict[str, PartedSteps | None] = {}  # slaves that have discarded a step
 
     def run(self, progress: Callable[[float], None]) -> Result:
+        """A slave that discards a step begins the run once more, with its states kept."""
+        while True:
+            try:
+                return self._run_once(progress)
+            except DiscardedStepError as error:
+                self.parted[error.slave] = None
+
+    def forget_states(self, free: bool) -> None:
+        """Before the slaves are closed.   free: false after fmi2Fatal"""
+        for parted in self.parted.values() if free else ():
+            if parted is not None:
+                parted.kept.free()
+        self.parted = dict.fromkeys(self.parted)
+
+    def _run_once(self, progress: Callable[[float], None]) -> Result:
         slaves: dict[str, Slave] = {}
         try:
             for name, description in self.descriptions.items():
@@ -279,6 +297,7 @@ class Master:
             free = all(slave.status != FATAL for slave in slaves.values())
             if self.implicit is not None and free:
                 self.implicit.close()
+            self.forget_states(free)
             for slave in slaves.values():
                 slave.close(free)
         log = tuple(entry for slave in slaves.values() for entry in slave.log)
@@ -310,7 +329,7 @@ class Master:
         recorder = Recorder(slaves, self.recorded, start + np.arange(0, count + 1, every, dtype=np.float64) * step)
         recorder.record_start()
         if self.groups:
-            self.implicit = ImplicitRun(scenario, self.groups, slaves, exchange, self.wiring)
+            self.implicit = self.implicit_run(slaves, exchange)
         solved = self.implicit.solved if self.implicit else set()
         ticks_of, ahead = self.schedule.ticks, self.schedule.ahead(self.wiring, self.descriptions)
         record = ContactRecord(slaves, clock, ticks_of, {n: late for n, late in ahead.items() if n not in solved})
@@ -351,6 +370,7 @@ class Master:
             if slave.status != DISCARD:
                 slave.call("fmi2Terminate")
         progress(1.0)
+        notes += [note for parted in self.parted.values() if parted is not None and (note := parted.note())]
         notes += [*remarks, *([end] if end else []), *record.notes(), *(self.implicit.notes() if self.implicit else [])]
         return trace, tuple(contacts), notes, energies, interruption.requested and ticks < count
 
@@ -363,6 +383,10 @@ class Master:
         return ConnectionPower(
             slaves, self.wiring, exchange, self.schedule, clock, driven=driven, rows=rows, every=every
         )
+
+    def implicit_run(self, slaves: Mapping[str, Slave], exchange: Exchange) -> ImplicitRun:
+        steps = partial(self._steps, slaves)
+        return ImplicitRun(self.scenario, self.groups, slaves, exchange, self.wiring, steps)
 
     def drives(self, slaves: Mapping[str, Slave], clock: Clock) -> list[tuple[Access, Block]]:
         """The operations that set driven inputs which change, with the blocks of their values."""
@@ -379,10 +403,18 @@ class Master:
                 if power is not None:
                     yield from power.after_writes(name)
             for name in together:
-                every = self.schedule.ticks[name]
-                yield Step(clock=clock, every=every, phase=every - 1, slave=slaves[name])
+                yield from self._steps(slaves, clock, name)
             for name in together:
                 yield from exchange.reads[name]
+
+    def _steps(self, slaves: Mapping[str, Slave], clock: Clock, name: str) -> Iterator[Operation]:
+        """The step of a slave, and before it what keeps its state where it has discarded one."""
+        every = self.schedule.ticks[name]
+        parted = None
+        if name in self.parted:
+            parted = self.parted[name] = PartedSteps(slaves[name])
+            yield Keep(clock=clock, every=every, phase=every - 1, parted=parted)
+        yield Step(clock=clock, every=every, phase=every - 1, slave=slaves[name], parted=parted)
 
     def _provenance(self) -> dict[str, object]:
         experiment, step = self.scenario.experiment, self.scenario.seconds("step")

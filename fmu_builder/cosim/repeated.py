@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.contact_record import ContactRecord
+from fmu_builder.cosim.discarded_steps import DiscardedStepError
 from fmu_builder.cosim.events import ContactEvent
 from fmu_builder.cosim.exchange import Exchange
 from fmu_builder.cosim.implicit.run import ImplicitRun
@@ -103,6 +104,14 @@ class RepeatedRun:
 
         limit   s, after which the run ends with a note; `pause` has to be called from another thread until then
         Raises InputError for values that an FMU refuses, SlaveError if one fails."""
+        while True:
+            try:
+                return self._run(starts, limit)
+            except DiscardedStepError as error:
+                self._master.parted[error.slave] = None
+                self._prepared = None  # its states are kept in all further runs
+
+    def _run(self, starts: Mapping[str, Mapping[str, Start]], limit: float | None) -> Outcome:
         self._reset()
         self._fresh = False
         self._deadline = None if limit is None else time.monotonic() + limit
@@ -121,7 +130,7 @@ class RepeatedRun:
         try:
             loop = ready.loop
             if loop is None:
-                implicit = ImplicitRun(self._scenario, master.groups, slaves, ready.exchange, master.wiring)
+                implicit = master.implicit_run(slaves, ready.exchange)
                 loop = self._loop_of(ready, implicit)
             self._running = loop
             ticks, ended = run_ticks(loop, ready.blocks, self._count, self._between)
@@ -144,6 +153,7 @@ class RepeatedRun:
     def close(self) -> None:
         """Free all instances."""
         free = all(slave.status != FATAL for slave in self._slaves.values())
+        self._master.forget_states(free)
         for slave in self._slaves.values():
             slave.close(free)
         self._slaves, self._prepared = {}, None

@@ -51,7 +51,6 @@ from fmu_builder.units import Unit, unit_of_fmi
 DESCRIPTION = "modelDescription.xml"
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
-_TERMINATED, _LAST_SUCCESSFUL_TIME = 3, 2  # fmi2StatusKind
 _FAMILY_LETTERS = {"r": "Real", "i": "Integer", "b": "Boolean", "s": "String"}  # as logged texts point to variables
 
 
@@ -75,6 +74,7 @@ class SlaveDescription:
     faults: Mapping[str, str] = field(default_factory=dict)  # of DefaultExperiment: what is wrong, by its attribute
     terminals: Mapping[str, Terminal] = field(default_factory=dict)
     can_restore: bool = False  # it declares canGetAndSetFMUstate
+    varies_step: bool = False  # it declares canHandleVariableCommunicationStepSize
     interpolates: bool = False  # it declares canInterpolateInputs
     states_behind: Mapping[str, bool] = field(default_factory=dict)  # by output: whether it depends on states
     kinds: Mapping[int, str] | None = None  # of an FMU for FMI 3.0: the types of its variables, by value reference
@@ -178,6 +178,7 @@ def read_slave(path: Path) -> SlaveDescription:
         },
         faults=faults,
         can_restore=bool(description.coSimulation.canGetAndSetFMUstate),
+        varies_step=bool(description.coSimulation.canHandleVariableCommunicationStepSize),
         interpolates=bool(description.coSimulation.canInterpolateInputs),
         states_behind=_states_behind(description),
         kinds=kinds,
@@ -363,7 +364,7 @@ class Slave:
             try:
                 self.fmu.instantiate(callbacks=callbacks, loggingOn=True)
             except Exception as error:  # fmpy: "Failed to instantiate model"
-                raise self._error("fmi2Instantiate", None) from error
+                raise self.error("fmi2Instantiate", None) from error
             self._alive = True
         except BaseException:
             self.close()
@@ -417,7 +418,7 @@ class Slave:
 
         return re.sub(r"#([ribs])(\d+)#", name, text).replace("##", "#")
 
-    def _error(self, call: str, status: int | None, note: str = "") -> SlaveError:
+    def error(self, call: str, status: int | None, note: str = "") -> SlaveError:
         if self._process is not None and self._process.ending:
             answer = self._process.ending
         elif status is None:
@@ -440,7 +441,7 @@ class Slave:
         """Raise SlaveError unless the status is OK or Warning."""
         self.status = status
         if status not in (OK, WARNING):
-            raise self._error(call, status, note)
+            raise self.error(call, status, note)
 
     def setup(self, start: float, stop: float, tolerance: float | None) -> None:
         status = self.dll.fmi2SetupExperiment(
@@ -475,15 +476,6 @@ class Slave:
         status = getattr(self.dll, f"fmi2Get{family}")(self.component, (c_uint * 1)(variable.reference), 1, value)
         self.check(status, function_of("Get", family, variable.reference, self.description.kinds), variable.name)
         return float(value[0])
-
-    def discarded(self, time: float, step: float) -> float:
-        """After fmi2Discard: the time at which the slave ended the simulation, else SlaveError."""
-        terminated, last = c_int(0), c_double(time)
-        self.dll.fmi2GetRealStatus(self.component, _LAST_SUCCESSFUL_TIME, byref(last))
-        if self.dll.fmi2GetBooleanStatus(self.component, _TERMINATED, byref(terminated)) == OK and terminated.value:
-            return last.value
-        note = f"step of {step:g} s from {time:g} s, done up to {last.value:g} s; try a smaller step"
-        raise self._error("fmi2DoStep", DISCARD, note)
 
     def close(self, free: bool = True) -> None:
         """Free the instance and its folder; never raises.

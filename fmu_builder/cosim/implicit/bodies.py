@@ -13,13 +13,13 @@ A body whose velocities depend on no state follows inputs: W = 0, and a is that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import POINTER, byref, c_double, c_int, c_uint, c_void_p
-from dataclasses import dataclass
+from ctypes import POINTER, c_double, c_int, c_uint
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, PROBES
+from fmu_builder.cosim.kept_state import Kept
 from fmu_builder.cosim.slave import FATAL, OK, Slave
 
 Vector = NDArray[np.float64]
@@ -63,29 +63,6 @@ class Values:
             slave.dll.fmi2SetRealInputDerivatives(slave.component, self.references, self.size, orders, self._memory),
             "fmi2SetRealInputDerivatives",
         )
-
-
-@dataclass
-class Kept:
-    """One state of a slave, whose memory is used again."""
-
-    slave: Slave
-
-    def __post_init__(self) -> None:
-        self.state = c_void_p()
-
-    def keep(self) -> None:
-        slave = self.slave
-        status = slave.dll.fmi2GetFMUstate(slave.component, byref(self.state))
-        slave.check(status, "fmi2GetFMUstate", "before a trial")
-
-    def restore(self) -> None:
-        slave = self.slave
-        slave.check(slave.dll.fmi2SetFMUstate(slave.component, self.state), "fmi2SetFMUstate", "after a trial")
-
-    def free(self) -> None:
-        if self.state:
-            self.slave.dll.fmi2FreeFMUstate(self.slave.component, byref(self.state))
 
 
 class Slope:

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.cosim.implicit import control, forces, group, iqn
-from fmu_builder.cosim.implicit.bodies import Body, Kept, Values
+from fmu_builder.cosim.implicit.bodies import Body, Values
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, GRADIENT
 from fmu_builder.cosim.implicit.control import Controller
 from fmu_builder.cosim.implicit.elements import Element, step_ended
 from fmu_builder.cosim.implicit.group import GroupRun
+from fmu_builder.cosim.kept_state import Kept
 from fmu_builder.cosim.link import function_address
 from fmu_builder.cosim.loop.operations import Access, Clock, Combine, Finite, Operation, Term
 from fmu_builder.cosim.slave import Slave

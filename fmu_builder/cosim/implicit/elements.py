@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.discarded_steps import end_of, not_made
 from fmu_builder.cosim.implicit.arithmetic import dot, turned
-from fmu_builder.cosim.implicit.bodies import Kept, Values
+from fmu_builder.cosim.implicit.bodies import Values
 from fmu_builder.cosim.implicit.bonds import GRADIENT, TRAPEZOID, Bond, Place, has_inner_state
 from fmu_builder.cosim.implicit.forces import End, Gradient, StepForce, seen, trapezoid
+from fmu_builder.cosim.kept_state import Kept
 from fmu_builder.cosim.slave import DISCARD, Slave
 from fmu_builder.errors import Problem, SlaveError
 
@@ -150,6 +152,8 @@ def step_ended(slave: Slave, status: int, time: float, step: float) -> str | Non
     """As `do_step`, of a step that answered this status."""
     if status == DISCARD:
         slave.status = DISCARD
-        return f"{slave.name} ended the simulation at {slave.discarded(time, step):g} s"
+        if note := end_of(slave, time, step):
+            return note
+        raise not_made(slave, time, step)
     slave.check(status, "fmi2DoStep", f"step of {step:g} s from {time:g} s")
     return None

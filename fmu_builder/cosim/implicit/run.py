@@ -13,7 +13,7 @@ from fmu_builder.cosim.implicit.compiled import CompiledGroup
 from fmu_builder.cosim.implicit.control import Controller
 from fmu_builder.cosim.implicit.group import GroupRun
 from fmu_builder.cosim.implicit.report import BondReport, GroupReport
-from fmu_builder.cosim.loop.operations import Clock, Operation, Step, Together
+from fmu_builder.cosim.loop.operations import Clock, Operation, Together
 from fmu_builder.cosim.slave import Slave, SlaveDescription
 from fmu_builder.errors import Problem, listed
 from fmu_builder.model.scenario import IMPLICIT, CheckedScenario
@@ -64,7 +64,10 @@ class ImplicitRun:
         slaves: Mapping[str, Slave],
         exchange: Exchange,
         wiring: Wiring,
+        steps: Callable[[Clock, str], Iterator[Operation]],
     ) -> None:
+        """steps   the operations that step a slave of no group"""
+        self._steps = steps
         self._slaves, self._exchange, self._groups = slaves, exchange, groups
         self._step = scenario.seconds("step")
         self._reasons = [dict(group.reasons) for group in groups]
@@ -94,7 +97,7 @@ class ImplicitRun:
             run = of.get(name)
             if run is None:
                 yield from self._exchange.writes[name]
-                yield Step(clock=clock, slave=self._slaves[name])
+                yield from self._steps(clock, name)
                 yield from self._exchange.reads[name]
             elif id(run) not in begun:
                 begun.add(id(run))

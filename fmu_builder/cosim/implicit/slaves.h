@@ -22,7 +22,6 @@ typedef int Derivative(void *component, const uint32_t *unknowns, size_t n, cons
                        const double *seed, double *answer);
 typedef int SetSlopes(void *component, const uint32_t *references, size_t n, const int32_t *orders,
                       const double *slopes);
-typedef int KeepState(void *component, void **state);
 typedef int RestoreState(void *component, void *state);
 
 /* writes, reads: operations that set its inputs and get its outputs */

@@ -20,6 +20,7 @@ from fmu_builder.cosim.loop.operations import (
     Combine,
     Copy,
     Finite,
+    Keep,
     Operation,
     Step,
     Together,
@@ -29,7 +30,7 @@ from fmu_builder.cosim.loop.operations import (
 from fmu_builder.errors import ToolError
 from fmu_builder.export.host import shared_library
 
-_ACCESS, _STEP, _COMBINE, _FINITE, _WATCH, _WORK, _COPY, _GROUP = range(8)
+_ACCESS, _STEP, _COMBINE, _FINITE, _WATCH, _WORK, _COPY, _KEEP, _GROUP = range(9)
 _DONE, _PAUSED, _ANSWERED, _CHANGED, _NOT_FINITE, _GROUP_ENDED = range(6)
 _INTERVAL = 0.04  # s between two looks at Ctrl-C and the progress
 
@@ -144,7 +145,7 @@ class CompiledLoop:
     def _in_python(self, outcome: int) -> str | None:
         operation, tick = self._operations[self._loop.next - 1], int(self._loop.tick)
         match operation:
-            case Access() | Step() | Watch() if outcome == _ANSWERED:
+            case Access() | Keep() | Step() | Watch() if outcome == _ANSWERED:
                 return operation.answered(self._loop.status, tick)
             case Watch() if outcome == _CHANGED:
                 operation.changed(tick)
@@ -172,6 +173,11 @@ class CompiledLoop:
                 written.kind = _STEP
                 written.function, written.component = function_address(slave, "fmi2DoStep"), slave.component
                 written.step, written.back = operation.step, operation.back
+                written.is_held = operation.parted is not None
+            case Keep(parted=parted):
+                slave = parted.slave
+                written.kind, written.values = _KEEP, ctypes.addressof(parted.kept.state)
+                written.function, written.component = function_address(slave, "fmi2GetFMUstate"), slave.component
             case Combine(sums=sums, terms=terms):
                 table = np.array(
                     [

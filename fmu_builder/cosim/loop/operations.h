@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 /* compiled.py has the same numbers */
-typedef enum { ACCESS, STEP, COMBINE, FINITE, WATCH, WORK, COPY, GROUP } Kind;
+typedef enum { ACCESS, STEP, COMBINE, FINITE, WATCH, WORK, COPY, KEEP, GROUP } Kind;
 typedef enum { DONE, PAUSED, ANSWERED, CHANGED, NOT_FINITE, GROUP_ENDED } Outcome;
 
 /* fmi2Get... and fmi2Set... of Real, Integer and Boolean have one signature. */
 typedef int Access(void *component, const uint32_t *references, size_t count, void *values);
+typedef int KeepState(void *component, void **state);
 typedef int DoStep(void *component, double time, double step, int no_set_state_before);
 
 /* target += factor*source + offset; an offset of -0.0 changes no value. */
@@ -28,8 +29,10 @@ typedef struct {
  *           WATCH     as ACCESS, of 32-bit values; returns CHANGED if they differ from those in `seen`
  *           WORK      of `count` forces and velocities over the step: see `work`
  *           COPY      `count` doubles from `table` to `values`
+ *           KEEP      function(component, values: where the state is)
  *           GROUP     the Group in `values`, of group.h, makes its steps
  * every     the operation runs in one of so many ticks, `wait` ticks from now
+ * is_held   of WORK; of STEP: its state before the step is kept
  * stride    bytes from one row of values to the next; the row after the last one of `rows` is the first one */
 typedef struct {
     void *function, *component;
@@ -109,7 +112,7 @@ static Outcome operate(Loop *loop, Operation *o)
         return loop->status ? ANSWERED : DONE;
     case STEP:
         loop->status = ((DoStep *)o->function)(o->component, loop->start + (double)(loop->tick - o->back) * loop->step,
-                                               o->step, 1);
+                                               o->step, !o->is_held);
         return loop->status ? ANSWERED : DONE;
     case COMBINE:
         combine(o->table, o->terms, values, o->count);
@@ -128,6 +131,9 @@ static Outcome operate(Loop *loop, Operation *o)
         for (uint32_t i = 0; i < o->count; i++)
             ((double *)values)[i] = ((const double *)o->table)[i];
         return DONE;
+    case KEEP:
+        loop->status = ((KeepState *)o->function)(o->component, values);
+        return loop->status ? ANSWERED : DONE;
     case GROUP:
         break;
     }

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fmu_builder.cosim.discarded_steps import PartedSteps, end_of, refused
 from fmu_builder.cosim.link import Link, not_finite
 from fmu_builder.cosim.slave import DISCARD, Slave
 from fmu_builder.model.connectable import Node
@@ -79,10 +80,28 @@ class Access(Operation):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Keep(Operation):
+    """Keeps the state of a slave before its step."""
+
+    parted: PartedSteps
+
+    def answered(self, status: int, tick: int) -> str | None:
+        self.parted.slave.check(status, "fmi2GetFMUstate", f"at {self.clock.at(tick):g} s")
+        return None
+
+    def call(self) -> Call:
+        keep = self.parted.kept.keep
+        return lambda tick: keep()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Step(Operation):
-    """fmi2DoStep over `every` ticks, of which this tick is the last."""
+    """fmi2DoStep over `every` ticks, of which this tick is the last.
+
+    parted   where the state before the step is kept: makes what the slave discards in parts"""
 
     slave: Slave
+    parted: PartedSteps | None = None
 
     @property
     def back(self) -> int:
@@ -97,16 +116,20 @@ class Step(Operation):
         """A note if the slave ended the simulation; raises on everything worse than a warning."""
         begin = self.clock.at(tick - self.back)
         if status == DISCARD:
-            return f"{self.slave.name} ended the simulation at {self.slave.discarded(begin, self.step):g} s"
+            if self.parted is not None:
+                return self.parted.make(begin, self.step)
+            if note := end_of(self.slave, begin, self.step):
+                return note
+            raise refused(self.slave, begin, self.step)
         self.slave.check(status, "fmi2DoStep", f"step of {self.step:g} s from {begin:g} s")
         return None
 
     def call(self) -> Call:
         do_step, component = self.slave.dll.fmi2DoStep, self.slave.component
-        back, step, at = self.back, self.step, self.clock.at
+        back, step, at, for_good = self.back, self.step, self.clock.at, int(self.parted is None)
 
         def one_step(tick: int) -> str | None:
-            status = do_step(component, at(tick - back), step, 1)
+            status = do_step(component, at(tick - back), step, for_good)
             return self.answered(status, tick) if status else None
 
         return one_step

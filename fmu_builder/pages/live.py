@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from fmu_builder.cosim.master import load_scenario
@@ -13,7 +14,17 @@ from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.pages.system import page_system
 
+SCRIPTS = ("state.js", "runs.js", "plot.js", "view.js", "controls.js", "page.js")  # in the order of their use
 _PARTS = Path(__file__).parent / "scripts"
+
+
+_COMMENT = re.compile(r"^ *(/\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+_INDENTATION = re.compile(r"^ +", re.MULTILINE)
+
+
+def compact(script: str) -> str:
+    """A script without comments that have lines of their own, and without indentation: a quarter less to send."""
+    return _INDENTATION.sub("", _COMMENT.sub("", script))
 
 
 def live(scenario: Document | Path | str, page: Path | str = "live.html") -> Path:
@@ -43,8 +54,8 @@ def page_text(scenario: CheckedScenario, model: Model | None = None) -> str:
             replaced=system["replaced"],
             system=json.dumps(system, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
             style=part("page.css"),
-            engine=part("engine.js"),
-            worker=part("worker.js"),
-            scripts=[part("plot.js"), part("view.js"), part("page.js")],
+            engine=compact(part("engine.js")),
+            worker=compact(part("worker.js")),
+            scripts=[compact(part(name)) for name in SCRIPTS],
         )
     )

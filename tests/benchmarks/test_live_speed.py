@@ -1,7 +1,8 @@
-"""How soon a live page answers a slider.  Needs Chromium."""
+"""How soon a live page has its first curves, and answers a slider.  Needs Chromium."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,34 +15,44 @@ pytestmark = pytest.mark.benchmark
 
 CHROMIUM = Path("/usr/bin/chromium")
 SHOWN = 20_000  # ms
+FIRST, CHANGE = 400.0, 10.0  # ms, on an idle machine
+ALLOWED = 3.0  # times as much, on machines that are slower or not idle
+CHANGES = """async () => {
+  const slider = document.querySelector('[data-name="mass"] input[type=range]'), took = [], runs = [];
+  for (let k = 0; k < 60; k++) {
+    const begin = performance.now();
+    slider.value = 0.3 + 0.005 * k;
+    slider.dispatchEvent(new Event("input"));
+    await new Promise((done) => {
+      const seen = new MutationObserver(() => { seen.disconnect(); done(); });
+      seen.observe(document.body, { attributes: true });
+    });
+    took.push(performance.now() - begin);
+    runs.push(latest.took);
+    await new Promise((done) => setTimeout(done, 20)); // as a hand that moves it
+  }
+  return [took, runs];
+}"""
 
 
 def test_a_slider_answers_at_once(tmp_path: Path) -> None:
-    """BouncingBall, 2,000 steps: from the event to the drawn curves."""
+    """BouncingBall, 1,500 steps: from the event to the drawn curves."""
     page = live("BouncingBall", tmp_path / "page.html")
+    first = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = browser.new_page(viewport={"width": 1200, "height": 900})
-        tab.goto(page.as_uri())
-        tab.wait_for_selector("body[data-shown]", timeout=SHOWN)
-        first = tab.evaluate("performance.now()")
-        took = tab.evaluate(
-            """async () => {
-                 const slider = document.querySelector('[data-name="mass"] input[type=range]'), took = [];
-                 for (let k = 0; k < 40; k++) {
-                   const begin = performance.now(), before = document.body.dataset.shown;
-                   slider.value = 0.3 + 0.01 * k;
-                   slider.dispatchEvent(new Event("input"));
-                   await new Promise((done) => {
-                     const seen = new MutationObserver(() => { seen.disconnect(); done(); });
-                     seen.observe(document.body, { attributes: true });
-                   });
-                   took.push(performance.now() - begin);
-                 }
-                 return [took, latest.took];
-               }"""
-        )
+        for _ in range(5):
+            tab = browser.new_page(viewport={"width": 1200, "height": 900})
+            tab.goto(page.as_uri() + "#stop=1.5")
+            tab.wait_for_selector("body[data-shown]", timeout=SHOWN)
+            first.append(tab.evaluate("performance.getEntriesByName('first curves')[0].startTime"))
+        took, runs = (np.array(one[20:]) for one in tab.evaluate(CHANGES))  # the first ones are not compiled well
+        assert tab.evaluate("latest.runs[0].time.length") == 1501
         browser.close()
-    median = float(np.median(took[0][20:]))
-    print(f"\n  first curves {first:.0f} ms after opening; a change {median:.1f} ms, of it the run {took[1]:.1f} ms")
-    assert first < 2000.0 and median < 50.0
+    print(
+        f"\n  first curves {np.median(first):.0f} ms after opening (best {min(first):.0f}); a change "
+        f"{np.median(took):.1f} ms (best {took.min():.1f}), of it the run {np.median(runs):.1f} ms "
+        f"(best {runs.min():.1f}); load {os.getloadavg()[0]:.1f}"
+    )
+    assert np.median(first) < ALLOWED * FIRST
+    assert np.median(took) < ALLOWED * CHANGE

@@ -336,7 +336,7 @@ class Master {
         records.push({
             link: new Link(this.slaves[slave], "Get", family, variables.map((one) => one.reference)),
             names: variables.map((one) => `${slave}.${one.name}`),
-            rows: new Float64Array((this.count + 1) * variables.length),
+            columns: variables.map(() => new Float64Array(this.count + 1)),
         });
     }
 
@@ -365,9 +365,11 @@ class Master {
 
     record() {
         for (const records of [this.values, this.places])
-            for (const { link, rows } of records) {
+            for (const { link, columns } of records) {
                 link.call();
-                rows.set(link.values, this.row * link.size);
+                const { values } = link;
+                for (let k = 0; k < columns.length; k++)
+                    columns[k][this.row] = values[k];
             }
         this.row += 1;
     }
@@ -408,10 +410,13 @@ class Master {
     }
 
     result() {
-        const time = Float64Array.from({ length: this.row }, (_, k) => this.start + k * this.step);
-        const columns = (records) => Object.fromEntries((records || []).flatMap(({ link, names, rows }) =>
-            names.map((name, column) => [name, Float64Array.from({ length: this.row }, (_, k) => rows[k * link.size + column])])));
+        const time = new Float64Array(this.row);
+        for (let k = 0; k < this.row; k++)
+            time[k] = this.start + k * this.step;
+        const whole = this.row === this.count + 1; // else a run that failed
+        const named = (records) => Object.fromEntries((records || []).flatMap(({ names, columns }) =>
+            names.map((name, k) => [name, whole ? columns[k] : columns[k].slice(0, this.row)])));
         const log = Object.values(this.slaves).flatMap((fmu) => fmu.log);
-        return { time, values: columns(this.values), places: columns(this.places), log };
+        return { time, values: named(this.values), places: named(this.places), log };
     }
 }

@@ -3,10 +3,26 @@
 
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#666666"]; // distinct for all eyes
 const ROUNDING = 1e-12; // relative change that is none
-const LEFT = 62, RIGHT = 10, TOP = 8, BOTTOM = 22; // px around the curves
+const LEFT = 62, RIGHT = 10, TOP = 8, BOTTOM = 22, HEIGHT = 150; // px around the curves, and in all
+
+const styles = new Map(); // of the colour scheme: asking the browser for one may cost a layout
 
 function style(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    if (!styles.has(name))
+        styles.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+    return styles.get(name);
+}
+
+/* The pen of a canvas that is empty, of this size in px of the page. */
+function emptied(canvas, width, height) {
+    const ratio = window.devicePixelRatio || 1, pen = canvas.getContext("2d");
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w || canvas.height !== h)
+        [canvas.width, canvas.height] = [w, h];
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, w, h);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return pen;
 }
 
 /* Round numbers between two, at most so many. */
@@ -33,6 +49,14 @@ class Plot {
         this.legend = document.createElement("figcaption");
         this.box.append(this.legend, this.canvas);
         parent.append(this.box);
+        this.canvas.style.height = `${HEIGHT}px`;
+        this.width = this.box.clientWidth || 600;
+        new ResizeObserver(([{ contentRect }]) => {
+            if (contentRect.width && contentRect.width !== this.width) {
+                this.width = contentRect.width;
+                this.draw();
+            }
+        }).observe(this.box);
         this.canvas.addEventListener("pointermove", (event) => onTime(this.sample(event.offsetX)));
         this.canvas.addEventListener("pointerleave", () => onTime(null));
     }
@@ -55,9 +79,12 @@ class Plot {
         const bounds = (curves) => {
             let low = Infinity, high = -Infinity;
             for (const { values } of curves)
-                for (const value of values || [])
-                    if (value === value)
-                        [low, high] = [Math.min(low, value), Math.max(high, value)];
+                for (const value of values || []) { // NaN is neither
+                    if (value < low)
+                        low = value;
+                    if (value > high)
+                        high = value;
+                }
             return [low, high];
         };
         let [low, high] = bounds(this.curves.filter((one) => !one.faint));
@@ -70,15 +97,10 @@ class Plot {
     }
 
     draw() {
-        const ratio = window.devicePixelRatio || 1, height = 150;
-        this.width = this.box.clientWidth || 600;
-        this.canvas.style.height = `${height}px`;
-        this.canvas.width = this.width * ratio;
-        this.canvas.height = height * ratio;
-        const pen = this.canvas.getContext("2d"), { time } = this;
-        pen.scale(ratio, ratio);
+        const height = HEIGHT, { time } = this, pen = emptied(this.canvas, this.width, height);
         if (!time || time.length < 2 || !this.curves.length || this.curves.every((one) => !one.values)) {
-            this.legend.textContent = "";
+            this.legend.replaceChildren();
+            this.entries = null;
             return;
         }
         const [low, high] = this.range(), begin = time[0], end = time[time.length - 1];
@@ -115,7 +137,7 @@ class Plot {
             pen.lineTo(x(time[this.at]), height - BOTTOM);
             pen.stroke();
         }
-        this.legend.replaceChildren(...this.entries());
+        this.label();
     }
 
     /* Of many samples in one column of pixels the lowest and the highest are drawn. */
@@ -143,15 +165,25 @@ class Plot {
         pen.setLineDash([]);
     }
 
-    entries() {
-        const unit = document.createElement("b");
-        unit.textContent = this.unit || "1";
-        return [unit, ...this.curves.filter((one) => one.values).map(({ name, values, colour, faint }) => {
-            const entry = document.createElement("span"), k = this.at === null ? values.length - 1 : this.at;
-            entry.style.color = faint ? style("--faint") : colour;
-            entry.className = faint ? "dashed" : "";
-            entry.textContent = `${name} ${k < values.length ? short(values[k]) : "-"}`;
-            return entry;
-        })];
+    /* The names of the curves, with their values at the pointer or at the end. */
+    label() {
+        const curves = this.curves.filter((one) => one.values), names = curves.map((one) => one.name).join("\n");
+        if (!this.entries || this.entries.names !== names) {
+            this.entries = curves.map(({ colour, faint }) => {
+                const entry = document.createElement("span");
+                entry.style.color = faint ? "" : colour;
+                entry.className = faint ? "dashed" : "";
+                entry.append("");
+                return entry;
+            });
+            this.entries.names = names;
+            const unit = document.createElement("b");
+            unit.textContent = this.unit || "1";
+            this.legend.replaceChildren(unit, ...this.entries);
+        }
+        curves.forEach(({ name, values }, i) => {
+            const k = this.at === null ? values.length - 1 : this.at;
+            this.entries[i].firstChild.data = `${name} ${k < values.length ? short(values[k]) : "-"}`;
+        });
     }
 }

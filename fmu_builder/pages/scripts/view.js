@@ -109,6 +109,13 @@ class View {
         this.angles = null; // about z, and above the ground, rad
         this.zoom = 1;
         this.sample = 0;
+        [this.width, this.height] = [canvas.clientWidth || 600, canvas.clientHeight || 300];
+        new ResizeObserver(([{ contentRect: { width, height } }]) => {
+            if (width && (width !== this.width || height !== this.height)) {
+                [this.width, this.height] = [width, height];
+                this.draw();
+            }
+        }).observe(canvas);
         let from = null;
         canvas.addEventListener("pointerdown", (event) => {
             from = [event.clientX, event.clientY];
@@ -192,16 +199,10 @@ class View {
     }
 
     draw() {
-        const ratio = window.devicePixelRatio || 1;
-        this.width = this.canvas.clientWidth || 600;
-        this.height = this.canvas.clientHeight || 300;
-        this.canvas.width = this.width * ratio;
-        this.canvas.height = this.height * ratio;
+        this.pen = emptied(this.canvas, this.width, this.height);
         if (!this.scene || this.scene.count === 0)
             return;
         this.scale = (0.42 * this.zoom * Math.min(this.width, this.height)) / this.extent.half;
-        this.pen = this.canvas.getContext("2d");
-        this.pen.scale(ratio, ratio);
         this.pen.lineJoin = this.pen.lineCap = "round";
         if (this.other && this.other.count > this.sample)
             this.drawScene(this.other, true);

@@ -1,16 +1,16 @@
 /* Behind engine.js in a worker: runs what the page asks for, one run after another. */
 "use strict";
 
-let system, modules;
+let system, compilation;
 
 onmessage = async ({ data }) => {
     if (data.system) {
         system = data.system;
-        modules = data.modules || (await compiled(system).catch((error) => ({ error: String(error) })));
-        postMessage(modules.error ? { unable: modules.error } : { modules });
+        compilation = data.modules ? Promise.resolve(data.modules) : compiled(system);
+        compilation.then((modules) => postMessage({ modules }), (error) => postMessage({ unable: String(error) }));
         return;
     }
-    const begin = performance.now();
+    const modules = await compilation, begin = performance.now();
     let runs;
     try {
         runs = data.runs.map((changes, k) =>

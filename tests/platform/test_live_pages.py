@@ -299,3 +299,33 @@ def test_without_webassembly_the_page_says_so(browser: Browser, ball_and_floor: 
     page.goto(ball_and_floor[1].as_uri())
     assert "no WebAssembly" in page.locator("#state").inner_text()
     page.close()
+
+
+def test_a_hand_drags_the_point_and_its_drive_is_that_of_a_native_run(browser: Browser, tmp_path: Path) -> None:
+    """Position and rate; the drive is in the scenario that the page copies and in its address."""
+    shown = opened(browser, live("PointSurface", tmp_path / "page.html"))
+    box = shown.page.locator("#view").bounding_box()
+    assert box is not None
+    x, y = shown.page.evaluate("view.placed(view.scene.vector(view.hand.points[0], view.sample))")
+    shown.page.mouse.move(box["x"] + x, box["y"] + y)
+    shown.page.mouse.down()
+    for k in range(1, 13):  # sideways, and down into the floor
+        shown.page.mouse.move(box["x"] + x + 6 * k, box["y"] + y + 5 * k)
+        shown.page.wait_for_timeout(30)
+    shown.page.mouse.up()
+    shown.page.wait_for_function("() => view.hand.held === null && !busy && !waiting", timeout=SHOWN)
+    values = shown.values()
+    assert values["fmu.point.f[3]"].max() > 1.0 and np.ptp(values["fmu.depth_rate"]) > 1e-3
+    copied = tmp_path / "copied.toml"
+    copied.write_text(shown.page.evaluate("scenarioText()"), encoding="utf-8")
+    scenario = load_scenario(copied)
+    assert {"fmu.point.r[1]", "fmu.point.r[3]"} <= set(scenario.drive)
+    trace = Master(scenario).run(lambda share: None).trace
+    shown.page.wait_for_function("() => location.hash === `#${fragment()}`", timeout=SHOWN)
+    again = opened(browser, tmp_path / "page.html", "#" + shown.page.url.partition("#")[2])
+    assert len(values) > 3 and shown.complaints == []
+    for found in (values, again.values()):
+        for name, own in found.items():
+            assert np.array_equal(own, trace[name]), name
+    shown.page.close()
+    again.page.close()

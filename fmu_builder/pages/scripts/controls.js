@@ -71,7 +71,7 @@ function parameterRow(slave, parameter) {
 
 function driveRows(slave, input) {
     const name = `${slave.name}.${input.name}`;
-    const own = () => state.drives[name] || { shape: "none", size: USUAL[input.unit] || 1, time: state.stop / 4, frequency: 2 };
+    const own = () => ({ shape: "none", size: USUAL[input.unit] || 1, time: state.stop / 4, frequency: 2, ...state.drives[name] });
     const rows = element("div"), change = (part) => {
         const next = { ...own(), ...part };
         if (next.shape === "none")
@@ -82,12 +82,12 @@ function driveRows(slave, input) {
     };
     const fill = () => {
         const { shape, size, time, frequency } = own(), choices = { "as it starts": "none", constant: "constant",
-            step: "step", sine: "sine" };
+            step: "step", sine: "sine", ...(shape === "hand" ? { "by hand": "hand" } : {}) };
         rows.replaceChildren(choiceRow(input.name, input.about, choices, shape, "none", (text) => {
             change({ shape: text });
             fill();
         }));
-        if (shape !== "none")
+        if (shape !== "none" && shape !== "hand")
             rows.append(numberRow({ text: "size" }, input.unit, { low: -10 * (USUAL[input.unit] || 1), high: 10 * (USUAL[input.unit] || 1) }, size, size, (number) => change({ size: number })));
         if (shape === "step")
             rows.append(numberRow({ text: "at" }, "s", { low: SYSTEM.experiment.start, high: state.stop }, time, time,

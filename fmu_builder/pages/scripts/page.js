@@ -141,6 +141,11 @@ if (!able) {
     controls();
     byId("scene").hidden = SYSTEM.scene.items.length === 0;
     view = SYSTEM.scene.items.length ? new View(byId("view"), byId("player")) : null;
+    if (view) {
+        view.hand = new Hand(view);
+        if (view.hand.points.length)
+            byId("view").title = "Drag a point with a ring; drag elsewhere to turn";
+    }
     byId("signals").parentElement.addEventListener("toggle", listSignals);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
         styles.clear();

@@ -21,7 +21,7 @@ const state = {
     stop: SYSTEM.experiment.stop,
     algorithm: SYSTEM.experiment.algorithm,
     starts: {}, // {slave: {name: value}}, changed ones only
-    drives: {}, // {"slave.name": {shape, size, time, frequency}}
+    drives: {}, // {"slave.name": {shape, size, time, frequency}}, of a hand {shape, every, exponent, points}
     compare: SYSTEM.slaves.some((slave) => slave.mode),
     shown: null, // names of signals
 };
@@ -47,7 +47,8 @@ function fragment() {
         for (const [name, value] of Object.entries(given))
             parts.push(`${encodeURIComponent(`${slave}.${name}`)}=${value}`);
     for (const [name, drive] of Object.entries(state.drives))
-        parts.push(`${encodeURIComponent(`~${name}`)}=${drive.shape},${drive.size},${drive.time},${drive.frequency}`);
+        parts.push(`${encodeURIComponent(`~${name}`)}=${drive.shape === "hand" ? handText(drive)
+            : `${drive.shape},${drive.size},${drive.time},${drive.frequency}`}`);
     return parts.join("&");
 }
 
@@ -58,6 +59,43 @@ function decoded(text) {
         return "";
     }
 }
+
+/* ---- a hand -------------------------------------------------------------------------------------------------------- */
+
+/* points  whole numbers of 10^exponent m, or rad, at the start and each `every` s later */
+const rounded = (value, exponent) => Math.round(value / 10 ** exponent);
+
+function handText({ every, exponent, points }) {
+    return `hand,${every},${exponent},${points.map((one, k) => (k ? one - points[k - 1] : one)).join(".")}`;
+}
+
+function readHand([every, exponent, changes = ""]) {
+    let point = 0;
+    const points = changes.split(".").map((one) => (point += Number(one)));
+    const isGood = +every > 0 && Number.isFinite(+every) && Math.abs(+exponent) < 30 && Number.isInteger(+exponent)
+        && changes !== "" && points.every(Number.isSafeInteger);
+    return isGood ? { shape: "hand", every: +every, exponent: +exponent, points } : null;
+}
+
+/* As a table of [drive]; numbers of few digits, so that a scenario file holds them whole. */
+function handTable({ every, exponent, points }) {
+    const { start } = SYSTEM.experiment;
+    return { time: points.map((_, k) => +(start + k * every).toPrecision(12)), value: points.map((one) => Number(`${one}e${exponent}`)) };
+}
+
+/* The derivative of a table: steps, written with repeated times; 0 outside. */
+function slopeOf({ time, value }) {
+    const found = { time: [time[0]], value: [0] };
+    for (let k = 1; k < time.length; k++)
+        if (time[k] > time[k - 1]) {
+            const slope = (value[k] - value[k - 1]) / (time[k] - time[k - 1]);
+            found.time.push(time[k - 1], time[k]);
+            found.value.push(slope, slope);
+        }
+    return { time: [...found.time, time[time.length - 1]], value: [...found.value, 0] };
+}
+
+const isFree = (name) => typeof name === "string" && Boolean(freeInput(name));
 
 const freeInput = (name) => SYSTEM.slaves.flatMap((slave) =>
     slave.free.filter((one) => `${slave.name}.${one.name}` === name))[0];
@@ -71,7 +109,10 @@ function readFragment() {
             state[key] = +text;
         } else if (key.startsWith("~")) {
             const [shape, ...numbers] = text.split(","), [size, time, frequency] = numbers.map(Number);
-            if (Object.hasOwn(SHAPES, shape) && numbers.length === 3 && [size, time, frequency].every(Number.isFinite)
+            const hand = shape === "hand" && readHand(numbers);
+            if (hand && freeInput(key.slice(1)))
+                state.drives[key.slice(1)] = hand;
+            else if (Object.hasOwn(SHAPES, shape) && numbers.length === 3 && [size, time, frequency].every(Number.isFinite)
                 && freeInput(key.slice(1)))
                 state.drives[key.slice(1)] = { shape, size, time, frequency };
         } else {
@@ -88,7 +129,9 @@ function drives() {
     return SYSTEM.slaves.flatMap((slave) => slave.free.flatMap((input) => {
         const own = (one) => state.drives[`${slave.name}.${one.name}`];
         const drive = own(input), rate = slave.free.find((one) => one.name === input.rate);
-        const put = (one, isSlope) => ({ slave: slave.name, family: "Real", reference: one.reference, isSlope, ...drive });
+        const signal = (isSlope) => (drive.shape !== "hand" ? { ...drive, isSlope }
+            : isSlope ? slopeOf(handTable(drive)) : handTable(drive));
+        const put = (one, isSlope) => ({ slave: slave.name, family: "Real", reference: one.reference, ...signal(isSlope) });
         return drive ? [put(input, false), ...(rate && !own(rate) ? [put(rate, true)] : [])] : [];
     }));
 }
@@ -149,6 +192,8 @@ function scenarioText() {
             lines.push(`start = ${toml(starts)}`);
     }
     const shapes = Object.entries(state.drives).map(([name, drive]) => {
+        if (drive.shape === "hand")
+            return `${tomlKey(name)} = ${toml(handTable(drive))}`;
         const { unit } = freeInput(name), size = `${drive.size}${unit && `[${unit}]`}`;
         const law = { constant: size, step: `#t < ${drive.time}[s] -> 0${unit && `[${unit}]`}, ${size}`,
             sine: `${size}*sin(2*PI*${drive.frequency}[Hz]*#t)` }[drive.shape];

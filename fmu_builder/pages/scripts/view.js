@@ -102,12 +102,16 @@ class Scene {
     }
 }
 
+/* Real time, stretched to three seconds at least and ten at most. */
+const lengthShown = (length) => Math.min(Math.max(length, 3), 10);
+
 class View {
     constructor(canvas, player) {
         this.canvas = canvas;
         this.player = player;
         this.angles = null; // about z, and above the ground, rad
         this.zoom = 1;
+        this.hand = null; // on points that can be dragged
         this.sample = 0;
         [this.width, this.height] = [canvas.clientWidth || 600, canvas.clientHeight || 300];
         new ResizeObserver(([{ contentRect: { width, height } }]) => {
@@ -118,8 +122,9 @@ class View {
         }).observe(canvas);
         let from = null;
         canvas.addEventListener("pointerdown", (event) => {
-            from = [event.clientX, event.clientY];
             canvas.setPointerCapture(event.pointerId);
+            if (!this.hand || !this.hand.take(event))
+                from = [event.clientX, event.clientY];
         });
         canvas.addEventListener("pointermove", (event) => {
             if (!from || !this.scene)
@@ -147,7 +152,8 @@ class View {
         this.run = run;
         this.scene = new Scene(items, run);
         this.other = other ? new Scene(items, other) : null;
-        this.extent = this.scene.extent();
+        if (!this.extent || !this.hand || !this.hand.isKept)
+            this.extent = this.scene.extent();
         this.force = this.scene.largestForce();
         this.angles = this.angles || (this.scene.isFlat() ? [-Math.PI / 2, Math.PI / 2] : [-1.1, 0.35]);
         this.sample = Math.min(this.sample, this.scene.count - 1);
@@ -163,12 +169,11 @@ class View {
         this.draw();
     }
 
-    /* In real time, or stretched to three seconds at least and ten at most. */
     play() {
         if (!this.scene)
             return;
         const { time } = this.run, length = time[time.length - 1] - time[0];
-        const shown = Math.min(Math.max(length, 3), 10), begin = performance.now();
+        const shown = lengthShown(length), begin = performance.now();
         const first = this.sample < this.scene.count - 1 ? this.sample / (this.scene.count - 1) : 0;
         this.playing = true;
         this.player.querySelector("button").textContent = "pause";
@@ -207,6 +212,8 @@ class View {
         if (this.other && this.other.count > this.sample)
             this.drawScene(this.other, true);
         this.drawScene(this.scene, false);
+        if (this.hand)
+            this.hand.draw();
     }
 
     line(points, colour, width, faint) {

@@ -14,7 +14,7 @@ from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.pages.system import page_system
 
-SCRIPTS = ("state.js", "runs.js", "plot.js", "view.js", "hand.js", "controls.js", "page.js")  # in the order of their use
+SCRIPTS = ("state.js", "runs.js", "plot.js", "view.js", "hand.js", "controls.js", "page.js")  # in this order
 _PARTS = Path(__file__).parent / "scripts"
 
 

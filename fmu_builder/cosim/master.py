@@ -278,6 +278,12 @@ class Master:
             except DiscardedStepError as error:
                 self.parted[error.slave] = None
 
+    def load(self, name: str, description: SlaveDescription) -> Slave:
+        """A slave; bodies for whose forces `adaptive` solves may end steps at events.   Raises SlaveError."""
+        of_groups = {body for group in self.groups if not group.reasons for body in group.bodies}
+        ends_early = self.scenario.experiment.algorithm == "adaptive" and name in of_groups
+        return Slave(name, description, self.starts[name], self.limits.get(name), ends_early)
+
     def forget_states(self, free: bool) -> None:
         """Before the slaves are closed.   free: false after fmi2Fatal"""
         for parted in self.parted.values() if free else ():
@@ -289,7 +295,7 @@ class Master:
         slaves: dict[str, Slave] = {}
         try:
             for name, description in self.descriptions.items():
-                slaves[name] = Slave(name, description, self.starts[name], self.limits.get(name))
+                slaves[name] = self.load(name, description)
             trace, contacts, notes, energies, interrupted = self._run(slaves, progress)
             bonds = tuple(self.implicit.bonds() if self.implicit else ())
             groups = tuple(self.implicit.groups() if self.implicit else ())

@@ -168,7 +168,7 @@ class RepeatedRun:
         """All slaves, or none: the next run then tries again."""
         try:
             for name, description in self._master.descriptions.items():
-                self._slaves[name] = Slave(name, description, self._master.starts[name], self._master.limits.get(name))
+                self._slaves[name] = self._master.load(name, description)
         except BaseException:
             self.close()
             raise

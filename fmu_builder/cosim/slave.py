@@ -14,7 +14,6 @@ from contextlib import suppress
 from ctypes import CDLL, Array, byref, c_char_p, c_double, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from fmpy.logging import addLoggerProxy
 from fmpy.model_description import ModelDescription
 from lxml import etree
 
+from fmu_builder.cosim.description_xml import defined_units, differences, gives_derivatives, held_forces
 from fmu_builder.cosim.extraction import Extraction
 from fmu_builder.cosim.fmi3.adaptor import Adaptor, function_of, kinds_of, name_in_fmi3, type_of
 from fmu_builder.cosim.isolation.limits import Limits
@@ -44,9 +44,7 @@ from fmu_builder.export.toolchain import PLATFORMS, TUPLES, host_platform
 from fmu_builder.export.trial import Start as TriedStart
 from fmu_builder.export.trial import try_out
 from fmu_builder.model.connectable import FAMILY, PortUse, SlaveVariable, Terminal
-from fmu_builder.model.step_advice import HELD_FORCE, HeldForce
 from fmu_builder.model.terminals import port_of
-from fmu_builder.units import Unit, unit_of_fmi
 
 DESCRIPTION = "modelDescription.xml"
 STATUS = ("fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal", "fmi2Pending")
@@ -75,6 +73,7 @@ class SlaveDescription:
     terminals: Mapping[str, Terminal] = field(default_factory=dict)
     can_restore: bool = False  # it declares canGetAndSetFMUstate
     varies_step: bool = False  # it declares canHandleVariableCommunicationStepSize
+    shows_events: bool = False  # of an FMU for FMI 3.0: it may end steps at events, and its state can be restored
     interpolates: bool = False  # it declares canInterpolateInputs
     states_behind: Mapping[str, bool] = field(default_factory=dict)  # by output: whether it depends on states
     kinds: Mapping[int, str] | None = None  # of an FMU for FMI 3.0: the types of its variables, by value reference
@@ -121,9 +120,7 @@ def read_slave(path: Path) -> SlaveDescription:
     unknowns = {u.variable.name: u.dependencies for u in (*description.outputs, *description.initialUnknowns)}
     free = {u.variable.name for u in description.outputs if u.dependencies == [] and unknowns[u.variable.name] == []}
     ours = (description.generationTool or "").startswith("fmu-builder")
-    held = _held_forces(root)
-    units = _defined_units(root)
-    differences = _differences(root)
+    held, units, relative = held_forces(root), defined_units(root), differences(root)
     variables = {}
     for v in description.modelVariables:
         if kinds is not None and (v.valueReference not in kinds or (ours and v.name.startswith(INDICATORS))):
@@ -150,7 +147,7 @@ def read_slave(path: Path) -> SlaveDescription:
             max=_number(v.max),
             min=_number(v.min),
             defined=units.get(unit),
-            relative=differences.get(v.name, bool(declared and declared.relativeQuantity)),
+            relative=relative.get(v.name, bool(declared and declared.relativeQuantity)),
         )
     experiment, faults = _default_experiment(description)
     return SlaveDescription(
@@ -174,11 +171,13 @@ def read_slave(path: Path) -> SlaveDescription:
         derivatives={
             v.derivative.valueReference: v.valueReference
             for v in description.modelVariables
-            if v.derivative is not None and description.coSimulation.providesDirectionalDerivative
+            if v.derivative is not None and gives_derivatives(root)
         },
         faults=faults,
         can_restore=bool(description.coSimulation.canGetAndSetFMUstate),
         varies_step=bool(description.coSimulation.canHandleVariableCommunicationStepSize),
+        shows_events=is_fmi3
+        and bool(description.coSimulation.mightReturnEarlyFromDoStep and description.coSimulation.canGetAndSetFMUstate),
         interpolates=bool(description.coSimulation.canInterpolateInputs),
         states_behind=_states_behind(description),
         kinds=kinds,
@@ -221,27 +220,6 @@ def _default_experiment(description: ModelDescription) -> tuple[dict[str, float]
     if times.get("stepSize", 1.0) <= 0.0:
         faults["stepSize"] = f"{times.pop('stepSize'):g} s must be greater than 0"
     return times, faults
-
-
-def _defined_units(root: etree._Element) -> dict[str, Unit]:
-    """By name, the units that the FMU defines by base units."""
-    items = ((item.get("name", ""), item.find("BaseUnit")) for item in root.iterfind("UnitDefinitions/Unit"))
-    units = {name: unit_of_fmi(name, base.attrib) for name, base in items if base is not None}
-    return {name: unit for name, unit in units.items() if unit is not None}
-
-
-def _differences(root: etree._Element) -> dict[str, bool]:
-    """By the name of the variable, its own relativeQuantity, which fmpy 0.3 looks for among the child elements."""
-    found = root.iterfind("ModelVariables/ScalarVariable/Real[@relativeQuantity]")
-    of_fmi3 = root.iterfind("ModelVariables/*[@relativeQuantity]")
-    named = chain(((one.getparent(), one) for one in found), ((one, one) for one in of_fmi3))
-    return {variable.get("name"): one.get("relativeQuantity") in ("true", "1") for variable, one in named}
-
-
-def _held_forces(root: etree._Element) -> dict[str, HeldForce | None]:
-    """By the name of the variable; fmpy does not read annotations."""
-    found = root.iterfind(f"ModelVariables/*/Annotations/*/{HELD_FORCE}")
-    return {one.getparent().getparent().getparent().get("name"): HeldForce.of(one.attrib) for one in found}
 
 
 def _other_platforms(names: frozenset[str]) -> set[str]:
@@ -309,10 +287,12 @@ class Slave:
         description: SlaveDescription,
         starts: Mapping[str, float | str] | None = None,
         limits: Limits | None = None,
+        ends_early: bool = False,
     ) -> None:
         """starts   SI values that the run sets, with which an FMU of others is tried out first
-        limits   of an FMU that is to run in a process of its own, and needs no trial"""
-        self.name = name
+        limits   of an FMU that is to run in a process of its own, and needs no trial
+        ends_early   whether it may end steps at events, if it shows them"""
+        self.name, self.ends_early = name, ends_early and description.shows_events
         self.description = description
         self.log: list[LogEntry] = []
         self.status = OK  # of the last call that was not OK
@@ -362,6 +342,8 @@ class Slave:
                 raise SlaveError(Problem(where, f"does not load: {error}")) from error
             self.dll = self.fmu.dll
             try:
+                if description.kinds is not None:
+                    self.fmu.adaptor.take_early_return(self.ends_early)
                 self.fmu.instantiate(callbacks=callbacks, loggingOn=True)
             except Exception as error:  # fmpy: "Failed to instantiate model"
                 raise self.error("fmi2Instantiate", None) from error

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from ctypes import byref, c_double
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fmu_builder
+from fmu_builder import Assembly, Result, Scenario
+from fmu_builder.cosim.loop.program import LOOP
 from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import InputError, SlaveError
 from fmu_builder.export.fmu import host_fmu
@@ -65,3 +68,79 @@ def test_arrays_are_refused() -> None:
         fmu = host_fmu(path, ("-O0",), 3)
     with pytest.raises(InputError, match="has arrays, such as g, and the master reads scalars only"):
         read_slave(fmu)
+
+
+BALL = {"recipe": "PointMass", "start": {"m": 1, "r0": [0, 0, 0.02]}}
+FLOOR = {"recipe": "PointSurface", "start": {"C_F": 1e5, "C_r": 0.5, "K_fr": 0}}
+OTHER = {"recipe": "PointMass", "start": {"m": 2, "r0": [0, 0, 0.12]}}
+SPRING = {"recipe": "PointToPointSpring", "start": {"k": 2000, "l0": 0.1}}
+TIMES = {"stop": 0.4, "step": 0.02}
+
+
+def bounced(fmi: int) -> Result:
+    """A ball with its floor in one FMU, on a spring to another mass."""
+    bouncer = Assembly(
+        name="Bouncer",
+        description="A ball on a floor",
+        parts={"ball": BALL, "floor": FLOOR},
+        connections=[("ball.p", "floor.point")],
+        expose={"ports": {"ball": "ball.p"}},
+    )
+    with as_file(bouncer) as path:
+        fmu = str(host_fmu(path, fmi=fmi))
+    return fmu_builder.run(
+        Scenario(
+            slaves={"body": {"recipe": fmu}, "other": OTHER, "spring": SPRING},
+            connections=[("body.ball", "spring.first"), ("other.p", "spring.second")],
+            experiment={**TIMES, "algorithm": "adaptive"},
+        )
+    )
+
+
+@pytest.mark.slow  # builds three assemblies
+def test_adaptive_ends_its_steps_at_events_that_a_body_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference is one FMU of all four under one solver.  The guide has the figures of both."""
+    whole = Assembly(
+        name="Bounced",
+        description="All in one",
+        parts={"ball": BALL, "floor": FLOOR, "other": OTHER, "spring": SPRING},
+        connections=[("ball.p", "floor.point"), ("ball.p", "spring.first"), ("other.p", "spring.second")],
+    )
+    with as_file(whole) as path:
+        reference = fmu_builder.run(str(host_fmu(path)), **TIMES)
+    exact = reference["fmu.ball.p.v[3]"]
+
+    def error(result: Result) -> float:
+        return float(np.abs(result["body.ball.v[3]"] - exact).max())
+
+    old, new = bounced(2), bounced(3)
+    contacts = reference["fmu.floor.contact_count"][-1]
+    assert error(old) > 0.5 and error(new) < 2e-3
+    assert old.groups[0].events == 0 and new.groups[0].events >= 2 * contacts - 1  # the last release may lie behind
+    assert new.groups[0].drift <= 1e-3 < old.groups[0].drift
+    assert f"{new.groups[0].events} of them end at events of bodies" in new.notes[0]
+    monkeypatch.setenv(LOOP, "python")
+    other = bounced(3)
+    assert other.trace.values.tobytes() == new.trace.values.tobytes()
+    assert (other.groups, other.notes) == (new.groups, new.notes)
+
+
+def test_a_step_that_ended_early_is_completed(ball: Path) -> None:
+    """The adaptor shows the event, and makes the whole step where the master asks for it."""
+    fallen = []
+    for ends_early in (False, True):
+        slave = Slave("ball", read_slave(ball), ends_early=ends_early)
+        slave.setup(0.0, 1.0, None)
+        slave.call("fmi2EnterInitializationMode")
+        slave.call("fmi2ExitInitializationMode")
+        assert slave.dll.fmi2DoStep(slave.component, 0.0, 1.0, 0) == 0
+        last = c_double(0.0)
+        assert slave.dll.fmi2GetRealStatus(slave.component, 2, byref(last)) == 0 and last.value == 1.0
+        fallen.append(slave.get(slave.description.variables["height"]))
+        slave.close()
+    assert fallen[0] != fallen[1] and fallen[1] == pytest.approx(fallen[0], abs=1e-8)
+
+
+def test_an_fmu_of_fmi_3_gives_derivatives_as_that_of_fmi_2(ball: Path) -> None:
+    old = read_slave(host_fmu(shipped("fmus") / "BouncingBall.toml"))
+    assert len(read_slave(ball).derivatives) == len(old.derivatives) > 6

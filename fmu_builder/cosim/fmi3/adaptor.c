@@ -1,6 +1,7 @@
 /* An FMU for FMI 3.0 as one for FMI 2.0: the master calls these functions, and these call its functions.
  *
- * Scalars only, co-simulation only; steps neither end early nor have events.  Inputs have no derivatives in FMI 3.0.
+ * Scalars only, co-simulation only, without event mode.  Inputs have no derivatives in FMI 3.0.  A step that ends early
+ * is completed by further ones: step_to_event shows where.
  * Whole numbers that the other side cannot hold are refused.
  * One copy of this library belongs to one FMU: adaptor.py gives it the addresses of the functions and the types of the
  * variables, once, by `connect_fmu`. */
@@ -51,15 +52,19 @@ typedef struct {
 } Fmu;
 
 static Fmu fmu;
+static Flag early_return; /* 1 if instances may end steps early */
 
 EXPORT void connect_fmu(const Fmu *given);
 void connect_fmu(const Fmu *given) { fmu = *given; }
+
+EXPORT void take_early_return(int takes);
+void take_early_return(int takes) { early_return = takes != 0; }
 
 typedef struct {
     void *instance;
     fmi2CallbackFunctions callbacks;
     char name[256];
-    int has_tolerance, has_stop, has_ended;
+    int has_tolerance, has_stop, has_ended, takes_early_return;
     double tolerance, start, stop, last;
 } Component;
 
@@ -284,8 +289,9 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     c->callbacks = *callbacks;
     for (size_t i = 0; i + 1 < sizeof c->name && name[i]; i++)
         c->name[i] = name[i];
-    c->instance = fmu.f.instantiate(name, guid, fmu.resources, visible != 0, logging != 0, 0, 0, NULL, 0, c, take_log,
-                                    NULL);
+    c->takes_early_return = early_return;
+    c->instance = fmu.f.instantiate(name, guid, fmu.resources, visible != 0, logging != 0, 0, early_return, NULL, 0, c,
+                                    take_log, NULL);
     if (c->instance)
         return c;
     callbacks->freeMemory(c);
@@ -332,16 +338,46 @@ fmi2Status fmi2Reset(fmi2Component c) { return fmu.f.reset(((Component *)c)->ins
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
+static int do_step(Component *c, double time, double step, int no_set_state_before, Flag *is_early)
+{
+    Flag has_event = 0, ends = 0;
+    c->last = time;
+    int status =
+        fmu.f.do_step(c->instance, time, step, no_set_state_before != 0, &has_event, &ends, is_early, &c->last);
+    c->has_ended = ends;
+    return status <= fmi2Warning && ends ? fmi2Discard : status;
+}
+
 fmi2Status fmi2DoStep(fmi2Component component, fmi2Real time, fmi2Real step, fmi2Boolean no_set_state_before)
 {
     Component *c = component;
-    Flag has_event = 0, ends = 0, is_early = 0;
-    double last = time;
-    int status =
-        fmu.f.do_step(c->instance, time, step, no_set_state_before != 0, &has_event, &ends, &is_early, &last);
-    c->last = last;
-    c->has_ended = ends;
-    return status <= fmi2Warning && (ends || is_early) ? fmi2Discard : status;
+    double end = time + step;
+    int worst = fmi2OK;
+    for (;;) {
+        Flag is_early = 0;
+        int status = do_step(c, time, step, no_set_state_before, &is_early);
+        worst = status > worst ? status : worst;
+        if (worst > fmi2Warning || !is_early)
+            return worst;
+        if (!c->takes_early_return || !(c->last > time))
+            return fmi2Discard;
+        time = c->last;
+        step = end - time;
+        if (!(step > 0.0))
+            return worst;
+    }
+}
+
+/* A step up to the first event at most, at which the FMU ends it early; *end: the time that it came to. */
+EXPORT fmi2Status step_to_event(fmi2Component component, double time, double step, double *end);
+fmi2Status step_to_event(fmi2Component component, double time, double step, double *end)
+{
+    Component *c = component;
+    Flag is_early = 0;
+    int status = do_step(c, time, step, 0, &is_early);
+    int ends = status == fmi2Discard && c->has_ended;
+    *end = is_early || ends ? c->last : time + step;
+    return ends ? fmi2OK : status;
 }
 
 fmi2Status fmi2CancelStep(fmi2Component c)

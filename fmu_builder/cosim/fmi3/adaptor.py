@@ -150,4 +150,9 @@ class Adaptor:
             len(self._references),
             int(self._is_plain),
         )
-        ctypes.CDLL(adaptor._name, handle=adaptor._handle).connect_fmu(ctypes.byref(given))
+        self._own = ctypes.CDLL(adaptor._name, handle=adaptor._handle)
+        self._own.connect_fmu(ctypes.byref(given))
+
+    def take_early_return(self, takes: bool) -> None:
+        """Whether the instances that are made from now on may end steps early."""
+        self._own.take_early_return(int(takes))

@@ -10,10 +10,12 @@
  * force          acts on the rows `acts` of the body; given: forces that are not solved for, on its rows
  * rate, states   derivatives of the states, and references of the states
  * is_moved       else its velocities are inputs; gives_derivatives: else steps are tried
+ * step_to_event  of an FMU that ends steps at events, else 0
  * before         velocities before the last step of length step_before, if there was one */
 typedef struct {
     Member member;
     Values velocity, force, rate;
+    StepToEvent *step_to_event;
     const uint32_t *states;
     const uint64_t *acts;
     double *seed, *slope, *given, *free, *before;
@@ -37,6 +39,18 @@ static int try_body(Body *b, double time, double step, const double *force)
     TRY(do_step(&b->member, time, step, 0));
     TRY(get(&b->member, &b->velocity));
     return restore_state(&b->member);
+}
+
+/* The time of the first event in a step under these forces, else of its end, and the velocities there in
+ * velocity.values; the state is then as before. */
+static int look_ahead(Body *b, double time, double step, const double *force, double *end)
+{
+    const Member *m = &b->member;
+    TRY(keep_state(m));
+    TRY(set_forces(b, force));
+    TRY(failed(m, TRIAL_FAILED, b->step_to_event(m->component, time, step, end), time, step));
+    TRY(get(m, &b->velocity));
+    return restore_state(m);
 }
 
 static int velocity_slope(Body *b, const double *seed, double *answer)

@@ -13,7 +13,8 @@ A body whose velocities depend on no state follows inputs: W = 0, and a is that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import POINTER, c_double, c_int, c_uint
+from ctypes import POINTER, byref, c_double, c_int, c_uint, c_void_p
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +93,9 @@ class Slope:
 
 
 class Body:
-    """A body of a group.   velocities, forces: names in the order of its rows; None where no force acts"""
+    """A body of a group.   velocities, forces: names in the order of its rows; None where no force acts
+
+    step_to_event   of an FMU that ends steps at events, the function of adaptor.c, else None"""
 
     def __init__(self, slave: Slave, velocities: Sequence[str], forces: Sequence[str | None]) -> None:
         description = slave.description
@@ -111,6 +114,9 @@ class Body:
         self.is_moved = all(description.states_behind.get(n, True) for n in velocities)
         self.rung = DERIVATIVES if description.derivatives and self._gives_derivatives() else PROBES
         self.kept = Kept(slave) if description.can_restore else None
+        self.step_to_event: Any = slave.library["step_to_event"] if slave.ends_early else None
+        if self.step_to_event is not None:
+            self.step_to_event.argtypes = (c_void_p, c_double, c_double, c_void_p)
         self._before: tuple[Vector, float] | None = None  # velocity before the last step, and its length
 
     def can_be_solved(self) -> bool:
@@ -167,6 +173,20 @@ class Body:
         after = self.velocity.get().copy()
         self.kept.restore()
         return after
+
+    def looked_ahead(self, time: float, step: float, force: Vector) -> tuple[float, Vector]:
+        """The time of the first event in a step under these forces, else of its end, and the velocities there.
+
+        Of a body that shows events; its state is then as before."""
+        assert self.kept is not None
+        end = c_double(0.0)
+        self.kept.keep()
+        self.force.set(force[self.acts])
+        if status := self.step_to_event(self.slave.component, time, step, byref(end)):
+            self.check_trial(status, time, step)
+        after = self.velocity.get().copy()
+        self.kept.restore()
+        return end.value, after
 
     def check_trial(self, status: int, time: float, step: float) -> None:
         """Raise SlaveError unless a step that is tried succeeded."""

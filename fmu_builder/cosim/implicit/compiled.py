@@ -65,6 +65,7 @@ _BODY = _struct(
     "Body",
     ("member", _MEMBER),
     ("velocity force rate", _VALUES),
+    ("step_to_event", c_void_p),
     ("states acts seed slope given free before", c_void_p),
     ("step_before", c_double),
     ("first probes is_moved gives_derivatives has_stepped", c_uint64),
@@ -111,7 +112,7 @@ _GROUP = _struct(
     ("fault", _FAULT),
     ("bodies elements others works last", c_void_p),
     ("body_count element_count other_count rows", c_uint64),
-    ("steps unsolved_steps refused tried has_inertia", c_uint64),
+    ("steps unsolved_steps refused events looks_ahead tried has_inertia", c_uint64),
     ("largest_miss largest_drift drift unsolved model_time model_step step", c_double),
     ("controller", _CONTROLLER),
     ("other velocity a W moved next way force scale summed", c_void_p),
@@ -143,6 +144,7 @@ class CompiledGroup:
         self._bodies, self._elements = (_BODY * len(bodies))(*bodies), (_ELEMENT * len(elements))(*elements)
         one.bodies, one.elements = ctypes.addressof(self._bodies), ctypes.addressof(self._elements)
         one.body_count, one.element_count, one.rows = len(bodies), len(elements), run.size
+        one.looks_ahead = run.looks_ahead
         one.works, one.last = self._kept(self._works), self._kept(run.last.copy())
         terms: list[list[Term]] = [[] for _ in range(run.size)]
         for row, term in run.others:
@@ -204,6 +206,7 @@ class CompiledGroup:
             velocity=self._values(body.velocity),
             force=self._values(body.force),
             rate=self._values(body.rate),
+            step_to_event=function_address(body.slave, "step_to_event") if body.step_to_event else None,
             states=self._numbers(body.states, np.uint32),
             acts=self._numbers(body.acts),
             first=self._run.parts[number].start,
@@ -267,6 +270,7 @@ class CompiledGroup:
         """Give the group in Python what its report tells."""
         run, one = self._run, self._struct
         run.steps, run.unsolved, run.refused = int(one.steps), int(one.unsolved_steps), int(one.refused)
+        run.events = int(one.events)
         run.largest_miss, run.largest_drift = one.largest_miss, one.largest_drift
         for element, written in zip(run.elements, self._elements, strict=True):
             element.evaluations = int(written.evaluations)

@@ -10,7 +10,10 @@ Error of a trial, m/s or rad/s, the largest over the bodies' rows:
 (ii) makes phase, which adds up in a lasting motion: it counts once for each step of this length since forces began, at
 most a hundred times.  A step is refused if the error exceeds the tolerance, or the forces are not solved for.  The next
 one is .9 (tolerance/error)^.4 times as long, at least .2, at most twice.  A refusal costs evaluations only.
-Where bodies leave their affine model by more than the tolerance, the next step is shorter likewise."""
+Where bodies leave their affine model by more than the tolerance, the next step is shorter likewise.
+
+Bodies whose FMUs show events (FMI 3.0, early return) make the step once more before, with their states restored: it
+ends at the first event of them, and is refused if a velocity leaves the affine model by more than the tolerance."""
 
 from __future__ import annotations
 
@@ -53,15 +56,25 @@ class Controller:
         done = 0
         while done < self.units:
             begin = time + done / self.units * self.step
-            left = self.units - done
+            left = most = self.units - done
             model = self.group.begin(tick, begin, self.step * left / self.units)
             while True:
                 wanted = self.length / self.step * self.units
-                count = max(int(np.ceil(left / max(wanted, 1.0) * (1.0 - 1e-9))), 1)
-                units = max(left // count, 1)
+                count = max(int(np.ceil(most / max(wanted, 1.0) * (1.0 - 1e-9))), 1)
+                units = max(most // count, 1)
                 trial = self.group.solve(model, begin, units / self.units * self.step)
                 error, forces = self._error(model, trial, begin)
                 if error <= self.tolerance and not trial.unsolved:
+                    event, drift = self.group.look_ahead(trial, begin) if self.group.looks_ahead else (np.inf, 0.0)
+                    if event < begin + trial.step:
+                        before = max(int(np.ceil((event - begin) / self.step * self.units)), 1)
+                        if before < units:
+                            most = before
+                            continue
+                    elif drift > self.tolerance and units > 1:
+                        self.group.refused += 1
+                        self.length = max(SHRINK, self._factor(drift)) * trial.step
+                        continue
                     break
                 self.group.refused += 1
                 if units == 1:
@@ -74,11 +87,12 @@ class Controller:
             note = self.group.make(trial, tick, begin)
             if note:
                 return note
-            if self.group.drift > self.tolerance:
+            if self.group.drift > self.tolerance or (self.group.looks_ahead and self.group.drift > 0.0):
                 self.length = min(self.length, trial.step * max(self._factor(self.group.drift), SHRINK))
             active = any(force.any() for force in forces)
             self._elapsed = self._elapsed + trial.step if active else 0.0
             self._before = _Before(forces[0], trial.step)
+            self.group.events += units == most < left
             done += units
         return None
 

@@ -176,23 +176,63 @@ static int64_t rounded_up(double x)
     return (double)whole < x ? whole + 1 : whole;
 }
 
+/* The first event of the bodies in the trial, and how far the velocities of those without one leave the affine model:
+ * as GroupRun.look_ahead. */
+static int look_at_bodies(Group *g, double time, double *event, double *drift)
+{
+    *event = __builtin_inf();
+    *drift = 0.0;
+    for (uint64_t k = 0; k < g->body_count; k++) {
+        Body *b = g->bodies + k;
+        double end;
+        if (!b->step_to_event)
+            continue;
+        for (uint64_t i = 0; i < b->velocity.size; i++)
+            b->slope[i] = g->force[b->first + i] + g->other[b->first + i];
+        TRY(look_ahead(b, time, g->step, b->slope, &end));
+        if (end < time + g->step) {
+            *event = smaller(*event, end);
+            continue;
+        }
+        for (uint64_t i = 0; i < b->velocity.size; i++)
+            *drift = larger(*drift, size_of(b->velocity.values[i] - g->next[b->first + i]));
+    }
+    return 0;
+}
+
 /* One step that the error allows, of the communication step from `time` on. */
 static int make_controlled_step(Group *g, Loop *loop, double time)
 {
     Controller *c = &g->controller;
     const Constants *k = &g->constants;
     double units = (double)c->units, begin = time + (double)c->done / units * c->step;
-    int64_t left = c->units - c->done, taken;
+    int64_t left = c->units - c->done, most = left, taken;
     TRY(begin_group(g, loop, begin, c->step * (double)left / units));
     for (;;) {
         double wanted = c->length / c->step * units;
-        int64_t count = rounded_up((double)left / larger(wanted, 1.0) * (1.0 - 1e-9));
+        int64_t count = rounded_up((double)most / larger(wanted, 1.0) * (1.0 - 1e-9));
         count = count > 1 ? count : 1;
-        taken = left / count > 1 ? left / count : 1;
+        taken = most / count > 1 ? most / count : 1;
         TRY(solve_group(g, (double)taken / units * c->step));
         TRY(find_error(g));
-        if (c->error <= c->tolerance && g->unsolved == 0.0)
+        if (c->error <= c->tolerance && g->unsolved == 0.0) {
+            double event = __builtin_inf(), drift = 0.0;
+            if (g->looks_ahead)
+                TRY(look_at_bodies(g, begin, &event, &drift));
+            if (event < begin + g->step) {
+                int64_t before = rounded_up((event - begin) / c->step * units);
+                before = before > 1 ? before : 1;
+                if (before < taken) {
+                    most = before;
+                    continue;
+                }
+            } else if (drift > c->tolerance && taken > 1) {
+                g->refused++;
+                c->length = larger(k->shrink, factor_of(g, drift)) * g->step;
+                continue;
+            }
             break;
+        }
         g->refused++;
         if (taken == 1) {
             g->fault = (Fault){.kind = NO_STEP_IS_SHORT_ENOUGH, .time = begin, .step = g->step, .error = c->error,
@@ -205,12 +245,13 @@ static int make_controlled_step(Group *g, Loop *loop, double time)
     if (c->error > 0.0)
         c->length = smaller(c->length, g->step * larger(factor_of(g, c->error), k->shrink));
     TRY(make_step(g, loop, begin));
-    if (g->drift > c->tolerance)
+    if (g->drift > c->tolerance || (g->looks_ahead && g->drift > 0.0))
         c->length = smaller(c->length, g->step * larger(factor_of(g, g->drift), k->shrink));
     c->elapsed = any(c->first, g->rows) || any(c->last, g->rows) ? c->elapsed + g->step : 0.0;
     copy(c->before, c->first, g->rows);
     c->step_before = g->step;
     c->has_before = 1;
+    g->events += taken == most && most < left;
     c->done += taken;
     return 0;
 }

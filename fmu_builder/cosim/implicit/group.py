@@ -98,7 +98,8 @@ class GroupRun:
         self.size = len(rows)
         self.others = self._other_sources(forces, exchange, wiring)
         self.last = self.summed([element.start.force for element in self.elements])
-        self.refused = 0
+        self.refused = self.events = 0
+        self.looks_ahead = any(body.step_to_event is not None for body in self.bodies)
         self.works: dict[Key, float] = {}  # J, by element, port, body and its port
         self.steps = self.unsolved = 0
         self.largest_miss = self.largest_drift = 0.0
@@ -195,6 +196,20 @@ class GroupRun:
         motion = model.velocities(force, step)
         return [element.try_step(motion, time, step)[1].force for element in self.elements]
 
+    def look_ahead(self, trial: Trial, time: float) -> tuple[float, float]:
+        """Of the bodies that show events: the time of the first one in the step, infinite without one, and how far
+        their velocities leave the affine model, m/s or rad/s.  Their states are then as before."""
+        step, first, drift = trial.step, float("inf"), 0.0
+        for body, rows in zip(self.bodies, self.parts, strict=True):
+            if body.step_to_event is None:
+                continue
+            end, velocity = body.looked_ahead(time, step, trial.force[rows] + self._other[rows])
+            if end < time + step:
+                first = min(first, end)
+            else:
+                drift = max(drift, float(np.abs(velocity - trial.velocity[1][rows]).max(initial=0.0)))
+        return first, drift
+
     def summed(self, forces: Sequence[Vector]) -> Vector:
         """Forces of the elements on the rows of the bodies."""
         total = np.zeros(self.size)
@@ -245,6 +260,7 @@ class GroupRun:
             evaluations=sum(element.evaluations for element in self.elements),
             probes=sum(body.probes for body in self.bodies),
             refused=self.refused,
+            events=self.events,
             unsolved=self.unsolved,
             largest_miss=self.largest_miss,
             drift=self.largest_drift,

@@ -28,6 +28,7 @@ typedef struct {
  * velocity, a, W  of the affine model at the beginning of a step, over model_step from model_time; W when it is needed
  * next, way       velocities at the end of a trial, and what the rows go until then
  * force, next     of the trial that is made     tried: number of the answers of the last trial, 1 - tried the best ones
+ * events          steps that ended at an event of a body; looks_ahead: 1 if a body shows them
  * unsolved        velocity by which the forces miss their law */
 typedef struct {
     Constants constants;
@@ -37,7 +38,7 @@ typedef struct {
     const Term *others;
     double *works, *last;
     uint64_t body_count, element_count, other_count, rows;
-    uint64_t steps, unsolved_steps, refused, tried, has_inertia;
+    uint64_t steps, unsolved_steps, refused, events, looks_ahead, tried, has_inertia;
     double largest_miss, largest_drift, drift, unsolved;
     double model_time, model_step, step;
     Controller controller;
@@ -47,8 +48,8 @@ typedef struct {
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 296 && sizeof(Element) == 464 &&
-               sizeof(Controller) == 120 && sizeof(Group) == 792, "compiled.py has other sizes");
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 304 && sizeof(Element) == 464 &&
+               sizeof(Controller) == 120 && sizeof(Group) == 808, "compiled.py has other sizes");
 
 typedef struct {
     double *memory;

@@ -28,6 +28,7 @@ class GroupReport:
     evaluations   of elements: values set and got, or steps that were tried
     probes        steps of bodies that were tried for want of derivatives
     refused       steps whose error was too large
+    events        steps that end at an event of a body, which its FMU for FMI 3.0 has shown
     unsolved      steps whose forces miss their law, by a velocity of up to largest_miss, m/s or rad/s
     drift         largest difference, m/s or rad/s, between a body after a step and its affine model"""
 
@@ -37,6 +38,7 @@ class GroupReport:
     evaluations: int
     probes: int
     refused: int
+    events: int
     unsolved: int
     largest_miss: float
     drift: float

@@ -134,6 +134,7 @@ class ImplicitRun:
         groups = [*self.groups()]
         if groups:
             steps = max(sum(group.steps for group in groups), 1)
+            events = sum(group.events for group in groups)
             evaluations, probes, refused = (
                 sum(getattr(group, key) for group in groups) / steps for key in ("evaluations", "probes", "refused")
             )
@@ -142,6 +143,7 @@ class ImplicitRun:
                 "evaluations of elements a step"
                 + f", {probes:.3g} steps of bodies that are tried" * (probes > 0.0)
                 + f", {refused:.2g} steps refused" * (refused > 0.0)
+                + f"; {events} of them end at events of bodies" * (events > 0)
             )
         of_rung: dict[str, dict[str, None]] = {}
         for bond in self.bonds():

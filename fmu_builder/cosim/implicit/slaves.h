@@ -23,6 +23,7 @@ typedef int Derivative(void *component, const uint32_t *unknowns, size_t n, cons
 typedef int SetSlopes(void *component, const uint32_t *references, size_t n, const int32_t *orders,
                       const double *slopes);
 typedef int RestoreState(void *component, void *state);
+typedef int StepToEvent(void *component, double time, double step, double *end); /* of adaptor.c */
 
 /* writes, reads: operations that set its inputs and get its outputs */
 typedef struct {

@@ -19,6 +19,7 @@ from fmu_builder.cosim.comparison import comparison_to_json
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of, validate
 from fmu_builder.export.many import host_fmus
 from fmu_builder.paths import catalogue
+from fmu_builder.report.case_view import CaseView, validate_with_views
 from fmu_builder.report.report import summary_rows, write_report
 
 
@@ -35,8 +36,8 @@ def demo(output: Path, everything: bool) -> None:
     make_folder_of(report)
     with progress("building", len(recipes)) as done:
         fmus = host_fmus(recipes, output, lambda recipe: done(f"built {recipe.stem}"))
-    results = _validate(cases)
-    write_report(results, report, fmus=fmus, title="fmu-builder demo")
+    results, views = _validate(cases)
+    write_report(results, report, fmus=fmus, title="fmu-builder demo", views=views)
     _print_cases(results)
     line(f"\n{len(fmus)} FMUs for this machine and the report, in {time.perf_counter() - begin:.0f} s:")
     for path in (*fmus, report):
@@ -53,10 +54,10 @@ def validate_cases(names: Sequence[str], report: Path | None, as_json: bool) -> 
     Exits with 1 if a case fails."""
     chosen = find_cases(names)
     check_outputs(("--report", report))
-    results = _validate(chosen)
+    results, views = _validate(chosen, with_views=report is not None)
     if report:
         make_folder_of(report)
-        write_report(results, report, title="fmu-builder validate")
+        write_report(results, report, title="fmu-builder validate", views=views)
     if as_json:
         print(json.dumps([_case_json(r) for r in results], indent=2))
     else:
@@ -66,9 +67,13 @@ def validate_cases(names: Sequence[str], report: Path | None, as_json: bool) -> 
     _exit_with(results)
 
 
-def _validate(cases: dict[str, Path]) -> tuple[CaseResult, ...]:
+def _validate(cases: dict[str, Path], with_views: bool = True) -> tuple[tuple[CaseResult, ...], dict[str, CaseView]]:
     with progress("running", len(cases)) as done:
-        return validate(cases, lambda r: done(f"{'passed' if r.passed else 'FAILED'} {r.name}"))
+
+        def finished(result: CaseResult) -> None:
+            done(f"{'passed' if result.passed else 'FAILED'} {result.name}")
+
+        return validate_with_views(cases, finished) if with_views else (validate(cases, finished), {})
 
 
 def _exit_with(results: Sequence[CaseResult]) -> None:

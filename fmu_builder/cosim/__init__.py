@@ -10,20 +10,15 @@ if TYPE_CHECKING:
     from fmu_builder.cosim.comparison import Comparison, Tolerance, compare, compare_files
     from fmu_builder.cosim.events import ContactEvent
     from fmu_builder.cosim.master import load_scenario, run
-    from fmu_builder.cosim.motion import GROUND, Animation, Line, Motion
     from fmu_builder.cosim.result import Result
     from fmu_builder.cosim.slave import Slave, SlaveDescription, read_slave
     from fmu_builder.cosim.trace import Trace, read_trace, write_trace
     from fmu_builder.cosim.validation import CaseResult, all_cases, find_cases, validate
 
 __all__ = [
-    "GROUND",
-    "Animation",
     "CaseResult",
     "Comparison",
     "ContactEvent",
-    "Line",
-    "Motion",
     "Result",
     "Slave",
     "SlaveDescription",

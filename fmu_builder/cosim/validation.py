@@ -14,7 +14,6 @@ from fmu_builder.cosim.comparison import Comparison, Tolerance, compare
 from fmu_builder.cosim.connection_energy import ConnectionEnergy
 from fmu_builder.cosim.events import event_units
 from fmu_builder.cosim.master import checked_scenario, run, system_of
-from fmu_builder.cosim.motion import Animation, animation
 from fmu_builder.cosim.system_graph import SystemGraph, graph_of
 from fmu_builder.cosim.trace import Trace, read_trace
 from fmu_builder.errors import FmuBuilderError, InputError, Problem, SlaveError, did_you_mean
@@ -47,8 +46,7 @@ class Order:
 @dataclass(frozen=True)
 class CaseResult:
     """The result of one case.  `failure` is the message of an error that ended it; `laws` are those of its recipes;
-    `animation` its motion, where its element can be drawn; `system` its slaves, where there are several; `energies`
-    those of its connections, with `power = true`."""
+    `system` its slaves, where there are several; `energies` those of its connections, with `power = true`."""
 
     name: str
     description: str
@@ -62,7 +60,6 @@ class CaseResult:
     failure: str | None = None
     exit_code: int = 0
     laws: tuple[LawSection, ...] = ()
-    animation: Animation | None = None
     system: SystemGraph | None = None
     energies: tuple[ConnectionEnergy, ...] = ()
 
@@ -161,13 +158,17 @@ def validate(cases: Mapping[str, Path], finished: Callable[[CaseResult], None] |
 
     A case that fails, or whose FMU crashes, hides no other."""
 
-    def crashed(name: str) -> CaseResult:
-        what = f"{cases[name]}: the process that ran it crashed: one of its FMUs is broken"
-        return _failed(name, what, SlaveError.exit_code, 0.0)
-
     jobs = {name: (name, path) for name, path in cases.items()}
-    results = in_processes(run_case, jobs, finished or (lambda result: None), crashed)
+    results = in_processes(
+        run_case, jobs, finished or (lambda result: None), lambda name: crashed_case(name, cases[name])
+    )
     return tuple(results[name] for name in sorted(results))
+
+
+def crashed_case(name: str, path: Path) -> CaseResult:
+    """The result of a case whose process crashed."""
+    what = f"{path}: the process that ran it crashed: one of its FMUs is broken"
+    return _failed(name, what, SlaveError.exit_code, 0.0)
 
 
 def run_case(name: str, path: Path) -> CaseResult:
@@ -210,7 +211,6 @@ def _run(name: str, scenario: CheckedScenario, begin: float) -> CaseResult:
         notes=done.notes,
         seconds=time.perf_counter() - begin,
         laws=_laws(scenario),
-        animation=animation(scenario, done.trace),
         system=graph_of(system_of(scenario)) if len(scenario.slaves) > 1 else None,
         energies=done.energies,
     )

@@ -12,12 +12,10 @@ from fmu_builder.files import write_whole
 from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
+from fmu_builder.pages.parts import part
 from fmu_builder.pages.system import page_system
 
 SCRIPTS = ("state.js", "runs.js", "plot.js", "view.js", "hand.js", "controls.js", "page.js")  # in this order
-_PARTS = Path(__file__).parent / "scripts"
-
-
 _COMMENT = re.compile(r"^ *(/\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 _INDENTATION = re.compile(r"^ +", re.MULTILINE)
 
@@ -41,10 +39,6 @@ def live(scenario: Document | Path | str, page: Path | str = "live.html") -> Pat
 def page_text(scenario: CheckedScenario, model: Model | None = None) -> str:
     """The page of a scenario, as HTML.   model: of its only slave, where that is an FMU which was made of it"""
     system = page_system(scenario, model)
-
-    def part(name: str) -> str:
-        return (_PARTS / name).read_text(encoding="utf-8")
-
     return (
         templates()
         .get_template("live.html")
@@ -53,7 +47,7 @@ def page_text(scenario: CheckedScenario, model: Model | None = None) -> str:
             description=system["description"],
             replaced=system["replaced"],
             system=json.dumps(system, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
-            style=part("page.css"),
+            style=part("colours.css") + part("page.css"),
             engine=compact(part("engine.js")),
             worker=compact(part("worker.js")),
             scripts=[compact(part(name)) for name in SCRIPTS],

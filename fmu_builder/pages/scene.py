@@ -11,6 +11,7 @@ The shapes of an element stand in `shape.py` of its folder:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from fmu_builder.paths import load_module
 Polyline = Sequence[Sequence[float]]
 Value = float | str
 UNBOUNDED = "*"
+TEXTS = ("kind", "color")  # of an item, that are no names of variables
 _FLAT = ("point", "frame")  # kinds of ports that have a place in space
 
 
@@ -90,7 +92,7 @@ def scene_of(system: System, models: Mapping[str, Model | None]) -> dict[str, An
     for slave, element, names in (part for name, model in models.items() for part in _parts(name, model)):
         known, wanted = system.slaves[slave].variables, used[slave]
         named = partial(_named, slave=slave, names=names, known=known, wanted=wanted)
-        for item in _items(element):
+        for item in element_items(element):
             with suppress(KeyError):  # without what an assembly hides
                 items.append(_renamed(item, named))
     variables = {
@@ -127,13 +129,16 @@ def _parts(slave: str, model: Model | None) -> Iterator[tuple[str, ElementModel,
 
 def _renamed(value: Any, named: Callable[[Value], Value]) -> Any:
     if isinstance(value, dict):
-        return {key: one if key == "kind" else _renamed(one, named) for key, one in value.items()}
+        return {key: one if key in TEXTS else _renamed(one, named) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_renamed(one, named) for one in value]
     return named(value)
 
 
-def _items(model: ElementModel) -> Iterator[dict[str, Any]]:
+def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
+    """What is drawn of an element, by its own names; nothing of a recipe with `[drawing] visible = false`."""
+    if not model.recipe.drawing.get("visible", True):
+        return
     ports = [port for port in model.ports if port.kind in _FLAT]
     bodies = [port.motion["r"] for port in ports if port.side == "body"]
     forces = [port for port in ports if port.side == "force"]
@@ -152,6 +157,8 @@ def _items(model: ElementModel) -> Iterator[dict[str, Any]]:
             yield {
                 "kind": "shape",
                 "unbounded": name.startswith(UNBOUNDED) * 1.0,
+                "body": (port.side == "body") * 1.0,
+                "color": str(model.recipe.drawing.get("color", "")),
                 **_frame(port),
                 "lines": _short(polylines),
             }
@@ -211,4 +218,7 @@ def _short(polylines: Sequence[Polyline]) -> list[list[list[float]]]:
 
 def _module(element: Path) -> object:
     path = element / "shape.py"
+    if not path.is_file() and (element / "motion.py").is_file():
+        what = f"{element / 'motion.py'} is no longer read: shape.py of an element draws it, see the guide, Live pages"
+        warnings.warn(what, FutureWarning, stacklevel=2)
     return load_module(path) if path.is_file() else None

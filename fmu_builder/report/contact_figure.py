@@ -21,6 +21,7 @@ from fmu_builder.report.figure_sheet import (
     Sheet,
     Window,
     axis_title,
+    curve_style,
     extreme_samples,
     scale_of,
     thinned,
@@ -147,7 +148,8 @@ class _Contacts:
             last = int(np.searchsorted(self.trace.time, end)) + 1
             d, f = depth[first:last], force[first:last]
             chosen = np.union1d(extreme_samples(d, self.points // 2), extreme_samples(f, self.points // 2))
-            line = {"width": 1.8, "color": COLOURS[k]}
+            colour, dash = curve_style(k)
+            line = {"width": 1.8, "color": colour, "dash": dash}
             name = f"contact {contact.number}"
             x, y = d[chosen] / depth_scale.factor, f[chosen] / force_scale.factor
             self.sheet.curve(panel, x, y, name, legend=self.row, line=line)

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 
+from fmu_builder.pages.parts import packed
+
 Values = NDArray[np.float64]
 Figure = dict[str, object]
 Window = tuple[float, float]  # begin and end, s
@@ -23,8 +25,42 @@ _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 1040, 98, 214, 30, 50  # px; at the right
 _HEADING = 20  # px above _TOP for the titles of columns
 _GAP, _COLUMN_GAP = 12, 96  # px; panels above each other share the time axis
 TEXT, QUIET, GRID, LINE, FAILED = "#222222", "#666666", "#ececec", "#999999", "#b3261e"
-DASHES = ("solid", "dot", "dash", "dashdot")  # when the colours are used up
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00")  # Okabe and Ito; yellow darkened
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # curves differ without colour as well
+_LINES = "#b5b5b5"
+_BACK = "#ffffff"
+_OF_THE_DARK = {
+    TEXT: "#e6e9ec",
+    QUIET: "#97a1ab",
+    GRID: "#262d33",
+    LINE: "#6b757e",
+    FAILED: "#ff8a80",
+    _LINES: "#4a545d",
+    _BACK: "#15191d",
+    "#cccccc": "#59626b",
+} | dict(zip(COLOURS, ("#4aa8e0", "#ff8f4a", "#2fc79a", "#e5a3c9", "#a5dcff", "#d9b53a"), strict=True))
+
+
+def _parts_of(colour: str) -> str:
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return f"{red}, {green}, {blue}"
+
+
+def pale(colour: str, opacity: float) -> str:
+    return f"rgba({_parts_of(colour)}, {opacity})"
+
+
+def curve_style(number: int) -> tuple[str, str]:
+    """Colour and dash of a curve of a panel, of which 36 differ, and the first six without colour."""
+    return COLOURS[number % len(COLOURS)], DASHES[(number + number // len(COLOURS)) % len(DASHES)]
+
+
+DARK = [
+    *((f'"{light}"', f'"{dark}"') for light, dark in _OF_THE_DARK.items()),
+    *((f"rgba({_parts_of(light)},", f"rgba({_parts_of(dark)},") for light, dark in _OF_THE_DARK.items()),
+    ("rgba(0, 0, 0,", "rgba(255, 255, 255,"),
+]
+"""What a page replaces in the text of a figure where the reader wants it dark: (light, dark)."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +103,12 @@ def number_text(value: float, digits: int) -> str:
     return np.format_float_positional(
         value, precision=max(digits, magnitude + 1), unique=False, fractional=False, trim="-"
     )
+
+
+@functools.cache
+def packed_plotly() -> str:
+    """plotly.js as report.js unpacks it."""
+    return packed(str(get_plotlyjs()))
 
 
 @functools.cache
@@ -211,7 +253,7 @@ class Sheet:
     def upright(self, panel: Panel, x: float, **line: object) -> None:
         """A thin upright line through the whole column of the panel."""
         shape: Figure = {"type": "line", "xref": panel.x, "yref": "paper", "layer": "below", "x0": x, "x1": x}
-        self.shapes.append(shape | {"y0": 0, "y1": 1, "line": {"color": "#b5b5b5", "width": 1} | line})
+        self.shapes.append(shape | {"y0": 0, "y1": 1, "line": {"color": _LINES, "width": 1} | line})
 
     def band(self, panel: Panel, x0: float, x1: float) -> None:
         """A pale band through the whole column of the panel."""
@@ -243,8 +285,8 @@ class Sheet:
             "height": top + self._height + _BOTTOM,
             "margin": {"l": _LEFT, "r": _RIGHT, "t": top, "b": _BOTTOM},
             "font": {"family": "system-ui, sans-serif", "size": 12, "color": TEXT},
-            "paper_bgcolor": "#ffffff",
-            "plot_bgcolor": "#ffffff",
+            "paper_bgcolor": _BACK,
+            "plot_bgcolor": _BACK,
             "hovermode": "closest",
             "hoverlabel": {"namelength": -1},
             "shapes": self.shapes,

@@ -14,7 +14,6 @@ from fmu_builder.cosim.validation import CaseResult, Order
 from fmu_builder.report.contact_figure import contact_figure, contact_window, draw_contacts, find_contacts
 from fmu_builder.report.figure_sheet import (
     COLOURS,
-    DASHES,
     FAILED,
     TEXT,
     Figure,
@@ -22,7 +21,9 @@ from fmu_builder.report.figure_sheet import (
     Values,
     Window,
     axis_title,
+    curve_style,
     number_text,
+    pale,
     scale_of,
     thinned,
     time_axis,
@@ -96,8 +97,7 @@ def _groups(signals: Sequence[SignalResult], trace: Trace, reference: Trace) -> 
 
 def _style(name: str, signals: Sequence[SignalResult]) -> tuple[str, str]:
     """Colour and dash of a signal, the same in all panels."""
-    number = [s.name for s in signals].index(name)
-    return COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
+    return curve_style([s.name for s in signals].index(name))
 
 
 def _draw_signals(
@@ -136,10 +136,10 @@ def _draw_signals(
         colour, _ = _style(s.name, signals)
         t, v = shown(*references[s.name])
         if s in tubes:
-            half, edge, fill = s.allowed / scale.factor, {"width": 0}, _pale(colour, 0.14)
+            half, edge, fill = s.allowed / scale.factor, {"width": 0}, pale(colour, 0.14)
             sheet.curve(panel, t, v - half, s.name, line=edge, hoverinfo="skip")
             sheet.curve(panel, t, v + half, s.name, line=edge, hoverinfo="skip", fill="tonexty", fillcolor=fill)
-        sheet.curve(panel, t, v, f"reference of {s.name}", line={"width": 6, "color": _pale(colour, 0.32)})
+        sheet.curve(panel, t, v, f"reference of {s.name}", line={"width": 6, "color": pale(colour, 0.32)})
     for s in group:
         colour, dash = _style(s.name, signals)
         line = {"width": 1.6, "color": colour, "dash": dash}
@@ -162,11 +162,6 @@ def _common_quantity(names: Sequence[str]) -> str:
         if len(paths) > 1:
             paths = {re.sub(coarser, "", path) for path in paths}
     return paths.pop() if len(paths) == 1 else ""
-
-
-def _pale(colour: str, opacity: float) -> str:
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, {opacity})"
 
 
 def _draw_errors(

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import platform
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,31 +29,39 @@ from fmu_builder.export.documentation import templates
 from fmu_builder.export.origin import build_date
 from fmu_builder.files import write_whole
 from fmu_builder.model.scenario import ALGORITHMS
+from fmu_builder.pages.parts import packed, part
 from fmu_builder.paths import own_version
-from fmu_builder.report.figure_sheet import Scale, number_text, plotly_library, scale_of
+from fmu_builder.report.case_view import CaseView
+from fmu_builder.report.figure_sheet import DARK, Scale, number_text, packed_plotly, scale_of
 from fmu_builder.report.figures import case_figure
-from fmu_builder.report.moving_picture import picture
 from fmu_builder.report.system_figure import system_svg
 
 Values = NDArray[np.float64]
 Figure = dict[str, object]
 Window = tuple[float, float]  # begin and end, s
 
-_PLOT_BYTES = (
-    900_000  # all plots, motions and systems together; plotly.js takes 4.8 MB of the 6 MB a mail attachment may have
-)
+_PLOT_BYTES = 2_000_000  # of all plots together; plotly.js takes 2 MB of the 6 MB that a mail attachment may have
 _POINTS = (2000, 1000, 500, 250, 125)  # largest number of points of a curve, tried in turn until the plots fit
 
 
-def write_report(results: Sequence[CaseResult], path: Path, *, fmus: Sequence[Path] = (), title: str) -> None:
+def write_report(
+    results: Sequence[CaseResult],
+    path: Path,
+    *,
+    fmus: Sequence[Path] = (),
+    title: str,
+    views: Mapping[str, CaseView] | None = None,
+) -> None:
     """Writes the page `path`; equal results of one day give equal bytes (the seconds a case took are left out).
 
-    fmus  the FMUs that were run, listed with size and SHA-256
+    fmus   the FMUs that were run, listed with size and SHA-256
+    views  what else is shown of the cases, by name
     Raises InputError for no results or an FMU that cannot be read, ToolError if the page cannot be written.
     """
     if not results:
         raise InputError(Problem(str(path), "no case was run: there is nothing to report"))
-    page = _page(sorted(results, key=lambda result: (result.passed, result.name)), _fmu_rows(fmus), title)
+    ordered = sorted(results, key=lambda result: (result.passed, result.name))
+    page = _page(ordered, _fmu_rows(fmus), title, views or {})
     write_whole(path, page)
 
 
@@ -222,51 +231,72 @@ def _findings(result: CaseResult) -> list[_Finding]:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
-def _page(results: Sequence[CaseResult], fmu_rows: Sequence[tuple[str, str, str]], title: str) -> str:
-    pictures = {k: picture(result.animation) for k, result in enumerate(results, 1) if result.animation}
-    systems = {k: system_svg(result.system) for k, result in enumerate(results, 1) if result.system}
-    drawn = sum(map(len, systems.values()))
-    motions = [{"id": f"case-{k}-motion", "time": p.time, "frames": p.frames} for k, p in pictures.items()]
+def _page(
+    results: Sequence[CaseResult],
+    fmu_rows: Sequence[tuple[str, str, str]],
+    title: str,
+    views: Mapping[str, CaseView],
+) -> str:
     for points in _POINTS:
-        figures = [case_figure(result, points) for result in results]
-        if drawn + len(json.dumps(motions)) + sum(len(json.dumps(figure)) for figure in figures) <= _PLOT_BYTES:
+        figures = [json.dumps(case_figure(result, points)) for result in results]
+        if sum(map(len, figures)) <= _PLOT_BYTES:
             break
+    shown = [views.get(result.name, CaseView()) for result in results]
     cases = [
         {
             "id": f"case-{number}",
             "name": result.name,
+            "element": _element(result.name),
             "passed": result.passed,
             "description": result.description,
             "source": result.source,
             "formula": formula if formula not in result.source else "",
             "run": _run_text(result.trace),
-            "notes": result.notes,
+            "notes": (*result.notes, *view.notes),
             "span": result.comparison.span.note if result.comparison else "",
             "failure": result.failure,
             "findings": _findings(result),
             "energies": _energy_rows(result.energies),
             "times": bool(result.comparison and result.comparison.signals),
             "row": row,
-            "plot": figure,
+            "plot": json.loads(figure),
             "laws": result.laws,
-            "motion": moving,
-            "system": systems.get(number),
+            "motion": view.movement,
+            "system": system_svg(result.system) if result.system else "",
         }
-        for number, (result, row, figure) in enumerate(zip(results, summary_rows(results), figures, strict=True), 1)
+        for number, (result, row, figure, view) in enumerate(
+            zip(results, summary_rows(results), figures, shown, strict=True), 1
+        )
         for formula in [_entry(result.reference, "formula")]
-        for moving in [pictures.get(number)]
     ]
+    data = {f"{case['id']}-plot": figure for case, figure in zip(cases, figures, strict=True) if case["plot"]}
+    data |= {
+        f"{case['id']}-motion": json.dumps(view.movement.document)
+        for case, view in zip(cases, shown, strict=True)
+        if view.movement
+    }
     page = templates().get_template("report.html")
     return page.render(
         title=title,
         cases=cases,
+        elements=sorted(Counter(_element(result.name) for result in results).items()),
         passed=sum(result.passed for result in results),
         fmus=fmu_rows,
         versions=_versions(results),
-        plots=[{"id": f"{case['id']}-plot"} | figure for case, figure in zip(cases, figures, strict=True) if figure],
-        motions=motions,
-        plotly=plotly_library(),
+        style=part("colours.css") + _own_part("report.css"),
+        dark=DARK,
+        packed=[("plotly", packed_plotly()), *((f"{name}-data", packed(text)) for name, text in data.items())],
+        scripts=[part("plot.js"), part("view.js"), _own_part("report.js")],
     )
+
+
+def _own_part(name: str) -> str:
+    return (Path(__file__).parent / "scripts" / name).read_text(encoding="utf-8")
+
+
+def _element(case: str) -> str:
+    """The element, or `systems`, of a case."""
+    return case.rpartition("/")[0] or case
 
 
 def _entry(trace: Trace | None, key: str) -> str:

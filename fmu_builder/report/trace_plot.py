@@ -13,11 +13,10 @@ from fmu_builder.cosim.trace import Trace
 from fmu_builder.export.documentation import templates
 from fmu_builder.files import write_whole
 from fmu_builder.report.figure_sheet import (
-    COLOURS,
-    DASHES,
     Figure,
     Sheet,
     axis_title,
+    curve_style,
     plotly_library,
     scale_of,
     thinned,
@@ -92,7 +91,8 @@ def _figure(trace: Trace, panels: Sequence[tuple[str, Sequence[str]]], points: i
         panel = sheet.panel(0, (row, row), x, y | {"title": axis_title(scale.title(quantity))})
         for number, name in enumerate(names):
             time, values = thinned(trace.time, trace[name], points, high - low)
-            line = {"width": 1.5, "color": COLOURS[number % len(COLOURS)], "dash": DASHES[number // len(COLOURS)]}
+            colour, dash = curve_style(number)
+            line = {"width": 1.5, "color": colour, "dash": dash}
             mode = "lines" if len(trace.time) > 1 else "markers"
             shown = np.asarray(values) / scale.factor
             sheet.curve(panel, time / time_scale.factor, shown, name, legend=row, line=line, mode=mode)

@@ -77,7 +77,7 @@ def test_a_build_loads_nothing_of_the_master() -> None:
     assert not [name for name in loaded_by("fmu_builder.cli.building") if name.startswith("fmu_builder.cosim")]
 
 
-@pytest.mark.parametrize("name", ["structure", "motion", "trace"])
+@pytest.mark.parametrize("name", ["structure", "trace"])
 def test_a_former_place_offers_the_same_names_and_says_where_they_are(name: str) -> None:
     sys.modules.pop(f"fmu_builder.{name}", None)
     with pytest.warns(FutureWarning, match=f"fmu_builder.{name}: write `from fmu_builder") as shown:

@@ -14,6 +14,7 @@ from fmu_builder.cosim.comparison import Tolerance, compare
 from fmu_builder.cosim.validation import CaseResult, find_cases, run_case
 from fmu_builder.fitting.page import write_page
 from fmu_builder.paths import shipped
+from fmu_builder.report.case_view import case_view
 from fmu_builder.report.report import write_report
 
 pytestmark = pytest.mark.platform
@@ -27,7 +28,9 @@ class Opened:
     """The report of some shipped cases and two failures, and what the browser said while it opened."""
 
     page: Page
+    path: Path
     results: list[CaseResult]
+    at_first: int  # figures that were drawn when it opened
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
@@ -51,20 +54,24 @@ def failing(result: CaseResult) -> CaseResult:
 def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Opened:
     some = sorted(find_cases(()).items())[::6]  # those of one element are plotted alike
     results = [run_case(name, path) for name, path in some]
+    views = {name: case_view(path, result) for (name, path), result in zip(some, results, strict=True)}
     with_signals = next(r for r in results if r.comparison and r.comparison.signals)
     results.append(failing(with_signals))
     results.append(
         CaseResult("doctored/ended", "", "", None, None, None, None, (), 0.0, f"case.toml: [slaves] {HOSTILE}", 2)
     )
     target = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(results, target, title="Report of a test")
+    write_report(results, target, title="Report of a test", views=views)
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    found = Opened(page, results)
+    found = Opened(page, target, results, 0)
     page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: found.complaints.append(f"error: {error}"))
     page.on("dialog", lambda dialog: (found.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.on("request", lambda request: found.requests.append(request.url))
     page.goto(target.as_uri())
+    page.evaluate("queue")
+    found.at_first = page.evaluate("drawn.size")
+    page.evaluate("drawAll(false)")
     page.wait_for_selector("body[data-plots=drawn]", timeout=DRAWN)
     return found
 
@@ -129,14 +136,155 @@ def test_a_link_of_the_table_leads_to_the_case(opened: Opened) -> None:
     assert -5 <= top < 900
 
 
-def test_a_mechanism_moves_when_time_is_chosen(opened: Opened) -> None:
-    figure = opened.page.locator("figure.motion").first
-    body = figure.locator("g").last
-    before = body.get_attribute("transform")
-    figure.locator("input").evaluate("e => { e.value = e.max; e.dispatchEvent(new Event('input')); }")
-    assert body.get_attribute("transform") != before
+def test_figures_are_drawn_when_they_come_into_view(opened: Opened, browser: Browser) -> None:
+    assert opened.at_first == 0  # the table comes first
+    page = browser.new_page()
+    page.goto(opened.path.as_uri())
+    last = page.locator(".plot").last
+    last.scroll_into_view_if_needed()
+    page.wait_for_selector("body[data-drawn]", timeout=DRAWN)
+    assert last.locator("svg.main-svg").count() >= 1
+    assert 1 <= page.evaluate("drawn.size") < page.evaluate("waiting.size")
+    page.close()
+
+
+def test_what_moves_is_drawn_at_the_chosen_time(opened: Opened) -> None:
+    figures = opened.page.locator("figure.motion")
+    assert figures.count() >= 10
+    for figure in figures.all():
+        canvas = figure.locator("canvas")
+        pictures = []
+        for share in (0.2, 0.6, 1.0):
+            figure.locator("input").evaluate(
+                "(e, share) => { e.value = share; e.dispatchEvent(new Event('input')); }", share
+            )
+            pictures.append(canvas.evaluate("canvas => canvas.toDataURL()"))
+        assert len(set(pictures)) > 1, canvas.get_attribute("aria-label")
+    figure = figures.first
     figure.locator("button").click()
     assert figure.locator("button").inner_text() == "pause"
+    figure.locator("button").click()
+
+
+def shown_rows(page: Page) -> list[str]:
+    rows: list[str] = page.evaluate(
+        "[...document.querySelectorAll('#summary tbody tr')].filter((one) => one.offsetHeight).map((one) => "
+        "one.querySelector('a').textContent)"
+    )
+    assert page.locator("section[id]:visible").count() == len(rows)
+    return rows
+
+
+def test_cases_are_filtered_by_element_verdict_and_words(opened: Opened) -> None:
+    page, names = opened.page, [result.name for result in opened.results]
+    page.select_option("#element", "systems")
+    assert set(shown_rows(page)) == {name for name in names if name.startswith("systems/")}
+    page.check("input[value=failed]")
+    assert shown_rows(page) == [] and page.locator("#none").is_visible()
+    page.select_option("#element", "")
+    assert shown_rows(page) == ["doctored/ended", "doctored/failing"]
+    assert page.locator("#count").inner_text() == f"2 of {len(names)} shown"
+    page.evaluate("document.getElementById('find').reset(); filter()")
+    word = names[0].partition("/")[2]
+    page.fill("#search", f"{word.upper()}  gauss-seidel")
+    assert names[0] in shown_rows(page) and len(shown_rows(page)) < len(names)
+    hidden = page.evaluate("cases.find((one) => one.row.hidden).section.id")
+    page.evaluate(f"location.hash = '{hidden}'")  # a link to what is filtered out shows it
+    page.wait_for_function(f"!document.getElementById('{hidden}').hidden")
+    assert len(shown_rows(page)) == len(names)
+
+
+def test_keys_lead_from_case_to_case_and_to_the_search(opened: Opened) -> None:
+    page = opened.page
+    page.evaluate("scrollTo(0, 0); document.activeElement.blur()")
+    reached = "document.activeElement.closest('section')?.id"
+    for key, case in (("j", "case-1"), ("j", "case-2"), ("j", "case-3"), ("k", "case-2")):
+        page.keyboard.press(key)
+        assert page.evaluate(reached) == case
+        top = page.locator(f"#{case}").evaluate("section => section.getBoundingClientRect().top")
+        assert 0 <= top < 100
+    page.keyboard.press("/")
+    page.keyboard.type("systems jk")
+    assert page.input_value("#search") == "systems jk"
+    assert shown_rows(page) == []
+    page.keyboard.press("Escape")
+    assert page.input_value("#search") == "" and len(shown_rows(page)) == len(opened.results)
+    page.locator("#summary a").first.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.textContent") == page.locator("#summary a").nth(1).inner_text()
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#case-2")
+
+
+def test_the_page_fits_a_narrow_screen(opened: Opened) -> None:
+    page, size = opened.page, opened.page.viewport_size
+    assert size
+    page.set_viewport_size({"width": 390, "height": 800})
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll("body *")].filter((one) => !one.closest(".wide, .plot")
+             && one.getBoundingClientRect().right > 391).map((one) => one.outerHTML.slice(0, 100))"""
+    )
+    assert wide == []
+    cell = page.locator("#summary td").first.bounding_box()
+    assert cell and cell["width"] > 300  # a case is a block, not a column of letters
+    page.set_viewport_size(size)
+
+
+def contrast(foreground: list[float], background: list[float]) -> float:
+    """Of colours as WCAG 2 has it, from 1 to 21."""
+
+    def luminance(colour: list[float]) -> float:
+        shares = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+        return 0.2126 * shares[0] + 0.7152 * shares[1] + 0.0722 * shares[2]
+
+    low, high = sorted(luminance(colour) for colour in (foreground, background))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_text_and_curves_stand_out_from_a_light_and_a_dark_page(opened: Opened, browser: Browser) -> None:
+    """4.5 for text, as WCAG 2.1 AA asks; for curves, which differ by dashes too and follow a wide pale one, 2."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(opened.path.as_uri())
+    page.locator(".plot").last.scroll_into_view_if_needed()
+    page.wait_for_selector("body[data-drawn]", timeout=DRAWN)
+    numbers = "(colour) => (colour.match(/[0-9.]+/g) || []).map(Number)"
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.evaluate("queue")  # plots that have been drawn are drawn again
+        back = page.evaluate(f"({numbers})(getComputedStyle(document.body).backgroundColor)")
+        assert (back[0] > 200) == (scheme == "light")
+        for selector, paint in (("p, td, th, h2, a, dd, dt, label", "color"), (".plot text", "fill")):
+            colours = page.evaluate(
+                """([selector, paint]) => [...new Set([...document.querySelectorAll(selector)].filter((one) =>
+                     one.textContent.trim()).map((one) => getComputedStyle(one)[paint]))]""",
+                [selector, paint],
+            )
+            assert colours
+            for colour in colours:
+                assert contrast(page.evaluate(numbers, colour)[:3], back) >= 4.5, (scheme, selector, colour)
+        strokes = page.evaluate(
+            "[...document.querySelectorAll('.plot path.js-line')].map((one) => getComputedStyle(one)).filter((one) =>"
+            " parseFloat(one.strokeWidth) < 3 && parseFloat(one.strokeWidth) > 0 && +one.strokeOpacity === 1)"
+            ".map((one) => one.stroke)"
+        )
+        assert strokes
+        for colour in set(strokes):
+            assert contrast(page.evaluate(numbers, colour)[:3], back) >= 2.0, (scheme, colour)
+    page.close()
+
+
+def test_curves_of_a_plot_differ_without_colour(opened: Opened) -> None:
+    """Each of the first six by its dashes."""
+    alike = opened.page.evaluate(
+        """() => [...document.querySelectorAll(".plot")].flatMap((plot) => {
+             const names = new Map();
+             for (const one of plot.data.filter((one) => one.showlegend && one.line?.dash && one.mode === "lines"))
+               names.set(one.name, one.line.dash);
+             const dashes = [...names.values()].slice(0, 6);
+             return new Set(dashes).size < dashes.length ? [plot.getAttribute("aria-label")] : [];
+           })"""
+    )
+    assert alike == []
 
 
 def test_the_page_of_a_fit_draws_samples_fit_and_residuals(browser: Browser, tmp_path: Path) -> None:

@@ -252,8 +252,9 @@ class View {
         const k = this.sample, body = COLOURS[0], part = style("--faint"), ground = style("--grid");
         for (const item of scene.items) {
             if (item.kind === "shape" && !faint) {
+                const colour = item.color || (item.body ? body : item.unbounded ? ground : part);
                 for (const line of scene.lines(item, k, 1.3 * this.extent.half))
-                    this.line(line, item.unbounded ? ground : part, 1, !item.unbounded);
+                    this.line(line, colour, 1, !item.unbounded && !item.color);
             } else if (item.kind === "between") {
                 this.line(item.points.map((place) => scene.vector(place, k)), COLOURS[2], 2, faint);
             } else if (item.kind === "body") {

@@ -21,6 +21,13 @@ static const CcVariable *cc_known_reference(Instance *instance, const char *func
 {
     if (vr < CC_VARIABLES && !cc_variable(vr)->hidden && CC_LENGTH(vr) > 0)
         return cc_variable(vr);
+#ifdef CC_HAS_INDICATOR_VARIABLES /* of FMI 3.0 */
+    if (vr >= CC_VARIABLES && (long long)vr - CC_VARIABLES < CC_INDICATORS) {
+        cc_refuse(instance, fmi2Error, "%s: event_indicators.%s is an event indicator, which fmi3GetFloat64 reads "
+                  "alone", function, cc_name(vr));
+        return NULL;
+    }
+#endif
     cc_refuse(instance, fmi2Error, "%s: there is no variable with the value reference %g", function, (double)vr);
     return NULL;
 }

@@ -94,7 +94,14 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
 }
 
 fmi3Status fmi3Terminate(fmi3Instance c) { return fmi2Terminate(c); }
-fmi3Status fmi3Reset(fmi3Instance c) { return fmi2Reset(c); }
+
+fmi3Status fmi3Reset(fmi3Instance c)
+{
+    fmi3Status status = fmi2Reset(c);
+    if (status == fmi3OK)
+        ((Instance *)c)->importer.substeps = 0;
+    return status;
+}
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
@@ -161,6 +168,7 @@ fmi3Status fmi3EnterStepMode(fmi3Instance c)
 {
     CC_ENTER_OF_AS("fmi3EnterStepMode", fmi2CoSimulation, CC_EVENT);
     fmi3Status status = cc_accept_event(instance, function);
+    instance->importer.substeps = 0;
     if (status == fmi3OK)
         instance->now.mode = CC_STEP_COMPLETE;
     return status;

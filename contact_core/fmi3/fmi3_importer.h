@@ -41,7 +41,7 @@ typedef struct {
     fmi3InstanceEnvironment environment;
     int uses_events, takes_early_return;
     int is_early, has_turned;    /* 1 if the step ends before its end, and if a switch turned in its last substep */
-    int substeps;                /* accepted in this step */
+    int substeps;                /* accepted in this step; with the end of the one before, if nothing was set since */
     unsigned long long switches; /* at the end of the last of them */
 } CcImporter;
 
@@ -78,6 +78,7 @@ typedef struct {
 #define CC_CALLED_DeSerializeFMUstate "fmi3DeserializeFMUState"
 #define CC_CALLED_DoStep "fmi3DoStep"
 
+#define CC_HAS_INDICATOR_VARIABLES 1
 #define CC_STEP_MODES (CC_STEP_COMPLETE | CC_EVENT)
 #define CC_SHOW(instance, t_c, tau, length, t_end) cc_show_substep(instance, t_c, tau, length, t_end)
 

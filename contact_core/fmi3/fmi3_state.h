@@ -15,6 +15,7 @@ fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState FMUState)
     if (cc_is_co_simulation(c) && state->mode == CC_EVENT && !instance->importer.uses_events)
         return cc_refuse(instance, fmi3Error, "%s: the state is one of event mode, but the instance was made with "
                          "eventModeUsed = false", function);
+    instance->importer.substeps = 0;
     return fmi2SetFMUstate(c, FMUState);
 }
 

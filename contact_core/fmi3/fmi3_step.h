@@ -3,9 +3,10 @@
  * Every accepted substep of the solver is shown to the importer, which may read the values there and ask for the step
  * to end, at that time or later.  If it takes early return, a step also ends where a Boolean variable that the FMU
  * computes changes: at touch-down and release, and where friction begins to hold or to slip.  Other events, such as
- * kinks of laws, end no step.  A variable that has changed at the end of the first substep did so where the step
- * began: the event is that of the step before or of what was set, so that no step ends after 0 s and none ends twice
- * at one event.  One that changes in the last substep needs no early end: the step reports its event as well.
+ * kinks of laws, end no step.  Where values were set before the step, a variable that has changed at the end of the
+ * first substep did so by them.  Else it is compared with the end of the step before, so that an event right behind
+ * the beginning of a step is one of it, no step ends after 0 s and none ends twice at one event.  One that changes in
+ * the last substep needs no early end: the step reports its event as well.
  *
  * A force that is held over the step (group `coupling`) belongs to the whole of it: such steps do not end early. */
 #ifndef CC_FMI3_STEP_H
@@ -72,7 +73,9 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi
     CC_NEED(1, earlyReturn);
     CC_NEED(1, lastSuccessfulTime);
     CcImporter *importer = &instance->importer;
-    importer->is_early = importer->has_turned = importer->substeps = 0;
+    const CcState *now = &instance->now;
+    importer->is_early = importer->has_turned = 0;
+    importer->substeps = importer->substeps > 0 && now->changed == 0.0 && now->jumped == 0.0;
     fmi3Status status = fmi2DoStep(c, currentCommunicationPoint, communicationStepSize,
                                    noSetFMUStatePriorToCurrentPoint);
     double time = cc_block(instance)[0];

@@ -28,10 +28,10 @@ from fmu_builder.paths import catalogue, find_recipe, is_shipped
 from fmu_builder.processes import in_processes
 
 
-def versions(text: str) -> tuple[Fmi, ...]:
-    """The versions of FMI of `--fmi`: 2, 3, or both with a comma; none where nothing is given.  Raises InputError."""
+def versions(text: str | None) -> tuple[Fmi, ...]:
+    """The versions of FMI of `--fmi`: 2, 3, or both with a comma; none where it is not given.  Raises InputError."""
     known: dict[str, Fmi] = {"2": 2, "3": 3, "2.0": 2, "3.0": 3}
-    wanted = [one.strip() for one in text.split(",")] if text else []
+    wanted = [one.strip() for one in text.split(",")] if text is not None else []
     if unknown := [one for one in wanted if one not in known]:
         raise InputError(Problem("--fmi", f"'{unknown[0]}' is unknown; 2 and 3 are known, 2,3 builds both"))
     return tuple(dict.fromkeys(known[one] for one in wanted))

@@ -87,7 +87,9 @@ def build_command(
         list[str] | None,
         typer.Option(help="linux64, win64, darwin64, aarch64-linux, aarch64-darwin, host or all; may be repeated."),
     ] = None,
-    fmi: Annotated[str, typer.Option(help="2 for FMI 2.0, 3 for FMI 3.0 (<Name>_fmi3.fmu), 2,3 for both.")] = "",
+    fmi: Annotated[
+        str | None, typer.Option(help="2 for FMI 2.0, 3 for FMI 3.0 (<Name>_fmi3.fmu), 2,3 for both.")
+    ] = None,
     source_only: Annotated[bool, typer.Option("--source-only", help="Sources without binaries.")] = False,
     assembly: Annotated[
         bool,

@@ -12,6 +12,7 @@ from typing import Any
 from fmu_builder.cli.files import find
 from fmu_builder.cli.printing import line, print_notes
 from fmu_builder.cosim.slave import SlaveDescription, read_slave
+from fmu_builder.errors import listed
 from fmu_builder.export.declared_check import unshown_dependencies
 from fmu_builder.export.fmu import fmu_contents, pack
 from fmu_builder.export.origin import Origin, read_origin
@@ -64,6 +65,7 @@ def _info_json(description: SlaveDescription, origin: Origin | None) -> dict[str
         "start": description.start,
         "stop": description.stop,
         "step": description.step,
+        "arrays": list(description.arrays),
         "ports": [{key: getattr(p, key) for key in _PORT_KEYS} for p in description.ports.values()],
         "variables": [
             {
@@ -81,6 +83,7 @@ def _info_json(description: SlaveDescription, origin: Origin | None) -> dict[str
     }
 
 
+_SHOWN = 8  # names of arrays
 _WIDEST = 40  # characters of names, or of values, beyond which a row keeps no columns
 
 
@@ -90,6 +93,9 @@ def _print_info(description: SlaveDescription, origin: Origin | None) -> None:
         line(f"built by fmu-builder {origin.version} from {origin.recipe.name}, see the end")
     version = "" if description.kinds is None else " of FMI 3.0"
     line(f"interfaces: {', '.join(description.interfaces)}{version}")
+    if description.arrays:
+        names = listed(description.arrays, _SHOWN)
+        line(f"arrays: {names}; `run` takes FMUs without arrays only")
     if description.platforms:
         line(f"binaries: {', '.join(description.platforms)}")
     print_notes((f"DefaultExperiment {key}: {what}" for key, what in description.faults.items()), "warning")

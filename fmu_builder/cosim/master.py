@@ -169,7 +169,7 @@ def _describe(scenario: CheckedScenario, problems: list[Problem]) -> dict[str, S
         except InputError as error:
             problems += [Problem(where, str(p)) for p in error.problems]
             continue
-        missing = read[entry.recipe].missing_binary()
+        missing = read[entry.recipe].obstacle()
         if missing:
             problems.append(Problem(where, f"{entry.recipe} {missing}"))
         else:

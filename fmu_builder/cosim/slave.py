@@ -76,10 +76,13 @@ class SlaveDescription:
     shows_events: bool = False  # of an FMU for FMI 3.0: it may end steps at events, and its state can be restored
     interpolates: bool = False  # it declares canInterpolateInputs
     states_behind: Mapping[str, bool] = field(default_factory=dict)  # by output: whether it depends on states
+    arrays: tuple[str, ...] = ()  # of an FMU for FMI 3.0: the names of its variables that are arrays
     kinds: Mapping[int, str] | None = None  # of an FMU for FMI 3.0: the types of its variables, by value reference
 
-    def missing_binary(self) -> str | None:
-        """Why this machine cannot load the FMU, or None."""
+    def obstacle(self) -> str | None:
+        """Why the master cannot run the FMU on this machine, or None."""
+        if self.arrays:
+            return f"has arrays, such as {self.arrays[0]}, and the master reads scalars only: export it without arrays"
         platform = host_platform()
         if platform in self.platforms:
             return None
@@ -93,7 +96,7 @@ class SlaveDescription:
 
 def read_slave(path: Path) -> SlaveDescription:
     """The description of an .fmu by its modelDescription.xml.  Raises InputError for anything that is no slave of FMI
-    2.0, or of FMI 3.0 without arrays."""
+    2.0 or 3.0."""
     names = check_archive(path)
     data = io.BytesIO(path.read_bytes())  # fmpy leaves a file open when it fails
     try:
@@ -107,7 +110,7 @@ def read_slave(path: Path) -> SlaveDescription:
             raise InputError(Problem(str(path), what))
         description = fmpy.read_model_description(data, validate=False)
         literals = {t.name: {i.name: int(i.value) for i in t.items or ()} for t in description.typeDefinitions}
-        kinds = kinds_of(description, str(path)) if is_fmi3 else None
+        kinds = kinds_of(description) if is_fmi3 else None
     except InputError:
         raise
     except Exception as error:  # fmpy raises bare exceptions and lxml errors alike
@@ -181,6 +184,7 @@ def read_slave(path: Path) -> SlaveDescription:
         interpolates=bool(description.coSimulation.canInterpolateInputs),
         states_behind=_states_behind(description),
         kinds=kinds,
+        arrays=tuple(v.name for v in description.modelVariables if v.dimensions),
     )
 
 
@@ -297,7 +301,7 @@ class Slave:
         self.log: list[LogEntry] = []
         self.status = OK  # of the last call that was not OK
         where = f"{name} ({description.path.name})"
-        missing = description.missing_binary()
+        missing = description.obstacle()
         if missing:
             raise SlaveError(Problem(where, missing))
         if limits is not None and description.kinds is not None:

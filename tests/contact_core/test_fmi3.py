@@ -220,7 +220,24 @@ def test_event_indicators_are_variables(ball: Fmu3, made: list[Instance]) -> Non
     values = (c_double * len(names))()
     assert one.call("fmi3GetEventIndicators", values, c_size_t(len(names))) == OK
     assert one.get("Float64", names) == (OK, list(values))
-    assert one.set("Float64", names[:1], [1.0]) == ERROR
+
+
+def test_an_event_indicator_has_a_reference_for_reading_alone(ball: Fmu3, made: list[Instance]) -> None:
+    """Each variable that an element EventIndicator names is the distance to an event, in co-simulation too."""
+    indicators = {one.variable.valueReference: one.variable.name for one in ball.description.eventIndicators}
+    assert all(ball.variables[name].valueReference == reference for reference, name in indicators.items())
+    made.append(one := Instance(ball).begin())
+    name = "event_indicators.floor.distance[1]"
+    before = one.value(name), one.value("height")
+    assert one.step(0.0, 0.1)[0] == OK
+    assert one.value(name) - before[0] == pytest.approx((one.value("height") - before[1]) / 1e-2, rel=1e-9)
+    said = f"{name} is an event indicator, which fmi3GetFloat64 reads alone"
+    for answer in (
+        lambda: one.set("Float64", [name], [1.0]),
+        lambda: one.get("Int32", [name])[0],
+        lambda: one.derivative("Directional", [name], ["height"], [1.0], 1)[0],
+    ):
+        assert answer() == ERROR and one.said().endswith(said)
 
 
 # ---- derivatives, state ----------------------------------------------------------------------------------------------
@@ -313,6 +330,36 @@ def test_an_event_at_the_end_of_a_step_is_for_event_mode(ball: Fmu3, made: list[
     made.append(over := Instance(ball, events=True).begin())
     assert over.call("fmi3EnterStepMode") == OK
     assert over.step(0.0, touch + 0.002)[:3] == (OK, False, False)  # an event inside is that of the solver alone
+
+
+@pytest.mark.parametrize("before", [1e-6, 1e-10, 1e-12, 1e-13])
+def test_a_touch_down_right_behind_the_beginning_of_a_step_is_one_of_it(
+    ball: Fmu3, made: list[Instance], before: float
+) -> None:
+    """One that another importer has located, minus some time: the step that begins there ends at it."""
+    made.append(other := Instance(ball, early=True).begin())
+    touch = other.step(0.0, 1.0)[3]
+    made.append(one := Instance(ball, events=True, early=True).begin())
+    assert one.call("fmi3EnterStepMode") == OK
+    begin = touch - before
+    first = one.step(0.0, begin)
+    second = one.step(begin, 0.005)
+    found = [answer[3] for answer in (first, second) if answer[1]]
+    assert len(found) == 1 and found[0] == pytest.approx(touch, abs=2e-12)
+    assert one.value("floor.in_contact", "Boolean") or found == [begin]
+    assert one.call("fmi3EnterEventMode") == one.call("fmi3EnterStepMode") == OK
+    assert second[3] == begin + 0.005 or one.step(second[3], 0.001)[1:3] == (False, False)
+
+
+def test_a_state_of_before_begins_a_step_as_a_new_one(ball: Fmu3, made: list[Instance]) -> None:
+    """Switches of a point that a restored state has left are no event."""
+    made.append(one := Instance(ball, early=True).begin())
+    state = c_void_p()
+    assert one.call("fmi3GetFMUState", byref(state)) == OK
+    touch = one.step(0.0, 1.0)[3]
+    assert one.call("fmi3SetFMUState", state) == one.call("fmi3FreeFMUState", byref(state)) == OK
+    assert one.step(0.0, 0.1) == (OK, False, False, 0.1)
+    assert one.step(0.1, 0.9)[3] == pytest.approx(touch, abs=1e-11)
 
 
 def test_event_mode_says_that_the_fmu_has_asked_for_the_end(made: list[Instance], tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from fmpy.model_description import ModelDescription
 
-from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.host import shared_library
 from fmu_builder.export.toolchain import fmi_headers
 from fmu_builder.model.connectable import Type
@@ -103,14 +102,8 @@ def type_of(type_name: str) -> Type:
     return KINDS.get(type_name, type_name)  # type: ignore[arg-type]
 
 
-def kinds_of(description: ModelDescription, where: str) -> dict[int, str]:
-    """The types of the variables by value reference, without clocks and binary data.
-
-    Raises InputError for arrays."""
-    arrays = [v.name for v in description.modelVariables if v.dimensions]
-    if arrays:
-        what = f"has arrays, such as {arrays[0]}, and the master reads scalars only: export it without arrays"
-        raise InputError(Problem(where, what))
+def kinds_of(description: ModelDescription) -> dict[int, str]:
+    """The types of the variables by value reference, without clocks and binary data."""
     known = {*KINDS, "Enumeration"}
     return {v.valueReference: v.type for v in description.modelVariables if v.type in known}
 

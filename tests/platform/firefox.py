@@ -1,6 +1,6 @@
 """Firefox as Debian ships it, driven by its own protocol Marionette: Playwright drives a Firefox of its own only.
 
-A message is its length, a colon, and JSON: [0, number, command, parameters] to Firefox, [1, number, error, answer] from it.
+A message is its length, a colon, and JSON: [0, number, command, parameters] one way, [1, number, error, answer] back.
 https://firefox-source-docs.mozilla.org/testing/marionette/Protocol.html"""
 
 from __future__ import annotations

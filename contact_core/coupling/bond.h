@@ -20,6 +20,8 @@
 #ifndef CC_BOND_H
 #define CC_BOND_H
 
+#include "../base/elementary.h"
+#include "ledger.h"
 #include "order_probe.h"
 #include "partner_model.h"
 #include "position_rule.h"
@@ -46,15 +48,10 @@
 #define CC_BOND_PAYS 0.5          /* share of the ledger that is paid back in one interval */
 #define CC_BOND_FADES 0.99        /* share of the largest force and speed that a sample leaves */
 #define CC_BOND_MOST 1e60         /* of W and of a step that is advised: with more, products overflow */
-#define CC_BOND_MOST_MISMATCHED 3.0
 
 typedef struct {
-    double k, d;    /* stiffness, damping coefficient: one of them is 0 */
-    int lag;        /* 0, 1, 2, or CC_LAG_AUTO: found; at first 0 */
-    int identify;   /* 0: W stays as given */
-    int straight;   /* 1: mean force along the straight line of v, W = 0: for partners whose motion is prescribed */
-    double inertia; /* effective mass or moment of inertia given; 0: none */
-    int holds;      /* 1: the literal force acts, and is watched */
+    double k, d; /* stiffness, damping coefficient: one of them is 0 */
+    CcCouplingOptions given;
 } CcBondOptions;
 
 /* All that is remembered: doubles only, part of the FMU state. */
@@ -70,7 +67,7 @@ typedef struct {
     CcPartnerModel model;
     double along[3];                              /* unit vector of the direction in which the model describes y by f */
     CcPositionRule rule;
-    double made[CC_LAGS], taken[CC_LAGS]; /* J */
+    CcLedger ledger;
     double literal CC_IN(0, 1);                   /* 1 where the law itself acts */
 } CcBond;
 
@@ -82,9 +79,9 @@ CC_API double cc_bond_admittance(double a, double over) { return cc_within(a / o
 /* The state before the first sample. */
 CC_API void cc_bond_start(CcBond *c, const CcBondOptions *o)
 {
-    *c = (CcBond){.rule.beta = 0.5, .lag = o->lag == CC_LAG_AUTO ? 0 : o->lag};
-    if (o->inertia > 0.0 && !o->straight)
-        c->W = cc_bond_admittance(1.0, o->inertia), c->known = 1.0;
+    *c = (CcBond){.rule.beta = 0.5, .lag = o->given.lag == CC_LAG_AUTO ? 0 : o->given.lag};
+    if (o->given.inertia > 0.0 && !o->given.straight)
+        c->W = cc_bond_admittance(1.0, o->given.inertia), c->known = 1.0;
 }
 
 /* Begin again in the midst of a run: nothing is learned until all forces of the fits are known, f[4] being the
@@ -96,24 +93,18 @@ CC_API void cc_bond_rewind(CcBond *c)
 {
     const CcBond kept = *c;
     *c = (CcBond){.rule = kept.rule, .lag = kept.lag, .settled = kept.settled, .learned = kept.learned, .W = kept.W,
-                  .known = kept.known};
+                  .known = kept.known, .ledger = kept.ledger};
     c->rule.mismatched = 0.0;
     if (kept.known != 0.0) /* it does not ask again */
         c->probe.count = kept.probe.count;
-    for (int L = 0; L < CC_LAGS; L++) {
-        c->made[L] = kept.made[L], c->taken[L] = kept.taken[L];
-        for (int i = 0; i < 3; i++)
-            c->fits[L][i] = kept.fits[L][i];
-    }
+    __builtin_memcpy(c->fits, kept.fits, sizeof c->fits);
 }
-
-CC_API int cc_bond_is_mismatched(const CcBond *c) { return c->rule.mismatched >= CC_BOND_MOST_MISMATCHED; }
 
 /* 1 while the forces have the signal: all that began together give it to its end. */
 CC_API int cc_bond_signals(const CcBond *c, const CcBondOptions *o)
 {
-    int acts = (o->k > 0.0 || o->d > 0.0) && !o->straight && !o->holds;
-    return o->lag == CC_LAG_AUTO && acts && !cc_probe_ends(&c->probe);
+    int acts = (o->k > 0.0 || o->d > 0.0) && !o->given.straight && !o->given.holds;
+    return o->given.lag == CC_LAG_AUTO && acts && !cc_probe_ends(&c->probe);
 }
 
 /* 1 while the signal's question is open. */
@@ -124,29 +115,24 @@ CC_API int cc_bond_is_probing(const CcBond *c, const CcBondOptions *o)
 
 CC_API int cc_bond_knows_lag(const CcBond *c, const CcBondOptions *o)
 {
-    return c->settled != 0.0 || o->lag != CC_LAG_AUTO;
+    return c->settled != 0.0 || o->given.lag != CC_LAG_AUTO;
 }
 
 /* What the fit of the lag L leaves over. */
 CC_API double cc_bond_residual(const CcBond *c, int L)
 {
     const double *fit = c->fits[L];
-    return fit[2] - (fit[1] > 0.0 && fit[0] > 0.0 ? fit[1] / fit[0] : 0.0) * fit[1];
+    return cc_remainder(fit[0], cc_max(fit[1], 0.0), fit[2]);
 }
 
 /* The lag of the least residual, into `best`; 1 if that is below `share` of every other one. */
 CC_API int cc_bond_fits_best(const CcBond *c, double share, int *best)
 {
     double left[CC_LAGS];
-    *best = 0;
-    for (int L = 0; L < CC_LAGS; L++) {
-        left[L] = cc_bond_residual(c, L);
-        *best = left[L] < left[*best] ? L : *best;
-    }
     for (int L = 0; L < CC_LAGS; L++)
-        if (L != *best && !(left[*best] < share * left[L]))
-            return 0;
-    return c->learned >= CC_BOND_FIRST;
+        left[L] = cc_bond_residual(c, L);
+    *best = cc_least_lag(left);
+    return c->learned >= CC_BOND_FIRST && cc_is_least_by(left, *best, share);
 }
 
 /* The lag that explains what is seen, where no signal is given. */
@@ -200,7 +186,7 @@ CC_API void cc_bond_admit(CcBond *c, const CcBondOptions *o, const double fit[3]
         most = guess;
     else if (o->k > 0.0 && c->learned < CC_BOND_FEW)
         most = guess / CC_BOND_GUESS;
-    if (!(o->inertia > 0.0) && c->W > most)
+    if (!(o->given.inertia > 0.0) && c->W > most)
         c->W = most;
 }
 
@@ -228,7 +214,7 @@ CC_API int cc_bond_model(CcBond *c, const CcBondOptions *o, const double y[3])
 CC_API int cc_bond_is_modelled(const CcBond *c, const CcBondOptions *o)
 {
     int used = c->model.use != 0.0 && c->model.learned > CC_BOND_MODEL_FEW;
-    return used && o->identify && !o->straight && cc_bond_knows_lag(c, o);
+    return used && o->given.identify && !o->given.straight && cc_bond_knows_lag(c, o);
 }
 
 /* If `modelled`: y of the next interval by the model in the place of what y has in its direction. */
@@ -279,23 +265,23 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
     int unsettled = !cc_bond_knows_lag(c, o), asked = unsettled ? cc_bond_ask(c) : -1;
     if (asked >= 0)
         c->lag = asked, c->settled = 1.0;
-    else if (!unsettled || o->holds)
+    else if (!unsettled || o->given.holds)
         c->lag = by_errors;
-    if (learns && unsettled && o->holds && by_errors == before)
+    if (learns && unsettled && o->given.holds && by_errors == before)
         cc_bond_find_lag(c);
     if (probing && unsettled && asked < 0)
         cc_probe_again(&c->probe);
     int lag = cc_lag(c->lag);
     if (lag != before) {
-        c->known = o->inertia > 0.0 ? c->known : 0.0;
+        c->known = o->given.inertia > 0.0 ? c->known : 0.0;
         c->likely = 0.0;
         c->model.use = 0.0;
     }
     probing = probing && c->settled == 0.0;
-    int enough = !(o->inertia > 0.0) || c->learned > CC_BOND_EARLY;
-    if (learns && o->identify && !o->straight && enough && !probing)
+    int enough = !(o->given.inertia > 0.0) || c->learned > CC_BOND_EARLY;
+    if (learns && o->given.identify && !o->given.straight && enough && !probing)
         cc_bond_admit(c, o, c->fits[lag]);
-    if (o->identify && !o->straight && !probing && cc_bond_is_explained(c, lag))
+    if (o->given.identify && !o->given.straight && !probing && cc_bond_is_explained(c, lag))
         c->W = cc_model_admittance(&c->model, lag), c->known = 1.0, c->doubted = 0.0;
     if (c->known == 0.0)
         c->unanswered += excited && !answer;
@@ -314,11 +300,7 @@ CC_API void cc_bond_meets_speed(CcBond *c, double now, double before)
 /* Remember the force f given at the sample, for the interval H. */
 CC_API void cc_bond_keep(CcBond *c, const double f[3], double size, double H)
 {
-    for (int k = CC_MODEL_FORCES - 1; k > 0; k--)
-        for (int i = 0; i < 3; i++)
-            c->f[k][i] = c->f[k - 1][i];
-    for (int i = 0; i < 3; i++)
-        c->f[0][i] = f[i];
+    cc_put_first(c->f[0], CC_MODEL_FORCES, 3, f);
     c->f_largest = CC_BOND_FADES * c->f_largest > size ? CC_BOND_FADES * c->f_largest : size;
     c->H = H;
     c->longest = CC_BOND_SHORTENS * c->longest > H ? CC_BOND_SHORTENS * c->longest : H;
@@ -329,12 +311,12 @@ CC_API void cc_bond_keep(CcBond *c, const double f[3], double size, double H)
 CC_API int cc_bond_begin(CcBond *c, const CcBondOptions *o, double H)
 {
     if (c->known == 0.0) { /* a spring that asks gives a smooth force */
-        int none = o->straight || c->unanswered > CC_BOND_MOST_UNANSWERED || cc_bond_is_probing(c, o);
+        int none = o->given.straight || c->unanswered > CC_BOND_MOST_UNANSWERED || cc_bond_is_probing(c, o);
         c->W = none ? 0.0 : cc_bond_guess(o, c->longest > H ? c->longest : H);
     }
     int lag = cc_lag(c->lag), rests = o->k > 0.0 && c->known == 0.0; /* what pulls at the start is carried */
     for (int i = 0; i < 3; i++)
-        c->a[i] = o->straight ? 0.0 : c->answered > 0.0 ? c->y[i] - c->W * c->f[lag][i]
+        c->a[i] = o->given.straight ? 0.0 : c->answered > 0.0 ? c->y[i] - c->W * c->f[lag][i]
                   : rests ? -c->W * c->f[0][i] : 0.0;
     return lag;
 }
@@ -378,17 +360,15 @@ CC_API double cc_bond_step_advised(const CcBond *c, double k, double d)
 }
 
 /* What gives the force. */
-enum { CC_HELD, CC_FIRST_GUESSED, CC_FREE_BODY, CC_MODELLED, CC_PRESCRIBED };
-
 CC_API int cc_bond_in_force(const CcBond *c, const CcBondOptions *o)
 {
-    return cc_bond_is_mismatched(c)                  ? CC_HELD
-           : o->straight                             ? CC_PRESCRIBED
-           : c->literal != 0.0                       ? CC_HELD
-           : cc_bond_is_modelled(c, o)               ? CC_MODELLED
-           : c->known != 0.0                         ? CC_FREE_BODY
-           : c->unanswered > CC_BOND_MOST_UNANSWERED ? CC_PRESCRIBED
-                                                     : CC_FIRST_GUESSED;
+    return o->given.holds || cc_is_mismatched(&c->rule) ? CC_HELD
+           : o->given.straight                        ? CC_PRESCRIBED
+           : c->literal != 0.0                        ? CC_HELD
+           : cc_bond_is_modelled(c, o)                ? CC_MODELLED
+           : c->known != 0.0                          ? CC_FREE_BODY
+           : c->unanswered > CC_BOND_MOST_UNANSWERED  ? CC_PRESCRIBED
+                                                      : CC_FIRST_GUESSED;
 }
 
 #endif

@@ -29,15 +29,7 @@
  *
  * Without positions x is the sum of H (v_0 + v_1)/2, which is exact for bodies that move on parabolas, and for those of
  * semi-implicit Euler up to a constant.  With positions the rule beta of their integrator is found (position_rule.h).
- *
- * Range: one spring at two bodies: any k W H^2 once W is known; many springs in a row: omega H <= 0.6 of the last mode;
- * springs and dampers on one body: omega H <= 1/2, 0.3 where the order is unknown, z <= 1/2, where a swing decays with
- * 0.6 to 1.4 times its damping ratio up to 0.1, and with 0.4 to 1.6 times one of 0.3.  Beyond, under Jacobi, each force
- * meets what the others did two intervals ago, and the energy grows even if W, lag and the law of the others were
- * known. Under Jacobi the energy grows as under hold until the lag is found; dampers beside springs make that long,
- * for a spring with a damper moves as one that is late.  What was made is paid back.  Naming the order spares it.
- * Sources: discrete gradient, exponential fitting: energy_force.h; paying back: Hannaford & Ryu, IEEE Trans. Robotics
- * and Automation 18 (2002) 1. */
+ * Range and limits: THEORY.md. */
 #ifndef CC_COUPLED_AXIS_H
 #define CC_COUPLED_AXIS_H
 
@@ -87,8 +79,8 @@ CC_API void cc_axis_see(CcAxis *c, const CcBondOptions *o, const double *place, 
     c->owed -= c->beyond * (o->d > 0.0 ? H : c->way);
     for (int L = 0; L < CC_LAGS; L++) {
         double work = -b->f[L][0] * c->way;
-        b->made[L] += 0.5 * o->k * (c->x + x_0) * c->way - work;
-        b->taken[L] += work > 0.0 ? work : 0.0;
+        b->ledger.made[L] += 0.5 * o->k * (c->x + x_0) * c->way - work;
+        b->ledger.taken[L] += work > 0.0 ? work : 0.0;
     }
     cc_bond_meets_speed(b, cc_abs(v), cc_abs(c->v));
     cc_bond_learn(b, o, y);
@@ -108,10 +100,10 @@ CC_API double cc_axis_force(const CcBondOptions *o, double x, double v, double a
     }
     double elastic = k * (x + 0.5 * H * v + 0.25 * H * H * a), stiff = 1.0 + 0.25 * k * W * H * H, F = elastic / stiff;
     double way = H * v + 0.5 * H * H * (a - W * F);
-    if (o->straight || !(W > 0.0) || !(way * way > 0.0))
+    if (o->given.straight || !(W > 0.0) || !(way * way > 0.0))
         return F;
     double stop = 1.0 / (W * H), soft = CC_AXIS_SOFT * cc_sqrt(k / W);
-    double most = o->lag == CC_LAG_AUTO && soft < stop ? soft : stop; /* much may be owed */
+    double most = o->given.lag == CC_LAG_AUTO && soft < stop ? soft : stop; /* much may be owed */
     double c = cc_within(CC_BOND_PAYS * R * H / (way * way), -0.5 * most, most);
     return (elastic + c * (v + 0.5 * H * a)) / (stiff + 0.5 * c * W * H);
 }
@@ -162,7 +154,7 @@ CC_API int cc_axis_brakes_hard(const CcAxis *c, const CcBondOptions *o)
 CC_API int cc_axis_is_literal(const CcAxis *c, const CcBondOptions *o, double H)
 {
     const CcBond *b = &c->bond;
-    if (o->straight || cc_lag(b->lag) > 0 || !(o->k > 0.0 || o->d > 0.0))
+    if (o->given.straight || cc_lag(b->lag) > 0 || !(o->k > 0.0 || o->d > 0.0))
         return 0;
     if (o->d > 0.0 && cc_bond_knows_lag(b, o))
         return b->known == 0.0 ? cc_axis_brakes_hard(c, o) : b->doubted != 0.0;
@@ -187,7 +179,7 @@ CC_API double cc_axis_answer(CcAxis *c, const CcBondOptions *o, double v, double
     CcBond *b = &c->bond;
     c->a_before = b->a[0];
     int lag = cc_bond_begin(b, o, H), modelled = cc_bond_is_modelled(b, o);
-    double x = c->x, speed = v, R = b->made[lag], u[CC_MODEL_FORCES + 1] = {0.0}, W = b->W;
+    double x = c->x, speed = v, R = b->ledger.made[lag], u[CC_MODEL_FORCES + 1] = {0.0}, W = b->W;
     CcAhead ahead = cc_model_now(&b->model);
     for (int i = 0; i < CC_MODEL_FORCES; i++)
         u[i + 1] = b->f[i][0];
@@ -202,13 +194,13 @@ CC_API double cc_axis_answer(CcAxis *c, const CcBondOptions *o, double v, double
     }
     double a = modelled ? cc_model_next(&b->model, lag, u, &ahead) : b->a[0]; /* u[0] = 0: by all but this force */
     double F = cc_axis_force(o, x, speed, a, W, H, R);
-    int literal = cc_axis_is_literal(c, o, H), signals = cc_bond_signals(b, o), mismatched = cc_bond_is_mismatched(b);
+    int literal = cc_axis_is_literal(c, o, H), signals = cc_bond_signals(b, o), mismatched = cc_is_mismatched(&b->rule);
     F = literal ? o->k * (c->x + 0.5 * H * v) + o->d * v : F;
     double lawful = F;
     if (!signals && (literal || o->d > 0.0))
         F += cc_axis_repaid(c, o, F, v, H);
     double most = cc_axis_ceiling(c, o, v, (lag + 1.0) * H);
-    F = o->straight ? F : cc_within(F, -most, most);
+    F = o->given.straight ? F : cc_within(F, -most, most);
     if (mismatched)
         F = o->k * c->place + o->d * v;
     if (cc_axis_brakes_hard(c, o))
@@ -226,7 +218,7 @@ CC_API double cc_axis_answer(CcAxis *c, const CcBondOptions *o, double v, double
 CC_API void cc_axis_watch(CcAxis *c, const CcBondOptions *o, const double *place, double v, double F, double H)
 {
     CcBondOptions held = *o;
-    held.holds = 1;
+    held.given.holds = 1;
     cc_axis_observe(c, &held, place, v, H);
     cc_axis_keep(c, v, F, H);
 }

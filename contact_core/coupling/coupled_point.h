@@ -79,7 +79,7 @@ typedef struct {
     double P[3], v[3], U, gradient[3];
     double outside;             /* sum of E + leak, J */
     double damped[CC_LAGS + 1][3], rubbed[CC_LAGS + 1][3]; /* of the forces given, the newest first */
-    double taken[CC_LAGS];      /* by friction, J; by damping: bond.taken */
+    double taken[CC_LAGS];      /* by friction, J; by damping: in the ledger */
     double own[3], shift;       /* velocity of P itself: the guide may move below it; (beta - 1/2) H */
 } CcPoint;
 
@@ -187,8 +187,8 @@ CC_API void cc_point_see(CcPoint *p, const CcPointOptions *o, const double P[3],
     p->outside += outside;
     for (int L = 0; L < CC_LAGS; L++) {
         double damped = -cc_dot(p->damped[L], D), rubbed = -cc_dot(p->rubbed[L], D);
-        c->made[L] += here.U - p->U - outside + cc_dot(c->f[L], D) + damped + rubbed;
-        c->taken[L] += damped;
+        c->ledger.made[L] += here.U - p->U - outside + cc_dot(c->f[L], D) + damped + rubbed;
+        c->ledger.taken[L] += damped;
         p->taken[L] += rubbed;
     }
     cc_bond_meets_speed(c, cc_norm(v), cc_norm(p->v));
@@ -289,12 +289,10 @@ CC_API void cc_point_keep(CcPoint *p, const double P[3], const double v[3], cons
     for (int i = 0; i < 3 && size > 0.0 && p->bond.f_largest == 0.0; i++) /* the first force */
         p->bond.along[i] = force->f[i] / size;
     cc_bond_keep(&p->bond, force->f, size, H);
-    for (int i = 0; i < 3; i++) {
-        for (int k = CC_LAGS; k > 0; k--)
-            p->damped[k][i] = p->damped[k - 1][i], p->rubbed[k][i] = p->rubbed[k - 1][i];
-        p->damped[0][i] = force->damped[i], p->rubbed[0][i] = force->rubbed[i];
+    cc_put_first(p->damped[0], CC_LAGS + 1, 3, force->damped);
+    cc_put_first(p->rubbed[0], CC_LAGS + 1, 3, force->rubbed);
+    for (int i = 0; i < 3; i++)
         p->v[i] = v[i], p->P[i] = P[i];
-    }
 }
 
 /* A sample at a communication point, H, s, the step to come, begins with what the interval before it shows: P, its
@@ -324,9 +322,9 @@ CC_API void cc_point_answer(CcPoint *p, const CcPointOptions *o, const double P[
     double at[3], speed[3], change[3], U = p->U, u[CC_MODEL_FORCES + 1] = {0.0};
     CcPointForce force;
     CcPotential here;
-    int lag = cc_bond_begin(c, &bond, H), literal = !bond.straight && cc_bond_is_literal(c, &bond);
+    int lag = cc_bond_begin(c, &bond, H), literal = !bond.given.straight && cc_bond_is_literal(c, &bond);
     int modelled = cc_bond_is_modelled(c, &bond);
-    CcPointInterval in = {.H = H, .W = literal ? 0.0 : c->W, .R = c->made[lag],
+    CcPointInterval in = {.H = H, .W = literal ? 0.0 : c->W, .R = c->ledger.made[lag],
                           .W_R = cc_bond_knows_lag(c, &bond) ? c->W : 0.0};
     CcAhead ahead = cc_model_now(&c->model);
     for (int i = 0; i < CC_MODEL_FORCES; i++)

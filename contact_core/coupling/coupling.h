@@ -31,18 +31,9 @@
 #include "../laws/friction.h"
 
 typedef struct {
-    int lag;        /* 0, 1, 2, or CC_LAG_AUTO: found, 1 at first */
-    int identify;   /* 0: W stays as given */
-    int straight;   /* 1: mean force along the straight line of v, W = 0: for a partner whose motion is prescribed */
-    double m_eff;   /* effective mass given, kg; 0: none.  It is that along the normal; across it W is guessed as ever,
-                     * unless it is not to be learned */
-} CcCouplingOptions;
-
-typedef struct {
     CcPartner partner;
-    double made[CC_LAGS], debt[CC_LAGS]; /* R, D, J, for each lag */
+    CcLedger ledger;
     double scale CC_FROM(0);             /* s, 1 */
-    double mismatched CC_FROM(0);           /* samples in a row whose v did not belong to r */
     double ceilings CC_FROM(0);          /* samples at the ceiling since the start */
     double deepest;                      /* depth of a sample since the start, m */
     double off CC_IN(0, 1);              /* 1 if no force could act at the last sample */
@@ -61,7 +52,6 @@ typedef struct {
 #define CC_MOST_OWED 2.0        /* and of that energy where others act */
 #define CC_PRESSED 0.25         /* of U: what stands for the work of others in compression */
 #define CC_STIFF_FOR_LEDGER 4.0 /* (omega H)^2 */
-#define CC_MOST_MISMATCHED 3
 #define CC_RESTS 3.0            /* of the way in a step: what is deeper at the start was in contact before */
 
 /* The law at a sample: r, v in, f out; without the force of a bristle. */
@@ -80,14 +70,15 @@ CC_API void cc_law_at(const CcPortLaw *law, const double r[3], const double v[3]
     f[2] = N;
 }
 
-/* The state before the first sample. */
+/* The state before the first sample.  An inertia that is given is that along the normal; across it W is guessed, unless
+ * it is not to be learned. */
 CC_API void cc_coupling_start(CcCoupling *c, const CcCouplingOptions *o)
 {
     *c = (CcCoupling){.scale = 1.0};
-    c->partner.beta = 0.5;
+    c->partner.rule.beta = 0.5;
     c->partner.lag = o->lag == CC_LAG_AUTO ? 1 : o->lag;
-    if (o->m_eff > 0.0 && !o->straight) {
-        double W = 1.0 / o->m_eff;
+    if (o->inertia > 0.0 && !o->straight) {
+        double W = 1.0 / o->inertia;
         for (int i = 0; i < 3; i++)
             c->partner.W[i][i] = (i < 2 && o->identify ? CC_TANGENT_TO_NORMAL : 1.0)
                                  * (W < CC_MOST_ADMITTANCE ? W : CC_MOST_ADMITTANCE);
@@ -98,30 +89,33 @@ CC_API void cc_coupling_start(CcCoupling *c, const CcCouplingOptions *o)
 /* Motion and forces are forgotten, what was learned of the partner is kept: a new run, or a jump of the point. */
 CC_API void cc_coupling_rewind(CcCoupling *c)
 {
-    CcPartner kept = c->partner;
-    CcCoupling again = {.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest,
-                        .added = c->added, .started = c->started};
-    for (int L = 0; L < CC_LAGS; L++)
-        again.debt[L] = c->debt[L];
-    for (int i = 0; i < 3; i++)
+    const CcCoupling kept = *c;
+    const CcPartner *p = &kept.partner;
+    *c = (CcCoupling){.scale = 1.0, .ceilings = c->ceilings, .deepest = c->deepest, .added = c->added,
+                      .started = c->started, .ledger = c->ledger,
+                      .partner = {.rule = p->rule, .lag = p->lag, .known = p->known, .overruled = p->overruled,
+                                  .model = p->model, .noise = p->noise}};
+    for (int i = 0; i < 3; i++) {
+        c->ledger.made[i] = 0.0;
         for (int j = 0; j < 3; j++)
-            again.partner.W[i][j] = kept.W[i][j], again.partner.fits[i][j] = kept.fits[i][j];
-    again.partner.beta = kept.beta, again.partner.lag = kept.lag, again.partner.known = kept.known;
-    again.partner.overruled = kept.overruled, again.partner.model = kept.model;
-    cc_model_interrupt(&again.partner.model);
-    again.partner.rule[0] = kept.rule[0], again.partner.rule[1] = kept.rule[1], again.partner.noise = kept.noise;
-    *c = again;
+            c->partner.W[i][j] = p->W[i][j], c->partner.fits[i][j] = p->fits[i][j];
+    }
+    c->partner.rule.mismatched = 0.0;
+    cc_model_interrupt(&c->partner.model);
 }
 
-/* Step 2: the interval from the depth and rate x_0, w_0 to x, w.  `off`: an edge was passed in it, and nothing counts;
- * `over`: it ends the cycle of compression and restitution. */
-CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, double x_0, double w_0, double x, double w, int off,
-                             int over)
+/* Step 2: the interval between the last sample and (r, v).  `off`: an edge may have been passed in it, and nothing
+ * counts; `quiet`: no force acts. */
+CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, const double r[3], const double v[3], int off,
+                             int quiet)
 {
     const CcPartner *p = &c->partner;
+    CcLedger *ledger = &c->ledger;
+    double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
+    double x = -r[2] + shift * v[2], w = -v[2];
     int lag = cc_lag(p->lag), acts = x > 0.0 || x_0 > 0.0;
     for (int L = 0; L < CC_LAGS; L++)
-        acts |= p->f[L][2] != 0.0 || c->made[L] != 0.0;
+        acts |= p->f[L][2] != 0.0 || ledger->made[L] != 0.0;
     if (!acts)
         return;
     CcPassed passed = {0.0, 0.0};
@@ -129,16 +123,14 @@ CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, double x_0, do
         passed = cc_passed(law, x_0, w_0, x, w, p->H);
     for (int L = 0; L < CC_LAGS; L++) {
         double made = cc_made(&passed, p->f[L][2]);
-        c->made[L] += made;
+        ledger->made[L] += made;
         if (L == lag) { /* for C_r near 0 what 1/(1 + d) makes of a way is no energy that went through */
             double through = cc_abs(passed.change) + cc_abs(p->f[L][2] * (x - x_0));
             c->added += made > through ? through : made < -through ? -through : made;
         }
-        if (over) {
-            c->debt[L] = c->debt[L] + c->made[L] > 0.0 ? c->debt[L] + c->made[L] : 0.0;
-            c->made[L] = 0.0;
-        }
     }
+    if (quiet || off || (w >= 0.0 && w_0 < 0.0))
+        cc_close_ledger(ledger);
 }
 
 /* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act.  Returns 1 if none
@@ -147,26 +139,18 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
                               const double v[3], int off)
 {
     CcPartner *p = &c->partner;
-    double H = p->H;
-    double gap = r[2] - p->r[2] - 0.5 * H * (v[2] + p->v[2]) - (p->beta - 0.5) * H * (v[2] - p->v[2]);
-    double most = H * (cc_abs(v[2]) + cc_abs(p->v[2])) + 1e-9 * cc_abs(r[2]);
-    c->mismatched = cc_abs(gap) > most ? c->mismatched + 1.0 : 0.0;
     CcObservation seen = cc_observe_interval(p, v);
     cc_update_noise(p, r, v, &seen);
-    cc_sum_position_rule(p, r, v, p->rule);
-    p->beta = cc_rule_beta(p->rule);
-    double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
-    double x = -r[2] + shift * v[2], w = -v[2];
-    off = off || c->off != 0.0;
-    int over = seen.quiet || off || (w >= 0.0 && w_0 < 0.0);
-    cc_coupling_book(c, law, x_0, w_0, x, w, off, over);
+    cc_sum_position_rule(p, r, v);
+    p->rule.beta = cc_rule_beta(p->rule.sum);
+    cc_coupling_book(c, law, r, v, off || c->off != 0.0, seen.quiet);
     int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO && p->overruled == 0.0, o->identify);
     if (o->straight || !o->identify)
         p->model.use = 0.0;
     if (!o->straight) {
         double pushed[3];
         if (o->identify) {
-            cc_find_admittance(p, &seen, changed, o->m_eff > 0.0);
+            cc_find_admittance(p, &seen, changed, o->inertia > 0.0);
             cc_follow_model(p);
         }
         cc_apply_admittance(p->W, p->f[cc_lag(p->lag)], pushed);
@@ -187,7 +171,7 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
 {
     const CcPartner *p = &c->partner;
     int lag = cc_lag(p->lag), modelled = p->model.use != 0.0 && p->W[2][2] > 0.0;
-    double made = c->made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
+    double made = c->ledger.made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
     CcAhead ahead = cc_model_now(&p->model);
     for (int k = 0; k < CC_KEPT_FORCES && modelled; k++)
         u[k + 1] = p->f[k][2] + (p->W[2][0] * p->f[k][0] + p->W[2][1] * p->f[k][1]) / p->W[2][2];
@@ -227,7 +211,7 @@ CC_API double cc_scale_of_compression(const CcPortLaw *law, const CcInterval *at
 /* Step 5: s. */
 CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const CcInterval *at, double made)
 {
-    double U = law->energy(law->data, at->x), W_n = at->W[2][2], debt = c->debt[cc_lag(c->partner.lag)];
+    double U = law->energy(law->data, at->x), W_n = at->W[2][2], debt = c->ledger.owed[cc_lag(c->partner.lag)];
     if (at->w == 0.0 || !(U > 0.0) || 2.0 * W_n * U * at->H * at->H > CC_STIFF_FOR_LEDGER * at->x * at->x)
         return 1.0;
     if (at->w > 0.0) { /* of a step that tends to 0 the law */
@@ -251,7 +235,7 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
 /* The depth x at the sample, on the parabola that has the kinetic energy of v. */
 CC_API double cc_coupling_depth(const CcPartner *p, const double r[3], const double v[3])
 {
-    return -r[2] + (p->beta - 0.5) * p->H * v[2];
+    return -r[2] + (p->rule.beta - 0.5) * p->H * v[2];
 }
 
 /* The law at the inputs, with the force of the bristle: that of its deflection at the sample. */
@@ -354,14 +338,9 @@ CC_API int cc_below(double most, double f[3])
 CC_API void cc_coupling_keep(CcCoupling *c, const double r[3], const double v[3], const double f[3], double H)
 {
     CcPartner *p = &c->partner;
-    CC_UNROLL for (int k = CC_KEPT_FORCES - 1; k > 0; k--)
-        CC_UNROLL for (int i = 0; i < 3; i++)
-            p->f[k][i] = p->f[k - 1][i];
-    CC_UNROLL for (int i = 0; i < 3; i++) {
-        p->f[0][i] = f[i];
-        p->r[i] = r[i];
-        p->v[i] = v[i];
-    }
+    cc_put_first(p->f[0], CC_KEPT_FORCES, 3, f);
+    CC_UNROLL for (int i = 0; i < 3; i++)
+        p->r[i] = r[i], p->v[i] = v[i];
     p->H = H;
     p->longest = H > CC_FORGETS * p->longest ? H : CC_FORGETS * p->longest;
     p->begun = 1.0;
@@ -386,9 +365,7 @@ enum { CC_COUPLED, CC_NOT_ITS_RATE, CC_LAW_PULLS, CC_TOO_FAR, CC_STEPS_REPEATED,
 
 CC_API int cc_coupling_holds(const CcCoupling *c)
 {
-    return c->mismatched >= CC_MOST_MISMATCHED ? CC_NOT_ITS_RATE
-           : c->literal != 0.0               ? CC_LAW_PULLS
-                                             : CC_COUPLED;
+    return cc_is_mismatched(&c->partner.rule) ? CC_NOT_ITS_RATE : c->literal != 0.0 ? CC_LAW_PULLS : CC_COUPLED;
 }
 
 /* 1 if none can come to act in the interval where no force acts: steps 4 to 6 would find that and change nothing. */
@@ -397,68 +374,6 @@ CC_API int cc_is_out_of_reach(const CcCoupling *c, const double r[3], const doub
     const CcPartner *p = &c->partner;
     return p->begun != 0.0 && cc_coupling_holds(c) == CC_COUPLED
            && !(cc_coupling_reach(p, cc_coupling_depth(p, r, v), -v[2], H) > 0.0);
-}
-
-/* The form and the lag that were found come into use: what was given so far becomes mean forces. */
-CC_API void cc_coupling_use_form(CcCoupling *c, const CcCouplingOptions *o)
-{
-    CcPartner *p = &c->partner;
-    CcForceForm *form = &c->form;
-    int L = cc_lag(form->lag);
-    double before = p->f[L + 1][2];
-    for (int k = 0; k < CC_LAGS; k++) {
-        if (form->e != 0.0)
-            c->made[k] = form->made[k], c->debt[k] = form->debt[k];
-        for (int i = 0; i < 3; i++)
-            form->given[k][i] = p->f[k][i];
-    }
-    for (int k = 0; k < CC_KEPT_FORCES - 1; k++)
-        for (int i = 0; i < 3; i++)
-            p->f[k][i] = cc_form_mean(form->e, p->f[k][i], p->f[k + 1][i]);
-    form->known = 1.0;
-    p->lag = L;
-    p->overruled = p->confirmed = 0.0;
-    if (form->modelled != 0.0)
-        return;
-    p->anchored = p->unanswered = 0.0;
-    p->model = (CcPartnerModel){.H = p->H};
-    __builtin_memset(p->fits, 0, sizeof p->fits);
-    p->rule[0] = p->rule[1] = 0.0;
-    p->beta = 0.5;
-    p->secants = (CcSecants){.left = 0.0};
-    if (o->identify) {
-        cc_guess_admittance(p->W, form->W);
-        p->known = 1.0;
-    }
-    p->r[2] += form->e * p->H * p->H * p->W[2][2] * before / 6.0; /* as that of the present sample will be */
-}
-
-/* A sample, where inputs change within the step: look for the form and the lag, until they are known and in use.  They
- * come into use in free flight, and in a contact while most of it is to come: of held forces until half of the energy
- * is given back, of others before compression ends, as what these did is not all in the ledger. */
-CC_APART void cc_coupling_find_form(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
-                                    const double v[3])
-{
-    CcPartner *p = &c->partner;
-    CcForceForm *form = &c->form;
-    CcObservation seen = cc_observe_interval(p, v);
-    double x = cc_coupling_depth(p, r, v);
-    double floor = (10.0 * p->noise + CC_ROUNDING * (cc_abs(v[2]) + cc_abs(p->v[2]))) / p->H;
-    cc_coupling_units(p, law, x, -v[2], p->H);
-    cc_form_add(form, p, seen.y[2] - p->y[2], seen.quiet);
-    if (form->found == 0.0)
-        cc_form_find(form, floor);
-    if (form->found == 0.0)
-        cc_form_find_by_model(form, &p->model);
-    double elastic = 2.0 * form->W * law->energy(law->data, x), moves = v[2] * v[2]; /* energies, 2 W times */
-    int early = form->e == 0.0 ? v[2] < 0.0 || moves < elastic : v[2] < 0.0 && moves > CC_FORM_DEEPENS * elastic;
-    if (form->found != 0.0 && (seen.quiet || early)) {
-        cc_coupling_use_form(c, o);
-        return;
-    }
-    CcPassed passed = cc_passed(law, cc_coupling_depth(p, p->r, p->v), -p->v[2], x, -v[2], p->H);
-    for (int L = 0; L < CC_LAGS; L++)
-        form->made[L] += cc_made(&passed, cc_form_mean(0.5, p->f[L][2], p->f[L + 1][2]));
 }
 
 /* Steps 4 to 6 of a sample where a force can act; arguments and result are those of cc_coupling_step. */

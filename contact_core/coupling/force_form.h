@@ -43,7 +43,7 @@ typedef struct {
     double given[CC_LAGS][3];            /* F returned, N, the newest first */
     double intervals CC_FROM(0), samples[CC_FORMS][CC_LAGS]; /* since the start; with a change of u in this contact */
     double yy, uu[CC_FORMS][CC_LAGS], uy[CC_FORMS][CC_LAGS];
-    double made[CC_LAGS], debt[CC_LAGS]; /* J, by forces with e = 1/2: in this contact, and in earlier ones */
+    CcLedger ledger;                     /* of forces with e = 1/2 */
 } CcForceForm;
 
 CC_API double cc_form_e(int form) { return 0.5 * form; }
@@ -54,8 +54,7 @@ CC_API double cc_form_mean(double e, double f, double before) { return f + e * (
 /* What a single admittance leaves. */
 CC_API double cc_form_remainder(const CcForceForm *m, int form, int lag)
 {
-    double uy = m->uy[form][lag] > 0.0 ? m->uy[form][lag] : 0.0, uu = m->uu[form][lag];
-    return m->yy - (uu > 0.0 ? uy * uy / uu : 0.0);
+    return cc_remainder(m->uu[form][lag], cc_max(m->uy[form][lag], 0.0), m->yy);
 }
 
 /* Add the change Dy of the acceleration in the interval that ended, or begin anew where no force acts. */
@@ -64,9 +63,8 @@ CC_API void cc_form_add(CcForceForm *m, const CcPartner *p, double Dy, int quiet
     m->intervals += 1.0;
     if (quiet || m->intervals < CC_FORM_FIRST) {
         CcForceForm again = {.found = m->found, .e = m->e, .lag = m->lag, .W = m->W, .modelled = m->modelled,
-                             .intervals = m->intervals};
-        for (int L = 0; L < CC_LAGS; L++)
-            again.debt[L] = cc_max(m->debt[L] + m->made[L], 0.0);
+                             .intervals = m->intervals, .ledger = m->ledger};
+        cc_close_ledger(&again.ledger);
         *m = again;
         return;
     }
@@ -130,11 +128,9 @@ CC_API void cc_form_give(CcForceForm *m, const double u[3], double largest, doub
         F[i] = (u[i] + m->e * m->given[0][i]) / (1.0 + m->e);
         size = size > cc_abs(F[i]) ? size : cc_abs(F[i]);
     }
-    for (int i = 0; i < 3; i++) {
-        for (int k = CC_LAGS - 1; k > 0; k--)
-            m->given[k][i] = m->given[k - 1][i];
-        m->given[0][i] = F[i] = size > CC_FORM_NOTHING * largest ? F[i] : 0.0;
-    }
+    for (int i = 0; i < 3; i++)
+        F[i] = size > CC_FORM_NOTHING * largest ? F[i] : 0.0;
+    cc_put_first(m->given[0], CC_LAGS, 3, F);
 }
 
 #endif

@@ -100,7 +100,7 @@ CC_API double cc_joint_interval(int n, const CcCoupling c[])
 CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[], const CcPortLaw *law,
                              const CcCouplingOptions *o, const double V[6], double H)
 {
-    double rule[2] = {0.0}, least = 0.0, Y[6], pushed[6];
+    double rule[2] = {0.0, 0.0}, least = 0.0, Y[6], pushed[6];
     CcLagFits fits = {.answer = 0.0};
     int quiet = 1, lag = cc_lag(c[0].partner.lag);
     for (int i = 0; i < n; i++)
@@ -109,17 +109,13 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
         CcPartner *p = &c[i].partner;
         if (p->begun == 0.0)
             continue;
-        double gap = port[i].r[2] - p->r[2] - 0.5 * H * (port[i].v[2] + p->v[2])
-                     - (p->beta - 0.5) * H * (port[i].v[2] - p->v[2]);
-        double most = H * (cc_abs(port[i].v[2]) + cc_abs(p->v[2])) + 1e-9 * cc_abs(port[i].r[2]);
-        c[i].mismatched = cc_abs(gap) > most ? c[i].mismatched + 1.0 : 0.0;
         CcObservation seen = cc_observe_interval(p, port[i].v);
         cc_fit_lags(p, &seen, &fits);
         seen.quiet = quiet;
         cc_update_noise(p, port[i].r, port[i].v, &seen);
-        cc_sum_position_rule(p, port[i].r, port[i].v, p->rule);
+        cc_sum_position_rule(p, port[i].r, port[i].v);
         least = least > seen.floor / H ? least : seen.floor / H;
-        rule[0] += p->rule[0], rule[1] += p->rule[1];
+        rule[0] += p->rule.sum[0], rule[1] += p->rule.sum[1];
         for (int k = 0; k < 3; k++) {
             p->a_before[k] = p->a[k];
             p->a[k] = seen.y[k];
@@ -150,15 +146,11 @@ CC_APART void cc_joint_learn(CcMobility *m, int n, CcCoupling c[], CcPort port[]
     for (int i = 0; i < n; i++) {
         CcPartner *p = &c[i].partner;
         double y[3], by[3];
-        p->lag = better, p->beta = cc_rule_beta(rule), p->known = m->known, p->unanswered = m->unanswered;
-        if (p->begun == 0.0) {
+        p->lag = better, p->rule.beta = cc_rule_beta(rule), p->known = m->known, p->unanswered = m->unanswered;
+        if (p->begun == 0.0)
             cc_motion_at(&port[i].place, Y, p->a);
-        } else {
-            double shift = (p->beta - 0.5) * H, x_0 = -p->r[2] + shift * p->v[2], w_0 = -p->v[2];
-            double x = -port[i].r[2] + shift * port[i].v[2], w = -port[i].v[2];
-            int off = port[i].usable == 0.0 || c[i].off != 0.0, over = quiet || off || (w >= 0.0 && w_0 < 0.0);
-            cc_coupling_book(c + i, law, x_0, w_0, x, w, off, over);
-        }
+        else
+            cc_coupling_book(c + i, law, port[i].r, port[i].v, port[i].usable == 0.0 || c[i].off != 0.0, quiet);
         for (int k = 0; k < 3; k++)
             y[k] = p->y[k] = p->a[k];
         if (m->known != 0.0) {
@@ -212,9 +204,9 @@ CC_API int cc_separate_step(int n, CcCoupling c[], CcPort port[], const CcPortLa
 /* The state before the first sample; the ports are started by cc_coupling_start. */
 CC_API void cc_joint_start(CcMobility *m, const CcCouplingOptions *o)
 {
-    *m = (CcMobility){.known = o->m_eff > 0.0};
-    if (o->m_eff > 0.0)
-        cc_guess_mobility(m->B, 1.0 / (o->m_eff * (1.0 + CC_ROTATION_GUESS)));
+    *m = (CcMobility){.known = o->inertia > 0.0};
+    if (o->inertia > 0.0)
+        cc_guess_mobility(m->B, 1.0 / (o->inertia * (1.0 + CC_ROTATION_GUESS)));
 }
 
 /* No force can act: the motion and the forces are forgotten, what was learned of the bodies is kept. */
@@ -296,20 +288,19 @@ CC_APART int cc_joint_step(CcMobility *m, int n, CcCoupling c[], CcPort port[], 
         c[i].scale = cc_coupling_scale(c + i, law, &at->at, made);
     }
     int evaluations = m->others > 0.0 ? cc_shared_forces(m, n, c, port, law) : cc_joint_forces(m, n, c, port, law);
-    for (int k = CC_KEPT_FORCES - 1; k > 0; k--)
-        for (int i = 0; i < 6; i++)
-            m->S[k][i] = m->S[k - 1][i];
+    double wrench[6] = {0.0};
     for (int i = 0; i < 6; i++)
-        m->S[0][i] = 0.0, m->V[i] = V[i];
+        m->V[i] = V[i];
     for (int i = 0; i < n; i++) {
         CcPort *at = port + i;
         c[i].ceilings += at->f[2] > 0.0 && at->f[2] >= at->most;
         if (cc_coupling_holds(c + i) != CC_COUPLED && at->usable != 0.0)
             cc_coupling_literal(c + i, law, at->r, at->v, at->f);
-        cc_add_wrench(&at->place, at->f, m->S[0]);
+        cc_add_wrench(&at->place, at->f, wrench);
         cc_coupling_keep(c + i, at->r, at->v, at->f, H);
         c[i].off = at->usable == 0.0;
     }
+    cc_put_first(m->S[0], CC_KEPT_FORCES, 6, wrench);
     m->begun = 1.0;
     return evaluations;
 }

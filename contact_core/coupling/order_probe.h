@@ -16,7 +16,7 @@
 #ifndef CC_ORDER_PROBE_H
 #define CC_ORDER_PROBE_H
 
-#include "partner_model.h"
+#include "lag.h"
 
 enum { CC_PROBE_ORDER = 3, CC_PROBE_KEPT = CC_LAGS + CC_PROBE_ORDER };
 
@@ -52,9 +52,9 @@ CC_API double cc_probe_factor(CcOrderProbe *p, double size, int asks)
 {
     double louder = (1.0 + p->asked) * size;
     size = louder < CC_PROBE_LOUDEST ? louder : CC_PROBE_LOUDEST;
-    for (int k = CC_PROBE_KEPT - 1; k > 0; k--)
-        p->s[k] = p->s[k - 1];
-    p->s[0] = !asks || p->count < 0.0 || cc_probe_ends(p) ? 0.0 : CC_PROBE_SIGNS >> (int)p->clock & 1 ? size : -size;
+    int silent = !asks || p->count < 0.0 || cc_probe_ends(p);
+    double s = silent ? 0.0 : CC_PROBE_SIGNS >> (int)p->clock & 1 ? size : -size;
+    cc_put_first(p->s, CC_PROBE_KEPT, 1, &s);
     p->count += (asks || p->count != 0.0) && !cc_probe_ends(p); /* what rests has not begun */
     p->clock = p->clock < CC_PROBE_SIGN_COUNT - 1.0 ? p->clock + 1.0 : 0.0;
     return 1.0 + p->s[0];
@@ -75,11 +75,7 @@ CC_API void cc_probe_see(CcOrderProbe *p, const double y[3])
             p->rough[L] += D * D;
         }
     p->seen += full;
-    for (int i = 0; i < 3; i++) {
-        for (int k = CC_PROBE_ORDER - 1; k > 0; k--)
-            p->y[k][i] = p->y[k - 1][i];
-        p->y[0][i] = y[i];
-    }
+    cc_put_first(p->y[0], CC_PROBE_ORDER, 3, y);
 }
 
 /* Ask once more where the last sample did not decide. */
@@ -98,14 +94,9 @@ CC_API int cc_probe_again(CcOrderProbe *p)
 /* The lag that the signal shows, or -1. */
 CC_API int cc_probe_lag(const CcOrderProbe *p)
 {
-    int best = 0;
-    for (int L = 1; L < CC_LAGS; L++)
-        best = p->rough[L] < p->rough[best] ? L : best;
+    int best = cc_least_lag(p->rough);
     double sure = p->asked > 0.0 && best < 2 ? CC_PROBE_LIKELY : CC_PROBE_SURE;
-    for (int L = 0; L < CC_LAGS; L++)
-        if (L != best && !(p->rough[best] < sure * p->rough[L]))
-            return -1;
-    return p->seen >= CC_PROBE_LEAST ? best : -1;
+    return p->seen >= CC_PROBE_LEAST && cc_is_least_by(p->rough, best, sure) ? best : -1;
 }
 
 #endif

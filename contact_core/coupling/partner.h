@@ -23,6 +23,7 @@
 #define CC_PARTNER_H
 
 #include "admittance.h"
+#include "ledger.h"
 #include "partner_model.h"
 #include "position_rule.h"
 #include "two_sides.h"
@@ -54,7 +55,7 @@ typedef struct {
     double y[3];               /* acceleration of the last interval, m/s^2 */
     double f[CC_KEPT_FORCES][3]; /* forces given, N, the newest first */
     double a[3], a_before[3];  /* free acceleration of the last interval and of the one before, m/s^2 */
-    double rule[2], beta CC_IN(-0.1, 1.1); /* sums of the position rule, and beta */
+    CcPositionRule rule;       /* along the normal */
     double noise CC_FROM(0);   /* sigma, m/s */
     double lag CC_IN(0, 2), fits[CC_LAGS][5];
     double overruled CC_IN(0, 1); /* 1 after the motion contradicted the lag that was given */
@@ -85,12 +86,14 @@ CC_API double cc_largest(const double a[3])
     return largest;
 }
 
-/* Add the interval between the last sample and (r, v) to the sums of the position rule. */
-CC_API void cc_sum_position_rule(const CcPartner *p, const double r[3], const double v[3], double rule[2])
+/* Add the interval between the last sample and (r, v) to the position rule, whose beta stays. */
+CC_API void cc_sum_position_rule(CcPartner *p, const double r[3], const double v[3])
 {
-    double way = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2];
-    if (cc_abs(way) > CC_RULE_LEAST * p->H * (cc_abs(v[2]) + cc_abs(p->v[2])))
-        cc_rule_add(rule, rest * way, way * way);
+    double turn = p->H * (v[2] - p->v[2]), rest = r[2] - p->r[2] - p->H * p->v[2];
+    double speed = cc_abs(v[2]) + cc_abs(p->v[2]);
+    cc_rule_meets_gap(&p->rule, cc_abs(rest - p->rule.beta * turn), speed, p->H, cc_abs(r[2]));
+    if (cc_abs(turn) > CC_RULE_LEAST * p->H * speed)
+        cc_rule_add(p->rule.sum, rest * turn, turn * turn);
 }
 
 /* 1 if none of the forces given last is there. */
@@ -123,7 +126,7 @@ CC_API void cc_update_noise(CcPartner *p, const double r[3], const double v[3], 
     double least = CC_ROUNDING * (now > before ? now > own ? now : own : before > own ? before : own);
     CC_UNROLL for (int i = 0; i < 3; i++)
         change += p->H * p->H * (seen->y[i] - p->y[i]) * (seen->y[i] - p->y[i]) / 6.0;
-    double gap = r[2] - p->r[2] - p->H * (p->v[2] + p->beta * (v[2] - p->v[2]));
+    double gap = r[2] - p->r[2] - p->H * (p->v[2] + p->rule.beta * (v[2] - p->v[2]));
     double apart = 2.0 * gap * gap / (p->H * p->H); /* v off by sigma puts the way off by sigma H / sqrt(2) */
     change = apart < change ? apart : change;
     if (seen->quiet) {
@@ -173,11 +176,9 @@ CC_API void cc_fit_lags(CcPartner *p, const CcObservation *seen, CcLagFits *fits
 CC_API int cc_better_lag(int now, const CcLagFits *fits, double least)
 {
     const double *left = fits->left, *explained = fits->explained;
-    int best = 0, most = 0;
-    for (int L = 1; L < CC_LAGS; L++) {
-        best = left[L] < left[best] ? L : best;
+    int best = cc_least_lag(left), most = 0;
+    for (int L = 1; L < CC_LAGS; L++)
         most = explained[L] > explained[most] ? L : most;
-    }
     if (!(fits->answer > least * least))
         return now;
     if (fits->friction_leads > 0.0 && explained[now] < CC_LAG_SURE * explained[most])
@@ -191,9 +192,7 @@ CC_API int cc_better_lag(int now, const CcLagFits *fits, double least)
 CC_API int cc_contradicting_lag(int given, const CcLagFits *fits, double least)
 {
     const double *left = fits->left;
-    int best = 0;
-    for (int L = 1; L < CC_LAGS; L++)
-        best = left[L] < left[best] ? L : best;
+    int best = cc_least_lag(left);
     int clear = left[best] < CC_LAG_CONTRADICTS * left[given] && left[given] > CC_LAG_FAILS * fits->answer;
     return clear && fits->answer > least * least && fits->explained[best] > fits->explained[given] ? best : given;
 }
@@ -301,6 +300,17 @@ CC_API void cc_find_admittance(CcPartner *p, const CcObservation *seen, int chan
     p->unanswered += most > 0.0;
     if (p->known == 0.0 && p->unanswered > CC_MOST_UNANSWERED)
         cc_guess_admittance(p->W, 0.0);
+}
+
+/* What gives the force. */
+CC_API int cc_partner_in_force(const CcPartner *p, const CcCouplingOptions *o)
+{
+    return o->holds                               ? CC_HELD
+           : o->straight                          ? CC_PRESCRIBED
+           : p->model.use != 0.0                  ? CC_MODELLED
+           : p->known != 0.0                      ? CC_FREE_BODY
+           : p->unanswered > CC_MOST_UNANSWERED   ? CC_PRESCRIBED
+                                                  : CC_FIRST_GUESSED;
 }
 
 /* Where the model along the normal is used W answers along the normal as it does; diag(1, 1, s) W diag(1, 1, s) stays

@@ -5,9 +5,7 @@
  *
  *     D y_i = a_1 D y_i-1 + a_2 D y_i-2 + b_0 D u_i + b_1 D u_i-1 + b_2 D u_i-2                              (1)
  *
- * (1) is exact, with held forces, for a free body under constant forces (a = 0, b = (W, 0, 0)), two bodies joined by a
- * spring and a damper, a body under position and rate control, and a free body that a sine pushes (a_1 = 2 cos q,
- * a_2 = -1, b = W (1, -a_1, -a_2)): the difference removes constants, and the two poles describe what swings.
+ * What bodies (1) is exact for: THEORY.md.
  *
  * Least squares    R p = r of the parameters p = (a_1, a_2, b_0, b_1, b_2), R triangular: each sample multiplies both
  *                  by sqrt(0.98) and rotates the row (D y_i-1, D y_i-2, D u_i, ..; D y_i) in
@@ -37,12 +35,9 @@
 #ifndef CC_PARTNER_MODEL_H
 #define CC_PARTNER_MODEL_H
 
-#include "../base/elementary.h"
 #include "../base/vector.h"
+#include "lag.h"
 
-enum { CC_LAG_AUTO = -1 }; /* the lag is found */
-
-#define CC_LAGS 3
 #define CC_MODEL_SIZE 5
 #define CC_MODEL_FORCES 6 /* CC_LAGS + 3 */
 
@@ -72,8 +67,6 @@ enum { CC_LAG_AUTO = -1 }; /* the lag is found */
 #define CC_MODEL_SAMPLES 3.0           /* samples in a row by which they do */
 #define CC_MODEL_MANY_SAMPLES 20.0     /* likewise where others answer to the same motion all the time */
 #define CC_MODEL_EXACT 1e-6          /* of what no p explains with another lag */
-#define CC_MODEL_DOUBLE 1e-6         /* of the product of the poles: nearer ones count as one */
-#define CC_MODEL_HELD 0.05           /* of b_0: less is the admittance of all bodies where the ground holds them */
 #define CC_MODEL_WRONG 1e-10         /* of D y squared: a lag that misses by less is kept */
 #define CC_MODEL_EXPLAINED 0.02      /* of D y squared: what the best lag leaves then */
 #define CC_MODEL_LEAST 1e-13         /* of squares: rounding */
@@ -112,9 +105,6 @@ typedef struct {
     int given;                    /* the lag is */
     int late;                     /* others answer all the time: prediction errors alone judge the lag, after a while */
 } CcModelSample;
-
-/* The lag as an index. */
-CC_API int cc_lag(double lag) { return cc_index(lag, CC_LAGS); }
 
 /* The unit for the stiffness that the elastic energy U, J, at the depth x, m, shows; 0 where that is no number to
  * calculate with. */
@@ -235,23 +225,21 @@ CC_API double cc_whitened(const CcPartnerModel *m, double now, double before, do
 }
 
 /* What is left of D y* by a multiple of D u* that pushes along it. */
-CC_API double cc_remainder(const CcHypothesis *h)
+CC_API double cc_whitened_remainder(const CcHypothesis *h)
 {
-    double along = h->whitened[1] > 0.0 ? h->whitened[1] : 0.0;
-    return h->whitened[2] - (h->whitened[0] > 0.0 ? along * along / h->whitened[0] : 0.0);
+    return cc_remainder(h->whitened[0], cc_max(h->whitened[1], 0.0), h->whitened[2]);
 }
 
 /* The lag whose (1) leaves next to nothing of what it leaves with each other one, or -1. */
 CC_API int cc_model_exact_lag(const CcPartnerModel *m)
 {
-    int best = 0;
-    for (int L = 1; L < CC_LAGS; L++)
-        best = m->lag[L].rest < m->lag[best].rest ? L : best;
+    double rest[CC_LAGS];
     for (int L = 0; L < CC_LAGS; L++)
-        if (L != best && !(m->lag[best].rest < CC_MODEL_EXACT * m->lag[L].rest
-                           && m->lag[L].rest > CC_MODEL_WRONG * m->squares))
-            return -1;
-    return m->learned > CC_MODEL_SIZE ? best : -1;
+        rest[L] = m->lag[L].rest;
+    int best = cc_least_lag(rest), exact = cc_is_least_by(rest, best, CC_MODEL_EXACT);
+    for (int L = 0; L < CC_LAGS; L++)
+        exact &= L == best || rest[L] > CC_MODEL_WRONG * m->squares;
+    return exact && m->learned > CC_MODEL_SIZE ? best : -1;
 }
 
 /* The lag that the evidence is for, or `now`. */
@@ -259,14 +247,11 @@ CC_API int cc_model_lag(CcPartnerModel *m, int now, const CcModelSample *s)
 {
     double score[CC_LAGS], tiny = CC_MODEL_LEAST * m->squares, least = m->lag[0].error;
     for (int L = 1; L < CC_LAGS; L++)
-        least = m->lag[L].error < least ? m->lag[L].error : least;
+        least = cc_min(least, m->lag[L].error);
     int run = m->learned > CC_MODEL_RUN + 2.0 && m->contact > CC_MODEL_RUN && least < CC_MODEL_EXPLAINED * m->all;
-    int best = 0;
-    for (int L = 0; L < CC_LAGS; L++) {
-        score[L] = (run ? m->lag[L].error : cc_remainder(&m->lag[L])) + tiny;
-        best = score[L] < score[best] ? L : best;
-    }
-    int exact = s->late || s->quiet ? -1 : cc_model_exact_lag(m);
+    for (int L = 0; L < CC_LAGS; L++)
+        score[L] = (run ? m->lag[L].error : cc_whitened_remainder(&m->lag[L])) + tiny;
+    int best = cc_least_lag(score), exact = s->late || s->quiet ? -1 : cc_model_exact_lag(m);
     if (exact >= 0) {
         m->confirmed = 0.0;
         return exact;
@@ -435,39 +420,6 @@ CC_API int cc_model_learn(CcPartnerModel *m, int lag, const CcModelSample *s)
 
 /* b_0 of the lag, 1/kg. */
 CC_API double cc_model_admittance(const CcPartnerModel *m, int lag) { return m->lag[lag].p[2] * m->unit; }
-
-/* A mass that a spring and a damper hold, m x'' + d x' + k x = f; 0 where that is not what (1) shows. */
-typedef struct {
-    double mass, stiffness, damping; /* kg, N/m, N s/m */
-} CcHeldMass;
-
-/* From the poles exp(s H) of (1), s^2 + (d/m) s + k/m = 0, and b_0: 1 N changes the speed by b_0 H within a step.  A
- * constant force moves such a mass to another place and accelerates nothing for ever: the admittance of all bodies,
- * (b_0 + b_1 + b_2)/(1 - a_1 - a_2), is 0. */
-CC_API CcHeldMass cc_model_held_mass(const CcPartnerModel *m, int lag)
-{
-    const double *p = m->lag[lag].p;
-    double H = m->H, product = -p[1], half = 0.5 * p[0], open = 1.0 - p[0] - p[1], all = p[2] + p[3] + p[4];
-    CcHeldMass held = {0.0, 0.0, 0.0};
-    if (m->use == 0.0 || !(p[2] > 0.0) || !(product > CC_MODEL_LEAST && product < 1.0 && open > 0.0 && H > 0.0)
-        || cc_abs(all) > CC_MODEL_HELD * p[2] * open)
-        return held;
-    double decay = 0.5 * re(cc_log(product)) / H, size = cc_sqrt(product), turn = half * half - product;
-    double swing = 0.0, per_step = size * H; /* of a double pole; v after a step of the force m */
-    if (turn < -CC_MODEL_DOUBLE * product) {
-        double omega = re(cc_acos(half / size)) / H;
-        swing = omega * omega, per_step = size * re(cc_sin(omega * H)) / omega;
-    } else if (turn > CC_MODEL_DOUBLE * product && half > 0.0) {
-        double slow = half + cc_sqrt(turn), apart = 0.5 * re(cc_log(slow * slow / product)) / H;
-        swing = -apart * apart, per_step = 0.5 * (slow - product / slow) / apart;
-    } else if (half < 0.0) {
-        return held; /* poles of no motion in time */
-    }
-    held.mass = per_step / (H * p[2] * m->unit);
-    held.stiffness = held.mass * (decay * decay + swing);
-    held.damping = -2.0 * held.mass * decay;
-    return held;
-}
 
 /* Share of the recent changes of y, squared, that was predicted: by (1) or by the free body. */
 CC_API double cc_model_trust(const CcPartnerModel *m, int lag, int modelled)

@@ -20,6 +20,7 @@
 #define CC_RULE_BETA_MOST 1.1
 #define CC_RULE_EXACT 1e-9      /* of beta: nearer to 1/2 is 1/2 */
 #define CC_RULE_ROUNDING 1e-9   /* of a place: a gap that is less is rounding */
+#define CC_MOST_MISMATCHED 3.0  /* samples in a row whose v does not belong to r, from which on the law itself acts */
 
 /* Add one interval: sum[0] of rest times turn, sum[1] of turn squared. */
 CC_API void cc_rule_add(double sum[2], double rest_turn, double turn_turn)
@@ -48,6 +49,16 @@ typedef struct {
     double mismatched CC_FROM(0); /* samples in a row whose v did not belong to r */
 } CcPositionRule;
 
+/* The interval H whose way was off by `gap`, under speeds at both ends of the sum `speed`, at the distance `far` from
+ * the origin. */
+CC_API void cc_rule_meets_gap(CcPositionRule *p, double gap, double speed, double H, double far)
+{
+    p->mismatched = gap > H * speed + CC_RULE_ROUNDING * far ? p->mismatched + 1.0 : 0.0;
+}
+
+/* 1 where v is not connected: the law at the inputs acts. */
+CC_API int cc_is_mismatched(const CcPositionRule *p) { return p->mismatched >= CC_MOST_MISMATCHED; }
+
 /* The interval H in which r went the way `way` to a place of the distance `far` from the origin, and v_0 became v. */
 CC_API void cc_rule_see(CcPositionRule *p, const double way[3], const double v_0[3], const double v[3], double H,
                         double far)
@@ -59,7 +70,7 @@ CC_API void cc_rule_see(CcPositionRule *p, const double way[3], const double v_0
         gap[i] = rest - p->beta * turn;
         rest_turn += rest * turn, turn_turn += turn * turn, rest_rest += rest * rest;
     }
-    p->mismatched = cc_norm(gap) > H * speed + CC_RULE_ROUNDING * far ? p->mismatched + 1.0 : 0.0;
+    cc_rule_meets_gap(p, cc_norm(gap), speed, H, far);
     if (!(turn_turn > least * least))
         return;
     cc_rule_add(p->sum, rest_turn, turn_turn);

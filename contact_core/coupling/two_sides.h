@@ -11,7 +11,7 @@
 #ifndef CC_TWO_SIDES_H
 #define CC_TWO_SIDES_H
 
-#include "partner_model.h"
+#include "lag.h"
 
 #define CC_SIDE_SURE 0.05  /* J of another lag over that of the present one, */
 #define CC_SIDE_LATE 0.01  /* and of L = 2, */
@@ -32,13 +32,6 @@ typedef struct {
     double decided CC_IN(0, 1); /* 1 from a decision on, as long as a force acts */
     CcSide side[2];             /* body of the point, of the surface */
 } CcTwoSides;
-
-/* What lag L leaves of the changes of y. */
-CC_API double cc_side_leaves(const CcSide *s, int L)
-{
-    double along = s->products[L];
-    return s->answer - (along > 0.0 && s->pushes[L] > 0.0 ? along * along / s->pushes[L] : 0.0);
-}
 
 /* An interval in which no force acts, and y became that. */
 CC_API void cc_side_rest(CcSide *s, double y)
@@ -64,12 +57,12 @@ CC_API void cc_side_add(CcSide *s, double y, const double df[CC_LAGS])
 /* The lag that the body shows, or -1; `floor`: m/s^2, of changes that are noise. */
 CC_API int cc_side_lag(const CcSide *s, int now, double floor)
 {
-    int best = 0;
-    for (int L = 1; L < CC_LAGS; L++)
-        best = cc_side_leaves(s, L) < cc_side_leaves(s, best) ? L : best;
-    double left = cc_side_leaves(s, now), share = best == 2 ? CC_SIDE_LATE : CC_SIDE_SURE;
-    int clear = s->answer > floor * floor && s->before < CC_SIDE_QUIET * s->answer;
-    return clear && left > CC_SIDE_LEAST * s->answer && cc_side_leaves(s, best) < share * left ? best : -1;
+    double left[CC_LAGS];
+    for (int L = 0; L < CC_LAGS; L++)
+        left[L] = cc_remainder(s->pushes[L], cc_max(s->products[L], 0.0), s->answer);
+    int best = cc_least_lag(left), clear = s->answer > floor * floor && s->before < CC_SIDE_QUIET * s->answer;
+    double share = best == 2 ? CC_SIDE_LATE : CC_SIDE_SURE;
+    return clear && left[now] > CC_SIDE_LEAST * s->answer && left[best] < share * left[now] ? best : -1;
 }
 
 /* The lag to go on with after an interval of H, s, in which the relative acceleration was y and the forces along the

@@ -55,12 +55,7 @@ static CcPortLaw port_law(const Element *e)
 
 static CcCouplingOptions coupling_options(const Element *e)
 {
-    int mode = (int)e->coupling.mode;
-    CcCouplingOptions options = {.lag = cc_lag_of((int)e->coupling.order, mode),
-                                 .identify = e->coupling.identify != 0.0,
-                                 .straight = mode == SLOPE,
-                                 .m_eff = e->coupling.m_eff};
-    return options;
+    return cc_given(e->coupling.order, e->coupling.mode, e->coupling.identify, e->coupling.m_eff);
 }
 
 #define STALE_MOTION 1e-12 /* of the distances: motion that would show */
@@ -144,123 +139,7 @@ static void book_interval(Element *e, int i, const CcPortLaw *law)
 
 #define FARTHEST 1e40 /* m, m/s: products of six such numbers, as those of three arms of inertia, do not overflow */
 
-/* Angular frequency, rad/s, of the bodies on the stiffness that the depth x shows; 0 while nothing is known. */
-static double omega_at(const CcCoupling *c, const CcPortLaw *law, double x)
-{
-    double W = c->partner.W[2][2];
-    return x > 0.0 && W > 0.0 && c->partner.known != 0.0 ? cc_sqrt(2.0 * W * law->energy(law->data, x)) / x : 0.0;
-}
-
-enum { BY_LAW, FIRST_GUESS, FREE_BODIES, THEIR_MODEL, PRESCRIBED }; /* coupling.in_force */
-
-static int what_is_known(const Element *e, const CcCoupling *c)
-{
-    const CcPartner *p = &c->partner;
-    if ((int)e->coupling.mode == SLOPE)
-        return PRESCRIBED;
-    if (p->model.use != 0.0)
-        return THEIR_MODEL;
-    return p->known != 0.0 ? FREE_BODIES : p->unanswered > CC_MOST_UNANSWERED ? PRESCRIBED : FIRST_GUESS;
-}
-
-/* What the group coupling shows of point i. */
-static void show_coupling(Element *e, int i, const CcPortLaw *law)
-{
-    const CcCoupling *c = partner_of(e, i);
-    int lag = cc_lag(c->partner.lag);
-    e->coupling.lag[i] = lag;
-    e->coupling.admittance[i] = c->partner.known != 0.0 ? c->partner.W[2][2] : 0.0;
-    e->coupling.beta[i] = c->partner.beta;
-    e->coupling.residual[i] = c->made[lag];
-    e->coupling.debt[i] = c->debt[lag];
-    e->coupling.scale[i] = c->scale;
-    int holds = (int)e->coupling.mode == HOLD, fallback = holds ? CC_COUPLED : cc_coupling_holds(c);
-    if (e->moving > 0.0 && c->form.known == 0.0)
-        fallback = CC_INPUTS_MOVE;
-    e->coupling.fallback[i] = fallback;
-    e->coupling.in_force[i] = holds || fallback ? BY_LAW : what_is_known(e, c);
-    e->coupling.trust[i] = trust_of(e, i);
-    e->coupling.energy[i] = c->added;
-    CcHeldMass mass = cc_model_held_mass(&c->partner.model, lag);
-    int free = c->partner.model.use == 0.0 && c->partner.known >= 1.0;
-    e->coupling.partner_mass[i] = free && c->partner.W[2][2] > 0.0 ? 1.0 / c->partner.W[2][2] : mass.mass;
-    e->coupling.partner_stiffness[i] = mass.stiffness;
-    e->coupling.partner_damping[i] = mass.damping;
-    double omega = omega_at(c, law, c->deepest);
-    e->coupling.step_advised[i] = omega > 0.0 ? CC_PI_HI / (3.0 * omega) : 0.0;
-}
-
-/* Steps per contact in the interval `step`, of the stiffness at the depth x; 0 while nothing is known. */
-static double steps_per_contact(const CcCoupling *c, const CcPortLaw *law, double x, double step)
-{
-    double omega = omega_at(c, law, x);
-    return omega > 0.0 ? CC_PI_HI / (omega * step) : 0.0;
-}
-
-/* Under hold: warn of the energy that the literal force adds, by the identified bodies. */
-static void warn_of_hold(Element *e, CcHost *host, int i, const CcPortLaw *law, double step)
-{
-    const CcCoupling *c = partner_of(e, i);
-    double N = steps_per_contact(c, law, c->deepest, step);
-    if (N > 0.0)
-        cc_warn_of_hold(host, &e->warned.hold, "contact", i + 1, "contact", "rebound", "fast", N,
-                        0.25 * CC_PI_HI * CC_PI_HI * (1.0 + 2.0 * c->partner.lag) / N, step);
-}
-
-/* Warnings at the limits of the coupling (README.md, Large communication steps). */
-static void warn_of_limits(Element *e, CcHost *host, int i, const CcPortLaw *law, double step, int mass_was_known)
-{
-    const CcCoupling *c = partner_of(e, i);
-    const CcPort *port = port_of(e, i);
-    const CcPartner *p = &c->partner;
-    double touch = -port->r[2] - (p->lag + 1.0) * step * port->v[2]; /* a contact may be too short for a deep sample */
-    if (p->known == 0.0 && p->f[0][2] > 0.0 && touch > e->unforced_depth[i])
-        e->unforced_depth[i] = touch;
-    double x = c->deepest > 0.5 * e->unforced_depth[i] ? c->deepest : e->unforced_depth[i];
-    double debt = c->debt[cc_lag(p->lag)];
-    int first = !mass_was_known && p->known != 0.0 && e->warned.first == 0.0;
-    double N = first ? steps_per_contact(c, law, x, step) : 0.0, U = debt > 0.0 ? law->energy(law->data, x) : 0.0;
-    if (N > 0.0 && N < 3.0) {
-        e->warned.first = 1.0;
-        cc_report(host, CC_WARNING, "contact",
-                  "point %d: the first contact of an unknown mass had %.3g steps, below 3 its rebound may be too fast; "
-                  "give coupling.m_eff = %.3g kg, or take steps below %.3g s", i + 1, N, 1.0 / p->W[2][2],
-                  step * N / 3.0);
-    }
-    if (debt > 0.01 * U && U > 0.0 && e->warned.debt == 0.0) {
-        e->warned.debt = 1.0;
-        cc_report(host, CC_WARNING, "contact",
-                  "point %d: the coupling has added %.3g J that are not compensated, the contact stores up to %.3g J; "
-                  "take a smaller step", i + 1, debt, U);
-    }
-    double mismatch = cc_abs(p->a[2] - p->a_before[2]), own = p->W[2][2] * p->f[cc_lag(p->lag)][2];
-    e->unexplained[i] = e->unexplained[i] != 0.0 || (mass_was_known && own > 0.0 && mismatch > 0.5 * own);
-    if (p->f[0][2] == 0.0 && p->f[1][2] != 0.0) { /* the contact is over */
-        e->unexplained_contacts[i] = e->unexplained[i] != 0.0 ? e->unexplained_contacts[i] + 1.0 : 0.0;
-        e->unexplained[i] = 0.0;
-        if (e->unexplained_contacts[i] >= 3.0 && e->warned.unexplained == 0.0) {
-            e->warned.unexplained = 1.0;
-            cc_report(host, CC_WARNING, "contact",
-                      "point %d: in three contacts in a row this force does not explain the motion of the body, which "
-                      "may bend or have other forces; the step is too large for it: compare with a smaller one", i + 1);
-        }
-    }
-}
-
-#define THIN 1e-300 /* m: differences of depths below are rounding or 0 */
-
-/* Stiffness and damping of the literal law along the normal, at the sample: N = F_e(h) (1 + d(w)). */
-static void show_slopes(Element *e, int i, const CcPortLaw *law)
-{
-    double h = -port_of(e, i)->r[2], w = -port_of(e, i)->v[2], K = 0.0, D = 0.0;
-    if (port_of(e, i)->usable != 0.0 && h > THIN) {
-        double dh = 1e-5 * h, dw = 1e-5 * (cc_abs(w) + 1e-6), factor = 1.0 + cc_port_damping(law, w);
-        K = (law->elastic(law->data, h + dh) - law->elastic(law->data, h - dh)) / (2.0 * dh) * factor;
-        D = law->elastic(law->data, h) * (cc_port_damping(law, w + dw) - cc_port_damping(law, w - dw)) / (2.0 * dw);
-    }
-    e->coupling.stiffness[i] = K;
-    e->coupling.damping[i] = D;
-}
+#include "coupled_shown.h"
 
 /* The literal force acts; the bodies are identified all the same. */
 CC_APART void sample_held(Element *e, CcHost *host, int i, double R[3][3], const CcPortLaw *law,
@@ -406,7 +285,7 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
         if (port->begun != 0.0 && e->held[i] != 0.0) /* else the integrals of the powers have it */
             book_interval(e, i, law);
         hold_side(e, i, law);
-        if (c->mismatched >= CC_MOST_MISMATCHED && e->warned.rate == 0.0) {
+        if (cc_is_mismatched(&c->partner.rule) && e->warned.rate == 0.0) {
             e->warned.rate = 1.0;
             cc_report(host, CC_WARNING, "contact",
                       "point %d: its velocity does not belong to its position (is point.v connected?), so the force is "

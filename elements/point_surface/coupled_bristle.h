@@ -42,7 +42,7 @@ static void advance_friction(Element *e, int i, const CcPortLaw *law, const doub
     along_tangents(&port->place, z, c->z);
     along_tangents(&port->place, way, s);
     for (int j = 0; j < 2; j++) {
-        s[j] -= (p->beta - 0.5) * H * (port->v[j] - p->v[j]);
+        s[j] -= (p->rule.beta - 0.5) * H * (port->v[j] - p->v[j]);
         e->bristle_way[i][j] = p->begun != 0.0 ? s[j] : 0.0;
         e->bristle_before[i][j] = c->z[j];
     }

@@ -10,6 +10,8 @@
 #ifndef COUPLED_MASTERS_H
 #define COUPLED_MASTERS_H
 
+#include "coupling/moving_inputs.h"
+
 #define REPEATING 100.0 /* steps, after the last one that was repeated, in which an importer may begin again */
 
 /* The importer repeats steps with other inputs: it solves for the forces at the end of the step by itself, and the
@@ -25,7 +27,7 @@ CC_APART void give_law_to_rounds(Element *e, CcHost *host)
     give_law(e);
     for (int i = 0; i < POINTS; i++) {
         e->coupling.fallback[i] = CC_STEPS_REPEATED;
-        e->coupling.in_force[i] = BY_LAW;
+        e->coupling.in_force[i] = CC_HELD;
     }
 }
 

@@ -69,7 +69,7 @@ static int sample(Element *e, CcHost *host, double step)
         return 0;
     }
     cc_axis_observe(c, &options, 0, rate, step);
-    double work = -c->bond.made[cc_lag(c->bond.lag)], taken = c->bond.taken[cc_lag(c->bond.lag)];
+    double work = -c->bond.ledger.made[cc_lag(c->bond.lag)], taken = c->bond.ledger.taken[cc_lag(c->bond.lag)];
     e->coupling.residual = taken - work;
 #if LEDGER
     e->energy.work = work;

@@ -96,13 +96,13 @@ static int sample(Element *e, CcHost *host, double step)
         watch_held(e, host, &options, place, rate, cc_spring_force(options.k, x), step);
         return 0;
     }
-    int fell = cc_bond_is_mismatched(&c->bond);
+    int fell = cc_is_mismatched(&c->bond.rule);
     cc_axis_observe(c, &options, place, rate, step);
     e->DEFORMATION = c->place;
-    if (!fell && cc_bond_is_mismatched(&c->bond))
+    if (!fell && cc_is_mismatched(&c->bond.rule))
         cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so "
                   "the force is that of coupling.mode = hold");
-    e->coupling.residual = c->bond.made[cc_lag(c->bond.lag)];
+    e->coupling.residual = c->bond.ledger.made[cc_lag(c->bond.lag)];
     switched_energy(e);
 #if LEDGER
     double U = cc_spring_energy(stiffness(e), e->DEFORMATION);

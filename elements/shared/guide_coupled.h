@@ -80,16 +80,12 @@ static double guide_rubbed(const void *data, const double across[2], double alon
 
 static CcPointOptions guide_options(const Element *e, const GuideSeen *seen)
 {
-    int mode = (int)e->coupling.mode;
     return (CcPointOptions){.potential = guide_seen_at,
                             .rub = guide_rubbed,
                             .data = seen,
                             .c = guide_damping(e, seen->g),
-                            .bond = {.lag = cc_lag_of((int)e->coupling.order, mode),
-                                     .identify = e->coupling.identify != 0.0,
-                                     .straight = mode == SLOPE,
-                                     .inertia = e->coupling.m_eff,
-                                     .holds = mode == HOLD}};
+                            .bond.given = cc_given(e->coupling.order, e->coupling.mode, e->coupling.identify,
+                                                   e->coupling.m_eff)};
 }
 
 /* The literal force of the sample, and its dissipative parts, in the coordinates of the guide. */
@@ -129,9 +125,9 @@ static void guide_show_partner(Element *e, const CcPointOptions *options, double
     e->coupling.admittance = p->bond.known != 0.0 ? p->bond.W : 0.0;
     e->coupling.step_advised = cc_bond_step_advised(&p->bond, k, options->c);
     e->coupling.beta = p->bond.rule.beta;
-    e->coupling.fallback = cc_bond_is_mismatched(&p->bond);
+    e->coupling.fallback = cc_is_mismatched(&p->bond.rule);
     CcBondOptions bond = cc_point_bond(options, k);
-    e->coupling.in_force = options->bond.holds ? CC_HELD : cc_bond_in_force(&p->bond, &bond);
+    e->coupling.in_force = cc_bond_in_force(&p->bond, &bond);
 }
 
 /* The balances, with the lag identified so far.  What changes the elastic energy and is no work of a body, sensor or
@@ -140,11 +136,11 @@ static void guide_book_coupling(Element *e)
 {
     const CcPoint *p = (const CcPoint *)e->partner;
     int lag = cc_lag(p->bond.lag);
-    e->coupling.energy = e->coupling.residual = p->bond.made[lag];
+    e->coupling.energy = e->coupling.residual = p->bond.ledger.made[lag];
 #if LEDGER
     double rest = e->energy.residual + e->energy.interpolation - e->energy.work + e->energy.damping
                   + e->energy.friction; /* what the energies that the coupling does not book leave */
-    e->energy.damping = p->bond.taken[lag];
+    e->energy.damping = p->bond.ledger.taken[lag];
     e->energy.friction = p->taken[lag];
     e->energy.work = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping + e->energy.friction
                      - e->coupling.residual - p->outside;
@@ -224,9 +220,9 @@ static int sample(Element *e, CcHost *host, double step)
         double f[3], k = cc_point_stiffness(&options, g.P);
         if (p->bond.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
             cc_point_begin(p, &options, g.P, g.v, &none);
-        int was_mismatched = cc_bond_is_mismatched(&p->bond);
+        int was_mismatched = cc_is_mismatched(&p->bond.rule);
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
-        if (cc_bond_is_mismatched(&p->bond)) {
+        if (cc_is_mismatched(&p->bond.rule)) {
             CcPointForce literal;
             guide_literal(e, &g, &literal);
             cc_point_keep(p, g.P, g.v, &literal, step);
@@ -238,7 +234,7 @@ static int sample(Element *e, CcHost *host, double step)
         } else {
             cc_point_answer(p, &options, g.P, g.v, step, f);
         }
-        int literal = cc_bond_is_mismatched(&p->bond);
+        int literal = cc_is_mismatched(&p->bond.rule);
         guide_keep_force(e, &g, f, literal ? 0.0 : (cc_lag(p->bond.lag) + 0.5) * step);
         e->held_friction = cc_norm(p->rubbed[0]);
         e->held = 1.0;

@@ -18,14 +18,8 @@ static CcAxis *partner_of(Element *e) { return (CcAxis *)e->partner; }
 
 static CcBondOptions axis_options(const Element *e, double k, double d)
 {
-    int mode = (int)e->coupling.mode;
-    CcBondOptions options = {.k = k,
-                             .d = d,
-                             .lag = cc_lag_of((int)e->coupling.order, mode),
-                             .identify = e->coupling.identify != 0.0,
-                             .straight = mode == SLOPE,
-                             .inertia = e->coupling.INERTIA};
-    return options;
+    return (CcBondOptions){
+        k, d, cc_given(e->coupling.order, e->coupling.mode, e->coupling.identify, e->coupling.INERTIA)};
 }
 
 /* The literal force at the start is the first one that a master reads. */
@@ -44,11 +38,11 @@ static void show_partner(Element *e, const CcBondOptions *options)
     e->coupling.admittance = c->bond.known != 0.0 ? c->bond.W : 0.0;
     e->coupling.step_advised = cc_bond_step_advised(&c->bond, options->k, options->d);
     e->coupling.trust = cc_model_trust(&c->bond.model, cc_lag(c->bond.lag), cc_bond_is_modelled(&c->bond, options));
-    e->coupling.in_force = (int)e->coupling.mode == HOLD ? CC_HELD : cc_bond_in_force(&c->bond, options);
+    e->coupling.in_force = cc_bond_in_force(&c->bond, options);
     e->coupling.energy = e->coupling.residual;
 #if BY_PLACE
     e->coupling.beta = c->bond.rule.beta;
-    e->coupling.fallback = cc_bond_is_mismatched(&c->bond);
+    e->coupling.fallback = cc_is_mismatched(&c->bond.rule);
 #endif
 }
 

@@ -18,6 +18,7 @@
 #define CC_HELD_FORCE_H
 
 #include "base/elementary.h"
+#include "coupling/lag.h"
 
 enum { HOLD = 1, SLOPE, AVERAGED, PREDICTED, AUTO };      /* coupling.mode */
 enum { UNKNOWN_ORDER = 1, SEQUENTIAL, PARALLEL, LATE_ORDER }; /* coupling.order */
@@ -30,6 +31,13 @@ CC_API int cc_lag_of(int order, int mode)
     if (order != UNKNOWN_ORDER)
         return order - SEQUENTIAL;
     return mode == AVERAGED ? 0 : mode == PREDICTED ? 1 : -1;
+}
+
+/* What the group coupling gives; inertia: coupling.m_eff or coupling.J_eff. */
+CC_API CcCouplingOptions cc_given(double order, double mode, double identify, double inertia)
+{
+    return (CcCouplingOptions){.lag = cc_lag_of((int)order, (int)mode), .identify = identify != 0.0,
+                               .straight = (int)mode == SLOPE, .inertia = inertia, .holds = (int)mode == HOLD};
 }
 
 #ifndef CC_DUAL

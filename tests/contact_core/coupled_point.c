@@ -41,7 +41,7 @@ static void potential(const void *data, const double P[3], const double D[3], Cc
 static CcPointOptions options_of(const Seen *seen, double c, int lag, double m_eff)
 {
     return (CcPointOptions){.potential = potential, .rub = rub, .data = seen, .c = c,
-                            .bond = {.lag = lag, .identify = 1, .inertia = m_eff}};
+                            .bond.given = {.lag = lag, .identify = 1, .inertia = m_eff}};
 }
 
 EXPORT int size(void) { return sizeof(CcPoint); }
@@ -114,6 +114,7 @@ EXPORT void run(const Guide *g, double m, const double pull[3], double c, double
 
 EXPORT void learned(const CcPoint *p, double out[4])
 {
-    out[0] = p->bond.lag, out[1] = p->bond.known != 0.0 ? p->bond.W : 0.0;
-    out[2] = p->bond.made[(int)p->bond.lag], out[3] = p->bond.taken[(int)p->bond.lag] + p->taken[(int)p->bond.lag];
+    int lag = (int)p->bond.lag;
+    out[0] = lag, out[1] = p->bond.known != 0.0 ? p->bond.W : 0.0;
+    out[2] = p->bond.ledger.made[lag], out[3] = p->bond.ledger.taken[lag] + p->taken[lag];
 }

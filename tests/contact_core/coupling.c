@@ -50,7 +50,7 @@ EXPORT int size(void) { return sizeof(CcCoupling); }
 
 EXPORT void start(int n, CcCoupling *c, int lag, int identify, int straight, double m_eff)
 {
-    CcCouplingOptions options = {lag, identify, straight, m_eff};
+    CcCouplingOptions options = {lag, identify, straight, m_eff, 0};
     for (int i = 0; i < n; i++)
         cc_coupling_start(c + i, &options);
 }
@@ -64,7 +64,7 @@ EXPORT void rewind_all(int n, CcCoupling *c)
 EXPORT void step(int n, CcCoupling *c, const Law *law, int lag, int identify, int straight, double m_eff,
                  double (*r)[3], double (*v)[3], double H, double (*f)[3], int *evaluations)
 {
-    CcCouplingOptions options = {lag, identify, straight, m_eff};
+    CcCouplingOptions options = {lag, identify, straight, m_eff, 0};
     CcPortLaw port = port_law(law);
     for (int i = 0; i < n; i++)
         evaluations[i] = cc_coupling_step(c + i, &port, &options, r[i], v[i], H, f[i]);
@@ -75,7 +75,7 @@ EXPORT void step(int n, CcCoupling *c, const Law *law, int lag, int identify, in
 EXPORT int reach(const CcCoupling *c, const Law *law, int lag, int identify, int straight, double m_eff,
                  const double r[3], const double v[3], double H)
 {
-    CcCouplingOptions options = {lag, identify, straight, m_eff};
+    CcCouplingOptions options = {lag, identify, straight, m_eff, 0};
     CcPortLaw port = port_law(law);
     CcCoupling then = *c;
     if (then.partner.begun != 0.0)
@@ -94,7 +94,7 @@ EXPORT void joint_sizes(int *port, int *mobility) { *port = sizeof(CcPort) / 8, 
 
 EXPORT void joint_start(int n, CcCoupling *c, CcMobility *m, int lag, double m_eff)
 {
-    CcCouplingOptions options = {lag, 1, 0, m_eff};
+    CcCouplingOptions options = {lag, 1, 0, m_eff, 0};
     start(n, c, lag, 1, 0, m_eff);
     cc_joint_start(m, &options);
 }
@@ -104,7 +104,7 @@ EXPORT void joint_start(int n, CcCoupling *c, CcMobility *m, int lag, double m_e
 EXPORT double joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcPort *port, const Law *law, int lag,
                        double (*r)[3], double (*v)[3], double H, double (*f)[3])
 {
-    CcCouplingOptions options = {lag, 1, 0, 0.0};
+    CcCouplingOptions options = {lag, 1, 0, 0.0, 0};
     CcPortLaw contact = port_law(law);
     for (int i = 0; i < n; i++) {
         port[i] = (CcPort){.usable = 1.0, .place.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};

@@ -1,6 +1,6 @@
 /* A port that learns the answer of bodies whose motion a test gives. */
 #define CC_API static __attribute__((unused))
-#include "coupling/partner_model.h"
+#include "coupling/held_mass.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -41,7 +41,7 @@ EXPORT void parameters(const CcPartnerModel *m, int lag, double p[6])
 /* As a mass that a spring and a damper hold: kg, N/m, N s/m; and the trust. */
 EXPORT void held_mass(const CcPartnerModel *m, int lag, double held[4])
 {
-    CcHeldMass found = cc_model_held_mass(m, lag);
+    CcHeldMass found = cc_held_mass(m, lag);
     held[0] = found.mass, held[1] = found.stiffness, held[2] = found.damping;
     held[3] = cc_model_trust(m, lag, m->use != 0.0);
 }

@@ -15,7 +15,7 @@ from foreign import RIGID, foreign_fmu
 
 from fmu_builder import Scenario, SlaveError, run
 from fmu_builder.cosim import master
-from fmu_builder.cosim.implicit import group
+from fmu_builder.cosim.implicit import compiled, group
 from fmu_builder.cosim.implicit.bodies import Body, Values
 from fmu_builder.cosim.implicit.iqn import Solution, solve
 from fmu_builder.cosim.loop.program import LOOP
@@ -52,7 +52,8 @@ def test_steps_that_are_tried_give_the_inertia_where_derivatives_are_refused(
     (found,) = result.groups
     assert found.steps < found.probes < 4 * found.steps  # one in flight; in contact along each axis too
     assert any("steps of bodies that are tried" in note for note in result.notes)
-    assert np.abs(result["ball.p.v[3]"] - exact).max() < 1e-9
+    assert np.abs(result["ball.p.v[3]"] - exact).max() < 1e-5  # rounding of the inertia may count a substep more
+    assert result["ball.p.v[3]"][-1] == pytest.approx(1.0, abs=1e-9)
 
 
 def test_a_body_without_states_and_derivatives_is_named_and_stepped_as_under_gauss_seidel(tmp_path: Path) -> None:
@@ -64,6 +65,20 @@ def test_a_body_without_states_and_derivatives_is_named_and_stepped_as_under_gau
     assert results[0].bonds[0].energy is None
     why = "stepped as under Gauss-Seidel, since ball gives no directional derivatives and cannot restore its state"
     assert f"floor: {why}" in results[0].notes
+
+
+def test_bodies_that_cannot_interpolate_are_given_forces_that_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solved for over whole steps: the energy is right, and a contact lasts longer by (w H)^2/12."""
+    read = master.read_slave
+    monkeypatch.setattr(master, "read_slave", lambda path: replace(read(path), interpolates=False))
+    result = drop()
+    (found,) = result.groups
+    assert found.substeps == found.steps
+    assert result["ball.p.v[3]"][-1] == pytest.approx(1.0, abs=1e-9)
+    assert "floor: solved for over whole steps, since ball cannot interpolate its inputs" in result.notes
+    monkeypatch.undo()
+    (divided,) = drop().groups
+    assert divided.substeps > 5 * divided.steps
 
 
 def test_a_nonlinear_contact_without_the_group_coupling_returns_its_speed(tmp_path: Path) -> None:
@@ -84,9 +99,10 @@ def test_a_nonlinear_contact_without_the_group_coupling_returns_its_speed(tmp_pa
     assert result["ball.p.v[3]"][-1] == pytest.approx(1.0, rel=1e-8)
 
 
-def test_a_damper_beside_a_spring_adds_its_force() -> None:
-    """Loss that is not proportional to the elastic force: a damped oscillator, in the second order."""
+def test_a_damper_beside_a_spring_adds_its_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loss that is not proportional to the elastic force: a damped oscillator, in the second order of whole steps."""
     errors = []
+    monkeypatch.setitem(compiled._CONSTANTS, "most_substeps", 1.0)
     for step in (0.01, 0.005, 0.0025):
         spring = {"k": 1000, "d": 5, "l0": 0.1}
         result = run(
@@ -139,9 +155,8 @@ def test_a_mass_in_a_guide_keeps_its_energy_at_three_steps_a_swing() -> None:
     )
     assert np.ptp(result["mass.energy.kinetic"] + result["guide.energy.elastic"]) < 1e-9
     assert result["mass.p.r[1]"][-1] == pytest.approx(0.4, rel=1e-12)
-    H, k = 2e-3, 1e6
-    w = 2.0 / H * math.atan(math.sqrt(k) * H / 2.0)
-    assert np.abs(result["mass.p.r[2]"] - 1e-3 * np.cos(w * result.trace.time)).max() < 1e-8
+    w, t = 1e3, result.trace.time
+    assert np.abs(result["mass.p.r[2]"] - 1e-3 * np.cos(w * t)).max() < 1e-3 * w * t[-1] / 12 / 36**2
 
 
 def test_a_body_in_other_units_is_named_and_stepped_as_under_gauss_seidel(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@
  * rate, states   derivatives of the states, and references of the states
  * is_moved       else its velocities are inputs; gives_derivatives: else steps are tried
  * step_to_event  of an FMU that ends steps at events, else 0
- * before         velocities before the last step of length step_before, if there was one */
+ * before         velocities before the last step of length step_before, if there was one
+ * has_slope      whether its forces had slopes in the last step     orders: ones, as many as forces */
 typedef struct {
     Member member;
     Values velocity, force, rate;
@@ -20,7 +21,8 @@ typedef struct {
     const uint64_t *acts;
     double *seed, *slope, *given, *free, *before;
     double step_before;
-    uint64_t first, probes, is_moved, gives_derivatives, has_stepped;
+    uint64_t first, probes, is_moved, gives_derivatives, has_stepped, has_slope;
+    const int32_t *orders;
 } Body;
 
 static int set_forces(Body *b, const double *force)
@@ -121,8 +123,8 @@ static int inverse_inertia(Body *b, double time, double step, double *W, uint64_
     return 0;
 }
 
-/* Sets the forces of the next step. */
-static int act(Body *b, const double *force, double step)
+/* Sets the forces of the next step: their mean, and their slope unless they are held. */
+static int act(Body *b, const double *force, const double *slope, double step)
 {
     if (!b->is_moved) {
         TRY(get(&b->member, &b->velocity));
@@ -130,7 +132,15 @@ static int act(Body *b, const double *force, double step)
         b->step_before = step;
         b->has_stepped = 1;
     }
-    return set_forces(b, force);
+    if (!slope && !b->has_slope)
+        return set_forces(b, force);
+    b->has_slope = slope != 0;
+    for (uint64_t i = 0; i < b->force.size; i++)
+        b->force.values[i] = force[b->acts[i]] - (slope ? slope[b->acts[i]] * (step / 2.0) : 0.0);
+    TRY(set(&b->member, &b->force));
+    for (uint64_t i = 0; i < b->force.size; i++)
+        b->force.values[i] = slope ? slope[b->acts[i]] : 0.0;
+    return b->force.size && set_slopes(&b->member, &b->force, b->orders);
 }
 
 #endif

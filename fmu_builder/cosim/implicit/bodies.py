@@ -117,6 +117,7 @@ class Body:
         self.step_to_event: Any = slave.library["step_to_event"] if slave.ends_early else None
         if self.step_to_event is not None:
             self.step_to_event.argtypes = (c_void_p, c_double, c_double, c_void_p)
+        self._has_slope = False  # of its last step
         self._before: tuple[Vector, float] | None = None  # velocity before the last step, and its length
 
     def can_be_solved(self) -> bool:
@@ -192,10 +193,21 @@ class Body:
         """Raise SlaveError unless a step that is tried succeeded."""
         self.slave.check(status, "fmi2DoStep", f"a step of {step:g} s from {time:g} s that is tried")
 
-    def act(self, force: Vector, step: float) -> None:
-        """Set the forces of the next step."""
+    def act(self, force: Vector, step: float, slope: Vector | None = None) -> None:
+        """Set the forces of the next step: their mean, and their slope, 1/s, unless they are held."""
         if not self.is_moved:
             self._before = self.velocity.get().copy(), step
+        if slope is None and not self._has_slope:
+            self.force.set(force[self.acts])
+            return
+        self._has_slope = slope is not None
+        slope = np.zeros(self.size) if slope is None else slope
+        self.force.set((force - slope * (step / 2.0))[self.acts])
+        if self.acts:
+            self.force.set_slopes(slope[self.acts])
+
+    def show(self, force: Vector) -> None:
+        """Set the mean forces of a step that is done, for records."""
         self.force.set(force[self.acts])
 
     def close(self) -> None:

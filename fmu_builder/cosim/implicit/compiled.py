@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.cosim.implicit import control, forces, group, iqn
+from fmu_builder.cosim.implicit import control, forces, group, iqn, substeps
 from fmu_builder.cosim.implicit.bodies import Body, Values
 from fmu_builder.cosim.implicit.bonds import DERIVATIVES, GRADIENT
 from fmu_builder.cosim.implicit.control import Controller
@@ -40,6 +40,8 @@ _CONSTANTS = {
     "nothing": forces.NOTHING, "rounding": forces.ROUNDING, "accuracy": group.ACCURACY, "enough": group.ENOUGH,
     "most": iqn.MOST, "most_newton": iqn.MOST_NEWTON, "smallest_share": iqn.SMALLEST_SHARE, "added": control.ADDED,
     "safety": control.SAFETY, "shrink": control.SHRINK, "grow": control.GROW, "unsolved": control.UNSOLVED,
+    "angle": substeps.ANGLE, "margin": substeps.MARGIN, "most_substeps": substeps.MOST,
+    "accuracy_within": substeps.ACCURACY,
 }  # fmt: skip
 
 
@@ -68,10 +70,11 @@ _BODY = _struct(
     ("step_to_event", c_void_p),
     ("states acts seed slope given free before", c_void_p),
     ("step_before", c_double),
-    ("first probes is_moved gives_derivatives has_stepped", c_uint64),
+    ("first probes is_moved gives_derivatives has_stepped has_slope", c_uint64),
+    ("orders", c_void_p),
 )
 _END = _struct("End", ("motion force elastic", c_void_p), ("energy", c_double))
-_ANSWER = _struct("Answer", ("force at_end", c_void_p), ("debt", c_double))
+_ANSWER = _struct("Answer", ("force", c_void_p), ("debt", c_double), ("end", _END))
 _ELEMENT = _struct(
     "Element",
     ("member", _MEMBER),
@@ -82,7 +85,7 @@ _ELEMENT = _struct(
     ("debt", c_double),
     ("start end across", _END),
     ("answers", _ANSWER * 2),
-    ("mean looked place other zero", c_void_p),
+    ("mean looked place other zero begun given", c_void_p),
 )
 _CONSTANTS_STRUCT = _struct(
     "Constants",
@@ -113,9 +116,11 @@ _GROUP = _struct(
     ("bodies elements others works last", c_void_p),
     ("body_count element_count other_count rows", c_uint64),
     ("steps unsolved_steps refused events looks_ahead tried has_inertia", c_uint64),
+    ("is_divided substeps substep_count", c_uint64),
     ("largest_miss largest_drift drift unsolved model_time model_step step", c_double),
     ("controller", _CONTROLLER),
-    ("other velocity a W moved next way force scale summed", c_void_p),
+    ("other velocity a W moved next way force scale summed total moment slope guess", c_void_p),
+    ("recent", c_void_p * 3),
     ("history", _HISTORY),
     ("least_squares", _LEAST_SQUARES),
 )
@@ -151,6 +156,7 @@ class CompiledGroup:
             terms[row].append(term)
         others = written(Combine(clock=self._clock, sums=np.zeros(run.size), terms=terms))
         one.others, one.other_count = others.table, others.terms
+        one.is_divided = self._controller is None and substeps.obstacle(run) is None
         self._write_controller(one.controller)
         size = prepare(ctypes.byref(one), None)
         prepare(ctypes.byref(one), self._kept(np.zeros(size)))
@@ -212,6 +218,7 @@ class CompiledGroup:
             first=self._run.parts[number].start,
             is_moved=body.is_moved,
             gives_derivatives=body.rung == DERIVATIVES,
+            orders=self._numbers([1] * body.force.size, np.int32),
         )
 
     def _element(self, element: Element, number: int, written: Callable[[Operation], Structure]) -> Any:
@@ -269,8 +276,8 @@ class CompiledGroup:
     def read_back(self) -> None:
         """Give the group in Python what its report tells."""
         run, one = self._run, self._struct
-        run.steps, run.unsolved, run.refused = int(one.steps), int(one.unsolved_steps), int(one.refused)
-        run.events = int(one.events)
+        run.steps, run.substeps, run.events = int(one.steps), int(one.substeps), int(one.events)
+        run.unsolved, run.refused = int(one.unsolved_steps), int(one.refused)
         run.largest_miss, run.largest_drift = one.largest_miss, one.largest_drift
         for element, written in zip(run.elements, self._elements, strict=True):
             element.evaluations = int(written.evaluations)

@@ -9,9 +9,10 @@ typedef struct {
     double *motion, *force, *elastic, energy;
 } End;
 
-/* What an element answers to a trial: its mean force over the step, its force at the end, its debt. */
+/* What an element answers to a trial: its mean force over the step, its debt, and the end of the step. */
 typedef struct {
-    double *force, *at_end, debt;
+    double *force, debt;
+    End end;
 } Answer;
 
 /* inputs          velocities, then places
@@ -21,6 +22,7 @@ typedef struct {
  * metric          as in forces.py     orders: ones, as many as inputs
  * is_gradient     else its force is the trapezoid     is_kept: its state is restored after a trial
  * interpolates    its inputs may have slopes     proportional: as in forces.py, -1 where it is not known yet
+ * begun           motion at the beginning of the true step     given: energy that it gave along each bond in it
  * answers         the one that is tried and the best one so far, by number */
 typedef struct {
     Member member;
@@ -33,8 +35,16 @@ typedef struct {
     double debt;
     End start, end, across; /* across and what follows: for forces.h */
     Answer answers[2];
-    double *mean, *looked, *place, *other, *zero;
+    double *mean, *looked, *place, *other, *zero, *begun, *given;
 } Element;
+
+static void copy_end(const Element *e, End *to, const End *from)
+{
+    copy(to->motion, from->motion, e->inputs.size);
+    copy(to->force, from->force, e->size);
+    copy(to->elastic, from->elastic, e->size);
+    to->energy = from->energy;
+}
 
 static int answered(Element *e, double *force, double *energy)
 {
@@ -69,6 +79,8 @@ static int begin_element(Element *e)
 {
     TRY(get(&e->member, &e->inputs));
     copy(e->start.motion, e->inputs.values, e->inputs.size);
+    copy(e->begun, e->inputs.values, e->inputs.size);
+    clear(e->given, e->size);
     if (e->is_gradient) {
         TRY(see(e, &e->start));
     } else {
@@ -99,12 +111,11 @@ static void move(const Element *e, const double *way, const double *velocity, do
 static int step_inputs(Element *e, const double *end, double time, double step, int for_good)
 {
     const Member *m = &e->member;
-    const double *start = e->start.motion;
+    const double *start = e->begun;
     for (uint64_t i = 0; i < e->inputs.size; i++)
         e->inputs.values[i] = e->interpolates ? (end[i] - start[i]) / step : (start[i] + end[i]) / 2.0;
     if (e->interpolates) {
-        int status = m->set_slopes(m->component, e->inputs.references, e->inputs.size, e->orders, e->inputs.values);
-        TRY(failed(m, SLOPES_FAILED, status, 0.0, 0.0));
+        TRY(set_slopes(m, &e->inputs, e->orders));
     } else {
         TRY(set(m, &e->inputs));
     }
@@ -117,7 +128,7 @@ static int step_element(Element *e, double time, double step)
     double *end = e->end.motion;
     TRY(get(&e->member, &e->inputs));
     copy(end, e->inputs.values, e->inputs.size);
-    copy(e->inputs.values, e->start.motion, e->inputs.size);
+    copy(e->inputs.values, e->begun, e->inputs.size);
     TRY(set(&e->member, &e->inputs));
     TRY(step_inputs(e, end, time, step, 1));
     copy(e->inputs.values, end, e->inputs.size);

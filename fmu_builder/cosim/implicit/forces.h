@@ -12,6 +12,7 @@ typedef struct {
     double accuracy, enough;                                         /* group.py */
     double most, most_newton, smallest_share;                        /* iqn.py */
     double added, safety, shrink, grow, unsolved;                    /* control.py */
+    double angle, margin, most_substeps, accuracy_within;            /* substeps.py */
 } Constants;
 
 enum { POINTS = 3 };
@@ -179,7 +180,6 @@ static int try_element(Element *e, const Constants *c, const double *way, const 
                        double step, Answer *found)
 {
     End *end = &e->end;
-    uint64_t n = e->size;
     move(e, way, velocity, end->motion);
     if (e->is_gradient) {
         TRY(see(e, end));
@@ -189,12 +189,12 @@ static int try_element(Element *e, const Constants *c, const double *way, const 
             TRY(restore_state(&e->member));
             TRY(step_inputs(e, end->motion, time, step, 0));
         }
-        TRY(look(e, end->motion + n, end->motion, end->force, &end->energy));
+        TRY(look(e, end->motion + e->size, end->motion, end->force, &end->energy));
         if (e->is_kept)
             TRY(restore_state(&e->member));
         trapezoid(e, found);
     }
-    copy(found->at_end, end->force, n);
+    copy_end(e, &found->end, end);
     return 0;
 }
 

@@ -2,7 +2,7 @@
 #ifndef GROUP_H
 #define GROUP_H
 
-#include "iqn.h"
+#include "substeps.h"
 
 static int begin_group(Group *g, Loop *loop, double time, double step)
 {
@@ -22,74 +22,25 @@ static int begin_group(Group *g, Loop *loop, double time, double step)
     }
     for (uint64_t k = 0; k < g->element_count; k++)
         TRY(begin_element(g->elements + k));
+    copy(g->guess, g->last, g->rows);
     return 0;
-}
-
-/* scale: step times the largest of each column of |W| */
-static int find_scale(Group *g, double step)
-{
-    uint64_t n = g->rows;
-    TRY(find_inertia(g));
-    for (uint64_t j = 0; j < n; j++) {
-        double largest = 0.0;
-        for (uint64_t i = 0; i < n; i++)
-            largest = larger(largest, size_of(g->W[i * n + j]));
-        g->scale[j] = step * largest;
-    }
-    return 0;
-}
-
-/* Forces over a step from the beginning of the model: in g->force, with velocities in g->next. */
-static int solve_group(Group *g, double step)
-{
-    History *h = &g->history;
-    uint64_t n = g->rows;
-    g->step = step;
-    g->unsolved = 0.0;
-    clear(g->force, n);
-    TRY(move_bodies(g, g->force, step));
-    double largest = larger(largest_of(g->velocity, n), largest_of(g->next, n));
-    if (!any(g->last, n)) { /* in free flight */
-        TRY(answer_forces(g, g->last, g->model_time, step, g->summed));
-        if (!any(g->summed, n)) {
-            copy(g->force, g->last, n);
-            g->tried = 1 - g->tried;
-            return 0;
-        }
-    }
-    TRY(find_scale(g, step));
-    for (uint64_t i = 0; i < n; i++)
-        largest = larger(largest, g->scale[i] * size_of(g->last[i]));
-    int solved;
-    copy(h->x, g->last, n);
-    TRY(find_fixed_point(g, g->constants.accuracy * largest, g->constants.enough * largest, &solved));
-    if (!is_number(h->best)) {
-        g->fault = (Fault){.kind = FORCES_NOT_FINITE, .time = g->model_time, .step = step};
-        return 1;
-    }
-    for (uint64_t i = 0; i < n; i++)
-        g->force[i] = g->scale[i] > 0.0 ? h->best_x[i] : h->best_value[i];
-    g->unsolved = solved ? 0.0 : h->best;
-    return move_bodies(g, g->force, step);
-}
-
-static void count_work(Group *g, const Element *e, const Answer *answer)
-{
-    for (uint64_t i = 0; i < e->size; i++)
-        g->works[e->work[i]] += answer->force[i] * g->way[e->rows[i]];
 }
 
 /* The true step of every slave; `loop` for the exchange of their values. */
 static int make_step(Group *g, Loop *loop, double time)
 {
     double step = g->step, drift = 0.0;
+    if (!g->substep_count)
+        count_work(g);
     for (uint64_t k = 0; k < g->body_count; k++) {
         Body *b = g->bodies + k;
         uint64_t n = b->velocity.size;
         for (uint64_t i = 0; i < n; i++)
             b->slope[i] = g->force[b->first + i] + g->other[b->first + i];
-        TRY(act(b, b->slope, step));
+        TRY(act(b, b->slope, g->substep_count ? g->slope + b->first : 0, step));
         TRY(do_step(&b->member, time, step, 1));
+        if (g->substep_count)
+            TRY(set_forces(b, b->slope));
         TRY(exchange(&b->member, loop, b->member.reads, b->member.read_count));
         TRY(get(&b->member, &b->velocity));
         for (uint64_t i = 0; i < n; i++)
@@ -99,15 +50,16 @@ static int make_step(Group *g, Loop *loop, double time)
     g->largest_drift = larger(g->largest_drift, drift);
     for (uint64_t k = 0; k < g->element_count; k++) {
         Element *e = g->elements + k;
-        const Answer *answer = e->answers + (1 - g->tried);
         TRY(exchange(&e->member, loop, e->member.writes, e->member.write_count));
         TRY(step_element(e, time, step));
         TRY(exchange(&e->member, loop, e->member.reads, e->member.read_count));
-        e->debt = answer->debt;
-        count_work(g, e, answer);
+        e->debt = e->answers[1 - g->tried].debt;
+        for (uint64_t i = 0; i < e->size; i++)
+            g->works[e->work[i]] += e->given[i];
     }
-    copy(g->last, g->force, g->rows);
+    copy(g->last, g->substep_count ? g->recent[2] : g->force, g->rows);
     g->steps++;
+    g->substeps += g->substep_count ? g->substep_count : 1;
     g->unsolved_steps += g->unsolved > 0.0;
     g->largest_miss = larger(g->largest_miss, g->unsolved);
     return 0;
@@ -117,7 +69,7 @@ static int make_step(Group *g, Loop *loop, double time)
 static int largest_moved(Group *g, const double *force, double *largest)
 {
     uint64_t n = g->rows;
-    TRY(move_bodies(g, force, g->step)); /* next and way are those of the trial again below */
+    TRY(accelerate(g, force));
     *largest = largest_of(g->moved, n);
     return 0;
 }
@@ -131,7 +83,7 @@ static void sum_ends(Group *g, double *first, double *last)
         const Element *e = g->elements + k;
         if (first)
             add_forces(e, e->start.force, first);
-        add_forces(e, e->answers[first ? 1 - g->tried : g->tried].at_end, last);
+        add_forces(e, e->answers[first ? 1 - g->tried : g->tried].end.force, last);
     }
 }
 
@@ -168,12 +120,6 @@ static double factor_of(const Group *g, double error)
     if (!(error > 0.0))
         return error == 0.0 ? g->constants.grow : g->constants.shrink; /* no number: beyond all numbers */
     return g->constants.safety * power_of_two_fifths(g->controller.tolerance / error);
-}
-
-static int64_t rounded_up(double x)
-{
-    int64_t whole = (int64_t)x;
-    return (double)whole < x ? whole + 1 : whole;
 }
 
 /* The first event of the bodies in the trial, and how far the velocities of those without one leave the affine model:
@@ -213,7 +159,7 @@ static int make_controlled_step(Group *g, Loop *loop, double time)
         int64_t count = rounded_up((double)most / larger(wanted, 1.0) * (1.0 - 1e-9));
         count = count > 1 ? count : 1;
         taken = most / count > 1 ? most / count : 1;
-        TRY(solve_group(g, (double)taken / units * c->step));
+        TRY(solve_group(g, (double)taken / units * c->step, k->accuracy));
         TRY(find_error(g));
         if (c->error <= c->tolerance && g->unsolved == 0.0) {
             double event = __builtin_inf(), drift = 0.0;
@@ -261,7 +207,9 @@ static Outcome advance_group(Group *g, Loop *loop)
     Controller *c = &g->controller;
     double time = loop->start + (double)loop->tick * loop->step;
     if (!c->is_adaptive) {
-        int ended = begin_group(g, loop, time, c->step) || solve_group(g, c->step) || make_step(g, loop, time);
+        int ended = begin_group(g, loop, time, c->step) ||
+                    solve_group(g, c->step, g->constants.accuracy) ||
+                    (g->is_divided && divide(g, c->step)) || make_step(g, loop, time);
         return ended ? GROUP_ENDED : DONE;
     }
     if (!c->is_within)

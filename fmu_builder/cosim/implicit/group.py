@@ -60,14 +60,22 @@ class Model:
 
 @dataclass(frozen=True)
 class Trial:
-    """Forces of a step that is not yet made.   force: on the rows of the bodies, shape (n,)   unsolved: the velocity by
-    which the forces miss their law, m/s or rad/s, 0 if they are solved for"""
+    """Forces of a step that is not yet made.
+
+    force      on the rows of the bodies, the mean of the step, shape (n,)     slope: of force, 1/s; None: it is held
+    unsolved   velocity by which the forces miss their law, m/s or rad/s, 0 if they are solved for
+    last       forces of its last substep     works: of each element, J, by its bonds
+    substeps   into which the step is divided"""
 
     step: float
     force: Vector
     velocity: Vector
     answers: tuple[tuple[StepForce, End], ...]
     unsolved: float
+    last: Vector
+    works: tuple[Vector, ...]
+    slope: Vector | None = None
+    substeps: int = 1
 
 
 class GroupRun:
@@ -98,7 +106,7 @@ class GroupRun:
         self.size = len(rows)
         self.others = self._other_sources(forces, exchange, wiring)
         self.last = self.summed([element.start.force for element in self.elements])
-        self.refused = self.events = 0
+        self.refused = self.events = self.substeps = 0
         self.looks_ahead = any(body.step_to_event is not None for body in self.bodies)
         self.works: dict[Key, float] = {}  # J, by element, port, body and its port
         self.steps = self.unsolved = 0
@@ -155,8 +163,10 @@ class GroupRun:
 
         return Model(velocity, a, inertia, self.parts)
 
-    def solve(self, model: Model, time: float, step: float) -> Trial:
-        """Forces over a step of this length; nothing is stepped.   Raises SlaveError where none are finite."""
+    def solve(self, model: Model, time: float, step: float, accuracy: float = ACCURACY) -> Trial:
+        """Forces over a step of this length; nothing is stepped.   Raises SlaveError where none are finite.
+
+        accuracy   of the velocities that they cause, relative to the largest one of the step"""
 
         tried: tuple[tuple[StepForce, End], ...] = ()
         answers = tried  # at the forces that are best so far
@@ -173,15 +183,27 @@ class GroupRun:
 
         free = model.velocities(np.zeros(self.size), step)
         if not self.last.any() and not answered(self.last).any():  # in free flight
-            return Trial(step, self.last, free, tried, 0.0)
+            return self._trial(step, self.last, free, tried, 0.0)
         scale = step * np.abs(model.inverse_inertia).max(axis=0, initial=0.0)
         largest = max(float(np.abs(free).max(initial=0.0)), float((scale * np.abs(self.last)).max(initial=0.0)))
-        solution = solve(answered, self.last, scale, ACCURACY * largest, ENOUGH * largest, keep)
+        solution = solve(answered, self.last, scale, accuracy * largest, ENOUGH * largest, keep)
         if not np.isfinite(solution.residual):
             raise self.not_finite(time, step)
         force = np.where(scale > 0.0, solution.x, solution.value)  # without a scale it moves nothing
         motion = model.velocities(force, step)
-        return Trial(step, force, motion, answers, 0.0 if solution.solved else solution.residual)
+        return self._trial(step, force, motion, answers, 0.0 if solution.solved else solution.residual)
+
+    def _trial(
+        self,
+        step: float,
+        force: Vector,
+        velocity: Vector,
+        answers: tuple[tuple[StepForce, End], ...],
+        unsolved: float,
+    ) -> Trial:
+        way = step * (velocity[0] + velocity[1]) / 2.0
+        works = tuple(a.force * way[e.rows] for e, (a, _) in zip(self.elements, answers, strict=True))
+        return Trial(step, force, velocity, answers, unsolved, force, works)
 
     def not_finite(self, time: float, step: float) -> SlaveError:
         names = ", ".join(self.group.elements)
@@ -221,23 +243,29 @@ class GroupRun:
         """The true step of every slave of the group; a note if one of them ended the simulation."""
         step, drift = trial.step, 0.0
         for body, rows in zip(self.bodies, self.parts, strict=True):
-            body.act(trial.force[rows] + self._other[rows], step)
+            force = trial.force[rows] + self._other[rows]
+            body.act(force, step, None if trial.slope is None else trial.slope[rows])
             note = do_step(body.slave, time, step)
             if note:
                 return note
+            if trial.slope is not None:
+                body.show(force)
             self._exchanged(self._reads, body.slave.name, tick)
             drift = max(drift, float(np.abs(body.velocity.get() - trial.velocity[1][rows]).max(initial=0.0)))
         self.drift, self.largest_drift = drift, max(self.largest_drift, drift)
-        for element, (answer, _) in zip(self.elements, trial.answers, strict=True):
+        for element, (answer, _), works in zip(self.elements, trial.answers, trial.works, strict=True):
             self._exchanged(self._writes, element.slave.name, tick)
             note = element.step(time, step)
             if note:
                 return note
             self._exchanged(self._reads, element.slave.name, tick)
             element.debt = answer.debt
-            self._count_work(element, answer.force, trial)
-        self.last = trial.force
+            for bond, work in zip(element.bonds, works.tolist(), strict=True):
+                key = (bond.element, bond.port, bond.body, bond.body_port)
+                self.works[key] = self.works.get(key, 0.0) + work
+        self.last = trial.last
         self.steps += 1
+        self.substeps += trial.substeps
         self.unsolved += trial.unsolved > 0.0
         self.largest_miss = max(self.largest_miss, trial.unsolved)
         return None
@@ -246,17 +274,12 @@ class GroupRun:
         """Ports of elements at bodies, as often as they have components, in the order of the elements."""
         return [(b.element, b.port, b.body, b.body_port) for element in self.elements for b in element.bonds]
 
-    def _count_work(self, element: Element, force: Vector, trial: Trial) -> None:
-        way = trial.step * (trial.velocity[0] + trial.velocity[1]) / 2.0
-        for bond, work in zip(element.bonds, force * way[element.rows], strict=True):
-            key = (bond.element, bond.port, bond.body, bond.body_port)
-            self.works[key] = self.works.get(key, 0.0) + float(work)
-
     def report(self) -> GroupReport:
         return GroupReport(
             elements=tuple(self.group.elements),
             bodies=tuple(self.group.bodies),
             steps=self.steps,
+            substeps=self.substeps,
             evaluations=sum(element.evaluations for element in self.elements),
             probes=sum(body.probes for body in self.bodies),
             refused=self.refused,

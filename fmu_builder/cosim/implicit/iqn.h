@@ -16,8 +16,8 @@ static int find_inertia(Group *g)
     return 0;
 }
 
-/* The velocities at the end of the step under these forces on the rows, and the way until then. */
-static int move_bodies(Group *g, const double *force, double step)
+/* W force, in g->moved */
+static int accelerate(Group *g, const double *force)
 {
     uint64_t n = g->rows;
     clear(g->moved, n);
@@ -29,7 +29,14 @@ static int move_bodies(Group *g, const double *force, double step)
                 g->moved[i] = dot(g->W + i * n + first, force + first, size);
         }
     }
-    for (uint64_t i = 0; i < n; i++) {
+    return 0;
+}
+
+/* The velocities at the end of the step under these forces on the rows, and the way until then. */
+static int move_bodies(Group *g, const double *force, double step)
+{
+    TRY(accelerate(g, force));
+    for (uint64_t i = 0; i < g->rows; i++) {
         g->next[i] = g->velocity[i] + step * (g->a[i] + g->moved[i]);
         g->way[i] = step * (g->velocity[i] + g->next[i]) / 2.0;
     }

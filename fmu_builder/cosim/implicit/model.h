@@ -29,7 +29,10 @@ typedef struct {
  * next, way       velocities at the end of a trial, and what the rows go until then
  * force, next     of the trial that is made     tried: number of the answers of the last trial, 1 - tried the best ones
  * events          steps that ended at an event of a body; looks_ahead: 1 if a body shows them
- * unsolved        velocity by which the forces miss their law */
+ * unsolved        velocity by which the forces miss their law
+ * is_divided      whether steps may have substeps     substep_count: of the last step, 0 if it was not divided
+ * total, moment   sums of substeps.py     slope: of the force of a divided step     guess: first guess of a solution
+ * recent          forces of the last substeps, the newest one last */
 typedef struct {
     Constants constants;
     Fault fault;
@@ -39,17 +42,19 @@ typedef struct {
     double *works, *last;
     uint64_t body_count, element_count, other_count, rows;
     uint64_t steps, unsolved_steps, refused, events, looks_ahead, tried, has_inertia;
+    uint64_t is_divided, substeps, substep_count;
     double largest_miss, largest_drift, drift, unsolved;
     double model_time, model_step, step;
     Controller controller;
     double *other, *velocity, *a, *W, *moved, *next, *way, *force, *scale, *summed;
+    double *total, *moment, *slope, *guess, *recent[3];
     History history;
     LeastSquares least_squares;
 } Group;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 304 && sizeof(Element) == 464 &&
-               sizeof(Controller) == 120 && sizeof(Group) == 808, "compiled.py has other sizes");
+_Static_assert(sizeof(Member) == 120 && sizeof(Fault) == 80 && sizeof(Body) == 320 && sizeof(Element) == 528 &&
+               sizeof(Controller) == 120 && sizeof(Group) == 920, "compiled.py has other sizes");
 
 typedef struct {
     double *memory;
@@ -63,22 +68,27 @@ static double *take(Arena *arena, uint64_t count)
     return memory;
 }
 
+static void lay_out_end(const Element *e, End *end, Arena *arena)
+{
+    end->motion = take(arena, e->inputs.size);
+    end->force = take(arena, e->size);
+    end->elastic = take(arena, e->size);
+}
+
 static void lay_out_element(Element *e, Arena *arena)
 {
     End *ends[] = {&e->start, &e->end, &e->across};
-    for (int k = 0; k < 3; k++) {
-        ends[k]->motion = take(arena, e->inputs.size);
-        ends[k]->force = take(arena, e->size);
-        ends[k]->elastic = take(arena, e->size);
-    }
+    for (int k = 0; k < 3; k++)
+        lay_out_end(e, ends[k], arena);
     for (int k = 0; k < 2; k++) {
         e->answers[k].force = take(arena, e->size);
-        e->answers[k].at_end = take(arena, e->size);
+        lay_out_end(e, &e->answers[k].end, arena);
     }
-    double **of_size[] = {&e->mean, &e->looked, &e->other, &e->zero};
-    for (int k = 0; k < 4; k++)
+    double **of_size[] = {&e->mean, &e->looked, &e->other, &e->zero, &e->given};
+    for (int k = 0; k < 5; k++)
         *of_size[k] = take(arena, e->size);
     e->place = take(arena, e->inputs.size);
+    e->begun = take(arena, e->inputs.size);
 }
 
 static void lay_out_body(Body *b, Arena *arena)
@@ -108,6 +118,8 @@ static uint64_t lay_out(Group *g, double *memory)
     LeastSquares *w = &g->least_squares;
     Controller *c = &g->controller;
     double **rows[] = {&g->other, &g->velocity, &g->a, &g->moved, &g->next, &g->way, &g->force, &g->scale, &g->summed,
+                       &g->total, &g->moment, &g->slope, &g->guess, &g->recent[0], &g->recent[1],
+                       &g->recent[2],
                        &h->x, &h->value, &h->residual, &h->best_x, &h->best_value, &h->at, &h->direction,
                        &w->length, &w->part, &w->rest, &w->left, &c->before, &c->first, &c->last, &c->bend};
     for (uint64_t k = 0; k < sizeof rows / sizeof *rows; k++)

@@ -25,6 +25,7 @@ class GroupReport:
     """The calls that a group took, and what is left of errors.
 
     steps         of each slave
+    substeps      of the solution, on the affine models of the bodies
     evaluations   of elements: values set and got, or steps that were tried
     probes        steps of bodies that were tried for want of derivatives
     refused       steps whose error was too large
@@ -35,6 +36,7 @@ class GroupReport:
     elements: tuple[str, ...]
     bodies: tuple[str, ...]
     steps: int
+    substeps: int
     evaluations: int
     probes: int
     refused: int

@@ -13,6 +13,7 @@ from fmu_builder.cosim.implicit.compiled import CompiledGroup
 from fmu_builder.cosim.implicit.control import Controller
 from fmu_builder.cosim.implicit.group import GroupRun
 from fmu_builder.cosim.implicit.report import BondReport, GroupReport
+from fmu_builder.cosim.implicit.substeps import divided, obstacle
 from fmu_builder.cosim.loop.operations import Clock, Operation, Together
 from fmu_builder.cosim.slave import Slave, SlaveDescription
 from fmu_builder.errors import Problem, listed
@@ -106,9 +107,12 @@ class ImplicitRun:
                 yield Together(clock=clock, advance=advance, compiled=CompiledGroup(run, clock, controller))
 
     def _fixed(self, run: GroupRun) -> Callable[[int, float], str | None]:
+        is_divided = obstacle(run) is None
+
         def advance(tick: int, time: float) -> str | None:
             model = run.begin(tick, time, self._step)
-            return run.make(run.solve(model, time, self._step), tick, time)
+            trial = run.solve(model, time, self._step)
+            return run.make(divided(run, model, trial, time) if is_divided else trial, tick, time)
 
         return advance
 
@@ -135,12 +139,14 @@ class ImplicitRun:
         if groups:
             steps = max(sum(group.steps for group in groups), 1)
             events = sum(group.events for group in groups)
-            evaluations, probes, refused = (
-                sum(getattr(group, key) for group in groups) / steps for key in ("evaluations", "probes", "refused")
+            evaluations, probes, refused, substeps = (
+                sum(getattr(group, key) for group in groups) / steps
+                for key in ("evaluations", "probes", "refused", "substeps")
             )
             yield (
                 f"forces are solved for in {steps / len(groups):.5g} steps of each slave, with {evaluations:.3g} "
                 "evaluations of elements a step"
+                + f" and {substeps:.3g} substeps" * (substeps > 1.0)
                 + f", {probes:.3g} steps of bodies that are tried" * (probes > 0.0)
                 + f", {refused:.2g} steps refused" * (refused > 0.0)
                 + f"; {events} of them end at events of bodies" * (events > 0)
@@ -159,6 +165,8 @@ class ImplicitRun:
                 if element.lags:
                     yield f"{element.slave.name}: cannot restore its states, so these lag by a step in its force"
             found = run.report()
+            if not self._is_adaptive and (why_whole := obstacle(run)):
+                yield f"{elements}: solved for over whole steps, since {why_whole}"
             if self._is_adaptive and found.drift > self._tolerance:
                 yield (
                     f"{listed(group.bodies, _SHOWN)}: in a step, velocities left the affine model by "

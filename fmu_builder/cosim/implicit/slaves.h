@@ -72,6 +72,12 @@ static int set(const Member *m, const Values *v)
     return v->size && failed(m, SET_FAILED, m->set(m->component, v->references, v->size, v->values), 0.0, 0.0);
 }
 
+static int set_slopes(const Member *m, const Values *v, const int32_t *orders)
+{
+    int status = m->set_slopes(m->component, v->references, v->size, orders, v->values);
+    return failed(m, SLOPES_FAILED, status, 0.0, 0.0);
+}
+
 static int keep_state(const Member *m)
 {
     return failed(m, KEEP_FAILED, m->keep(m->component, m->state), 0.0, 0.0);

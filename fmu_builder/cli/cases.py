@@ -19,13 +19,15 @@ from fmu_builder.cosim.comparison import comparison_to_json
 from fmu_builder.cosim.validation import CaseResult, all_cases, demo_cases, find_cases, recipes_of, validate
 from fmu_builder.export.many import host_fmus
 from fmu_builder.paths import catalogue
-from fmu_builder.report.case_view import CaseView, validate_with_views
+from fmu_builder.report.case_view import CaseView, compile_modules, validate_with_views
 from fmu_builder.report.report import summary_rows, write_report
 
 
-def demo(output: Path, everything: bool) -> None:
-    """Build, run, compare, write and open the report.   everything: the catalogue and all cases instead of those of
-    demo.txt.
+def demo(output: Path, everything: bool, live: bool) -> None:
+    """Build, run, compare, write and open the report.
+
+    everything  the catalogue and all cases instead of those of demo.txt
+    live        with live pages of the cases in the report
 
     Exits with 1 if a case fails."""
     begin = time.perf_counter()
@@ -36,7 +38,7 @@ def demo(output: Path, everything: bool) -> None:
     make_folder_of(report)
     with progress("building", len(recipes)) as done:
         fmus = host_fmus(recipes, output, lambda recipe: done(f"built {recipe.stem}"))
-    results, views = _validate(cases)
+    results, views = _validate_for_report(cases, live)
     write_report(results, report, fmus=fmus, title="fmu-builder demo", views=views)
     _print_cases(results)
     line(f"\n{len(fmus)} FMUs for this machine and the report, in {time.perf_counter() - begin:.0f} s:")
@@ -48,13 +50,15 @@ def demo(output: Path, everything: bool) -> None:
     _exit_with(results)
 
 
-def validate_cases(names: Sequence[str], report: Path | None, as_json: bool) -> None:
-    """Run the cases of these names, by default all, and print their verdicts.   report: page to write.
+def validate_cases(names: Sequence[str], report: Path | None, as_json: bool, live: bool) -> None:
+    """Run the cases of these names, by default all, and print their verdicts.
+
+    report  page to write;   live: with live pages of the cases in it
 
     Exits with 1 if a case fails."""
     chosen = find_cases(names)
     check_outputs(("--report", report))
-    results, views = _validate(chosen, with_views=report is not None)
+    results, views = _validate_for_report(chosen, live) if report else (_validate(chosen), {})
     if report:
         make_folder_of(report)
         write_report(results, report, title="fmu-builder validate", views=views)
@@ -67,13 +71,21 @@ def validate_cases(names: Sequence[str], report: Path | None, as_json: bool) -> 
     _exit_with(results)
 
 
-def _validate(cases: dict[str, Path], with_views: bool = True) -> tuple[tuple[CaseResult, ...], dict[str, CaseView]]:
+def _validate(cases: dict[str, Path]) -> tuple[CaseResult, ...]:
     with progress("running", len(cases)) as done:
+        return validate(cases, lambda result: done(_verdict(result)))
 
-        def finished(result: CaseResult) -> None:
-            done(f"{'passed' if result.passed else 'FAILED'} {result.name}")
 
-        return validate_with_views(cases, finished) if with_views else (validate(cases, finished), {})
+def _validate_for_report(cases: dict[str, Path], live: bool) -> tuple[tuple[CaseResult, ...], dict[str, CaseView]]:
+    if live:
+        with progress("live pages", len(recipes_of(cases))) as done:
+            compile_modules(cases, done)
+    with progress("running", len(cases)) as done:
+        return validate_with_views(cases, lambda result: done(_verdict(result)), live)
+
+
+def _verdict(result: CaseResult) -> str:
+    return f"{'passed' if result.passed else 'FAILED'} {result.name}"
 
 
 def _exit_with(results: Sequence[CaseResult]) -> None:

@@ -46,6 +46,10 @@ def demo_command(
         "fmu-builder-demo"
     ),
     everything: Annotated[bool, typer.Option("--all", help="The whole catalogue and all cases.")] = False,
+    live: Annotated[
+        bool | None,
+        typer.Option(help="Whether cases run in the report as well; by default without --all."),
+    ] = None,
 ) -> None:
     """Build FMUs for this machine, run cases of them against their references, and show a report.
 
@@ -53,7 +57,7 @@ def demo_command(
     """
     from fmu_builder.cli.cases import demo
 
-    demo(output, everything)
+    demo(output, everything, not everything if live is None else live)
 
 
 @app.command("validate")
@@ -62,6 +66,7 @@ def validate_command(
         list[str] | None, typer.Argument(help="Cases: element/case, element, case, or a .toml file.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Cases run in the report as well.")] = False,
     as_json: _Json = False,
 ) -> None:
     """Run cases, by default all that are shipped, against their references.  Exit code 1 if one fails.
@@ -70,7 +75,7 @@ def validate_command(
     """
     from fmu_builder.cli.cases import validate_cases
 
-    validate_cases(cases or (), report, as_json)
+    validate_cases(cases or (), report, as_json, live)
 
 
 @app.command("build")

@@ -13,9 +13,11 @@ from fmu_builder.model.documents import Document, as_file
 from fmu_builder.model.model import Model
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.pages.parts import part
+from fmu_builder.pages.system import Document as PageSystem
 from fmu_builder.pages.system import page_system
 
 SCRIPTS = ("state.js", "runs.js", "plot.js", "view.js", "hand.js", "controls.js", "page.js")  # in this order
+SYSTEM = "@@system@@"  # its place in a frame
 _COMMENT = re.compile(r"^ *(/\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 _INDENTATION = re.compile(r"^ +", re.MULTILINE)
 
@@ -39,14 +41,28 @@ def live(scenario: Document | Path | str, page: Path | str = "live.html") -> Pat
 def page_text(scenario: CheckedScenario, model: Model | None = None) -> str:
     """The page of a scenario, as HTML.   model: of its only slave, where that is an FMU which was made of it"""
     system = page_system(scenario, model)
+    return _page(system["title"], system["description"], system["replaced"], system_text(system))
+
+
+def frame_text() -> str:
+    """The page of any system, for frames, without a heading: a script puts the text of a system in place of SYSTEM."""
+    return _page("live", None, "", SYSTEM)
+
+
+def system_text(system: PageSystem) -> str:
+    """A system as it stands in its page: JSON that cannot end a script element."""
+    return json.dumps(system, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _page(title: str, description: str | None, replaced: str, system: str) -> str:
     return (
         templates()
         .get_template("live.html")
         .render(
-            title=system["title"],
-            description=system["description"],
-            replaced=system["replaced"],
-            system=json.dumps(system, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+            title=title,
+            description=description,
+            replaced=replaced,
+            system=system,
             style=part("colours.css") + part("page.css"),
             engine=compact(part("engine.js")),
             worker=compact(part("worker.js")),

@@ -29,6 +29,7 @@ from fmu_builder.export.documentation import templates
 from fmu_builder.export.origin import build_date
 from fmu_builder.files import write_whole
 from fmu_builder.model.scenario import ALGORITHMS
+from fmu_builder.pages.live import compact, frame_text
 from fmu_builder.pages.parts import packed, part
 from fmu_builder.paths import own_version
 from fmu_builder.report.case_view import CaseView
@@ -262,6 +263,8 @@ def _page(
             "plot": json.loads(figure),
             "laws": result.laws,
             "motion": view.movement,
+            "live": view.live is not None,
+            "refusal": view.refusal,
             "system": system_svg(result.system) if result.system else "",
         }
         for number, (result, row, figure, view) in enumerate(
@@ -275,6 +278,9 @@ def _page(
         for case, view in zip(cases, shown, strict=True)
         if view.movement
     }
+    data |= {f"{case['id']}-live": view.live.system for case, view in zip(cases, shown, strict=True) if view.live}
+    modules = {guid: text for view in shown if view.live for guid, text in view.live.modules.items()}
+    frame = {"frame-data": packed(frame_text())} if modules else {}
     page = templates().get_template("report.html")
     return page.render(
         title=title,
@@ -285,8 +291,14 @@ def _page(
         versions=_versions(results),
         style=part("colours.css") + _own_part("report.css"),
         dark=DARK,
-        packed=[("plotly", packed_plotly()), *((f"{name}-data", packed(text)) for name, text in data.items())],
-        scripts=[part("plot.js"), part("view.js"), _own_part("report.js")],
+        live=bool(modules),
+        packed={
+            "plotly": packed_plotly(),
+            **frame,
+            **{f"module-{guid}": text for guid, text in sorted(modules.items())},
+            **{f"{name}-data": packed(text) for name, text in data.items()},
+        },
+        scripts=[compact(text) for text in (part("plot.js"), part("view.js"), _own_part("report.js"))],
     )
 
 

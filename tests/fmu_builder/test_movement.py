@@ -16,7 +16,7 @@ from fmu_builder.model.element_model import ElementModel, load_element
 from fmu_builder.pages.movement import FRAMES, Movement, movement_of
 from fmu_builder.pages.scene import element_items
 from fmu_builder.paths import shipped
-from fmu_builder.report.case_view import case_view
+from fmu_builder.report.case_view import case_view, refusal
 
 DIGITS = 1e-4  # five digits are kept
 
@@ -114,6 +114,19 @@ def test_a_shape_that_fails_is_named_and_hides_no_verdict(tmp_path: Path) -> Non
     (own / "shape.py").rename(own / "motion.py")
     with pytest.warns(FutureWarning, match=r"motion\.py is no longer read: shape\.py"):
         assert not [item for item in element_items(model) if item["kind"] == "shape"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("pendulum/falls_on_floor", "runs under the algorithm implicit, and a page has jacobi and gauss-seidel"),
+        ("point_surface/bounce_train", "72 signals over 500000 steps take more memory than a page has"),
+        ("probe_ode/lorenz", ""),
+    ],
+)
+def test_a_case_that_no_page_runs_says_why(name: str, why: str) -> None:
+    ((_, path),) = find_cases([name]).items()
+    assert why in refusal(system_of(checked_scenario(path)))
 
 
 def test_the_view_of_a_case_holds_its_movement() -> None:

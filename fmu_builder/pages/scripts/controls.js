@@ -157,7 +157,7 @@ function controls() {
         controls();
         changed();
     }), button("copy scenario", (event) => copy(event, scenarioText())),
-    button("copy link", (event) => copy(event, location.href))));
+    ...(location.protocol === "about:" ? [] : [button("copy link", (event) => copy(event, location.href))]))); // a frame has none
 }
 
 function button(text, onClick) {

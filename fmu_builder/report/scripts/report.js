@@ -104,6 +104,35 @@ byId("print").addEventListener("click", async () => {
         redraw();
 });
 
+/* ---- the case as a live page ------------------------------------------------------------------------------------- */
+
+/* The page of a case, in one text; the modules of FMUs are shared between cases. */
+async function livePage(section) {
+    const system = JSON.parse(await unpacked(`${section.id}-live-data`));
+    system.modules = Object.fromEntries(system.modules.map((guid) => [guid, byId(`module-${guid}`).textContent.trim()]));
+    const text = JSON.stringify(system).replaceAll("<", "\\u003c"), page = await unpacked("frame-data");
+    return page.replace("@@system@@", () => text);
+}
+
+async function toggle(button) {
+    const section = button.closest("section"), open = section.querySelector("iframe");
+    button.setAttribute("aria-expanded", String(!open));
+    button.textContent = open ? "run it here" : "close";
+    if (open) {
+        open.remove();
+        section.querySelector(".run a").remove();
+        return;
+    }
+    const name = section.querySelector("h2").lastChild.textContent.trim(), page = await livePage(section);
+    const url = URL.createObjectURL(new Blob([page], { type: "text/html" }));
+    button.after(" ", Object.assign(document.createElement("a"), { href: url, textContent: "save this page",
+        download: `${name.split("/").pop()}_live.html` }));
+    button.closest("p").after(Object.assign(document.createElement("iframe"), { title: `${name}, live`, srcdoc: page }));
+}
+
+for (const button of document.querySelectorAll(".run button"))
+    button.addEventListener("click", () => toggle(button));
+
 /* ---- which cases are shown --------------------------------------------------------------------------------------- */
 
 const cases = [...document.querySelectorAll("#summary tbody tr")].map((row) => {

@@ -14,6 +14,7 @@ from fmu_builder.model.declaration import VARIABLE_TABLES, Declaration, Structur
 from fmu_builder.model.declaration_reader import CORE_GROUPS, core_declaration, read_declaration
 from fmu_builder.model.documents import DOCUMENTS, Document
 from fmu_builder.model.extends import Extends
+from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import KEYS, LANGUAGES, structure_module
 from fmu_builder.model.table_model import KIND, In, Models, models_of
 from fmu_builder.paths import find_element
@@ -50,6 +51,7 @@ def recipe_schema(element: str, beside: Path) -> Schema:
             {"color": {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, "visible": {"type": "boolean"}}
         ),
         "arrays": {"type": "boolean", "description": "in FMI 3.0 vectors are arrays, not scalars"},
+        "page": PageTable.model_json_schema(),
     }
     assert own.keys() == set(KEYS)
     return {

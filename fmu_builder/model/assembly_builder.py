@@ -369,6 +369,7 @@ class AssemblyBuilder:
         return AssemblyModel(
             name=self.recipe.name,
             arrays=self.recipe.arrays,
+            page=self.recipe.page,
             description=self.recipe.description or f"{', '.join([*self.models][:5])} in one FMU",
             path=self.recipe.path,
             variables=tuple(variables),

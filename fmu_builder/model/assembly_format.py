@@ -25,6 +25,7 @@ from pydantic import Field, FiniteFloat, ValidationError
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.declaration import DefaultExperiment
 from fmu_builder.model.declaration_reader import CORE_GROUPS
+from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.recipe import name_problems as name_of_file_problems
 from fmu_builder.model.scenario import (
@@ -77,6 +78,7 @@ class CheckedAssembly(TableModel):
     experiment: Defaults = Defaults()
     drawing: dict[str, Any] = Field(default_factory=dict)
     arrays: bool = False
+    page: PageTable = PageTable()
 
     @property
     def name(self) -> str:

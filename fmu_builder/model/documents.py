@@ -18,6 +18,7 @@ from pydantic.json_schema import SkipJsonSchema
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.files import staged, texts_as_files
 from fmu_builder.model.assembly_format import Defaults, Expose
+from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import camel_case
 from fmu_builder.model.scenario import (
     CALL_LIMIT,
@@ -169,6 +170,7 @@ class Recipe(Document):
     functions: dict[str, Any] | None = Field(default=None, description="laws in the slots of the element")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
     arrays: bool | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
+    page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
 
     if TYPE_CHECKING:
 
@@ -184,6 +186,7 @@ class Recipe(Document):
             functions: dict[str, Any] | None = None,
             drawing: dict[str, Any] | None = None,
             arrays: bool | None = None,
+            page: PageTable | Mapping[str, Any] | None = None,
             **tables: TableModel | Sequence[TableModel] | Mapping[str, Any] | Sequence[Mapping[str, Any]],
         ) -> None: ...
 
@@ -221,6 +224,7 @@ class Assembly(Document):
     experiment: AsModel[Defaults] | None = Field(default=None, description="stop, step, tolerance: defaults of the FMU")
     drawing: dict[str, Any] | None = Field(default=None, description="color and visible, for pictures")
     arrays: bool | None = Field(default=None, description="true: in FMI 3.0 vectors are arrays, not scalars")
+    page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
 
 
 class Scenario(Document):
@@ -236,6 +240,7 @@ class Scenario(Document):
     drive: dict[str, bool | int | float | str | AsModel[Drive] | SkipJsonSchema[Any]] | None = Field(
         default=None, description="inputs over time: a number, a law of #t, {time, value}, or {table}"
     )
+    page: AsModel[PageTable] | None = Field(default=None, description="plot, range, names: what its live page shows")
 
 
 class Case(Scenario):

@@ -72,6 +72,7 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
         name=recipe.name,
         description=recipe.description,
         arrays=recipe.arrays,
+        page=recipe.page,
         path=recipe.path,
         variables=tuple(ordered),
         ports=tuple(_port_uses(recipe)),

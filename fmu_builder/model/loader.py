@@ -14,6 +14,7 @@ from fmu_builder.model.assembly_format import CheckedAssembly, parse_assembly, r
 from fmu_builder.model.connectable import Ends
 from fmu_builder.model.element_model import load_element
 from fmu_builder.model.model import ElementModel, Model
+from fmu_builder.model.page_table import Shown, checked_page
 from fmu_builder.model.recipe import file_kind
 from fmu_builder.model.scenario import CheckedScenario
 from fmu_builder.paths import find_recipe
@@ -26,7 +27,18 @@ def load_model(path: Path) -> Model:
             model: Model = load_assembly(path)
         else:
             model = load_element(path)
+    _, problems = checked_page(model.page, _shown(model), str(path))
+    if problems:
+        raise InputError(problems)
     return replace(model, files=tuple(dict.fromkeys(files)))
+
+
+def _shown(model: Model) -> dict[str, list[Shown]]:
+    """What a page may name."""
+    return {
+        name: [Shown(v.name, v.unit, v.is_settable, v.type in ("real", "int")) for v in group]
+        for name, group in model.visible_names.items()
+    }
 
 
 def load_assembly(path: Path) -> AssemblyModel:

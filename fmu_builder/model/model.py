@@ -16,6 +16,7 @@ from typing import Literal
 from fmu_builder.model.connectable import PortUse
 from fmu_builder.model.declaration import Declaration, DefaultExperiment
 from fmu_builder.model.layout import Layout
+from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import CheckedRecipe
 from fmu_builder.model.step_advice import HeldForce
 from fmu_builder.model.structure_reader import Constant
@@ -98,6 +99,7 @@ class Model(ABC):
     log: Mapping[str, str]
     files: tuple[Path, ...] = field(default=(), kw_only=True)
     arrays: bool = field(default=False, kw_only=True)  # in FMI 3.0 vectors are arrays
+    page: PageTable = field(default=PageTable(), kw_only=True)  # as the recipe has it
 
     def by_kind(self, *kinds: Kind) -> list[Variable]:
         return [v for v in self.variables if v.kind in kinds]

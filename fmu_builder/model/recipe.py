@@ -10,20 +10,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pydantic import ValidationError
+
 from fmu_builder.c_names import C_KEYWORDS
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean, none_of
 from fmu_builder.laws.check import RESERVED
 from fmu_builder.model.declaration import Choices, Declaration, Variable, plain, unmet, value_text
 from fmu_builder.model.declaration_reader import read_declaration
 from fmu_builder.model.given_values import truth
+from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.slots import ElementLaws, read_functions
 from fmu_builder.model.structure_reader import Constant, Limit, Reader, Structure
-from fmu_builder.model.toml_files import read_toml
+from fmu_builder.model.toml_files import explain, read_toml
 from fmu_builder.paths import find_element, find_recipe, former_note, load_module
 from fmu_builder.units import parse_quantity, parse_unit
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing", "arrays")
+KEYS = ("element", "language", "description", "start", "structure", "functions", "drawing", "arrays", "page")
 
 
 # names that Windows keeps for devices, in any case and with any suffix: a library con.dll cannot be unpacked there
@@ -116,6 +119,7 @@ class CheckedRecipe:
     effective_mass: str = ""  # parameter that holds it in forms that have one
     drawing: Mapping[str, object] = field(default_factory=dict)  # color and visible, for pictures only
     arrays: bool = False  # of FMI 3.0: vectors are arrays
+    page: PageTable = field(default_factory=PageTable)
     left_out: frozenset[str] = frozenset()
 
     def scalars_for(self, parameter: str) -> list[str]:
@@ -279,6 +283,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         laws=laws,
         drawing=table("drawing"),
         arrays=tables.get("arrays") is True,
+        page=_page(path, table("page"), problems),
         left_out=left_out,
     ).with_choices(declared, choices)
     return recipe, problems
@@ -307,6 +312,18 @@ def _unmet(path: Path, declared: Declaration, choices: Choices) -> list[Problem]
                 Problem(f"{path}: [{table}] {name}", f"{what} needs [structure] {needs}; change one of the two")
             )
     return problems
+
+
+def _page(path: Path, given: dict[str, object], problems: list[Problem]) -> PageTable:
+    """What is wrong with the names in it shows when the variables are known."""
+    try:
+        return PageTable.model_validate(given)
+    except ValidationError as error:
+        problems += [
+            Problem(problem.where.replace(f"{path}: ", f"{path}: [page] ", 1), problem.what)
+            for problem in explain(path, error, PageTable)
+        ]
+        return PageTable()
 
 
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")

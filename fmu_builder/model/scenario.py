@@ -29,6 +29,7 @@ from pydantic import BeforeValidator, Field, FiniteFloat, ValidationError, model
 
 from fmu_builder.errors import InputError, Problem, collected, did_you_mean
 from fmu_builder.model.counted_parts import CountedParts, is_member_name, members
+from fmu_builder.model.page_table import PageTable
 from fmu_builder.model.recipe import correct_kind
 from fmu_builder.model.table_model import Quantity, TableModel, rule
 from fmu_builder.model.toml_files import explain, read_toml
@@ -225,6 +226,7 @@ class CheckedScenario(TableModel):
     drive: dict[str, Drive] = Field(default_factory=dict)
     reference: Reference | None = None
     convergence: Convergence | None = None
+    page: PageTable = PageTable()
     conversions: dict[str, Conversion] = Field(default_factory=dict)
     outputs: dict[str, SystemOutput] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()

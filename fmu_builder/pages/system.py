@@ -12,11 +12,12 @@ from typing import Any
 from fmu_builder.cosim.initialization import initial_order, model_of
 from fmu_builder.cosim.master import System, system_of
 from fmu_builder.cosim.overrides import overridden
-from fmu_builder.cosim.scenario_inputs import LawSignal, Signal, Start, TableSignal, is_settable, rate_in
+from fmu_builder.cosim.scenario_inputs import LawSignal, Signal, Start, TableSignal, is_settable, rate_in, unit_of
 from fmu_builder.cosim.slave import SlaveDescription
 from fmu_builder.errors import InputError, Problem, collected
 from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
 from fmu_builder.model.model import Model
+from fmu_builder.model.page_table import CheckedPage, PageTable, Shown, checked_page
 from fmu_builder.model.scenario import CheckedScenario, Conversion
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.pages.drive_law import java_script
@@ -40,6 +41,7 @@ def page_system(scenario: CheckedScenario, model: Model | None = None) -> Docume
     system = systems[first]
     models = {slave: model or model_of(scenario, slave) for slave in system.slaves}
     modules = _modules(system)
+    page = page_of(system, models)
     experiment = scenario.experiment
     return {
         "title": scenario.path.stem,
@@ -52,7 +54,8 @@ def page_system(scenario: CheckedScenario, model: Model | None = None) -> Docume
             "order": experiment.order,
         },
         "modules": {key: base64.b64encode(gzip.compress(data, 9, mtime=0)).decode() for key, data in modules.items()},
-        "slaves": [_slave(name, system, models[name]) for name in system.slaves],
+        "slaves": [_slave(name, system, models[name], page) for name in system.slaves],
+        "plot": list(page.plot),
         "ticks": dict(system.schedule.ticks),
         "algorithms": {
             name: {
@@ -80,6 +83,31 @@ def _description(system: System, models: Mapping[str, Model | None]) -> str:
     return text
 
 
+def page_of(system: System, models: Mapping[str, Model | None]) -> CheckedPage:
+    """[page] of the scenario, and of the recipes of its slaves; what these plot counts where there is one.
+
+    Raises InputError."""
+    groups: dict[str, list[Shown]] = {}
+    for slave, description in system.slaves.items():
+        for v in description.variables.values():
+            one = Shown(f"{slave}.{v.name}", unit_of(v), is_settable(v), v.type in ("Real", "Integer"))
+            for name in {one.name, one.name.rpartition("[")[0] or one.name}:
+                groups.setdefault(name, []).append(one)
+    own = system.scenario.page
+    plot, ranges, names = list(own.plot), dict(own.range), dict(own.names)
+    for slave, model in models.items():
+        if model is not None:
+            ranges = {f"{slave}.{name}": ends for name, ends in model.page.range.items()} | ranges
+            names = {f"{slave}.{name}": text for name, text in model.page.names.items()} | names
+            if len(models) == 1 and not plot:
+                plot = [f"{slave}.{name}" for name in model.page.plot]
+    every = PageTable(plot=plot, range=ranges, names=names)
+    page, problems = checked_page(every, groups, str(system.scenario.path))
+    if problems:
+        raise InputError(problems)
+    return page
+
+
 def _modules(system: System) -> dict[str, bytes]:
     """The module of each FMU, by its GUID.   Raises InputError with all FMUs that have none."""
     problems: list[Problem] = []
@@ -93,7 +121,7 @@ def _modules(system: System) -> dict[str, bytes]:
     return found
 
 
-def _slave(name: str, system: System, model: Model | None) -> Document:
+def _slave(name: str, system: System, model: Model | None, page: CheckedPage) -> Document:
     description = system.slaves[name]
     inside = {*system.wiring.sources, *(signal.node for signal in system.signals)}
     given = system.starts[name]
@@ -104,17 +132,24 @@ def _slave(name: str, system: System, model: Model | None) -> Document:
         "recipe": _recipe(system.scenario.slaves[name].recipe, model),
         "starts": _starts(description, given),
         "parameters": [
-            _parameter(v, given.get(v.name))
+            _parameter(v, given.get(v.name), name, page)
             for v in description.variables.values()
             if v.causality == "parameter" and v.type != "String" and is_settable(v)
         ],
         "free": [
-            _parameter(v, given.get(v.name)) | {"rate": rate_in(description, v.name)}
+            _parameter(v, given.get(v.name), name, page) | {"rate": rate_in(description, v.name)}
             for v in description.variables.values()
             if v.causality == "input" and v.type == "Real" and (name, v.name) not in inside
         ],
         "signals": [
-            {"name": v.name, "family": FAMILY[v.type], "reference": v.reference, "unit": v.unit, "about": v.description}
+            {
+                "name": v.name,
+                "label": page.names.get(f"{name}.{v.name}", ""),
+                "family": FAMILY[v.type],
+                "reference": v.reference,
+                "unit": v.unit,
+                "about": v.description,
+            }
             for v in system.recorded[name]
         ],
         "entry": {"start": dict(system.scenario.slaves[name].start)},
@@ -142,12 +177,13 @@ def _number(variable: SlaveVariable, value: float) -> float | int:
     return value if FAMILY[variable.type] == "Real" else int(value)
 
 
-def _parameter(v: SlaveVariable, given: Start | None) -> Document:
+def _parameter(v: SlaveVariable, given: Start | None, slave: str, page: CheckedPage) -> Document:
     """A variable that the page may set, with the range of its slider."""
     value = float(given if given is not None else _start_number(v))
-    low, high, is_logarithmic = slider_range(v, value)
+    low, high, is_logarithmic = slider_range(v, value, page.range.get(f"{slave}.{v.name}"))
     return {
         "name": v.name,
+        "label": page.names.get(f"{slave}.{v.name}", ""),
         "family": FAMILY[v.type],
         "type": v.type,
         "reference": v.reference,
@@ -167,12 +203,18 @@ def _start_number(v: SlaveVariable) -> float:
 
 
 _MOST = 1e300
+_DECADE = 10.0  # a chosen range of more is logarithmic
 _DECADES = 100.0  # a logarithmic slider goes from a hundredth of the value to a hundred times it
 
 
-def slider_range(v: SlaveVariable, value: float) -> tuple[float, float, bool]:
-    """From, to, and whether equal ways are equal ratios: where both limits are finite all that is allowed, of what
-    cannot be negative two decades either way, else three times the value either way."""
+def slider_range(
+    v: SlaveVariable, value: float, chosen: tuple[float, float] | None = None
+) -> tuple[float, float, bool]:
+    """From, to, and whether equal ways are equal ratios: as the recipe has chosen, else where both limits are finite
+    all that is allowed, of what cannot be negative two decades either way, else three times the value either way."""
+    if chosen is not None:
+        low, high = chosen
+        return low, high, low > 0.0 and high >= _DECADE * low and v.type == "Real"
     least = v.min if v.min is not None else -math.inf
     most = v.max if v.max is not None else math.inf
     if math.isfinite(least) and math.isfinite(most):

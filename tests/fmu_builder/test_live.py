@@ -12,12 +12,14 @@ import pytest
 from foreign import GAIN, foreign_fmu
 
 from fmu_builder.cli.building import build_named
+from fmu_builder.cosim.initialization import model_of
 from fmu_builder.cosim.master import load_scenario, system_of
 from fmu_builder.errors import InputError
 from fmu_builder.model.connectable import SlaveVariable
+from fmu_builder.model.loader import load_model
 from fmu_builder.pages.drive_law import java_script
 from fmu_builder.pages.live import live
-from fmu_builder.pages.system import slider_range
+from fmu_builder.pages.system import page_of, slider_range
 
 
 def variable(least: float | None, most: float | None) -> SlaveVariable:
@@ -86,3 +88,56 @@ def test_an_fmu_for_all_platforms_holds_its_live_page_and_is_built_again_with_it
     assert str(Path.home()).encode() not in page and str(tmp_path).encode() not in page
     with zipfile.ZipFile(native / "PointMass.fmu") as archive:
         assert "documentation/live.html" not in archive.namelist()
+
+
+PAGE = 'element = "point_surface"\n[surface]\nkind = "plane"\n[page]\n'
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        ('plot = ["dept"]', "[page] plot dept: there is no such variable; did you mean 'depth'?"),
+        ('plot = ["C_F"]', "[page] plot C_F: is set from outside, and has no curve: name what the FMU computes"),
+        ('range = { C_F = ["1 m", "2 m"] }', "[page] range C_F = '1 m' has the dimension m but N/m"),
+        ("range = { C_F = [3, 2] }", "[page] range C_F: '3' must be less than '2'"),
+        ("range = { depth = [0, 2] }", "[page] range depth: has no slider"),
+        ("range = { C_F = 3 }", "[page] [range] C_F: 3"),
+        ('names = { C_G = "x" }', "[page] names C_G: there is no such variable; did you mean 'C_r'?"),
+        ('names = { C_F = " " }', "[page] names C_F: is empty"),
+        ("plots = []", "[page] plots: this key is unknown; did you mean 'plot'?"),
+    ],
+)
+def test_a_wrong_page_table_is_named_with_its_place(tmp_path: Path, page: str, message: str) -> None:
+    recipe = tmp_path / "Floor.toml"
+    recipe.write_text(PAGE + page, encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        load_model(recipe)
+    assert f"{recipe}: {message}" in str(refused.value)
+
+
+def test_a_page_has_the_curves_ranges_and_names_of_the_recipe(tmp_path: Path) -> None:
+    (tmp_path / "Floor.toml").write_text(
+        PAGE + 'plot = ["depth", "point.f"]\nrange = { C_F = ["1 kN/m", "1 MN/m"], C_r = [0.2, 0.8] }\n'
+        'names = { C_F = "stiffness", depth = "how deep" }\n',
+        encoding="utf-8",
+    )
+    scenario = tmp_path / "two.toml"
+    scenario.write_text(
+        '[experiment]\nstop = "1 s"\nstep = "1 ms"\n[slaves]\na = { recipe = "Floor.toml" }\n'
+        'b = { recipe = "Floor.toml" }\n[page]\nplot = ["b.depth"]\nnames = { "b.C_F" = "of b" }\n',
+        encoding="utf-8",
+    )
+    alone = system_of(load_scenario(tmp_path / "Floor.toml"))
+    page = page_of(alone, {"fmu": model_of(alone.scenario, "fmu")})
+    assert page.plot == ("fmu.depth", "fmu.point.f[1]", "fmu.point.f[2]", "fmu.point.f[3]")
+    assert page.range["fmu.C_F"] == (1e3, 1e6) and page.names["fmu.depth"] == "how deep"
+    both = system_of(load_scenario(scenario))
+    page = page_of(both, {slave: model_of(both.scenario, slave) for slave in "ab"})
+    assert page.plot == ("b.depth",) and page.range["b.C_r"] == (0.2, 0.8)
+    assert page.names["a.C_F"] == "stiffness" and page.names["b.C_F"] == "of b"
+
+
+def test_a_chosen_range_is_logarithmic_over_a_decade() -> None:
+    assert slider_range(variable(0.0, None), 2e4, (1e3, 1e6)) == (1e3, 1e6, True)
+    assert slider_range(variable(0.0, None), 2e4, (0.0, 5.0)) == (0.0, 5.0, False)
+    assert slider_range(variable(0.0, None), 2e4, (1.0, 5.0)) == (1.0, 5.0, False)

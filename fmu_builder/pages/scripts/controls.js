@@ -20,7 +20,7 @@ function slider({ low, high, logarithmic, type }, value, onValue) {
 function numberRow(label, unit, range, value, first, onValue) {
     const box = element("input", { className: "number", value: short(value), inputMode: "decimal" });
     const row = element("div", { className: "row", title: label.title || "" });
-    row.dataset.name = label.text;
+    row.dataset.name = label.name || label.text;
     const mark = (number) => row.classList.toggle("changed", number !== first);
     const own = slider(range, value, (number) => {
         box.value = short(number);
@@ -44,11 +44,11 @@ function numberRow(label, unit, range, value, first, onValue) {
     return row;
 }
 
-function choiceRow(text, title, literals, value, first, onValue) {
+function choiceRow({ text, title, name }, literals, value, first, onValue) {
     const select = element("select", {}, ...Object.entries(literals).map(([name, number]) =>
         element("option", { value: number, textContent: name, selected: number === value })));
     const row = element("div", { className: "row", title });
-    row.dataset.name = text;
+    row.dataset.name = name || text;
     select.addEventListener("change", () => {
         const chosen = typeof first === "number" ? Number(select.value) : select.value;
         row.classList.toggle("changed", chosen !== first);
@@ -59,14 +59,18 @@ function choiceRow(text, title, literals, value, first, onValue) {
     return row;
 }
 
+/* By the name for people, if it has one. */
+const labelOf = ({ name, label, about }) => ({ text: label || name, name, title: label ? `${name}: ${about}` : about });
+
 function parameterRow(slave, parameter) {
     const value = startOf(slave, parameter), put = (number) => setStart(slave, parameter, number);
+    const label = labelOf(parameter);
     if (parameter.type === "Boolean")
-        return choiceRow(parameter.name, parameter.about, { no: 0, yes: 1 }, value, parameter.value, put);
+        return choiceRow(label, { no: 0, yes: 1 }, value, parameter.value, put);
     if (Object.keys(parameter.literals).length)
-        return choiceRow(parameter.name, parameter.about, parameter.literals, value, parameter.value, put);
-    return numberRow({ text: parameter.name, title: parameter.about }, parameter.unit, parameter, value,
-        parameter.value, (number) => put(parameter.type === "Real" ? number : Math.round(number)));
+        return choiceRow(label, parameter.literals, value, parameter.value, put);
+    return numberRow(label, parameter.unit, parameter, value, parameter.value,
+         (number) => put(parameter.type === "Real" ? number : Math.round(number)));
 }
 
 function driveRows(slave, input) {
@@ -83,7 +87,7 @@ function driveRows(slave, input) {
     const fill = () => {
         const { shape, size, time, frequency } = own(), choices = { "as it starts": "none", constant: "constant",
             step: "step", sine: "sine", ...(shape === "hand" ? { "by hand": "hand" } : {}) };
-        rows.replaceChildren(choiceRow(input.name, input.about, choices, shape, "none", (text) => {
+        rows.replaceChildren(choiceRow(labelOf(input), choices, shape, "none", (text) => {
             change({ shape: text });
             fill();
         }));
@@ -143,10 +147,10 @@ function controls() {
             { low: experiment.start + length / 10, high: experiment.start + 4 * length }, state.stop, experiment.stop, put("stop")));
     if (!alone) {
         const names = Object.fromEntries(Object.keys(SYSTEM.algorithms).map((name) => [name.replace("_", "-"), name]));
-        box.append(choiceRow("algorithm", "", names, state.algorithm, experiment.algorithm, put("algorithm")));
+        box.append(choiceRow({ text: "algorithm", title: "" }, names, state.algorithm, experiment.algorithm, put("algorithm")));
     }
     if (coupled().length)
-        box.append(choiceRow("hold beside it", "the same run with a force that is held over each step, dashed",
+        box.append(choiceRow({ text: "hold beside it", title: "the same run with a force that is held over each step, dashed" },
             { no: 0, yes: 1 }, state.compare ? 1 : 0, 1, (value) => {
                 state.compare = value === 1;
                 request();

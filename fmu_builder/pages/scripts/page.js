@@ -4,7 +4,10 @@
 const UNITS = Object.fromEntries(SYSTEM.slaves.flatMap((slave) =>
     slave.signals.map((one) => [`${slave.name}.${one.name}`, one.unit || "1"])));
 const alone = SYSTEM.slaves.length === 1;
-const shortName = (name) => (alone ? name.slice(SYSTEM.slaves[0].name.length + 1) : name);
+const LABELS = Object.fromEntries(SYSTEM.slaves.flatMap((slave) =>
+    slave.signals.filter((one) => one.label).map((one) => [`${slave.name}.${one.name}`, one.label])));
+const shortName = (name) => LABELS[name] || (alone ? name.slice(SYSTEM.slaves[0].name.length + 1) : name);
+let isDrawn = false;
 let plots = {}, pointed = null, view = null;
 
 function rank(unit) {
@@ -49,12 +52,14 @@ function show() {
         document.body.dataset.shown = latest.number;
         return;
     }
-    const isFirst = state.shown === null;
+    const isFirst = !isDrawn;
     if (isFirst) {
-        const chosen = chooseSignals(own.values);
-        if (chosen.length === 0 && !Object.keys(state.drives).length && driveSomething())
+        const chosen = state.shown || chooseSignals(own.values);
+        const rests = chosen.every((name) => largestChange(own.values[name]) === 0);
+        if (rests && !Object.keys(state.drives).length && driveSomething())
             return;
         state.shown = chosen;
+        isDrawn = true;
     }
     const units = [...new Set(state.shown.map((name) => UNITS[name]))].sort((a, b) => rank(a) - rank(b));
     for (const unit of Object.keys(plots).filter((one) => !units.includes(one))) {

@@ -23,7 +23,7 @@ const state = {
     starts: {}, // {slave: {name: value}}, changed ones only
     drives: {}, // {"slave.name": {shape, size, time, frequency}}, of a hand {shape, every, exponent, points}
     compare: SYSTEM.slaves.some((slave) => slave.mode),
-    shown: null, // names of signals
+    shown: SYSTEM.plot.length ? SYSTEM.plot : null, // names of signals; null: chosen after the first run
 };
 
 const parameterOf = (slave, name) => slave.parameters.find((one) => one.name === name);

@@ -22,9 +22,11 @@ from fmu_builder.cosim.master import load_scenario, run, system_of
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.result import Result, RunInterrupted
 from fmu_builder.cosim.slave import WARNING, LogEntry
-from fmu_builder.cosim.trace import write_trace
+from fmu_builder.cosim.trace import Trace, write_trace
+from fmu_builder.errors import InputError
 from fmu_builder.files import is_stream
 from fmu_builder.model.scenario import CheckedScenario
+from fmu_builder.pages.movement import Movement, movement_of
 from fmu_builder.report import trace_plot
 
 _INTERRUPTED = 130  # exit code
@@ -68,7 +70,7 @@ def run_system(
     write_trace(done.trace, output)
     if plot:
         make_folder_of(plot)
-        trace_plot.plot(done.trace, plot)
+        trace_plot.plot(done.trace, plot, _movement(chosen, done.trace))
     triples: list[Path] = []
     if cross_check and system is not None:
         triples, remarks = write_triples(system, done.trace, cross_check)
@@ -90,6 +92,15 @@ def run_system(
         _print_events(done, output)
     if exit_code:
         sys.exit(exit_code)
+
+
+def _movement(scenario: CheckedScenario, trace: Trace) -> Movement | None:
+    """What moves, for the plot; a fault of a shape.py is a note."""
+    try:
+        return movement_of(system_of(scenario), trace)
+    except InputError as error:
+        print_notes([f"no picture: {error}"])
+        return None
 
 
 def _run_with_progress(scenario: CheckedScenario) -> Result:

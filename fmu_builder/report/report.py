@@ -29,11 +29,12 @@ from fmu_builder.export.documentation import templates
 from fmu_builder.export.origin import build_date
 from fmu_builder.files import write_whole
 from fmu_builder.model.scenario import ALGORITHMS
-from fmu_builder.pages.live import compact, frame_text
-from fmu_builder.pages.parts import packed, part
+from fmu_builder.pages.live import frame_text
+from fmu_builder.pages.parts import packed
 from fmu_builder.paths import own_version
 from fmu_builder.report.case_view import CaseView
-from fmu_builder.report.figure_sheet import DARK, Scale, number_text, packed_plotly, scale_of
+from fmu_builder.report.figure_page import figure_parts
+from fmu_builder.report.figure_sheet import Scale, number_text, scale_of
 from fmu_builder.report.figures import case_figure
 from fmu_builder.report.system_figure import system_svg
 
@@ -280,7 +281,9 @@ def _page(
     }
     data |= {f"{case['id']}-live": view.live.system for case, view in zip(cases, shown, strict=True) if view.live}
     modules = {guid: text for view in shown if view.live for guid, text in view.live.modules.items()}
-    frame = {"frame-data": packed(frame_text())} if modules else {}
+    more = {f"module-{guid}": text for guid, text in sorted(modules.items())}
+    if modules:
+        more["frame-data"] = packed(frame_text())
     page = templates().get_template("report.html")
     return page.render(
         title=title,
@@ -289,21 +292,9 @@ def _page(
         passed=sum(result.passed for result in results),
         fmus=fmu_rows,
         versions=_versions(results),
-        style=part("colours.css") + _own_part("report.css"),
-        dark=DARK,
         live=bool(modules),
-        packed={
-            "plotly": packed_plotly(),
-            **frame,
-            **{f"module-{guid}": text for guid, text in sorted(modules.items())},
-            **{f"{name}-data": packed(text) for name, text in data.items()},
-        },
-        scripts=[compact(text) for text in (part("plot.js"), part("view.js"), _own_part("report.js"))],
+        parts=figure_parts(data, more, "report.js"),
     )
-
-
-def _own_part(name: str) -> str:
-    return (Path(__file__).parent / "scripts" / name).read_text(encoding="utf-8")
 
 
 def _element(case: str) -> str:

@@ -12,12 +12,13 @@ import numpy as np
 from fmu_builder.cosim.trace import Trace
 from fmu_builder.export.documentation import templates
 from fmu_builder.files import write_whole
+from fmu_builder.pages.movement import Movement
+from fmu_builder.report.figure_page import figure_parts
 from fmu_builder.report.figure_sheet import (
     Figure,
     Sheet,
     axis_title,
     curve_style,
-    plotly_library,
     scale_of,
     thinned,
     time_axis,
@@ -30,12 +31,13 @@ _ORDER = ("m", "rad", "m/s", "rad/s", "N", "N.m", "J", "W")  # motion, force, en
 _GROUPS = re.compile(r"(?:^|\.)(energy|power|solver|coupling)\.[^.]+$")  # quantities that belong on one panel
 _HEIGHT, _LEGEND_ROW = 150, 19  # pixels of a panel, and of a name in its legend
 _POINTS = (2000, 1000, 500, 250, 125, 60)  # most of a curve, tried in turn until all fit
-_DATA_BYTES = 160_000  # of all curves: with plotly.js the page stays below 5 MB
+_DATA_BYTES = 600_000  # of all curves: with plotly.js the page stays below 3 MB
 
 
-def plot(trace: Trace, path: Path | str = "plot.html") -> Path:
+def plot(trace: Trace, path: Path | str = "plot.html", movement: Movement | None = None) -> Path:
     """Write a page that shows the signals of a trace over time, one panel for each quantity; returns its path.
 
+    movement  of the run, to be drawn above them
     It needs no network.  Signals that never change are left out; equal traces give equal bytes.
     Raises ToolError if the file cannot be written."""
     panels = quantity_panels(trace)
@@ -45,8 +47,12 @@ def plot(trace: Trace, path: Path | str = "plot.html") -> Path:
         if len(json.dumps(figure)) <= _DATA_BYTES:
             break
     left_out = [name for _, names in panels[MOST_PANELS:] for name in names]
+    data = {"plot": json.dumps(figure)} | ({"motion": json.dumps(movement.document)} if movement else {})
+    height = figure["layout"]["height"]  # type: ignore[index]
     page = templates().get_template("plot.html")
-    page_text = page.render(title=Path(path).stem, plot=figure, left_out=left_out, plotly=plotly_library())
+    page_text = page.render(
+        title=Path(path).stem, moves=bool(movement), height=height, left_out=left_out, parts=figure_parts(data)
+    )
     write_whole(Path(path), page_text)
     return Path(path)
 

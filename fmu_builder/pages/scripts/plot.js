@@ -1,7 +1,9 @@
 /* Curves over time on a canvas: one panel for each unit. */
 "use strict";
 
-const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#666666"]; // distinct for all eyes
+const COLOURS = matchMedia("(prefers-color-scheme: dark)").matches // distinct for all eyes
+    ? ["#4aa8e0", "#ff8f4a", "#2fc79a", "#e5a3c9", "#f0c04a", "#a5dcff", "#c9a86a", "#a0a0a0"]
+    : ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#666666"];
 const ROUNDING = 1e-12; // relative change that is none
 const LEFT = 62, RIGHT = 10, TOP = 8, BOTTOM = 22, HEIGHT = 150; // px around the curves, and in all
 

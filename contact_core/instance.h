@@ -90,6 +90,9 @@ typedef struct {
     double input_rates[CC_INPUTS + 1]; /* du/dt of the continuous inputs; 0 where none was given */
     double given_rates[CC_INPUTS + 1]; /* 1 where fmi2SetRealInputDerivatives gave one */
     double sides[CC_INDICATORS + 1];   /* of the indicators at the last event of model exchange: +1 above 0, else -1 */
+#if CC_TEXTS
+    double texts[CC_TEXTS][CC_TEXT_WORDS]; /* String variables: bytes in UTF-8, zeros behind them */
+#endif
 #if CC_RECORDS
     CcRecords records; /* which change in few steps */
 #endif

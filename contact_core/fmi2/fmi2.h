@@ -125,6 +125,11 @@ CC_RARE void cc_set_starts(Instance *instance)
     instance->now.categories = categories;
     for (int i = 0; i < CC_VARIABLES; i++)
         block[i] = cc_start((size_t)i);
+#if CC_TEXTS
+    for (size_t i = 0; i < CC_TEXTS; i++)
+        for (size_t k = 0; cc_texts[i].start[k]; k++)
+            ((char *)instance->now.texts[i])[k] = cc_texts[i].start[k];
+#endif
     instance->now.mode = CC_INSTANTIATED;
     instance->now.last_status = fmi2OK;
     instance->now.dirty = 1.0;

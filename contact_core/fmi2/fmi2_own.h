@@ -3,6 +3,7 @@
 #define CC_FMI2_OWN_H
 
 #include "fmi2_derivatives.h"
+#include "fmi2_texts.h"
 
 const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
 const char *fmi2GetVersion(void) { return fmi2Version; }
@@ -55,17 +56,12 @@ CC_DEFINE_SET(Real, CC_REAL, CC_WRITABLE | CC_CONTINUOUS)
 CC_DEFINE_SET(Integer, CC_INTEGER, CC_WRITABLE)
 CC_DEFINE_SET(Boolean, CC_BOOLEAN, CC_WRITABLE)
 
-CC_RARE fmi2Status cc_no_strings(Instance *instance, const char *function, size_t n)
-{
-    return n ? cc_refuse(instance, fmi2Error, "%s: this FMU has no String variables", function) : fmi2OK;
-}
-
 fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2String value[])
 {
     CC_ENTER(GetString, CC_READABLE);
     CC_NEED(nvr, vr);
     CC_NEED(nvr, value);
-    return cc_no_strings(instance, "fmi2GetString", nvr);
+    return cc_get_texts(instance, "fmi2GetString", vr, nvr, value);
 }
 
 fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2String value[])
@@ -73,7 +69,7 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
     CC_ENTER(SetString, CC_WRITABLE);
     CC_NEED(nvr, vr);
     CC_NEED(nvr, value);
-    return cc_no_strings(instance, "fmi2SetString", nvr);
+    return cc_set_texts(instance, "fmi2SetString", vr, nvr, value, 0);
 }
 
 /* ---- slopes of inputs ------------------------------------------------------------------------------------------ */

@@ -61,6 +61,11 @@ CC_RARE int cc_check_state_numbers(Instance *instance, const CcState *state)
         return cc_refuse_number(instance, "mode", mode);
     if (state->dirty != 0.0 && state->jumped == 0.0 && (mode & (CC_STEP_COMPLETE | CC_EVENT | CC_CONTINUOUS)))
         return cc_refuse_number(instance, "dirty", state->dirty); /* old outputs would pass for those of a point */
+#if CC_TEXTS
+    for (int i = 0; i < CC_TEXTS; i++)
+        if (((const char *)state->texts[i])[8 * CC_TEXT_WORDS - 1])
+            return cc_refuse_number(instance, cc_texts[i].name, 0.0);
+#endif
 #if CC_RECORDS
     if (!cc_are_records(&state->records, CC_VARIABLES))
         return cc_refuse_number(instance, "contact_record", state->records.next);

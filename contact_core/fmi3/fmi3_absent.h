@@ -34,7 +34,6 @@ CC_ABSENT_TYPE(Int16)
 CC_ABSENT_TYPE(UInt16)
 CC_ABSENT_TYPE(UInt32)
 CC_ABSENT_TYPE(UInt64)
-CC_ABSENT_TYPE(String)
 
 fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
                          size_t valueSizes[], fmi3Binary values[], size_t nValues)

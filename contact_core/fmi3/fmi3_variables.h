@@ -4,6 +4,7 @@
 #define CC_FMI3_VARIABLES_H
 
 #include "../fmi2/fmi2_model_exchange.h"
+#include "../fmi2/fmi2_texts.h"
 
 static int cc_is_indicator(fmi3ValueReference vr)
 {
@@ -86,6 +87,29 @@ CC_DEFINE_WRITE(Float64, CC_REAL, CC_WRITABLE | CC_CONTINUOUS)
 CC_DEFINE_WRITE(Int32, CC_INTEGER, CC_WRITABLE)
 CC_DEFINE_WRITE(Int64, CC_ENUMERATION, CC_WRITABLE)
 CC_DEFINE_WRITE(Boolean, CC_BOOLEAN, CC_WRITABLE)
+
+fmi3Status fmi3GetString(fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+                         fmi3String values[], size_t nValues)
+{
+    CC_ENTER_AS("fmi3GetString", CC_READABLE);
+    CC_NEED(nValueReferences, valueReferences);
+    CC_NEED(nValues, values);
+    if (nValues != nValueReferences)
+        return cc_refuse_count(instance, function, nValues, nValueReferences);
+    return cc_get_texts(instance, function, valueReferences, nValueReferences, values);
+}
+
+fmi3Status fmi3SetString(fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+                         const fmi3String values[], size_t nValues)
+{
+    CC_ENTER_AS("fmi3SetString", CC_WRITABLE);
+    CC_NEED(nValueReferences, valueReferences);
+    CC_NEED(nValues, values);
+    if (nValues != nValueReferences)
+        return cc_refuse_count(instance, function, nValues, nValueReferences);
+    return cc_set_texts(instance, function, valueReferences, nValueReferences, values,
+                        instance->importer.uses_events && instance->now.mode == CC_STEP_COMPLETE);
+}
 
 /* Event indicators too. */
 fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference valueReferences[], size_t nValueReferences,

@@ -17,7 +17,16 @@ static void indicators(const Element *e, Indicators *z) { z->dose = re(e->next) 
 static void start(Element *e)
 {
     e->count = 0.0;
+    e->begin = e->time;
     e->next = e->time + e->interval;
+}
+
+/* The events since the last one that counted: one, if an importer locates them.  n of them have left
+ * dose (1 + q + ... + q^(n-1)) = dose (1 - q^n)/(1 - q) at the time of the last one. */
+static double passed(const Element *e)
+{
+    double since = (double)(long long)((re(e->time) - re(e->begin)) / re(e->interval));
+    return since - re(e->count) > 1.0 ? since - re(e->count) : 1.0;
 }
 
 static int accept(Element *e, CcHost *host, double step)
@@ -25,10 +34,13 @@ static int accept(Element *e, CcHost *host, double step)
     (void)host, (void)step;
     if (re(e->time) < re(e->next))
         return 0;
-    while (re(e->time) >= re(e->next)) {
-        e->x += e->dose * cc_exp(-e->rate * (e->time - e->next));
-        e->count += 1.0;
-        e->next += e->interval;
-    }
+    double n = passed(e);
+    Real q = cc_exp(-e->rate * e->interval), sum = 1.0;
+    if (n > 1.0)
+        sum = re(q) < 1.0 ? (1.0 - cc_exp(-e->rate * e->interval * n)) / (1.0 - q) : n + 0.0 * q;
+    Real last = e->begin + (e->count + n) * e->interval;
+    e->x += e->dose * sum * cc_exp(-e->rate * (e->time - last));
+    e->count += n;
+    e->next = e->begin + (e->count + 1.0) * e->interval;
     return CC_JUMPED;
 }

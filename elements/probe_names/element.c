@@ -7,5 +7,6 @@ _013_014_015_016_017_018_019_020_021_022_023_024_025_026_027_028_029_030_031_032
 static void outputs(Element *e)
 {
     e->y = e->u + 2.0 * e->U + 4.0 * e->class + 8.0 * e->end + 16.0 * e->None + 32.0 * e->item_1
-           + 64.0 * e->item[0] + 128.0 * e->item[1] + 256.0 * e->a.u + 512.0 * e->LONG;
+           + 64.0 * e->item[0] + 128.0 * e->item[1] + 256.0 * e->a.u + 512.0 * e->LONG
+           + 1024.0 * e->quoted_blank + 2048.0 * e->quoted_structure + 4096.0 * e->quoted_signs;
 }

@@ -14,7 +14,7 @@ from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.generate import source_files
 from fmu_builder.export.model_tables import log_categories
 from fmu_builder.model.declaration import value_text
-from fmu_builder.model.model import FMI_TYPES, ElementModel, Model, Variable
+from fmu_builder.model.model import FMI_TYPES, ElementModel, Model, StringVariable, Variable
 from fmu_builder.model.step_advice import HELD_FORCE
 from fmu_builder.paths import own_version
 from fmu_builder.units import Unit, display_units, fmi_base_unit, fmi_display
@@ -113,6 +113,8 @@ def model_description(model: Model, guid: str) -> bytes:
     position = {v.index: i + 1 for i, v in enumerate(visible)}  # FMI counts variables from 1, hidden ones left out
     for v in visible:
         variables.append(_scalar_variable(model, v, position))
+    for text in model.texts:
+        variables.append(_string_variable(model, text))
     root.append(_structure(model, visible, position))
     check_against_schema(root)
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
@@ -192,6 +194,25 @@ def _scalar_variable(model: Model, v: Variable, position: dict[int, int]) -> etr
     return element
 
 
+_OF_TEXTS = {  # causality, variability and initial of Strings
+    "parameter": {"causality": "parameter", "variability": "tunable", "initial": "exact"},
+    "input": {"causality": "input", "variability": "discrete"},
+    "output": {"causality": "output", "variability": "discrete", "initial": "calculated"},
+}
+
+
+def text_attributes(model: Model, text: StringVariable) -> dict[str, str]:
+    """What both versions of FMI say of a String."""
+    reference = str(model.reference_of(text))
+    return {"name": text.name, "valueReference": reference, "description": text.description, **_OF_TEXTS[text.kind]}
+
+
+def _string_variable(model: Model, text: StringVariable) -> etree._Element:
+    element = etree.Element("ScalarVariable", text_attributes(model, text))
+    etree.SubElement(element, "String", {} if text.kind == "output" else {"start": text.start})
+    return element
+
+
 def type_attributes(v: Variable) -> dict[str, str]:
     """Unit, type, range and nominal value of a variable."""
     attributes: dict[str, str] = {}
@@ -229,10 +250,19 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
         listed = sorted({position[i] for i in depends if i in position})
         etree.SubElement(group, "Unknown", index=str(position[v.index]), dependencies=" ".join(map(str, listed)))
 
+    def add_texts(group: etree._Element, with_parameters: bool) -> None:
+        for text in model.texts:
+            if text.kind == "output":
+                depends = model.texts[text.shows].kind == "input" or with_parameters
+                numbers = {"index": text.number, "dependencies": text.shows}
+                found = {key: str(len(visible) + 1 + number) for key, number in numbers.items()}
+                etree.SubElement(group, "Unknown", found if depends else {**found, "dependencies": ""})
+
     outputs = etree.SubElement(structure, "Outputs")
     for v in visible:
         if v.is_output:
             add(outputs, v, output_dependencies(model, v))
+    add_texts(outputs, with_parameters=False)
     states = model.by_kind("state")
     if states:
         group = etree.SubElement(structure, "Derivatives")
@@ -242,6 +272,7 @@ def _structure(model: Model, visible: list[Variable], position: dict[int, int]) 
     for v in visible:
         if v.kind in ("state", "derivative", "calculated") or v.is_output:
             add(group, v, initial_dependencies(model, v))
+    add_texts(group, with_parameters=True)
     for table in (outputs, group):
         if not len(table):
             structure.remove(table)

@@ -18,6 +18,7 @@ from fmu_builder.export.description import (
     known_of,
     number,
     output_dependencies,
+    text_attributes,
     type_attributes,
 )
 from fmu_builder.export.fmi3_variables import INDICATORS, Fmi3Variable, fmi3_variables
@@ -94,6 +95,10 @@ def model_description_fmi3(model: Model, token: str) -> bytes:
             variability="continuous",
             initial="calculated",
         )
+    for text in model.texts:
+        element = etree.SubElement(group, "String", text_attributes(model, text))
+        if text.kind != "output":
+            etree.SubElement(element, "Start", value=text.start)
     root.append(_structure(model, variables))
     if isinstance(model, ElementModel) and model.recipe.drawing:
         drawing = {key: value_text(value) for key, value in model.recipe.drawing.items()}  # type: ignore[arg-type]
@@ -153,9 +158,18 @@ def _structure(model: Model, variables: Sequence[Fmi3Variable]) -> etree._Elemen
         listed = sorted({array_of[i] for i in depends if i in array_of})
         etree.SubElement(structure, tag, valueReference=str(reference), dependencies=" ".join(map(str, listed)))
 
+    def add_texts(tag: str, with_parameters: bool) -> None:
+        for text in model.texts:
+            if text.kind == "output":
+                shown = model.texts[text.shows]
+                depends = str(model.reference_of(shown)) if shown.kind == "input" or with_parameters else ""
+                own = str(model.reference_of(text))
+                etree.SubElement(structure, tag, valueReference=own, dependencies=depends)
+
     for one in variables:
         if one.first.is_output:
             add("Output", one.reference, [i for v in one.scalars for i in output_dependencies(model, v)])
+    add_texts("Output", with_parameters=False)
     for one in variables:
         if one.first.kind == "state":  # in the order of fmi3GetContinuousStates
             derivatives = [model.variables[v.derivative] for v in one.scalars]
@@ -164,6 +178,7 @@ def _structure(model: Model, variables: Sequence[Fmi3Variable]) -> etree._Elemen
     for one in variables:
         if one.first.kind in ("state", "derivative", "calculated") or one.first.is_output:
             add("InitialUnknown", one.reference, [i for v in one.scalars for i in initial_dependencies(model, v)])
+    add_texts("InitialUnknown", with_parameters=True)
     for place in range(len(model.indicators)):
         etree.SubElement(structure, "EventIndicator", valueReference=str(len(model.variables) + place))
     return structure

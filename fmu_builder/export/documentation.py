@@ -23,7 +23,7 @@ from fmu_builder.export.terminals import FILE as TERMINALS
 from fmu_builder.export.terminals import svg_icon, terminals_and_icons
 from fmu_builder.files import read_text
 from fmu_builder.model.assembly import AssemblyModel, PartType
-from fmu_builder.model.model import ElementModel, Model, Variable
+from fmu_builder.model.model import ElementModel, Model, StringVariable, Variable
 from fmu_builder.model.step_advice import MODE, step_advice
 from fmu_builder.paths import PACKAGE, own_version
 from fmu_builder.units import limits_text, quantity, units_text
@@ -61,7 +61,7 @@ def documentation_files(model: Model, fmi: Fmi = 2) -> dict[str, bytes]:
             has_modes=any(v.name == MODE for v in model.variables),
             prototype_needs=PROTOTYPE_NEEDS,
             theory="".join(markdown(theory(folder), folder) for folder in folders),
-            groups=_rows(assembly.own_variables() if assembly else model.variables),
+            groups=_rows(assembly.own_variables() if assembly else model.variables, model.texts),
             types=[_PartTable(*_parts_of(assembly, kind), _rows(kind.model.variables)) for kind in assembly.types]
             if assembly
             else [],
@@ -182,8 +182,17 @@ def _parts_of(assembly: AssemblyModel, kind: PartType) -> tuple[str, str]:
     return kind.model.name, listed(names, _SHOWN_PARTS)
 
 
-def _rows(variables: Iterable[Variable]) -> dict[str, list[VariableRow]]:
-    return {title: variable_rows(group) for title, group in variable_groups(variables).items() if group}
+def _rows(variables: Iterable[Variable], texts: Iterable[StringVariable] = ()) -> dict[str, list[VariableRow]]:
+    return {title: group for title, group in model_rows(variables, texts).items() if group}
+
+
+def model_rows(variables: Iterable[Variable], texts: Iterable[StringVariable]) -> dict[str, list[VariableRow]]:
+    """The rows of all visible variables by their use, Strings behind the others."""
+    rows = {title: variable_rows(group) for title, group in variable_groups(variables).items()}
+    for one in texts:
+        start = "" if one.kind == "output" else f'"{one.start}"'
+        rows[_TEXT_TITLES[one.kind]].append(VariableRow(one.name, "", start, "text", one.description))
+    return rows
 
 
 def variable_groups(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
@@ -197,6 +206,9 @@ def variable_groups(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
         "Parameters that follow from others": [v for v in visible if v.kind == "calculated"],
         "Local variables": [v for v in visible if v.kind in ("output", "state", "memory") and not v.is_output],
     }
+
+
+_TEXT_TITLES = {"parameter": "Parameters, tunable during the run", "input": "Inputs", "output": "Outputs"}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from fmu_builder.errors import InputError, Problem
-from fmu_builder.export.documentation import VariableRow, variable_groups, variable_rows
+from fmu_builder.export.documentation import VariableRow, model_rows, variable_rows
 from fmu_builder.export.probe_page import COLUMNS, check_rows
 from fmu_builder.files import write_whole
 from fmu_builder.model.assembly_format import Expose, read_assembly
@@ -79,8 +79,8 @@ def variable_table(element_folder: Path) -> str:
     def rows_of(*values: bool | str) -> dict[str, list[VariableRow]]:
         """The rows of each group with these choices, in the order of choice_values."""
         form = dict(zip(choice_values(declaration), values, strict=True))
-        groups = variable_groups(_default_model(recipe, declaration, form).variables)
-        return {title: [*variable_rows(variables)] for title, variables in groups.items()}
+        model = _default_model(recipe, declaration, form)
+        return model_rows(model.variables, model.texts)
 
     def condition(title: str, row: VariableRow, there: list[Choices]) -> str:
         return _condition(declaration, there, lambda form: row in rows_of(*form.values()).get(title, ()))

@@ -51,6 +51,7 @@ from fmu_builder.export.toolchain import (
 )
 from fmu_builder.export.trial import note_made, run_smoke
 from fmu_builder.files import staged
+from fmu_builder.model.declaration import QUOTED
 from fmu_builder.model.documents import Assembly, Recipe, as_file
 from fmu_builder.model.loader import load_model
 from fmu_builder.model.model import Model
@@ -58,9 +59,8 @@ from fmu_builder.paths import find_recipe, is_shipped, shipped
 
 SMOKE_TIMEOUT = 60  # s; ten steps take milliseconds, but a busy machine needs seconds to start Python
 # identifier of FMI 2.0, section 2.2.9, as names of ours are: der(identifier), or parts with indices
-_STRUCTURED = re.compile(
-    r"(?P<der>der\()?[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*(?(der)\))", re.ASCII
-)
+_NAME = rf"(?:[A-Za-z_]\w*|{QUOTED})(?:\[\d+(?:,\d+)*\])?"
+_STRUCTURED = re.compile(rf"(?P<der>der\()?{_NAME}(?:\.{_NAME})*(?(der)\))", re.ASCII)
 FMI3_SUFFIX = "_fmi3"  # of the file name of an FMU for FMI 3.0
 _PLACEHOLDER = "{00000000-0000-0000-0000-000000000000}"
 

@@ -6,6 +6,7 @@ from fmu_builder.export.c_text import c_literal, c_number, c_table, counting_tab
 from fmu_builder.export.fmi3_variables import Fmi, fmi3_variables
 from fmu_builder.export.model_data import heading, index_tables, tables_without_ends
 from fmu_builder.model.assembly import AssemblyModel
+from fmu_builder.model.declaration import LONGEST_TEXT
 from fmu_builder.model.model import ElementModel, Model, Variable
 
 _KINDS = {
@@ -99,6 +100,7 @@ def model_tables(model: Model, fmi: Fmi = 2) -> str:
         f"#define CC_LOG_CATEGORIES {len(categories)}",
         f"static const char *const cc_log_categories[] = {{{', '.join(map(c_literal, categories))}}};",
         *_law_tables(model),
+        *_texts(model),
         *(index_tables(model) if isinstance(model, AssemblyModel) else []),  # the parts have their own
         *(_tables_of_fmi3(model) if fmi == 3 else []),
         "",
@@ -106,6 +108,27 @@ def model_tables(model: Model, fmi: Fmi = 2) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _texts(model: Model) -> list[str]:
+    """The String variables: those that are set show themselves."""
+    lines = ["", f"#define CC_TEXTS {len(model.texts)} /* String variables */"]
+    if model.texts:
+        rows = (
+            f"    {{{c_literal(one.name)}, {c_literal(one.start)}, {one.shows if one.shows >= 0 else one.number}}},"
+            for one in model.texts
+        )
+        lines += [
+            f"#define CC_TEXT_WORDS {(LONGEST_TEXT + 1) // 8} /* 8 bytes each, of one of them */",
+            "typedef struct {",
+            "    const char *name, *start;",
+            "    int shows;",
+            "} CcStringVariable;",
+            "static const CcStringVariable cc_texts[] = {",
+            *rows,
+            "};",
+        ]
+    return lines
 
 
 def _tables_of_fmi3(model: Model) -> list[str]:

@@ -38,10 +38,13 @@ def _values(values: Mapping[str, Any]) -> str:
 
 
 def _short(name: str) -> str:
+    name = name.replace("|", "\\|")  # of a cell
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
-def _text(value: bool | int | float) -> str:
+def _text(value: bool | int | float | str) -> str:
+    if isinstance(value, str):
+        return f'"{_short(value)}"'
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 

@@ -25,6 +25,7 @@ from fmu_builder.model.declaration import (
     Slot,
     SlotChange,
     StructureEntry,
+    Text,
     Variable,
 )
 from fmu_builder.model.extends import Extends
@@ -45,6 +46,7 @@ SECTIONS: tuple[tuple[str, type[BaseModel], tuple[str, ...]], ...] = (
     ("States of a port", PortState, ("ports.shaft",)),
     ("What a port holds", Hold, ("ports.plane",)),
     ("[indicators]", Indicator, ("indicators",)),
+    ("Strings: [texts]", Text, ("texts",)),
     ("[slots]", Slot, ("slots",)),
     ("Changes of a slot", SlotChange, ("slots.F.changes",)),
 )

@@ -100,6 +100,9 @@ class Variable(Conditional):
         "advised (step_advice.py): stiffness of a contact, spring rate, stiffness across a line, damping; the mass "
         "that the force meets, 0 where it is unknown; a mass inside the element that the force moves as well",
     )
+    shown: str | None = Field(
+        default=None, min_length=3, description="of a scalar: its name in FMI, where that is a quoted one: 'a b'"
+    )
     output: bool = Field(default=False, description="a state or memory variable that is an output")
     hidden: bool = Field(default=False, description="not in modelDescription.xml")
     on_demand: bool = Field(
@@ -134,6 +137,20 @@ class _Bounded(Protocol):
     def above(self) -> float | None: ...
     @property
     def below(self) -> float | None: ...
+
+
+# a name of FMI in quotes, 2.2.9 of FMI 2.0: the characters that it may hold, and escapes
+QUOTED = r"""'(?:[\w!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]|\\['"?\\abfnrtv])+'"""
+LONGEST_TEXT = 1023  # bytes of a String
+
+
+class Text(_Entry):
+    """A String of the FMU, which no number depends on: set by an importer, or an output that shows another one."""
+
+    description: str = Field(min_length=3, description="what the text is")
+    kind: Literal["parameter", "input"] | None = Field(default=None, description="of a text that is set")
+    shows: str | None = Field(default=None, description="of an output: the text that it shows")
+    start: str = Field(default="", max_length=LONGEST_TEXT // 4, description="start value")
 
 
 class PortState(_Entry):
@@ -319,6 +336,7 @@ class Declaration(_Entry):
     memory: dict[str, Variable] = Field(default={}, description="m: changed by start, accept and sample alone")
     locals: dict[str, Variable] = Field(default={}, description="as outputs, for plots and for rates; no output of FMI")
     indicators: dict[str, Indicator] = Field(default={}, description="zero-crossing functions, z->name in C")
+    texts: dict[str, Text] = Field(default={}, description="Strings, kept by the FMI layer; C does not see them")
     _content: str = PrivateAttr(default="")
     _notes: tuple[str, ...] = PrivateAttr(default=())
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from fmu_builder.c_names import C_KEYWORDS
 from fmu_builder.errors import InputError, Problem, did_you_mean
 from fmu_builder.model.declaration import (
+    QUOTED,
     VARIABLE_TABLES,
     Conditional,
     Declaration,
@@ -39,7 +40,7 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
     def add(table: str, name: str, what: str) -> None:
         problems.append(Problem(f"{path}: [{table}] {name}", what))
 
-    for table in (*VARIABLE_TABLES, "ports", "structure", "indicators"):
+    for table in (*VARIABLE_TABLES, "ports", "structure", "indicators", "texts"):
         for name in getattr(declaration, table):
             parts = plain(name).split(".")
             if not _NAME.fullmatch(plain(name)) or any(part in C_KEYWORDS for part in parts):
@@ -79,6 +80,12 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
             lists = len(entry.depends or ()) if _is_by_component(entry.depends) else entry.size
             if lists != entry.size:
                 add(table, name, f"depends has lists for {lists} components, size is {entry.size or 'not given'}")
+            if entry.shown is not None and (
+                not re.fullmatch(QUOTED, entry.shown, re.ASCII) or entry.size or entry.each
+            ):
+                add(
+                    table, name, f"shown = {entry.shown!r} must be a quoted name of FMI, 'a b', and belongs to a scalar"
+                )
             if entry.struct is not None and (table != "memory" or not entry.hidden or entry.type != "real"):
                 add(table, name, "struct belongs to memory that is hidden")
             if entry.primitive is not None and (table != "states" or entry.rate is None):
@@ -96,6 +103,14 @@ def declaration_problems(path: Path, declaration: Declaration) -> list[Problem]:
                     add(table, name, what)
             if entry.initial is not None and (table != "states" or entry.start is not None):
                 add(table, name, "initial belongs to a state, in place of start")
+    given_texts = [name for name, text in declaration.texts.items() if text.kind]
+    for name, text in declaration.texts.items():
+        if name in declaration.variable_names():
+            add("texts", name, "is the name of a variable too")
+        if text.kind is not None and text.shows is not None:
+            add("texts", name, "a text that is set shows no other one: leave out kind or shows")
+        elif text.kind is None and text.shows not in given_texts:
+            add("texts", name, f"needs kind, or as an output shows: one of {', '.join(given_texts) or 'no text'}")
     for name in map(plain, declaration.indicators):
         if name.endswith("_kinks") and name.removesuffix("_kinks") in declaration.slots:
             add("indicators", name, "this name belongs to the kinks of the law in that slot: choose another name")

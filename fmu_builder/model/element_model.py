@@ -17,7 +17,7 @@ from fmu_builder.model.declaration import Variable as Entry
 from fmu_builder.model.declaration_reader import core_declaration, header_folders, is_core_variable
 from fmu_builder.model.dependencies import EVERYTHING, Declared, Patterns
 from fmu_builder.model.layout import Layout, fmi_name
-from fmu_builder.model.model import ElementModel, EventIndicator, Kind, Variable
+from fmu_builder.model.model import ElementModel, EventIndicator, Kind, StringVariable, Variable
 from fmu_builder.model.ports import Role, roles_of
 from fmu_builder.model.recipe import CheckedRecipe, parse_recipe
 from fmu_builder.model.slots import ElementLaws, scalar_unit
@@ -73,6 +73,7 @@ def build_model(recipe: CheckedRecipe, solver: bool = True) -> ElementModel:
         description=recipe.description,
         arrays=recipe.arrays,
         page=recipe.page,
+        texts=_texts(element),
         path=recipe.path,
         variables=tuple(ordered),
         ports=tuple(_port_uses(recipe)),
@@ -213,6 +214,22 @@ def _indicators(recipe: CheckedRecipe) -> tuple[tuple[EventIndicator, ...], Layo
     return tuple(found[place] for place in range(len(found))), layout
 
 
+def _texts(element: Declaration) -> tuple[StringVariable, ...]:
+    """The Strings, in the order of the table."""
+    numbers = {name: number for number, name in enumerate(element.texts)}
+    return tuple(
+        StringVariable(
+            name,
+            numbers[name],
+            one.kind or "output",
+            one.description,
+            one.start,
+            numbers[one.shows] if one.shows else -1,
+        )
+        for name, one in element.texts.items()
+    )
+
+
 _LEAST = {"bool": 0.0, "enum": 1.0}
 
 
@@ -247,7 +264,7 @@ def _scalars(
     }
     for i, (group, derivative_group) in enumerate(zip(groups, derivatives, strict=True)):
         for k, (index, derivative) in enumerate(zip(group, derivative_group, strict=True)):
-            name = fmi_name(d.path, i + 1 if numbered else None, k + 1 if d.size else None)
+            name = entry.shown or fmi_name(d.path, i + 1 if numbered else None, k + 1 if d.size else None)
             start, start_from = _start(entry, k, d, patterns, i)
             rate = -1
             is_quaternion = d.kind == "input" and d.size == 4  # its rate is no component of w

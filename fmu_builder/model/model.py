@@ -81,6 +81,18 @@ class EventIndicator:
 
 
 @dataclass(frozen=True)
+class StringVariable:
+    """A String, which the FMI layer keeps.   shows: of an output, the number of the text that it shows, else -1"""
+
+    name: str
+    number: int
+    kind: Literal["parameter", "input", "output"]
+    description: str
+    start: str = ""
+    shows: int = -1
+
+
+@dataclass(frozen=True)
 class Model(ABC):
     """What every FMU has: that of one element (ElementModel) as that of several (assembly.AssemblyModel).
 
@@ -98,8 +110,13 @@ class Model(ABC):
     experiment: DefaultExperiment
     log: Mapping[str, str]
     files: tuple[Path, ...] = field(default=(), kw_only=True)
+    texts: tuple[StringVariable, ...] = field(default=(), kw_only=True)
     arrays: bool = field(default=False, kw_only=True)  # in FMI 3.0 vectors are arrays
     page: PageTable = field(default=PageTable(), kw_only=True)  # as the recipe has it
+
+    def reference_of(self, text: StringVariable) -> int:
+        """The value reference of a String: behind those of the variables and the event indicators."""
+        return len(self.variables) + len(self.indicators) + text.number
 
     def by_kind(self, *kinds: Kind) -> list[Variable]:
         return [v for v in self.variables if v.kind in kinds]

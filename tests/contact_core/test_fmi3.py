@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from ctypes import byref, c_bool, c_double, c_int32, c_size_t, c_ubyte, c_void_p
+from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_size_t, c_ubyte, c_uint, c_void_p
 from pathlib import Path
 
 import fmpy
@@ -113,7 +113,7 @@ ABSENT = {
     "EvaluateDiscreteStates": "computes discrete states when outputs are read",
     **{
         f"{access}{kind}": f"has no {kind} variables"
-        for kind in ["Float32", "Int8", "UInt8", "Int16", "UInt16", "UInt32", "UInt64", "String", "Binary"]
+        for kind in ["Float32", "Int8", "UInt8", "Int16", "UInt16", "UInt32", "UInt64", "Binary"]
         for access in ("Get", "Set")
     },
 }
@@ -124,6 +124,10 @@ def test_functions_for_what_the_fmu_has_not_say_so(ball: Fmu3, made: list[Instan
     for name, text in ABSENT.items():
         assert one.call(f"fmi3{name}", None, c_size_t(1), None, None, None, None, None) == ERROR
         assert one.said() == f"fmi3{name}: this FMU {text}"
+    values = (c_char_p * 1)(b"a")
+    for access in ("Get", "Set"):
+        assert one.call(f"fmi3{access}String", (c_uint * 1)(0), c_size_t(1), values, c_size_t(1)) == ERROR
+        assert one.said() == f"fmi3{access}String: this FMU has no String variables"
 
 
 def test_no_function_takes_a_null_instance(ball: Fmu3) -> None:

@@ -165,7 +165,8 @@ def unknowns(root: etree._Element, group: str) -> list[int]:
 
 @rule
 def names_obey_the_grammar_of_structured_names_and_are_unique(model: Model, root: etree._Element) -> None:
-    part = r"[A-Za-z_][A-Za-z_0-9]*(\[[1-9][0-9]*(,[1-9][0-9]*)*\])?"
+    quoted = r"""'([A-Za-z_0-9!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]|\\['"?\\abfnrtv])+'"""
+    part = rf"([A-Za-z_][A-Za-z_0-9]*|{quoted})(\[[1-9][0-9]*(,[1-9][0-9]*)*\])?"
     grammar = re.compile(rf"{part}(\.{part})*|der\({part}(\.{part})*(,[1-9][0-9]*)?\)")
     assert root.get("variableNamingConvention") == "structured"
     names = [v.get("name") for v in variables(root)]
@@ -181,6 +182,8 @@ def value_references_are_unique_and_ascending(model: Model, root: etree._Element
 
 def c_member(name: str, element: Declaration) -> str:
     """The member of the C struct that a variable's name means, read off element.toml: `each` counts first."""
+    shown = {entry.shown: key for table in (element.inputs, element.outputs) for key, entry in table.items()}
+    name = shown.get(name, name)
     derivative = re.fullmatch(r"der\((.*)\)", name)
     plain = derivative[1] if derivative else name
     first, *rest = re.split(r"\.", plain)
@@ -215,6 +218,8 @@ def value_references_are_the_places_in_the_c_struct(model: Model, root: etree._E
     assert compiler is not None
     lines = ["#include <stddef.h>", '#include "model_data.h"']
     for v in variables(root):
+        if v.find("String") is not None:
+            continue  # is no number: kept beside the struct
         place = f"offsetof(Element, {c_member(v.get('name'), model.element)})"
         lines.append(f'_Static_assert({place} == {v.get("valueReference")} * sizeof(double), "{v.get("name")}");')
     lines.append('_Static_assert(sizeof(Element) == CC_VARIABLES * sizeof(double), "all of the block");')

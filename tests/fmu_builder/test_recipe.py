@@ -213,6 +213,24 @@ def written(folder: Path) -> Path:
             "start = 'c' must be one of a, b",
         ),
         (
+            "K_fr = { start = 0.0,",
+            'K_fr = { shown = "K fr", start = 0.0,',
+            "[parameters] K_fr",
+            "shown = 'K fr' must be a quoted name of FMI, 'a b', and belongs to a scalar",
+        ),
+        (
+            "[outputs]",
+            '[texts]\nC_F = { kind = "input", description = "abc" }\n[outputs]',
+            "[texts] C_F",
+            "is the name of a variable too",
+        ),
+        (
+            "[outputs]",
+            '[texts]\nlabel = { shows = "other", description = "abc" }\n[outputs]',
+            "[texts] label",
+            "needs kind, or as an output shows: one of no text",
+        ),
+        (
             'rate = "normal_force"',
             'rate = "normal_farce"',
             "impulse",

@@ -80,7 +80,7 @@ class Importer:
     def get(self, name: str) -> Any:
         variable = self.variables[name]
         (value,) = getattr(self.slave, f"get{variable.type}")([variable.valueReference])
-        return value
+        return value.decode() if isinstance(value, bytes) else value
 
     def run(self, check: Check) -> tuple[str, float]:
         """Status and last successful time."""
@@ -115,7 +115,14 @@ def importers(tmp_path: Path) -> Iterator[Any]:
 
 
 def close(value: Any, expected: Any, tolerance: float) -> bool:
+    if isinstance(expected, str):
+        return bool(value == expected)
     return abs(float(value) - float(expected)) <= tolerance
+
+
+def numbers(check: Check) -> dict[str, Any]:
+    """What a result over time holds: fmpy and `run` record no Strings."""
+    return {name: value for name, value in check["outputs"].items() if not isinstance(value, str)}
 
 
 @slow
@@ -152,7 +159,7 @@ def test_our_master_shows_the_same(check: Check) -> None:
         assert result["fmu.x"][-1] == pytest.approx(check["stop"] ** 2, abs=1e-12) and result["fmu.discarded"][-1]
         return
     assert not result.notes
-    for name, expected in check["outputs"].items():
+    for name, expected in numbers(check).items():
         assert close(result[f"fmu.{name}"][-1], expected, check["tolerance"]), name
     logged = {str(entry).partition(": ")[2] for entry in result.log}
     assert {text for texts in check["logged"].values() for text in texts} <= logged
@@ -165,7 +172,7 @@ def test_fmpy_shows_the_same_except_for_a_discarded_step(check: Check) -> None:
         "start_values": {**check["start"], **check["set"]},
         "stop_time": check["stop"],
         "output_interval": check["step"],
-        "output": list(check["outputs"]),
+        "output": list(numbers(check)),
         "validate": False,
     }
     fmu = str(probe(check["probe"]))
@@ -176,7 +183,7 @@ def test_fmpy_shows_the_same_except_for_a_discarded_step(check: Check) -> None:
         return
     result = simulate_fmu(fmu, **options)
     assert result["time"][-1] == pytest.approx(check.get("time", check["stop"]), abs=1e-12)
-    for name, expected in check["outputs"].items():
+    for name, expected in numbers(check).items():
         assert close(result[name][-1], expected, check["tolerance"]), name
 
 

@@ -11,10 +11,10 @@ from fmu_builder import Trace, write_trace
 
 
 def sum() -> Trace:
-    """2^10 - 1 at all times."""
+    """2^13 - 1 at all times."""
     t = np.arange(11, dtype=float) * 0.01
-    provenance = {"case": "sum", "formula": "2^10 - 1", "script": "references.py"}
-    return Trace(t, ("probe.y",), np.full((t.size, 1), 1023.0), {}, {}, provenance)
+    provenance = {"case": "sum", "formula": "2^13 - 1", "script": "references.py"}
+    return Trace(t, ("probe.y",), np.full((t.size, 1), 8191.0), {}, {}, provenance)
 
 
 CASES: tuple[Callable[[], Trace], ...] = (sum,)

@@ -108,6 +108,10 @@ def build_command(
         list[str] | None,
         typer.Option(help="A case of the FMU alone whose reference it shall hold (FMI-LS-REF); may be repeated."),
     ] = None,
+    modelica: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a Modelica package with classes of the same recipes, their laws included."),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Build FMUs from recipes, by default for all platforms.
@@ -122,10 +126,14 @@ def build_command(
     if not everything and not recipes:
         raise InputError(Problem("RECIPES", "none is given; name recipes, or all of the catalogue by --all"))
     if not everything:
-        names = references or ()
-        build_named(recipes or (), output, platform or (), source_only, assembly, as_json, names, versions(fmi))
-    elif recipes or assembly or references:
-        what = "is the whole catalogue: it takes neither recipes nor --assembly nor --references"
+        names, wanted = references or (), versions(fmi)
+        if modelica is not None:
+            from fmu_builder.cli.modelica import write_modelica
+
+            write_modelica(recipes or (), modelica, None if as_json else False)
+        build_named(recipes or (), output, platform or (), source_only, assembly, as_json, names, wanted)
+    elif recipes or assembly or references or modelica:
+        what = "is the whole catalogue: it takes neither recipes nor --assembly, --references and --modelica"
         raise InputError(Problem("--all", what))
     else:
         build_catalogue(output, platform or (), source_only, as_json, versions(fmi))

@@ -12,15 +12,16 @@ from fmu_builder.errors import InputError, Problem
 from fmu_builder.modelica.library import Written, write_library, write_package
 
 
-def write_modelica(names: Sequence[str], output: Path | None, as_json: bool) -> None:
-    """Write the package and print what it holds."""
+def write_modelica(names: Sequence[str], output: Path | None, as_json: bool | None) -> None:
+    """Write the package and print what it holds; as_json None: print nothing."""
     if names and output is None:
         raise InputError(Problem("-o", "is missing: the folder of the package, whose name is that of the package"))
     if names and output is not None:
         written = write_package([_source(name) for name in names], output)
     else:
         written = write_library(output or Path("FmuBuilder"))
-    _print(written, as_json)
+    if as_json is not None:
+        _print(written, as_json)
 
 
 def _source(name: str) -> Path:

@@ -60,7 +60,7 @@ def write_package(recipes: Iterable[Path], output: Path) -> Written:
     found = _Classes(_package_name(output))
     for path, name in sources.items():
         with collected(problems):
-            found.add(_model(path), name)
+            found.add(_model(path), name, _start(path))
     if problems:
         raise InputError(problems)
     written = found.written(output)
@@ -81,7 +81,8 @@ def write_library(output: Path) -> Written:
         except InputError as error:
             left_out[model.name] = error.problems[0].what
     for case in CASES:
-        found.add(_model(shipped("elements") / f"{case}.toml"), case_class(case))
+        path = shipped("elements") / f"{case}.toml"
+        found.add(_model(path), case_class(case), _start(path))
     written = found.written(output, left_out)
     _write(written, "Springs, dampers, bodies, points in the plane, contact", found.interfaces, ready_made_laws())
     return written
@@ -97,6 +98,11 @@ def _model(path: Path) -> Model:
     if file_kind(path) == "slaves":
         return assembly_of_scenario(read_scenario(path))
     return load_model(path)
+
+
+def _start(path: Path) -> float:
+    """The time at which a scenario begins, s; 0 for a recipe."""
+    return read_scenario(path).seconds("start") if file_kind(path) == "slaves" else 0.0
 
 
 _STANDARD = ("Modelica", "ModelicaServices", "ModelicaReference", "Complex")
@@ -122,8 +128,8 @@ class _Classes:
         self.systems: dict[str, SystemClass] = {}
         self._paths: dict[str, Path] = {}
 
-    def add(self, model: Model, name: str) -> None:
-        """Raises InputError; then nothing of the model is added."""
+    def add(self, model: Model, name: str, start: float = 0.0) -> None:
+        """Raises InputError; then nothing of the model is added.   start: s, of the experiment of a system"""
         if isinstance(model, ElementModel):
             self.elements |= self._new([model])
             return
@@ -131,7 +137,7 @@ class _Classes:
         if name in words.KEYWORDS:
             raise InputError(Problem(str(model.path), f"'{name}' is a word of Modelica; rename the file"))
         new = self._new([part.model for part in model.parts])
-        self.systems[name] = system_class(model, self.elements | new, name, f"{ELEMENTS}.")
+        self.systems[name] = system_class(model, self.elements | new, name, f"{ELEMENTS}.", start)
         self.elements |= new
 
     def _new(self, models: Iterable[ElementModel]) -> dict[str, ElementClass]:

@@ -71,11 +71,14 @@ class SystemClass:
     parts: Mapping[str, str]
 
 
-def system_class(model: AssemblyModel, classes: Mapping[str, ElementClass], name: str, prefix: str) -> SystemClass:
+def system_class(
+    model: AssemblyModel, classes: Mapping[str, ElementClass], name: str, prefix: str, start: float = 0.0
+) -> SystemClass:
     """The class `name`.   classes: those of the recipes of the parts, by name     prefix: of the package they lie in
+    start: of the experiment, s
 
     Raises InputError naming everything that has no Modelica form."""
-    return _System(model, classes, prefix).made(name)
+    return _System(model, classes, prefix).made(name, start)
 
 
 class _System:
@@ -89,7 +92,7 @@ class _System:
         self.problems: list[Problem] = []
         self.connected: set[tuple[str, str]] = set()
 
-    def made(self, name: str) -> SystemClass:
+    def made(self, name: str, start: float) -> SystemClass:
         for part in self.model.parts:
             self._part(part)
         for pair in self.model.connections:
@@ -99,8 +102,13 @@ class _System:
         if self.problems:
             raise InputError(self.problems)
         model = self.model
-        stop, tolerance = words.number(model.experiment.stop), words.number(model.experiment.tolerance)
-        interval = words.number(model.experiment.step)
+        experiment = {
+            **({"StartTime": start} if start else {}),
+            "StopTime": start + model.experiment.stop,
+            "Interval": model.experiment.step,
+            "Tolerance": model.experiment.tolerance,
+        }
+        times = ", ".join(f"{key}={words.number(value)}" for key, value in experiment.items())
         text = "\n".join(
             [
                 f"model {name} {words.string(model.description)}",
@@ -108,7 +116,7 @@ class _System:
                 *self.diagram.lines,
                 "equation",
                 *self.diagram.connections,
-                f"  annotation(experiment(StopTime={stop}, Interval={interval}, Tolerance={tolerance}),",
+                f"  annotation(experiment({times}),",
                 f"    {words.html(self._documentation())});",
                 f"end {name};",
                 "",

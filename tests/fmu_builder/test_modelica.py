@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fmu_builder.cli import app
 from fmu_builder.errors import InputError
 from fmu_builder.modelica import Written, words, write_package
 from fmu_builder.paths import find_recipe, shipped, shipped_elements
@@ -172,3 +173,29 @@ def test_names_become_identifiers() -> None:
 def test_every_equation_file_belongs_to_an_element_with_element_mo() -> None:
     for folder in shipped_elements():
         assert (folder / "element.mo").is_file() or not list(folder.rglob("*.mo")), folder.name
+
+
+def test_a_system_begins_where_its_scenario_does(tmp_path: Path) -> None:
+    (tmp_path / "late.toml").write_text(
+        'description = "A mass"\n[experiment]\nstart = "1 s"\nstop = "2.5 s"\nstep = "1 ms"\n'
+        '[slaves]\nm = "SliderMass"\n'
+    )
+    written = write_package([tmp_path / "late.toml"], tmp_path / "Late")
+    (system,) = written.systems.values()
+    assert "annotation(experiment(StartTime=1, StopTime=2.5, Interval=0.001, Tolerance=" in system.text
+
+
+def test_build_writes_the_law_of_a_user_as_modelica_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = tmp_path / "Rubber.toml"
+    recipe.write_text(
+        'element = "point_surface"\n[surface]\nkind = "plane"\n[functions]\n'
+        'text = "function stiff(h[m]) = 1e5[N/m]*#h*(1 + #h/1[mm]);"\nC_F = "stiff"\n'
+    )
+    options = ["--source-only", "-o", str(tmp_path), "--modelica", str(tmp_path / "Own")]
+    app(["build", str(recipe), *options], standalone_mode=False)
+    assert (tmp_path / "Rubber.fmu").is_file()
+    text = (tmp_path / "Own" / "Elements" / "Rubber.mo").read_text(encoding="utf-8")
+    assert "Rubber_stiff" in text and "function Rubber_stiff" in text
+    assert "(1 element, 0 systems)" in capsys.readouterr().out
+    with pytest.raises(InputError, match="exists, and is no package of fmu-builder"):
+        app(["build", str(recipe), "--source-only", "--modelica", str(tmp_path)], standalone_mode=False)

@@ -146,6 +146,17 @@ step = "1 ms"
 }
 
 
+THROUGH = """connections = [["a.p", "spring.first"], ["b.p", "spring.second"]]
+[parts]
+a = {{ recipe = "PointMass", start = {{ m = 1, g = [0, 0, 0], r0 = {r0} }} }}
+b = {{ recipe = "PointMass", start = {{ m = 2, g = [0, 0, 0] }} }}
+spring = {{ recipe = "PointToPointSpring", start = {{ k = 100, l0 = 0.05, d = 0.5 }} }}
+[experiment]
+stop = "0.5 s"
+step = "1 ms"
+"""
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Written:
     return write_library(tmp_path_factory.mktemp("modelica") / "FmuBuilder")
@@ -219,6 +230,12 @@ def test_laws_surfaces_and_large_angles_move_as_their_fmu(tmp_path: Path) -> Non
     for name, text in MANY.items():
         (tmp_path / name).write_text(text)
     check_system(tmp_path / "Many.toml", write_package([tmp_path / "Many.toml"], tmp_path / "Own"))
+
+
+@pytest.mark.parametrize("r0", ["[0.1, 0, 0], v0 = [-3, 0, 0]", "[0, 0, 0]"], ids=["pass", "coincide"])
+def test_points_that_pass_through_each_other_or_coincide_move_as_their_fmu(r0: str, tmp_path: Path) -> None:
+    (tmp_path / "Through.toml").write_text(THROUGH.format(r0=r0))
+    check_system(tmp_path / "Through.toml", write_package([tmp_path / "Through.toml"], tmp_path / "Own"))
 
 
 @pytest.mark.parametrize("case", CASES)

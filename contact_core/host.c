@@ -26,6 +26,7 @@
 #include "surfaces/cylinder.h"
 #include "surfaces/disc.h"
 #include "surfaces/foot.h"
+#include "surfaces/patch.h"
 #include "surfaces/plane.h"
 #include "surfaces/profile.h"
 #include "surfaces/sphere.h"

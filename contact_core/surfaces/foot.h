@@ -20,7 +20,7 @@ typedef struct {
     Real depth;     /* h, m */
     Real normal[3]; /* n */
     Real point[3];  /* Q, m */
-    double edge[2];  /* of a profile: way of Q inside its first and last end, negative beyond, m */
+    double edge[4];  /* way of Q inside the ends of a profile, or the edges of a patch, negative beyond, m */
     double rival[3]; /* of a profile: where Q may jump to, m */
     double gap;      /* of a profile: how much farther off that is than Q, m */
     double way;      /* of a profile: of Q to a corner at which it stays, negative at it, m */

@@ -5,6 +5,7 @@ their texts, by fmu_builder/laws/numeric.py."""
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -83,7 +84,7 @@ def point_surface_drawing() -> str:
 
 def surfaces_drawing() -> str:
     """Sections of all kinds with their dimensions, each with material and normal as from outside."""
-    drawing = Drawing(720, 420, "The kinds of surface in section: dimensions, normal, axis, profile")
+    drawing = Drawing(720, 630, "The kinds of surface in section: dimensions, normal, axis, profile")
 
     def panel(column: int, row: int, name: str, first: str, second: str) -> Callable[[float, float], Point]:
         left, base = 180.0 * column, 210.0 * row
@@ -182,7 +183,35 @@ def surfaces_drawing() -> str:
     drawing.text(at(0, -58), "profile", MOTION, 12, "middle")
     normal(at, (-6, 20), (0, 1))
     drawing.text(at(2, -12), "length: {z}", MOTION, 12, "middle")
+
+    at = panel(0, 2, "height_field", "x", "z")
+    bumps = [(x, 16 * math.sin(0.055 * x) + 5 * math.sin(0.14 * x)) for x in range(-54, 73, 3)]
+    body(at, [*bumps, (72, -50), (-54, -50)])
+    edge(at, bumps)
+    for x, z in bumps[::4]:
+        drawing.line([at(x, -50), at(x, z)], MOTION, 0.8, "2 3")
+        drawing.circle(at(x, z), 2.4, MOTION)
+    drawing.text(at(9, -64), "heights", MOTION, 12, "middle")
+    slope = 16 * 0.055 * math.cos(0.055 * 27) + 5 * 0.14 * math.cos(0.14 * 27)
+    normal(at, bumps[27], (-slope / math.hypot(slope, 1), 1 / math.hypot(slope, 1)))
+
+    at = panel(1, 2, "patch", "x", "z")
+    control = [(-70, -32), (-44, 52), (30, 44), (70, -20)]
+    arc = [cubic_bezier(control, k / 24) for k in range(25)]
+    body(at, arc)
+    edge(at, control, "3 3")
+    edge(at, arc)
+    for point in control:
+        drawing.circle(at(*point), 3, MOTION)
+    drawing.text(at(0, -50), "control", MOTION, 12, "middle")
+    normal(at, arc[15], (0.28, 0.96))
     return drawing.svg()
+
+
+def cubic_bezier(control: Sequence[Point], t: float) -> Point:
+    weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+    x, y = (sum(w * point[k] for w, point in zip(weights, control, strict=True)) for k in (0, 1))
+    return x, y
 
 
 def point_surface_icon() -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from fmu_builder.model.patches import Patch
+
 Point = tuple[float, float, float]
 Plane = tuple[float, float]
 Polyline = list[Point]
 ROUND, FINE, SPAN = 12, 48, 6  # lines around an axis, parts of a circle, and of a span
+MESH, ALONG = 13, 49  # lines of a patch in each direction, and points of each
 ENDLESS = 6.0  # half the length that is drawn of what has no ends, over its radius
 
 
@@ -50,6 +53,13 @@ def drawn_out(points: Sequence[Plane], low: float, high: float) -> list[Polyline
     return bent + [[(x, y, low), (x, y, high)] for x, y in points[:: SPAN + 1]]
 
 
+def net(patch: Patch) -> list[Polyline]:
+    """Lines of a patch along u and v; of what is periodic over one period."""
+    along = patch.derivatives(patch.u.spread(ALONG), patch.v.spread(MESH))[0].swapaxes(0, 1)
+    across = patch.derivatives(patch.u.spread(MESH), patch.v.spread(ALONG))[0]
+    return [[(x, y, z) for x, y, z in line] for lines in (along, across) for line in lines.tolist()]
+
+
 def shapes(constants: Mapping[str, Sequence[float]], choices: Mapping[str, object]) -> dict[str, list[Polyline]]:
     """By port; a plane is as large as the scene (`*`)."""
     kind = choices["surface"]
@@ -74,6 +84,8 @@ def shapes(constants: Mapping[str, Sequence[float]], choices: Mapping[str, objec
         lines = turned([(abs(z) * sine / cosine, z) for z in heights])
     elif kind == "revolution":
         lines = turned(profile(constants["surface_profile"]), SPAN)
+    elif kind in ("height_field", "patch"):
+        lines = net(Patch.from_tables(constants))
     else:
         low, high = ends(constants["surface_z"], 1.0)
         lines = drawn_out(profile(constants["surface_profile"]), low, high)

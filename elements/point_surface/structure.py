@@ -13,7 +13,7 @@ from typing import NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fmu_builder.model import Constant, Limit, Reader, Structure, Table
+from fmu_builder.model import Constant, Limit, Reader, Structure, Table, patch_tables, patches
 from fmu_builder.model.structure_tables import SURFACES, Side
 
 TABLES = {"surface": SURFACES}
@@ -343,6 +343,47 @@ def _ball(q: Array, m: Array, others: Array) -> float:
     return float((square[meets] / (2.0 * ahead[meets])).min()) if meets.any() else math.inf
 
 
+# ---- patches ---------------------------------------------------------------------------------------------------------
+
+SMALLEST_REACH = 1e-6  # of the size: what is less is a surface that meets itself
+
+
+def _height_field(table: Table, read: Reader, side: float) -> Surface:
+    return _bicubic(patch_tables.height_field(table, read), "heights", read, side)
+
+
+def _patch(table: Table, read: Reader, side: float) -> Surface:
+    return _bicubic(patch_tables.control_patch(table, read), "control", read, side)
+
+
+def _bicubic(patch: patches.Patch | None, key: str, read: Reader, side: float) -> Surface:
+    """The tables of contact_core/surfaces/patch.h, and its reach on both sides."""
+    if patch is None:  # a placeholder beside the problems
+        patch, key = patches.through_heights(np.arange(2.0), np.arange(2.0), np.zeros((2, 2)), (False, False)), ""
+    samples = patch.sampled()
+    size = float(np.linalg.norm(np.ptp(samples.places, axis=0)))
+    broken = ~(samples.areas > 1e-9 * samples.areas.max())
+    if broken.any():
+        x, y, z = samples.places[int(np.argmax(broken))]
+        what = (
+            f"has no normal near ({x:.4g}, {y:.4g}, {z:.4g}) m: an edge is drawn together, or control points coincide"
+        )
+        read.problem("surface", key, what + "; end the patch before that place")
+        return _bicubic(None, key, read, side)
+    above, below = (patches.reach(samples, way) for way in (1.0, -1.0))
+    if min(above, below) < SMALLEST_REACH * size:
+        what = f"bends with a radius of {min(above, below):.3g} m, or meets itself, on a surface of {size:.3g} m"
+        read.problem(
+            "surface", key, what + ": a surface is smooth and has one inner side; smooth or thin out the points"
+        )
+    constants = {
+        **patch.tables(),
+        "reach": (min(above, UNBOUNDED), min(below, UNBOUNDED)),
+        "side": (side,),
+    }
+    return Surface(constants, below if side > 0.0 else above, patches.free_place(samples, side, 2.0 * MOST_OFF))
+
+
 _READERS = {
     "plane": _plane,
     "disc": _disc,
@@ -352,4 +393,6 @@ _READERS = {
     "torus": _torus,
     "revolution": _revolution,
     "extrusion": _extrusion,
+    "height_field": _height_field,
+    "patch": _patch,
 }

@@ -93,6 +93,48 @@ class Extrusion(TableModel):
     side: Side = Field(default="outside", description=_SIDE)
 
 
+class HeightField(TableModel):
+    """Heights z over a rectangular grid along x and y, joined by a bicubic spline."""
+
+    kind: Literal["height_field"] = Field(default="height_field", description="`height_field`")
+    heights: Annotated[Points, In("m")] = Field(
+        description="points (x, y, z) of the grid in any order; or rows of heights along x, the first one at the least "
+        "y; or the name of a CSV file of either, or of a PNG image"
+    )
+    x: _Edge = Field(default=None, description="from and to of rows of heights or of an image")
+    y: _Edge = Field(
+        default=None, description="from and to of rows of heights or of an image, whose last line is at `from`"
+    )
+    range: _Edge = Field(default=None, description="heights of black and white in an image")
+    periodic: Literal["none", "x", "y", "both"] = Field(
+        default="none", description="directions along which the heights repeat without end"
+    )
+    side: Side = Field(default="outside", description="on which the point moves: above, or with `inside` below")
+
+
+class Patch(TableModel):
+    """A bicubic surface of B-splines by control points, with weights a NURBS patch."""
+
+    kind: Literal["patch"] = Field(default="patch", description="`patch`")
+    control: Annotated[Points, In("m")] = Field(
+        description="control points (x, y, z) or (x, y, z, weight), those along v one after the other for each u; or "
+        "the name of a CSV file of them"
+    )
+    size: WholeNumbers = Field(description="numbers of control points along u and along v")
+    knots_u: Annotated[Quantities | None, In("1")] = Field(
+        default=None,
+        description="size[1] + 4 knots along u, not falling; without them equal spans that begin and end at "
+        "control points",
+    )
+    knots_v: Annotated[Quantities | None, In("1")] = Field(default=None, description="the same along v")
+    closed: Literal["none", "u", "v", "both"] = Field(
+        default="none", description="directions that run back into their start; their knots are uniform"
+    )
+    side: Side = Field(
+        default="outside", description="on which the point moves: that of the normal S_u × S_v, or the other"
+    )
+
+
 SURFACES: Mapping[str, type[TableModel]] = {
     "plane": Plane,
     "disc": Disc,
@@ -102,6 +144,8 @@ SURFACES: Mapping[str, type[TableModel]] = {
     "torus": Torus,
     "revolution": Revolution,
     "extrusion": Extrusion,
+    "height_field": HeightField,
+    "patch": Patch,
 }
 
 # ---- [line] of point_line_1 and point_line_2 ---------------------------------------------------------------------

@@ -30,6 +30,14 @@ CURVED = {
     "extruded groove": "kind = 'extrusion'\nprofile = [[0, 0.3], [0.01, 0], [0.02, 0.3]]\nlength = 1",
     "extruded corner": "kind = 'extrusion'\nprofile = [[0, 0], [1, 0], [1, 1]]",
     "extruded spline": f"kind = 'extrusion'\nprofile = {ARC}\ncurve = 'spline'",
+    "heights": "kind = 'height_field'\nx = [0, 1]\ny = [0, 1]\nheights = "
+    "[[0, 0.2, 0, 0.1], [0.1, 0, 0.3, 0], [0, 0.1, 0, 0]]",
+    "repeating heights": "kind = 'height_field'\nx = [0, 1]\ny = [0, 1]\nperiodic = 'both'\nheights = "
+    "[[0, 0.02, 0, 0.01], [0.01, 0, 0.03, 0], [0, 0.01, 0, 0]]",
+    "patch": "kind = 'patch'\nsize = [4, 4]\ncontrol = "
+    f"{[[u, v, 0.3 * ((u - v) % 2)] for u in range(4) for v in range(4)]}",
+    "tube": "kind = 'patch'\nsize = [4, 4]\nclosed = 'u'\ncontrol = "
+    f"{[[x, y, v] for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1)) for v in range(4)]}",
     "extruded closed": "kind = 'extrusion'\nprofile = [[0, 0], [2, 0], [1, 1], [0, 2], [0, 0]]",
 }
 QUICK = (("sphere", "outside"), ("torus", "inside"), ("turned corners", "inside"))

@@ -7,11 +7,4 @@ static int surface_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real
 
 static inline void keep_foot(Element *e, int i) { keep_place(e, i); }
 
-/* One closest point follows the other without jumps. */
-static inline double surface_jump(const Element *e, int i)
-{
-    (void)e, (void)i;
-    return 1.0;
-}
-
-static inline Real surface_slip(const Element *e, int i) { return e->slip_speed[i]; }
+#include "unbroken.h"

@@ -9,6 +9,7 @@ One family of functions: a reference for each system."""
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
+from scipy.interpolate import RectBivariateSpline
 from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 from scipy.special import airy, ellipe
@@ -613,6 +615,31 @@ def bead_swings_in_bowl() -> Trace:
     return of_a_point("bead_swings_in_bowl", "bowl", NUMERICAL, t, r, v)
 
 
+def puck_glides_over_road() -> Trace:
+    """Over more than a period.  The road by FITPACK, through its heights over nine periods: the ends are not felt in
+    the middle.  Its closest point by Newton's method from below the puck."""
+    road = tomllib.loads((shipped("fmus") / "PointRoad.toml").read_text(encoding="utf-8"))["surface"]
+    heights = np.array(road["heights"]).T
+    x = np.arange(-4 * len(heights), 5 * len(heights) + 1)
+    z = RectBivariateSpline(x * 2.0 / len(heights), np.linspace(-0.5, 0.5, 5), heights[x % len(heights)], s=0)
+
+    def place(_: float, r: Array) -> tuple[float, Array]:
+        at = r[:2].copy()
+        for _step in range(4):
+            slope = np.array([z.ev(*at, dx=1), z.ev(*at, dy=1)])
+            bend = np.array([[z.ev(*at, dx=2), z.ev(*at, dx=1, dy=1)], [0.0, z.ev(*at, dy=2)]])
+            bend[1, 0] = bend[0, 1]
+            off = z.ev(*at) - r[2]
+            at -= np.linalg.solve(np.eye(2) + np.outer(slope, slope) + off * bend, at - r[:2] + off * slope)
+        n = np.array([-z.ev(*at, dx=1), -z.ev(*at, dy=1), 1.0])
+        n /= math.sqrt(n @ n)
+        return float((np.array([*at, z.ev(*at)]) - r) @ n), n
+
+    t = grid(0.8, 10e-3)
+    r, v = on_surface(t, np.array([0.0, 0.1, 3.582e-3]), np.array([3.0, 0.0, 61.22e-3]), place)
+    return of_a_point("puck_glides_over_road", "puck", NUMERICAL, t, r, v)
+
+
 def marble_runs_in_funnel() -> Trace:
     """Round in a funnel of 45 deg, slower than on the circle v^2 = g d, so that it comes down and rises again."""
 
@@ -986,6 +1013,7 @@ CASES: tuple[Callable[[], Trace], ...] = (
     mass_orbits_on_spring,
     mass_slides_off,
     pendulum_falls_on_floor,
+    puck_glides_over_road,
     spinning_guide,
     spring_pendulum_rings,
     spring_pendulum_swings,

@@ -67,6 +67,8 @@ MET = {
     "PointTube": (0.1, 0.0, -0.03),
     "PointRevolution": (0.09, 0.0, 0.06),
     "PointExtrusion": (0.02, 0.03, 0.0),
+    "PointRoad": (0.25, 0.0, 0.009),
+    "PointSaddle": (0.0, 0.0, 0.03),
 }
 
 

@@ -62,8 +62,8 @@ def test_all_values_are_those_of_fmi_2(twins: tuple[Path, Path], kind: str) -> N
     compare_twins(*twins, kind, 0.5)
 
 
-# without states, an assembly with the implicit method, a body, memory with jumps, all types
-FORMS = ["TwoDPointX", "Squeezer", "RigidBody", "ImpactDamper", "ProbeFeedthrough"]
+# on tables of a surface, without states, an assembly with the implicit method, a body, memory with jumps, all types
+FORMS = ["PuckOnRoad", "TwoDPointX", "Squeezer", "RigidBody", "ImpactDamper", "ProbeFeedthrough"]
 
 
 @pytest.mark.slow

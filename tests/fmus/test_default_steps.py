@@ -50,8 +50,8 @@ ASSEMBLIES = {"SpringMassTrain"}  # run by themselves at a step of their own; th
 ADVISED = (
     "FloorPatch", "FloorWithLaws", "FloorWithStribeck", "FourPointSurface", "GuideRail",
     "ImpactDamper", "PointBowl", "PointCone", "PointCylinder", "PointDisc", "PointExtrusion", "PointLine1",
-    "PointLine2", "PointPipe", "PointRevolution", "PointSphere", "PointSurface", "PointSurfaceBristle",
-    "PointToPointSpring", "PointTorus", "PointTube", "RotationalDamper", "RotationalSpring",
+    "PointLine2", "PointPipe", "PointRevolution", "PointRoad", "PointSaddle", "PointSphere", "PointSurface",
+    "PointSurfaceBristle", "PointToPointSpring", "PointTorus", "PointTube", "RotationalDamper", "RotationalSpring",
     "RotationalSpringByAngles", "TranslationalDamper", "TranslationalSpring", "TranslationalSpringByPositions",
     "TwoPointSurface",
 )  # fmt: skip

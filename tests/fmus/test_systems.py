@@ -68,6 +68,7 @@ SLIGHTLY_WRONG = {
         '"MarbleInTube"',
         '{ recipe = "MarbleInTube", start = { initial_velocity = [0, 0.5000005, 0] } }',
     ),
+    "puck_glides_over_road": ("start = { ", "start = { initial_velocity = [3.000003, 0, 0.06122], "),
     "mass_orbits_on_spring": ("start = { ", "start = { stiffness = 100.0001, "),
     "mass_slides_off": (
         '"SlidingOffSphere"',

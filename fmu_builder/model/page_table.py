@@ -40,6 +40,9 @@ class CheckedPage:
     range: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
 
+    def has(self, name: str) -> bool:
+        return name in self.range or name in self.names
+
 
 def checked_page(
     page: PageTable, groups: Mapping[str, Sequence[Shown]], where: str

@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 from fmu_builder.cosim.master import load_scenario
+from fmu_builder.export.documentation import templates
 from fmu_builder.export.fmu import pack
 from fmu_builder.files import write_whole
 from fmu_builder.model.model import Model
@@ -13,10 +14,6 @@ from fmu_builder.pages.live import page_text
 
 INDEX, PAGE = "documentation/index.html", "documentation/live.html"
 _MARK = "<!-- live -->\n"  # in templates/fmu.html
-_FRAME = (
-    '<iframe src="live.html" title="it runs here" style="width:100%;height:60rem;border:1px solid #ddd"></iframe>\n'
-    '<p><a href="live.html">The page alone</a>; it needs a browser with WebAssembly, and no network.</p>\n'
-)
 
 
 def add_live_page(fmu: Path, model: Model) -> None:
@@ -24,5 +21,5 @@ def add_live_page(fmu: Path, model: Model) -> None:
     page = page_text(load_scenario(fmu), model)
     with zipfile.ZipFile(fmu) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
-    index = files[INDEX].decode("utf-8").replace(_MARK, _FRAME)
+    index = files[INDEX].decode("utf-8").replace(_MARK, templates().get_template("live_frame.html").render())
     write_whole(fmu, pack({**files, INDEX: index.encode("utf-8"), PAGE: page.encode("utf-8")}))

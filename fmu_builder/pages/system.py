@@ -189,7 +189,7 @@ def _parameter(v: SlaveVariable, given: Start | None, slave: str, page: CheckedP
         "reference": v.reference,
         "unit": v.unit if v.unit != "1" else "",
         "value": value,
-        "given": given is not None,
+        "given": given is not None or page.has(f"{slave}.{v.name}"),
         "low": low,
         "high": high,
         "logarithmic": is_logarithmic,

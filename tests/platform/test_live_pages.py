@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page
 
 import fmu_builder
+from fmu_builder.cli.building import build_named
 from fmu_builder.cosim.initialization import model_of
 from fmu_builder.cosim.master import Master, load_scenario, system_of
 from fmu_builder.cosim.overrides import overridden
@@ -26,7 +28,7 @@ from fmu_builder.paths import shipped
 pytestmark = pytest.mark.platform
 
 SHOWN = 20_000  # ms until a page has its curves; below 1 s on an idle machine
-MOST_BYTES = 160_000
+MOST_BYTES = {False: 150_000, True: 300_000}  # without, and with a picture in space
 SYSTEMS = shipped("fmus") / "systems"
 ELEMENTS = shipped("elements")
 PAGES = (
@@ -158,7 +160,7 @@ def test_a_page_has_the_bits_of_a_native_run(source: Path | str, browser: Browse
     assert_same_bits(shown.values(), trace)
     assert shown.complaints == []
     assert all(url.startswith(("file:", "blob:")) for url in shown.requests)
-    assert page.stat().st_size < MOST_BYTES
+    assert page.stat().st_size < MOST_BYTES[shown.page.evaluate("view !== null")]
     shown.page.close()
 
 
@@ -348,12 +350,62 @@ def test_a_scene_has_surfaces_lines_bodies_and_forces(recipe: str, kinds: set[st
     assert all(scene["variables"].values())
 
 
+def test_a_step_that_fails_keeps_the_curves_and_shows_why(browser: Browser, made: Made) -> None:
+    shown = opened(browser, made("BouncingBall")[0])
+    whole = len(shown.values()["fmu.height"])
+    shown.after("() => setStart(SYSTEM.slaves[0], parameterOf(SYSTEM.slaves[0], 'solver.max_substeps'), 10)")
+    state = shown.page.locator("#state")
+    assert state.get_attribute("class") == "failed" and "solver.max_substeps = 10" in state.inner_text()
+    drawn = shown.values()["fmu.height"]
+    assert 2 < len(drawn) < whole and np.ptp(drawn) > 0.1
+    assert shown.page.evaluate("Object.values(plots)[0].curves[0].values.length") == len(drawn)
+    assert shown.complaints == []
+    shown.page.close()
+
+
 def test_without_webassembly_the_page_says_so(browser: Browser, ball_and_floor: tuple[Path, Path]) -> None:
     page = browser.new_page()
     page.add_init_script("delete window.WebAssembly")
     page.goto(ball_and_floor[1].as_uri())
     assert "no WebAssembly" in page.locator("#state").inner_text()
     page.close()
+
+
+@pytest.fixture(scope="module")
+def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """index.html of an FMU for all platforms, unpacked."""
+    folder = tmp_path_factory.mktemp("documentation")
+    build_named(["PointMass"], folder, (), False, False, False)
+    with zipfile.ZipFile(folder / "PointMass.fmu") as archive:
+        archive.extractall(folder)
+    return folder / "documentation" / "index.html"
+
+
+def test_the_documentation_of_an_fmu_runs_it(browser: Browser, documentation: Path) -> None:
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.goto(documentation.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("body[data-shown]").wait_for(timeout=SHOWN)
+    assert not frame.locator("header").is_visible()
+    assert page.locator("iframe").evaluate("(one) => one.clientHeight") > 600  # as high as what it shows
+    assert (documentation.parent / "live.html").stat().st_size < 150_000
+    page.close()
+
+
+@pytest.mark.parametrize(("scripts", "line"), [(False, "With scripts allowed"), (True, "no WebAssembly")])
+def test_the_documentation_is_whole_where_nothing_can_run(
+    browser: Browser, documentation: Path, scripts: bool, line: str
+) -> None:
+    context = browser.new_context(java_script_enabled=scripts)
+    page = context.new_page()
+    if scripts:
+        page.add_init_script("delete window.WebAssembly")
+    page.goto(documentation.as_uri())
+    assert page.locator("iframe").count() == 0
+    assert line in page.locator("body").inner_text()
+    assert "In your tool" in page.locator("body").inner_text()
+    assert all(image.evaluate("(one) => one.naturalWidth") > 0 for image in page.locator("img").all()) or not scripts
+    context.close()
 
 
 def test_a_hand_drags_the_point_and_its_drive_is_that_of_a_native_run(browser: Browser, tmp_path: Path) -> None:

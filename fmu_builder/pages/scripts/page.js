@@ -47,7 +47,7 @@ function chooseSignals(values) {
 
 function show() {
     const [own, other] = latest.runs;
-    if (own.time.length === 0) { // refused at the start: the curves stay
+    if (own.time.length < 2) { // refused at the start, or in the first step: the curves stay
         fail(own.failure);
         document.body.dataset.shown = latest.number;
         return;
@@ -152,8 +152,13 @@ if (!able) {
             byId("view").title = "Drag a point with a ring; drag elsewhere to turn";
     }
     byId("signals").parentElement.addEventListener("toggle", listSignals);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-        styles.clear();
-        [...Object.values(plots), ...(view ? [view] : [])].forEach((one) => one.draw());
+    darkness.addEventListener("change", () => {
+        restyle();
+        if (latest)
+            show();
     });
+    if (window.parent !== window) { // the page around it has the heading, and makes room
+        document.documentElement.className = "framed";
+        new ResizeObserver(() => window.parent.postMessage({ height: document.body.offsetHeight }, "*")).observe(document.body);
+    }
 }

@@ -1,10 +1,13 @@
 /* Curves over time on a canvas: one panel for each unit. */
 "use strict";
 
-const COLOURS = matchMedia("(prefers-color-scheme: dark)").matches // distinct for all eyes
-    ? ["#4aa8e0", "#ff8f4a", "#2fc79a", "#e5a3c9", "#f0c04a", "#a5dcff", "#c9a86a", "#a0a0a0"]
-    : ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#666666"];
+/* distinct for all eyes, on a light and on a dark ground */
+const PALETTES = [["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b07800", "#56b4e9", "#8c6d31", "#666666"],
+    ["#4aa8e0", "#ff8f4a", "#2fc79a", "#e5a3c9", "#f0c04a", "#a5dcff", "#c9a86a", "#a0a0a0"]];
+const darkness = matchMedia("(prefers-color-scheme: dark)");
+const COLOURS = [...PALETTES[+darkness.matches]];
 const ROUNDING = 1e-12; // relative change that is none
+const NONE = 1e-9; // value, over the height of its panel, that is shown as 0
 const LEFT = 62, RIGHT = 10, TOP = 8, BOTTOM = 22, HEIGHT = 150; // px around the curves, and in all
 
 const styles = new Map(); // of the colour scheme: asking the browser for one may cost a layout
@@ -13,6 +16,12 @@ function style(name) {
     if (!styles.has(name))
         styles.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
     return styles.get(name);
+}
+
+/* After the browser has changed its colour scheme, before all is drawn again. */
+function restyle() {
+    styles.clear();
+    COLOURS.splice(0, COLOURS.length, ...PALETTES[+darkness.matches]);
 }
 
 /* The pen of a canvas that is empty, of this size in px of the page. */
@@ -106,6 +115,7 @@ class Plot {
             return;
         }
         const [low, high] = this.range(), begin = time[0], end = time[time.length - 1];
+        this.span = high - low;
         const x = (t) => LEFT + ((t - begin) / (end - begin)) * (this.width - LEFT - RIGHT);
         const y = (value) => height - BOTTOM - ((value - low) / (high - low)) * (height - BOTTOM - TOP);
         pen.font = "11px system-ui, sans-serif";
@@ -169,7 +179,7 @@ class Plot {
 
     /* The names of the curves, with their values at the pointer or at the end. */
     label() {
-        const curves = this.curves.filter((one) => one.values), names = curves.map((one) => one.name).join("\n");
+        const curves = this.curves.filter((one) => one.values), names = curves.map((one) => one.name + one.colour).join("\n");
         if (!this.entries || this.entries.names !== names) {
             this.entries = curves.map(({ colour, faint }) => {
                 const entry = document.createElement("span");
@@ -185,7 +195,8 @@ class Plot {
         }
         curves.forEach(({ name, values }, i) => {
             const k = this.at === null ? values.length - 1 : this.at;
-            this.entries[i].firstChild.data = `${name} ${k < values.length ? short(values[k]) : "-"}`;
+            const shown = Math.abs(values[k]) < NONE * this.span ? 0 : values[k];
+            this.entries[i].firstChild.data = `${name} ${k < values.length ? short(shown) : "-"}`;
         });
     }
 }

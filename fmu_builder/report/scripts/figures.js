@@ -87,7 +87,7 @@ addEventListener("resize", () => {
     rest = setTimeout(() => innerWidth !== width && (width = innerWidth, redraw()), RESTED);
 });
 dark.addEventListener("change", () => {
-    styles.clear(); // of plot.js
+    restyle(); // of plot.js
     redraw();
 });
 

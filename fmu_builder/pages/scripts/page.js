@@ -53,7 +53,7 @@ function show() {
         return;
     }
     const isFirst = !isDrawn;
-    if (isFirst) {
+    if (isFirst || state.shown === null) {
         const chosen = state.shown || chooseSignals(own.values);
         const rests = chosen.every((name) => largestChange(own.values[name]) === 0);
         if (rests && !Object.keys(state.drives).length && driveSomething())

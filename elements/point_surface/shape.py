@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from fmu_builder.model.mesh_tree import outlines
 from fmu_builder.model.patches import Patch
 
 Point = tuple[float, float, float]
@@ -12,6 +14,7 @@ Plane = tuple[float, float]
 Polyline = list[Point]
 ROUND, FINE, SPAN = 12, 48, 6  # lines around an axis, parts of a circle, and of a span
 MESH, ALONG = 13, 49  # lines of a patch in each direction, and points of each
+MOST_TRIANGLES = 300  # of a mesh that are drawn
 ENDLESS = 6.0  # half the length that is drawn of what has no ends, over its radius
 
 
@@ -60,9 +63,12 @@ def net(patch: Patch) -> list[Polyline]:
     return [[(x, y, z) for x, y, z in line] for lines in (along, across) for line in lines.tolist()]
 
 
-def shapes(constants: Mapping[str, Sequence[float]], choices: Mapping[str, object]) -> dict[str, list[Polyline]]:
+def shapes(constants: Mapping[str, Any], choices: Mapping[str, object]) -> dict[str, list[Polyline]]:
     """By port; a plane is as large as the scene (`*`)."""
     kind = choices["surface"]
+    if kind == "mesh":
+        drawn = outlines(constants["surface_mesh"], MOST_TRIANGLES)
+        return {"surface": [[(x, y, z) for x, y, z in line] for line in drawn.tolist()]}
     radius = constants.get("surface_radius", (1.0,))
     if kind == "plane":
         grid = [k / 4.0 for k in range(-4, 5)]

@@ -1,7 +1,8 @@
 """The surface of a recipe: `[surface]` becomes constants of the generated C.
 
 `kind` names it; README.md shows each with its keys.  All lie in the frame `surface`, and all that turn do so about z.
-A profile is a list of points or a CSV file, joined by straight lines or by a cubic spline."""
+A profile is a list of points or a CSV file, joined by straight lines or by a cubic spline; a mesh is a file of
+triangles."""
 
 from __future__ import annotations
 
@@ -34,9 +35,10 @@ class Surface(NamedTuple):
     closest point, m, and a place off the surface on the free side that has one closest point, m: there a point starts.
     Of a flat surface it is the origin, on the surface and not in contact."""
 
-    constants: Mapping[str, tuple[float, ...]]
+    constants: Mapping[str, tuple[float, ...] | bytes]
     reach: float = math.inf
     free: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    notes: tuple[str, ...] = ()
 
 
 def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
@@ -58,6 +60,7 @@ def structure(tables: dict[str, dict[str, object]], read: Reader) -> Structure:
         choices={"surface": str(kind)},
         limits=limits,
         input_starts={"point.r": surface.free},
+        notes=surface.notes,
     )
 
 
@@ -384,6 +387,30 @@ def _bicubic(patch: patches.Patch | None, key: str, read: Reader, side: float) -
     return Surface(constants, below if side > 0.0 else above, patches.free_place(samples, side, 2.0 * MOST_OFF))
 
 
+# ---- meshes ----------------------------------------------------------------------------------------------------------
+
+
+def _mesh(table: Table, read: Reader, side: float) -> Surface:
+    from fmu_builder.model import mesh_tree, mesh_width  # with scipy, for which only who needs it waits
+    from fmu_builder.model.mesh import read_mesh
+
+    name, unit = read.text(table, "file", ""), read.unit(table, "unit", "m")
+    scale, place = read.quantity(table, "scale"), read.vector(table, "place")
+    crease, curved = read.quantity(table, "crease"), read.choice(table, "normals") == "smooth"
+    border = read.flag(table, "open")
+    if read.problems or "file" not in table:
+        return Surface({"mesh": bytes(64), "side": (side,)})
+    with read.collected(table, "file"):
+        mesh = read_mesh(read.folder / name, unit * scale, (place[0], place[1], place[2]), border)
+        data = mesh_tree.pack_mesh(mesh, crease, curved)
+        reach = mesh_width.reach(mesh, side)
+        notes = [f"the mesh has {len(mesh.triangles)} triangles, {len(data) / 2**20:.1f} MiB in each binary"]
+        if mesh.dropped:
+            notes.append(f"{mesh.dropped} triangles of {name} have two equal corners: they were left out")
+        return Surface({"mesh": data, "side": (side,)}, reach, mesh_width.free_place(mesh, side), tuple(notes))
+    return Surface({"mesh": bytes(64), "side": (side,)})
+
+
 _READERS = {
     "plane": _plane,
     "disc": _disc,
@@ -395,4 +422,5 @@ _READERS = {
     "extrusion": _extrusion,
     "height_field": _height_field,
     "patch": _patch,
+    "mesh": _mesh,
 }

@@ -114,13 +114,13 @@ def _initial(model: ElementModel) -> Iterator[tuple[int, Sequence[int]]]:
 # ---- the check, and what is kept of it -------------------------------------------------------------------------------
 
 
-def _content(sources: Mapping[str, str], plan: Plan, compiler: Compiler) -> str:
+def _content(sources: Mapping[str, str | bytes], plan: Plan, compiler: Compiler) -> str:
     """A name that changes with everything that the findings follow from."""
     digest = content_of_tools(compiler)
     digest.update(plan.numbers.tobytes())
     digest.update("\n".join((*plan.names, *plan.arrays)).encode())
-    for name, text in sorted(sources.items()):
-        data = f"{name}\0{text}".encode()
+    for name, content in sorted(sources.items()):
+        data = f"{name}\0".encode() + (content.encode() if isinstance(content, str) else content)
         digest.update(b"\0%d\0" % len(data) + data)
     return digest.hexdigest()[:32]
 
@@ -169,7 +169,7 @@ def _probes() -> Path:
 
 
 def findings(
-    sources: Mapping[str, str], compiled: Sequence[str], plan: Plan, compiler: Compiler, called: Called
+    sources: Mapping[str, str | bytes], compiled: Sequence[str], plan: Plan, compiler: Compiler, called: Called
 ) -> dict[str, Any]:
     """What probe.py finds with a library of these sources, or found before.  Raises ToolError."""
     known = used(cache_folder() / "checks" / f"{_content(sources, plan, compiler)}.json")
@@ -181,11 +181,11 @@ def findings(
 
 
 def _probe(
-    sources: Mapping[str, str], compiled: Sequence[str], plan: Plan, compiler: Compiler, called: Called
+    sources: Mapping[str, str | bytes], compiled: Sequence[str], plan: Plan, compiler: Compiler, called: Called
 ) -> dict[str, Any]:
     """Compile the sources and run probe.py."""
     with compile_folder(called.place) as folder:
-        write_sources(dict(sources), folder)
+        write_sources(sources, folder)
         library = folder / f"check{PLATFORMS[host_platform()].suffix}"
         compile_unoptimized(folder, library, compiler, (*compiled, *_objects(called.probe, compiler)))
         try:

@@ -26,7 +26,7 @@ from fmu_builder.export.description import build_description, model_description
 from fmu_builder.export.description_fmi3 import model_description_fmi3
 from fmu_builder.export.documentation import PROTOTYPE_NEEDS, documentation_files
 from fmu_builder.export.fmi3_variables import Fmi
-from fmu_builder.export.generate import fmu_sources, model_guid, own_sources, source_files, write_sources
+from fmu_builder.export.generate import fmu_data, fmu_sources, model_guid, own_sources, source_files, write_sources
 from fmu_builder.export.origin import build_date, origin_files
 from fmu_builder.export.prototype import (
     prototype_content,
@@ -191,6 +191,7 @@ def fmu_contents(model: Model, fmi: Fmi = 2) -> tuple[str, dict[str, bytes]]:
     sources["model_guid.h"] = model_guid(model, guid)
     for name, text in sources.items():
         files[f"sources/{name}"] = text.encode("utf-8")
+    files |= {f"sources/{name}": data for name, data in fmu_data(model).items()}
     files["sources/buildDescription.xml"] = build_description(model, fmi)
     files |= documentation_files(model, fmi)
     return guid, files
@@ -213,13 +214,13 @@ def _binaries(
     flags: Sequence[str],
     fmi: Fmi,
 ) -> dict[str, bytes]:
-    texts = {n.removeprefix("sources/"): d.decode("utf-8") for n, d in files.items() if n.startswith("sources/")}
+    own = {name.removeprefix("sources/"): data for name, data in files.items() if name.startswith("sources/")}
     try:
         with compile_folder(model.name) as sources:
             if model.is_prototype:
-                write_sources(fmu_sources(model, guid), sources)
+                write_sources({**fmu_sources(model, guid), **fmu_data(model)}, sources)
                 return prototype_libraries(model, sources, platforms, compiler)
-            write_sources(texts, sources)
+            write_sources(own, sources)
             folders = [TUPLES[name] for name in platforms] if fmi == 3 else platforms
             libraries = compile_fmu(sources, model.name, folders, compiler, flags, source_files(model, fmi))
     except OSError as error:

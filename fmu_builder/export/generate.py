@@ -14,7 +14,7 @@ from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.assembly_sources import assembly_sources
 from fmu_builder.export.c_text import c_literal
 from fmu_builder.export.fmi3_variables import Fmi
-from fmu_builder.export.model_data import constants_file, heading, large_constants, law_sources, model_data
+from fmu_builder.export.model_data import constants_file, data_files, heading, large_constants, law_sources, model_data
 from fmu_builder.export.model_tables import model_tables
 from fmu_builder.export.toolchain import FMI3_SOURCE, SOURCE_FILES
 from fmu_builder.model.assembly import AssemblyModel
@@ -50,8 +50,13 @@ def fmu_sources(model: Model, guid: str, fmi: Fmi = 2) -> dict[str, str]:
     return _with_included(model, generated, source_files(model, fmi))
 
 
-def check_sources(model: ElementModel) -> tuple[dict[str, str], tuple[str, ...]]:
-    """File name -> text of what the build's check of the element compiles (contact_core/check), and which of these
+def fmu_data(model: Model) -> dict[str, bytes]:
+    """File name -> content of what the sources include as it is."""
+    return {name: data for _, part in model.elements() for name, data in data_files(part).items()}
+
+
+def check_sources(model: ElementModel) -> tuple[dict[str, str | bytes], tuple[str, ...]]:
+    """File name -> content of what the build's check of the element compiles (contact_core/check), and which of these
     are compiled.  The names in them do not depend on the recipe's."""
     plain = replace(model, name=model.element_name, path=Path("check"))
     generated = {"model_data.h": model_data(plain, "Check"), "model_guid.h": model_guid(plain, "")}
@@ -59,10 +64,11 @@ def check_sources(model: ElementModel) -> tuple[dict[str, str], tuple[str, ...]]
     if large_constants(plain):
         generated["constants.c"] = constants_file(plain, ['#include "model_data.h"'])
         compiled.append("constants.c")
-    return _with_included(plain, generated | law_sources(plain), compiled), tuple(compiled)
+    texts = _with_included(plain, generated | law_sources(plain), compiled)
+    return {**texts, **fmu_data(model)}, tuple(compiled)
 
 
-def assembly_check_sources(model: AssemblyModel) -> tuple[dict[str, str], tuple[str, ...]]:
+def assembly_check_sources(model: AssemblyModel) -> tuple[dict[str, str | bytes], tuple[str, ...]]:
     """The same for the assembly as a whole (contact_core/check)."""
     plain = replace(model, name="Check", path=Path("check"))
     generated = {"model_guid.h": model_guid(plain, ""), **assembly_sources(plain)}
@@ -72,7 +78,7 @@ def assembly_check_sources(model: AssemblyModel) -> tuple[dict[str, str], tuple[
         if name.endswith("_real.c"):
             generated[name] = f"#define CC_WITHOUT_DUAL\n{generated[name]}"
     compiled.append("check/check_assembly.c")
-    return _with_included(plain, generated, compiled), tuple(compiled)
+    return {**_with_included(plain, generated, compiled), **fmu_data(model)}, tuple(compiled)
 
 
 def _with_included(model: Model, generated: Mapping[str, str], compiled: Sequence[str]) -> dict[str, str]:
@@ -129,7 +135,7 @@ def model_guid(model: Model, guid: str) -> str:
     return f"{heading(model)}\n#define CC_GUID_TEXT {c_literal(guid)}\n"
 
 
-def write_sources(files: dict[str, str], folder: Path) -> None:
+def write_sources(files: Mapping[str, str | bytes], folder: Path) -> None:
     """Make the folder hold exactly these files; one that is there with the same text keeps its time, so that compilers
     can cache."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -139,9 +145,9 @@ def write_sources(files: dict[str, str], folder: Path) -> None:
                 path.rmdir()
         elif path.relative_to(folder).as_posix() not in files:
             path.unlink()
-    for name, text in files.items():
+    for name, content in files.items():
         path = folder / name
-        data = text.encode("utf-8")
+        data = content.encode("utf-8") if isinstance(content, str) else content
         if not path.is_file() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)

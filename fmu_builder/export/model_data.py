@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -97,13 +98,30 @@ def large_constants(model: ElementModel) -> list[Constant]:
 
 
 def _is_large(constant: Constant) -> bool:
-    return len(constant.values) > _LARGE and isinstance(constant.values[0], float)
+    values = constant.values
+    return isinstance(values, bytes) or (len(values) > _LARGE and isinstance(values[0], float))
+
+
+def data_files(model: ElementModel) -> dict[str, bytes]:
+    """File name -> content of the tables that are bytes.  The name follows from the content, so that compilers, which
+    know sources by their text, compile again what includes another one."""
+    return {_data_file(one): one.values for one in model.constants if isinstance(one.values, bytes)}
+
+
+def _data_file(constant: Constant) -> str:
+    assert isinstance(constant.values, bytes)
+    return f"{constant.name}_{hashlib.sha256(constant.values).hexdigest()[:32]}.bin"
 
 
 def constants_file(model: ElementModel, header: Sequence[str]) -> str:
     """The large tables, each as the bytes of its numbers: compilers read a text many times as fast as numbers."""
     lines = [heading(model), *header, '#pragma GCC diagnostic ignored "-Woverlength-strings"']
+    if data_files(model):
+        lines.append('#include "base/data.h"')
     for constant in large_constants(model):
+        if isinstance(constant.values, bytes):
+            lines += ["", f'CC_DATA(CC_ENTRY({constant.name}), "{_data_file(constant)}");']
+            continue
         data = struct.pack(f"<{len(constant.values)}d", *constant.values)
         lines += ["", f"const CcConstant_{constant.name} CC_ENTRY({constant.name}) = {{"]
         lines += [f'    "{"".join(map(_BYTES.__getitem__, data[i : i + 64]))}"' for i in range(0, len(data), 64)]
@@ -117,8 +135,13 @@ _BYTES = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for
 
 def _constant(constant: Constant) -> str:
     values = constant.values
+    name, count = constant.name, len(values)
+    if isinstance(values, bytes):
+        return (
+            f'__attribute__((visibility("hidden"))) extern const unsigned CC_ENTRY({name})[];\n'
+            f"#define {name} CC_ENTRY({name})"
+        )
     if _is_large(constant):
-        name, count = constant.name, len(values)
         return (
             f"typedef union {{ char bytes[8 * {count} + 1]; double values[{count}]; }} CcConstant_{name};\n"
             f'__attribute__((visibility("hidden"))) extern const CcConstant_{name} CC_ENTRY({name});\n'

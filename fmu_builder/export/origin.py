@@ -112,7 +112,9 @@ def _structure_of(model: ElementModel) -> Iterator[tuple[str, str]]:
     for name, size in sorted(model.sizes.items()):
         yield name, str(size)
     for constant in model.constants:
-        yield constant.name, listed([*map(_shown, constant.values)], _SHOWN)
+        values = constant.values
+        shown = f"{len(values)} bytes" if isinstance(values, bytes) else listed([*map(_shown, values)], _SHOWN)
+        yield constant.name, shown
 
 
 def _shown(value: float | str) -> str:

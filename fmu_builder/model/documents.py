@@ -157,9 +157,9 @@ class Recipe(Document):
     """One element with its structure and start values.
 
     Tables of the element, such as `surface` of point_surface, are given like the fields, as dictionaries or models:
-    surface = a Plane, Disc, Sphere, Cylinder, Cone, Torus, Revolution, Extrusion, HeightField or Patch; line = a
-    GuideLine of point_line_1 and point_line_2; body, constraint, point = lists of Body, of Profile, Pin and Distance,
-    and of Point, of planar_mechanism.  `fmu-builder schema NAME` lists those of an element."""
+    surface = a Plane, Disc, Sphere, Cylinder, Cone, Torus, Revolution, Extrusion, HeightField, Patch or Mesh;
+    line = a GuideLine of point_line_1 and point_line_2; body, constraint, point = lists of Body, of Profile, Pin and
+    Distance, and of Point, of planar_mechanism.  `fmu-builder schema NAME` lists those of an element."""
 
     model_config = ConfigDict(extra="allow")
     element: str = Field(description="name of a shipped element, or path of the folder of one of your own")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -25,11 +26,12 @@ Keys = Sequence[str] | Models
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant table of the generated C: `static const double name[]` of SI values, `static const int name[]`, or
-    `static const char name[][length]` of texts."""
+    """A constant table of the generated C: `static const double name[]` of SI values, `static const int name[]`,
+    `static const char name[][length]` of texts, or bytes of any types, `extern const unsigned name[]`, on a boundary
+    of 64 bytes, which become a file among the sources."""
 
     name: str
-    values: tuple[float, ...] | tuple[int, ...] | tuple[str, ...]
+    values: tuple[float, ...] | tuple[int, ...] | tuple[str, ...] | bytes
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,26 @@ class Reader:
         with collected(self.problems):
             return truth(table.get(key, False), self._where(self.place(table), key))
         return False
+
+    def unit(self, table: Table, key: str, same_as: str) -> float:
+        """Factor of a unit of the dimension of `same_as` to that of SI; 1 if the key is missing."""
+        if (given := table.get(key)) is None:
+            return 1.0
+        with self.collected(table, key):
+            found = parse_unit(given) if isinstance(given, str) else None
+            if found is not None and found.same_dimension(parse_unit(same_as)):
+                return found.factor
+            self.problem(self.place(table), key, f"{given!r} must be a unit such as '{same_as}'")
+        return 1.0
+
+    @contextmanager
+    def collected(self, table: Table, key: str) -> Iterator[None]:
+        """Adds the problems of an InputError about what a key names, instead of raising it."""
+        try:
+            yield
+        except InputError as error:
+            for problem in error.problems:
+                self.problem(self.place(table), key, str(problem))
 
     def text(self, table: Table, key: str, default: str) -> str:
         value = table.get(key, default)

@@ -135,6 +135,26 @@ class Patch(TableModel):
     )
 
 
+class Mesh(TableModel):
+    """Triangles from a CAD system, in an STL, OBJ or PLY file; corners counterclockwise as seen from outside."""
+
+    kind: Literal["mesh"] = Field(default="mesh", description="`mesh`")
+    file: str = Field(description="name of the file, beside the recipe")
+    unit: str = Field(description="unit of length of the numbers in it, which it does not name itself: `mm`")
+    scale: Annotated[Quantity, In("1", above=0.0)] = Field(default=1.0, description="factor on its size")
+    place: Annotated[Quantities, In("m")] = Field(
+        default=(0.0, 0.0, 0.0), description="(x, y, z) of its origin in the frame `surface`"
+    )
+    normals: Literal["smooth", "facet"] = Field(
+        default="smooth", description="of curved triangles through the corners, or of the flat ones"
+    )
+    crease: Annotated[Quantity, In("rad", above=0.0, below=3.141592653589793)] = Field(
+        default="30 deg", description="angle between triangles from which on their edge is sharp, for smooth normals"
+    )
+    open: bool = Field(default=False, description="the mesh may have a border, where the surface ends")
+    side: Side = Field(default="outside", description=_SIDE)
+
+
 SURFACES: Mapping[str, type[TableModel]] = {
     "plane": Plane,
     "disc": Disc,
@@ -146,6 +166,7 @@ SURFACES: Mapping[str, type[TableModel]] = {
     "extrusion": Extrusion,
     "height_field": HeightField,
     "patch": Patch,
+    "mesh": Mesh,
 }
 
 # ---- [line] of point_line_1 and point_line_2 ---------------------------------------------------------------------

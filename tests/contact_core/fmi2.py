@@ -405,6 +405,7 @@ class Slave:
 ALIKE = (
     "BarOnFloor",
     "BeadInBowl",
+    "BeadInMeshBowl",
     "BeadInRotatingPipe",
     "BeadInSpinningBowl",
     "BeadLeavesRail",
@@ -449,6 +450,7 @@ ALIKE = (
     "PointSaddle",
     "PointSphere",
     "PointToPointSpring",
+    "PointMeshBowl",
     "PointTorus",
     "PointTube",
     "PrescribedPlanarMotion",

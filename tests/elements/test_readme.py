@@ -31,7 +31,7 @@ draw = load_module(ELEMENTS / "draw.py")
 of_point_surface = load_module(POINT_SURFACE / "pictures.py")
 
 
-CURVED = "sphere, cylinder, cone, torus, revolution, extrusion, height_field, patch"
+CURVED = "sphere, cylinder, cone, torus, revolution, extrusion, height_field, patch, mesh"
 
 
 def _lines() -> str:

@@ -3,16 +3,22 @@
  * there. */
 #define SURFACE_FLAT 0
 
-/* As surface_foot, with the whole foot. */
-static inline int curved_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real n[3], CcFoot *foot)
+/* What surface_foot keeps of a foot. */
+static inline int curved_place(Element *e, int i, Real R[3][3], Real n[3], const CcFoot *foot)
 {
-    surface_closest(arm, R, e->previous[i].foot, foot);
     e->distance[i] = -foot->depth;
     e->singular[i] = foot->singular;
     CC_UNROLL for (int k = 0; k < 3; k++)
         e->place[i][k] = foot->point[k];
     surface_normal(R, foot, n);
     return foot->on;
+}
+
+/* As surface_foot, with the whole foot. */
+static inline int curved_foot(Element *e, int i, const Real arm[3], Real R[3][3], Real n[3], CcFoot *foot)
+{
+    surface_closest(arm, R, e->previous[i].foot, foot);
+    return curved_place(e, i, R, n, foot);
 }
 
 static inline int curved_covers(Element *e, int i, Real R[3][3], const Real local[3])

@@ -1,0 +1,138 @@
+"""How thick a mesh is, and where a point lies free of it: balls that touch it, found among sample points of it.
+
+The ball at a sample point q lies on one side of the mesh, touches it in q, and is as large as the other points let it
+be: its centre has q and one of these as its closest points.  Shrinking it to the point nearest to its centre, again and
+again, finds it.   Source: Ma, Bae, Choi (2012), 3D medial axis point approximation using nearest neighbors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from fmu_builder.model.mesh import Floats, Indices, Mesh, doubled_areas
+from fmu_builder.model.mesh_tree import corners, creases
+
+SAMPLES = 2_000  # points from which balls are sought
+MOST_TARGETS = 200_000  # points that limit them
+MOST_OFF = 1.0  # m from the mesh to a place that is free of it
+CREASE = math.pi / 6  # rad between triangles, beyond which their surfaces are two
+_OPPOSITE = -0.5  # product of the normals on both sides of a wall, at most
+_SHORT = 0.03  # share by which the search for the nearest point may miss
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Points of a mesh, the unit normals out of it, both of shape (n, 3), and the number of their smooth surface."""
+
+    places: Floats
+    normals: Floats
+    surface: Indices
+
+
+def thinnest_wall(mesh: Mesh, side: float = 1.0) -> float:
+    """Thickness of the material, m, where its surface looks away from itself; inf if it nowhere does.
+
+    side   1: the material is what the mesh encloses, -1: what is around it
+    From samples: what is thin over less than 1/40 of the size of the mesh may be missed."""
+    label = _surfaces(mesh)
+    return min(_walls(_middles(mesh, label), side), 2.0 * _curvature(_vertices(mesh, label), side))
+
+
+def _walls(points: _Points, side: float) -> float:
+    """The least width between triangles that look away from each other."""
+    inward = -side * points.normals
+    _, touched = _balls(points, inward, float(np.linalg.norm(np.ptp(points.places, axis=0))))
+    found = np.flatnonzero(touched >= 0)
+    other = inward[touched[found]]
+    facing = np.einsum("ij,ij->i", inward[found], other)
+    # the ball touches the plane through the other point, not only that point
+    off = np.einsum("ij,ij->i", points.places[found] - points.places[touched[found]], other)
+    widths = 2.0 * off / (1.0 - facing)
+    return float(widths[(facing < _OPPOSITE) & (widths > 0.0)].min(initial=math.inf))
+
+
+def _curvature(points: _Points, side: float) -> float:
+    """The least radius of a ball between two places of one smooth surface."""
+    radius, touched = _balls(points, -side * points.normals, float(np.linalg.norm(np.ptp(points.places, axis=0))))
+    same = (touched >= 0) & (points.surface[: len(touched)] == points.surface[touched])
+    return float(radius[same].min(initial=math.inf))
+
+
+def reach(mesh: Mesh, side: float) -> float:
+    """Depth up to which points have one closest point, m, rounded down to three digits.  Sharp edges are left out:
+    below them every depth has two."""
+    half = thinnest_wall(mesh, side) / 2.0
+    if not 0.0 < half < math.inf:
+        return math.inf
+    digit = 10.0 ** (math.floor(math.log10(half)) - 2)
+    return float(f"{math.floor(half / digit + 1e-9) * digit:.3g}")
+
+
+def free_place(mesh: Mesh, side: float) -> tuple[float, float, float]:
+    """A place off the mesh on its free side that has one closest point, m."""
+    points = _middles(mesh, np.zeros(len(mesh.triangles), np.int64))
+    outward = side * points.normals
+    far = min(2.0 * MOST_OFF, float(mesh.size.max()))
+    radius, _ = _balls(points, outward, far)
+    best = int(np.argmax(radius))
+    x, y, z = map(float, points.places[best] + radius[best] / 2.0 * outward[best])
+    return x, y, z
+
+
+def _surfaces(mesh: Mesh) -> Indices:
+    """Of each triangle the number of the smooth surface that it belongs to."""
+    creased = creases(mesh, CREASE)
+    one, k = np.nonzero((mesh.neighbours >= 0) & ~creased)
+    links = coo_array((np.ones(len(one), np.int8), (one, mesh.neighbours[one, k])), 2 * (len(mesh.triangles),))
+    return np.asarray(connected_components(links, directed=False)[1], np.int64)
+
+
+def _middles(mesh: Mesh, label: Indices) -> _Points:
+    """Points on triangles in proportion to their areas, and the middles of triangles."""
+    normals = doubled_areas(mesh.vertices, mesh.triangles)
+    areas = np.linalg.norm(normals, axis=1)
+    normals /= areas[:, None]
+    random = np.random.default_rng(0)  # the same points for the same mesh
+    chosen = random.choice(len(areas), SAMPLES, p=areas / areas.sum())
+    y, z = random.random((2, SAMPLES))
+    y, z = np.where(y + z > 1.0, 1.0 - y, y), np.where(y + z > 1.0, 1.0 - z, z)
+    a, b, c = (mesh.vertices[mesh.triangles[:, k]] for k in range(3))
+    inner = a[chosen] + y[:, None] * (b - a)[chosen] + z[:, None] * (c - a)[chosen]
+    some = np.linspace(0, len(areas) - 1, min(len(areas), MOST_TARGETS)).astype(int)
+    middles = (a[some] + b[some] + c[some]) / 3.0
+    every = np.concatenate([chosen, some])
+    return _Points(np.vstack([inner, middles]), normals[every], label[every])
+
+
+def _vertices(mesh: Mesh, label: Indices) -> _Points:
+    """Vertices with the normals of each smooth surface there."""
+    corner, places, normals = corners(mesh, creases(mesh, CREASE))
+    surface = np.empty(len(places), np.int64)
+    surface[corner] = label[:, None]
+    some = np.random.default_rng(0).permutation(len(places))[:MOST_TARGETS]
+    return _Points(places[some], normals[some], surface[some])
+
+
+def _balls(points: _Points, ahead: Floats, largest: float) -> tuple[Floats, Indices]:
+    """The radius of the ball at each of the first SAMPLES points in the direction `ahead`, m, at most `largest`, and
+    the point that limits it, -1 if none does."""
+    tree = cKDTree(points.places)
+    at, to = points.places[:SAMPLES], ahead[:SAMPLES]
+    radius, touched = np.full(len(at), largest), np.full(len(at), -1)
+    growing = np.arange(len(at))
+    for _ in range(50):
+        _, nearest = tree.query(at[growing] + radius[growing, None] * to[growing], eps=_SHORT)
+        away = points.places[nearest] - at[growing]
+        square, along = (away**2).sum(axis=1), np.einsum("ij,ij->i", away, to[growing])
+        smaller = along * 2.0 * radius[growing] > square * (1.0 + 1e-9)
+        growing, nearest = growing[smaller], nearest[smaller]
+        if not len(growing):
+            break
+        radius[growing] = square[smaller] / (2.0 * along[smaller])
+        touched[growing] = nearest
+    return radius, touched

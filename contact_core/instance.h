@@ -101,31 +101,34 @@ typedef struct {
 /* Bytes that every step copies. */
 #define CC_STATE_SHORT offsetof(CcState, input_rates)
 
-/* `now` and `before` lie at multiples of 16 bytes, as memory for an instance does: every step copies one to the other,
+/* A step of many instances in turn waits for memory: each line of the cache that it touches is fetched.  So what every
+ * step touches stands together, in front: scratch memory of a substep, what is counted, and `now`, whose members stand
+ * in the same order.  `now` and `before` lie at multiples of 16 bytes, as memory for an instance does: they are copied,
  * and 16 bytes that lie across two lines of the cache take twice the time of others. */
 struct CcHost {
-    CcState now;
-    unsigned char gap[16 - sizeof(CcState) % 16];
-    CcState before;                  /* what a call began with, to return to when it fails: cc_save, cc_return */
-    int records_saved;               /* 1 if that holds the records too: one was kept since */
-    CcImporter importer;             /* a copy: what FMI 2.0 gives is valid during fmi2Instantiate only */
-    char name[CC_NAME_SIZE];
-    int failures;                       /* of rules, counted by cc_fail */
-    double step_end;                    /* s, of the step of co-simulation that is made or was made last */
-    int stopped;                        /* 1 if the element goes no further than this point: cc_stop */
-    /* The steps made last, for a state does not show what was made after it: no number of the state depends on them,
-     * but an element may ask whether a step is repeated (cc_repeats). */
-    CcTried tried[CC_MOST_TRIED];
-    int tried_next, keeps, repeats; /* keeps: 1 if the importer has taken a state */
+    double step_end;             /* s, of the step of co-simulation that is made or was made last */
+    struct CcFollowed *followed; /* sensitivity.h; NULL while none are followed */
+    const char *part;            /* of an assembly: the one that logs, else NULL */
+    int failures;                /* of rules, counted by cc_fail */
+    int stopped;                 /* 1 if the element goes no further than this point: cc_stop */
+    int records_saved;           /* 1 if `before` holds the records too: one was kept since */
+    int keeps, repeats;          /* keeps: 1 if the importer has taken a state     repeats: cc_repeats */
+    int tried_next;              /* in `tried` */
     int iterates; /* steps in which a repeated one is still taken for one with other inputs: rounds converge */
-    const char *part;                   /* of an assembly: the one that logs, else NULL */
-    double input_starts[CC_INPUTS + 1]; /* continuous inputs at the beginning of the step */
-    /* states at the beginning of a substep, at its end or a stage, at the last stage but one, and in between */
-    double x_0[CC_STATES + 1], x_1[CC_STATES + 1], x_late[CC_STATES + 1], x_between[CC_STATES + 1];
-    double slopes[CC_STAGES][CC_STATES + 1]; /* x' at the stages of a substep */
+    /* states at the beginning of a substep and at its end or a stage, x' at the stages */
+    double x_0[CC_STATES + 1], x_1[CC_STATES + 1], slopes[CC_STAGES][CC_STATES + 1];
     /* indicators at the beginning of a substep, at a stage and at the end, and their slopes at the beginning over its
      * length */
     double z_0[CC_INDICATORS + 1], z_1[CC_INDICATORS + 1], z_end[CC_INDICATORS + 1], z_slope[CC_INDICATORS + 1];
+    double input_starts[CC_INPUTS + 1]; /* continuous inputs at the beginning of the step */
+    _Alignas(16) CcState now;
+    _Alignas(16) CcState before; /* what a call began with, to return to when it fails: cc_save, cc_return */
+    CcImporter importer;         /* a copy: what FMI 2.0 gives is valid during fmi2Instantiate only */
+    char name[CC_NAME_SIZE];
+    /* The steps made last, for a state does not show what was made after it: no number of the state depends on them,
+     * but an element may ask whether a step is repeated (cc_repeats). */
+    CcTried tried[CC_MOST_TRIED];
+    double x_late[CC_STATES + 1], x_between[CC_STATES + 1]; /* states at the last stage but one, and in between */
 #if CC_IMPLICIT
     double jacobian[CC_STATES][CC_CORE + 1], time_slope[CC_STATES]; /* dx'/dx over the core states, dx'/dt */
     double factors[(CC_CORE + 1) * (CC_CORE + 1)]; /* by rows of CC_CORE */
@@ -133,16 +136,31 @@ struct CcHost {
     double u[CC_ROSENBROCK_STAGES][CC_STATES]; /* solutions of the stages */
 #endif
     double dual[2 * CC_VARIABLES];
-    struct CcFollowed *followed; /* sensitivity.h; NULL while none are followed */
 };
 
 typedef struct CcHost Instance;
 typedef struct CcFollowed CcFollowed;
-_Static_assert(offsetof(Instance, before) % 16 == 0, "gap is not what separates now and before");
 
 static void cc_save(Instance *instance)
 {
     __builtin_memcpy(&instance->before, &instance->now, CC_STATE_SHORT);
+    instance->records_saved = 0;
+}
+
+/* What fmi2DoStep began with, as cc_save keeps it: on the stack, unless it is large, for the stack is in the cache, and
+ * `before` of one instance among many is not.  Functions with more than 4096 bytes of it need help on Windows. */
+#define CC_MOST_ON_STACK 2048
+typedef struct {
+    _Alignas(16) unsigned char bytes[CC_STATE_SHORT <= CC_MOST_ON_STACK ? CC_STATE_SHORT : 1];
+} CcBeforeStep;
+
+static void cc_save_step(Instance *instance, CcBeforeStep *kept)
+{
+    if (sizeof kept->bytes == 1) {
+        cc_save(instance);
+        return;
+    }
+    __builtin_memcpy(kept->bytes, &instance->now, sizeof kept->bytes);
     instance->records_saved = 0;
 }
 
@@ -155,6 +173,13 @@ CC_RARE void cc_return(Instance *instance)
         instance->now.records = instance->before.records;
 #endif
     instance->now.mode = CC_ERROR;
+}
+
+CC_RARE void cc_return_from_step(Instance *instance, const CcBeforeStep *kept)
+{
+    if (sizeof kept->bytes > 1)
+        __builtin_memcpy(&instance->before, kept->bytes, sizeof kept->bytes);
+    cc_return(instance);
 }
 
 void cc_keep(CcHost *host, const void *record, size_t size)

@@ -112,7 +112,8 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
         return fmi2Error;
     if (CC_PLAIN && cc_other_length(instance, h))
         return fmi2Error;
-    cc_save(instance);
+    CcBeforeStep began;
+    cc_save_step(instance, &began);
     instance->stopped = 0;
     instance->step_end = t_c + h;
     int failures = cc_check_quaternions(instance);
@@ -144,7 +145,7 @@ CC_FUNCTION fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunication
         }
     }
     if (failures) {
-        cc_return(instance);
+        cc_return_from_step(instance, &began);
         instance->now.last_status = fmi2Error;
         return fmi2Error;
     }

@@ -78,7 +78,10 @@ class Exchange:
             for node in (n for _, nodes in terms for n in nodes):
                 if node not in listed[node[0]]:
                     listed[node[0]].append(node)
-        memory = {name: memory_of(family, len(nodes)) for name, nodes in listed.items()}
+        together = memory_of(family, sum(map(len, listed.values())))  # side by side, in few lines of the cache
+        memory = {}
+        for name, nodes in listed.items():
+            memory[name], together = together[: len(nodes)], together[len(nodes) :]
         for name, nodes in listed.items():
             self._places |= {node: (memory[name], k) for k, node in enumerate(nodes)}
             if nodes:

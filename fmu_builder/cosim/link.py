@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
@@ -18,6 +19,12 @@ from fmu_builder.model.connectable import FAMILY, Node, SlaveVariable
 def memory_of(family: str, size: int) -> NDArray[np.float64] | NDArray[np.int32]:
     """For so many values of Reals, or of Integers or Booleans."""
     return np.zeros(size) if family == "Real" else np.zeros(size, dtype=np.int32)
+
+
+@functools.lru_cache(maxsize=1024)
+def _references(values: tuple[int, ...]) -> NDArray[np.uint32]:
+    """One array for all slaves of one FMU: many arrays would not stay in the cache of the processor."""
+    return np.array(values, dtype=np.uint32)
 
 
 class Link:
@@ -40,7 +47,7 @@ class Link:
         self.memory = memory
         self.sources = sources
         self.name = function or f"fmi2{verb}{FAMILY[variables[0].type]}"
-        self.references = np.array([v.reference for v in variables], dtype=np.uint32)
+        self.references = _references(tuple(v.reference for v in variables))
         called = slave.library[self.name]  # a new object, whose types are its own
         called.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
         called.restype = ctypes.c_int

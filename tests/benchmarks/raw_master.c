@@ -1,4 +1,5 @@
-/* The calls of a master for a mass on a floor, written out: what a loop of operations is measured against. */
+/* The calls of a master for masses, each on a floor of its own, written out: what a loop of operations is measured
+ * against. */
 #include "fmi2FunctionTypes.h"
 
 typedef struct {
@@ -9,21 +10,32 @@ typedef struct {
     const fmi2ValueReference *inputs, *outputs;
 } Slave;
 
-__attribute__((visibility("default"))) int run_raw(const Slave *body, const Slave *floor, double *motion, double *force,
-                                                   double h, long first, long last);
+typedef struct {
+    Slave body, floor;
+    double *motion, *force; /* 6 and 3 values, from one to the other */
+} Pair;
 
-/* Jacobi: `motion` has 6 values, `force` 3. */
-int run_raw(const Slave *body, const Slave *floor, double *motion, double *force, double h, long first, long last)
+__attribute__((visibility("default"))) int run_raw(const Pair *pairs, long count, double h, long first, long last);
+
+/* Jacobi: all slaves are given their inputs, all are stepped, and then their outputs are got. */
+int run_raw(const Pair *pairs, long count, double h, long first, long last)
 {
+    const Pair *end = pairs + count;
     int status = 0;
     for (long k = first; k < last && !status; k++) {
         double t = (double)k * h;
-        status |= body->set(body->component, body->inputs, 3, force);
-        status |= floor->set(floor->component, floor->inputs, 6, motion);
-        status |= body->step(body->component, t, h, 1);
-        status |= floor->step(floor->component, t, h, 1);
-        status |= body->get(body->component, body->outputs, 6, motion);
-        status |= floor->get(floor->component, floor->outputs, 3, force);
+        for (const Pair *p = pairs; p < end; p++) {
+            status |= p->body.set(p->body.component, p->body.inputs, 3, p->force);
+            status |= p->floor.set(p->floor.component, p->floor.inputs, 6, p->motion);
+        }
+        for (const Pair *p = pairs; p < end; p++) {
+            status |= p->body.step(p->body.component, t, h, 1);
+            status |= p->floor.step(p->floor.component, t, h, 1);
+        }
+        for (const Pair *p = pairs; p < end; p++) {
+            status |= p->body.get(p->body.component, p->body.outputs, 6, p->motion);
+            status |= p->floor.get(p->floor.component, p->floor.outputs, 3, p->force);
+        }
     }
     return status;
 }

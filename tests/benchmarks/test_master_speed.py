@@ -2,8 +2,8 @@
 
 `python -m pytest -n 0 -s -m benchmark tests/benchmarks/test_master_speed.py`.  A mass on a floor, nine links: the calls
 written out in C (raw_master.c), the compiled loop, and the one in Python take turns on the same instances.  Budget of
-the compiled loop over the raw calls: 0.05 us a step, 0.1 us with 20 signals recorded in each.  Nothing is asserted but
-that the work was done: machines differ.
+the compiled loop over the raw calls: 0.05 us a step, 0.1 us with 20 signals recorded in each.  Times are printed, as
+machines differ; asserted is the ratio to the raw calls where many instances do not fit into the caches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from fmu_builder.cosim import master
-from fmu_builder.cosim.link import Link, function_address
+from fmu_builder.cosim.link import function_address
 from fmu_builder.cosim.loop.compiled import CompiledLoop
 from fmu_builder.cosim.loop.operations import Access, Operation, Step
 from fmu_builder.cosim.loop.program import Loop, PythonLoop
@@ -61,6 +61,10 @@ class _RawSlave(ctypes.Structure):
     _fields_ = [(name, ctypes.c_void_p) for name in ("set", "step", "get", "component", "inputs", "outputs")]
 
 
+class _RawPair(ctypes.Structure):
+    _fields_ = [("body", _RawSlave), ("floor", _RawSlave), ("motion", ctypes.c_void_p), ("force", ctypes.c_void_p)]
+
+
 @pytest.fixture(scope="module")
 def raw_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     library = tmp_path_factory.mktemp("raw") / f"raw{PLATFORMS[host_platform()].suffix}"
@@ -71,8 +75,9 @@ def raw_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 
 def _raw_calls(library: ctypes.CDLL, operations: Sequence[Operation]) -> Callable[[int, int], None]:
-    """The ticks from one to another of a scenario of two slaves."""
-    links = {(one.link.slave.name, one.link.name): one.link for one in operations if isinstance(one, Access)}
+    """The ticks from one to another."""
+    exchanged = [one for one in operations if isinstance(one, Access) and not _is_recorded(one)]
+    links = {(one.link.slave.name, one.link.name): one.link for one in exchanged}
     slaves = {one.slave.name: one.slave for one in operations if isinstance(one, Step)}
 
     def raw(name: str) -> _RawSlave:
@@ -81,15 +86,17 @@ def _raw_calls(library: ctypes.CDLL, operations: Sequence[Operation]) -> Callabl
         inputs, outputs = (links[name, f"fmi2{verb}Real"].references.ctypes.data for verb in ("Set", "Get"))
         return _RawSlave(*functions, slave.component, inputs, outputs)
 
-    def memory(link: Link) -> ctypes.c_void_p:
-        return ctypes.c_void_p(link.memory.ctypes.data)
+    def memory(name: str, verb: str) -> int:
+        return int(links[name, f"fmi2{verb}Real"].memory.ctypes.data)
 
-    body, floor = raw("body"), raw("floor")
-    motion, force = memory(links["body", "fmi2GetReal"]), memory(links["floor", "fmi2GetReal"])
+    names = [(name, name.replace("body", "floor")) for name in slaves if name.startswith("body")]
+    pairs = (_RawPair * len(names))(
+        *(_RawPair(raw(body), raw(floor), memory(body, "Get"), memory(floor, "Get")) for body, floor in names)
+    )
 
     def run(first: int, last: int) -> None:
         of_range = (ctypes.c_double(STEP), ctypes.c_long(first), ctypes.c_long(last))
-        assert library.run_raw(ctypes.byref(body), ctypes.byref(floor), motion, force, *of_range) == 0
+        assert library.run_raw(pairs, ctypes.c_long(len(pairs)), *of_range) == 0
 
     return run
 
@@ -103,7 +110,8 @@ class _Turns:
     """In the place of `run_loop`: the loops take turns until the ticks of the run are done."""
 
     ticks: int  # of a turn
-    library: ctypes.CDLL | None  # of the raw calls, of a scenario of two slaves
+    library: ctypes.CDLL  # of the raw calls
+    python: bool
     found: dict[str, list[float]] = field(default_factory=dict)  # us per tick, by what was run
     seconds: float = 0.0
 
@@ -131,7 +139,7 @@ class _Turns:
             f"the same, {REUSED} rows": CompiledLoop(few_rows, clock),
             "compiled": CompiledLoop(unrecorded, clock),
         }
-        if self.library is not None:
+        if self.python:
             loops["python"] = PythonLoop(unrecorded, clock)
         for name, one in loops.items():
             running.enter_context(one)
@@ -140,14 +148,13 @@ class _Turns:
                 assert one.advance(tick, end, lambda ticks: None) == (end, None)
 
             yield name, self.ticks // 10 if name == "python" else self.ticks, run
-        if self.library is not None:
-            yield "raw", self.ticks, _raw_calls(self.library, operations)
+        yield "raw", self.ticks, _raw_calls(self.library, operations)
 
 
-def _timed(folder: Path, library: ctypes.CDLL | None, pairs: int, record: Sequence[str], every: int) -> _Turns:
+def _timed(folder: Path, library: ctypes.CDLL, pairs: int, record: Sequence[str], every: int) -> _Turns:
     literal("PointSurface", folder)
     path = folder / "system.toml"
-    turns = _Turns(TICKS // pairs, library)
+    turns = _Turns(TICKS // pairs, library, pairs == 1)
     ticks = 4 * turns.ticks * ROUNDS // every * every
     path.write_text(
         SYSTEM.format(
@@ -179,9 +186,10 @@ def test_overhead_over_the_calls_written_out_in_c(raw_library: ctypes.CDLL, tmp_
 
 
 @pytest.mark.parametrize("pairs", [1, 10, 100, 1000])
-def test_time_of_many_fmus_is_linear(tmp_path: Path, pairs: int) -> None:
+def test_time_of_many_fmus_is_linear(raw_library: ctypes.CDLL, tmp_path: Path, pairs: int) -> None:
     begin = time.perf_counter()
-    turns = _timed(tmp_path, None, pairs, ["body*.p.r*"], 100)
+    turns = _timed(tmp_path, raw_library, pairs, ["body*.p.r*"], 100)
     rest = (time.perf_counter() - begin - turns.seconds) / (2 * pairs) * 1e3
+    assert median(turns.found["compiled"]) < 1.5 * median(turns.found["raw"])
     each = ", ".join(f"{name} {median(times) / pairs:.3f}" for name, times in turns.found.items())
     print(f"{2 * pairs} FMUs: us per pair and step: {each}; beside the loop {rest:.2f} ms per FMU")

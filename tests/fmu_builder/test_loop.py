@@ -16,11 +16,13 @@ import numpy as np
 import pytest
 from foreign import BODY, GAIN, foreign_fmu, renamed
 
+from fmu_builder.cosim.link import function_address
 from fmu_builder.cosim.loop import compiled
 from fmu_builder.cosim.loop.operations import Clock
 from fmu_builder.cosim.loop.program import BLOCK, LOOP, Block, loop_of, run_loop
 from fmu_builder.cosim.master import run
 from fmu_builder.cosim.result import Result, RunInterrupted
+from fmu_builder.cosim.slave import Slave
 from fmu_builder.cosim.validation import all_cases
 from fmu_builder.errors import FmuBuilderError, InputError, SlaveError, ToolError
 from fmu_builder.export import host
@@ -209,6 +211,37 @@ def test_a_value_that_is_no_number_and_is_not_recorded_ends_the_run_where_it_app
         run(written(tmp_path, text))
 
 
+def test_values_that_a_call_gives_with_a_warning_are_checked_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, gain = foreign_fmu(tmp_path, "Broken", GAIN, "g0-n"), foreign_fmu(tmp_path, "Gain", GAIN, "g0--")
+    signature = ctypes.CFUNCTYPE(ctypes.c_int, *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p))
+    kept = []
+
+    def warning(slave: Slave, name: str) -> int:
+        address = function_address(slave, name)
+        if name != "fmi2GetReal":
+            return address
+        real = signature(address)
+        kept.append(signature(lambda *arguments: real(*arguments) or 1))
+        return ctypes.cast(kept[-1], ctypes.c_void_p).value or 0
+
+    monkeypatch.setenv(LOOP, "compiled")
+    monkeypatch.setattr(compiled, "function_address", warning)
+    text = f"""
+        connections = [["a.y", "b.u"]]
+        [experiment]
+        stop = 0.02
+        step = 1e-3
+        [slaves]
+        a = {{ recipe = '{broken}' }}
+        b = {{ recipe = '{gain}' }}
+        """
+    with pytest.raises(SlaveError, match=r"^a: y is nan at 0\.005 s"):
+        run(written(tmp_path, text))
+    assert run(written(tmp_path, text.replace(str(broken), str(gain)))).trace.time[-1] == 0.02
+
+
 def test_without_a_compiler_python_runs_the_loop_and_a_note_names_the_repair(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,7 +277,7 @@ def test_a_library_that_does_not_load_leaves_the_loop_to_python(
 def test_the_structs_of_both_languages_have_one_size() -> None:
     """operations.h asserts the same numbers."""
     sizes = (compiled._TERM.itemsize, ctypes.sizeof(compiled._Operation), ctypes.sizeof(compiled._Loop))
-    assert sizes == (32, 112, 56)
+    assert sizes == (32, 64, 56)
     text = Path(compiled.__file__).with_name("operations.h").read_text(encoding="utf-8")
     assert all(
         f"sizeof({name}) == {size}" in text for name, size in zip(("Term", "Operation", "Loop"), sizes, strict=True)

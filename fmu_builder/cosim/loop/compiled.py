@@ -6,7 +6,7 @@ import ctypes
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from ctypes import POINTER, byref, c_double, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_double, c_int32, c_uint8, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -33,26 +33,43 @@ from fmu_builder.export.host import shared_library
 _ACCESS, _STEP, _COMBINE, _FINITE, _WATCH, _WORK, _COPY, _KEEP, _GROUP = range(9)
 _DONE, _PAUSED, _ANSWERED, _CHANGED, _NOT_FINITE, _GROUP_ENDED = range(6)
 _INTERVAL = 0.04  # s between two looks at Ctrl-C and the progress
+_LINE = 64  # bytes of the cache, and of an operation
+
+
+class _Function(ctypes.Union):
+    _fields_ = (("function", c_void_p), ("terms", c_uint64))
+
+
+class _Table(ctypes.Union):
+    _fields_ = (("table", c_void_p), ("step", c_double))
+
+
+class _Row(ctypes.Structure):
+    _fields_ = (("stride", c_uint32), ("row", c_uint32))
+
+
+class _Rows(ctypes.Union):
+    _anonymous_ = ("of_rows",)
+    _fields_ = (("of_rows", _Row), ("seen", c_void_p))
 
 
 class _Operation(ctypes.Structure):
+    _anonymous_ = ("call", "given", "place")
     _fields_ = (
-        ("function", c_void_p),
+        ("call", _Function),
         ("component", c_void_p),
-        ("table", c_void_p),
+        ("given", _Table),
         ("values", c_void_p),
-        ("seen", c_void_p),
-        ("step", c_double),
-        ("stride", c_int64),
-        ("row", c_uint64),
-        ("rows", c_uint64),
-        ("back", c_uint64),
-        ("terms", c_uint64),
-        ("kind", c_uint32),
+        ("place", _Rows),
+        ("rows", c_uint32),
         ("count", c_uint32),
         ("every", c_uint32),
         ("wait", c_uint32),
-        ("is_held", c_uint32),
+        ("back", c_uint32),
+        ("kind", c_uint8),
+        ("is_held", c_uint8),
+        ("checks", c_uint8),
+        ("unused", c_uint8),
     )
 
 
@@ -86,6 +103,24 @@ def loop_library() -> ctypes.CDLL:
     return library
 
 
+def _checked(operations: Sequence[Operation]) -> list[tuple[Operation, Finite | None]]:
+    """The operations without checks that follow the call whose values they check: those belong to the call."""
+    found: list[tuple[Operation, Finite | None]] = []
+    for one in operations:
+        before = found[-1][0] if found else None
+        if (
+            isinstance(one, Finite)
+            and isinstance(before, Access)
+            and not before.stride
+            and before.link.memory is one.memory
+            and (before.every, before.phase) == (one.every, one.phase)
+        ):
+            found[-1] = (before, one)
+        else:
+            found.append((one, None))
+    return found
+
+
 class CompiledLoop:
     """The loop of these operations in C.   Raises ToolError if it cannot be compiled or loaded."""
 
@@ -94,9 +129,15 @@ class CompiledLoop:
         self._run, self._prepare = library.run_loop, library.prepare_group
         self._operations = operations
         self._kept: list[NDArray[Any]] = []  # tables that the loop reads
-        self._array = (_Operation * len(operations))(*map(self._written, operations))
+        self._written_ones = _checked(operations)
+        memory = bytearray((len(self._written_ones) + 1) * _LINE)
+        place = -ctypes.addressof(ctypes.c_char.from_buffer(memory)) % _LINE
+        self._array = (_Operation * len(self._written_ones)).from_buffer(memory, place)
+        for k, (operation, check) in enumerate(self._written_ones):
+            self._array[k] = self._written(operation)
+            self._array[k].checks = check is not None
         self._begin = bytes(self._array)
-        self._loop = _Loop(start=clock.start, step=clock.step, size=len(operations))
+        self._loop = _Loop(start=clock.start, step=clock.step, size=len(self._array))
         self._loop.operations = ctypes.cast(self._array, POINTER(_Operation))
         self._ended = threading.Event()
         self._clock = threading.Thread(target=self._pause_regularly, name="pauses of the master", daemon=True)
@@ -143,10 +184,13 @@ class CompiledLoop:
         return end, None
 
     def _in_python(self, outcome: int) -> str | None:
-        operation, tick = self._operations[self._loop.next - 1], int(self._loop.tick)
+        (operation, check), tick = self._written_ones[int(self._loop.next) - 1], int(self._loop.tick)
         match operation:
+            case Access() if outcome == _NOT_FINITE and check is not None:
+                return check.not_finite(tick)
             case Access() | Keep() | Step() | Watch() if outcome == _ANSWERED:
-                return operation.answered(self._loop.status, tick)
+                ended = operation.answered(self._loop.status, tick)
+                return check.not_finite(tick) if check is not None and ended is None else ended
             case Watch() if outcome == _CHANGED:
                 operation.changed(tick)
                 return None

@@ -22,11 +22,13 @@ EXPORT int run_loop(Loop *loop)
             return PAUSED;
         for (uint32_t i = loop->next; i < loop->size; i++) {
             Operation *o = loop->operations + i;
-            if (o->wait) {
-                o->wait--;
-                continue;
+            if (o->every > 1) {
+                if (o->wait) {
+                    o->wait--;
+                    continue;
+                }
+                o->wait = o->every - 1;
             }
-            o->wait = o->every - 1;
             Outcome outcome = o->kind == GROUP ? advance_group((void *)o->values, loop) : operate(loop, o);
             if (outcome != DONE) {
                 loop->next = outcome == PAUSED ? i : i + 1; /* a group goes on with its steps */

@@ -33,16 +33,30 @@ typedef struct {
  *           GROUP     the Group in `values`, of group.h, makes its steps
  * every     the operation runs in one of so many ticks, `wait` ticks from now
  * is_held   of WORK; of STEP: its state before the step is kept
- * stride    bytes from one row of values to the next; the row after the last one of `rows` is the first one */
+ * checks    of ACCESS: the values must be finite, as of a FINITE
+ * stride    bytes from one row of values to the next; the row after the last one of `rows` is the first one
+ *
+ * One line of the cache: of many slaves all of them are fetched from memory in each tick.  Only those that have several
+ * rows, or rest in some ticks, are written to. */
 typedef struct {
-    void *function, *component;
-    const void *table;
+    union {
+        void *function;
+        uint64_t terms;
+    };
+    void *component;
+    union {
+        const void *table;
+        double step;
+    };
     char *values;
-    int32_t *seen;
-    double step;
-    int64_t stride;
-    uint64_t row, rows, back, terms;
-    uint32_t kind, count, every, wait, is_held;
+    union {
+        struct {
+            uint32_t stride, row;
+        };
+        int32_t *seen;
+    };
+    uint32_t rows, count, every, wait, back;
+    uint8_t kind, is_held, checks, unused;
 } Operation;
 
 typedef struct {
@@ -55,7 +69,7 @@ typedef struct {
 } Loop;
 
 /* compiled.py writes these structs */
-_Static_assert(sizeof(Term) == 32 && sizeof(Operation) == 112 && sizeof(Loop) == 56, "compiled.py has other sizes");
+_Static_assert(sizeof(Term) == 32 && sizeof(Operation) == 64 && sizeof(Loop) == 56, "compiled.py has other sizes");
 
 static void combine(const Term *terms, uint64_t size, double *sums, uint32_t count)
 {
@@ -67,10 +81,10 @@ static void combine(const Term *terms, uint64_t size, double *sums, uint32_t cou
 
 static int is_finite(const double *values, uint32_t count)
 {
-    double zero = 0.0; /* the product is NaN for infinite values too */
+    int is_bad = 0; /* no value waits for the one before, as it would in a sum */
     for (uint32_t i = 0; i < count; i++)
-        zero += values[i] * 0.0;
-    return zero == 0.0;
+        is_bad |= values[i] - values[i] != 0.0;
+    return !is_bad;
 }
 
 static int has_changed(const int32_t *values, int32_t *seen, uint32_t count)
@@ -104,12 +118,17 @@ static void work(double *values, uint32_t n, int is_held, double step)
 
 static Outcome operate(Loop *loop, Operation *o)
 {
-    void *values = o->values + (int64_t)o->row * o->stride;
-    o->row = o->row + 1 < o->rows ? o->row + 1 : 0;
+    void *values = o->values;
+    if (o->rows > 1) {
+        values = o->values + (uint64_t)o->row * o->stride;
+        o->row = o->row + 1 < o->rows ? o->row + 1 : 0;
+    }
     switch ((Kind)o->kind) {
     case ACCESS:
         loop->status = ((Access *)o->function)(o->component, o->table, o->count, values);
-        return loop->status ? ANSWERED : DONE;
+        if (loop->status)
+            return ANSWERED;
+        return !o->checks || is_finite(values, o->count) ? DONE : NOT_FINITE;
     case STEP:
         loop->status = ((DoStep *)o->function)(o->component, loop->start + (double)(loop->tick - o->back) * loop->step,
                                                o->step, !o->is_held);

@@ -6,11 +6,13 @@ The shapes of an element stand in `shape.py` of its folder:
     shapes(constants, choices) -> Mapping[str, Sequence[Polyline]]   by port, points in the axes of its frame, m; what
                                                                      lies under the name of `UNBOUNDED` before the port
                                                                      is as large as the scene
+    places(constants, names) -> Sequence[Place]                      of bodies in a plane that have no port with a place
     linkage(constants, names) -> Linkage                             of a mechanism in a plane; names of its variables
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +33,11 @@ Value = float | str
 UNBOUNDED = "*"
 TEXTS = ("kind", "color")  # of an item, that are no names of variables
 _FLAT = ("point", "frame")  # kinds of ports that have a place in space
+Place = tuple[Value, Value, Value]
+"""x and y in m and angle in rad."""
+_TURNS = [math.pi * k / 12.0 for k in range(25)]
+_WHEEL = [[(math.cos(a), math.sin(a), 0.0) for a in _TURNS], [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)]]
+_BLOCK = [[(1.0, 0.7, 0.0), (-1.0, 0.7, 0.0), (-1.0, -0.7, 0.0), (1.0, -0.7, 0.0), (1.0, 0.7, 0.0)]]
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,8 @@ def scene_of(system: System, models: Mapping[str, Model | None]) -> dict[str, An
         for item in element_items(element):
             with suppress(KeyError):  # without what an assembly hides
                 items.append(_renamed(item, named))
+    for row, item in enumerate(item for item in items if item["kind"] == "part"):
+        item["row"] = row
     variables = {
         slave: [{"name": name, "reference": system.slaves[slave].variables[name].reference} for name in names]
         for slave, names in used.items()
@@ -167,7 +176,14 @@ def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
     for port in forces:
         if port.name not in {name.removeprefix(UNBOUNDED) for name in shapes}:
             yield {"kind": "force", "at": list(port.motion["r"]), "f": list(port.force["f"])}
-    linkage = _asked(model, module, "linkage", constants, {v.name for v in model.variables if not v.hidden})
+    seen = {v.name for v in model.variables if not v.hidden}
+    own = _asked(model, module, "places", constants, seen) or ()
+    for x, y, angle in own:
+        yield _plate(_BLOCK, x, y, angle)
+    if not own and not any(port.side == "force" for port in model.ports):  # what passes motion on has no body
+        for port in model.ports:
+            yield from _part(port)
+    linkage = _asked(model, module, "linkage", constants, seen)
     if linkage is not None:
         yield {
             "kind": "linkage",
@@ -194,6 +210,21 @@ def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
                 for one in linkage.curves
             ],
         }
+
+
+def _part(port: PortUse) -> Iterator[dict[str, Any]]:
+    """A wheel or a block of what has one direction, or moves in a plane, where its place is known."""
+    if port.kind == "rotational" and "phi" in port.motion:
+        yield _plate(_WHEEL, 0.0, 0.0, port.motion["phi"][0])
+    elif port.kind == "translational" and "s" in port.motion:
+        yield _plate(_BLOCK, port.motion["s"][0], 0.0, 0.0)
+    elif port.kind == "planar" and "r" in port.motion:
+        yield _plate(_BLOCK, *port.motion["r"])
+
+
+def _plate(lines: Sequence[Polyline], x: Value, y: Value, angle: Value) -> dict[str, Any]:
+    """A body in a plane, as large as the scene; several stand in rows, in the order of the scene."""
+    return {"kind": "part", "place": [x, y, 0.0], "angle": angle, "row": 0.0, "lines": _short(lines)}
 
 
 def _asked(model: ElementModel, module: object, function: str, *arguments: Any) -> Any:

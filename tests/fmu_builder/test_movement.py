@@ -73,6 +73,28 @@ def test_a_body_that_turns_in_place_moves() -> None:
     np.testing.assert_allclose(shown.places[box["q"][1]], expected, rtol=DIGITS, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("name", "moving"),  # along x, along y, turning
+    [
+        ("inertia/run_up", [(False, False, True)]),
+        ("slider_mass/push", [(True, False, False)]),
+        ("two_d_body/thrown", [(True, True, True)]),
+        ("impact_damper/restitution", [(True, False, False)] * 2),
+    ],
+)
+def test_bodies_of_one_direction_or_in_a_plane_move_in_rows(name: str, moving: list[tuple[bool, ...]]) -> None:
+    shown, trace = of_case(name)
+    assert shown
+    parts = [item for item in shown.items if item["kind"] == "part"]
+    assert [item["row"] for item in parts] == [*range(len(moving))]
+    for part, expected in zip(parts, moving, strict=True):
+        own = [*part["place"][:2], part["angle"]]
+        assert tuple(isinstance(value, str) for value in own) == expected
+        for value in (value for value in own if isinstance(value, str)):
+            recorded = np.interp(shown.time, trace.time, trace[value])
+            np.testing.assert_allclose(shown.places[value], recorded, rtol=DIGITS, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["probe_names/sum", "probe_ode/cosine"])
 def test_what_has_no_place_in_space_does_not_move(name: str) -> None:
     assert of_case(name)[0] is None

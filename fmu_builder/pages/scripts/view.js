@@ -2,6 +2,7 @@
 "use strict";
 
 const TRAIL = 400; // points of a way, at most
+const PART = 0.4, ROW = 2.4, MOST_ROWS = 4; // size of a body in a plane over that of the scene, and its row's over it
 const MOST_FORCE = 0.25; // length of the largest arrow, over the size of the scene
 
 /* (s, u) of a unit quaternion times a vector: v + 2 s u x v + 2 u x (u x v) */
@@ -43,6 +44,13 @@ class Scene {
         return [x + Math.cos(angle) * a - Math.sin(angle) * b, y + Math.sin(angle) * a + Math.cos(angle) * b, 0];
     }
 
+    /* Bodies in a plane, as large as the scene; several of them stand in rows, below one another. */
+    partLines(item, k, { size, pitch, rows }) {
+        const [x, y] = this.vector(item.place, k), angle = this.number(item.angle, k);
+        const [c, s] = [size * Math.cos(angle), size * Math.sin(angle)], shift = ((rows - 1) / 2 - item.row) * pitch;
+        return item.lines.map((line) => line.map(([a, b]) => [x + c * a - s * b, y + s * a + c * b + shift, 0]));
+    }
+
     /* The points that are there at a sample, of everything but what is as large as the scene, and forces. */
     *points(k) {
         for (const item of this.items)
@@ -51,6 +59,8 @@ class Scene {
                     yield this.vector(place, k);
             else if (item.kind === "force")
                 yield this.vector(item.at, k);
+            else if (item.kind === "part")
+                yield this.vector(item.place, k);
             else if (item.kind === "shape" && !item.unbounded)
                 for (const line of this.lines(item, k, 1))
                     yield* line;
@@ -86,7 +96,12 @@ class Scene {
                 high[axis] = Math.max(high[axis], value);
             });
         const middle = low.map((value, axis) => (value + high[axis]) / 2);
-        return { middle, half: Math.max(...low.map((value, axis) => (high[axis] - value) / 2), 1e-6) };
+        const half = Math.max(...low.map((value, axis) => (high[axis] - value) / 2), 1e-6);
+        const rows = this.items.filter((one) => one.kind === "part").length;
+        if (rows === 0)
+            return { middle, half };
+        const size = PART * half * Math.min(1, MOST_ROWS / rows), pitch = ROW * size;
+        return { middle, half: Math.max(half + 1.5 * size, (rows * pitch) / 2), parts: { size, pitch, rows } };
     }
 
     largestForce() {
@@ -98,7 +113,7 @@ class Scene {
     }
 
     isFlat() {
-        return this.items.some((one) => one.kind === "linkage");
+        return this.items.some((one) => one.kind === "linkage" || one.kind === "part");
     }
 }
 
@@ -255,6 +270,9 @@ class View {
                 const colour = item.color || (item.body ? body : item.unbounded ? ground : part);
                 for (const line of scene.lines(item, k, 1.3 * this.extent.half))
                     this.line(line, colour, 1, !item.unbounded && !item.color);
+            } else if (item.kind === "part") {
+                for (const line of scene.partLines(item, k, this.extent.parts))
+                    this.line(line, COLOURS[item.row % COLOURS.length], 2, faint);
             } else if (item.kind === "between") {
                 this.line(item.points.map((place) => scene.vector(place, k)), COLOURS[2], 2, faint);
             } else if (item.kind === "body") {

@@ -1,0 +1,11 @@
+"""The mass in the housing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from fmu_builder.pages.scene import Place
+
+
+def places(constants: Mapping[str, Sequence[float]], names: Collection[str]) -> list[Place]:
+    return [("x", 0.0, 0.0)]

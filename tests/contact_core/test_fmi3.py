@@ -14,12 +14,13 @@ from fmpy.validation import validate_fmu
 from lxml import etree
 
 from fmu_builder.export.description_fmi3 import model_description_fmi3
-from fmu_builder.export.fmu import host_fmu
+from fmu_builder.export.fmu import fmu_contents, host_fmu, pack
 from fmu_builder.export.toolchain import fmi3_functions
 from fmu_builder.model.documents import Recipe
 from fmu_builder.model.documents import as_file as written
+from fmu_builder.model.element_model import ElementModel
 from fmu_builder.model.loader import load_model
-from fmu_builder.paths import find_recipe, shipped
+from fmu_builder.paths import catalogue, find_recipe, shipped
 from tests.contact_core.fmi3 import ERROR, OK, WARNING, Fmu3, Instance
 from tests.contact_core.running import QUICK
 
@@ -79,7 +80,8 @@ def test_fmus_of_all_kinds_are_those_of_fmi_2(name: str) -> None:
 def compare_twins(old_fmu: Path, new_fmu: Path, kind: str, stop: float) -> None:
     """Every variable of FMI 2.0 has the same bits after each of some steps."""
     twins = (old_fmu, new_fmu)
-    names = [v.name for v in fmpy.read_model_description(str(twins[0]), validate=False).modelVariables]
+    variables = fmpy.read_model_description(str(twins[0]), validate=False).modelVariables
+    names = [v.name for v in variables if v.type != "String"]  # fmpy records none
     old, new = (
         fmpy.simulate_fmu(str(fmu), False, fmi_type=kind, output=names[1:], stop_time=stop, output_interval=stop / 20)
         for fmu in twins
@@ -92,6 +94,23 @@ def compare_twins(old_fmu: Path, new_fmu: Path, kind: str, stop: float) -> None:
 @pytest.mark.slow  # fmpy takes seconds for the names of variables; every build has the rest of it checked
 def test_fmpy_finds_no_problem(twins: tuple[Path, Path]) -> None:
     assert validate_fmu(str(twins[1])) == []
+
+
+@pytest.mark.slow
+def test_every_fmu_of_the_catalogue_has_a_description_of_fmi_3(tmp_path: Path) -> None:
+    """As every build of one checks it, without binaries."""
+    read = 0
+    for recipe in catalogue():
+        model = load_model(recipe)
+        if isinstance(model, ElementModel) and model.recipe.choices.get("capabilities") is False:
+            continue  # is of FMI 2.0 only
+        path = tmp_path / f"{model.name}.fmu"
+        path.write_bytes(pack(fmu_contents(model, 3)[1]))
+        description = fmpy.read_model_description(str(path), validate_model_structure=True)
+        assert description.fmiVersion == "3.0" and description.coSimulation and description.modelExchange
+        assert len(description.eventIndicators) == len(model.indicators)
+        read += 1
+    assert read > 90
 
 
 # ---- calls -----------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 from fmu_builder.cli.commands import app
 
 GUIDE = Path(__file__).parents[2] / "fmu_builder" / "guide"
+SCRIPTS = [path.read_text(encoding="utf-8") for path in GUIDE.glob("*.py")]
 PAGES = sorted(path for path in GUIDE.glob("*.md"))
 BLOCK = re.compile(
     r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -91,3 +93,15 @@ def test_every_link_of_the_guide_leads_to_a_page() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?://)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             assert (GUIDE / target).is_file(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", ["fmi3", "modelica", "check", "recording", "ci", "probes", "terminals", "live"])
+def test_a_page_of_a_tool_shows_a_picture(page: str) -> None:
+    """Each is small, and a script of this folder draws it."""
+    shown = re.findall(r"^!\[[^\]]+\]\((\S+)\)$", (GUIDE / f"{page}.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert shown
+    for name in shown:
+        assert 1000 < (GUIDE / name).stat().st_size <= 200_000
+        assert any(f'"{name}"' in text or f"def {Path(name).stem}(" in text for text in SCRIPTS), name
+        if name.endswith(".svg"):
+            assert ElementTree.parse(GUIDE / name).getroot().tag == "{http://www.w3.org/2000/svg}svg"

@@ -6,7 +6,29 @@ from collections.abc import Collection, Mapping, Sequence
 
 from fmu_builder.pages.scene import Curve, Joint, Linkage
 
-DISTANCE, PROFILE = 2, 3  # as in contact_core/mechanism/constraint.h
+DISTANCE, PROFILE, CURVE = 2, 3, 4  # as in contact_core/mechanism/constraint.h
+FINE, MOST = 12, 240  # points of an interval of a spline, and of all
+Plane = tuple[float, float]
+
+
+def spline(constants: Mapping[str, Sequence[float]], hold: int) -> tuple[Plane, ...]:
+    """Points of the spline of a constraint, as cc_spline has them: FINE in each interval, fewer of many intervals."""
+    first, count = int(constants["spline_first"][hold]), int(constants["spline_counts"][hold])
+    knots = constants["spline_knots"][first : first + count]
+    each = max(FINE * MOST // max(MOST, FINE * count), 1)
+    points: list[Plane] = []
+    for k in range(count - 1):
+        begin = 4 * (first + k)
+        width = knots[k + 1] - knots[k]
+        for i in range(each + (k == count - 2)):
+            t = width * i / each
+            x, y = (_cubic(constants[name][begin : begin + 4], t) for name in ("spline_x", "spline_y"))
+            points.append((x, y) if constants["hold_shapes"][hold] == CURVE else (knots[k] + t, x))
+    return tuple(points)
+
+
+def _cubic(c: Sequence[float], t: float) -> float:
+    return float(c[0] + t * (c[1] + t * (c[2] + t * c[3])))
 
 
 def linkage(constants: Mapping[str, Sequence[int]], names: Collection[str]) -> Linkage:
@@ -26,7 +48,10 @@ def linkage(constants: Mapping[str, Sequence[int]], names: Collection[str]) -> L
         body, other = int(constants["hold_bodies"][k]), int(constants["hold_others"][k])
         held, base = point(f"hold[{k + 1}].point"), point(f"hold[{k + 1}].base")
         links += [(body, held)] + ([(other, base)] if kinds[k] < PROFILE else [])
-        if kinds[k] >= PROFILE and not constants["hold_shapes"][k]:
+        if kinds[k] >= PROFILE and constants["spline_counts"][k]:
+            line = spline(constants, k)
+            curves.append(Curve(other, base, f"hold[{k + 1}].angle", (), body, held, line))
+        elif kinds[k] >= PROFILE and not constants["hold_shapes"][k]:
             f = tuple(f"hold[{k + 1}].f[{i + 1}]" for i in range(int(constants["hold_degrees"][k]) + 1))
             curves.append(Curve(other, base, f"hold[{k + 1}].angle", f, body, held))
     offsets = [(int(body), f"point[{k}].offset") for k, body in enumerate(constants["point_bodies"], start=1)]

@@ -54,8 +54,8 @@ class Joint:
 
 @dataclass(frozen=True)
 class Curve:
-    """y = f[0] + f[1] x + ... in axes at `base`, turned by `angle`, on a body; drawn along the way of a point of
-    another one."""
+    """In axes at `base`, turned by `angle`, on a body: y = f[0] + f[1] x + ..., drawn along the way of a point of
+    another one, or a line through points, m."""
 
     body: int
     base: tuple[str, str]
@@ -63,6 +63,7 @@ class Curve:
     f: tuple[str, ...]
     other: int
     point: tuple[str, str]
+    line: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,7 @@ def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
                     "f": list(one.f),
                     "other": float(one.other),
                     "point": list(one.point),
+                    "line": _short([one.line])[0],
                 }
                 for one in linkage.curves
             ],

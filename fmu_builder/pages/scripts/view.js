@@ -51,6 +51,26 @@ class Scene {
         return item.lines.map((line) => line.map(([a, b]) => [x + c * a - s * b, y + s * a + c * b + shift, 0]));
     }
 
+    /* Along x of a profile, how far its point goes over the run, and three tenths more. */
+    way(item, curve) {
+        this.ways = this.ways || new Map();
+        if (!this.ways.has(curve)) {
+            let low = Infinity, high = -Infinity;
+            for (let i = 0; i <= 60; i++) {
+                const k = Math.floor((i / 60) * (this.count - 1)), pose = this.poses(item.joints, k);
+                const [x, y] = Scene.on(pose(curve.other), this.vector(curve.point, k)), [a, b, turn] = pose(curve.body);
+                const base = this.vector(curve.base, k), angle = turn + this.number(curve.angle, k);
+                const dx = x - a - Math.cos(turn) * base[0] + Math.sin(turn) * base[1];
+                const dy = y - b - Math.sin(turn) * base[0] - Math.cos(turn) * base[1];
+                const along = Math.cos(angle) * dx + Math.sin(angle) * dy;
+                [low, high] = [Math.min(low, along), Math.max(high, along)];
+            }
+            const more = 0.3 * Math.max(high - low, 1e-2);
+            this.ways.set(curve, [low - more, high + more]);
+        }
+        return this.ways.get(curve);
+    }
+
     /* The points that are there at a sample, of everything but what is as large as the scene, and forces. */
     *points(k) {
         for (const item of this.items)
@@ -301,26 +321,18 @@ class View {
         item.joints.forEach((joint, i) => this.dot(Scene.on(pose(i), [0, 0]), style("--text"), 3.5, faint));
     }
 
-    /* A profile along the way of its point over the run, and a little beyond. */
+    /* The line of a curve, or a profile along the way of its point over the run and a little beyond. */
     curve(scene, item, curve, k) {
-        if (scene.way === undefined) {
-            let low = Infinity, high = -Infinity;
-            for (let i = 0; i <= 60; i++) {
-                const sample = Math.floor((i / 60) * (scene.count - 1)), pose = scene.poses(item.joints, sample);
-                const [x, y] = Scene.on(pose(curve.other), scene.vector(curve.point, sample)), [a, b, turn] = pose(curve.body);
-                const dx = Math.cos(turn) * (x - a) + Math.sin(turn) * (y - b), dy = Math.cos(turn) * (y - b) - Math.sin(turn) * (x - a);
-                const base = scene.vector(curve.base, sample), angle = scene.number(curve.angle, sample);
-                const along = Math.cos(angle) * (dx - base[0]) + Math.sin(angle) * (dy - base[1]);
-                [low, high] = [Math.min(low, along), Math.max(high, along)];
-            }
-            const more = 0.3 * Math.max(high - low, 1e-2);
-            scene.way = [low - more, high + more];
-        }
-        const pose = scene.poses(item.joints, k)(curve.body), f = scene.vector(curve.f, k), [low, high] = scene.way;
+        const pose = scene.poses(item.joints, k)(curve.body);
         const base = scene.vector(curve.base, k), angle = scene.number(curve.angle, k);
+        const on = ([x, y]) => Scene.on(pose, [base[0] + Math.cos(angle) * x - Math.sin(angle) * y,
+            base[1] + Math.sin(angle) * x + Math.cos(angle) * y]);
+        if (curve.line.length)
+            return curve.line.map(on);
+        const f = scene.vector(curve.f, k), [low, high] = scene.way(item, curve);
         return Array.from({ length: 61 }, (_, i) => {
-            const x = low + ((high - low) * i) / 60, y = f.reduceRight((sum, one) => sum * x + one, 0);
-            return Scene.on(pose, [base[0] + Math.cos(angle) * x - Math.sin(angle) * y, base[1] + Math.sin(angle) * x + Math.cos(angle) * y]);
+            const x = low + ((high - low) * i) / 60;
+            return on([x, f.reduceRight((sum, one) => sum * x + one, 0)]);
         });
     }
 

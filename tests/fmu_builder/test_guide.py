@@ -20,6 +20,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fmu_builder.cli.commands import app
+from fmu_builder.paths import find_recipe
 
 GUIDE = Path(__file__).parents[2] / "fmu_builder" / "guide"
 SCRIPTS = [path.read_text(encoding="utf-8") for path in GUIDE.glob("*.py")]
@@ -105,3 +106,12 @@ def test_a_page_of_a_tool_shows_a_picture(page: str) -> None:
         assert any(f'"{name}"' in text or f"def {Path(name).stem}(" in text for text in SCRIPTS), name
         if name.endswith(".svg"):
             assert ElementTree.parse(GUIDE / name).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_the_guide_holds_three_live_pages_of_its_files_and_of_recipes() -> None:
+    """.ci/guide_live.py makes them where `<!-- live: NAME -->` stands."""
+    found = [(path, name) for path in PAGES for name in re.findall(r"^<!-- live: (.*) -->$", path.read_text(), re.M)]
+    assert len(found) == 3
+    for path, name in found:
+        titles = [match["title"] for match in BLOCK.finditer(path.read_text(encoding="utf-8"))]
+        assert name in titles or find_recipe(name, GUIDE).is_file()

@@ -18,7 +18,8 @@ from fmu_builder.errors import InputError
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.loader import load_model
 from fmu_builder.pages.drive_law import java_script
-from fmu_builder.pages.live import live
+from fmu_builder.pages.live import SCRIPTS, live
+from fmu_builder.pages.parts import part
 from fmu_builder.pages.system import page_of, slider_range
 
 
@@ -141,3 +142,12 @@ def test_a_chosen_range_is_logarithmic_over_a_decade() -> None:
     assert slider_range(variable(0.0, None), 2e4, (1e3, 1e6)) == (1e3, 1e6, True)
     assert slider_range(variable(0.0, None), 2e4, (0.0, 5.0)) == (0.0, 5.0, False)
     assert slider_range(variable(0.0, None), 2e4, (1.0, 5.0)) == (1.0, 5.0, False)
+
+
+def test_the_scripts_of_a_page_share_no_name() -> None:
+    """They are one script in the page, which a name that is declared twice stops."""
+    declared = re.compile(r"^(?:async function|const|let|class|function) (\w+)(.*)", re.MULTILINE)
+    found = [match for name in ("engine.js", *SCRIPTS) for match in declared.findall(part(name))]
+    names = [name for first, rest in found for name in (first, *re.findall(r", ([A-Z_]+) = ", rest))]
+    assert len(names) > 100 and {"REACH", "SHOWN", "CURVES", "Hand"} <= set(names)
+    assert [name for name in dict.fromkeys(names) if names.count(name) > 1] == []

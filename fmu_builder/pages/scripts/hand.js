@@ -3,7 +3,7 @@
 
 const REACH = 16; // px about a point within which it is taken
 const GRID = 240; // times of a drive over a run
-const PART = 1; // ms of the hand, in which its way is computed
+const INSTANT = 1; // ms of the hand, in which its way is computed
 const FOLLOW = 0.05; // s of the hand, in which the point closes in on the pointer: the rate has no jumps then
 const DIGITS = 5; // of a place, after that of the size of the scene
 const STEEP = 1.2; // rad, above which the pointer moves a point along the ground
@@ -77,7 +77,7 @@ class Hand {
         if (!held)
             return;
         const { start } = SYSTEM.experiment, length = state.stop - start, pace = length / lengthShown(length);
-        const parts = Math.max(Math.ceil((now - held.seen) / PART), 1), part = (now - held.seen) / 1000 / parts;
+        const parts = Math.max(Math.ceil((now - held.seen) / INSTANT), 1), part = (now - held.seen) / 1000 / parts;
         let t;
         for (let i = 1; i <= parts; i++) {
             t = Math.min(held.begin + ((held.seen - held.taken) / 1000 + i * part) * pace, state.stop);

@@ -69,6 +69,7 @@ MET = {
     "PointExtrusion": (0.02, 0.03, 0.0),
     "PointRoad": (0.25, 0.0, 0.009),
     "PointSaddle": (0.0, 0.0, 0.03),
+    "PointMeshBowl": (0.0, 0.06, -0.08),
 }
 
 

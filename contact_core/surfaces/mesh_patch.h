@@ -119,7 +119,7 @@ CC_API void cc_mesh_net(const CcMesh *m, const CcMeshTriangle *t, double b[10][3
 }
 
 /* By de Casteljau's algorithm. */
-CC_API void cc_mesh_jet(const double b[10][3], double y, double z, CcMeshJet *j)
+CC_API void cc_mesh_jet(double b[10][3], double y, double z, CcMeshJet *j)
 {
     double x = 1.0 - y - z;
     for (int i = 0; i < 3; i++) {
@@ -249,7 +249,7 @@ CC_API void cc_mesh_flat_nearest(const CcMesh *m, const CcMeshTriangle *t, const
 }
 
 /* Newton's method along the edge on which a hit lies, where the model of the patch was not its own. */
-CC_API void cc_mesh_along_edge(const double b[10][3], const double P[3], CcMeshHit *hit)
+CC_API void cc_mesh_along_edge(double b[10][3], const double P[3], CcMeshHit *hit)
 {
     enum { MOST = 20 };
     const double *s = cc_mesh_edge_step(hit->zero);

@@ -40,6 +40,8 @@
 #define CC_BOND_SURELY 0.99       /* and from which on, and CC_BOND_EARLY samples, it takes one of z = d W H above */
 #define CC_BOND_LARGE 0.8
 #define CC_BOND_OPPOSED 5.0       /* residual of the lag that the signal shows over the least: more contradicts it */
+#define CC_BOND_FAILS 1e-4        /* of the squares: a given lag that leaves less is not contradicted */
+#define CC_BOND_DOUBTS 30.0       /* samples of the model in which a lag that is given is compared with the others */
 #define CC_BOND_FEW 3.0           /* samples that teach something, before a spring believes in more than omega H = 1 */
 #define CC_BOND_MOST_UNANSWERED 4.0 /* samples without an answer, after which the partners are driven or very heavy */
 #define CC_BOND_NOISE 1e-8        /* changes of v below this share of its size teach nothing */
@@ -163,6 +165,26 @@ CC_API int cc_bond_ask(const CcBond *c)
     return cc_model_exact_lag(&c->model);
 }
 
+/* 1 after the motion contradicted the lag that was given. */
+CC_API int cc_bond_is_overruled(const CcBond *c, const CcBondOptions *o)
+{
+    return o->given.lag != CC_LAG_AUTO && c->settled != 0.0;
+}
+
+/* The lag with which a single mass or the model leaves nothing, against the one that is given, on samples in a row; or
+ * -1. */
+CC_API int cc_bond_contradicts(CcBond *c)
+{
+    const CcPartnerModel *m = &c->model;
+    int best, now = cc_lag(c->lag), shown = -1;
+    if (m->lag[now].rest > CC_BOND_FAILS * m->squares)
+        shown = cc_model_exact_lag(m);
+    if (cc_bond_fits_best(c, CC_BOND_SURE_EARLY, &best) && cc_bond_residual(c, now) > CC_BOND_FAILS * c->fits[now][2])
+        shown = best;
+    c->likely = shown >= 0 && shown != now ? c->likely + 1.0 : 0.0;
+    return c->likely < CC_BOND_FIRST ? -1 : shown;
+}
+
 /* W before anything is known. */
 CC_API double cc_bond_guess(const CcBondOptions *o, double H)
 {
@@ -200,6 +222,7 @@ CC_API int cc_bond_model(CcBond *c, const CcBondOptions *o, const double y[3])
     if (c->answered < 0.0 || !(stiffness > 0.0))
         return lag;
     s.given = cc_bond_knows_lag(c, o);
+    s.doubted = o->given.lag != CC_LAG_AUTO && c->settled == 0.0 && m->learned < CC_BOND_DOUBTS;
     for (int i = 0; i < CC_MODEL_FORCES; i++)
         s.u[i] = cc_dot(c->f[i], c->along);
     cc_model_at_step(m, c->H);
@@ -263,6 +286,10 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
             c->fits[L][i] = CC_BOND_FORGETS * c->fits[L][i] + product[L][i];
     c->learned += learns;
     int unsettled = !cc_bond_knows_lag(c, o), asked = unsettled ? cc_bond_ask(c) : -1;
+    if (!unsettled && c->settled == 0.0 && learns && !o->given.holds)
+        asked = cc_bond_contradicts(c);
+    if (!unsettled && asked >= 0)
+        c->model = (CcPartnerModel){.H = c->H, .unit = c->model.unit}; /* it begins anew, with that lag */
     if (asked >= 0)
         c->lag = asked, c->settled = 1.0;
     else if (!unsettled || o->given.holds)

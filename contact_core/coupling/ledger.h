@@ -13,6 +13,18 @@ typedef struct {
     double made[CC_LAGS], owed[CC_LAGS], taken[CC_LAGS];
 } CcLedger;
 
+/* That of a lag for all of them: the search for the lag begins anew. */
+CC_API CcLedger cc_settled_ledger(const CcLedger *ledger, double lag)
+{
+    CcLedger settled;
+    for (int L = 0; L < CC_LAGS; L++) {
+        settled.made[L] = ledger->made[cc_lag(lag)];
+        settled.owed[L] = ledger->owed[cc_lag(lag)];
+        settled.taken[L] = ledger->taken[cc_lag(lag)];
+    }
+    return settled;
+}
+
 /* A cycle is over. */
 CC_API void cc_close_ledger(CcLedger *ledger)
 {

@@ -102,7 +102,8 @@ typedef struct {
     double rounding;              /* m/s: of changes of v */
     int guessed;                  /* W is a first guess */
     int quiet;                    /* no force acts */
-    int given;                    /* the lag is */
+    int given;                    /* the lag is, */
+    int doubted;                  /* and the other ones are learned all the same */
     int late;                     /* others answer all the time: prediction errors alone judge the lag, after a while */
 } CcModelSample;
 
@@ -353,7 +354,7 @@ CC_API int cc_model_is_used(const CcPartnerModel *m, int lag, double Dy, int fir
 CC_APART int cc_model_take(CcPartnerModel *m, int lag, const CcModelSample *s, double Dy)
 {
     double most = cc_abs(Dy), rounding = s->rounding / m->H, rows[CC_LAGS][CC_MODEL_SIZE];
-    int first = s->given ? lag : 0, last = s->given ? lag : CC_LAGS - 1, now = lag, acts = 0;
+    int alone = s->given && !s->doubted, first = alone ? lag : 0, last = alone ? lag : CC_LAGS - 1, now = lag, acts = 0;
     m->size = CC_MODEL_PEAK * m->size > cc_abs(Dy) ? CC_MODEL_PEAK * m->size : cc_abs(Dy);
     for (int L = first; L <= last; L++) {
         cc_model_row(m, s->u + L, rows[L]);

@@ -299,11 +299,7 @@ CC_APART int sample_coupled(Element *e, CcHost *host, double R[3][3], const CcPo
         }
         if (c->partner.overruled != 0.0 && e->warned.order == 0.0) {
             e->warned.order = 1.0;
-            cc_report(host, CC_WARNING, "contact",
-                      "point %d: the bodies answer with the lag of %g intervals, which coupling.order (or "
-                      "coupling.mode) contradicts; the lag that the motion shows is used. Set coupling.order = %s",
-                      i + 1, c->partner.lag,
-                      c->partner.lag == 0.0 ? "sequential" : c->partner.lag == 1.0 ? "parallel" : "late");
+            cc_warn_of_order(host, "contact", c->partner.lag);
         }
         warn_of_limits(e, host, i, law, step, e->mass_was_known[i] != 0.0);
         end_at_edge(e, i, R, step);

@@ -12,49 +12,27 @@
 
 #include "coupling/moving_inputs.h"
 
-#define REPEATING 100.0 /* steps, after the last one that was repeated, in which an importer may begin again */
-
-/* The importer repeats steps with other inputs: it solves for the forces at the end of the step by itself, and the
- * motion it shows is not that of bodies that held the last force.  The law at the inputs is what it iterates on. */
-CC_APART void give_law_to_rounds(Element *e, CcHost *host)
+/* 1 while the importer repeats steps with other inputs; the law acts then. */
+static int steps_are_repeated(Element *e, CcHost *host)
 {
-    if (e->warned.repeats == 0.0) {
-        e->warned.repeats = 1.0;
-        cc_report(host, CC_WARNING, "contact",
-                  "the importer repeats steps from a saved state with other inputs, so the forces are those of "
-                  "coupling.mode = hold, on which it can iterate (coupling.fallback)");
-    }
+    if ((int)e->coupling.mode == HOLD || !cc_is_repeating(host, &e->repeating))
+        return 0;
+    if (e->warned.repeats == 0.0)
+        cc_warn_of_repeats(host, "contact");
+    e->warned.repeats = 1.0;
     give_law(e);
     for (int i = 0; i < POINTS; i++) {
         e->coupling.fallback[i] = CC_STEPS_REPEATED;
         e->coupling.in_force[i] = CC_HELD;
     }
-}
-
-/* 1 while it does. */
-static int steps_are_repeated(Element *e, CcHost *host)
-{
-    int again = cc_repeats(host) == CC_WITH_OTHER_INPUTS;
-    if ((int)e->coupling.mode == HOLD || (!again && e->repeating == 0.0))
-        return 0;
-    e->repeating = again ? REPEATING : e->repeating - 1.0;
-    if (e->repeating == 0.0)
-        return 0;
-    give_law_to_rounds(e, host);
     return 1;
 }
 
-#define MOVING 20.0 /* steps, after the last one in which inputs changed, in which they may change again */
-
-/* Count them.  What was seen of the bodies before, or while they changed, was seen otherwise. */
+/* What was seen of the bodies before inputs changed within the step, or while they did, was seen otherwise. */
 static void watch_inputs(Element *e, const CcHost *host)
 {
-    double before = e->moving;
-    int moves = cc_inputs_move(host);
-    if ((!moves && before == 0.0) || (int)e->coupling.mode == HOLD || (int)e->coupling.mode == SLOPE)
-        return;
-    e->moving = moves ? MOVING : before > 0.0 ? before - 1.0 : 0.0;
-    if ((before > 0.0) != (e->moving > 0.0))
+    int before = e->moving > 0.0;
+    if ((int)e->coupling.mode != HOLD && (int)e->coupling.mode != SLOPE && cc_is_moving(host, &e->moving) != before)
         give_law(e);
 }
 

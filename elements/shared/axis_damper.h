@@ -68,13 +68,21 @@ static int sample(Element *e, CcHost *host, double step)
         watch_held(e, host, &options, 0, rate, cc_damper_force(options.d, rate), step);
         return 0;
     }
-    cc_axis_observe(c, &options, 0, rate, step);
+#if LEDGER
+    for (int L = 0; L < CC_LAGS && e->held == 0.0; L++) /* the law acted, or nothing yet */
+        c->bond.ledger.made[L] = -e->energy.work, c->bond.ledger.taken[L] = e->energy.damping;
+#endif
+    int held = e->held != 0.0, law = law_acts(e, host, &options, 0, 0.0, rate, step);
+    if (law && !held) /* the integral of the power is the work */
+        return CC_CHANGED;
     double work = -c->bond.ledger.made[cc_lag(c->bond.lag)], taken = c->bond.ledger.taken[cc_lag(c->bond.lag)];
     e->coupling.residual = taken - work;
 #if LEDGER
     e->energy.work = work;
     e->energy.damping = taken;
 #endif
+    if (law)
+        return CC_CHANGED;
     hold_axis_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
     return CC_CHANGED;
 }

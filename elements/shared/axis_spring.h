@@ -96,9 +96,11 @@ static int sample(Element *e, CcHost *host, double step)
         watch_held(e, host, &options, place, rate, cc_spring_force(options.k, x), step);
         return 0;
     }
-    int fell = cc_is_mismatched(&c->bond.rule);
-    cc_axis_observe(c, &options, place, rate, step);
+    int fell = cc_is_mismatched(&c->bond.rule), held = HELD;
+    int law = law_acts(e, host, &options, place, e->DEFORMATION, rate, step);
     e->DEFORMATION = c->place;
+    if (law && !held) /* the integral of the power is the work */
+        return CC_CHANGED;
     if (!fell && cc_is_mismatched(&c->bond.rule))
         cc_report(host, CC_WARNING, "coupling", "the speed does not belong to the position (are both connected?), so "
                   "the force is that of coupling.mode = hold");
@@ -109,6 +111,8 @@ static int sample(Element *e, CcHost *host, double step)
     e->energy.work = U - e->energy.start + e->energy.switched - e->coupling.residual;
 #endif
     options.k = stiffness(e);
+    if (law)
+        return CC_CHANGED;
     hold_axis_force(e, host, &options, cc_axis_answer(c, &options, rate, step), step);
     return CC_CHANGED;
 }

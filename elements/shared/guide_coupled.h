@@ -192,6 +192,30 @@ static void guide_keep_force(Element *e, Guide *g, const double f[3], double t)
         e->held_force[i] = f[i] + 2.0 / (1.0 + cc_dot(q, q)) * twice[i];
 }
 
+/* The law at the inputs acts, for the importer repeats steps or changes inputs within them.  The integrals of the
+ * powers have its energies; the coupling goes on from them. */
+static void guide_give_law(Element *e, Guide *g, const CcPointOptions *options)
+{
+    CcPoint *p = (CcPoint *)e->partner;
+    CcLedger ledger = p->bond.ledger;
+    if (e->held != 0.0) {
+        cc_point_see(p, options, g->P, g->v, g->v_P);
+        guide_book_coupling(e);
+        ledger = cc_settled_ledger(&p->bond.ledger, p->bond.lag);
+    }
+    cc_point_start(p, options);
+    cc_bond_wait(&p->bond);
+    p->bond.ledger = ledger;
+#if LEDGER
+    for (int L = 0; L < CC_LAGS; L++)
+        p->bond.ledger.taken[L] = e->energy.damping, p->taken[L] = e->energy.friction;
+    p->outside = e->energy.elastic - e->energy.start + e->energy.switched + e->energy.damping + e->energy.friction
+                 - e->coupling.residual - e->energy.work;
+#endif
+    e->held = 0.0;
+    e->coupling.in_force = CC_HELD;
+}
+
 /* The force of a point that leaves the line under Jacobi acts one interval longer, which is not booked. */
 static int sample(Element *e, CcHost *host, double step)
 {
@@ -210,18 +234,26 @@ static int sample(Element *e, CcHost *host, double step)
         outputs(e); /* the potential was evaluated at other places */
         return 0;
     }
+    int law = cc_law_acts(host, "guide", options.bond.given.straight, &e->repeating, &e->moving);
     if (e->on == 0.0) {
         if (e->held != 0.0)
             cc_point_see(p, &options, g.P, g.v, g.v_P);
         cc_point_rewind(p);
         e->held = 0.0;
+    } else if (law) {
+        guide_give_law(e, &g, &options);
+        outputs(e);
+        return CC_CHANGED;
     } else {
         const CcPointForce none = {.f = {0.0}};
         double f[3], k = cc_point_stiffness(&options, g.P);
         if (p->bond.begun == 0.0 && e->held == 0.0 && e->previous.returned != 0.0)
             cc_point_begin(p, &options, g.P, g.v, &none);
         int was_mismatched = cc_is_mismatched(&p->bond.rule);
+        int overruled = cc_bond_is_overruled(&p->bond, &options.bond);
         cc_point_observe(p, &options, g.P, g.v, g.v_P, step);
+        if (!overruled && cc_bond_is_overruled(&p->bond, &options.bond))
+            cc_warn_of_order(host, "guide", p->bond.lag);
         if (cc_is_mismatched(&p->bond.rule)) {
             CcPointForce literal;
             guide_literal(e, &g, &literal);

@@ -70,6 +70,35 @@ static void watch_held(Element *e, CcHost *host, const CcBondOptions *options, c
                         cc_bond_hold_growth(&c->bond, omega, place != 0, step), step);
 }
 
+/* The interval that ended; x: the deformation by the integral of the rates.  Returns 1 where the law at the inputs
+ * acts, for the importer repeats steps or changes inputs within them: the coupling begins anew when that is over. */
+static int law_acts(Element *e, CcHost *host, const CcBondOptions *options, const double *place, double x, double rate,
+                    double step)
+{
+    CcAxis *c = partner_of(e);
+    CcLedger ledger = c->bond.ledger;
+    int acted = e->repeating > 0.0 || e->moving > 0.0, overruled = cc_bond_is_overruled(&c->bond, options);
+    int acts = cc_law_acts(host, "coupling", options->given.straight, &e->repeating, &e->moving);
+    if (!acted || !acts)
+        cc_axis_observe(c, options, place, rate, step);
+    if (!overruled && cc_bond_is_overruled(&c->bond, options))
+        cc_warn_of_order(host, "coupling", c->bond.lag);
+    if (acted) { /* the integrals of the powers have its energies */
+        c->bond.ledger = ledger;
+        c->place = c->x = place ? c->place : x;
+    }
+    if (!acts)
+        return 0;
+    ledger = cc_settled_ledger(&c->bond.ledger, c->bond.lag);
+    cc_axis_start(c, options, place ? *place : c->place, rate, e->FORCE);
+    cc_bond_wait(&c->bond);
+    c->bond.ledger = ledger;
+    e->held = 0.0;
+    show_partner(e, options);
+    e->coupling.in_force = CC_HELD;
+    return 1;
+}
+
 /* Keep the force, show what is identified of the partners, and log the limit of the step (README.md, Large
  * communication steps). */
 static void hold_axis_force(Element *e, CcHost *host, const CcBondOptions *options, double force, double step)

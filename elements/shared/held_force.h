@@ -42,6 +42,56 @@ CC_API CcCouplingOptions cc_given(double order, double mode, double identify, do
 
 #ifndef CC_DUAL
 
+#define CC_REPEATING 100.0 /* steps, after the last one that was repeated, in which an importer may begin again */
+#define CC_MOVING 20.0     /* steps, after the last one in which inputs changed, in which they may change again */
+
+/* 1 while the importer repeats steps with other inputs: it solves for the forces at the end of the step by itself, and
+ * the motion it shows is not that of bodies that held the last force.  The law at the inputs is what it iterates on.
+ * left: steps for which it is still taken to do so. */
+CC_API int cc_is_repeating(const CcHost *host, double *left)
+{
+    *left = cc_repeats(host) == CC_WITH_OTHER_INPUTS ? CC_REPEATING : cc_max(*left - 1.0, 0.0);
+    return *left > 0.0;
+}
+
+/* 1 while inputs change within the step: the forces on the bodies may change as well, or be held. */
+CC_API int cc_is_moving(const CcHost *host, double *left)
+{
+    *left = cc_inputs_move(host) ? CC_MOVING : cc_max(*left - 1.0, 0.0);
+    return *left > 0.0;
+}
+
+CC_API void cc_warn_of_repeats(CcHost *host, const char *category)
+{
+    cc_report(host, CC_WARNING, category,
+              "the importer repeats steps from a saved state with other inputs, so the forces are those of "
+              "coupling.mode = hold, on which it can iterate (coupling.in_force)");
+}
+
+/* 1 where the law at the inputs acts by these two, of a force for which nothing shows how it acts where inputs change
+ * within the step; straight: its motion is prescribed.  Logs when it begins. */
+CC_API int cc_law_acts(CcHost *host, const char *category, int straight, double *repeating, double *moving)
+{
+    int repeated = *repeating > 0.0, moved = *moving > 0.0, repeats = cc_is_repeating(host, repeating);
+    int moves = cc_is_moving(host, moving) && !straight;
+    if (repeats && !repeated)
+        cc_warn_of_repeats(host, category);
+    if (moves && !moved)
+        cc_report(host, CC_WARNING, category,
+                  "the importer changes inputs within the step (fmi2SetRealInputDerivatives), so the force is that of "
+                  "coupling.mode = hold (coupling.in_force)");
+    return repeats || moves;
+}
+
+/* An order that the motion contradicts. */
+CC_API void cc_warn_of_order(CcHost *host, const char *category, double lag)
+{
+    cc_report(host, CC_WARNING, category,
+              "the bodies answer with the lag of %g intervals, which coupling.order (or coupling.mode) contradicts; "
+              "the lag that the motion shows is used. Set coupling.order = %s",
+              lag, lag == 0.0 ? "sequential" : lag == 1.0 ? "parallel" : "late");
+}
+
 /* Warn once, `warned`, of N steps of H, s, in half a period in which a held force makes the motion exp(growth) times as
  * large as it should be.  `when`: what lasts that long; `what` grows and gets too `big`; point: its number, 0 if there
  * is only one. */

@@ -237,6 +237,19 @@ def test_a_row_of_masses_keeps_its_energy(library: ctypes.CDLL, master: int, mas
 
 
 @MASTERS
+def test_a_right_order_is_not_overruled(library: ctypes.CDLL, master: int) -> None:
+    """Also where one mass of a row is struck, and what reaches the others begins with next to nothing."""
+    lag = int(master == JACOBI)
+    for masses in (1, 2, 5, 20):
+        one = np.zeros(masses)
+        one[masses // 2] = 1.0
+        for h in (0.05, 0.2, 0.5):
+            for v in (one, np.random.default_rng(5).standard_normal(masses)):
+                run = Coupled(library, train(masses, 1.0, 1e4, v), h / 200.0, master, lag=lag).run(60)
+                assert {run.learned(k)["lag"] for k in range(masses)} == {lag}
+
+
+@MASTERS
 def test_springs_of_unlike_masses_find_the_order_together(library: ctypes.CDLL, master: int) -> None:
     """Twenty rows of masses and springs within a factor of 7, all struck, omega H = 0.2.  After forty samples 19 of
     20 springs know the order."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fmu_builder.cosim.slave import DISCARD
 from tests.elements.closed_loop import Instance
 from tests.elements.port_bodies import System
-from tests.elements.port_families import SAMPLE, draw_systems
+from tests.elements.port_families import FAMILIES, draw_systems
 from tests.elements.port_systems import METHODS, RIGHT, coupling_of
 
 Array = NDArray[np.float64]
@@ -315,7 +315,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--count", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--master", nargs="+", choices=list(MASTERS), default=list(MASTERS))
-    parser.add_argument("--family", nargs="+", choices=list(SAMPLE), default=list(PLAIN))
+    parser.add_argument("--family", nargs="+", choices=list(FAMILIES), default=list(PLAIN))
     options = parser.parse_args(arguments)
     systems = [system for _, system in draw_systems(options.seed, options.count, options.family)]
     motions = [system.reference() for system in systems]

@@ -115,7 +115,19 @@ def test_an_oscillation_keeps_its_energy(mass: Fmu, spring: Fmu, master: str, N:
     assert abs(made) < max(1e-6, 0.45 * swings(master, N))
 
 
-UNKNOWN, SEQUENTIAL, PARALLEL = 1, 2, 3  # coupling.order
+UNKNOWN, SEQUENTIAL, PARALLEL, LATE = 1, 2, 3, 4  # coupling.order
+
+
+@MASTERS
+def test_a_given_order_that_the_motion_contradicts_is_overruled(mass: Fmu, spring: Fmu, master: str) -> None:
+    lag, right = (1, PARALLEL) if master == JACOBI else (0, SEQUENTIAL)
+    for order in (SEQUENTIAL, PARALLEL, LATE):
+        pair = swing(mass, spring, master, 16, 5, coupling__order=order)
+        assert pair.element["coupling.lag"] == lag
+        assert pair.element["coupling.admittance"] == pytest.approx(1 / M, rel=1e-6)
+        texts = [text for text in pair.element.told if "which coupling.order" in text]
+        assert len(texts) == (order != right)
+        assert all(("parallel" if lag == 1 else "sequential") in text for text in texts)
 
 
 @pytest.mark.parametrize(

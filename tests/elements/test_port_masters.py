@@ -1,4 +1,4 @@
-"""Coupled contacts under masters that extrapolate, interpolate, iterate, smooth, take steps back or vary them."""
+"""Coupled forces under masters that extrapolate, interpolate, iterate, smooth, take steps back or vary them."""
 
 from __future__ import annotations
 
@@ -84,6 +84,21 @@ def test_the_law_acts_where_steps_are_repeated_with_other_inputs(master: str, fa
     assert np.all(auto.errors <= hold.errors + 0.002)
     assert shown(system, "fallback") == _STEPS_REPEATED
     assert sum("repeats steps" in text for text in system.bench.instances[0].messages()) == 1
+
+
+@pytest.mark.parametrize("family", ["spring by rates", "spring by positions", "damper", "guide"])
+@pytest.mark.parametrize("master", [*MOVING, "iterate 3"])
+def test_the_law_acts_on_springs_dampers_and_guides_under_such_masters(master: str, family: str) -> None:
+    """As under hold to the bit where inputs change within the step; of repeated steps but for the first round."""
+    system = few_phases(family, 0)
+    for method in ("auto", "given"):
+        hold, found = (run(system, master, one) for one in ("hold", method))
+        assert np.array_equal(hold.errors, found.errors) or (master == "iterate 3" and family != "damper")
+        assert np.all(found.errors <= hold.errors + 0.002)
+        for instance in system.bench.instances:
+            assert instance.found()["coupling.in_force"] == 0
+            texts = [text for text in instance.messages() if text.startswith("the importer")]
+            assert len(texts) == 1 and ("repeats steps" in texts[0]) == (master == "iterate 3")
 
 
 def step_once(loop: Loop) -> None:

@@ -254,4 +254,9 @@ def _module(element: Path) -> object:
     if not path.is_file() and (element / "motion.py").is_file():
         what = f"{element / 'motion.py'} is no longer read: shape.py of an element draws it, see the guide, Live pages"
         warnings.warn(what, FutureWarning, stacklevel=2)
-    return load_module(path) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        return load_module(path)
+    except Exception as error:
+        raise InputError(Problem(str(path), f"cannot be loaded: {type(error).__name__}: {error}")) from error

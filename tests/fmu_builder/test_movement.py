@@ -133,6 +133,9 @@ def test_a_shape_that_fails_is_named_and_hides_no_verdict(tmp_path: Path) -> Non
     model = own_surface(tmp_path)
     with pytest.raises(InputError, match=r"shape\.py.*shapes\(\) failed for the recipe Own: ZeroDivisionError"):
         list(element_items(model))
+    (own / "shape.py").write_text("def shapes(constants, choices)\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"shape\.py: cannot be loaded: SyntaxError"):
+        list(element_items(model))
     (own / "shape.py").rename(own / "motion.py")
     with pytest.warns(FutureWarning, match=r"motion\.py is no longer read: shape\.py"):
         assert not [item for item in element_items(model) if item["kind"] == "shape"]

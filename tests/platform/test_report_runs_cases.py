@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from firefox import Firefox
 from playwright.sync_api import Browser, Page
 
 from fmu_builder.cosim.master import load_scenario, run
@@ -111,3 +112,27 @@ def test_the_page_of_a_case_can_be_saved_and_runs_alone(report: Report, browser:
     page.wait_for_selector("body[data-shown]", timeout=SHOWN)
     assert "steps" in page.locator("#state").inner_text()
     page.close()
+
+
+def test_firefox_draws_the_report_and_runs_its_cases(report: Report, tmp_path: Path) -> None:
+    with Firefox(tmp_path) as firefox:
+        firefox.open(report.path.as_uri())
+        drawn, said, complaints = firefox.evaluate(
+            f"""new Promise(async (done) => {{
+              const complaints = [];
+              for (const kind of ["error", "securitypolicyviolation"])
+                addEventListener(kind, (event) => complaints.push(event.message || event.violatedDirective));
+              await drawAll(false);
+              document.querySelector("{section(report, SHARED[0])} .run button").click();
+              const wait = () => {{
+                const frame = document.querySelector("iframe")?.contentDocument?.body;
+                if (frame?.dataset.shown)
+                  done([drawn.size, frame.querySelector("#state").textContent, complaints]);
+                else
+                  setTimeout(wait, 10);
+              }};
+              wait();
+            }})"""
+        )
+    assert (drawn, complaints) == (report.page.locator(".plot, .motion").count(), [])
+    assert "12 steps" in said

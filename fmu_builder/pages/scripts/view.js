@@ -2,7 +2,7 @@
 "use strict";
 
 const TRAIL = 400; // points of a way, at most
-const PART = 0.4, ROW = 2.4, MOST_ROWS = 4; // size of a body in a plane over that of the scene, and its row's over it
+const BODY = 0.4, ROW = 2.4, MOST_ROWS = 4; // size of a body in a plane over that of the scene, and its row's over it
 const MOST_FORCE = 0.25; // length of the largest arrow, over the size of the scene
 
 /* (s, u) of a unit quaternion times a vector: v + 2 s u x v + 2 u x (u x v) */
@@ -120,7 +120,7 @@ class Scene {
         const rows = this.items.filter((one) => one.kind === "part").length;
         if (rows === 0)
             return { middle, half };
-        const size = PART * half * Math.min(1, MOST_ROWS / rows), pitch = ROW * size;
+        const size = BODY * half * Math.min(1, MOST_ROWS / rows), pitch = ROW * size;
         return { middle, half: Math.max(half + 1.5 * size, (rows * pitch) / 2), parts: { size, pitch, rows } };
     }
 

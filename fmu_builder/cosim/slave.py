@@ -423,6 +423,13 @@ class Slave:
         what += f"; it logged: {logged}" if logged else ""
         return SlaveError(Problem(self.name, what))
 
+    def interrupted(self, time: float) -> str | None:
+        """A note if the step from this time on did not return after Ctrl-C, and its process was ended."""
+        if self._process is None or not self._process.is_interrupted:
+            return None
+        self.status = DISCARD
+        return f"{self.name} did not return from fmi2DoStep at {time:g} s after Ctrl-C, and its process was ended"
+
     def check(self, status: int, call: str, note: str = "") -> None:
         """Raise SlaveError unless the status is OK or Warning."""
         self.status = status

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,10 +19,11 @@ import pytest
 from foreign import BODY, GAIN, Var, foreign_fmu
 
 from fmu_builder.cli import app
-from fmu_builder.cosim.isolation import child, process
+from fmu_builder.cosim.isolation import child, limits, process
 from fmu_builder.cosim.isolation.limits import Limits
 from fmu_builder.cosim.master import load_scenario, run
 from fmu_builder.cosim.repeated import RepeatedRun
+from fmu_builder.cosim.result import RunInterrupted
 from fmu_builder.cosim.slave import Slave, read_slave
 from fmu_builder.errors import InputError, SlaveError
 
@@ -123,6 +125,35 @@ def test_a_call_that_does_not_return_is_ended_after_its_limit(tmp_path: Path) ->
     assert message.startswith("one: fmi2DoStep did not return within call_limit = 0.3 s and was ended (step of 0.001 s")
     assert message.endswith("; allow it more, or repair the FMU")
     assert 0.3 < time.monotonic() - begin < 60.0
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_ends_a_call_that_does_not_return_and_leaves_the_trace_up_to_there(tmp_path: Path) -> None:
+    """Within 0.1 s: 0.05 s for the call to return, and some looks of 0.02 s; more where other processes run too."""
+    path = breaking(tmp_path, "h")
+    pressed: list[float] = []
+
+    def press() -> None:
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.3, press)
+    begun: list[float] = []
+    with pytest.raises(RunInterrupted) as caught:
+        run(path, progress=lambda share: begun or (begun.append(share), timer.start()))
+    assert time.monotonic() - pressed[0] < 5.0  # of the 60 s of call_limit
+    done = caught.value.result
+    assert done.trace.time.tolist() == [1e-3 * k for k in range(6)]
+    assert done.notes[-1] == "one did not return from fmi2DoStep at 0.005 s after Ctrl-C, and its process was ended"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_windows_refuses_isolated_slaves_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = load_scenario(breaking(tmp_path, "-"))
+    monkeypatch.setattr(limits.sys, "platform", "win32")
+    with pytest.raises(InputError) as caught:
+        limits.limits_of(scenario)
+    assert "[slaves] one isolated: is done on Linux and macOS only; remove it" in str(caught.value)
 
 
 def start_slowly(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

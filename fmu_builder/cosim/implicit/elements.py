@@ -155,5 +155,7 @@ def step_ended(slave: Slave, status: int, time: float, step: float) -> str | Non
         if note := end_of(slave, time, step):
             return note
         raise not_made(slave, time, step)
+    if note := slave.interrupted(time):
+        return note
     slave.check(status, "fmi2DoStep", f"step of {step:g} s from {time:g} s")
     return None

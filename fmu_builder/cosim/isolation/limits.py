@@ -33,7 +33,8 @@ def limits_of(scenario: CheckedScenario) -> dict[str, Limits]:
             problems += [Problem(f"{where} {key}", what) for key, value in given.items() if value is not None]
             continue
         if sys.platform == "win32":
-            problems.append(Problem(f"{where} isolated", "is done on Linux and macOS only; remove it"))
+            what = "is done on Linux and macOS only; remove it: each FMU of others is tried out before, as everywhere"
+            problems.append(Problem(f"{where} isolated", what))
             continue
         limits = Limits()
         try:

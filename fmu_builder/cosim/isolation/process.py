@@ -21,6 +21,7 @@ from pathlib import Path
 import fmpy.logging
 from fmpy.fmi2 import fmi2CallbackFunctions
 
+from fmu_builder.cosim.interruption import at_once
 from fmu_builder.cosim.isolation import child
 from fmu_builder.cosim.isolation.child import NO_LIBRARY, TEXT, Channel, Waiting, address, waiting
 from fmu_builder.cosim.isolation.limits import Limits
@@ -29,6 +30,7 @@ from fmu_builder.export.host import shared_library
 
 _LOOKS = 2000  # at the memory before a process sleeps, some 20 us: more than a step of most FMUs
 _WATCH = 0.25  # s between two looks at the time that a call has taken, at most
+_PATIENCE = 0.05  # s for a call to return after Ctrl-C
 _END = 0.002  # s between the end of a pipe and that of its process
 _GOODBYE = 5.0  # s to unload the FMU
 _NEAR = 0.8  # of the memory limit, from which on a crash is put down to it
@@ -61,7 +63,8 @@ class IsolatedProcess:
 
     library   with the functions of an FMU that pass their calls on to it
     address   of the component for them, to be given as the environment of the callbacks too
-    ending    how it ended without being asked to, or an empty text; `repair`: what helps then"""
+    ending    how it ended without being asked to, or an empty text; `repair`: what helps then
+    is_interrupted   whether it was ended since a call did not return after Ctrl-C"""
         ""
     )
 
@@ -83,6 +86,7 @@ class IsolatedProcess:
         Raises SlaveError if the FMU does not load, or crashes while it does; ToolError without a compiler."""
         self.library = channel_library()
         self.ending = self.repair = ""
+        self.is_interrupted = False
         self._limits = limits
         capacity = 2**16 + 64 * variables
         size = ctypes.sizeof(Channel) + capacity
@@ -134,6 +138,7 @@ class IsolatedProcess:
         self._closing, self._reaping = False, threading.Lock()
         self._watcher = threading.Thread(target=self._watch, args=(alive,), name=f"process of {name}", daemon=True)
         self._watcher.start()
+        at_once.add(self._interrupt)
         while self._channel.answered != 1 and not self._channel.ended:
             time.sleep(0.001)
         if self._channel.answered != 1:
@@ -180,6 +185,15 @@ class IsolatedProcess:
             self.ending, self.repair = self._how(usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024), late)
         self._channel.ended = 1
 
+    def _interrupt(self) -> None:
+        """At Ctrl-C: the run ends between two steps, if the call that is made returns."""
+        call = self._channel.asked
+        if call != self._channel.answered:
+            time.sleep(_PATIENCE)
+            self.is_interrupted = self._channel.asked == call != self._channel.answered
+            if self.is_interrupted:
+                self._kill()
+
     def _limit(self, call: int) -> float:
         """s for a call by its number; the first one is the start of the process."""
         return max(self._limits.call, _START) if call == 1 else self._limits.call
@@ -197,6 +211,8 @@ class IsolatedProcess:
     def _how(self, most_bytes: int, late: str) -> tuple[str, str]:
         """late: the limit of a call that did not return within it"""
         code = self._process.returncode
+        if self.is_interrupted:
+            return "did not return after Ctrl-C and was ended", "repair the FMU"
         if late:
             return f"did not return within {late} and was ended", "allow it more, or repair the FMU"
         if code >= 0:
@@ -213,6 +229,7 @@ class IsolatedProcess:
     def close(self) -> None:
         """End the process.  An instance that is to be freed is freed before."""
         self._closing = True
+        at_once.discard(self._interrupt)
         with suppress(OSError):
             assert self._process.stdin is not None
             if self._channel.function == _FREE:

@@ -121,6 +121,8 @@ class Step(Operation):
             if note := end_of(self.slave, begin, self.step):
                 return note
             raise refused(self.slave, begin, self.step)
+        if note := self.slave.interrupted(begin):
+            return note
         self.slave.check(status, "fmi2DoStep", f"step of {self.step:g} s from {begin:g} s")
         return None
 

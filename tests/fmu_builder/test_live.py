@@ -23,6 +23,18 @@ from fmu_builder.pages.parts import part
 from fmu_builder.pages.system import page_of, slider_range
 
 
+def test_no_two_scripts_of_a_page_declare_the_same_name() -> None:
+    """They are one text, and a browser runs none of it where a name is there twice."""
+    names: list[str] = []
+    for script in SCRIPTS:
+        for first, rest in re.findall(
+            r"^(?:const|let|class|(?:async )?function\*?) (\w+)(.*)", part(script), re.MULTILINE
+        ):
+            names += [first, *re.findall(r", ([A-Za-z_]\w*) = ", rest.partition("(")[0])]
+    assert len(names) > 80
+    assert sorted(names) == sorted(set(names))
+
+
 def variable(least: float | None, most: float | None) -> SlaveVariable:
     return SlaveVariable("x", 1, "Real", "parameter", "fixed", "exact", "", "1", frozenset(), min=least, max=most)
 

@@ -25,8 +25,8 @@ def law_svg(law: Checked, built_in: Checked | None, name: str, beside: str) -> s
     stand at the upper end of their ranges.
 
     built_in, beside  the law of the element for the same slot, and what it is called"""
-    argument = law.slot.zero_at or [*law.slot.arguments][-1]
-    x = _abscissae(law, argument)
+    argument = shown_argument(law)
+    x = abscissae(law, argument)
     y = _values(law, argument, x)
     curves = [(name, _LAW, y)]
     shown = y
@@ -42,12 +42,17 @@ def law_svg(law: Checked, built_in: Checked | None, name: str, beside: str) -> s
     return _drawn(law, argument, x, curves, (low, high))
 
 
+def shown_argument(law: Checked) -> str:
+    """The one over which a law is drawn."""
+    return law.slot.zero_at or [*law.slot.arguments][-1]
+
+
 def _values(law: Checked, argument: str, x: Array) -> Array:
     arguments = {name: np.array(law.ranges[name][1]) for name in law.slot.arguments}
     return np.asarray(law.over({**arguments, argument: x}).value)
 
 
-def _abscissae(law: Checked, argument: str) -> Array:
+def abscissae(law: Checked, argument: str) -> Array:
     """From 0, or symmetric to 0, as far as the law is no straight line."""
     low, high = law.ranges[argument]
     reach = max(abs(low), abs(high))

@@ -16,7 +16,7 @@ from fmu_builder.pages.parts import part
 from fmu_builder.pages.system import Document as PageSystem
 from fmu_builder.pages.system import page_system
 
-SCRIPTS = ("state.js", "runs.js", "plot.js", "view.js", "hand.js", "controls.js", "page.js")  # in this order
+SCRIPTS = ("state.js", "runs.js", "plot.js", "view.js", "hand.js", "controls.js", "laws.js", "page.js")  # in this order
 SYSTEM = "@@system@@"  # its place in a frame
 _COMMENT = re.compile(r"^ *(/\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 _INDENTATION = re.compile(r"^ +", re.MULTILINE)

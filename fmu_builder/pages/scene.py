@@ -97,7 +97,7 @@ def scene_of(system: System, models: Mapping[str, Model | None]) -> dict[str, An
     """The items of the scene, and by slave the variables that it needs.   models: of the slaves that have one"""
     used: dict[str, dict[str, None]] = {name: {} for name in system.slaves}
     items: list[dict[str, Any]] = []
-    for slave, element, names in (part for name, model in models.items() for part in _parts(name, model)):
+    for slave, element, names in (part for name, model in models.items() for part in parts_of(name, model)):
         known, wanted = system.slaves[slave].variables, used[slave]
         named = partial(_named, slave=slave, names=names, known=known, wanted=wanted)
         for item in element_items(element):
@@ -125,7 +125,7 @@ def _named(
     return f"{slave}.{name}"
 
 
-def _parts(slave: str, model: Model | None) -> Iterator[tuple[str, ElementModel, Mapping[str, str]]]:
+def parts_of(slave: str, model: Model | None) -> Iterator[tuple[str, ElementModel, Mapping[str, str]]]:
     """(slave, element, by its own names those of its variables in the FMU) of what a slave is made of; nothing of an
     FMU given as a file."""
     if isinstance(model, ElementModel):

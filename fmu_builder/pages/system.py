@@ -21,8 +21,9 @@ from fmu_builder.model.page_table import CheckedPage, PageTable, Shown, checked_
 from fmu_builder.model.scenario import CheckedScenario, Conversion
 from fmu_builder.model.step_advice import MODE
 from fmu_builder.pages.drive_law import java_script
+from fmu_builder.pages.law_curves import law_curves
 from fmu_builder.pages.module import wasm_module
-from fmu_builder.pages.scene import scene_of
+from fmu_builder.pages.scene import parts_of, scene_of
 
 ALGORITHMS = ("jacobi", "gauss_seidel")  # of the page's master
 
@@ -68,6 +69,12 @@ def page_system(scenario: CheckedScenario, model: Model | None = None) -> Docume
         "initial": _initial(system),
         "drives": [_drive(signal) for signal in system.signals],
         "scene": scene_of(system, models),
+        "laws": [
+            curve
+            for name, model in models.items()
+            for _, element, names in parts_of(name, model)
+            for curve in law_curves(name, element, names, {v.name for v in _settable(system.slaves[name])})
+        ],
         "connections": [list(pair) for pair in scenario.connections],
         "freeMoment": bool(scenario.free_moment),
         "driven": {name: _driven(name, system) for name in scenario.drive},
@@ -121,6 +128,15 @@ def _modules(system: System) -> dict[str, bytes]:
     return found
 
 
+def _settable(description: SlaveDescription) -> list[SlaveVariable]:
+    """The parameters that a page may set."""
+    return [
+        v
+        for v in description.variables.values()
+        if v.causality == "parameter" and v.type != "String" and is_settable(v)
+    ]
+
+
 def _slave(name: str, system: System, model: Model | None, page: CheckedPage) -> Document:
     description = system.slaves[name]
     inside = {*system.wiring.sources, *(signal.node for signal in system.signals)}
@@ -131,11 +147,7 @@ def _slave(name: str, system: System, model: Model | None, page: CheckedPage) ->
         "model": description.model_name,
         "recipe": _recipe(system.scenario.slaves[name].recipe, model),
         "starts": _starts(description, given),
-        "parameters": [
-            _parameter(v, given.get(v.name), name, page)
-            for v in description.variables.values()
-            if v.causality == "parameter" and v.type != "String" and is_settable(v)
-        ],
+        "parameters": [_parameter(v, given.get(v.name), name, page) for v in _settable(description)],
         "free": [
             _parameter(v, given.get(v.name), name, page) | {"rate": rate_in(description, v.name)}
             for v in description.variables.values()

@@ -21,9 +21,14 @@ from fmu_builder.cosim.initialization import model_of
 from fmu_builder.cosim.master import Master, load_scenario, system_of
 from fmu_builder.cosim.overrides import overridden
 from fmu_builder.cosim.trace import Trace
+from fmu_builder.laws.numeric import evaluate
+from fmu_builder.laws.tables import LawTable, Outside
+from fmu_builder.model.loader import load_model
+from fmu_builder.pages.law_curves import table_text
 from fmu_builder.pages.live import live
 from fmu_builder.pages.scene import scene_of
-from fmu_builder.paths import shipped
+from fmu_builder.paths import find_recipe, shipped
+from fmu_builder.units import parse_unit
 
 pytestmark = pytest.mark.platform
 
@@ -436,3 +441,39 @@ def test_a_hand_drags_the_point_and_its_drive_is_that_of_a_native_run(browser: B
             assert np.array_equal(own, trace[name]), name
     shown.page.close()
     again.page.close()
+
+
+def test_curves_of_laws_follow_their_parameters(browser: Browser, made: Made) -> None:
+    """Against numpy, as the recipe has them and with other values of their scalars."""
+    laws = load_model(find_recipe("FloorWithLaws", Path())).recipe.laws  # type: ignore[attr-defined]
+    shown = opened(browser, made("FloorWithLaws")[0])
+    for factor in (1.0, 1.7):
+        if factor != 1.0:
+            change = f"for (const one of slave.parameters.filter((p) => p.name.startsWith('laws.'))) set(one, {factor})"
+            set_one = "const set = (one, factor) => setStart(slave, one, one.value * factor)"
+            shown.after(f"() => {{ const slave = SYSTEM.slaves[0]; {set_one}; {change}; }}")
+            shown.page.wait_for_function("() => !busy && !waiting", timeout=SHOWN)
+        curves = shown.page.evaluate(
+            "lawPanels.map(({ law, plot }) => [law.name, law.argument, [...plot.time], [...plot.curves.at(-1).values]])"
+        )
+        assert [name for name, *_ in curves] == ["F_fr", "F_d"]
+        for checked, (_, argument, x, y) in zip(laws.checked, curves, strict=True):
+            numbers = {name: one.number for name, one in checked.laws.scalars.items()}
+            scalars = {name: factor * number[0] for name, number in numbers.items() if number is not None}
+            arguments = {name: np.array(ends[1]) for name, ends in checked.ranges.items()} | {argument: np.array(x)}
+            expected = evaluate(checked.law.law, checked.laws, arguments, scalars=scalars).value
+            np.testing.assert_allclose(y, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+            assert np.ptp(y) > 0.1
+    assert shown.complaints == []
+    shown.page.close()
+
+
+@pytest.mark.parametrize("outside", ["error", "hold", "linear"])
+def test_a_table_of_a_law_has_the_values_of_the_fmu(browser: Browser, made: Made, outside: Outside) -> None:
+    metre = parse_unit("m")
+    table = LawTable((0.0, 1.0, 3.0, 4.0), (0.0, 2.0, 2.5, 7.0), "x", metre, metre, "pchip", outside)
+    x = np.linspace(-1.0, 5.0, 61)
+    shown = opened(browser, made("FloorWithLaws")[0])
+    found = shown.page.evaluate(f"{x.tolist()}.map(tableLaw({table_text(table)})).map((y) => (y === y ? y : null))")
+    np.testing.assert_allclose(np.array(found, dtype=float), table.at(x)[0], rtol=1e-14, atol=1e-14)
+    shown.page.close()

@@ -92,6 +92,7 @@ function show() {
         view.show(SYSTEM.scene.items, own, other);
     if (isFirst)
         performance.mark("first curves");
+    drawLaws();
     if (isFirst && compared())
         request(); // once more, with the other one
     else
@@ -154,6 +155,7 @@ if (!able) {
     byId("signals").parentElement.addEventListener("toggle", listSignals);
     darkness.addEventListener("change", () => {
         restyle();
+        lawsDrawn = "";
         if (latest)
             show();
     });

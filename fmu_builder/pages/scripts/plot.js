@@ -52,9 +52,9 @@ function short(value) {
 }
 
 class Plot {
-    /* onTime  is called with the index of the sample under the pointer, or null */
-    constructor(parent, unit, onTime) {
-        this.unit = unit;
+    /* onTime  is called with the index of the sample under the pointer, or null;  axis: unit of the abscissa */
+    constructor(parent, unit, onTime, axis = "s") {
+        Object.assign(this, { unit, axis });
         this.box = document.createElement("figure");
         this.canvas = document.createElement("canvas");
         this.legend = document.createElement("figcaption");
@@ -133,7 +133,7 @@ class Plot {
         }
         pen.textAlign = "center";
         for (const value of ticks(begin, end, 8))
-            pen.fillText(`${short(value)}${value === 0 ? " s" : ""}`, x(value), height - BOTTOM / 2);
+            pen.fillText(`${short(value)}${value === 0 && this.axis ? ` ${this.axis}` : ""}`, x(value), height - BOTTOM / 2);
         pen.save();
         pen.beginPath();
         pen.rect(LEFT, TOP - 2, this.width - LEFT - RIGHT, height - BOTTOM - TOP + 4);

@@ -163,3 +163,25 @@ def test_the_scripts_of_a_page_share_no_name() -> None:
     names = [name for first, rest in found for name in (first, *re.findall(r", ([A-Z_]+) = ", rest))]
     assert len(names) > 100 and {"REACH", "SHOWN", "CURVES", "Hand"} <= set(names)
     assert [name for name in dict.fromkeys(names) if names.count(name) > 1] == []
+
+
+REPORT = "../../report/scripts"
+DECLARED = re.compile(r"^(?:async )?(const|let|class|function)\*? ([^\n]*?)(?: //[^\n]*)?$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "scripts",
+    [
+        ["engine.js", *SCRIPTS],
+        ["plot.js", "view.js", f"{REPORT}/figures.js", f"{REPORT}/report.js"],
+    ],
+)
+def test_scripts_of_a_page_declare_each_name_once(scripts: list[str]) -> None:
+    """A second declaration is a syntax error of its whole script."""
+    found = [line for script in scripts for line in DECLARED.findall(part(script))]
+    assigned = [
+        name for what, line in found for name in re.findall(r"(?:^|, )(\w+) = ", line) if what in ("const", "let")
+    ]
+    names = assigned + [re.findall(r"\w+", line)[0] for what, line in found if what in ("class", "function")]
+    assert len(names) > 30
+    assert sorted(names) == sorted(set(names))

@@ -396,12 +396,21 @@ def list_command(as_json: _Json = False) -> None:
 
 @app.command("info")
 def info_command(
-    fmu: Annotated[str, typer.Argument(help="An .fmu file, or the name or file of a recipe.")], as_json: _Json = False
+    fmu: Annotated[str, typer.Argument(help="An .fmu file, the name or file of a recipe, or an STL, OBJ or PLY file.")],
+    unit: Annotated[str, typer.Option(help="Of the numbers in an STL, OBJ or PLY file.")] = "mm",
+    as_json: _Json = False,
 ) -> None:
     """Show ports, parameters, recommended step, and how to wire an FMU in a simulator.
 
+    Of a part in an STL, OBJ or PLY file: size, volume, area, faults, thinnest wall and advised D_max.
+
     Example: fmu-builder info PointSurface
     """
+    from fmu_builder.cli.mesh_info import is_mesh, show_mesh
+
+    if is_mesh(fmu):
+        show_mesh(Path(fmu), unit, as_json)
+        return
     from fmu_builder.cli.info import show_info
 
     show_info(fmu, as_json)

@@ -100,7 +100,7 @@ def read_mesh(
     border  an open mesh is accepted
     Raises InputError with every fault, its number, the first place and what repairs it."""
     mesh, faults = inspect_mesh(path, unit, place)
-    problems = list(_refusals(mesh, faults, border))
+    problems = list(refusals(mesh, faults, border))
     if problems:
         raise InputError([Problem(str(path), what) for what in problems])
     return mesh
@@ -231,7 +231,7 @@ def _place(vertex: Floats) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _refusals(mesh: Mesh, faults: Faults, border: bool) -> Iterator[str]:
+def refusals(mesh: Mesh, faults: Faults, border: bool) -> Iterator[str]:
     """What keeps a mesh from being the surface of a part."""
     x, y, z = mesh.size
     extent = f"it measures {x:.4g} x {y:.4g} x {z:.4g} m: is the unit of its numbers right?"

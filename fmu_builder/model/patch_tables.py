@@ -18,7 +18,7 @@ from fmu_builder.model.patches import Array, Direction, Patch, through_heights
 from fmu_builder.model.structure_reader import Reader, Table
 from fmu_builder.units import parse_quantity, parse_unit
 
-MOST_HEIGHTS = 250_000  # 2 MB of an FMU, 4 s of its build
+MOST_HEIGHTS = 250_000  # 2.4 MB of a binary; 33 MB of an FMU for all platforms, with its sources
 _LARGEST_IMAGE = 2**25  # bytes
 _ENDS_MEET = 1e-9  # of the range of heights
 _DEEPEST = {"1": 1.0, "L": 255.0, "I": 65535.0, "I;16": 65535.0}  # white, by the mode of an image

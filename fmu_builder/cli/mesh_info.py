@@ -1,0 +1,81 @@
+"""`info` of a mesh file: size, volume, faults, thinnest wall and advised D_max of the part."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from fmu_builder.cli.printing import line
+from fmu_builder.errors import InputError, Problem
+from fmu_builder.model.mesh import FORMATS, Faults, Mesh, inspect_mesh, refusals
+from fmu_builder.units import parse_unit
+
+MOST_DEPTH = 1.0  # m, the default of D_max where the surface does not limit it
+
+
+def is_mesh(name: str) -> bool:
+    return Path(name).suffix.lower() in FORMATS
+
+
+def show_mesh(path: Path, unit: str, as_json: bool) -> None:
+    """Print what a mesh is, even if it is no surface.
+
+    unit   of the numbers in the file.   Raises InputError if the file cannot be read, or for a unit of no length"""
+    metre = parse_unit("m")
+    length = parse_unit(unit)
+    if not length.same_dimension(metre):
+        raise InputError(Problem("--unit", f"{unit!r} is no unit of length, as mm or in"))
+    mesh, faults = inspect_mesh(path, length.factor)
+    about = _about(path, unit, mesh, faults)
+    if as_json:
+        print(json.dumps(about, indent=2))
+        return
+    line(f"{path.name}  {about['triangles']} triangles, {about['vertices']} vertices")
+    size = " x ".join(_in(x, length.factor) for x in about["size"])
+    line(f"  size            {size} {unit}, if its numbers are {unit}")
+    line(f"  area            {about['area']:.4g} m2")
+    if about["volume"] is not None:
+        line(f"  volume          {about['volume']:.4g} m3")
+    line(f"  closed          {'yes' if about['closed'] else f'no, {faults.border} edges are its border'}")
+    if about["D_max"] is not None:
+        wall = about["thinnest_wall"]
+        line(f"  thinnest wall   {'none' if wall is None else f'{_in(wall, length.factor)} {unit}'}")
+        for side, depth in about["D_max"].items():
+            line(f'  advised D_max   {_in(depth, length.factor)} {unit}, side = "{side}"')
+    for fault in about["faults"]:
+        line(f"\nfault: {fault}")
+    if about["D_max"] is not None:
+        is_open = "" if mesh.is_closed else "\nopen = true"
+        line(f'\n[surface]\nkind = "mesh"\nfile = "{path.name}"\nunit = "{unit}"{is_open}')
+
+
+def _about(path: Path, unit: str, mesh: Mesh, faults: Faults) -> dict[str, Any]:
+    """SI values; None where there is none."""
+    found = list(refusals(mesh, faults, border=False))
+    measured = not (faults.flat or faults.duplicate or faults.branching or faults.turned)
+    wall, depths = math.inf, None
+    if measured:
+        from fmu_builder.model import mesh_width  # with scipy, for which only who needs it waits
+
+        wall = mesh_width.thinnest_wall(mesh)
+        sides = {"outside": 1.0, "inside": -1.0}
+        depths = {name: min(MOST_DEPTH, mesh_width.reach(mesh, side)) for name, side in sides.items()}
+    return {
+        "file": str(path),
+        "unit": unit,
+        "triangles": len(mesh.triangles),
+        "vertices": len(mesh.vertices),
+        "size": [float(x) for x in mesh.size],
+        "area": mesh.area,
+        "volume": abs(mesh.volume) if mesh.is_closed and measured else None,
+        "closed": mesh.is_closed,
+        "faults": found,
+        "thinnest_wall": wall if math.isfinite(wall) else None,
+        "D_max": depths,
+    }
+
+
+def _in(value: float, factor: float) -> str:
+    return f"{value / factor:.4g}"

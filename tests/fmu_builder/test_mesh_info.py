@@ -1,0 +1,65 @@
+"""`info` of a mesh file: what a part measures, what is wrong with it, and the recipe that takes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_mesh import CUBE, FACES, obj, stl, written
+from typer.testing import CliRunner
+
+from fmu_builder.cli.commands import app
+from fmu_builder.errors import InputError
+
+
+def info(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["info", *map(str, arguments)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_plate_is_measured_in_its_unit_and_gives_a_recipe(tmp_path: Path) -> None:
+    path = written(tmp_path, "plate.stl", stl(CUBE * [40.0, 30.0, 5.0], FACES))
+    text = info(path)
+    assert "size            40 x 30 x 5 mm" in text
+    assert "volume          6e-06 m3" in text and "area            0.0031 m2" in text
+    assert "closed          yes" in text and "thinnest wall   5 mm" in text
+    assert 'advised D_max   2.5 mm, side = "outside"' in text
+    assert text.endswith('[surface]\nkind = "mesh"\nfile = "plate.stl"\nunit = "mm"\n')
+    about = json.loads(info(path, "--json", "--unit", "cm"))
+    assert about["size"] == pytest.approx([0.4, 0.3, 0.05], rel=1e-7)
+    assert about["volume"] == pytest.approx(6e-3, rel=1e-7)
+    assert about["thinnest_wall"] == pytest.approx(0.05, rel=1e-6)
+    assert about["D_max"] == {"outside": pytest.approx(0.025, rel=1e-6), "inside": 1.0}
+    assert about["faults"] == [] and about["closed"]
+
+
+def test_an_open_mesh_has_no_volume_and_its_recipe_says_so(tmp_path: Path) -> None:
+    text = info(written(tmp_path, "lid.obj", obj(CUBE * 100.0, FACES[2:])))
+    assert "closed          no, 4 edges are its border" in text
+    assert "volume" not in text
+    assert "fault: the mesh is open" in text
+    assert text.endswith('unit = "mm"\nopen = true\n')
+
+
+def test_a_faulty_mesh_is_shown_with_what_repairs_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "turned.obj", obj(CUBE, [FACES[0][::-1], *FACES[1:]]))
+    text = info(path, "--unit", "m")
+    assert "fault: 3 edges have triangles on both sides that are turned against each other" in text
+    assert "MeshLab" in text
+    assert "thinnest wall" not in text and "[surface]" not in text
+    about = json.loads(info(path, "--json"))
+    assert about["volume"] is None and about["D_max"] is None and len(about["faults"]) == 1
+
+
+def test_a_file_that_is_no_mesh_and_a_unit_of_no_length_are_refused(tmp_path: Path) -> None:
+    for arguments, words in (
+        ((tmp_path / "none.stl",), "cannot be read"),
+        ((written(tmp_path, "empty.ply", ""),), "is empty"),
+        ((written(tmp_path, "a.obj", obj(CUBE, FACES)), "--unit", "kg"), "'kg' is no unit of length"),
+    ):
+        with pytest.raises(InputError, match=words):
+            info(*arguments)

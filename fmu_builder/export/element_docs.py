@@ -26,7 +26,7 @@ from pydantic_core import PydanticUndefined
 
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.export.documentation import VariableRow, model_rows, variable_rows
-from fmu_builder.export.probe_page import COLUMNS, check_rows
+from fmu_builder.export.probe_page import CAPABILITY_COLUMNS, COLUMNS, capability_rows, check_rows
 from fmu_builder.files import write_whole
 from fmu_builder.model.assembly_format import Expose, read_assembly
 from fmu_builder.model.declaration import Choices, Declaration, StructureEntry, choice_values, forms, unmet, value_text
@@ -340,7 +340,10 @@ def generated() -> dict[Path, Callable[[], str]]:
             "tolerances": lambda: "\n".join(field_table(ToleranceEntry)),
             "columns": lambda: "\n".join(field_table(ColumnEntry)),
         },
-        guide / "probes.md": {"probes": lambda: "\n".join(markdown_table(COLUMNS, check_rows()))},
+        guide / "probes.md": {
+            "probes": lambda: "\n".join(markdown_table(COLUMNS, check_rows())),
+            "capabilities": lambda: "\n".join(markdown_table(CAPABILITY_COLUMNS, capability_rows())),
+        },
         guide / "assemblies.md": {
             "expose": lambda: "\n".join(field_table(Expose)),
             "solver": _solver_settings,

@@ -9,6 +9,7 @@ from fmu_builder.model.toml_files import read_toml
 from fmu_builder.paths import shipped
 
 COLUMNS = ("probe", "what it shows", "start values and inputs", "steps", "result")
+CAPABILITY_COLUMNS = ("capability", "ProbeStep", "ProbePlain", "for ProbePlain, a right importer")
 _LONGEST = 40  # characters of a name
 
 
@@ -17,6 +18,17 @@ def checks() -> list[dict[str, Any]]:
     tables: dict[str, Any] = read_toml(shipped("fmus") / "probes" / "expected.toml")
     defaults: dict[str, Any] = {"start": {}, "set": {}, "step": 0.1, "stop": 0.1, "status": "done", "outputs": {}}
     return [{**defaults, "tolerance": 0.0, "logged": {}, **one} for one in tables["check"]]
+
+
+def capabilities() -> dict[str, dict[str, str]]:
+    """By attribute of FMI 2.0: what ProbeStep (`step`) and ProbePlain (`plain`) declare, and what an importer does."""
+    tables: dict[str, dict[str, str]] = read_toml(shipped("fmus") / "probes" / "expected.toml")["capabilities"]
+    return tables
+
+
+def capability_rows() -> list[tuple[str, ...]]:
+    """The rows of the table, below CAPABILITY_COLUMNS."""
+    return [(f"`{name}`", one["step"], one["plain"], one["what"]) for name, one in capabilities().items()]
 
 
 def check_rows() -> list[tuple[str, ...]]:

@@ -4,8 +4,10 @@ What fmpy does otherwise stands in guide/probes.md."""
 
 from __future__ import annotations
 
+import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from ctypes import c_char_p
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,11 +26,13 @@ from fmpy.fmi2 import (
     fmi2LastSuccessfulTime,
     fmi2Terminated,
 )
+from lxml import etree
 
 from fmu_builder.cosim.master import run
 from fmu_builder.errors import InputError, SlaveError
+from fmu_builder.export.description import model_description
 from fmu_builder.export.fmu import host_fmu
-from fmu_builder.export.probe_page import checks
+from fmu_builder.export.probe_page import capabilities, checks
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import catalogue, find_recipe, shipped
 
@@ -255,6 +259,32 @@ def test_fmi_3_ends_a_step_early_and_asks_to_end_the_simulation() -> None:
     assert early["x"][-1] == pytest.approx(1.0, abs=1e-12) and early["discarded"][-1]
     with pytest.raises(FMICallException, match=r"fmi3DoStep failed with status 2 \(discard\)"):
         simulate_fmu(fmu, start_values={"discard_at": 0.35}, **options)
+
+
+@slow
+def test_there_is_a_message_in_every_category(importers: Any) -> None:
+    names: set[str] = set()
+    for start in ({"alarm_at": 0.05, "discard_at": 0.15}, {"fail_at": 0.05}):
+        importer = importers("ProbeStep")
+        importer.run({"start": start, "set": {}, "step": 0.1, "stop": 0.2})
+        importer.slave.fmi2SetDebugLogging(importer.slave.component, 1, 1, (c_char_p * 1)(b"nothing"))
+        names |= importer.log.keys()
+    description = zipfile.ZipFile(probe("ProbeStep")).read("modelDescription.xml")
+    assert names == {one.get("name") for one in etree.fromstring(description).iterfind("LogCategories/Category")}
+
+
+def test_every_capability_that_can_be_missing_is_there_in_one_probe_and_missing_in_another() -> None:
+    """By the descriptions, without binaries; what has one value in both is named in the guide."""
+    of_both = [
+        etree.fromstring(model_description(load_model(find_recipe(name)), "{0}")).find("CoSimulation").attrib
+        for name in ("ProbeStep", "ProbePlain")
+    ]
+    listed = capabilities()
+    for name, one in listed.items():
+        assert [attributes[name] for attributes in of_both] == [one["step"], one["plain"]], name
+    same = {name for name in of_both[0] if name != "modelIdentifier"} - listed.keys()
+    assert same == {"needsExecutionTool", "canRunAsynchronuously"}
+    assert listed.keys() >= CAPABILITIES.keys()
 
 
 CAPABILITIES = {

@@ -41,4 +41,10 @@ CC_API CcHeldMass cc_held_mass(const CcPartnerModel *m, int lag)
     return held;
 }
 
+/* That, or the free mass 1/W where the bodies are not predicted by the model; W: 0 while unknown. */
+CC_API CcHeldMass cc_partner_mass(const CcPartnerModel *m, int lag, int modelled, double W)
+{
+    return modelled ? cc_held_mass(m, lag) : (CcHeldMass){W > 0.0 ? 1.0 / W : 0.0, 0.0, 0.0};
+}
+
 #endif

@@ -30,9 +30,9 @@ static void show_coupling(Element *e, int i, const CcPortLaw *law)
     e->coupling.in_force[i] = fallback ? CC_HELD : cc_partner_in_force(&c->partner, &options);
     e->coupling.trust[i] = trust_of(e, i);
     e->coupling.energy[i] = c->added;
-    CcHeldMass mass = cc_held_mass(&c->partner.model, lag);
-    int free = c->partner.model.use == 0.0 && c->partner.known >= 1.0;
-    e->coupling.partner_mass[i] = free && c->partner.W[2][2] > 0.0 ? 1.0 / c->partner.W[2][2] : mass.mass;
+    double W = c->partner.known >= 1.0 ? c->partner.W[2][2] : 0.0;
+    CcHeldMass mass = cc_partner_mass(&c->partner.model, lag, c->partner.model.use != 0.0, W);
+    e->coupling.partner_mass[i] = mass.mass;
     e->coupling.partner_stiffness[i] = mass.stiffness;
     e->coupling.partner_damping[i] = mass.damping;
     double omega = omega_at(c, law, c->deepest);

@@ -12,4 +12,5 @@
 #define RATE w
 #define FORCE t
 #define INERTIA J_eff
+#define PARTNER partner_inertia
 #include "shared/axis_damper.h"

@@ -22,4 +22,5 @@
 #define PLACE phi
 #define BY_PLACE ANGLES
 #define INERTIA J_eff
+#define PARTNER partner_inertia
 #include "shared/axis_spring.h"

@@ -3,6 +3,7 @@
  *
  *   RATE, FORCE   relative speed, force through the damper
  *   INERTIA       effective mass or moment of inertia, of the group coupling
+ *   PARTNER       that of the bodies as identified, of the same group
  *
  * Coupled at communication points (coupled_axis.h) an interval is booked when it is over, by the force that acted and
  * the relative displacement of both ends, F (x_1 - x_0): as work, and where it is positive as dissipated.  So

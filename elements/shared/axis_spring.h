@@ -4,6 +4,7 @@
  *   DEFORMATION, START, RATE, FORCE   deformation, its value at the start, its rate, force through the spring
  *   PLACE, BY_PLACE                   position in both ports, and the switch that takes it
  *   INERTIA                           effective mass or moment of inertia, of the group coupling
+ *   PARTNER                           that of the bodies as identified, of the same group
  *
  * Coupled at communication points (coupled_axis.h) the deformation is that of the last sample, and energy.residual is
  * minus the energy that the coupling has added: energy.work is the work of the forces that acted, with the lag

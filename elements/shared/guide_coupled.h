@@ -29,6 +29,7 @@ static inline void guide_leave_out(Element *e, Real switched) { (void)e, (void)s
 #else
 
 #include "coupling/coupled_point.h"
+#include "coupling/held_mass.h"
 #include "held_force.h"
 
 /* The coupling counts changes of the energy by the motion, not by switching. */
@@ -127,6 +128,12 @@ static void guide_show_partner(Element *e, const CcPointOptions *options, double
     e->coupling.beta = p->bond.rule.beta;
     e->coupling.fallback = cc_is_mismatched(&p->bond.rule);
     CcBondOptions bond = cc_point_bond(options, k);
+    int lag = cc_lag(p->bond.lag), modelled = cc_bond_is_modelled(&p->bond, &bond);
+    CcHeldMass mass = cc_partner_mass(&p->bond.model, lag, modelled, e->coupling.admittance);
+    e->coupling.trust = cc_model_trust(&p->bond.model, lag, modelled);
+    e->coupling.partner_mass = mass.mass;
+    e->coupling.partner_stiffness = mass.stiffness;
+    e->coupling.partner_damping = mass.damping;
     e->coupling.in_force = cc_bond_in_force(&p->bond, &bond);
 }
 

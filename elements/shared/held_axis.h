@@ -9,6 +9,7 @@
 #ifndef CC_DUAL
 
 #include "coupling/coupled_axis.h"
+#include "coupling/held_mass.h"
 #include "held_force.h"
 
 #define HELD_NAME(of) HELD_TEXT(of)
@@ -37,7 +38,12 @@ static void show_partner(Element *e, const CcBondOptions *options)
     e->coupling.lag = c->bond.lag;
     e->coupling.admittance = c->bond.known != 0.0 ? c->bond.W : 0.0;
     e->coupling.step_advised = cc_bond_step_advised(&c->bond, options->k, options->d);
-    e->coupling.trust = cc_model_trust(&c->bond.model, cc_lag(c->bond.lag), cc_bond_is_modelled(&c->bond, options));
+    int lag = cc_lag(c->bond.lag), modelled = cc_bond_is_modelled(&c->bond, options);
+    CcHeldMass mass = cc_partner_mass(&c->bond.model, lag, modelled, e->coupling.admittance);
+    e->coupling.trust = cc_model_trust(&c->bond.model, lag, modelled);
+    e->coupling.PARTNER = mass.mass;
+    e->coupling.partner_stiffness = mass.stiffness;
+    e->coupling.partner_damping = mass.damping;
     e->coupling.in_force = cc_bond_in_force(&c->bond, options);
     e->coupling.energy = e->coupling.residual;
 #if BY_PLACE

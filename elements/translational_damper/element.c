@@ -12,4 +12,5 @@
 #define RATE v
 #define FORCE F
 #define INERTIA m_eff
+#define PARTNER partner_mass
 #include "shared/axis_damper.h"

@@ -22,4 +22,5 @@
 #define PLACE s
 #define BY_PLACE POSITIONS
 #define INERTIA m_eff
+#define PARTNER partner_mass
 #include "shared/axis_spring.h"

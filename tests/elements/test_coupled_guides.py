@@ -90,6 +90,7 @@ def test_a_bead_runs_round_a_ring_without_gain_or_loss(bead: Fmu, ring: Fmu, mas
     assert math.hypot(*body.vector("p.r")[:2]) == pytest.approx(1.0, abs=2e-3)
     assert guide["coupling.lag"] == (1 if master == JACOBI else 0)
     assert guide["coupling.admittance"] == pytest.approx(1.0, rel=1e-6)
+    assert guide["coupling.partner_mass"] == pytest.approx(1.0, rel=1e-6) and guide["coupling.trust"] > 0.9
     assert guide["coupling.residual"] == pytest.approx(0.0, abs=1e-9)
     assert guide["coupling.step_advised"] == pytest.approx(0.5 / OMEGA, rel=1e-6) and guide["coupling.fallback"] == 0
     guide.step(1e-9)  # books the last interval

@@ -144,6 +144,7 @@ def test_the_spring_shows_what_gives_its_force(
         assert pair.element["coupling.in_force"] == in_force
     assert pair.element["coupling.trust"] == pytest.approx(1.0, abs=1e-3)
     assert pair.element["coupling.energy"] == pair.element["coupling.residual"]
+    assert pair.element["coupling.partner_mass"] == pytest.approx(M, rel=1e-6)
     held = swing(mass, spring, JACOBI, 16, 1, coupling__mode=HOLD).element
     prescribed = swing(mass, spring, JACOBI, 16, 1, coupling__mode=SLOPE).element
     assert (held["coupling.in_force"], prescribed["coupling.in_force"]) == (0, 4)

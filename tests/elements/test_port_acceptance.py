@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.elements.closed_loop import JACOBI, MIXED, SEQUENTIAL, Law
-from tests.elements.port_bodies import System, Wire, contact, linear_plant, rows
+from tests.elements.closed_loop import JACOBI, MIXED, SEQUENTIAL, Bench, Law, Port
+from tests.elements.port_bodies import System, Wire, contact, damper, linear_plant, rows, spring
 from tests.elements.port_families import SAMPLE, one_system
 from tests.elements.port_masters import run_master
 from tests.elements.port_systems import (
@@ -75,6 +75,21 @@ def test_an_fmu_shows_the_axis_that_presses_on_it(index: int) -> None:
         assert shown[f"coupling.partner_{name}[1]"] == pytest.approx(exact, rel=1e-3)
     assert shown["coupling.in_force[1]"] == 3 and shown["coupling.trust[1]"] > 0.99
     assert hold.coupling[0]["coupling.in_force[1]"] == 0
+
+
+@pytest.mark.parametrize(
+    "port", [spring(800.0, "SpringByPositions", 0.0), spring(800.0, "Spring", 0.0), damper(10.0)],
+    ids=lambda port: port.recipe,
+)  # fmt: skip
+def test_a_spring_or_damper_shows_the_mass_that_another_spring_holds(port: Port) -> None:
+    """2 kg, 500 N/m, 3 N s/m, beside it; the trust that its model deserves, and that this gives the force."""
+    H, wire = 0.01, Wire(port, np.array([[1.0]]))
+    bench = Bench(linear_plant([2.0], H, [wire], [[500.0]], [[3.0]]), (port,))
+    coupling = {"coupling.mode": "auto", "coupling.order": "parallel"}
+    (shown,) = bench.run(np.array([0.0, 0.5]), H, 60, JACOBI, coupling).coupling
+    for name, exact in {"mass": 2.0, "stiffness": 500.0, "damping": 3.0}.items():
+        assert shown[f"coupling.partner_{name}"] == pytest.approx(exact, rel=1e-4)
+    assert shown["coupling.in_force"] == 3 and shown["coupling.trust"] > 0.999
 
 
 def test_the_energy_that_is_shown_is_what_a_free_body_has_gained() -> None:

@@ -36,6 +36,12 @@ def test_velocities_after_an_impact_and_energies_are_right_after_one_step_of_eac
     assert all(group.steps == len(result.trace.time) - 1 for group in result.groups)
 
 
+@pytest.mark.parametrize("name", ["elastic", "oblique, damped", "cradle", "rod"])
+def test_contacts_that_last_less_than_half_a_step_are_right_too(name: str) -> None:
+    system = replace(SYSTEMS[name], phases=SYSTEMS[name].phases[::7])
+    assert system.errors(run(system.scenario(0.4, "implicit")), 0.4).max() < 1e-3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("count", [N, 6.3, 16.0])

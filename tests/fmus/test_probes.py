@@ -7,7 +7,7 @@ from __future__ import annotations
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from ctypes import c_char_p
+from ctypes import c_char_p, c_size_t
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from fmu_builder.export.fmu import host_fmu
 from fmu_builder.export.probe_page import capabilities, checks
 from fmu_builder.model.loader import load_model
 from fmu_builder.paths import catalogue, find_recipe, shipped
+from tests.contact_core.fmi3 import ERROR, OK, Fmu3, Instance
 
 slow = pytest.mark.slow  # builds all of them
 
@@ -259,6 +260,72 @@ def test_fmi_3_ends_a_step_early_and_asks_to_end_the_simulation() -> None:
     assert early["x"][-1] == pytest.approx(1.0, abs=1e-12) and early["discarded"][-1]
     with pytest.raises(FMICallException, match=r"fmi3DoStep failed with status 2 \(discard\)"):
         simulate_fmu(fmu, start_values={"discard_at": 0.35}, **options)
+
+
+@slow
+def test_strings_keep_to_their_rules(importers: Any) -> None:
+    importer = importers("ProbeFeedthrough")
+    start = importer.variables["string_tunable"].start
+    importer.run({"start": {"string_in": "first"}, "set": {}, "step": 0.1, "stop": 0.1})
+    state = importer.slave.getFMUState()
+    kept = importer.slave.serializeFMUState(state)
+    longest = "é" * 511 + "e"  # 1023 bytes
+    importer.set({"string_in": longest, "string_tunable": "other"})
+    importer.slave.doStep(0.1, 0.1)
+    assert importer.get("string_out") == longest and importer.get("string_shown") == "other"
+    for name, value, said in (
+        ("string_in", longest + "e", "the value of string_in is longer than 1023 bytes"),
+        ("string_out", "x", "string_out cannot be set at all: the FMU computes it"),
+    ):
+        with pytest.raises(FMICallException):
+            importer.set({name: value})
+        assert importer.log["logStatusError"][-1] == f"fmi2SetString: {said}"
+    assert importer.get("string_out") == longest
+    reference = importer.variables["real_in"].valueReference
+    with pytest.raises(FMICallException):
+        importer.slave.getString([reference])
+    assert importer.log["logStatusError"][-1] == "fmi2GetString: real_in is no String"
+    importer.slave.setFMUState(importer.slave.deserializeFMUState(kept))
+    assert (importer.get("string_out"), importer.get("string_shown")) == ("first", start)
+    with pytest.raises(FMICallException):  # a text without its end
+        importer.slave.deserializeFMUState(forged(kept, b"first".ljust(1024, b"\0"), b"f" * 1024))
+    assert "string_in" in importer.log["logStatusError"][-1]
+    importer.slave.freeFMUState(state)
+    importer.slave.reset()
+    importer.slave.setupExperiment(startTime=0.0)
+    importer.slave.enterInitializationMode()
+    assert (importer.get("string_out"), importer.get("string_shown")) == ("", start)
+
+
+def forged(state: bytes, old: bytes, new: bytes) -> bytes:
+    """A serialized state with other bytes, and the checksum (FNV-1a) that belongs to them."""
+    assert state.count(old) == 1 and len(old) == len(new)
+    body = state.replace(old, new)[:-8]
+    checksum = 0xCBF29CE484222325
+    for byte in body:
+        checksum = (checksum ^ byte) * 0x100000001B3 % 2**64
+    return body + checksum.to_bytes(8, "little")
+
+
+@slow
+def test_strings_change_in_event_mode_where_fmi_3_uses_it(tmp_path: Path) -> None:
+    fmu = Fmu3(host_fmu(find_recipe("ProbeFeedthrough"), fmi=3), tmp_path)
+    one = Instance(fmu, events=True)
+    reference = one.references(["string_in"])
+
+    def set_to(value: bytes) -> int:
+        return one.call("fmi3SetString", reference, c_size_t(1), (c_char_p * 1)(value), c_size_t(1))
+
+    one.begin()
+    assert set_to(b"a") == one.call("fmi3EnterStepMode") == OK
+    assert set_to(b"a") == OK  # is no change
+    assert set_to(b"b") == ERROR and one.said().endswith("changes in event mode only, which this instance uses")
+    assert one.call("fmi3EnterEventMode") == set_to(b"b") == OK
+    values = (c_char_p * 1)()
+    assert one.call("fmi3GetString", one.references(["string_out"]), c_size_t(1), values, c_size_t(1)) == OK
+    assert values[0] == b"b"
+    assert one.call("fmi3GetString", reference, c_size_t(1), values, c_size_t(2)) == ERROR
+    one.free()
 
 
 @slow

@@ -51,7 +51,11 @@ def linkage(constants: Mapping[str, Sequence[int]], names: Collection[str]) -> L
         if kinds[k] >= PROFILE and constants["spline_counts"][k]:
             line = spline(constants, k)
             curves.append(Curve(other, base, f"hold[{k + 1}].angle", (), body, held, line))
-        elif kinds[k] >= PROFILE and not constants["hold_shapes"][k]:
+        elif kinds[k] >= PROFILE and constants["hold_shapes"][k]:
+            slots = (f"profile_{k + 1}",) if kinds[k] == PROFILE else (f"curve_x_{k + 1}", f"curve_y_{k + 1}")
+            ends = constants["hold_from"][k], constants["hold_to"][k]
+            curves.append(Curve(other, base, f"hold[{k + 1}].angle", (), body, held, (), slots, ends))
+        elif kinds[k] >= PROFILE:
             f = tuple(f"hold[{k + 1}].f[{i + 1}]" for i in range(int(constants["hold_degrees"][k]) + 1))
             curves.append(Curve(other, base, f"hold[{k + 1}].angle", f, body, held))
     offsets = [(int(body), f"point[{k}].offset") for k, body in enumerate(constants["point_bodies"], start=1)]

@@ -21,6 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fmu_builder.cosim.master import System
 from fmu_builder.errors import InputError, Problem
 from fmu_builder.model.assembly import AssemblyModel
@@ -55,7 +57,8 @@ class Joint:
 @dataclass(frozen=True)
 class Curve:
     """In axes at `base`, turned by `angle`, on a body: y = f[0] + f[1] x + ..., drawn along the way of a point of
-    another one, or a line through points, m."""
+    another one, or a line through points, m, or laws between two values of their argument: of y over x, or of x and
+    of y, by the names of their slots, with the scalars as the recipe has them."""
 
     body: int
     base: tuple[str, str]
@@ -64,6 +67,8 @@ class Curve:
     other: int
     point: tuple[str, str]
     line: tuple[tuple[float, float], ...] = ()
+    laws: tuple[str, ...] = ()
+    ends: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -207,11 +212,24 @@ def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
                     "f": list(one.f),
                     "other": float(one.other),
                     "point": list(one.point),
-                    "line": _short([one.line])[0],
+                    "line": _short([one.line or _line_of_laws(model, one)])[0],
                 }
                 for one in linkage.curves
             ],
         }
+
+
+_LAW_POINTS = 120
+
+
+def _line_of_laws(model: ElementModel, curve: Curve) -> list[tuple[float, float]]:
+    laws = model.recipe.laws
+    found = [one for slot in curve.laws for one in (laws.checked if laws else ()) if one.law.slot == slot]
+    if not found or len(found) < len(curve.laws):
+        return []
+    s = np.linspace(*curve.ends, _LAW_POINTS + 1)
+    *x, y = (one.over({name: s for name in one.slot.arguments}).value for one in found)
+    return [*zip((x[0] if x else s).tolist(), y.tolist(), strict=True)]
 
 
 def _part(port: PortUse) -> Iterator[dict[str, Any]]:

@@ -8,8 +8,10 @@ import re
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from foreign import GAIN, foreign_fmu
+from scipy.interpolate import CubicSpline
 
 from fmu_builder.cli.building import build_named
 from fmu_builder.cosim.initialization import model_of
@@ -17,10 +19,13 @@ from fmu_builder.cosim.master import load_scenario, system_of
 from fmu_builder.errors import InputError
 from fmu_builder.model.connectable import SlaveVariable
 from fmu_builder.model.loader import load_model
+from fmu_builder.model.model import ElementModel
 from fmu_builder.pages.drive_law import java_script
 from fmu_builder.pages.live import SCRIPTS, live
 from fmu_builder.pages.parts import part
+from fmu_builder.pages.scene import element_items
 from fmu_builder.pages.system import page_of, slider_range
+from fmu_builder.paths import shipped
 
 
 def test_no_two_scripts_of_a_page_declare_the_same_name() -> None:
@@ -128,6 +133,7 @@ def test_a_wrong_page_table_is_named_with_its_place(tmp_path: Path, page: str, m
     assert f"{recipe}: {message}" in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_page_has_the_curves_ranges_and_names_of_the_recipe(tmp_path: Path) -> None:
     (tmp_path / "Floor.toml").write_text(
         PAGE + 'plot = ["depth", "point.f"]\nrange = { C_F = ["1 kN/m", "1 MN/m"], C_r = [0.2, 0.8] }\n'
@@ -156,15 +162,6 @@ def test_a_chosen_range_is_logarithmic_over_a_decade() -> None:
     assert slider_range(variable(0.0, None), 2e4, (1.0, 5.0)) == (1.0, 5.0, False)
 
 
-def test_the_scripts_of_a_page_share_no_name() -> None:
-    """They are one script in the page, which a name that is declared twice stops."""
-    declared = re.compile(r"^(?:async function|const|let|class|function) (\w+)(.*)", re.MULTILINE)
-    found = [match for name in ("engine.js", *SCRIPTS) for match in declared.findall(part(name))]
-    names = [name for first, rest in found for name in (first, *re.findall(r", ([A-Z_]+) = ", rest))]
-    assert len(names) > 100 and {"REACH", "SHOWN", "CURVES", "Hand"} <= set(names)
-    assert [name for name in dict.fromkeys(names) if names.count(name) > 1] == []
-
-
 REPORT = "../../report/scripts"
 DECLARED = re.compile(r"^(?:async )?(const|let|class|function)\*? ([^\n]*?)(?: //[^\n]*)?$", re.MULTILINE)
 
@@ -185,3 +182,21 @@ def test_scripts_of_a_page_declare_each_name_once(scripts: list[str]) -> None:
     names = assigned + [re.findall(r"\w+", line)[0] for what, line in found if what in ("class", "function")]
     assert len(names) > 30
     assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.slow
+def test_a_spline_is_drawn_through_its_points(tmp_path: Path) -> None:
+    points = [(-0.6, 0.2), (-0.3, 0.05), (0.1, 0.0), (0.4, 0.12), (0.7, 0.3)]
+    text = (shipped("fmus") / "PendulumOnProfile.toml").read_text(encoding="utf-8")
+    recipe = tmp_path / "Spline.toml"
+    changed, count = re.subn(
+        r"^profile = .*$", f"profile_points = {[list(p) for p in points]}", text, flags=re.MULTILINE
+    )
+    recipe.write_text(changed, encoding="utf-8")
+    assert count == 1
+    model = load_model(recipe)
+    assert isinstance(model, ElementModel)
+    (curve,) = next(item["curves"] for item in element_items(model) if item["kind"] == "linkage")
+    x, y = np.array(curve["line"]).T
+    np.testing.assert_allclose(y, CubicSpline(*zip(*points, strict=True))(x), atol=1e-5)  # drawn with five digits
+    assert len(x) == 4 * 12 + 1 and (x[0], x[-1]) == (-0.6, 0.7)

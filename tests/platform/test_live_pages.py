@@ -477,3 +477,19 @@ def test_a_table_of_a_law_has_the_values_of_the_fmu(browser: Browser, made: Made
     found = shown.page.evaluate(f"{x.tolist()}.map(tableLaw({table_text(table)})).map((y) => (y === y ? y : null))")
     np.testing.assert_allclose(np.array(found, dtype=float), table.at(x)[0], rtol=1e-14, atol=1e-14)
     shown.page.close()
+
+
+def test_a_cam_of_laws_is_drawn_where_its_point_touches_it() -> None:
+    """The way of the follower's point, in the axes of the cam, lies on the line that is drawn."""
+    system = system_of(load_scenario(Path("EccentricCam")))
+    scene = scene_of(system, {"fmu": model_of(system.scenario, "fmu")})
+    (curve,) = next(item["curves"] for item in scene["items"] if item["kind"] == "linkage")
+    trace = fmu_builder.run("EccentricCam").trace
+    turn = trace["fmu.integrated[1].q"] - np.pi / 2.0
+    x, y = (trace[f"fmu.contact[1].{axis}"] for axis in "xy")
+    way = np.column_stack([np.cos(turn) * x + np.sin(turn) * y, np.cos(turn) * y - np.sin(turn) * x])[::50, None]
+    begin, end = np.array(curve["line"])[:-1], np.array(curve["line"])[1:]
+    share = np.einsum("kij,ij->ki", way - begin, end - begin) / ((end - begin) ** 2).sum(axis=1)
+    foot = begin + np.clip(share, 0.0, 1.0)[..., None] * (end - begin)
+    apart = np.hypot(*(way - foot).transpose(2, 0, 1)).min(axis=1)
+    assert apart.max() < 0.03 * (1.0 - np.cos(np.pi / 120)) + 1e-6  # chords of 120 parts of a circle of 30 mm, 5 digits

@@ -51,6 +51,21 @@ class Scene {
         return item.lines.map((line) => line.map(([a, b]) => [x + c * a - s * b, y + s * a + c * b + shift, 0]));
     }
 
+    /* The line of a curve, or a profile along the way of its point over the run and a little beyond. */
+    curve(item, curve, k) {
+        const pose = this.poses(item.joints, k)(curve.body);
+        const base = this.vector(curve.base, k), angle = this.number(curve.angle, k);
+        const on = ([x, y]) => Scene.on(pose, [base[0] + Math.cos(angle) * x - Math.sin(angle) * y,
+            base[1] + Math.sin(angle) * x + Math.cos(angle) * y]);
+        if (curve.line.length)
+            return curve.line.map(on);
+        const f = this.vector(curve.f, k), [low, high] = this.way(item, curve);
+        return Array.from({ length: 61 }, (_, i) => {
+            const x = low + ((high - low) * i) / 60;
+            return on([x, f.reduceRight((sum, one) => sum * x + one, 0)]);
+        });
+    }
+
     /* Along x of a profile, how far its point goes over the run, and three tenths more. */
     way(item, curve) {
         this.ways = this.ways || new Map();
@@ -90,6 +105,9 @@ class Scene {
                     yield Scene.on(pose(body), this.vector(point, k));
                 for (let i = 0; i < item.joints.length; i++)
                     yield Scene.on(pose(i), [0, 0]);
+                for (const curve of item.curves)
+                    if (curve.line.length)
+                        yield* this.curve(item, curve, k);
             }
     }
 
@@ -314,26 +332,11 @@ class View {
     linkage(scene, item, k, faint) {
         const pose = scene.poses(item.joints, k);
         for (const curve of item.curves)
-            this.line(this.curve(scene, item, curve, k), style("--text"), 2, faint);
+            this.line(scene.curve(item, curve, k), style("--text"), 2, faint);
         for (const [number, ...point] of item.links)
             this.line([Scene.on(pose(number), [0, 0]), Scene.on(pose(number), scene.vector(point, k))],
                 COLOURS[number % COLOURS.length], 4, faint);
         item.joints.forEach((joint, i) => this.dot(Scene.on(pose(i), [0, 0]), style("--text"), 3.5, faint));
-    }
-
-    /* The line of a curve, or a profile along the way of its point over the run and a little beyond. */
-    curve(scene, item, curve, k) {
-        const pose = scene.poses(item.joints, k)(curve.body);
-        const base = scene.vector(curve.base, k), angle = scene.number(curve.angle, k);
-        const on = ([x, y]) => Scene.on(pose, [base[0] + Math.cos(angle) * x - Math.sin(angle) * y,
-            base[1] + Math.sin(angle) * x + Math.cos(angle) * y]);
-        if (curve.line.length)
-            return curve.line.map(on);
-        const f = scene.vector(curve.f, k), [low, high] = scene.way(item, curve);
-        return Array.from({ length: 61 }, (_, i) => {
-            const x = low + ((high - low) * i) / 60;
-            return on([x, f.reduceRight((sum, one) => sum * x + one, 0)]);
-        });
     }
 
     arrow(at, force) {

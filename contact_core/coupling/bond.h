@@ -171,6 +171,13 @@ CC_API int cc_bond_is_overruled(const CcBond *c, const CcBondOptions *o)
     return o->given.lag != CC_LAG_AUTO && c->settled != 0.0;
 }
 
+/* 1 while a lag that is given is compared with the others. */
+CC_API int cc_bond_doubts(const CcBond *c, const CcBondOptions *o)
+{
+    int given = o->given.lag != CC_LAG_AUTO && !o->given.holds;
+    return given && c->settled == 0.0 && c->model.learned < CC_BOND_DOUBTS;
+}
+
 /* The lag with which a single mass or the model leaves nothing, against the one that is given, on samples in a row; or
  * -1. */
 CC_API int cc_bond_contradicts(CcBond *c)
@@ -222,7 +229,7 @@ CC_API int cc_bond_model(CcBond *c, const CcBondOptions *o, const double y[3])
     if (c->answered < 0.0 || !(stiffness > 0.0))
         return lag;
     s.given = cc_bond_knows_lag(c, o);
-    s.doubted = o->given.lag != CC_LAG_AUTO && c->settled == 0.0 && m->learned < CC_BOND_DOUBTS;
+    s.doubted = cc_bond_doubts(c, o);
     for (int i = 0; i < CC_MODEL_FORCES; i++)
         s.u[i] = cc_dot(c->f[i], c->along);
     cc_model_at_step(m, c->H);
@@ -286,7 +293,7 @@ CC_API void cc_bond_learn(CcBond *c, const CcBondOptions *o, const double y[3])
             c->fits[L][i] = CC_BOND_FORGETS * c->fits[L][i] + product[L][i];
     c->learned += learns;
     int unsettled = !cc_bond_knows_lag(c, o), asked = unsettled ? cc_bond_ask(c) : -1;
-    if (!unsettled && c->settled == 0.0 && learns && !o->given.holds)
+    if (learns && cc_bond_doubts(c, o))
         asked = cc_bond_contradicts(c);
     if (!unsettled && asked >= 0)
         c->model = (CcPartnerModel){.H = c->H, .unit = c->model.unit}; /* it begins anew, with that lag */

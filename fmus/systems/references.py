@@ -605,14 +605,25 @@ def mass_slides_off() -> Trace:
 
 def bead_swings_in_bowl() -> Trace:
     """A spherical pendulum: inside a hollow sphere of 100 mm."""
+    t, r, v = swinging_bead()
+    return of_a_point("bead_swings_in_bowl", "bowl", NUMERICAL, t, r, v)
+
+
+def bead_swings_in_mesh_bowl() -> Trace:
+    """The same: the sphere whose points are the corners of the mesh."""
+    t, r, v = swinging_bead()
+    return of_a_point("bead_swings_in_mesh_bowl", "bowl", NUMERICAL, t, r, v)
+
+
+def swinging_bead() -> tuple[Array, Array, Array]:
+    """Times, positions and velocities."""
 
     def bowl(_: float, r: Array) -> tuple[float, Array]:
         away = math.sqrt(r @ r)
         return away - 0.1, -r / away
 
     t = grid(0.4, 5e-3)
-    r, v = on_surface(t, np.array([80.0098288e-3, 0.0, -60.0073716e-3]), np.array([0.0, 0.8, 0.0]), bowl)
-    return of_a_point("bead_swings_in_bowl", "bowl", NUMERICAL, t, r, v)
+    return t, *on_surface(t, np.array([80.0098288e-3, 0.0, -60.0073716e-3]), np.array([0.0, 0.8, 0.0]), bowl)
 
 
 def puck_glides_over_road() -> Trace:
@@ -994,6 +1005,7 @@ CASES: tuple[Callable[[], Trace], ...] = (
     bead_on_ring,
     bead_rests_in_spinning_bowl,
     bead_swings_in_bowl,
+    bead_swings_in_mesh_bowl,
     block_creeps,
     block_creeps_by_sine,
     block_is_shaken,

@@ -30,7 +30,7 @@ def system(probe: str = "ProbeStep", **start: float) -> Scenario:
 
 
 @pytest.mark.parametrize("loop", ["compiled", "python"])
-@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("fmi", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_discarded_step_is_made_in_parts(loop: str, fmi: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LOOP, loop)
     fmu = str(host_fmu(find_recipe("ProbeStep"), fmi=fmi))
@@ -40,6 +40,26 @@ def test_a_discarded_step_is_made_in_parts(loop: str, fmi: int, monkeypatch: pyt
     np.testing.assert_array_equal(parted["probe.discarded"], parted.trace.time >= 0.35)
     for name in ("mass.p.r[3]", "mass.p.v[3]"):
         np.testing.assert_array_equal(parted[name], whole[name])
+
+
+@pytest.mark.slow  # starts processes
+def test_a_slave_in_a_process_of_its_own_makes_its_step_in_parts_too() -> None:
+    parted = run("ProbeStep", start={"discard_at": 0.35}, isolated=True, **TIMES)
+    (note,) = parted.notes
+    assert note == NOTE.replace("probe", "fmu", 1) and parted["fmu.x"][-1] == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["implicit", pytest.param("adaptive", marks=pytest.mark.slow)])
+def test_beside_forces_that_are_solved_for_a_step_is_made_in_parts_too(algorithm: str) -> None:
+    slaves = {
+        "probe": {"recipe": "ProbeStep", "start": {"discard_at": 0.0135}},
+        "ball": {"recipe": "PointMass", "start": {"r0": [0, 0, 1e-3]}},
+        "floor": {"recipe": "PointSurface"},
+    }
+    experiment = {"stop": 0.02, "step": 1e-3, "algorithm": algorithm}
+    done = run(Scenario(slaves=slaves, connections=[("ball.p", "floor.point")], experiment=experiment))
+    assert any(note.endswith("in parts from 0.013, 0.0135 s on") for note in done.notes)
+    np.testing.assert_allclose(done["probe.x"], done.trace.time**2, rtol=0, atol=1e-12)
 
 
 def test_an_end_within_a_discarded_step_ends_the_run() -> None:

@@ -180,6 +180,9 @@ class Instance:
         self.call("fmi2EnterInitializationMode")
         self.call("fmi2ExitInitializationMode")
 
+    def make_step(self, t: float, h: float) -> None:
+        self.call("fmi2DoStep", c_double(t), c_double(h), c_int(1), note=f" at t = {t:g} s")
+
     def end(self) -> None:
         self.call("fmi2Terminate")
         self.free()
@@ -195,18 +198,31 @@ def main(unpacked: Unpacked, concluded: Sequence[str]) -> None:
     """Ten steps from the start values; every call must answer fmi2OK, every Real be finite.
 
     concluded  what the solver concludes from the declared dependencies, each tried out: `exact`, `still`"""
+    h = run_interfaces(unpacked, Instance, _integrate, _read_back)
+    if concluded:
+        try_conclusions(unpacked, h, concluded)
+
+
+def run_interfaces(
+    unpacked: Unpacked,
+    make: Callable[[Unpacked, int], Any],
+    integrate: Callable[[Any, _Element, float], None],
+    read_back: Callable[[Any, _Element], None],
+) -> float:
+    """Ten steps as co-simulation, and as model exchange, of an FMU of either version; the length of a step, s.
+
+    make, integrate, read_back   what the version does in its own way"""
     description = unpacked.description
     experiment = description.find("DefaultExperiment")
     h = float(experiment.attrib["stepSize"]) if experiment is not None else 1e-3
-    for kind, tag, run in ((CO_SIMULATION, "CoSimulation", _step), (MODEL_EXCHANGE, "ModelExchange", _integrate)):
+    for kind, tag, run in ((CO_SIMULATION, "CoSimulation", _step), (MODEL_EXCHANGE, "ModelExchange", integrate)):
         if description.find(tag) is not None:
-            fmu = Instance(unpacked, kind)
+            fmu = make(unpacked, kind)
             fmu.begin()
             run(fmu, description, h)
-            _read_back(fmu, description)
+            read_back(fmu, description)
             fmu.end()
-    if concluded:
-        try_conclusions(unpacked, h, concluded)
+    return h
 
 
 _TRIED_FOR = 5.0  # s; an FMU whose steps take longer is tried with fewer
@@ -215,29 +231,44 @@ _TRIED_FOR = 5.0  # s; an FMU whose steps take longer is tried with fewer
 def try_out(unpacked: Unpacked, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
     """What an importer does with a co-simulation from loading to unloading.  A call that is not answered with fmi2OK
     or fmi2Warning ends it early: only a crash counts; other faults are reported when the FMU is run."""
-    sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
-    fmu, answer = None, ""
-    try:
-        fmu = Instance(unpacked, CO_SIMULATION)
-        start = _default(unpacked.description, "startTime", 0.0)
-        h = _default(unpacked.description, "stepSize", 1e-3)
+
+    def initialize(fmu: Instance, start: float) -> None:
         _set_starts(fmu, starts, inputs=False)
         fmu.call("fmi2SetupExperiment", c_int(0), c_double(0.0), c_double(start), c_int(0), c_double(0.0))
         fmu.call("fmi2EnterInitializationMode")
         _set_starts(fmu, starts, inputs=True)
         fmu.call("fmi2ExitInitializationMode")
+
+    try_instance(unpacked, Instance, initialize, "fmi2Terminate")
+
+
+def try_instance(
+    unpacked: Unpacked,
+    make: Callable[[Unpacked, int], Any],
+    initialize: Callable[[Any, float], None],
+    terminate: str,
+) -> None:
+    """As try_out, of an FMU of either version; ends this process.
+
+    initialize   takes the instance and the time of the start, s     terminate   the name of the function"""
+    sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
+    fmu, answer = None, ""
+    try:
+        fmu = make(unpacked, CO_SIMULATION)
+        start = _default(unpacked.description, "startTime", 0.0)
+        h = _default(unpacked.description, "stepSize", 1e-3)
+        initialize(fmu, start)
         begin = time.monotonic()
         for k in range(STEPS):
             if time.monotonic() - begin < _TRIED_FOR:
-                t = start + k * h
-                fmu.call("fmi2DoStep", c_double(t), c_double(h), c_int(1), note=f" at t = {t:g} s")
-        fmu.call("fmi2Terminate")
+                fmu.make_step(start + k * h, h)
+        fmu.call(terminate)
     except (OSError, AttributeError) as error:  # no library of this machine; a function is missing
         answer = str(error)
     except SystemExit as error:
         answer = str(error.code)
     if fmu is not None:
-        if not answer.endswith("fmi2Fatal"):  # after that no function may be called
+        if not answer.endswith("Fatal"):  # after that no function may be called
             fmu.free()
         _announce("unloading the library")
         _unload(fmu.library._handle)
@@ -288,9 +319,9 @@ def _log(_: int, __: bytes, status: int, ___: bytes, message: bytes) -> None:
     print(f"[{label}] {text}", flush=True)
 
 
-def _step(fmu: Instance, _: _Element, h: float) -> None:
+def _step(fmu: Any, _: _Element, h: float) -> None:
     for k in range(STEPS):
-        fmu.call("fmi2DoStep", c_double(k * h), c_double(h), c_int(1), note=f" at t = {k * h:g} s")
+        fmu.make_step(k * h, h)
 
 
 def try_conclusions(unpacked: Unpacked, h: float, concluded: Sequence[str]) -> None:
@@ -314,7 +345,7 @@ def try_conclusions(unpacked: Unpacked, h: float, concluded: Sequence[str]) -> N
                 fmu.begin()
                 for k in range(steps):
                     t, length = k * STEPS * h / steps, STEPS * h / steps
-                    fmu.call("fmi2DoStep", c_double(t), c_double(length), c_int(1), note=f" at t = {t:g} s")
+                    fmu.make_step(t, length)
                 ends.append(_get(fmu, states))
                 if "still" in concluded and inputs:
                     _try_still(fmu, list(reals.values()), inputs[0], values[0])
@@ -397,7 +428,7 @@ def _integrate(fmu: Instance, description: _Element, h: float) -> None:
 
 
 def _read_back(fmu: Instance, description: _Element) -> None:
-    """Strings are left out: the elements have none."""
+    """Strings are left out: any text is one."""
     variables = description.findall("ModelVariables/ScalarVariable")
     kinds: Sequence[tuple[str, str, Callable[[int], ctypes.Array[c_double] | ctypes.Array[c_int]]]] = (
         ("Real", "Real", lambda n: (c_double * n)()),

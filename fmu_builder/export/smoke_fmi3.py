@@ -9,7 +9,6 @@ import json
 import math
 import os
 import sys
-import time
 from collections.abc import Sequence
 from ctypes import (
     byref,
@@ -97,7 +96,7 @@ class Instance:
         times = (c_bool(False), c_double(0.0), c_double(start), c_bool(False), c_double(0.0))
         self.call("fmi3EnterInitializationMode", *times)
 
-    def step(self, t: float, h: float) -> None:
+    def make_step(self, t: float, h: float) -> None:
         event, ended, early, last = c_bool(), c_bool(), c_bool(), c_double()
         answers = (byref(event), byref(ended), byref(early), byref(last))
         self.call("fmi3DoStep", c_double(t), c_double(h), c_bool(True), *answers, note=f" at t = {t:g} s")
@@ -106,6 +105,10 @@ class Instance:
         """One round of an event."""
         flags, next_time = [c_bool() for _ in range(5)], c_double()
         self.call("fmi3UpdateDiscreteStates", *map(byref, flags), byref(next_time))
+
+    def end(self) -> None:
+        self.call("fmi3Terminate")
+        self.free()
 
     def free(self) -> None:
         smoke._announce("fmi3FreeInstance")
@@ -121,28 +124,10 @@ def _print(_: int, status: int, __: bytes, message: bytes) -> None:
 
 def main(unpacked: smoke.Unpacked) -> None:
     """Ten steps from the start values as co-simulation, and as model exchange; all that is read must be finite."""
-    description = unpacked.description
-    experiment = description.find("DefaultExperiment")
-    h = float(experiment.attrib["stepSize"]) if experiment is not None else 1e-3
-    for kind, tag, run in (
-        (smoke.CO_SIMULATION, "CoSimulation", _step),
-        (smoke.MODEL_EXCHANGE, "ModelExchange", _integrate),
-    ):
-        if description.find(tag) is not None:
-            fmu = Instance(unpacked, kind)
-            fmu.begin()
-            run(fmu, h)
-            _read_back(fmu, description)
-            fmu.call("fmi3Terminate")
-            fmu.free()
+    smoke.run_interfaces(unpacked, Instance, _integrate, _read_back)
 
 
-def _step(fmu: Instance, h: float) -> None:
-    for k in range(smoke.STEPS):
-        fmu.step(k * h, h)
-
-
-def _integrate(fmu: Instance, h: float) -> None:
+def _integrate(fmu: Instance, _: smoke._Element, h: float) -> None:
     """Euler's method with steps short enough for stiff elements; events are ignored."""
     h *= 1e-6
     n, m = c_size_t(), c_size_t()
@@ -180,32 +165,14 @@ def _read_back(fmu: Instance, description: smoke._Element) -> None:
 
 def try_out(unpacked: smoke.Unpacked, starts: Sequence[tuple[str, int, Any, bool]]) -> None:
     """As smoke.try_out; of start values the type is one of FAMILIES."""
-    sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")  # an FMU may close or redirect its own
-    fmu, answer = None, ""
-    try:
-        fmu = Instance(unpacked, smoke.CO_SIMULATION)
-        start = smoke._default(unpacked.description, "startTime", 0.0)
-        h = smoke._default(unpacked.description, "stepSize", 1e-3)
+
+    def initialize(fmu: Instance, start: float) -> None:
         _set_starts(fmu, starts, inputs=False)
         fmu.enter(start)
         _set_starts(fmu, starts, inputs=True)
         fmu.call("fmi3ExitInitializationMode")
-        begin = time.monotonic()
-        for k in range(smoke.STEPS):
-            if time.monotonic() - begin < smoke._TRIED_FOR:
-                fmu.step(start + k * h, h)
-        fmu.call("fmi3Terminate")
-    except (OSError, AttributeError) as error:  # no library of this machine; a function is missing
-        answer = str(error)
-    except SystemExit as error:
-        answer = str(error.code)
-    if fmu is not None:
-        if not answer.endswith("fmi3Fatal"):  # after that no function may be called
-            fmu.free()
-        smoke._announce("unloading the library")
-        smoke._unload(fmu.library._handle)
-    smoke._announce(smoke.END)
-    os._exit(0)  # other libraries of the FMU at the end of a process do not belong to its run
+
+    smoke.try_instance(unpacked, Instance, initialize, "fmi3Terminate")
 
 
 def _set_starts(fmu: Instance, starts: Sequence[tuple[str, int, Any, bool]], inputs: bool) -> None:

@@ -25,6 +25,9 @@ def draw(chromium: str) -> None:
         tab = browser.new_page(viewport={"width": 1100, "height": 790})
         tab.goto(page.as_uri())
         tab.wait_for_selector("body[data-shown]")
+        for _ in range(30):  # the first runs are slow: the browser compiles
+            tab.evaluate("request()")
+            tab.wait_for_timeout(50)
         tab.screenshot(path=FOLDER / "live.png")
         browser.close()
 

@@ -208,6 +208,7 @@ class View {
         if (!this.extent || !this.hand || !this.hand.isKept)
             this.extent = this.scene.extent();
         this.force = this.scene.largestForce();
+        this.share = items.some((one) => one.unbounded) ? 0.36 : 0.42; // of the canvas, for half of what is there
         this.angles = this.angles || (this.scene.isFlat() ? [-Math.PI / 2, Math.PI / 2] : [-1.1, 0.35]);
         this.sample = Math.min(this.sample, this.scene.count - 1);
         this.draw();
@@ -260,7 +261,7 @@ class View {
         this.pen = emptied(this.canvas, this.width, this.height);
         if (!this.scene || this.scene.count === 0)
             return;
-        this.scale = (0.42 * this.zoom * Math.min(this.width, this.height)) / this.extent.half;
+        this.scale = (this.share * this.zoom * Math.min(this.width, this.height)) / this.extent.half;
         this.pen.lineJoin = this.pen.lineCap = "round";
         if (this.other && this.other.count > this.sample)
             this.drawScene(this.other, true);

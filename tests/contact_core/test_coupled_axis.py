@@ -245,7 +245,7 @@ def test_a_right_order_is_not_overruled(library: ctypes.CDLL, master: int) -> No
         one[masses // 2] = 1.0
         for h in (0.05, 0.2, 0.5):
             for v in (one, np.random.default_rng(5).standard_normal(masses)):
-                run = Coupled(library, train(masses, 1.0, 1e4, v), h / 200.0, master, lag=lag).run(60)
+                run = Coupled(library, train(masses, 1.0, 1e4, v), h / 200.0, master, lag=lag).run(200)
                 assert {run.learned(k)["lag"] for k in range(masses)} == {lag}
 
 

@@ -161,7 +161,8 @@ def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
         yield {"kind": "body", "points": [list(place) for place in dict.fromkeys(bodies)]}
     module = _module(model.recipe.element_folder)
     constants = {constant.name: constant.values for constant in model.constants}
-    shapes = _asked(model, module, "shapes", constants, model.recipe.choices) or {}
+    structure = {**model.recipe.choices, **model.recipe.sizes}
+    shapes = _asked(model, module, "shapes", constants, structure) or {}
     names = {port.name for port in ports}
     if unknown := [name for name in shapes if name.removeprefix(UNBOUNDED) not in names]:
         what = f"shapes() names '{unknown[0]}', which is no port in space of the element; it has {', '.join(names)}"
@@ -186,7 +187,9 @@ def element_items(model: ElementModel) -> Iterator[dict[str, Any]]:
     own = _asked(model, module, "places", constants, seen) or ()
     for x, y, angle in own:
         yield _plate(_BLOCK, x, y, angle)
-    if not own and not any(port.side == "force" for port in model.ports):  # what passes motion on has no body
+    if (
+        not own and not bodies and not any(port.side == "force" for port in model.ports)
+    ):  # what passes motion on has no body
         for port in model.ports:
             yield from _part(port)
     linkage = _asked(model, module, "linkage", constants, seen)

@@ -196,10 +196,11 @@ CC_API unsigned cc_mesh_model_least(const CcMeshModel *q, double place[2])
     place[1] = (q->h_yz * q->g_y - q->h_yy * q->g_z) / det;
     if (place[0] > 0.0 && place[1] > 0.0 && place[0] + place[1] < 1.0)
         return 0;
-    double least = __builtin_inf();
+    double least = __builtin_inf(), weight[3] = {place[1], 1.0 - place[0] - place[1], place[0]};
     unsigned where = 0;
-    for (int k = 0; k < 3; k++)
-        cc_mesh_model_edge(q, corner[k], corner[(k + 1) % 3], zero[k], &least, place, &where);
+    for (int k = 0; k < 3; k++) /* edges that the least value of all lies beyond */
+        if (!(weight[k] > 0.0))
+            cc_mesh_model_edge(q, corner[k], corner[(k + 1) % 3], zero[k], &least, place, &where);
     return where;
 }
 

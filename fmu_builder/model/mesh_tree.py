@@ -199,13 +199,14 @@ def _tree_order(middles: Floats) -> tuple[Indices, int]:
     levels = max(math.ceil(math.log2(count / LEAF)), 0)
     room = -(-count >> levels) << levels
     order = np.concatenate([np.arange(count), np.linspace(0, count - 1, room - count).astype(np.int64)])
+    at = middles[order].T.astype(np.float32)  # moved along with `order`: neighbours stay near each other in memory
     for level in range(levels):
-        rows = order.reshape(2**level, -1)
-        at = middles[rows]
-        axis = np.ptp(at, axis=1).argmax(axis=1)  # halved across the longest
-        keys = np.take_along_axis(at, axis[:, None, None], axis=2)[:, :, 0]
-        halves = np.argpartition(keys, rows.shape[1] // 2, axis=1)
-        order = np.take_along_axis(rows, halves, axis=1).ravel()
+        order, at = order.reshape(2**level, -1), at.reshape(3, 2**level, -1)
+        axis = (at.max(axis=2) - at.min(axis=2)).argmax(axis=0)  # halved across the longest
+        halves = np.argpartition(at[axis, np.arange(2**level)], order.shape[1] // 2, axis=1)
+        order = np.take_along_axis(order, halves, axis=1)
+        at = np.take_along_axis(at, halves[None], axis=2)
+    order = order.ravel()
     return order, levels
 
 

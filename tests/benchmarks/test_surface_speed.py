@@ -51,6 +51,8 @@ SURFACES = {
     "PointTorus": ((0.1, 0.0, 0.03), 150.0),
     "PointRevolution": ((0.09, 0.0, 0.06), math.inf),
     "PointExtrusion": ((0.02, 0.03, 0.0), math.inf),
+    "PointRoad": ((0.25, 0.0, 0.009), math.inf),
+    "PointSaddle": ((0.0, 0.0, 0.023), math.inf),
 }
 
 

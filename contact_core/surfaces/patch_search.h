@@ -262,6 +262,30 @@ CC_API void cc_patch_piece(const CcPatch *s, const double P[3], const CcPatchPie
     }
 }
 
+/* Squared distance of P from the box around the control points of a piece: at most that from the piece. */
+CC_API double cc_patch_hull(const CcPatch *s, const CcPatchPiece *piece, const double P[3])
+{
+    double square = 0.0;
+    for (int c = 0; c < 3; c++) {
+        const CcPatchSpan *span = piece->span[c < 2 ? c : 0];
+        double low = __builtin_inf(), high = -low;
+        if (s->components == 1 && c < 2) {
+            low = span->start + piece->offset[c] - P[c];
+            high = low + span->length;
+        } else {
+            for (int k = 0; k < 16; k++) {
+                double x = s->components == 1 ? piece->net[0][k / 4][k % 4] - P[2] : piece->net[c][k / 4][k % 4];
+                x /= s->components == 4 ? piece->net[3][k / 4][k % 4] : 1.0;
+                low = x < low ? x : low;
+                high = x > high ? x : high;
+            }
+        }
+        double off = low > 0.0 ? low : high < 0.0 ? high : 0.0;
+        square += off * off;
+    }
+    return square;
+}
+
 /* A group of pieces, of the surface moved by `offset`. */
 CC_API void cc_patch_group(const CcPatch *s, const double P[3], const int group[2], const double offset[2],
                            CcPatchSearch *search)
@@ -289,7 +313,8 @@ CC_API void cc_patch_group(const CcPatch *s, const double P[3], const int group[
                                                      : s->components == 4         ? a[3] * P[c]
                                                                                   : P[c]);
                 }
-            cc_patch_piece(s, P, &piece, search);
+            if (cc_patch_hull(s, &piece, P) < search->best.square)
+                cc_patch_piece(s, P, &piece, search);
         }
 }
 

@@ -59,24 +59,18 @@ class Direction:
             basis = higher
         return Direction(start, length, at - 3, basis, closed)
 
-    @property
-    def controls(self) -> int:
-        return int(self.first[-1]) + 4
-
     def table(self) -> tuple[float, ...]:
         """CcPatchSpan of each span."""
         rows = np.column_stack([self.start, self.length, self.first, self.basis.reshape(-1, 16)])
         return tuple(rows.ravel().tolist())
 
-    def matrix(self, places: Places, order: int = 0) -> Array:
-        """The weights of the control values in every place, or in its derivative by the parameter; shape (places,
-        controls)."""
-        basis, length, t = self.basis[places.span], self.length[places.span], places.t
-        found = np.zeros((len(t), self.controls))
-        powers = np.stack([math.perm(p, order) * t ** max(p - order, 0) for p in range(4)], axis=1)
-        weights = np.einsum("skp,sp->sk", basis, powers) / length[:, None] ** order
-        np.put_along_axis(found, self.first[places.span][:, None] + np.arange(4), weights, axis=1)
-        return found
+    def combined(self, values: Array, places: Places, order: int = 0) -> Array:
+        """What the control values, along the first axis, give in every place, or their derivative by the parameter."""
+        powers = np.stack([math.perm(p, order) * places.t ** max(p - order, 0) for p in range(4)], axis=1)
+        weights = np.einsum("skp,sp->ks", self.basis[places.span], powers) / self.length[places.span] ** order
+        first = self.first[places.span]
+        across = (slice(None),) + (None,) * (values.ndim - 1)
+        return np.asarray(sum(weights[k][across] * values[first + k] for k in range(4)))
 
     @staticmethod
     def from_table(table: Sequence[float], closed: bool) -> Direction:
@@ -138,11 +132,9 @@ class Patch:
     def derivatives(self, at_u: Places, at_v: Places) -> Array:
         """S, S_u, S_v, S_uu, S_uv, S_vv; shape (6, places along u, along v, 3)."""
         A = np.empty((6, len(at_u.t), len(at_v.t), self.components))
-        along = [self.u.matrix(at_u, order) for order in range(3)]
-        across = [self.v.matrix(at_v, order) for order in range(3)]
+        along = [self.u.combined(self.control, at_u, order) for order in range(3)]
         for row, (i, j) in enumerate(((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))):
-            for c in range(self.components):
-                A[row, :, :, c] = along[i] @ self.control[:, :, c] @ across[j].T
+            A[row] = self.v.combined(along[i].swapaxes(0, 1), at_v, j).swapaxes(0, 1)
         if self.components == 1:
             S = np.zeros((*A.shape[:3], 3))
             S[0, :, :, 0], S[0, :, :, 1] = self.u.parameters(at_u)[:, None], self.v.parameters(at_v)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import tracemalloc
 from dataclasses import dataclass
 from typing import Any
 
@@ -310,6 +311,16 @@ def test_the_reach_of_a_thin_tube_is_half_its_inner_width() -> None:
         np.concatenate([control, control[:3]]),
     )
     assert reach(patch.sampled(), -1.0) == pytest.approx(0.25, rel=0.05)
+
+
+def test_a_long_narrow_grid_takes_memory_in_proportion_to_its_heights() -> None:
+    x = np.linspace(0.0, 400.0, 8_000)
+    tracemalloc.start()
+    patch = field(lambda x, y: 0.01 * np.sin(x) + 0.0 * y, x, np.array([0.0, 1.0]))
+    assert reach(patch.sampled(), 1.0) == pytest.approx(100.0, rel=0.01)
+    assert len(patch.boxes()) > 8_000 / 4 * 6
+    assert tracemalloc.get_traced_memory()[1] < 100e6
+    tracemalloc.stop()
 
 
 # ---- derivatives -----------------------------------------------------------------------------------------------------

@@ -159,6 +159,7 @@ def test_random_triangles_in_a_plane_are_the_plane(feet: Callable[..., Feet], tm
     assert found.on.all()
 
 
+@pytest.mark.slow
 def test_a_force_along_the_normal_has_an_energy_and_that_of_facets_under_a_smooth_depth_has_none(
     feet: Callable[..., Feet], tmp_path: Path
 ) -> None:
@@ -265,6 +266,7 @@ def test_the_tree_of_few_triangles_is_whole(feet: Callable[..., Feet], tmp_path:
     assert found.depth == pytest.approx(1e-3, abs=1e-15) and found.on.all()
 
 
+@pytest.mark.slow
 def test_a_wall_is_as_thick_as_it_is(tmp_path: Path) -> None:
     assert thinnest_wall(box(tmp_path, (1.0, 1.0, 0.01))) == pytest.approx(0.01, rel=1e-12)
     assert reach(box(tmp_path, (1.0, 1.0, 0.01)), 1.0) == 0.005
@@ -272,6 +274,7 @@ def test_a_wall_is_as_thick_as_it_is(tmp_path: Path) -> None:
     assert thinnest_wall(sphere(tmp_path, 3), side=-1.0) == np.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_a_free_place_is_off_the_mesh(feet: Callable[..., Feet], tmp_path: Path, side: float) -> None:
     for mesh in (box(tmp_path), sphere(tmp_path, 2)):

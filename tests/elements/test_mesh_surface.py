@@ -65,6 +65,7 @@ NUMBERS = ("depth", "depth_rate", "normal_force", "friction_force", "slip_speed"
            "last_contact.impact_speed", "peak_force", "contact_count", "release_count")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_coupled_forces_ledger_and_record_on_random_triangles_are_those_of_the_plane(both: dict[str, Fmu]) -> None:
     """In co-simulation with the group coupling, at 60 communication points of three contacts, to 1e-12 of the size."""
     mesh, plane = (Running(both[kind], slide(0.0)) for kind in ("mesh", "plane"))
@@ -81,6 +82,7 @@ def test_coupled_forces_ledger_and_record_on_random_triangles_are_those_of_the_p
     assert 15 < touched < 55 and plane["release_count"] >= 1
 
 
+@pytest.mark.slow
 def test_directional_derivatives_on_triangles_are_those_of_the_plane(both: dict[str, Fmu]) -> None:
     unknowns = [f"point.f[{i}]" for i in (1, 2, 3)] + [f"surface.t[{i}]" for i in (1, 2, 3)] + ["depth", "depth_rate"]
     seeds = ["point.r[1]", "point.r[3]", "point.v[2]", "surface.q[2]", "surface.w[1]"]
@@ -91,6 +93,7 @@ def test_directional_derivatives_on_triangles_are_those_of_the_plane(both: dict[
             assert mesh.directional(unknowns, {seed: 1.0}) == pytest.approx(expected, rel=1e-10, abs=1e-7), seed
 
 
+@pytest.mark.slow
 def test_a_saved_state_repeats_the_search_on_a_mesh_to_the_bit(both: dict[str, Fmu]) -> None:
     """With the triangle from which it begins: from a state that was serialized as from one that was not."""
     running = Running(both["mesh"], slide(0.0))

@@ -1,6 +1,6 @@
-"""Smooth surfaces of bicubic pieces: what contact_core/surfaces/patch.h computes with, from heights over a grid or from
-control points.
+"""Smooth surfaces of bicubic pieces, from heights over a grid or from control points.
 
+They become the tables of contact_core/surfaces/patch.h.
 A direction is given by its knots: n + 4 of n control values, not falling.  Parameters are u and v; of heights they are
 x and y, m."""
 

@@ -33,6 +33,7 @@
 typedef struct {
     CcPartner partner;
     CcLedger ledger;
+    double pushed, held[CC_LAGS];        /* sums of cc_coupling_book_phase, J and N^2 s^2, of the cycle */
     double scale CC_FROM(0);             /* s, 1 */
     double ceilings CC_FROM(0);          /* samples at the ceiling since the start */
     double deepest;                      /* depth of a sample since the start, m */
@@ -133,6 +134,25 @@ CC_API void cc_coupling_book(CcCoupling *c, const CcPortLaw *law, const double r
         cc_close_ledger(ledger);
 }
 
+/* The part of R that is due to kappa: sum kappa DF_e (a + W F_m), a = y - W f, F_m the mean of F_e at both ends of the
+ * interval; y with what the axes add by turning.  What W multiplies is summed without it, for it may be known better
+ * later.  `over`: the interval ends the cycle. */
+CC_API void cc_coupling_book_phase(CcCoupling *c, const CcPortLaw *law, const double r[3], const double v[3], double y,
+                                   int over)
+{
+    const CcPartner *p = &c->partner;
+    double shift = (p->rule.beta - 0.5) * p->H, x_0 = -p->r[2] + shift * p->v[2], x = -r[2] + shift * v[2];
+    double change = 0.0, middle = 0.0;
+    over = over || (v[2] <= 0.0 && p->v[2] > 0.0);
+    if (!over && (x > 0.0 || x_0 > 0.0)) {
+        double from = law->elastic(law->data, x_0), to = law->elastic(law->data, x);
+        change = p->H * p->H / 6.0 * (to - from), middle = 0.5 * (from + to);
+    }
+    c->pushed = over ? 0.0 : c->pushed + change * y;
+    for (int L = 0; L < CC_LAGS; L++)
+        c->held[L] = over ? 0.0 : c->held[L] + change * (p->f[L][2] - middle);
+}
+
 /* Steps 1 to 3: the interval between the last sample and (r, v), `off`: where no force can act.  Returns 1 if none
  * acts. */
 CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCouplingOptions *o, const double r[3],
@@ -144,6 +164,7 @@ CC_API int cc_coupling_learn(CcCoupling *c, const CcPortLaw *law, const CcCoupli
     cc_sum_position_rule(p, r, v);
     p->rule.beta = cc_rule_beta(p->rule.sum);
     cc_coupling_book(c, law, r, v, off || c->off != 0.0, seen.quiet);
+    cc_coupling_book_phase(c, law, r, v, seen.y[2] + p->turn[2], off || c->off != 0.0 || seen.quiet);
     int changed = cc_find_lag(p, &seen, o->lag != CC_LAG_AUTO && p->overruled == 0.0, o->identify);
     if (o->straight || !o->identify)
         p->model.use = 0.0;
@@ -171,8 +192,10 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
 {
     const CcPartner *p = &c->partner;
     int lag = cc_lag(p->lag), modelled = p->model.use != 0.0 && p->W[2][2] > 0.0;
-    double made = c->ledger.made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
+    double W = p->W[2][2], made = c->ledger.made[lag], H = at->H, u[CC_KEPT_FORCES + 1] = {0.0};
     CcAhead ahead = cc_model_now(&p->model);
+    if (at->kappa > 0.0)
+        made += c->pushed - W * c->held[lag];
     for (int k = 0; k < CC_KEPT_FORCES && modelled; k++)
         u[k + 1] = p->f[k][2] + (p->W[2][0] * p->f[k][0] + p->W[2][1] * p->f[k][1]) / p->W[2][2];
     for (int k = lag - 1; k >= 0; k--) {
@@ -192,6 +215,10 @@ CC_API double cc_coupling_predict(const CcCoupling *c, const CcPortLaw *law, dou
         at->u[0] += H * alpha[0];
         at->u[1] += H * alpha[1];
         made += cc_energy_made(law, p->f[k][2], x, w, at->x, at->w, H);
+        if (at->kappa > 0.0) {
+            double from = law->elastic(law->data, x), to = law->elastic(law->data, at->x);
+            made += at->kappa * (to - from) * (alpha[2] - W * (p->f[k][2] - 0.5 * (from + to)));
+        }
     }
     if (modelled)
         at->a[2] = p->turn[2] + cc_model_next(&p->model, lag, u, &ahead);
@@ -218,6 +245,10 @@ CC_API double cc_coupling_scale(const CcCoupling *c, const CcPortLaw *law, const
         double longest = c->partner.longest, share = at->H < longest ? at->H / longest : 1.0;
         int pays = c->partner.known == 1.0 && W_n > 0.0 && at->beyond == 0.0;
         return pays ? cc_scale_of_compression(law, at, U, share * made) : 1.0;
+    }
+    if (at->kappa > 0.0) { /* what the force of cc_phase_of_interval gives back */
+        double F = law->elastic(law->data, at->x), more = at->kappa * F * (at->a[2] + 0.5 * W_n * F);
+        U = more > -0.5 * U ? U + more : 0.5 * U;
     }
     double payable = W_n > 0.0 ? 0.5 * at->w * at->w / W_n : debt, least = CC_SCALE_LEAST, most = CC_SCALE_MOST;
     double owed = made + (debt < payable ? debt : payable), share = at->beyond < 1.0 ? at->beyond : 1.0;
@@ -385,6 +416,8 @@ CC_APART int cc_coupling_answer(CcCoupling *c, const CcPortLaw *law, const CcCou
     double x = at.x, w = at.w, pushed[CC_LAGS - 1][3];
     for (int k = 0; k < cc_lag(p->lag); k++)
         cc_apply_admittance(p->W, p->f[k], pushed[k]);
+    if (o->lag != CC_LAG_AUTO && c->form.e == 0.0) /* of a force that is held; a wrong lag shows a wrong a */
+        at.kappa = H * H / 6.0;
     double made = cc_coupling_predict(c, law, pushed, &at);
     at.reach = H * at.W[2][2] * law->elastic(law->data, at.x);
     double most = cc_coupling_most(c, law, x, w, at.w, H);

@@ -14,6 +14,11 @@
  *                      w_1 = -w.  A linear damper then acts at the weight (1 + q)/2 of the end: to the first order in z
  *                      the exponentially fitted 1/(1 - exp(-z)) - 1/z, and 3/4 at most, which leaves a third of a ring.
  *                      Several points of one body keep q = 0: z is no matter of one of them
+ * Phase, kappa         U becomes U + kappa (a_z F_e + W_nn F_e^2/2), whose slope is F_e + kappa F_e' alpha.  With
+ *                      kappa = H^2/6 that undoes what holding costs: the mean force of the interval misses that of the
+ *                      law by H^2/12 F_e' alpha, and the body that holds the mean instead of the force itself is off
+ *                      its motion by H^2/12 W F_e.  With 0 an oscillation is too slow by (omega H)^2/12.  A body
+ *                      at rest has alpha = 0, and the law.  Energy is conserved as with U while a and W do not change
  * Friction force, N    f_t = -K_fr N k_T u* / (1 + theta z) e   for k_T |u*| <= 1 + theta z,  else -K_fr N sign(u*) e
  *                      e direction of the slip at the end without friction, w_e = e W_tt e, z = H w_e K_fr N k_T,
  *                      theta = 1/(1 - exp(-z)) - 1/z,  u* = e (u + theta H (a_t + W_tn N)):
@@ -72,6 +77,7 @@ typedef struct {
     double beyond;        /* b, 1 */
     double z[2], slips;   /* deflection of the bristle, m; 1 if its tip slipped before */
     double reach;         /* H W_nn F_e(x), m/s: what a damping ratio of 1 changes w by; 0: of no account */
+    double kappa;         /* H^2/6, s^2, or 0 */
 } CcInterval;
 
 CC_API double cc_port_damping(const CcPortLaw *law, double w)
@@ -147,6 +153,21 @@ CC_API double cc_mean_elastic(const CcPortLaw *law, double x, double x_1)
         return (law->elastic(law->data, x) + 4.0 * law->elastic(law->data, 0.5 * (x + x_1))
                 + law->elastic(law->data, x_1)) / 6.0;
     return way != 0.0 ? (law->energy(law->data, x_1) - law->energy(law->data, x)) / way : 0.0;
+}
+
+/* What kappa adds to the mean of F_e from x to x + way, over kappa; `slope`: of that, by x + way. */
+CC_API double cc_phase_of_interval(const CcPortLaw *law, const CcInterval *at, double way, double *slope)
+{
+    double end = at->x + way, W = at->W[2][2], more = CC_SECANT * cc_abs(end), steep = 0.0, bend = 0.0;
+    double from = law->elastic(law->data, at->x), to = law->elastic(law->data, end);
+    if (more > 0.0)
+        steep = (law->elastic(law->data, end + more) - to) / more;
+    double secant = steep;
+    if (cc_abs(way) > CC_REST * cc_abs(at->x))
+        secant = (to - from) / way, bend = (steep - secant) / way;
+    double alpha = at->a[2] + 0.5 * W * (from + to);
+    *slope = bend * alpha + 0.5 * W * secant * steep;
+    return secant * alpha;
 }
 
 /* What the ledger has of an interval, whatever force was held: that of N is change - N way. */
@@ -296,12 +317,16 @@ CC_API double cc_normal_force_at(const CcPortLaw *law, const CcInterval *at, dou
     double by_x = 0.0, by_w = 0.0, more = CC_SECANT * at->x, factor = 1.0 / cc_inverse_damping(law, at->w);
     if (cc_port_is_damped(law))
         factor = cc_damping_of_interval(law, at->w, w_1, at->reach, &by_w);
-    double value = s * mean * factor;
+    double phase = 0.0, by_phase = 0.0;
+    if (at->kappa > 0.0)
+        phase = at->kappa * cc_phase_of_interval(law, at, way, &by_phase);
+    double value = s * (mean + phase) * factor;
     if (cc_abs(way) > CC_REST * cc_abs(at->x))
         by_x = (law->elastic(law->data, at->x + way) - mean) / way;
     else if (more > 0.0)
         by_x = 0.5 * (law->elastic(law->data, at->x + more) - mean) / more;
-    *slope = -s * (by_x * factor * (0.5 + at->beyond) * H * H + mean * by_w * H);
+    by_x += at->kappa * by_phase;
+    *slope = -s * (by_x * factor * (0.5 + at->beyond) * H * H + (mean + phase) * by_w * H);
     return value > 0.0 ? value : 0.0;
 }
 

@@ -167,7 +167,7 @@ def test_the_force_tends_to_the_law_with_the_step(method: str, word: str) -> Non
 
 @pytest.mark.parametrize("method", ["auto", "given"])
 def test_motion_converges_with_second_order_in_the_step(method: str) -> None:
-    """Ten times nearer from 21 to 83 steps in a contact; hold four times."""
+    """Fifty times nearer from 21 to 166 steps in a contact; hold four times from 21 to 83."""
     system = few_phases("gravity", 0)
     exact = system.reference()
 
@@ -179,7 +179,7 @@ def test_motion_converges_with_second_order_in_the_step(method: str) -> None:
             found.append(system.error_at_end(start, loop.z, motion[-1, :-1]))
         return max(found)
 
-    assert error(method, 1.0) < 1e-3 and error(method, 0.25) < 0.1 * error(method, 1.0)
+    assert error(method, 1.0) < 1e-3 and error(method, 0.125) < 0.02 * error(method, 1.0)
     assert 0.2 * error("hold", 1.0) < error("hold", 0.25) < 0.3 * error("hold", 1.0)
 
 

@@ -26,6 +26,7 @@ from fmu_builder.studies.work import KILLED, OK, Batch, Done, Job
 
 _BATCH = 0.35  # s of work of a batch
 _TASK = 4e-3  # s that a task costs the scheduler of a cluster, so that many workers get longer batches
+_SHARE = 0.2  # of a batch, the smallest ones at the end
 _TIMED = 10  # runs whose time gives the length of the first batches
 _LARGEST = 20_000  # runs of a batch, whose rows are in memory
 _PATIENCE = 3.0  # s for the batches that run when Ctrl-C ends the study
@@ -224,10 +225,10 @@ class _Session:
         workers = self._engine.workers
         if self._per_run is None:
             return max(_TIMED // workers, 1)
-        # at the end smaller ones, so that the workers end together
-        fair = -(-self._left.count // (2 * workers))
-        seconds = max(_BATCH, _TASK * workers)
-        return max(min(int(seconds / max(self._per_run, 1e-6)), fair, _LARGEST), 1)
+        whole = max(_BATCH, _TASK * workers) / max(self._per_run, 1e-6)
+        # at the end smaller ones, so that the workers end together; many small ones would take the scheduler longer
+        fair = max(self._left.count / (2 * workers), _SHARE * whole)
+        return max(min(int(whole), int(fair), _LARGEST), 1)
 
     def _send(self, batch: Batch) -> None:
         self._engine.submit(batch)

@@ -30,10 +30,12 @@ def slopes(slave: Slave, unknowns: list[int], knowns: list[int]) -> list[float]:
 @pytest.mark.parametrize("kind", [CO_SIMULATION, MODEL_EXCHANGE], ids=["co-simulation", "model exchange"])
 @pytest.mark.parametrize("name", recipes())
 def test_all_that_the_structure_names_has_a_directional_derivative(name: str, kind: int, tmp_path: Path) -> None:
-    """Outputs and derivatives over inputs, states and time, of whatever type; initial unknowns over inputs and time."""
+    """Outputs and derivatives over inputs, states and time, of whatever type but Strings, whose references are numbers
+    of their own; initial unknowns over inputs and time."""
     fmu = load_shipped(name, tmp_path)
     description = fmu.description
-    known = {v.name for v in description.modelVariables if v.causality in ("input", "independent")}
+    numbers = [v for v in description.modelVariables if v.type != "String"]
+    known = {v.name for v in numbers if v.causality in ("input", "independent")}
     slave = fmu.slave(kind=kind)
     assert slave.setup() == OK
     assert slave.call("fmi2EnterInitializationMode") == OK
@@ -41,7 +43,7 @@ def test_all_that_the_structure_names_has_a_directional_derivative(name: str, ki
     states = {v.derivative.name for v in description.modelVariables if v.derivative is not None}
     questions.append(([*description.outputs, *description.derivatives], known | states))
     for groups, knowns in questions:
-        asked = [one.variable for one in groups]
+        asked = [one.variable for one in groups if one.variable in numbers]
         over = sorted({d.valueReference for one in groups for d in one.dependencies if d.name in knowns})
         for columns in (over, *([column] for column in over[:20])):
             found = slopes(slave, [v.valueReference for v in asked], columns)

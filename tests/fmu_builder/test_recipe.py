@@ -84,7 +84,7 @@ BARE = 'element = "point_surface"\n[surface]\nkind = "plane"\n'
         (
             'element = "point_surface"\n[surface]\nkind = "plan"',
             "[surface] kind",
-            "revolution, extrusion; did you mean 'plane'?",
+            "revolution, extrusion, height_field, patch, mesh; did you mean 'plane'?",
         ),
         ('element = "point_surface"\n[surface]\nx = [0, 1]', "[surface] kind", "this key is missing"),
         (BARE + "x = [1, -1]", "[surface] x", "from 1 m to -1 m: the second must be greater than the first"),

@@ -35,7 +35,10 @@ MASTERS = ("jacobi", "gauss_seidel")
 BODIES = {"point": "PointMass", "frame": "PointMass", "translational": "SliderMass", "rotational": "Inertia"}
 LAWS = {"FloorWithLaws": (0.4, 1.0, 0.25)}  # C_r, k_D, k_E of laws of the shape of the built-in one
 NEAR = np.array([0.013, 0.021, 0.055])  # m: a place near each surface and line, on no axis of any
-ON_PATCH = np.array([0.007, 0.005, 0.055])  # m: near the patch of 20 mm
+PLACES = {  # m: near those that do not reach there
+    "FloorPatch": np.array([0.007, 0.005, 0.055]),  # a patch of 20 mm
+    "PointMeshBowl": np.array([0.013, 0.021, -0.055]),  # the lower half of a sphere
+}
 PROMISED = 0.01
 
 
@@ -48,10 +51,10 @@ def held_of(model: Model, advice: Advice) -> HeldForce:
 ASSEMBLIES = {"SpringMassTrain"}  # run by themselves at a step of their own; the advice is for what is connected
 # of elements that have an advice: an element is read where it is tested
 ADVISED = (
-    "FloorPatch", "FloorWithLaws", "FloorWithStribeck", "FourPointSurface", "GuideRail",
-    "ImpactDamper", "PointBowl", "PointCone", "PointCylinder", "PointDisc", "PointExtrusion", "PointLine1",
-    "PointLine2", "PointPipe", "PointRevolution", "PointRoad", "PointSaddle", "PointSphere", "PointSurface",
-    "PointSurfaceBristle", "PointToPointSpring", "PointTorus", "PointTube", "RotationalDamper", "RotationalSpring",
+    "FloorPatch", "FloorWithLaws", "FloorWithStribeck", "FourPointSurface", "GuideRail", "ImpactDamper", "PointBowl",
+    "PointCone", "PointCylinder", "PointDisc", "PointExtrusion", "PointLine1", "PointLine2", "PointMeshBowl",
+    "PointPipe", "PointRevolution", "PointRoad", "PointSaddle", "PointSphere", "PointSurface", "PointSurfaceBristle",
+    "PointToPointSpring", "PointTorus", "PointTube", "RotationalDamper", "RotationalSpring",
     "RotationalSpringByAngles", "TranslationalDamper", "TranslationalSpring", "TranslationalSpringByPositions",
     "TwoPointSurface",
 )  # fmt: skip
@@ -119,7 +122,7 @@ def scenario_of(path: Path, model: Model, held: HeldForce, mass: float, step: fl
     for number, port in enumerate(points, 1):
         body = BODIES[kinds[port]]
         if kinds[port] in ("point", "frame") and held.part in ("contact", "guide"):
-            place = place_of(path, port, (ON_PATCH if path.stem == "FloorPatch" else NEAR) + 0.01 * (number - 1))
+            place = place_of(path, port, PLACES.get(path.stem, NEAR) + 0.01 * (number - 1))
             gap = 0.37 * step if held.part == "contact" else 0.0
             r, v = place.r + gap * place.away, -place.away
             given = f"m = {mass}, g = [0, 0, 0], r0 = {list(map(float, r))}, v0 = {list(map(float, v))}"

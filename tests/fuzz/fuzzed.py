@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from sanitizer import build_sanitized
 from fmu_builder.export.fmu import content_guid, host_fmu
 from fmu_builder.export.toolchain import PLATFORMS, host_platform
 from fmu_builder.model.loader import load_model
+from fmu_builder.paths import shipped
 
 
 def write_recipe(folder: Path, name: str, text: str) -> Path:
@@ -23,6 +25,12 @@ def write_recipe(folder: Path, name: str, text: str) -> Path:
         limited = f'[start]\n"solver.max_substeps" = {MOST_SUBSTEPS}\n'
         path.write_text(before + limited + behind, encoding="utf-8")
     return path
+
+
+def shipped_recipe(folder: Path, name: str) -> Path:
+    """A recipe of the catalogue, as by `write_recipe`, with the meshes that it may name beside it."""
+    shutil.copytree(shipped("fmus") / "meshes", folder / "meshes", dirs_exist_ok=True)
+    return write_recipe(folder, name, (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def built_fmu(recipe: Path, folder: Path) -> Fmu:

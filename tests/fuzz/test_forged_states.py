@@ -16,10 +16,8 @@ from call_model import Fmu
 from checksum import sealed
 from fmi_library import CO_SIMULATION, MODEL_EXCHANGE, Arguments, Importer, Status, read_bytes, read_pointer
 from forms import forms
-from fuzzed import built_fmu, sanitized_fmu, write_recipe
+from fuzzed import built_fmu, sanitized_fmu, shipped_recipe
 from sanitizer import require_sanitizer
-
-from fmu_builder.paths import shipped
 
 EVERYDAY = ("PointSurface", "EccentricCam", "GuideRail")
 FORGERIES, FEW = 150, 80  # of each FMU and type, and of one that is slow
@@ -187,24 +185,20 @@ def forge(fmu: Fmu, seed: int, number: int = FORGERIES) -> None:
     [*EVERYDAY, *(pytest.param(one, marks=pytest.mark.slow) for one in forms() if one not in EVERYDAY)],
 )
 def test_a_forged_state_is_refused_or_harmless(name: str, tmp_path: Path) -> None:
-    forge(built_fmu(recipe(name, tmp_path), tmp_path), 0, FORGERIES if name in EVERYDAY else FEW)
-
-
-def recipe(name: str, folder: Path) -> Path:
-    return write_recipe(folder, name, (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8"))
+    forge(built_fmu(shipped_recipe(tmp_path, name), tmp_path), 0, FORGERIES if name in EVERYDAY else FEW)
 
 
 @pytest.mark.platform
 @pytest.mark.parametrize("name", [*EVERYDAY, "CamChainLiftOff", "RigidBlock", "TwoPointSurface", "ImpactDamper"])
 def test_a_forged_state_breaks_no_rule_of_c(name: str, tmp_path: Path) -> None:
     require_sanitizer()
-    forge(sanitized_fmu(recipe(name, tmp_path)), 1)
+    forge(sanitized_fmu(shipped_recipe(tmp_path, name)), 1)
 
 
 def test_a_forged_mass_beyond_all_bounds_ends_the_step_that_its_energy_overflows_in(tmp_path: Path) -> None:
     """m = 1e300 kg at 1e10 m/s: the state says that no value is far, and nobody has set one.  The kinetic energy,
     which is computed on demand, is infinite, so the step must not be answered with fmi2OK."""
-    fmu = built_fmu(recipe("RigidBody", tmp_path), tmp_path)
+    fmu = built_fmu(shipped_recipe(tmp_path, "RigidBody"), tmp_path)
     instance = instance_of(fmu, CO_SIMULATION)
     instance.initialize()
     data = bytearray(instance.image())

@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from call_machine import CallMachine
 from call_model import Fmu
-from fuzzed import built_fmu, sanitized_fmu, write_recipe
+from fuzzed import built_fmu, sanitized_fmu, shipped_recipe, write_recipe
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from sanitizer import require_sanitizer
-
-from fmu_builder.paths import shipped
 
 EVERYDAY_CALLS = 3_000
 CI_CALLS = 60_000
@@ -91,8 +89,7 @@ def recipes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def catalogue_recipes(folder: Path, names: Sequence[str]) -> list[Path]:
-    texts = {name: (shipped("fmus") / f"{name}.toml").read_text(encoding="utf-8") for name in names}
-    return [write_recipe(folder, name, text) for name, text in texts.items()]
+    return [shipped_recipe(folder, name) for name in names]
 
 
 def run_calls(fmus: Sequence[Fmu], calls: int) -> None:

@@ -13,7 +13,7 @@ from fmu_builder.errors import ToolError
 from fmu_builder.export.cache import cache_folder, used
 from fmu_builder.export.fmi3_variables import Fmi
 from fmu_builder.export.fmu import content_guid
-from fmu_builder.export.generate import fmu_sources, source_files, write_sources
+from fmu_builder.export.generate import fmu_data, fmu_sources, source_files, write_sources
 from fmu_builder.export.toolchain import Compiler, compile_hosted, fmi_headers, run_compiler
 from fmu_builder.model.model import Model
 
@@ -42,7 +42,7 @@ def build_sanitized(model: Model, fmi: Fmi = 2) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
             sources, new = Path(temporary) / "sources", Path(temporary) / library.name
-            write_sources(files, sources)
+            write_sources({**files, **fmu_data(model)}, sources)
             named = [sources / name for name in source_files(model, fmi)]
             compile_hosted(named, new, [sources], gcc, (*SANITIZE, "-isystem", str(fmi_headers())))
             new.replace(library)

@@ -189,7 +189,9 @@ def test_a_forged_state_is_refused_or_harmless(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.platform
-@pytest.mark.parametrize("name", [*EVERYDAY, "CamChainLiftOff", "RigidBlock", "TwoPointSurface", "ImpactDamper"])
+@pytest.mark.parametrize(
+    "name", [*EVERYDAY, "CamChainLiftOff", "RigidBlock", "TwoPointSurface", "ImpactDamper", "PointMeshBowl"]
+)
 def test_a_forged_state_breaks_no_rule_of_c(name: str, tmp_path: Path) -> None:
     require_sanitizer()
     forge(sanitized_fmu(shipped_recipe(tmp_path, name)), 1)

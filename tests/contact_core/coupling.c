@@ -122,6 +122,8 @@ EXPORT double joint_step(int together, int n, CcCoupling *c, CcMobility *m, CcPo
     return touching ? (double)evaluations / touching : 0.0;
 }
 
+EXPORT int interval_size(void) { return sizeof(CcInterval) / sizeof(double); }
+
 enum { MOST_POINTS = 8 };
 
 /* The forces of an interval of n points for a given mobility, from a guess.  bristle: k, c, or 0.  Returns how often

@@ -55,12 +55,10 @@ class Interval:
         """Forces and evaluations, by the code."""
         n, f = len(self.x), np.zeros((len(self.x), 3))
         W = np.einsum("nik,kl,njl->nij", self.motion, self.B, self.motion)
-        at = np.array(
-            [
-                [self.x[i], self.w[i], *self.u[i], *self.a[i], *W[i].flat, self.H, self.beyond, *self.z[i], 1.0, 0.0]
-                for i in range(n)
-            ]
-        )
+        at = np.zeros((n, library.interval_size()))
+        for i, row in enumerate(at):
+            told = [self.x[i], self.w[i], *self.u[i], *self.a[i], *W[i].flat, self.H, self.beyond, *self.z[i], 1.0]
+            row[: len(told)] = told  # no reach, no kappa
         count = library.joint_solve(
             n, self.law.numbers(), (ctypes.c_double * 2)(*self.bristle), *(np.ascontiguousarray(part).ctypes for part in
             (self.B, self.arms, at, self.scale, self.most, self.guess)), f.ctypes,

@@ -141,13 +141,17 @@ def test_a_free_body_predicts_none_of_them(library: ctypes.CDLL, bodies: type) -
 
 
 def test_a_mass_that_a_spring_holds_is_known(library: ctypes.CDLL) -> None:
-    """kg, N/m and N s/m of the axis, whose poles are complex, and of others with a double and two real ones.  Bodies
-    that nothing holds to the ground show none."""
+    """kg, N/m and N s/m of the axis, whose poles are complex, and of others with a double and two real ones.  Two
+    masses that nothing holds to the ground are no such mass."""
     for damping in (42.0, 60.0, 90.0):
         axis = controlled_axis()
         axis.A[1, 1] = -damping
         assert held(library, axis)[:3] == pytest.approx([1.0, 900.0, damping], rel=1e-4)
-    assert held(library, two_masses())[:3] == held(library, driven_by_a_sine())[:3] == [0.0, 0.0, 0.0]
+    assert held(library, two_masses())[:3] == [0.0, 0.0, 0.0]
+
+
+def test_a_free_mass_is_known_and_the_poles_of_what_pushes_it_are_no_spring(library: ctypes.CDLL) -> None:
+    assert held(library, driven_by_a_sine())[:3] == pytest.approx([2.0, 0.0, 0.0], rel=1e-9)
 
 
 def held(library: ctypes.CDLL, bodies: Bodies) -> list[float]:

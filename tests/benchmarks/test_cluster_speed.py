@@ -22,7 +22,7 @@ pytestmark = pytest.mark.benchmark
 WORKERS, RUN = 100, 1.5e-4  # s of a run: ten times as many a second as of BouncingBall, so those of 1,000 cores
 CLUSTER = 1000  # workers that the scheduler is to serve
 SLOWER = 3.0  # times as long on a slower or a busy machine
-COUNT = 600_000  # runs, of a plan that is never held
+COUNT = 1_500_000  # runs, of a plan that is never held
 STUDY = f"""system = "BouncingBall"
 [factors]
 restitution = {{ low = 0.3, high = 0.9, count = {COUNT // 3} }}

@@ -52,14 +52,15 @@ async function drawMotion(figure) {
     views.set(figure, view);
 }
 
-const waiting = new Set(document.querySelectorAll(".plot, .motion")), drawn = new Set();
+const waiting = new Set(document.querySelectorAll(".plot, .motion")), asked = new Set(), drawn = new Set();
 let queue = Promise.resolve();
 
-/* One after another, so that the page answers meanwhile. */
-function draw(figure, isDark = dark.matches) {
+/* One after another, so that the page answers meanwhile; in the scheme of the moment at which it is drawn. */
+function draw(figure, isDark) {
     observer.unobserve(figure);
+    asked.add(figure);
     queue = queue.then(async () => {
-        await (figure.className.startsWith("motion") ? drawMotion(figure) : drawPlot(figure, isDark));
+        await (figure.className.startsWith("motion") ? drawMotion(figure) : drawPlot(figure, isDark ?? dark.matches));
         waiting.delete(figure);
         drawn.add(figure);
         document.body.dataset.drawn = drawn.size;
@@ -77,7 +78,7 @@ const observer = new IntersectionObserver((entries) => {
             draw(target);
 }, { rootMargin: AHEAD });
 
-const redraw = (isDark) => Promise.all([...drawn].map((figure) => draw(figure, isDark)));
+const redraw = () => Promise.all([...asked].map((figure) => draw(figure))); // also one that is being drawn
 const drawAll = (isDark) => Promise.all([...waiting].map((figure) => draw(figure, isDark)));
 
 let rest;

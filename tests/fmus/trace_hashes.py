@@ -14,12 +14,15 @@ import math
 import struct
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import fmpy
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Slave
+from fmpy.model_description import ModelDescription, ScalarVariable
 
 from fmu_builder.cosim.validation import all_cases, run_case
 from fmu_builder.export.fmu import host_fmu
@@ -38,36 +41,48 @@ def input_at(name: str, time: float) -> float:
     return AMPLITUDE * math.sin(2.0 * math.pi * (1 + digest[0] % 7) * time + digest[1])
 
 
-def hashes_of_recipe(recipe: Path) -> Hashes:
-    """Inputs that are no attitude and no switch vary; a call that is refused ends the run, and is part of the hash."""
-    fmu = host_fmu(recipe)
-    description = fmpy.read_model_description(fmu)
-    variables = {v.name: v for v in description.modelVariables}
-    driven = [v for v in variables.values() if v.causality == "input" and v.type == "Real" and ".q[" not in v.name]
-    read = sorted(v.name for v in variables.values() if v.type == "Real" and v.causality in ("output", "local"))
-    columns = {name: hashlib.sha256() for name in read}
+def driven_and_read(description: ModelDescription) -> tuple[list[ScalarVariable], list[ScalarVariable]]:
+    """Real inputs that are no attitude; Real outputs and local variables, by name."""
+    reals = [v for v in description.modelVariables if v.type == "Real"]
+    driven = [v for v in reals if v.causality == "input" and ".q[" not in v.name]
+    return driven, sorted((v for v in reals if v.causality in ("output", "local")), key=lambda v: v.name)
+
+
+@contextmanager
+def initialized(fmu: Path, description: ModelDescription) -> Iterator[FMU2Slave]:
+    """An instance at time 0, with its start values."""
     with tempfile.TemporaryDirectory() as folder:
         slave = FMU2Slave(
             guid=description.guid,
             unzipDirectory=fmpy.extract(str(fmu), folder),
             modelIdentifier=description.coSimulation.modelIdentifier,
-            instanceName=recipe.stem,
+            instanceName=fmu.stem,
         )
         slave.instantiate()
         slave.setupExperiment(startTime=0.0)
         slave.enterInitializationMode()
         slave.exitInitializationMode()
+        yield slave
+        slave.freeInstance()
+
+
+def hashes_of_recipe(recipe: Path) -> Hashes:
+    """Inputs that are no attitude and no switch vary; a call that is refused ends the run, and is part of the hash."""
+    fmu = host_fmu(recipe)
+    description = fmpy.read_model_description(fmu)
+    driven, read = driven_and_read(description)
+    columns = {v.name: hashlib.sha256() for v in read}
+    with initialized(fmu, description) as slave:
         try:
             for k in range(STEPS):
                 slave.setReal([v.valueReference for v in driven], [input_at(v.name, k * STEP) for v in driven])
                 slave.doStep(k * STEP, STEP)
-                values = slave.getReal([variables[name].valueReference for name in read])
-                for name, value in zip(read, values, strict=True):
-                    columns[name].update(struct.pack("<d", value))
+                values = slave.getReal([v.valueReference for v in read])
+                for column, value in zip(columns.values(), values, strict=True):
+                    column.update(struct.pack("<d", value))
         except FMICallException:
             for column in columns.values():
                 column.update(b"refused")
-        slave.freeInstance()
     return {name: column.hexdigest()[:16] for name, column in columns.items()}
 
 

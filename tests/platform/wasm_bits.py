@@ -7,15 +7,15 @@ A module runs in wasmtime, of PyPI."""
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import fmpy
 import numpy as np
 from fmpy.fmi1 import FMICallException
-from fmpy.fmi2 import FMU2Slave
+from fmpy.model_description import ModelDescription
 from numpy.typing import NDArray
 from wasmtime import Func, FuncType, Instance, Module, Store, ValType
 
@@ -24,7 +24,7 @@ from fmu_builder.errors import InputError
 from fmu_builder.export.fmu import host_fmu
 from fmu_builder.pages.module import wasm_module
 from fmu_builder.paths import catalogue, find_recipe
-from tests.fmus.trace_hashes import STEP, input_at
+from tests.fmus.trace_hashes import STEP, driven_and_read, initialized, input_at
 
 STEPS = 1000
 REFUSED = 3  # fmi2Error; what is not below ends the run on both sides
@@ -117,9 +117,7 @@ def runs(recipe: Path, steps: int = STEPS) -> Runs:
     fmu = host_fmu(recipe)
     module = wasm_module(read_slave(fmu))
     description = fmpy.read_model_description(fmu)
-    variables = description.modelVariables
-    driven = [v for v in variables if v.causality == "input" and v.type == "Real" and ".q[" not in v.name]
-    read = [v for v in variables if v.type == "Real" and v.causality in ("output", "local")]
+    driven, read = driven_and_read(description)
     inputs = [[input_at(v.name, k * STEP) for v in driven] for k in range(steps)]
     native = native_rows(fmu, description, [v.valueReference for v in driven], [v.valueReference for v in read], inputs)
     slave = WasmSlave(module, recipe.stem, description.guid)
@@ -138,28 +136,18 @@ def runs(recipe: Path, steps: int = STEPS) -> Runs:
 
 
 def native_rows(
-    fmu: Path, description: object, driven: Sequence[int], read: Sequence[int], inputs: Sequence[Sequence[float]]
+    fmu: Path,
+    description: ModelDescription,
+    driven: Sequence[int],
+    read: Sequence[int],
+    inputs: Sequence[Sequence[float]],
 ) -> Values:
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        slave = FMU2Slave(
-            guid=description.guid,  # type: ignore[attr-defined]
-            unzipDirectory=fmpy.extract(str(fmu), folder),
-            modelIdentifier=description.coSimulation.modelIdentifier,  # type: ignore[attr-defined]
-            instanceName=fmu.stem,
-        )
-        slave.instantiate()
-        slave.setupExperiment(startTime=0.0)
-        slave.enterInitializationMode()
-        slave.exitInitializationMode()
-        try:
-            for k, values in enumerate(inputs):
-                slave.setReal(driven, values)
-                slave.doStep(k * STEP, STEP)
-                rows.append(slave.getReal(read))
-        except FMICallException:
-            pass
-        slave.freeInstance()
+    with initialized(fmu, description) as slave, suppress(FMICallException):
+        for k, values in enumerate(inputs):
+            slave.setReal(driven, values)
+            slave.doStep(k * STEP, STEP)
+            rows.append(slave.getReal(read))
     return np.array(rows).reshape(len(rows), len(read))
 
 

@@ -8,13 +8,12 @@ Their keys: README.md, and Body, Profile, Pin, Distance and Point of fmu_builder
 """
 
 import itertools
-import math
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from fmu_builder.errors import InputError
 from fmu_builder.model import Constant, Reader, Slot, Structure, Table
+from fmu_builder.model.constraint_profile import Profile, read_profile
 from fmu_builder.model.given_values import interval
 from fmu_builder.model.structure_tables import CONSTRAINTS, Body, Point
 from fmu_builder.units import parse_unit
@@ -23,8 +22,7 @@ LISTS = {"body": Body, "constraint": CONSTRAINTS, "point": Point}
 
 GROUND = "ground"
 INPUTS = "inputs"  # a motion that comes from outside
-PROFILE_KEYS = ("profile", "profile_points", "curve_points", "curve_x", "curve_y")
-ALONG_X, ALONG_Y, DISTANCE, PROFILE, CURVE = range(5)  # as in contact_core/mechanism/constraint.h
+ALONG_X, ALONG_Y, DISTANCE = range(3)  # as in contact_core/mechanism/constraint.h; others by constraint_profile.py
 UNITS = {  # of a revolute and of a prismatic joint
     "joint.stiffness": ("N.m/rad", "N/m"),
     "joint.free": ("rad", "m"),
@@ -39,8 +37,6 @@ UNITS = {  # of a revolute and of a prismatic joint
     "qd": ("rad/s", "m/s"),
     "qdd": ("rad/s2", "m/s2"),
 }
-MOST_COEFFICIENTS = 20
-MOST_POINTS = 10_000  # of a spline: it becomes constants of the C code
 ENDLESS = 1e300
 
 
@@ -104,243 +100,243 @@ def _range(hold: Table, unit: str) -> tuple[float, float]:
     return 0.0, 1.0
 
 
-@dataclass(frozen=True)
-class Profile:
-    """What a constraint's point is held on.   kind, coefficients of a polynomial, ends of its parameter   knots, x and
-    y: of a spline, four coefficients for each interval; x alone of y = f(x)"""
-
-    kind: int = PROFILE
-    coefficients: tuple[float, ...] = (0.0,)
-    closed: int = 0
-    ends: tuple[float, float] | None = None
-    law: bool = False
-    knots: tuple[float, ...] = ()
-    x: tuple[float, ...] = ()
-    y: tuple[float, ...] = ()
-
-    @property
-    def is_polynomial(self) -> bool:
-        return not self.law and not self.knots
-
-
-def _profile(hold: Table, read: Reader) -> Profile:
-    place = read.place(hold)
-    given = [key for key in PROFILE_KEYS if key in hold]
-    closed = int(read.flag(hold, "closed"))
-    if not given or (len(given) > 1 and given != ["curve_x", "curve_y"]):
-        what = "give one of profile, profile_points, curve_points, or curve_x with curve_y"
-        read.problem(place, given[1] if given else "profile", f"{what}; given: {', '.join(given) or 'none'}")
-        return Profile()
-    if given[0][:5] != "curve" and "closed" in hold:
-        read.problem(place, "closed", "belongs to a curve: remove it, or give curve_points, or curve_x and curve_y")
-    if isinstance(hold.get("profile"), list):
-        f = read.vector(hold, "profile", ("1",), ())
-        if len(f) > MOST_COEFFICIENTS:
-            what = f"has {len(f)} coefficients, at most {MOST_COEFFICIENTS} are allowed: take a lower degree"
-            read.problem(place, "profile", what)
-        if "range" in hold:
-            read.problem(place, "range", "belongs to a law or a curve by laws: remove it")
-        return Profile(coefficients=f)
-    if given[0] in ("profile", "curve_x", "curve_y"):
-        return _by_laws(hold, given, closed, read)
-    if "range" in hold:
-        read.problem(place, "range", "belongs to a law or a curve by laws: points give their ends")
-    points = read.points(hold, given[0], 2)
-    if not points:
-        return Profile()
-    return _graph(points, place, read) if given[0] == "profile_points" else _curve(points, closed, place, read)
-
-
-def _by_laws(hold: Table, given: list[str], closed: int, read: Reader) -> Profile:
-    place, curve = read.place(hold), given[0] != "profile"
-    for key in ("curve_x", "curve_y") if curve else ("profile",):
-        if not isinstance(hold.get(key), str):
-            read.problem(place, key, "must be a law, as text" if key in hold else "this key is missing")
-    if "range" not in hold:
-        what = "is missing: the interval in which the law is used, as in range = [0, 6.28]"
-        read.problem(place, "range", what)
-    ends = read.interval(hold, "range", "1" if curve else "m", (0.0, 1.0))
-    return Profile(CURVE if curve else PROFILE, closed=closed, ends=ends, law=True)
-
-
-def _graph(points: list[tuple[float, ...]], place: str, read: Reader) -> Profile:
-    """A spline y = f(x) with two continuous derivatives."""
-    if not _enough(points, 4, "profile_points", place, read):
-        return Profile()
-    for (a, _), (b, _) in itertools.pairwise(points):
-        if not a < b:
-            what = f"x = {b:g} m follows x = {a:g} m: y = f(x) needs points with increasing x"
-            read.problem(
-                place, "profile_points", f"{what}; for a profile that goes back, or straight up, give curve_points"
-            )
-            return Profile()
-    from scipy.interpolate import CubicSpline  # starts in half a second: only who needs it waits
-
-    x, y = zip(*points, strict=True)
-    return Profile(ends=(x[0], x[-1]), knots=x, x=_coefficients(CubicSpline(x, y).c))
-
-
-def _curve(points: list[tuple[float, ...]], closed: int, place: str, read: Reader) -> Profile:
-    """A spline through points over the length of their chords, of a closed curve periodic."""
-    if closed and points[0] != points[-1]:
-        points = [*points, points[0]]
-    if not _enough(points, 4, "curve_points", place, read):
-        return Profile()
-    chords = [math.dist(a, b) for a, b in itertools.pairwise(points)]
-    if 0.0 in chords:
-        at = chords.index(0.0) + 1
-        read.problem(place, "curve_points", f"points {at} and {at + 1} are the same: remove one")
-        return Profile()
-    from scipy.interpolate import CubicSpline
-
-    knots = tuple(itertools.accumulate(chords, initial=0.0))
-    spline = CubicSpline(knots, points, bc_type="periodic" if closed else "not-a-knot")
-    x, y = (_coefficients(spline.c[:, :, i]) for i in (0, 1))
-    return Profile(CURVE, closed=closed, ends=(knots[0], knots[-1]), knots=knots, x=x, y=y)
-
-
-def _enough(points: list[tuple[float, ...]], least: int, key: str, place: str, read: Reader) -> bool:
-    if least <= len(points) <= MOST_POINTS:
-        return True
-    read.problem(place, key, f"has {len(points)} points; {least} to {MOST_POINTS} are allowed")
-    return False
-
-
-def _coefficients(c: Any) -> tuple[float, ...]:
-    """Of scipy, highest power first: for each interval c0, c1, c2, c3, and as many zeros at the end."""
-    return (*(float(value) for value in c[::-1].T.ravel()), 0.0, 0.0, 0.0, 0.0)
-
-
 def structure(tables: dict[str, list[Table]], read: Reader) -> Structure:
     """Check the tables; returns parents, constraints, contacts and the start values of all tables."""
-    starts: dict[str, object] = {}
-    bodies = read.rows("body", Body)
+    joints = _joints(read.rows("body", Body), read)
+    holds = _holds(read.rows("constraint", CONSTRAINTS), joints.names, read)
+    points = _points(read.rows("point", Point), joints.names, read)
+    free = joints.driven.count(0)
+    if len(holds.rows) > free:
+        counted = f"{free} joints" + (" that are not driven" if any(joints.driven) else "")
+        what = f"{len(holds.rows)} equations hold {counted}: the mechanism is over-constrained, remove a constraint"
+        read.problem("[[constraint]]", "", what)
+    return Structure(
+        constants=(*joints.constants(), *holds.constants(), *points.constants()),
+        sizes=joints.sizes() | holds.sizes() | points.sizes(),
+        starts=joints.starts | holds.starts | points.starts,
+        choices={
+            "friction": holds.friction,
+            "shapes": not all(one.is_polynomial for one in holds.profiles),
+            "driven": any(joints.driven),
+            "timed": joints.timed or points.timed,
+        },
+        units=joints.units(),
+    )
+
+
+@dataclass(frozen=True)
+class Joints:
+    """The bodies, each with the joint that carries it."""
+
+    names: tuple[str, ...]
+    parents: tuple[int, ...]  # number of the body that carries each, -1: the ground
+    slides: tuple[int, ...]  # 1: prismatic
+    closes: tuple[int, ...]  # 1: moved so that the constraints hold at the start
+    driven: tuple[int, ...]  # 1: its motion is given
+    inputs: tuple[int, ...]  # which of the motions that come from outside
+    shafts: tuple[int, ...]  # which of the rotational ports
+    sliders: tuple[int, ...]  # which of the translational ports
+    timed: bool  # a law of time moves or loads one
+    starts: dict[str, object]
+
+    def constants(self) -> tuple[Constant, ...]:
+        return (
+            Constant("body_names", self.names or ("",)),
+            Constant("parents", self.parents or (0,)),
+            Constant("slides", self.slides or (0,)),
+            Constant("closes", self.closes or (0,)),
+            Constant("driven_joints", self.driven or (0,)),
+            Constant("driven_inputs", self.inputs),
+            Constant("joint_shafts", self.shafts),
+            Constant("joint_slides", self.sliders),
+        )
+
+    def sizes(self) -> dict[str, int]:
+        counts = {"drives": self.inputs, "shafts": self.shafts, "slides": self.sliders}
+        return {"joints": len(self.names)} | {name: max(numbers) + 1 for name, numbers in counts.items()}
+
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """Of the variables of joints, and of the drives that come from outside."""
+        outside = [slides for slides, number in zip(self.slides, self.inputs, strict=False) if number >= 0]
+        return {name: tuple(pair[one] for one in self.slides) for name, pair in UNITS.items()} | {
+            f"drive.{name}": tuple(UNITS[name][one] for one in outside) for name in ("q", "qd", "qdd")
+        }
+
+
+def _joints(bodies: list[Table], read: Reader) -> Joints:
     if not bodies:
         read.problem("[[body]]", "", "there is none: a mechanism needs a body, with the joint that carries it")
     names = _names(bodies, read)
-    parents = [_parent(body, i, names, read) for i, body in enumerate(bodies)]
-    slides = [int(read.choice(body, "joint") == "prismatic") for body in bodies]
-    closes = [int(read.flag(body, "closes")) for body in bodies]
-    for i, body in enumerate(bodies):
-        starts |= _body(body, i + 1, slides[i], read)
-
-    holds = read.rows("constraint", CONSTRAINTS)
-    rows: list[tuple[int, int]] = []  # kind in C, number of the constraint
-    carriers, sides, profiles, contacts, unilateral = [], [], [], [], []
-    with_friction = any("friction" in hold for hold in holds)
-    of_any_kind = {key for model in CONSTRAINTS.values() for key in model.model_fields}
-    for k, hold in enumerate(holds):
-        kind = read.choice(hold, "kind", tuple(CONSTRAINTS))
-        for key in hold:
-            if key in of_any_kind and key not in CONSTRAINTS[kind].model_fields:
-                read.problem(read.place(hold), key, f"this key does not belong to kind = '{kind}'")
-        carriers.append((_body_of(hold, "body", names, read), _body_of(hold, "on", names, read, GROUND)))
-        if carriers[k][0] == carriers[k][1] and carriers[k][0] >= 0:
-            read.problem(read.place(hold), "on", f"'{names[carriers[k][0]]}' is held against itself: name another body")
-        starts[f"hold[{k + 1}].point"] = list(read.vector(hold, "point"))
-        starts[f"hold[{k + 1}].base"] = list(read.vector(hold, "base"))
-        starts[f"hold[{k + 1}].angle"] = read.quantity(hold, "angle")
-        starts[f"hold[{k + 1}].length"] = read.quantity(hold, "length", default=1.0)
-        if kind == "distance" and "length" not in hold:
-            read.problem(read.place(hold), "length", "this key is missing")
-        profiles.append(_profile(hold, read) if kind == "profile" else Profile())
-        sides.append(1.0 if read.choice(hold, "side") == "below" else -1.0)
-        if kind == "profile":
-            contacts.append(len(rows))
-            unilateral.append(int(read.flag(hold, "unilateral")))
-            mu, k_T = read.quantity(hold, "friction"), read.quantity(hold, "k_T")
-            if with_friction:
-                starts |= {f"contact[{len(contacts)}].mu": mu, f"contact[{len(contacts)}].k_T": k_T}
-            elif "k_T" in hold:
-                read.problem(read.place(hold), "k_T", "belongs to friction, which is missing: give both or none")
-        kinds = {"pin": (ALONG_X, ALONG_Y), "distance": (DISTANCE,), "profile": (profiles[k].kind,)}[kind]
-        rows += [(number, k) for number in kinds]
-    free = sum("motion" not in body for body in bodies)
-    if len(rows) > free:
-        joints = f"{free} joints" + (" that are not driven" if free < len(bodies) else "")
-        what = f"{len(rows)} equations hold {joints}: the mechanism is over-constrained, remove a constraint"
-        read.problem("[[constraint]]", "", what)
-    most = max((len(one.coefficients) for one in profiles), default=1)
-    for k, one in enumerate(profiles):
-        starts[f"hold[{k + 1}].f"] = [*one.coefficients, *[0.0] * (most - len(one.coefficients))]
-    firsts = list(itertools.accumulate((len(one.knots) for one in profiles), initial=0))
-
-    points = read.rows("point", Point)
-    for table in (*bodies, *points):
-        for key in ("force", "motion", "force_x", "force_y"):
-            if key in table and not isinstance(table[key], str):
-                read.problem(read.place(table), key, f"{table[key]!r} must be a law of the time t, as text")
-    driven = [int("motion" in body) for body in bodies]
+    slides = tuple(int(read.choice(body, "joint") == "prismatic") for body in bodies)
+    ports = [read.flag(body, "port") for body in bodies]
     for body in bodies:
+        _law_problems(body, ("force", "motion"), read)
         if "motion" in body:
             _driven_problems(body, read)
-    inputs = _numbered([body.get("motion") == INPUTS for body in bodies])
-    ports = [read.flag(body, "port") for body in bodies]
-    shafts = _numbered([port and not one for port, one in zip(ports, slides, strict=True)])
-    sliders = _numbered([port and bool(one) for port, one in zip(ports, slides, strict=True)])
-    timed = any(isinstance(table.get(k), str) for table in (*bodies, *points) for k in ("force", "force_x", "force_y"))
-    timed |= any(body.get("motion", INPUTS) != INPUTS for body in bodies)
-    point_bodies = [_body_of(point, "body", names, read) for point in points]
-    for k, point in enumerate(points):
-        starts[f"point[{k + 1}].offset"] = list(read.vector(point, "offset"))
-    contact_of = {row: i for i, row in enumerate(contacts)}
-    return Structure(
-        constants=(
-            Constant("body_names", tuple(names) or ("",)),
-            Constant("parents", tuple(parents) or (0,)),
-            Constant("slides", tuple(slides) or (0,)),
-            Constant("closes", tuple(closes) or (0,)),
-            Constant("driven_joints", tuple(driven) or (0,)),
-            Constant("driven_inputs", inputs),
-            Constant("joint_shafts", shafts),
-            Constant("joint_slides", sliders),
-            Constant("hold_bodies", tuple(body for body, _ in carriers) or (0,)),
-            Constant("hold_others", tuple(other for _, other in carriers) or (0,)),
+    starts: dict[str, object] = {}
+    for i, body in enumerate(bodies):
+        starts |= _body(body, i + 1, slides[i], read)
+    return Joints(
+        names=tuple(names),
+        parents=tuple(_parent(body, i, names, read) for i, body in enumerate(bodies)),
+        slides=slides,
+        closes=tuple(int(read.flag(body, "closes")) for body in bodies),
+        driven=tuple(int("motion" in body) for body in bodies),
+        inputs=_numbered([body.get("motion") == INPUTS for body in bodies]),
+        shafts=_numbered([port and not one for port, one in zip(ports, slides, strict=True)]),
+        sliders=_numbered([port and bool(one) for port, one in zip(ports, slides, strict=True)]),
+        timed=any(isinstance(body.get("force"), str) or body.get("motion", INPUTS) != INPUTS for body in bodies),
+        starts=starts,
+    )
+
+
+@dataclass(frozen=True)
+class Holds:
+    """The constraints.  One of them is one or two equations, which are the rows of the C code."""
+
+    carriers: tuple[tuple[int, int], ...]  # numbers of the bodies of each; -1: the ground
+    profiles: tuple[Profile, ...]
+    sides: tuple[float, ...]  # 1: below its profile, -1: above
+    rows: tuple[tuple[int, int], ...]  # kind in C, number of the constraint
+    contacts: tuple[int, ...]  # the rows of profiles
+    unilateral: tuple[int, ...]  # of each contact, 1: it may lift off
+    friction: bool
+    starts: dict[str, object]
+
+    @property
+    def coefficients(self) -> int:
+        """Of the longest polynomial."""
+        return max((len(one.coefficients) for one in self.profiles), default=1)
+
+    def constants(self) -> tuple[Constant, ...]:
+        profiles = self.profiles
+        firsts = tuple(itertools.accumulate((len(one.knots) for one in profiles), initial=0))
+        contact_of = {row: i for i, row in enumerate(self.contacts)}
+        return (
+            Constant("hold_bodies", tuple(body for body, _ in self.carriers) or (0,)),
+            Constant("hold_others", tuple(other for _, other in self.carriers) or (0,)),
             Constant("hold_degrees", tuple(len(one.coefficients) - 1 for one in profiles) or (0,)),
             Constant("hold_shapes", tuple(0 if one.is_polynomial else one.kind for one in profiles) or (0,)),
             Constant("hold_closed", tuple(one.closed for one in profiles) or (0,)),
-            Constant("hold_ends", tuple(int(_has_ends(one)) for one in profiles) or (0,)),
+            Constant("hold_ends", tuple(int(one.has_ends) for one in profiles) or (0,)),
             Constant("hold_from", tuple(one.ends[0] if one.ends else -ENDLESS for one in profiles) or (0.0,)),
             Constant("hold_to", tuple(one.ends[1] if one.ends else ENDLESS for one in profiles) or (0.0,)),
-            Constant("spline_first", tuple(firsts[:-1]) or (0,)),
+            Constant("spline_first", firsts[:-1] or (0,)),
             Constant("spline_counts", tuple(len(one.knots) for one in profiles) or (0,)),
             Constant("spline_knots", tuple(value for one in profiles for value in one.knots) or (0.0,)),
             Constant("spline_x", tuple(value for one in profiles for value in one.x) or (0.0,)),
             Constant("spline_y", tuple(value for one in profiles for value in one.y or [0.0] * len(one.x)) or (0.0,)),
-            Constant("hold_sides", tuple(sides) or (0.0,)),
-            Constant("row_kinds", tuple(kind for kind, _ in rows) or (0,)),
-            Constant("row_holds", tuple(hold for _, hold in rows) or (0,)),
-            Constant("contact_rows", tuple(contacts) or (0,)),
-            Constant("unilateral", tuple(unilateral) or (0,)),
-            Constant("row_contacts", tuple(contact_of.get(row, -1) for row in range(len(rows))) or (0,)),
-            Constant("point_bodies", tuple(point_bodies) or (0,)),
-        ),
-        sizes={
-            "joints": len(bodies),
-            "holds": len(holds),
-            "constraints": len(rows),
-            "contacts": len(contacts),
-            "coefficients": most,
-            "points": len(points),
-            "drives": max(inputs) + 1,
-            "shafts": max(shafts) + 1,
-            "slides": max(sliders) + 1,
-        },
-        starts=starts,
-        choices={
-            "friction": with_friction,
-            "shapes": not all(one.is_polynomial for one in profiles),
-            "driven": any(driven),
-            "timed": timed,
-        },
-        units={
-            **{name: tuple(pair[one] for one in slides) for name, pair in UNITS.items()},
-            **{
-                f"drive.{name}": tuple(UNITS[name][one] for one, k in zip(slides, inputs, strict=False) if k >= 0)
-                for name in ("q", "qd", "qdd")
-            },
-        },
+            Constant("hold_sides", self.sides or (0.0,)),
+            Constant("row_kinds", tuple(kind for kind, _ in self.rows) or (0,)),
+            Constant("row_holds", tuple(hold for _, hold in self.rows) or (0,)),
+            Constant("contact_rows", self.contacts or (0,)),
+            Constant("unilateral", self.unilateral or (0,)),
+            Constant("row_contacts", tuple(contact_of.get(row, -1) for row in range(len(self.rows))) or (0,)),
+        )
+
+    def sizes(self) -> dict[str, int]:
+        return {
+            "holds": len(self.profiles),
+            "constraints": len(self.rows),
+            "contacts": len(self.contacts),
+            "coefficients": self.coefficients,
+        }
+
+
+def _holds(holds: list[Table], names: tuple[str, ...], read: Reader) -> Holds:
+    kinds = [_kind(hold, read) for hold in holds]
+    profiles = tuple(
+        read_profile(hold, read) if kind == "profile" else Profile() for hold, kind in zip(holds, kinds, strict=True)
     )
+    rows = [(number, k) for k, kind in enumerate(kinds) for number in _equations(kind, profiles[k])]
+    on_profiles = [hold for hold, kind in zip(holds, kinds, strict=True) if kind == "profile"]
+    friction = any("friction" in hold for hold in holds)
+    found = Holds(
+        carriers=tuple(_carriers(hold, names, read) for hold in holds),
+        profiles=profiles,
+        sides=tuple(1.0 if read.choice(hold, "side") == "below" else -1.0 for hold in holds),
+        rows=tuple(rows),
+        contacts=tuple(i for i, (_, k) in enumerate(rows) if kinds[k] == "profile"),
+        unilateral=tuple(int(read.flag(hold, "unilateral")) for hold in on_profiles),
+        friction=friction,
+        starts={},
+    )
+    for k, hold in enumerate(holds):
+        found.starts.update(_hold(hold, k + 1, kinds[k], read))
+        f = profiles[k].coefficients
+        found.starts[f"hold[{k + 1}].f"] = [*f, *[0.0] * (found.coefficients - len(f))]
+    for i, hold in enumerate(on_profiles):
+        mu, k_T = read.quantity(hold, "friction"), read.quantity(hold, "k_T")
+        if friction:
+            found.starts.update({f"contact[{i + 1}].mu": mu, f"contact[{i + 1}].k_T": k_T})
+        elif "k_T" in hold:
+            read.problem(read.place(hold), "k_T", "belongs to friction, which is missing: give both or none")
+    return found
+
+
+def _kind(hold: Table, read: Reader) -> str:
+    """profile, pin or distance; keys of another kind are a problem."""
+    kind = read.choice(hold, "kind", tuple(CONSTRAINTS))
+    of_any_kind = {key for model in CONSTRAINTS.values() for key in model.model_fields}
+    for key in hold:
+        if key in of_any_kind and key not in CONSTRAINTS[kind].model_fields:
+            read.problem(read.place(hold), key, f"this key does not belong to kind = '{kind}'")
+    return kind
+
+
+def _equations(kind: str, profile: Profile) -> tuple[int, ...]:
+    """Their kinds in C."""
+    return {"pin": (ALONG_X, ALONG_Y), "distance": (DISTANCE,), "profile": (profile.kind,)}[kind]
+
+
+def _carriers(hold: Table, names: tuple[str, ...], read: Reader) -> tuple[int, int]:
+    body, other = _body_of(hold, "body", names, read), _body_of(hold, "on", names, read, GROUND)
+    if body == other and body >= 0:
+        read.problem(read.place(hold), "on", f"'{names[body]}' is held against itself: name another body")
+    return body, other
+
+
+def _hold(hold: Table, number: int, kind: str, read: Reader) -> dict[str, object]:
+    """Start values of one constraint."""
+    if kind == "distance" and "length" not in hold:
+        read.problem(read.place(hold), "length", "this key is missing")
+    return {
+        f"hold[{number}].point": list(read.vector(hold, "point")),
+        f"hold[{number}].base": list(read.vector(hold, "base")),
+        f"hold[{number}].angle": read.quantity(hold, "angle"),
+        f"hold[{number}].length": read.quantity(hold, "length", default=1.0),
+    }
+
+
+@dataclass(frozen=True)
+class Points:
+    """The ports."""
+
+    bodies: tuple[int, ...]
+    timed: bool  # a law of time loads one
+    starts: dict[str, object]
+
+    def constants(self) -> tuple[Constant, ...]:
+        return (Constant("point_bodies", self.bodies or (0,)),)
+
+    def sizes(self) -> dict[str, int]:
+        return {"points": len(self.bodies)}
+
+
+def _points(points: list[Table], names: tuple[str, ...], read: Reader) -> Points:
+    for point in points:
+        _law_problems(point, ("force_x", "force_y"), read)
+    return Points(
+        bodies=tuple(_body_of(point, "body", names, read) for point in points),
+        timed=any(isinstance(point.get(key), str) for point in points for key in ("force_x", "force_y")),
+        starts={f"point[{k + 1}].offset": list(read.vector(point, "offset")) for k, point in enumerate(points)},
+    )
+
+
+def _law_problems(table: Table, keys: tuple[str, ...], read: Reader) -> None:
+    for key in keys:
+        if key in table and not isinstance(table[key], str):
+            read.problem(read.place(table), key, f"{table[key]!r} must be a law of the time t, as text")
 
 
 def _numbered(chosen: list[bool]) -> tuple[int, ...]:
@@ -354,11 +350,6 @@ def _driven_problems(body: Table, read: Reader) -> None:
     for key in ("start", "speed", "closes"):
         if key in body:
             read.problem(read.place(body), key, "the motion of this joint is given: remove this key")
-
-
-def _has_ends(profile: Profile) -> bool:
-    """Whether the point may come to an end: a law of x is used wherever it has a value."""
-    return profile.ends is not None and not profile.closed and not (profile.law and profile.kind == PROFILE)
 
 
 def _names(bodies: list[Table], read: Reader) -> list[str]:
@@ -387,14 +378,14 @@ def _parent(body: Table, i: int, names: list[str], read: Reader) -> int:
     return -1
 
 
-def _body_of(table: Table, key: str, names: list[str], read: Reader, default: str | None = None) -> int:
+def _body_of(table: Table, key: str, names: tuple[str, ...], read: Reader, default: str | None = None) -> int:
     """Number of the body that a key names; the ground, -1, if it may be that."""
     name = read.text(table, key, default or (names[0] if names else ""))
     if name == GROUND and default == GROUND:
         return -1
     if name in names:
         return names.index(name)
-    known = [GROUND, *names] if default == GROUND else names
+    known = (GROUND, *names) if default == GROUND else names
     if key in table:
         read.problem(read.place(table), key, f"there is no body '{name}'; known: {', '.join(dict.fromkeys(known))}")
     return 0

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fmu_builder.model import Constant, Limit, Reader, Structure, Table, patch_tables, patches
+from fmu_builder.model.chord_spline import chord_spline
 from fmu_builder.model.structure_tables import SURFACES, Side
 
 TABLES = {"surface": SURFACES}
@@ -200,12 +201,8 @@ def _spans(points: Array, curve: str, closed: bool) -> Array:
     spans = np.zeros((len(steps), 2, 4))
     spans[:, :, 0], spans[:, :, 1] = points[:-1], steps
     if curve == "spline" and len(points) > 2:
-        from scipy.interpolate import CubicSpline  # starts in half a second: only who needs it waits
-
-        lengths = np.hypot(steps[:, 0], steps[:, 1])
-        s = np.concatenate([[0.0], np.cumsum(lengths)])
-        polynomials = CubicSpline(s, points, bc_type="periodic" if closed else "not-a-knot").c[::-1]
-        spans = np.transpose(polynomials, (1, 2, 0)) * lengths[:, None, None] ** np.arange(4)
+        _, c = chord_spline(points, closed)
+        spans = np.transpose(c[::-1], (1, 2, 0)) * np.hypot(steps[:, 0], steps[:, 1])[:, None, None] ** np.arange(4)
         spans[:, :, 0] = points[:-1]
     return spans
 

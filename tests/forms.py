@@ -18,6 +18,14 @@ def forms() -> list[str]:
     return sorted(found.values())
 
 
+def first_of_each_element() -> list[str]:
+    """The first recipe of each element of the catalogue."""
+    found: dict[str, str] = {}
+    for path in catalogue():
+        found.setdefault(read_toml(path).get("element", ""), path.stem)
+    return sorted(name for element, name in found.items() if element)
+
+
 def form_of(recipe: dict[str, Any], path: Path) -> tuple[str, ...]:
     """What two recipes of one form have in common.   path: of the recipe, parts of an assembly lie beside it"""
     surface = recipe.get("surface", {}).get("kind", "")

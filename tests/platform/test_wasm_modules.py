@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 from wasm_bits import STEPS, runs
 
-from fmu_builder.model.toml_files import read_toml
-from fmu_builder.paths import catalogue, find_recipe
+from fmu_builder.paths import find_recipe
+from tests.forms import first_of_each_element
 
 pytestmark = pytest.mark.platform
 MORE = (
@@ -18,13 +18,6 @@ MORE = (
     "PointRoad",
     "PointSphere",
 )  # assemblies, curved surfaces
-
-
-def first_of_each_element() -> list[str]:
-    found: dict[str, str] = {}
-    for path in catalogue():
-        found.setdefault(read_toml(path).get("element", ""), path.stem)
-    return sorted(name for element, name in found.items() if element)
 
 
 @pytest.mark.parametrize("name", [*first_of_each_element(), *MORE])

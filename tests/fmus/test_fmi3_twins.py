@@ -1,0 +1,60 @@
+"""FMI 3.0 beside FMI 2.0, of one recipe of each element: the same bits.
+
+`python -m tests.fmus.fmi3_twins` compares the whole catalogue."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from fmu_builder.model.documents import Recipe, as_file
+from fmu_builder.paths import find_recipe
+from tests.contact_core.fmi2 import QUICK
+from tests.fmus import fmi3_twins
+from tests.fmus.fmi3_twins import STEPS, Group, Instance, compare
+from tests.forms import first_of_each_element
+
+EVERYDAY = ("BouncingBall", "ProbeFeedthrough")  # states and events; all types
+MORE = ("BodyOnThreeSprings", "PointMeshBowl", "PuckOnRoad", "Squeezer")  # an assembly, a mesh, tables, implicit
+
+
+def check_twins(name: str) -> None:
+    found = compare(find_recipe(name), QUICK)  # optimized and not: the bits are the same
+    assert found.different == []
+    assert found.steps == STEPS and found.states and found.values > STEPS
+
+
+@pytest.mark.parametrize("name", EVERYDAY)
+def test_values_derivatives_and_states_are_those_of_fmi_2(name: str) -> None:
+    check_twins(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*first_of_each_element(), *MORE} - {*EVERYDAY}))
+def test_one_fmu_of_each_element_is_that_of_fmi_2(name: str) -> None:
+    check_twins(name)
+
+
+@pytest.mark.slow
+def test_arrays_are_the_scalars_of_fmi_2() -> None:
+    with as_file(Recipe(name="Arrays", element="rigid_body", arrays=True)) as path:
+        found = compare(path, QUICK)
+    assert found.different == [] and found.steps == STEPS and found.derivatives > 1000
+
+
+def test_one_bit_of_one_input_shows_in_all_that_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_to = Instance.set
+
+    def set_nearly(self: Instance, group: Group, values: Sequence[Any]) -> int:
+        if self.fmi == 3 and group.kind == "real":
+            values = [math.nextafter(value, math.inf) for value in values]
+        return set_to(self, group, values)
+
+    monkeypatch.setattr(Instance, "set", set_nearly)
+    monkeypatch.setattr(fmi3_twins, "STEPS", 4)
+    found = compare(find_recipe("ProbeFeedthrough"), QUICK).different
+    assert "step 0: real_in, real_out" in found
+    assert "state, step 0" in found and any(what.startswith("model exchange at") for what in found)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -168,18 +169,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
     problems: list[Problem] = []
     problems += name_problems(path)
     kind = correct_kind(path, tables, problems)
-    element_name = tables.get("element")
-    if not isinstance(element_name, str):
-        if "element" in tables:
-            what = f"{element_name!r} must be the name of an element"
-            raise InputError([*problems, Problem(f"{path}: element", what)])
-        what = "this key is missing: it names the element; an assembly of several has [parts]"
-        if kind == "slaves":
-            what = (
-                "this key is missing; with [slaves] it is a scenario: `run` runs it, `build --assembly` makes one FMU"
-            )
-        raise InputError([*problems, Problem(f"{path}: element", what)])
-    folder = find_element(element_name, path.parent, f"{path}: element")
+    folder = _element_folder(path, tables, kind, problems)
     declared = read_declaration(folder)
     takes_sensors = any(slot.sensors for slot in declared.slots.values())
     if takes_sensors:
@@ -189,30 +179,15 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
     structure_lists: tuple[str, ...] = getattr(module, "LISTS", ())
 
     known = (*KEYS, *structure_tables, *structure_lists, *(("sensors",) if takes_sensors else ()))
-    for key, value in tables.items():
-        if key not in known:
-            problems.append(Problem(f"{path}: {key}", "this key is unknown" + _place_of(key, declared, known)))
-        elif key in structure_lists:
-            if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-                problems.append(Problem(f"{path}: {key}", f"{value!r} must be tables [[{key}]]"))
-        elif key == "arrays":
-            if not isinstance(value, bool):
-                problems.append(Problem(f"{path}: arrays", f"{value!r} must be true or false"))
-        elif key not in ("element", "language", "description") and not isinstance(value, dict):
-            problems.append(Problem(f"{path}: {key}", f"{value!r} must be a table [{key}]"))
+    problems += _key_problems(path, tables, declared, known, structure_lists)
     problems += drawing_problems(path, tables.get("drawing", {}))
     description = tables.get("description", declared.description)
     if not isinstance(description, str):
         problems.append(Problem(f"{path}: description", f"{description!r} must be text"))
 
-    def table(name: str) -> dict[str, object]:
-        value = tables.get(name, {})
-        return value if isinstance(value, dict) else {}
-
+    table = partial(_table, tables)
     given: dict[str, Any] = {name: table(name) for name in structure_tables}
-    for name in structure_lists:
-        rows = tables.get(name, [])
-        given[name] = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    given |= {name: _rows(tables, name) for name in structure_lists}
     functions = table("functions")
     if module is not None and hasattr(module, "laws"):
         for slot_name, (slot, entry) in module.laws(given).items():
@@ -271,15 +246,7 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         structure_starts=frozenset(structure.starts),
         input_starts=structure.input_starts,
         limits=structure.limits,
-        notes=(
-            *filter(None, (former_note(path),)),
-            *structure.notes,
-            *(
-                f"the default of {name} is {limit.start:.6g} {declared.parameters[name].unit}, {limit.reason}"
-                for name, limit in structure.limits.items()
-                if limit.start == limit.max and name not in table("start")
-            ),
-        ),
+        notes=_notes(path, structure, declared, table("start")),
         laws=laws,
         drawing=table("drawing"),
         arrays=tables.get("arrays") is True,
@@ -287,6 +254,61 @@ def parse_recipe(path: Path, part: bool = False) -> tuple[CheckedRecipe, list[Pr
         left_out=left_out,
     ).with_choices(declared, choices)
     return recipe, problems
+
+
+def _element_folder(path: Path, tables: dict[str, object], kind: str, problems: list[Problem]) -> Path:
+    name = tables.get("element")
+    if isinstance(name, str):
+        return find_element(name, path.parent, f"{path}: element")
+    what = "this key is missing: it names the element; an assembly of several has [parts]"
+    if "element" in tables:
+        what = f"{name!r} must be the name of an element"
+    elif kind == "slaves":
+        what = "this key is missing; with [slaves] it is a scenario: `run` runs it, `build --assembly` makes one FMU"
+    raise InputError([*problems, Problem(f"{path}: element", what)])
+
+
+def _key_problems(
+    path: Path, tables: dict[str, object], declared: Declaration, known: Sequence[str], lists: Sequence[str]
+) -> list[Problem]:
+    """Keys that are unknown, or whose value is of another kind than text, table or list of tables."""
+
+    def fault(key: str, value: object) -> str | None:
+        if key not in known:
+            return "this key is unknown" + _place_of(key, declared, known)
+        if key in lists:
+            is_list = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+            return None if is_list else f"{value!r} must be tables [[{key}]]"
+        if key == "arrays":
+            return None if isinstance(value, bool) else f"{value!r} must be true or false"
+        is_text = key in ("element", "language", "description")
+        return None if is_text or isinstance(value, dict) else f"{value!r} must be a table [{key}]"
+
+    faults = {key: fault(key, value) for key, value in tables.items()}
+    return [Problem(f"{path}: {key}", what) for key, what in faults.items() if what]
+
+
+def _table(tables: Mapping[str, object], name: str) -> dict[str, object]:
+    """Empty where it is missing or none."""
+    value = tables.get(name, {})
+    return value if isinstance(value, dict) else {}
+
+
+def _rows(tables: Mapping[str, object], name: str) -> list[dict[str, object]]:
+    """Of a list of tables those that are tables."""
+    rows = tables.get(name, [])
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _notes(path: Path, structure: Structure, declared: Declaration, given: Mapping[str, object]) -> tuple[str, ...]:
+    """What a user should know of the recipe: its former name, what the structure says, defaults that it lowers."""
+    former = former_note(path)
+    lowered = (
+        f"the default of {name} is {limit.start:.6g} {declared.parameters[name].unit}, {limit.reason}"
+        for name, limit in structure.limits.items()
+        if limit.start == limit.max and name not in given
+    )
+    return (*((former,) if former else ()), *structure.notes, *lowered)
 
 
 def _place_of(key: str, declared: Declaration, known: Iterable[str]) -> str:

@@ -2,15 +2,16 @@
 
     python -m tests.fmus.fmi3_twins [RECIPE...]     the catalogue and all probes, or some: figures, and what differs
 
-Co-simulation   inputs of all types vary; after each step all variables, at some steps directional and adjoint
-                derivatives, derivatives of outputs and the serialized state.  Half-way the state of FMI 3.0 goes
-                serialized to another instance, which has the same bits from there on.
+Co-simulation   inputs of all types vary, attitudes too; after each step all variables, at some steps directional and
+                adjoint derivatives, derivatives of outputs and the serialized state.  Half-way the state of FMI 3.0
+                goes serialized to another instance, which has the same bits from there on.
 Model exchange  an integration with short steps, and the states of co-simulation one after the other; events of both.
                 At each point derivatives, event indicators and all variables."""
 
 from __future__ import annotations
 
 import ctypes
+import math
 import random
 import sys
 import tempfile
@@ -96,6 +97,7 @@ class Variable:
     causality: str
     variability: str
     size: int = 1
+    start: tuple[float, ...] = ()  # of a Real of FMI 3.0 that has one
 
     @cached_property
     def scalars(self) -> list[str]:
@@ -135,10 +137,18 @@ class Library:
             sizes = [int(dimension.get("start")) for dimension in one.findall("Dimension")]
             if not one.get("name").startswith(INDICATORS):
                 yield Variable(
-                    *(one.get("name"), TAGS[tag], int(one.get("valueReference")), one.get("causality", "local")),
-                    one.get("variability", "continuous"),
-                    *sizes,
+                    name=one.get("name"),
+                    kind=TAGS[tag],
+                    reference=int(one.get("valueReference")),
+                    causality=one.get("causality", "local"),
+                    variability=one.get("variability", "continuous"),
+                    size=math.prod(sizes),
+                    start=self._start(one) if tag == "Float64" else (),
                 )
+
+    @staticmethod
+    def _start(one: Any) -> tuple[float, ...]:
+        return tuple(map(float, one.get("start", "").split()))
 
     def _structure(self, path_2: str, path_3: str) -> list[Variable]:
         """Reals of ModelStructure."""
@@ -378,10 +388,11 @@ class Twins:
         return is_same
 
     def drive(self, pair: Sequence[Instance], k: int, t: float) -> int:
-        """Inputs of all types for step k: those of Reals always, others where they change.  Returns the status."""
+        """Inputs of all types for step k: Reals around their start values always, others where they change."""
         worst = 0
         if self._driven:
-            values = [input_at(name, t) for name in self._names(self._driven)]
+            around = [value for v in self._driven for value in v.start]
+            values = [start + input_at(name, t) for name, start in zip(self._names(self._driven), around, strict=True)]
             worst = self._set(pair, self._driven, values)
         if k in (60, 90):
             for v in self._discrete:
